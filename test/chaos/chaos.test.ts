@@ -8,7 +8,7 @@ import { faultKinds } from '../../chaos/schedule.ts'
 /** `KEYLEDGER_TEST_CHAOS_SEED=7` chooses another schedule. */
 const seed = Number(process.env.KEYLEDGER_TEST_CHAOS_SEED ?? 1)
 
-test('half a minute of everything that can go wrong', { timeout: 600_000 }, async () => {
+test('half a minute of every kind of fault', { timeout: 600_000 }, async () => {
   const lines: string[] = []
   const summary = await runChaos({
     seed,

@@ -45,7 +45,7 @@ function seatOf(license: License, name: string) {
 const known = (...licenses: License[]) => ({ licenses, sales: [], refunded: [] })
 const found = (violations: readonly { found: string }[]) => violations.map((one) => one.found)
 
-test('nothing is found where everything is as acknowledged', () => {
+test('no violation when everything is as acknowledged', () => {
   const license = fresh()
   noteActivation(seatOf(license, 'laptop'), 'done')
   noteDeactivation(seatOf(license, 'laptop'), 'done')
@@ -54,12 +54,12 @@ test('nothing is found where everything is as acknowledged', () => {
   expect([...checkLog(log), ...checkAcknowledged(known(license), log)]).toStrictEqual([])
 })
 
-test('an acknowledged mint that is missing, and a license that nobody was given', () => {
+test('a missing acknowledged mint, and a license that was not requested', () => {
   expect(found(checkAcknowledged(known(fresh()), []))).toStrictEqual(['missing'])
   expect(found(checkAcknowledged(known(), licenseLog()))).toStrictEqual(['a license nobody was given'])
 })
 
-test('an acknowledged activation that is missing, and one that came twice', () => {
+test('a missing acknowledged activation, and one recorded twice', () => {
   const license = fresh()
   noteActivation(seatOf(license, 'laptop'), 'done')
   expect(found(checkAcknowledged(known(license), licenseLog()))).toStrictEqual([
@@ -69,7 +69,7 @@ test('an acknowledged activation that is missing, and one that came twice', () =
   expect(found(checkLog(licenseLog(on('laptop'), on('laptop'))))).toStrictEqual(['revision 2'])
 })
 
-test('a lost answer leaves open whether it was done', () => {
+test('after a lost response, the outcome is unknown', () => {
   for (const events of [[], [on('laptop')]]) {
     const license = fresh()
     const seat = seatOf(license, 'laptop')
@@ -81,12 +81,12 @@ test('a lost answer leaves open whether it was done', () => {
   }
 })
 
-test('more seats than the license has, and an activation after the revocation', () => {
+test('more devices than seats, and an activation after the revocation', () => {
   expect(found(checkLog(licenseLog(on('a'), on('b'), on('c'))))).toStrictEqual(['3 at 3'])
   expect(found(checkLog(licenseLog(['LicenseRevoked'], on('a'))))).toStrictEqual(['1'])
 })
 
-test('a revoked key is never valid from the moment of the answer on', () => {
+test('a revoked key is never valid after the response', () => {
   const license = fresh()
   const seat = seatOf(license, 'laptop')
   noteActivation(seat, 'done')
@@ -100,7 +100,7 @@ test('a revoked key is never valid from the moment of the answer on', () => {
   expect(found(checkAcknowledged(known(license), licenseLog(on('laptop'))))).toStrictEqual(['0'])
 })
 
-test('a sale with two licenses, or none, and a refund that was not followed', () => {
+test('a sale with two licenses or none, and a refund without effect', () => {
   const sold: Event = ['LicenseMinted', { licenseId: 'lic_1', source: 'sale', saleId: 'cs_1' }]
   const bought = { licenses: [], sales: ['cs_1'], refunded: [] }
   const once = logOf('license-lic_1', sold)
@@ -111,7 +111,7 @@ test('a sale with two licenses, or none, and a refund that was not followed', ()
   expect(found(checkAcknowledged(refunded, once))).toStrictEqual(['0', 'false'])
 })
 
-test('a log that has lost its end, or an event in the middle', () => {
+test('a log without its end, or without an event in the middle', () => {
   const log = licenseLog(on('a'), off('a'))
   expect(checkPrefix(log, [...log, ...logOf('license-lic_2', minted)])).toStrictEqual([])
   expect(checkPrefix(log, log.slice(0, 2))).toHaveLength(1)
@@ -119,13 +119,13 @@ test('a log that has lost its end, or an event in the middle', () => {
   expect(found(checkLog(log.toSpliced(1, 1)))).toContain('0,2')
 })
 
-test('a confirmation that was used and never carried out', () => {
+test('a confirmation that was used and never executed', () => {
   const consumed: Event = ['ConfirmationConsumed']
   expect(checkLog(logOf('confirmation-1', consumed, ['ConfirmationExecuted']))).toStrictEqual([])
   expect(found(checkLog(logOf('confirmation-1', consumed)))).toStrictEqual(['1 consumed, 0 executed'])
 })
 
-test('a delivery that goes on after its end', () => {
+test('a delivery that continues after its end', () => {
   const tried: Event = ['DeliveryAttempted', { attempt: 1 }]
   const again: Event = ['DeliveryAttempted', { attempt: 2 }]
   const done: Event = ['DeliverySucceeded']
@@ -133,7 +133,7 @@ test('a delivery that goes on after its end', () => {
   expect(found(checkLog(logOf('delivery-1', tried, done, again)))).toStrictEqual(['DeliveryAttempted'])
 })
 
-test('an event that no webhook was told of, one under two ids, one that never was', () => {
+test('an event without a webhook, one under two ids, and a webhook without an event', () => {
   const log = licenseLog(on('laptop'))
   const arrival = (id: string, sequence: number, license_id = 'lic_1'): Arrival => ({
     at: 0,
@@ -151,7 +151,7 @@ test('an event that no webhook was told of, one under two ids, one that never wa
   ])
 })
 
-test('a delivery to a webhook that was removed', () => {
+test('a delivery to a removed webhook', () => {
   const arrival: Arrival = { at: 50_000, path: '/brief/1', payload: {} }
   expect(checkEnded([arrival], [{ path: '/brief/1', at: 45_000 }], 10_000)).toStrictEqual([])
   expect(checkEnded([arrival], [{ path: '/brief/1', at: 30_000 }], 10_000)).toHaveLength(1)

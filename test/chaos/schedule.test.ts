@@ -11,7 +11,7 @@ const asked = fc.record({
   more: fc.integer({ min: 0, max: 20 }),
 })
 
-test('the same seed gives the same schedule, another one another', () => {
+test('the same seed gives the same schedule, another seed another one', () => {
   fc.assert(
     fc.property(asked, (options) => {
       expect(scheduleOf(options)).toStrictEqual(scheduleOf(options))
@@ -20,7 +20,7 @@ test('the same seed gives the same schedule, another one another', () => {
   )
 })
 
-test('a schedule goes on as it began when more rounds are asked for', () => {
+test('more rounds do not change the first ones', () => {
   fc.assert(
     fc.property(asked, (options) => {
       const longer = scheduleOf({ ...options, rounds: options.rounds + 1 })
@@ -29,7 +29,7 @@ test('a schedule goes on as it began when more rounds are asked for', () => {
   )
 })
 
-test('each round has every kind of fault, in the order of time, and all of them within it', () => {
+test('each round has every kind of fault, in the order of time and within the round', () => {
   fc.assert(
     fc.property(asked, (options) => {
       for (const faults of scheduleOf(options)) {
@@ -41,7 +41,7 @@ test('each round has every kind of fault, in the order of time, and all of them 
   )
 })
 
-test('nothing is hurt twice at the same time', () => {
+test('faults on the same thing never overlap', () => {
   const thingOf = ({ kind, on }: Fault) =>
     kind === 'fill disk' ? `disk ${on}` : kind === 'move clock' ? 'clocks' : on
   fc.assert(
@@ -59,7 +59,7 @@ test('nothing is hurt twice at the same time', () => {
   )
 })
 
-test('a seed is played as it was when it was written down', () => {
+test('the schedule of a seed does not change between versions', () => {
   const [faults = []] = scheduleOf({ seed: 1, rounds: 1, roundMs: 30_000, more: 0 })
   expect(faults.map((fault) => `${fault.atMs} ${inWords(fault)}`)).toMatchInlineSnapshot(`
     [

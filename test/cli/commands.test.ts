@@ -119,7 +119,7 @@ describe('token create', () => {
 describe('keys', () => {
   const Keys = z.array(z.looseObject({ kid: z.string(), status: z.string() }))
 
-  test('are rotated once at a time, and listed without their secrets', async () => {
+  test('are rotated one at a time, and listed without their secrets', async () => {
     await keyledger('tenant', 'create', 'signer')
     const keys = (verb: string) => ['keys', verb, '--tenant', 'signer']
     expect((await keyledger(...keys('list'))).stdout).toMatch(/^No signing keys yet/)
@@ -146,7 +146,7 @@ describe('keys', () => {
     expect((await keyledger('sdk-key', 'show', '--tenant', 'nobody')).code).toBe(1)
   })
 
-  test('of checkouts: another one each time, and none of a tenant that is not there', async () => {
+  test('of checkouts: a new one each time, and none for an unknown tenant', async () => {
     await keyledger('tenant', 'create', 'seller')
     const create = (...more: string[]) => keyledger('checkout-key', 'create', '--tenant', 'seller', ...more)
     const { stdout } = await create()
@@ -190,7 +190,7 @@ describe('license', () => {
     expect(shown).toMatchObject({ id: licenseId, status: 'active', devices: [{ deviceId: 'laptop' }] })
   })
 
-  test('revoke is refused the second time, and stands in the history with who and why', async () => {
+  test('revoke is refused the second time, and the history contains who revoked and why', async () => {
     const { licenseId, licenseKey } = await seated()
     expect(await keyledger('license', 'revoke', licenseId, '--reason', 'payment disputed')).toStrictEqual(
       ended(0, `License ${licenseId} is revoked.\n`),
@@ -214,7 +214,7 @@ describe('license', () => {
     expect(revoked).toMatchObject({ id: licenseId, status: 'revoked' })
   })
 
-  test('history --at shows the state as it was, by revision and by time', async () => {
+  test('history --at shows the past state, by revision and by time', async () => {
     const { licenseId } = await seated()
     await host.json(State, ['license', 'revoke', licenseId], environment)
     const history = ['license', 'history', licenseId]
@@ -245,7 +245,7 @@ describe('license', () => {
     })
   })
 
-  test('explain says what would be answered and why, now and then; diff what became of it', async () => {
+  test('explain shows present and past answers with their reasons; diff shows the changes', async () => {
     const { licenseId, licenseKey } = await seated()
     await vendor.deactivate(licenseKey, 'laptop')
     const Explained = z.looseObject({ validate: z.looseObject({ rule: z.string() }) })
@@ -275,7 +275,7 @@ describe('license', () => {
     expect([unclear.code, future.code]).toStrictEqual([2, 1])
   })
 
-  test('history --watch goes on with what happens, each event once', async () => {
+  test('history --watch prints further events, each once', async () => {
     const { licenseId, licenseKey } = await vendor.mint({})
     const args = ['node', program, 'license', 'history', licenseId, '--watch', '--json']
     const watching = host.start(args, environment)
@@ -303,7 +303,7 @@ describe('license', () => {
     expect(await take()).toMatchObject({ code: 1, stderr: expect.stringContaining('EEXIST') as string })
   })
 
-  test.each(['show', 'history', 'revoke'])('%s of an unknown one is refused', async (command) => {
+  test.each(['show', 'history', 'revoke'])('%s of an unknown license is refused', async (command) => {
     expect(await keyledger('license', command, 'lic_nothing')).toStrictEqual(
       ended(1, '', 'license not found\n'),
     )
@@ -342,7 +342,7 @@ describe('projections', () => {
 })
 
 describe('init, migrate, doctor', () => {
-  test('init makes a tenant with an owner, and again changes nothing of the tenant', async () => {
+  test('init creates a tenant with an owner, and changes nothing the second time', async () => {
     const init = ['init', '--tenant', 'hooli', '--owner', 'gavin@hooli.example']
     const Made = z.strictObject({
       dataDirectory: z.string(),
@@ -367,7 +367,7 @@ describe('init, migrate, doctor', () => {
     expect(await keyledger('migrate', '--json')).toStrictEqual(ended(0, json({ migrated: true })))
   })
 
-  test('doctor finds every part well', async () => {
+  test('doctor finds every part healthy', async () => {
     const { code, stdout, stderr } = await host.run(['doctor'], { ...environment, KEYLEDGER_PORT: '0' })
     expect({ code, stderr }).toStrictEqual({ code: 0, stderr: '' })
     expect(stdout).toMatch(/^event_store +ok$/m)
@@ -383,7 +383,7 @@ describe('init, migrate, doctor', () => {
     expect(own.filter(([, { ok }]) => !ok)).toStrictEqual([])
   })
 
-  test("doctor tells of a stream that is set aside, which is one tenant's trouble", async () => {
+  test('doctor reports a parked stream, which affects only one tenant', async () => {
     const db = createPool(databaseUrl)
     onTestFinished(() => db.end())
     await db.query(

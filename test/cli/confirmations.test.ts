@@ -29,7 +29,7 @@ async function asked(): Promise<{ licenseId: string; id: string }> {
   return { licenseId, id: confirmation.id }
 }
 
-test('what waits is listed and shown in plain words', async () => {
+test('pending confirmations are listed and shown in plain words', async () => {
   expect(await keyledger('list', '--tenant', 'nobody')).toMatchObject({
     code: 0,
     stdout: 'No pending confirmations.\n',
@@ -65,7 +65,7 @@ test('what waits is listed and shown in plain words', async () => {
   })
 })
 
-test('an approval under a name is recorded under that name, and lets the request through', async () => {
+test('an approval under a name is recorded under that name, and the request is executed', async () => {
   const { licenseId, id } = await asked()
   expect(await keyledger('approve', id, '--as', 'grace')).toMatchObject({
     code: 0,
@@ -109,7 +109,7 @@ test.each([
   [['approve', 'nonsense'], 1, 'confirmation not found'],
   [['approve', 'cnf_00000000000000000000000000', '--as', ' '], 2, '--as is not valid'],
   [['deny'], 2, "missing required argument 'id'"],
-])('%j ends with %i', async (args, code, message) => {
+])('%j exits with %i', async (args, code, message) => {
   const { stderr, ...rest } = await keyledger(...args)
   expect(rest).toStrictEqual({ code, signal: null, stdout: '' })
   expect(stderr).toContain(message)

@@ -56,7 +56,7 @@ async function provider(answer: (response: ServerResponse) => void): Promise<Env
   }
 }
 
-test('where all is well it says so of every part', async () => {
+test('reports every part as healthy when all are', async () => {
   const { code, healthy, parts } = await examined({})
   expect({ code, healthy }).toStrictEqual({ code: 0, healthy: true })
   expect(Object.keys(parts).sort()).toStrictEqual([
@@ -78,7 +78,7 @@ test('where all is well it says so of every part', async () => {
 })
 
 describe('the port', () => {
-  test('is in use by a program that is named', async () => {
+  test('is in use by a program, which is named', async () => {
     const port = await listening(createServer((socket) => socket.destroy()))
     const { code, parts } = await examined({ KEYLEDGER_HOST: '127.0.0.1', KEYLEDGER_PORT: String(port) })
     expect(code).toBe(0)
@@ -87,7 +87,7 @@ describe('the port', () => {
     expect(parts.port?.remedy).toContain('KEYLEDGER_PORT')
   })
 
-  test('is answered on by keyledger itself, which is well', async () => {
+  test('is in use by keyledger itself, which is healthy', async () => {
     const server = await host.serve(environment, { roles: 'api' })
     const { parts } = await examined({ KEYLEDGER_PORT: new URL(server.address).port })
     await server.end('SIGTERM')
@@ -97,7 +97,7 @@ describe('the port', () => {
     })
   })
 
-  test('on an address of another machine is said to be none', async () => {
+  test('on an address of another machine is an error', async () => {
     const { parts } = await examined({ KEYLEDGER_HOST: '192.0.2.1', KEYLEDGER_PORT: '8080' })
     expect(parts.port?.detail).toContain('Set KEYLEDGER_HOST')
   })
@@ -112,7 +112,7 @@ describe('mail', () => {
   }
   const sender = { KEYLEDGER_MAIL_FROM: 'licenses@example.com' }
 
-  test('is tried up to the credentials, and no mail is sent unless asked for', async () => {
+  test('is checked up to the credentials, and no mail is sent unless requested', async () => {
     const { url, taken, stop } = await startMailServer(options)
     onTestFinished(stop)
     const set = { ...sender, KEYLEDGER_SMTP_URL: url.replace('//', '//me:right@') }
@@ -125,7 +125,7 @@ describe('mail', () => {
     ])
   })
 
-  test('with the wrong password says so without it', async () => {
+  test('with a wrong password is reported without the password', async () => {
     const { url, stop } = await startMailServer(options)
     onTestFinished(stop)
     const report = await examined({ ...sender, KEYLEDGER_SMTP_URL: url.replace('//', '//me:canary-word@') })
@@ -135,7 +135,7 @@ describe('mail', () => {
     expect(report.stdout).not.toContain('canary-word')
   })
 
-  test('without a mail server cannot be sent for a test', async () => {
+  test('without a mail server cannot be tested', async () => {
     const { code, stderr } = await host.run(['doctor', '--send-test-mail', 'ops@example.com'], environment)
     expect({ code, stderr }).toStrictEqual({
       code: 2,
@@ -145,7 +145,7 @@ describe('mail', () => {
 })
 
 describe('a provider', () => {
-  test('that gives any answer is reached', async () => {
+  test('that sends any response is reached', async () => {
     const { parts } = await examined(await provider((response) => response.writeHead(401).end()))
     expect(parts.provider_stripe).toMatchObject({ ok: true, required: false })
     expect(parts.clock?.ok).toBe(true)
@@ -180,7 +180,7 @@ describe('a provider', () => {
     ['ENOTFOUND', 'cannot be resolved', 'DNS'],
     ['SELF_SIGNED_CERT_IN_CHAIN', 'is not trusted', 'NODE_EXTRA_CA_CERTS'],
     ['ECONNRESET', 'cannot be reached', 'outgoing HTTPS'],
-  ])('%s is told as its cause', (code, detail, remedy) => {
+  ])('%s is reported with its cause', (code, detail, remedy) => {
     const error = new TypeError('fetch failed', { cause: Object.assign(new Error('no'), { code }) })
     const found = whyNot('api.example.com', error)
     expect(found.detail).toContain(detail)
@@ -188,7 +188,7 @@ describe('a provider', () => {
   })
 })
 
-test('stores that cannot be opened hide nothing else', async () => {
+test('stores that cannot be opened hide no other result', async () => {
   const url = `postgres://me:canary-word@127.0.0.1:${await freePort()}/x`
   const { code, stdout, healthy, parts } = await examined({ KEYLEDGER_DATABASE_URL: url })
   expect({ code, healthy }).toStrictEqual({ code: 3, healthy: false })
@@ -200,7 +200,7 @@ test('stores that cannot be opened hide nothing else', async () => {
   expect(stdout).not.toContain('canary-word')
 })
 
-test('lines for people have what to do below them', async () => {
+test('the lines are followed by the remedies', async () => {
   const port = await listening(createServer((socket) => socket.destroy()))
   const taken = { ...environment, KEYLEDGER_HOST: '127.0.0.1', KEYLEDGER_PORT: String(port) }
   const { stdout } = await host.run(['doctor'], taken)
@@ -209,7 +209,7 @@ test('lines for people have what to do below them', async () => {
 })
 
 describe('a check', () => {
-  test('that does not end in time or throws is a finding, and the others are theirs', async () => {
+  test('that times out or throws is a failed result, and the other results remain', async () => {
     const never = new Promise<never>(() => undefined)
     const { found, ended } = await runChecks([
       { name: 'hangs', limitMs: 5, run: () => never },
@@ -227,20 +227,20 @@ describe('a check', () => {
   })
 })
 
-describe('what is found means', () => {
+describe('the judgement', () => {
   const space = (free: number, hasFiles = true) => {
     const { ok, required } = judgeSpace({ directory: '/data', free, hasFiles, syncMs: 1 })
     return { ok, required }
   }
 
-  test('of the disk: little is a warning, next to nothing a failure', () => {
+  test('of the disk: little space is a warning, almost none a failure', () => {
     expect(space(5e9)).toStrictEqual({ ok: true, required: true })
     expect(space(1e9)).toStrictEqual({ ok: false, required: false })
     expect(space(1e8)).toStrictEqual({ ok: false, required: true })
     expect(space(5e9, false)).toStrictEqual({ ok: false, required: true })
   })
 
-  test('of clocks: seconds that the question itself took are no difference', () => {
+  test('of clocks: the duration of the measurement is not a difference', () => {
     expect(judgeClocks([]).ok).toBe(true)
     expect(judgeClocks([{ name: 'Postgres', aheadMs: 4000, uncertaintyMs: 10 }]).ok).toBe(true)
     expect(judgeClocks([{ name: 'Postgres', aheadMs: -9000, uncertaintyMs: 8000 }]).ok).toBe(true)
@@ -252,7 +252,7 @@ describe('what is found means', () => {
     expect(found.remedy).toContain('the others agree with this machine')
   })
 
-  test('of an answer without a date: nothing', () => {
+  test('of a response without a date: no clock', () => {
     expect(clockOfResponse('x', null, 0, 10)).toStrictEqual([])
     expect(clockOfResponse('x', 'yesterday', 0, 10)).toStrictEqual([])
     expect(clockOfResponse('x', new Date(60_000).toUTCString(), 60_000, 60_200)).toStrictEqual([
@@ -260,7 +260,7 @@ describe('what is found means', () => {
     ])
   })
 
-  test('of the role in Postgres: too little is a failure, too much a remark', () => {
+  test('of the role in Postgres: too few rights are a failure, too many a remark', () => {
     expect(judgeRole({ name: 'app', superuser: false, creates: true })).toStrictEqual({
       ok: true,
       required: true,

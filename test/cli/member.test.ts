@@ -62,7 +62,7 @@ test('a member is added with a link, listed, changed and removed', async () => {
   })
 })
 
-test('who has lost everything gets another link, and the one before is of no use', async () => {
+test('a member who has lost every sign-in method gets another link, and the previous one no longer works', async () => {
   const added = ['member', 'add', 'linus@example.com', ...of]
   const { memberId, link } = await host.json(Linked, added, environment)
   const again = await host.json(Linked, ['member', 'link', 'linus@example.com', ...of], environment)
@@ -81,6 +81,6 @@ test.each([
   [['link', 'nobody@example.com', ...of], 1],
   [['link', 'mem_00000000000000000000000000', ...of], 1],
   [['role', 'nobody@example.com', 'owner', ...of], 1],
-])('member %j ends with %i', async (args, code) => {
+])('member %j exits with %i', async (args, code) => {
   expect((await keyledger('member', ...args)).code).toBe(code)
 })

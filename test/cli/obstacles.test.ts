@@ -35,7 +35,7 @@ test.each([
   ['KEYLEDGER_BASE_URL', `ftp://${secret}`],
   ['KEYLEDGER_MASTER_KEY', secret],
   ['KEYLEDGER_METRICS_TOKEN', secret],
-])('%s that makes no sense is named, and its value is not', async (name, value) => {
+])('an invalid %s is named, and its value is not', async (name, value) => {
   const message = await said(2, ['serve'], { ...environment, [name]: value })
   expect(message).toContain(name)
   expect(message).not.toContain(secret)
@@ -49,7 +49,7 @@ test.each([
   ['KEYLEDGER_LIMIT_RUNTIME', '6000/0', 'such as 600/1200, or off'],
   ['KEYLEDGER_TRUST_PROXY', 'proxy.example', 'such as loopback,10.0.0.0/8'],
   ['KEYLEDGER_TRUST_PROXY', '10.0.0.0/33', 'such as loopback,10.0.0.0/8'],
-])('%s=%s is refused with what was read and what is allowed', async (name, value, allowed) => {
+])('%s=%s is refused with the value and the allowed ones', async (name, value, allowed) => {
   const message = await said(2, ['serve'], { ...environment, [name]: value })
   expect(message).toContain(`${name}: must be`)
   expect(message).toContain(allowed)
@@ -57,7 +57,7 @@ test.each([
 })
 
 test.each(['serve', 'tenant list', 'doctor', 'migrate'])(
-  'a variable that keyledger does not have is refused by %s, with the one that was meant',
+  'an unknown variable is refused by %s, with the most similar one',
   async (words) => {
     const mistyped = { KEYLEDGER_WEBHOOKS_ALLOW_PRIVAT: 'false' }
     const message = await said(2, words.split(' '), { ...environment, ...mistyped })
@@ -67,7 +67,7 @@ test.each(['serve', 'tenant list', 'doctor', 'migrate'])(
   },
 )
 
-test('without a master key, beside a database that is not embedded, it says how to make one', async () => {
+test('without a master key for an external database, the message says how to create one', async () => {
   const { KEYLEDGER_MASTER_KEY: _, ...without } = environment
   const message = await said(2, ['tenant', 'list'], without)
   expect(message).toContain('Set KEYLEDGER_MASTER_KEY')
@@ -81,7 +81,7 @@ test('with another master key than before nothing is done', async () => {
   expect(message).not.toContain(key)
 })
 
-test('a port that is taken', async () => {
+test('a port in use', async () => {
   const other = createServer().listen(0, '127.0.0.1')
   await once(other, 'listening')
   const address = other.address()
@@ -93,13 +93,13 @@ test('a port that is taken', async () => {
   expect(message).toContain('KEYLEDGER_PORT=')
 })
 
-test('a host that is no address of this machine', async () => {
+test('a host that is not an address of this machine', async () => {
   const variables = { ...environment, KEYLEDGER_HOST: '192.0.2.1', KEYLEDGER_PORT: '0' }
   const message = await said(1, ['serve'], variables, alone)
   expect(message).toContain('192.0.2.1 is not an address of this machine. Set KEYLEDGER_HOST')
 })
 
-test('a file where the data directory should be', async () => {
+test('a file in place of the data directory', async () => {
   const path = host.path('file')
   writeFileSync(path, '')
   const message = await said(3, ['tenant', 'list'], { KEYLEDGER_DATA_DIR: path })
@@ -107,7 +107,7 @@ test('a file where the data directory should be', async () => {
   expect(message).toContain('KEYLEDGER_DATA_DIR')
 })
 
-test.runIf(process.getuid?.() !== 0)('a data directory that may not be written', async () => {
+test.runIf(process.getuid?.() !== 0)('a data directory that is not writable', async () => {
   const parent = host.path('closed')
   mkdirSync(parent)
   chmodSync(parent, 0o500)
@@ -127,7 +127,7 @@ test('a database that does not respond', async () => {
 test.each([
   ['where nothing listens', freePort],
   ['where something listens that never answers', silentPort],
-])('an event store address %s', async (_, port) => {
+])('an event store URL %s', async (_, port) => {
   const url = `esdb://user:${secret}@127.0.0.1:${await port()}?tls=false`
   const variables = { ...environment, KEYLEDGER_EVENTSTORE_URL: url }
   const message = await said(3, ['tenant', 'create', 'acme'], variables, alone)

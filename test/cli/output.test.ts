@@ -26,7 +26,7 @@ function printed(work: () => void): string {
 const hostile =
   'Ada\u001b[2J\u001b]0;title\u0007\u009b31m\u202egnp.exe\u200b\u{e0041}\u0000\r\nNOT VERIFIED\tx'
 
-test('no control, bidirectional or invisible character reaches a terminal, and no line becomes two', () => {
+test('no control, bidirectional or invisible character reaches a terminal, and each line stays one line', () => {
   const outputs = [
     printed(() => print({}, undefined, () => [hostile])),
     printed(() => print({}, undefined, () => fields({ name: hostile, nested: [{ name: hostile }] }))),
@@ -45,7 +45,7 @@ test('a table stays a table', () => {
   expect(first.lastIndexOf('end')).toBe(second.lastIndexOf('end'))
 })
 
-test('JSON says the same to programs, and nothing to a terminal', () =>
+test('JSON has the same value for programs, and no effect on a terminal', () =>
   fc.assert(
     fc.property(anyText, (text) => {
       const value = { [text]: [text, hostile] }

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { ConfigError, parseConfig } from '../../src/config.ts'
 
-test('without any of it, the providers themselves are asked, and no account can be connected', () =>
+test('without settings, the real providers are called, and no account can be connected', () =>
   expect(parseConfig({}).payments).toStrictEqual({
     stripeSecretKey: undefined,
     stripeWebhookSecret: undefined,
@@ -13,7 +13,7 @@ test('without any of it, the providers themselves are asked, and no account can 
     polarApiUrl: 'https://api.polar.sh',
   }))
 
-test('what is given is taken, addresses without the slash at their end', () =>
+test('settings are applied, URLs without their trailing slash', () =>
   expect(
     parseConfig({
       KEYLEDGER_STRIPE_SECRET_KEY: 'rk_live_1',

@@ -19,7 +19,7 @@ const launcher = fileURLToPath(new URL('../../bin/keyledger.js', import.meta.url
 const Tenants = z.array(z.looseObject({ tenantId: z.string() }))
 const tokenLine = /^ {2}kl_pat_\w+$/m
 
-test('Ctrl-C answers what is in flight, stops every process, and the next start goes on without a new token', async () => {
+test('Ctrl-C finishes requests in flight and stops every process, and the next start continues without a new token', async () => {
   const environment = { KEYLEDGER_DATA_DIR: host.path('data') }
   const first = await host.serve(environment)
   await expect.poll(() => first.stdout()).toMatch(tokenLine)
@@ -80,7 +80,7 @@ test.runIf(old !== undefined)(
 )
 
 test.runIf(old !== undefined).each(['SIGINT', 'SIGTERM'] as const)(
-  'under an older Node the launcher passes on %s, and ends as the server does',
+  'under an older Node the launcher passes on %s, and exits as the server does',
   async (signal) => {
     const { environment } = await host.stores()
     const port = String(await freePort())

@@ -13,13 +13,13 @@ test.each([
   [['license', 'show'], "missing required argument 'id'"],
   [['tenant', 'list', '--yaml'], "unknown option '--yaml'"],
   [['serve', '--roles', 'cook'], 'cook is not a role; choose from api, projector, reactions, dispatcher'],
-])('%j is usage: 2', async (args, message) => {
+])('%j exits with 2', async (args, message) => {
   const { stderr, ...rest } = await keyledger(...args)
   expect(rest).toStrictEqual({ code: 2, signal: null, stdout: '' })
   expect(stderr).toContain(message)
 })
 
-test('--version is that of the package', async () => {
+test('--version prints the version of the package', async () => {
   const manifest = readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')
   const { version } = z.object({ version: z.string() }).parse(JSON.parse(manifest))
   expect(await keyledger('--version')).toStrictEqual({
@@ -30,7 +30,7 @@ test('--version is that of the package', async () => {
   })
 })
 
-test('--help is data, and done', async () => {
+test('--help prints to stdout and exits with 0', async () => {
   const { code, stdout, stderr } = await host.start(['node', program, '--help'], {}).finished
   expect({ code, stderr }).toStrictEqual({ code: 0, stderr: '' })
   for (const name of [

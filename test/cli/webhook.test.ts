@@ -89,7 +89,7 @@ test.each([
   await server.end('SIGTERM')
 })
 
-test('one delivery is verified by hand', async () => {
+test('a single delivery is verified on the command line', async () => {
   const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
   const signature = createHmac('sha256', secret).update('1772366400.{}').digest('hex')
   const args = ['webhooks', 'verify', '--at', '2026-03-01T12:00:03Z']
@@ -113,7 +113,7 @@ test('one delivery is verified by hand', async () => {
   }
 })
 
-test('an address inside is refused', async () => {
+test('a private address is refused', async () => {
   const { code, stderr } = await host.run(
     ['webhook', 'set', 'https://10.0.0.1/', '--tenant', 'acme'],
     environment,

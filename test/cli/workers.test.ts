@@ -16,7 +16,7 @@ function ownReadModels() {
   return { own, advanceTo }
 }
 
-test('the parent is asked once for a position, and everybody up to it goes on', async () => {
+test('the parent is asked once for a position, and all waiting calls up to it continue', async () => {
   const { own, advanceTo } = ownReadModels()
   const asked: bigint[] = []
   const readModels = delegateAdvancing(own, nothing, (position) => asked.push(position))
@@ -29,7 +29,7 @@ test('the parent is asked once for a position, and everybody up to it goes on', 
   expect(advanceTo).not.toHaveBeenCalled()
 })
 
-test('nobody goes on before the read models are there', async () => {
+test('no call continues before the read models have reached its position', async () => {
   const { own } = ownReadModels()
   const readModels = delegateAdvancing(own, nothing, () => undefined)
   let isThere = false
@@ -43,7 +43,7 @@ test('nobody goes on before the read models are there', async () => {
   await waiting
 })
 
-test('a worker whose parent does not respond advances the read models itself, and tells what is wrong', async () => {
+test('a worker whose parent does not respond advances the read models itself, and reports errors', async () => {
   vi.useFakeTimers()
   try {
     const { own, advanceTo } = ownReadModels()
@@ -72,7 +72,7 @@ async function measuredOf(requests: number): Promise<Measured> {
   return Measured.parse(JSON.parse(JSON.stringify(await registry.getMetricsAsJSON())))
 }
 
-test('counts of all processes are added up and never fall, while gauges are of those that live', async () => {
+test('counters of all processes are summed and never fall, while gauges are those of running processes', async () => {
   const living = new Map([
     [1, 5],
     [2, 7],
@@ -102,7 +102,7 @@ test('counts of all processes are added up and never fall, while gauges are of t
   ])
 })
 
-test('a worker that dies while it is asked keeps nobody waiting', async () => {
+test('a worker that dies during a measurement does not delay it', async () => {
   const measurements = createMeasurements(
     new Registry(),
     () => [1],
@@ -111,7 +111,7 @@ test('a worker that dies while it is asked keeps nobody waiting', async () => {
   expect((await measurements.read()).trim()).toBe('')
 })
 
-test('workers that die young are replaced later and later, and one that has served for a while at once', () => {
+test('workers that die early are replaced after growing delays, and one that has served for a while at once', () => {
   expect([0, 1, 2, 3, 7, 8, 1000].map(restartDelayMs)).toStrictEqual([0, 100, 200, 400, 6400, 10_000, 10_000])
   expect(youngDeathsAfter(3, 9999)).toBe(4)
   expect(youngDeathsAfter(3, 10_000)).toBe(0)

@@ -155,7 +155,7 @@ async function expectAllIsThere(): Promise<void> {
   expect((await vendor.send('GET', `/v1/licenses/${licenseId}`)).status).toBe(200)
 }
 
-test('nobody has more rights than needed, and only its own passwords', async () => {
+test('no service has more rights than it needs, and each only its own passwords', async () => {
   const roles = `select rolname, rolsuper or rolcreatedb or rolcreaterole from pg_roles where rolname like 'keyledger%' order by 1`
   const { stdout } = await run(
     'postgres',
@@ -178,7 +178,7 @@ test('nobody has more rights than needed, and only its own passwords', async () 
 })
 
 test.each(['keyledger', 'nats', 'postgres', 'eventstore'])(
-  '%s is started again after kill -9, with everything in it',
+  '%s is restarted after kill -9, with all its data',
   async (service) => {
     const container = await containerOf(service)
     const { Pid } = (await container.inspect()).State
@@ -193,7 +193,7 @@ test.each(['keyledger', 'nats', 'postgres', 'eventstore'])(
   },
 )
 
-test('all is there after everything was stopped and started', async () => {
+test('all data is there after a stop and a start of everything', async () => {
   await compose('stop')
   await compose('up', '--detach')
   await untilReady()

@@ -29,14 +29,14 @@ const Image = z.looseObject({
   }),
 })
 
-test('is under 250 MB, and runs as a user without rights', async () => {
+test('is under 250 MB, and runs as an unprivileged user', async () => {
   const { Size, Config } = Image.parse(await stored.inspect(ImageName.fromString(tag)))
   expect(Size).toBeLessThan(250e6)
   expect(Config).toMatchObject({ User: '1000:1000', Entrypoint: ['keyledger'] })
   expect(Object.keys(Config.Volumes)).toStrictEqual(['/var/lib/keyledger'])
 })
 
-test('lists the packages that it holds, and holds none that only development needs', async () => {
+test('lists its packages, and contains no development dependency', async () => {
   const container = await startIdle()
   const { output } = await containers.exec(container, ['node', '--print', listing])
   const { sbom, packages, programs } = Listing.parse(JSON.parse(output))

@@ -63,7 +63,7 @@ describe.runIf(engine && why === undefined)('on stores in containers', () => {
   })
   afterAll(() => receiver?.close())
 
-  test('a license is minted, used, and told of through NATS', async () => {
+  test('a license is minted, used, and delivered through NATS', async () => {
     await vendor.createProduct(3)
     ;({ licenseKey } = await vendor.mint())
     expect((await vendor.activate(licenseKey, 'laptop')).status).toBe(200)
@@ -72,7 +72,7 @@ describe.runIf(engine && why === undefined)('on stores in containers', () => {
     await expect.poll(() => told('license.activated')).toBe(1)
   })
 
-  test('a Postgres that is killed answers 503 until it is started again', async () => {
+  test('while Postgres is killed, requests get 503 until it is restarted', async () => {
     await postgres.kill()
     await expect.poll(async () => (await vendor.validate(licenseKey, 'laptop')).status).toBe(503)
     await postgres.start()
@@ -80,7 +80,7 @@ describe.runIf(engine && why === undefined)('on stores in containers', () => {
     expect((await vendor.validate(licenseKey, 'laptop')).body).toMatchObject({ valid: true })
   })
 
-  test('what happens while NATS is dead is delivered when it is back', async () => {
+  test('events during an outage of NATS are delivered afterwards', async () => {
     await nats.kill()
     expect((await vendor.activate(licenseKey, 'desktop')).status).toBe(200)
     await nats.start()

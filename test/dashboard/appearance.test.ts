@@ -126,7 +126,7 @@ describe('in light, in the dark and on a phone', () => {
     }
   }, 400_000)
 
-  test('what is shown once, and what is to be decided', async () => {
+  test('what is shown once, and decisions', async () => {
     await page.goto('/dashboard/device')
     await page.getByLabel('Code').fill(acme.userCode)
     await page.getByRole('button', { name: 'Continue' }).click()
@@ -147,7 +147,7 @@ describe('in light, in the dark and on a phone', () => {
   })
 })
 
-test('the keyboard reaches the content at once, every link, and shows where it is', async () => {
+test('the keyboard reaches the content first and every link, with a visible focus', async () => {
   const { page, close } = await dashboard.visitAs(acme.auditor, { viewport: { width: 1280, height: 800 } })
   await page.getByRole('heading', { name: 'Home' }).waitFor()
   await page.keyboard.press('Tab')

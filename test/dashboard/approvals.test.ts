@@ -58,7 +58,7 @@ async function asksToRevoke() {
 const seenIn = (text: string) => /name="seen" value="([0-9a-f]{64})"/.exec(text)?.[1] ?? ''
 
 describe('an approval', () => {
-  test('is found by its address, says what will happen, and lets it happen once', async () => {
+  test('opens by its URL, shows the effect, and executes once', async () => {
     const { approveUrl, path, run, poll } = await asksToRevoke()
     expect(approveUrl).toBe(`http://localhost:8080${path}`)
     const client = await signedIn()
@@ -76,7 +76,7 @@ describe('an approval', () => {
     expect((await client.get(path)).text).toContain('>executed<')
   })
 
-  test('counts only for what was read: what has changed since has to be read again', async () => {
+  test('counts only for what was read: after a change it has to be read again', async () => {
     const { path, activate, poll } = await asksToRevoke()
     const client = await signedIn()
     const read = await client.get(path)
@@ -91,7 +91,7 @@ describe('an approval', () => {
     expect(await poll()).toBe('approved')
   })
 
-  test('wants a proof of who it is that is five minutes old at most', async () => {
+  test('needs a sign-in that is at most five minutes old', async () => {
     const { path, poll } = await asksToRevoke()
     const client = await signedIn()
     const seen = seenIn((await client.get(path)).text)
@@ -106,7 +106,7 @@ describe('an approval', () => {
     expect(await poll()).toBe('denied')
   })
 
-  test('is denied for good', async () => {
+  test('is denied permanently', async () => {
     const { path, run, poll } = await asksToRevoke()
     const client = await signedIn(await makeMember(api.ledger, tenant.tenantId, 'approver'))
     const seen = seenIn((await client.get(path)).text)
@@ -150,7 +150,7 @@ describe('an approval', () => {
     expect((await client.get(path)).text).toContain(`Withdrawn by ${owner.email}`)
   })
 
-  test('can no longer be withdrawn once it is used', async () => {
+  test('cannot be withdrawn after it was used', async () => {
     const { path, run } = await asksToRevoke()
     const client = await signedIn()
     const { text } = await client.get(path)
@@ -160,7 +160,7 @@ describe('an approval', () => {
     expect((await client.get(path)).text).toContain('>executed<')
   })
 
-  test('is for another member, where the workspace wants that: whoever asked, also with their token, cannot', async () => {
+  test('needs another member, if the workspace requires it: the requester cannot approve, also not for their token', async () => {
     const client = await signedIn()
     expect((await client.get('/dashboard/settings')).text).toContain('Any owner or approver')
     await client.get('/dashboard/settings/approvals')
@@ -190,7 +190,7 @@ describe('an approval', () => {
     expect((await other.get(path)).text).toContain(`by ${approver.email}`)
   })
 
-  test('is for any approver where no member has made the token, and the rule is for owners to change', async () => {
+  test('is possible for any approver if no member created the token, and only owners change the rule', async () => {
     const approver = await makeMember(api.ledger, tenant.tenantId, 'approver')
     const client = await signedIn(approver)
     for (const refused of [
@@ -207,7 +207,7 @@ describe('an approval', () => {
     expect(await poll()).toBe('approved')
   })
 
-  test('says of what the program tells of itself that it does, without anything that misleads the eye', async () => {
+  test('marks what the client reports about itself as such, without misleading characters', async () => {
     const { services } = api.ledger
     const { token } = await createToken(
       services,
@@ -229,7 +229,7 @@ describe('an approval', () => {
       expect(page).not.toMatch(/[\u200b\u202e\u2066]/)
   })
 
-  test('of a webhook shows the host that is connected to on a line of its own, and the whole URL below', async () => {
+  test('of a webhook shows the host on a line of its own, and the whole URL below', async () => {
     const url = 'https://good.example.\u0435vil.example/https://good.example/'
     const asked = await api.ask('PUT', '/v1/webhook', { token: tenant.token, body: { url } })
     const client = await signedIn()
@@ -243,7 +243,7 @@ describe('an approval', () => {
     expect(text).not.toContain('<a href="https://good')
   })
 
-  test('is counted in the navigation for those who decide, by asking that keeps no session alive and leaves no trace', async () => {
+  test('is counted in the navigation of members who decide, by requests that neither extend the session nor are recorded', async () => {
     const client = await signedIn()
     const auditor = await signedIn(await makeMember(api.ledger, tenant.tenantId, 'auditor'))
     const badge = async (of = client) =>
@@ -277,7 +277,7 @@ describe('an approval', () => {
     expect((await client.get('/dashboard/approvals/waiting')).status).toBe(303)
   })
 
-  test('is only looked at by those who do not decide', async () => {
+  test('is read only for members who do not decide', async () => {
     const { path } = await asksToRevoke()
     const client = await signedIn(await makeMember(api.ledger, tenant.tenantId, 'auditor'))
     const { status, text } = await client.get(path)
@@ -285,7 +285,7 @@ describe('an approval', () => {
     expect(text).not.toContain(`${path}/approve`)
   })
 
-  test('brings itself up to date by a part of the page', async () => {
+  test('is updated as a part of the page', async () => {
     const { path } = await asksToRevoke()
     const client = await signedIn()
     const headers = { 'hx-request': 'true', 'hx-trigger': 'approval' }

@@ -92,7 +92,7 @@ async function asksToSignIn() {
   }
 }
 
-test('whoever decides sees in the navigation how many requests wait, within a second and without loading anew', async () => {
+test('members who decide see the number of pending requests in the navigation within a second, without a reload', async () => {
   const page = await visit(true)
   await page.clock.install()
   await page.goto('/dashboard')
@@ -129,7 +129,7 @@ describe.each([
   ['with JavaScript', true],
   ['without JavaScript', false],
 ])('%s', (_, javaScript) => {
-  test('a link leads through a password and an authenticator app into the dashboard', async () => {
+  test('a link leads to a password, an authenticator app and the dashboard', async () => {
     const { services, clock } = dashboard.api.ledger
     const { tenantId } = dashboard.tenant
     const email = `${uniqueId('grace')}@example.com`
@@ -154,7 +154,7 @@ describe.each([
     await page.getByRole('heading', { name: 'Home' }).waitFor()
   })
 
-  test('who is led to sign in comes back to the page first asked for', async () => {
+  test('after signing in, the page first requested opens', async () => {
     const { url, poll, run } = await asksToRevoke()
     const page = await visit(javaScript)
     await page.goto(url)
@@ -174,7 +174,7 @@ describe.each([
     await page.getByText('executed', { exact: true }).waitFor()
   })
 
-  test('a request is approved after one has said again who one is', async () => {
+  test('a request is approved after the identity was confirmed', async () => {
     const page = await visitAs(owner, javaScript)
     dashboard.api.ledger.clock.advance(6 * 60_000)
     const { url, poll } = await asksToRevoke()
@@ -202,7 +202,7 @@ describe.each([
     expect(await run()).toBe(403)
   })
 
-  test('a request that nobody decides expires', async () => {
+  test('a request without a decision expires', async () => {
     const { url, poll } = await asksToRevoke()
     const page = await visitAs(owner, javaScript)
     await page.goto(url)
@@ -215,7 +215,7 @@ describe.each([
     expect(await poll()).toBe('expired')
   })
 
-  test('a token is made, shown once, used, and revoked', async () => {
+  test('a token is created, shown once, used, and revoked', async () => {
     const { ask } = dashboard.api
     const page = await visitAs(owner, javaScript)
     await page.getByRole('link', { name: 'API tokens' }).click()
@@ -239,7 +239,7 @@ describe.each([
     expect((await ask('GET', '/v1/tokens/verify', { token })).status).toBe(401)
   })
 
-  test('a program is signed in without danger unless it is turned on', async () => {
+  test('a device is authorized without danger by default', async () => {
     const program = await asksToSignIn()
     const page = await visit(javaScript)
     await page.goto(program.verification_uri_complete)
@@ -255,7 +255,7 @@ describe.each([
     expect(await program.fetch()).toMatchObject({ scopes: ['licenses:read'] })
   })
 
-  test('a program is signed in with danger where it is turned on', async () => {
+  test('a device is authorized with danger when it is turned on', async () => {
     const page = await visitAs(owner, javaScript)
     const program = await asksToSignIn()
     await page.goto('/login')
@@ -270,7 +270,7 @@ describe.each([
     expect(await program.fetch()).toMatchObject({ scopes: ['danger', 'licenses:read'] })
   })
 
-  test('a program is denied', async () => {
+  test('a device is denied', async () => {
     const page = await visitAs(owner, javaScript)
     const program = await asksToSignIn()
     await page.goto(program.verification_uri_complete)
@@ -280,7 +280,7 @@ describe.each([
     expect(await program.fetch()).toStrictEqual({ error: 'access_denied' })
   })
 
-  test('a list is narrowed down', async () => {
+  test('a list is filtered', async () => {
     const page = await visitAs(owner, javaScript)
     await page.goto('/dashboard/licenses')
     await page.getByLabel('Status').selectOption('revoked')
@@ -313,7 +313,7 @@ async function authenticatorsOf(page: Page) {
 }
 
 describe('a passkey', () => {
-  test('is made, signs in by itself, confirms, and is removed, all but the last', async () => {
+  test('is created, signs in by itself, confirms, and is removed, except the last one', async () => {
     const { services } = dashboard.api.ledger
     const { tenantId } = dashboard.tenant
     const email = `${uniqueId('linus')}@example.com`
@@ -356,7 +356,7 @@ describe('a passkey', () => {
     await page.getByText('Blue key').waitFor()
   })
 
-  test('of somebody who is no member any more, or that was not made here, lets nobody in', async () => {
+  test('of a removed member, or of another site, does not sign in', async () => {
     const page = await visit(true)
     await (await authenticatorsOf(page)).add('internal')
     await page.goto('/dashboard')

@@ -55,14 +55,14 @@ async function sameBrowser(client: Client, app: FastifyInstance): Promise<Client
   return twin
 }
 
-test('the challenge that was given lets the member in, and is random', async () => {
+test('the issued challenge signs the member in, and is random', async () => {
   const { client, challenge } = await challenged()
   expect(Buffer.from(challenge, 'base64url').length).toBeGreaterThanOrEqual(16)
   expect((await challenged()).challenge).not.toBe(challenge)
   expect(await present(client, challenge)).toMatchObject({ status: 303, location: '/dashboard' })
 })
 
-test('of two servers that are sent the same assertion at the same moment, one lets in', async () => {
+test('of two servers with the same assertion at the same time, one accepts it', async () => {
   for (let round = 0; round < 8; round++) {
     const { client, challenge } = await challenged()
     const twin = await sameBrowser(client, another)
@@ -71,8 +71,8 @@ test('of two servers that are sent the same assertion at the same moment, one le
   }
 })
 
-describe('nobody gets in', () => {
-  test('with no challenge at all: not before one was given, and not after it was used', async () => {
+describe('no sign-in', () => {
+  test('without a challenge: before one was issued, and after it was used', async () => {
     const client = stranger()
     await client.get('/dashboard/sign-in')
     expect((await present(client, '')).status).toBe(401)
@@ -82,7 +82,7 @@ describe('nobody gets in', () => {
     expect((await present(given, '')).status).toBe(401)
   })
 
-  test('with a challenge that was used, right or wrong', async () => {
+  test('with a used challenge, successful or not', async () => {
     const { client, challenge } = await challenged()
     const twin = await sameBrowser(client, another)
     expect((await client.post('/dashboard/sign-in/passkey', { credential: '{}' })).status).toBe(401)
@@ -104,7 +104,7 @@ describe('nobody gets in', () => {
     expect((await present(quick, fresh)).status).toBe(303)
   })
 
-  test('with one that was given for something else', async () => {
+  test('with one for another purpose', async () => {
     const client = stranger()
     await client.signIn(member)
     await client.get('/dashboard/confirm')

@@ -42,7 +42,7 @@ const enter = async (client: Awaited<ReturnType<typeof signedIn>>, code: string)
   return seen.location === undefined ? seen : client.get(seen.location)
 }
 
-test('a person sees who asks, from where and for what, and signs it in', async () => {
+test('a person sees the client, its address and its request, and authorizes it', async () => {
   const { device_code, user_code } = await start(['licenses:read', 'licenses:write'])
   const client = await signedIn()
   const { status, text } = await enter(client, ` ${user_code.toLowerCase().replace('-', ' ')} `)
@@ -60,7 +60,7 @@ test('a person sees who asks, from where and for what, and signs it in', async (
   })
 })
 
-test('what a program calls itself is told as its own words, without anything that misleads the eye', async () => {
+test('the name that a client gives itself is marked as such, without misleading characters', async () => {
   const { user_code } = await start(['licenses:read'], 'Acme\u202e\u200b CLI”, checked by “keyledger')
   const client = await signedIn()
   const { text } = await enter(client, user_code)
@@ -75,7 +75,7 @@ test('what a program calls itself is told as its own words, without anything tha
 
 describe('danger', () => {
   const boxOf = (text: string) => /<input[^>]*id="scope-danger"[^>]*>/.exec(text)?.[0]
-  test('is offered where it was asked for, and off', async () => {
+  test('is offered where it was requested, and off', async () => {
     const { user_code } = await start(['licenses:write', 'danger'])
     const { text } = await enter(await signedIn(), user_code)
     expect(boxOf(text)).toBeDefined()
@@ -83,7 +83,7 @@ describe('danger', () => {
     expect(/<input[^>]*id="scope-licenses:write"[^>]*>/.exec(text)?.[0]).toContain('checked')
   })
 
-  test('is granted when it is turned on by somebody who has just said who they are', async () => {
+  test('is granted when it is turned on after a fresh sign-in', async () => {
     const { device_code, user_code } = await start(['licenses:write', 'danger'])
     const client = await signedIn()
     await enter(client, user_code)
@@ -110,7 +110,7 @@ describe('danger', () => {
     })
   })
 
-  test('that was not asked for cannot be slipped in', async () => {
+  test('cannot be granted when it was not requested', async () => {
     const { device_code, user_code } = await start(['licenses:write'])
     const client = await signedIn()
     await enter(client, user_code)
@@ -121,7 +121,7 @@ describe('danger', () => {
 })
 
 test.each(['approver', 'support', 'auditor'] as const)(
-  'the role %s grants reading, and nothing else',
+  'the role %s grants read scopes only',
   async (role) => {
     const client = await signedIn(await makeMember(api.ledger, tenant.tenantId, role))
     const { device_code, user_code } = await start()
@@ -136,7 +136,7 @@ test.each(['approver', 'support', 'auditor'] as const)(
   },
 )
 
-test('a program is denied, and what was decided stays so', async () => {
+test('a device is denied, and the decision is final', async () => {
   const { device_code, user_code } = await start(['usage:read'])
   const one = await signedIn()
   const two = await signedIn(await makeMember(api.ledger, tenant.tenantId, 'owner'))
@@ -150,7 +150,7 @@ test('a program is denied, and what was decided stays so', async () => {
 })
 
 describe('a code', () => {
-  test('is needed in the very session that decides', async () => {
+  test('must be entered in the session that decides', async () => {
     const { user_code } = await start()
     await enter(await signedIn(), user_code)
     const other = await signedIn()
@@ -161,7 +161,7 @@ describe('a code', () => {
     expect((await other.post('/dashboard/device/deny')).status).toBe(404)
   })
 
-  test('in the address is only filled in', async () => {
+  test('in the URL is only filled in', async () => {
     const { user_code } = await start()
     const client = await signedIn()
     expect(await client.get(`/login?code=${user_code}`)).toMatchObject({
@@ -172,7 +172,7 @@ describe('a code', () => {
     expect((await client.get('/dashboard/device/review')).status).toBe(404)
   })
 
-  test('that is wrong is told so, five times; then none is taken in this session, not even a right one', async () => {
+  test('that is wrong is refused five times; then this session accepts none, not even a right one', async () => {
     const { user_code } = await start()
     const client = await signedIn()
     const tries = Array.from({ length: 12 }, () => client.post('/dashboard/device', { code: 'BCDF-GHJK' }))
@@ -183,7 +183,7 @@ describe('a code', () => {
     expect((await enter(await signedIn(), user_code)).status).toBe(200)
   })
 
-  test('that is right costs no try', async () => {
+  test('that is right does not count as an attempt', async () => {
     const client = await signedIn()
     for (let codes = 0; codes < 7; codes++) {
       const { user_code } = await start(['usage:read'], `program ${codes}`)
@@ -191,7 +191,7 @@ describe('a code', () => {
     }
   })
 
-  test('cannot be guessed by signing in again and again', async () => {
+  test('cannot be guessed by signing in repeatedly', async () => {
     const guesser = await makeMember(api.ledger, tenant.tenantId, 'support')
     let taken = 0
     for (let sessions = 0; sessions < 6; sessions++) {
@@ -205,7 +205,7 @@ describe('a code', () => {
     expect(taken).toBeLessThan(24)
   })
 
-  test('expires with the program’s patience', async () => {
+  test('expires after its lifetime', async () => {
     const { user_code } = await start()
     const client = await signedIn()
     await enter(client, user_code)

@@ -60,12 +60,12 @@ const idFor = (path: string): string => {
 const urlOf = ({ path }: Route) =>
   path.replace(':id', idFor(path)).replace(':secret', 'a'.repeat(43)).replace(':action', 'revoke')
 
-test('the router tells every route', () => {
+test('the router lists every route', () => {
   expect(routes.map(nameOf)).toEqual(expect.arrayContaining(open))
   expect(guarded().length).toBeGreaterThan(30)
 })
 
-test('without a session every page leads to the one to sign in, and back', async () => {
+test('without a session every page redirects to the sign-in page, and back', async () => {
   for (const route of guarded()) {
     const stranger = clientOf(api.app)
     await stranger.get('/dashboard/sign-in')
@@ -80,7 +80,7 @@ test('without a session every page leads to the one to sign in, and back', async
   }
 })
 
-test('the bare address leads browsers to the dashboard', async () => {
+test('the bare host redirects browsers to the dashboard', async () => {
   const seen = await clientOf(api.app).get('/', { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' })
   expect(seen).toMatchObject({ status: 303, location: '/dashboard' })
 })
@@ -88,7 +88,7 @@ test('the bare address leads browsers to the dashboard', async () => {
 describe('a form', () => {
   const forms = () => routes.filter(({ method }) => method === 'POST')
 
-  test('without a token, or with one of another session, is taken nowhere', async () => {
+  test('without a token, or with one of another session, is refused', async () => {
     const owner = await signedInAgain('owner')
     await owner.get('/dashboard/account')
     const other = clientAs('support')
@@ -109,7 +109,7 @@ describe('a form', () => {
     expect((await owner.get('/dashboard/account')).status).toBe(200)
   })
 
-  test('to sign in wants one too, so that nobody is signed in as somebody else', async () => {
+  test('for signing in needs a token too, so that no one is signed in as another person', async () => {
     const member = members.get('support')
     if (!member) throw new Error('there is a support')
     const { email, password } = member
@@ -125,7 +125,7 @@ describe('a form', () => {
     expect((await stranger.post('/dashboard/sign-in', { email, password, code })).status).toBe(303)
   })
 
-  test('has no token where the cookie that it belongs to was not signed here', async () => {
+  test('has no token when its cookie was not signed here', async () => {
     const owner = await signedInAgain('owner')
     await owner.get('/dashboard/account')
     expect((await owner.post('/dashboard/account/sessions/end-others')).status).toBe(303)
@@ -184,7 +184,7 @@ const needed: Record<string, Permission> = {
   'POST /dashboard/approvals/:id/deny': 'decide_confirmations',
 }
 
-test.each(Role.options)('a member with the role %s comes exactly as far as the role goes', async (role) => {
+test.each(Role.options)('a member with the role %s can open exactly what the role allows', async (role) => {
   const client = clientAs(role)
   for (const route of guarded()) {
     const permission = needed[nameOf(route)]
@@ -201,7 +201,7 @@ test.each(Role.options)('a member with the role %s comes exactly as far as the r
   }
 })
 
-test('every route that wants a permission is there', () => {
+test('every route that requires a permission is listed', () => {
   expect(routes.map(nameOf)).toEqual(expect.arrayContaining(Object.keys(needed)))
 })
 
@@ -210,7 +210,7 @@ describe('a page', () => {
     "default-src 'none';script-src 'self';style-src 'self';img-src 'self';connect-src 'self';" +
     "form-action 'self';frame-ancestors 'none';base-uri 'none'"
 
-  test('is never kept, never framed, and loads nothing from elsewhere, whatever its status', async () => {
+  test('is never cached, never framed, and loads nothing from other origins, whatever its status', async () => {
     for (const route of [...routes, { method: 'GET', path: '/dashboard/nothing' } as const]) {
       const client = clientAs('support')
       const seen = route.method === 'GET' ? await client.get(urlOf(route)) : await client.post(urlOf(route))
@@ -232,7 +232,7 @@ describe('a page', () => {
     clients.set('support', await signedInAgain('support'))
   })
 
-  test('asked for with what no store can hold is answered, and not with a fault', async () => {
+  test('with unstorable input never causes a 500', async () => {
     const client = await signedInAgain('owner')
     for (const odd of ['%00', '%ff', '%f0%9f%94%91', '..%2f..', "'%20or%201=1", 'a'.repeat(150)]) {
       for (const { method, path } of guarded().filter((route) => route.path.includes(':id'))) {
@@ -264,7 +264,7 @@ async function signedInAgain(role: Role): Promise<Client> {
   return client
 }
 
-test("another tenant's records are answered like what is not there", async () => {
+test("another tenant's things get the response of unknown ones", async () => {
   const other = await makeTenant(api.ledger)
   await makeProduct(api.ask, other.token, 'foreign')
   const license = await mint(api.ask, other.token, 'foreign', { email: 'ada@example.com' })
@@ -321,7 +321,7 @@ test("another tenant's records are answered like what is not there", async () =>
   }
 })
 
-test('what people and programs have written is shown as text, whatever it is', async () => {
+test('text from people and API clients is always shown as text', async () => {
   const evil = '"><script>alert(1)</script><img src=x onerror=alert(2)>'
   await makeProduct(api.ask, tenant.token, 'evil', { name: evil, keyTypes: [{ name: evil }] })
   const { id, licenseKey } = await mint(api.ask, tenant.token, 'evil', {
@@ -353,7 +353,7 @@ test('what people and programs have written is shown as text, whatever it is', a
   expect(text).not.toMatch(/<script>|<img/)
 })
 
-test('what pages refer to may be kept for ever, and nothing beside it is served', async () => {
+test('assets are cached indefinitely, and no other file is served', async () => {
   const stranger = clientOf(api.app)
   const { text } = await stranger.get('/dashboard/sign-in')
   const paths = [...text.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path]) => path ?? '')

@@ -39,7 +39,7 @@ const isKnownAs = (cookie: string, { memberId }: TestMember) => {
   return isKnownDevice(api.ledger.db, sha256(secret), api.ledger.clock.now(), memberId)
 }
 
-test('is known for who signed in, for half a year, with a cookie that scripts and other sites cannot use', async () => {
+test('is recognized for its member, for half a year, by a cookie that scripts and other sites cannot use', async () => {
   const client = stranger()
   const { setCookies } = await client.signIn(member)
   const [cookie = ''] = setCookies.filter((text) => text.startsWith('keyledger-device='))
@@ -56,7 +56,7 @@ test('is known for who signed in, for half a year, with a cookie that scripts an
   expect(await isKnownAs(cookieOf(client), member)).toBe(false)
 })
 
-test('opens nothing by itself, and nothing when it was not signed here', async () => {
+test('grants no access, and is ignored when it was not signed here', async () => {
   const known = await signedIn()
   const thief = stranger()
   thief.cookies.set('keyledger-device', cookieOf(known))
@@ -71,7 +71,7 @@ test('opens nothing by itself, and nothing when it was not signed here', async (
   expect((await known.signIn(member)).status).toBe(303)
 })
 
-test('is known by a new cookie after each sign-in, also for others who use it; the one before is of no use', async () => {
+test('gets a new cookie after each sign-in, also for other members; the previous one no longer works', async () => {
   const colleague = await makeMember(api.ledger, tenant.tenantId, 'support')
   const client = await signedIn(colleague)
   const before = cookieOf(client)
@@ -84,7 +84,7 @@ test('is known by a new cookie after each sign-in, also for others who use it; t
   }
 })
 
-test('is forgotten when the member signs out everywhere else, but for the browser that asked', async () => {
+test('is forgotten when the member signs out everywhere else, except the current browser', async () => {
   const lost = await signedIn()
   const here = await signedIn()
   await here.post('/dashboard/account/sessions/end-others')
@@ -104,7 +104,7 @@ test('is forgotten when an owner signs the member out, and when the member is re
   expect(await isKnownAs(cookieOf(again), member)).toBe(false)
 })
 
-test('is forgotten when the password is changed, but for the browser that changed it', async () => {
+test('is forgotten when the password is changed, except the current browser', async () => {
   const lost = await signedIn()
   const here = await signedIn()
   const { text } = await here.get('/dashboard/account/password')

@@ -63,7 +63,7 @@ function activate(device_id: string, name: string) {
 }
 const page = async (query = '', client = owner) => wordsOf((await client.get(`${path}${query}`)).text)
 
-test('it answers what it would be answered now, and for one device', async () => {
+test('it shows the present answers, and those for one device', async () => {
   const now = await page()
   expect(now).toMatch(
     /Would it validate now\? Yes active Valid: .* Could another device be activated now\? Yes/,
@@ -73,7 +73,7 @@ test('it answers what it would be answered now, and for one device', async () =>
   expect(gone).toMatch(/Would it validate now on laptop\? No inactive Denied: “MacBook” was deactivated on/)
 })
 
-test('it answers what it would have been answered at a time, or after any event, under an address that keeps it', async () => {
+test('it shows the answers at a past time or after any event, under a URL that can be kept', async () => {
   const at = refusedAt.slice(0, 19)
   const asking = await owner.get(`${path}?device=phone&at=${at}`)
   expect(asking).toMatchObject({ status: 303 })
@@ -98,7 +98,7 @@ test('two moments are compared', async () => {
   )
 })
 
-test('what happened is told by the day, with who did it, what it changed and the event itself', async () => {
+test('the history is shown by day, with the actor, the changes and the recorded event', async () => {
   const told = await page()
   expect(told).toMatch(
     /3 Mar 2026 .* “MacBook” deactivated by token “test” Seats in use 2 → 1 .* 2 Mar 2026 .* “Studio PC” activated .* 1 Mar 2026 .* “MacBook” activated .* Issued by token “test”/,
@@ -117,24 +117,24 @@ test.each([
   ['?compare=1', 400],
   ['?upTo=-1', 400],
   ['?asOf=2020-01-01T00:00:00Z', 404],
-])('%s is answered %i', async (query, status) => {
+])('%s gets %i', async (query, status) => {
   expect((await owner.get(`${path}${query}`)).status).toBe(status)
 })
 
-test('no address is compared that is longer than two moments are', async () => {
+test('a comparison longer than two moments is refused', async () => {
   const [, to = ''] = /^(.*)Z$/.exec(api.ledger.clock.now().toISOString()) ?? []
   expect((await owner.get(`${path}?compare=0..${to}Z`)).status).toBe(200)
   expect((await owner.get(`${path}?compare=0..${to}${'0'.repeat(60)}Z`)).status).toBe(400)
   expect((await owner.get(`${path}?compare=1${'.'.repeat(12_000)}`)).status).toBe(400)
 })
 
-test('another workspace finds nothing there', async () => {
+test('another workspace finds nothing', async () => {
   for (const query of ['', '?asOf=0', '?compare=0..1'])
     expect((await stranger.get(`${path}${query}`)).status).toBe(404)
   expect((await stranger.get(`${path}/do/revoke`)).status).toBe(404)
 })
 
-test('it is found by whatever a customer names, and nothing of that is kept', async () => {
+test('the search finds it by anything a customer names, and records nothing of the text', async () => {
   const lines: string[] = []
   const sink = new Writable({
     write(chunk: Buffer, _encoding, done) {
@@ -167,7 +167,7 @@ test('it is found by whatever a customer names, and nothing of that is kept', as
   expect(wordsOf(theirs.text)).toContain('No results')
 })
 
-test('devices are listed, narrowed down, and lead to what each would be answered', async () => {
+test('devices are listed, filtered, and link to their answers', async () => {
   const all = await owner.get('/dashboard/devices')
   expect(wordsOf(all.text)).toMatch(/Studio PC desk .* active .* MacBook laptop .* deactivated/)
   expect(all.text).toContain(`href="${path}?device=desk"`)
@@ -177,7 +177,7 @@ test('devices are listed, narrowed down, and lead to what each would be answered
   expect(wordsOf((await stranger.get('/dashboard/devices')).text)).toContain('No devices yet')
 })
 
-test('what support asks for waits until somebody who may has approved it, and is then done once', async () => {
+test('a request by support waits for an approval, and is executed once', async () => {
   expect((await support.get(path)).text).toContain(`${path}/do/revoke`)
   await support.get(`${path}/do/revoke`)
   const waits = await support.post(`${path}/do/revoke`, { reason: 'charged back' })
@@ -199,7 +199,7 @@ test('what support asks for waits until somebody who may has approved it, and is
   expect((await owner.post(`${path}/do/revoke`, {})).status).toBe(409)
 })
 
-test('what was done is made good in the same way, by whoever approves what they have asked for themselves', async () => {
+test('an action is undone in the same way, also by a member who approves their own request', async () => {
   const approved = async (action: string, filled: Record<string, string>) => {
     await owner.get(`${path}/do/${action}`)
     const { location = '' } = await owner.post(`${path}/do/${action}`, filled)
@@ -215,7 +215,7 @@ test('what was done is made good in the same way, by whoever approves what they 
   expect((await owner.post(`${path}/do/take-back-import`, {})).status).toBe(409)
 })
 
-test('an auditor looks, and asks for nothing', async () => {
+test('an auditor views, and cannot request actions', async () => {
   const auditor = clientOf(api.app, '192.0.2.4')
   await auditor.signIn(await makeMember(api.ledger, tenant.tenantId, 'auditor'))
   expect((await auditor.get(path)).text).not.toContain('/do/')
@@ -223,7 +223,7 @@ test('an auditor looks, and asks for nothing', async () => {
   expect((await auditor.post(`${path}/do/revoke`, {})).status).toBe(403)
 })
 
-test('whoever looked, searched, asked and approved stands in the audit log, and not for what they searched', async () => {
+test('views, searches, requests and approvals are in the audit log, without the text of searches', async () => {
   const told = wordsOf((await owner.get('/dashboard/audit')).text)
   expect(told).toMatch(
     /auditor[\w-]*@example\.com viewed a license .* approved: revoke a license .* requested: revoke a license/,

@@ -43,7 +43,7 @@ describe('a token', () => {
   }
   const tokenIn = (text: string) => /value="(kl_pat_\w+)"/.exec(text)?.[1] ?? ''
 
-  test('is made with the scopes that were chosen, shown once, seen in use, and revoked', async () => {
+  test('is created with the chosen scopes, shown once, shown as used, and revoked', async () => {
     const client = await signedIn()
     const fields = { ...(await form(client)), scopes: ['licenses:read', 'danger'] }
     const made = await client.post('/dashboard/tokens', fields)
@@ -66,7 +66,7 @@ describe('a token', () => {
     expect((await client.get('/dashboard/tokens?show=all')).text).toContain(fields.tokenId)
   })
 
-  test('is made once, however often its form is sent', async () => {
+  test('is created once, however often its form is sent', async () => {
     const client = await signedIn()
     const fields = { ...(await form(client)), scopes: 'usage:read' }
     const answers = await Promise.all(
@@ -84,7 +84,7 @@ describe('a token', () => {
     [{ scopes: 'usage:read', tokenId: 'tok_made-up' }, 400],
     [{ scopes: 'usage:read', name: 'a\0b' }, 400],
     [{ scopes: 'usage:read', name: 'a'.repeat(201) }, 400],
-  ])('with %j is not made', async (wrong, status) => {
+  ])('with %j is not created', async (wrong, status) => {
     const client = await signedIn()
     const fields = { ...(await form(client)), ...wrong }
     expect((await client.post('/dashboard/tokens', fields)).status).toBe(status)
@@ -131,7 +131,7 @@ describe('members', () => {
     expect((await client.get('/dashboard/account')).status).toBe(200)
   })
 
-  test('never lose their last owner, not even when owners demote each other at once', async () => {
+  test('always keep an owner, also when owners demote each other at once', async () => {
     const { services } = api.ledger
     const { tenantId } = tenant
     const others = await Promise.all(
@@ -152,7 +152,7 @@ describe('members', () => {
     expect(owners).toHaveLength(1)
   })
 
-  test('are added once, also when two add the same at once', async () => {
+  test('are added once, also by two simultaneous requests', async () => {
     const { services } = api.ledger
     const asked = { tenantId: tenant.tenantId, role: 'support', email: 'twice@example.com' } as const
     const outcomes = await Promise.allSettled(
@@ -163,7 +163,7 @@ describe('members', () => {
 })
 
 describe('settings', () => {
-  test('make a checkout key that is shown once, and replace it only on purpose', async () => {
+  test('create a checkout key that is shown once, and replace it only on purpose', async () => {
     const client = await signedIn()
     const replaces = (text: string) => ({ replaces: /name="replaces" value="([^"]+)"/.exec(text)?.[1] ?? '' })
     const first = replaces((await client.get('/dashboard/settings/checkout-key')).text)
@@ -196,7 +196,7 @@ describe('settings', () => {
     expect((await client.get('/dashboard/settings')).text).toContain(keys[1]?.kid)
   })
 
-  test('set the webhook by the same rules as programs do', async () => {
+  test('set the webhook by the same rules as the API', async () => {
     const client = await signedIn()
     const operation = async () => {
       const { text } = await client.get('/dashboard/settings/webhook')
@@ -237,7 +237,7 @@ describe('settings', () => {
 })
 
 describe('lists', () => {
-  test('are paged to their end, filtered, and lead to what they list', async () => {
+  test('are paged to their end, filtered, and link to their entries', async () => {
     await makeProduct(api.ask, tenant.token, 'editor')
     await makeProduct(api.ask, tenant.token, 'player')
     const ids: string[] = []

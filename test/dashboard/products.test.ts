@@ -30,7 +30,7 @@ async function shown(): Promise<string> {
   return part.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ')
 }
 
-test('installs by what they said last', async () => {
+test('installations by their last report', async () => {
   expect(await shown()).toContain('On trial 0 On the free tier 0 Trial expired 0')
   await app.post('keyless', { instance_id: 'one', state: 'trial' })
   await app.post('free-tier', { instance_id: 'two' })
@@ -40,7 +40,7 @@ test('installs by what they said last', async () => {
   expect(await shown()).toContain('On trial 0 On the free tier 2 Trial expired 1')
 })
 
-test('machines that too many say they are on', async () => {
+test('machine hashes that too many installations share', async () => {
   expect(await shown()).not.toContain('Unattributed')
   for (let install = 0; install <= 20; install++) {
     await app.post('keyless', { instance_id: `crowd ${install}`, machine_hash: 'one-machine-hash' })

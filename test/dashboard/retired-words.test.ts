@@ -71,7 +71,7 @@ const noPages = ['/dashboard/approvals/waiting', '/dashboard/licenses/:id/eviden
 /** Enough variants, such as a revoked license or a parked sale. */
 const mostOfOneRoute = 3
 
-test('no page of the dashboard contains a retired word, or words that run together', async () => {
+test('no page of the dashboard contains a retired word, or words without a space between them', async () => {
   await expect.poll(async () => (await owner.get('/dashboard/mailbox')).text).toContain('/dashboard/mailbox/')
   const routes = dashboardRoutes(api.app).filter(({ method }) => method === 'GET')
   const found: Record<string, string[]> = {}

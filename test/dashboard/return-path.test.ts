@@ -8,7 +8,7 @@ test.each([
   '/dashboard/approvals/cnf_06f5w3k8hx7vq2m4n9t1r0s5zc',
   '/dashboard/licenses?product=editor&status=active',
   '/dashboard/device?code=BDWP-HQZK',
-])('%s is led back to', (path) => expect(returnPath(path)).toBe(path))
+])('%s is returned to', (path) => expect(returnPath(path)).toBe(path))
 
 test.each([
   'https://evil.example',
@@ -40,7 +40,7 @@ test.each([
   expect(path).not.toMatch(/evil\.example$|sign-|docs|v1/)
 })
 
-describe('whatever is asked for', () => {
+describe('for any input', () => {
   const anything = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.webUrl(),
@@ -51,7 +51,7 @@ describe('whatever is asked for', () => {
       )
       .map((parts) => `/${parts.join('')}`),
   )
-  test('the answer stays on this site, in the dashboard', () =>
+  test('the result stays on this site, in the dashboard', () =>
     fc.assert(
       fc.property(anything, (asked) => {
         const url = new URL(returnPath(asked), 'http://here.example')
@@ -60,7 +60,7 @@ describe('whatever is asked for', () => {
       }),
       { numRuns: 5000 },
     ))
-  test('it comes through an address unchanged', () =>
+  test('it passes through a URL unchanged', () =>
     fc.assert(
       fc.property(anything, (asked) => {
         const path = returnPath(asked)

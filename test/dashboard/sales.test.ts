@@ -45,7 +45,7 @@ const pathOf = async (saleId: string) => {
 
 const keyIn = (body: string) => /"key":"([^"]+)"/.exec(body)?.[1] ?? 'none'
 
-test('a sale is told from its notification to its deliveries, and the one that came again as ignored', async () => {
+test('a sale is shown from its notification to its deliveries, and a repeated notification as ignored', async () => {
   const { sold, refunded } = purchase('ada')
   await shop.tell(sold())
   await shop.tell(sold({ notificationId: 'evt_again' }))
@@ -73,7 +73,7 @@ test('a sale is told from its notification to its deliveries, and the one that c
   )
 })
 
-test('a delivery is shown with its tries and what it says, and is made again', async () => {
+test('a delivery is shown with its attempts and content, and is redelivered', async () => {
   const list = await owner.get('/dashboard/deliveries?channel=webhook&event=license.created')
   const path = /href="(\/dashboard\/deliveries\/whd_\w+)"/.exec(list.text)?.[1] ?? ''
   const { text } = await owner.get(path)
@@ -96,7 +96,7 @@ test('a delivery is shown with its tries and what it says, and is made again', a
   )
 })
 
-test('a sale that is parked says why, and is tried again', async () => {
+test('a parked sale shows the reason, and is replayed', async () => {
   await shop.tell(purchase('grace', { sold: { productId: 'player' } }).sold())
   const path = await pathOf('cs_grace')
   expect(words((await owner.get('/dashboard/sales?status=parked')).text)).toContain('grace@example.com')
@@ -110,7 +110,7 @@ test('a sale that is parked says why, and is tried again', async () => {
   expect(words((await owner.get(path)).text)).toMatch(/Sale replayed\..* License licensed/)
 })
 
-test('a sale to nobody known, of more than is sold, says both and is found by what it needs', async () => {
+test('a sale without a known buyer and with too many items shows both, and is found by what it needs', async () => {
   await shop.tell(purchase('ghost', { customer: null, quantity: 2 }).sold())
   const path = await pathOf('cs_ghost')
   expect(words((await owner.get('/dashboard')).text)).toContain('1 sale without a holder')
@@ -123,7 +123,7 @@ test('a sale to nobody known, of more than is sold, says both and is found by wh
   expect(page).toContain('Quantity exceeded 2 paid for, at most 1 per purchase')
 })
 
-test('a test that had no effect stands below the sales, with the reason', async () => {
+test('a test without effect is shown below the sales, with the reason', async () => {
   await shop.tell(purchase('try', { test: true }).sold())
   const list = words((await owner.get('/dashboard/sales')).text)
   expect(list).toMatch(
@@ -142,7 +142,7 @@ test('another workspace sees nothing of it', async () => {
   expect((await stranger.get('/dashboard/sales')).text).not.toContain('ada@example.com')
 })
 
-test('customers are narrowed down to one person, who stands in no address, and to those who are erased', async () => {
+test('customers are filtered to one person, who is not named in the URL, and to erased ones', async () => {
   const { ledger } = api
   for (const email of ['Grace@example.com', 'linus@example.com']) {
     const body = { email }

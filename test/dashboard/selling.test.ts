@@ -39,7 +39,7 @@ async function shown(name: string): Promise<string> {
 }
 
 describe('integrations', () => {
-  test('say what is missing until nothing is', async () => {
+  test('show what is missing until nothing is', async () => {
     expect(await shown('Polar')).toMatch(/not connected.*Not connected\. Send/)
     await post('/v1/integrations/polar/connect', { webhookSecret: 'polar_whs_1' })
     expect(await shown('Polar')).toMatch(/connected, not ready.*No product is mapped/)
@@ -57,7 +57,7 @@ describe('integrations', () => {
     )
   })
 
-  test('tell an operator what the card provider needs of them', async () => {
+  test('tell an operator what the card provider needs', async () => {
     const text = await shown('Stripe')
     for (const words of [
       'KEYLEDGER_STRIPE_SECRET_KEY',
@@ -72,7 +72,7 @@ describe('integrations', () => {
     expect(await shown('Stripe')).not.toContain('Your website has no checkout key')
   })
 
-  test('say that paddle has to be asked for addresses', async () => {
+  test('show that Paddle needs an API key for email addresses', async () => {
     await post('/v1/integrations/paddle/connect', { webhookSecret: 'pdl_1' })
     expect(await shown('Paddle')).toContain('needs an API key')
   })
@@ -96,7 +96,7 @@ describe('the mailbox', () => {
   )
   const path = `/dashboard/mailbox/${deliveryId}`
 
-  test('shows what would have been sent', async () => {
+  test('shows the mails that would have been sent', async () => {
     expect((await owner.get('/dashboard')).text).toContain('href="/dashboard/mailbox"')
     const list = await owner.get('/dashboard/mailbox')
     expect(list.text).toContain(`href="${path}"`)
@@ -105,7 +105,7 @@ describe('the mailbox', () => {
     expect((await owner.get(path)).text).toContain(secret)
   })
 
-  test('shows HTML that can do nothing', async () => {
+  test('shows HTML without any effect', async () => {
     const { status, headers, text } = await owner.get(`${path}/html`)
     expect(status).toBe(200)
     expect(text).toContain('<p style="color:red">')
@@ -115,7 +115,7 @@ describe('the mailbox', () => {
     expect(headers['cache-control']).toBe('no-store')
   })
 
-  test('is for nobody who may not set up where mails go, and for no other workspace', async () => {
+  test('is only shown to members who may configure mail, and not to other workspaces', async () => {
     const auditor = await clientAs('auditor', '192.0.2.2')
     expect((await auditor.get('/dashboard')).text).not.toContain('href="/dashboard/mailbox"')
     for (const url of ['/dashboard/mailbox', path, `${path}/html`])

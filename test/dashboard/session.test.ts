@@ -44,7 +44,7 @@ const isIn = async (client: Client) => (await client.get('/dashboard/account')).
 describe('a session', () => {
   const cookie = (client: Client) => client.cookies.get('keyledger-session') ?? ''
 
-  test('begins with an id that nobody had before', async () => {
+  test('begins with a new id', async () => {
     const client = stranger()
     await client.get('/dashboard/sign-in')
     const challenge = await client.post('/dashboard/sign-in/challenge')
@@ -58,7 +58,7 @@ describe('a session', () => {
     expect(await isIn(planted)).toBe(false)
   })
 
-  test('is not begun under an id that somebody planted', async () => {
+  test('does not begin with a planted id', async () => {
     const client = stranger()
     const planted = `${'A'.repeat(32)}.${'B'.repeat(43)}`
     client.cookies.set('keyledger-session', planted)
@@ -74,7 +74,7 @@ describe('a session', () => {
     expect(session.split('; ').slice(1).sort()).toStrictEqual(['HttpOnly', 'Path=/', 'SameSite=Lax'])
   })
 
-  test('with TLS, also one that ends at a proxy, has a cookie of this host alone', async () => {
+  test('with TLS, also behind a proxy, has a cookie that is bound to this host', async () => {
     const app = await createTestApp(api.ledger, api.ledger.services, { baseUrl: 'https://keys.example' })
     const client = clientOf(app, '192.0.2.250')
     const { status, setCookies, headers } = await client.signIn(member)
@@ -100,7 +100,7 @@ describe('a session', () => {
     await app.close()
   })
 
-  test('ends for good, even when a request on its way still writes to it', async () => {
+  test('ends permanently, even when a running request still writes to it', async () => {
     const client = await signedIn()
     const stolen = stranger()
     for (const [name, value] of client.cookies) stolen.cookies.set(name, value)
@@ -136,7 +136,7 @@ describe('a session', () => {
     expect(await isIn(busy)).toBe(false)
   })
 
-  test('is not kept alive by a page that brings itself up to date', async () => {
+  test('is not extended by a page that updates itself', async () => {
     const client = await signedIn()
     for (let hours = 0; hours < 2; hours++) {
       api.ledger.clock.advance(4 * 3_600_000)
@@ -160,7 +160,7 @@ describe('a session', () => {
     expect(await isIn(one)).toBe(true)
   })
 
-  test('stands in the database without anything that would let somebody in', async () => {
+  test('is stored without any credential', async () => {
     const client = await signedIn()
     const { rows } = await api.ledger.db.query<{ text: string }>(
       `select s::text as text from vault.sessions s
@@ -176,8 +176,8 @@ describe('a session', () => {
   const idIn = (value: string) => decodeURIComponent(value).split('.')[0] ?? ''
 })
 
-describe('the right to be there', () => {
-  test('goes with the role, and with membership, from the next request on', async () => {
+describe('access', () => {
+  test('ends with the role, and with membership, from the next request on', async () => {
     const { tenantId, memberId } = member
     const client = await signedIn()
     await makeMember(api.ledger, tenantId, 'owner')
@@ -193,7 +193,7 @@ describe('the right to be there', () => {
     expect(rows).toStrictEqual([])
   })
 
-  test('is gone with the tenant', async () => {
+  test('ends with the tenant', async () => {
     const other = await makeTenant(api.ledger)
     const client = await signedIn(await makeMember(api.ledger, other.tenantId, 'owner'))
     await closeTenant(api.ledger.services, other.tenantId, null, origin)
@@ -201,8 +201,8 @@ describe('the right to be there', () => {
   })
 })
 
-describe('before something dangerous', () => {
-  test('a member proves again who they are, with a code of its own, and comes back', async () => {
+describe('before a dangerous action', () => {
+  test('a member signs in again, with an unused code, and returns', async () => {
     const client = await signedIn()
     expect((await client.get('/dashboard/tokens/new')).status).toBe(200)
     api.ledger.clock.advance(5 * 60_000)
@@ -227,7 +227,7 @@ describe('before something dangerous', () => {
     expect((await client.post('/dashboard/confirm', { password, code, ...back })).status).toBe(401)
   })
 
-  test('tries are bounded there too', async () => {
+  test('attempts are limited, too', async () => {
     const client = await signedIn()
     await client.get('/dashboard/confirm')
     const statuses = []
@@ -238,7 +238,7 @@ describe('before something dangerous', () => {
   })
 })
 
-test('a failure before anything of the request was read has a page too', async () => {
+test('a failure before the request was read has a page, too', async () => {
   const { services, masterKey } = api.ledger
   const app = Fastify()
   app.addHook('onRequest', async ({ headers }) => {

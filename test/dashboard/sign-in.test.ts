@@ -42,8 +42,8 @@ const comparable = ({ status, text, headers }: Seen) => ({
   names: Object.keys(headers).sort(),
 })
 
-describe('who does not get in', () => {
-  test('is told the same, whatever did not match', async () => {
+describe('a failed sign-in', () => {
+  test('has the same response, whatever did not match', async () => {
     const { email, password, newCode } = member
     const unknown = 'nobody@example.com'
     const tries: Record<string, string>[] = [
@@ -73,7 +73,7 @@ describe('who does not get in', () => {
     for (const answer of seen) expect(answer).toStrictEqual(seen[0])
   })
 
-  test('costs the same work, member or not: as many look-ups, and one password hashed', async () => {
+  test('takes the same work, member or not: as many lookups, and one password hash', async () => {
     const workFor = async (fields: Record<string, string>) => {
       const client = stranger()
       await client.get('/dashboard/sign-in')
@@ -98,7 +98,7 @@ describe('who does not get in', () => {
     expect(await workFor({ password: member.password })).toStrictEqual(known)
   })
 
-  test('who has only been invited is nobody yet', async () => {
+  test('is that of an unknown person for an invited member', async () => {
     const { email } = await makeMember(api.ledger, tenant.tenantId, 'support')
     await api.ledger.db.query('delete from vault.member_credentials where member_id <> $1', [member.memberId])
     const client = stranger()
@@ -107,7 +107,7 @@ describe('who does not get in', () => {
 })
 
 describe('a code', () => {
-  test('is taken once, also when it is sent many times at once', async () => {
+  test('works once, also when it is sent many times at once', async () => {
     const { email, password, newCode } = member
     const code = newCode()
     const clients = Array.from({ length: 6 }, stranger)
@@ -133,14 +133,14 @@ describe('a code', () => {
     [-30_000, 303],
     [30_000, 303],
     [90_000, 401],
-  ])('made with a clock that is %i ms off is answered %i', async (off, status) => {
+  ])('from a clock that is %i ms off gets %i', async (off, status) => {
     const code = member.newCode()
     api.ledger.clock.advance(-off)
     expect((await stranger().signIn({ ...member, newCode: () => code })).status).toBe(status)
     api.ledger.clock.advance(Math.max(0, off) + 120_000)
   })
 
-  test('that was skipped by a later one is no longer taken', async () => {
+  test('is refused after a later one was used', async () => {
     const earlier = member.newCode()
     api.ledger.clock.advance(-30_000)
     expect((await stranger().signIn({ ...member, newCode: () => earlier })).status).toBe(303)
@@ -149,7 +149,7 @@ describe('a code', () => {
   })
 })
 
-describe('trying', () => {
+describe('the limit of attempts', () => {
   const wrong = (who: TestMember): TestMember => ({
     ...who,
     password: 'a wrong password',
@@ -162,7 +162,7 @@ describe('trying', () => {
   }
   const refusedLast = (times: number) => [...Array.from({ length: times - 1 }, () => 401), 429]
 
-  test('one account is bounded at each address, member or not, and told when to go on', async () => {
+  test('applies to an account at each address, member or not, with Retry-After', async () => {
     for (const email of [member.email, 'no-member-at-all@example.com']) {
       const client = stranger()
       const guess = wrong({ ...member, email })
@@ -177,13 +177,13 @@ describe('trying', () => {
     }
   })
 
-  test('is not held up by what strangers have tried elsewhere', async () => {
+  test('is independent of attempts from other addresses', async () => {
     const client = stranger()
     expect(await tries(() => client, wrong(member), 9)).toStrictEqual(refusedLast(9))
     expect(await isIn(await signedIn())).toBe(true)
   })
 
-  test('once in, somebody has all their tries at their address again', async () => {
+  test('is reset at an address by a successful sign-in', async () => {
     const client = stranger()
     const guess = wrong(member)
     expect(await tries(() => client, guess, 5)).not.toContain(429)
@@ -192,7 +192,7 @@ describe('trying', () => {
     expect(await tries(() => client, guess, 9)).toStrictEqual(refusedLast(9))
   })
 
-  test('one account is bounded for all strangers together, and a browser that is known is let through', async () => {
+  test('applies to an account over all unknown browsers, and lets a known browser through', async () => {
     const known = await signedIn()
     await known.get('/dashboard/account')
     await known.post('/dashboard/sign-out')
@@ -206,7 +206,7 @@ describe('trying', () => {
     expect((await known.signIn(right)).status).toBe(303)
   })
 
-  test('a browser that is known has tries of its own, at an address that has none left', async () => {
+  test('is separate for a known browser, also at an address without attempts left', async () => {
     const known = await signedIn()
     await known.get('/dashboard/account')
     await known.post('/dashboard/sign-out')
@@ -221,7 +221,7 @@ describe('trying', () => {
     expect(await tries(() => known, wrong(member), 9)).toStrictEqual(refusedLast(9))
   })
 
-  test('one address is bounded whomever it tries, IPv6 by its network', async () => {
+  test('applies to an address for all accounts, with IPv6 by network', async () => {
     for (const addressOf of [() => '198.51.100.7', (n: number) => `2001:db8:1:2::${n.toString(16)}`]) {
       const statuses = []
       for (let tries = 0; tries < 21; tries++) {
@@ -237,7 +237,7 @@ describe('trying', () => {
 })
 
 describe('a member of several workspaces with one address', () => {
-  test('names the one they mean, and is somebody of their own in each', async () => {
+  test('chooses one by its name, and is a separate member in each', async () => {
     const other = await makeTenant(api.ledger)
     const email = 'in.both@example.com'
     const here = await makeMember(api.ledger, tenant.tenantId, 'owner', email)

@@ -1,6 +1,6 @@
 /**
- * A support person with a customer on the phone, who knows an e-mail address and nothing else, finds why an activation
- * was refused yesterday, and takes the evidence: in a real browser, from the keyboard alone.
+ * Guarantee: a support person who only knows a customer's email address finds why an activation was refused
+ * yesterday, and downloads the evidence: in a real browser, with the keyboard alone.
  */
 import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
@@ -12,7 +12,7 @@ import type { TestMember } from './members.ts'
 let dashboard: TestDashboard
 let support: TestMember
 let licenseId: string
-/** As one types it into a field for a time. */
+/** In the format of a time field. */
 let refusedAt: string
 
 const inDay = 86_400_000
@@ -47,7 +47,7 @@ beforeAll(async () => {
 })
 afterAll(() => dashboard.close())
 
-/** Goes on with the tab key until a thing is reached, as a person does who cannot use a mouse. */
+/** Presses the tab key until an element is reached, as without a mouse. */
 async function tabTo(page: Page, role: keyof typeof kinds, name: RegExp) {
   for (let steps = 0; steps < 120; steps++) {
     await page.keyboard.press('Tab')
@@ -69,7 +69,7 @@ const kinds = {
   field: /^INPUT /,
 } as const
 
-test('an e-mail address leads to the reason of a refusal, and to the evidence, by the keyboard alone', async () => {
+test('an email address leads to the reason of a refusal, and to the evidence, by the keyboard alone', async () => {
   const { page, problems, close } = await dashboard.visit()
   await page.goto('/dashboard')
   await signIn(page, support)
@@ -81,7 +81,7 @@ test('an e-mail address leads to the reason of a refusal, and to the evidence, b
   await keyboard.press('Enter')
   await page.getByRole('heading', { name: 'Licenses' }).waitFor()
   expect(page.url()).not.toContain('ada')
-  // The newest one is the first.
+  // The newest one is first.
   await tabTo(page, 'link', /…/)
   await keyboard.press('Enter')
   await page.getByText('Would it validate now?').waitFor()
@@ -98,7 +98,7 @@ test('an e-mail address leads to the reason of a refusal, and to the evidence, b
   expect(page.url()).toMatch(/asOf=2/)
   expect(page.url()).toContain('device=phone')
 
-  // The very moment at which the customer saw it.
+  // The time at which the customer saw it.
   await tabTo(page, 'field', /Time \(UTC\)/)
   for (const keys of typed(refusedAt)) {
     await keyboard.type(keys)
@@ -119,7 +119,10 @@ test('an e-mail address leads to the reason of a refusal, and to the evidence, b
   await close()
 })
 
-/** The day and the time, as Chromium's field takes them in English: a year is told to be over, the rest tells itself. */
+/**
+ * The day and the time as typed into Chromium's English field: the year needs a key to leave it, the other parts do
+ * not.
+ */
 function typed(at: string): [day: string, time: string] {
   const [, year = '', month = '', day = '', hour = '', minute = '', second = ''] =
     /^(\d+)-(\d+)-(\d+)T(\d+):(\d+):(\d+)/.exec(at) ?? []

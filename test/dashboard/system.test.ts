@@ -1,6 +1,6 @@
 /**
- * Whoever looks after the service sees on two pages what waits for them: what is behind, set aside, failing, parked or
- * spent. Of what all workspaces share they see how it is, and nothing of another workspace's.
+ * Guarantee: two pages show what needs attention: what is behind, parked, failing or exhausted. Of what all
+ * workspaces share, they show the state, but nothing of another workspace.
  */
 import { jsonEvent } from '@eventstore/db-client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -31,11 +31,11 @@ afterAll(() => api.close())
 
 const system = async (client: Client) => wordsOf((await client.get('/dashboard/system')).text)
 
-test('every page says how old what it shows is, and what is newer', async () => {
+test('every page states its age, and whether newer data exists', async () => {
   const { services } = api.ledger
   const fresh = wordsOf((await owner.get('/dashboard/products')).text)
   expect(fresh).toMatch(/Data as of event [\d,]+, \d+\.\d s ago; up to date\s?\./)
-  // Nobody projects in this process but those who wait for an answer.
+  // In this process, only waiting commands advance the read models.
   const stream = 'tenant-somebody-elses'
   await appendRaw(api.ledger, stream, [nonsense])
   expect(wordsOf((await owner.get('/dashboard/products')).text)).toContain('1 newer event is being processed')
@@ -59,7 +59,7 @@ const nonsense = jsonEvent({
   },
 })
 
-test('a history that is set aside is named to its own workspace, and to no other', async () => {
+test('a parked stream is named only to its own workspace', async () => {
   const { id } = await mint(api.ask, tenant.token, 'editor')
   await appendRaw(api.ledger, `license-${id}`, [nonsense], 0n)
   await api.ledger.readModels.catchUp()
@@ -71,7 +71,7 @@ test('a history that is set aside is named to its own workspace, and to no other
   expect(wordsOf((await stranger.get('/dashboard')).text)).not.toContain('parked')
 })
 
-test('a limit that is spent shows as hit, to the workspace whose limit it is', async () => {
+test('an exhausted limit is shown only to its workspace', async () => {
   const { limits, leave } = await joinLimits(
     api.ledger.db,
     { runtime: { perMinute: 6, burst: 2 } },
@@ -104,14 +104,14 @@ test('a limit that is spent shows as hit, to the workspace whose limit it is', a
   }
 })
 
-test('who signed in is told to owners and auditors, and not to colleagues', async () => {
+test('sign-ins are shown to owners and auditors only', async () => {
   expect(await system(owner)).toMatch(/Sign-ins .*@example\.com .* 192\.0\.2\.1/)
   const theirs = await system(stranger)
   expect(theirs).toContain('Signing keys')
   expect(theirs).not.toContain('Sign-ins')
 })
 
-test('a rebuild shows how far it is while it runs', async () => {
+test('a running rebuild shows its progress', async () => {
   const { db } = api.ledger
   const client = await db.connect()
   try {
@@ -130,13 +130,13 @@ test('a rebuild shows how far it is while it runs', async () => {
   }
 })
 
-test('nobody rebuilds what all workspaces share from here, and the page says who can', async () => {
+test('a rebuild cannot be started here, and the page says who can', async () => {
   expect(await system(owner)).toContain('on the host with keyledger projections rebuild')
   expect((await owner.get('/dashboard/system/rebuild')).status).toBe(404)
   expect((await owner.post('/dashboard/system/rebuild')).status).toBe(404)
 })
 
-test('how the last rebuild went is told', async () => {
+test('the result of the last rebuild is shown', async () => {
   const { db, services } = api.ledger
   await db.query('insert into usage.rebuilds (id, started_at) values (gen_random_uuid(), $1)', ['2026-01-01'])
   expect(await system(owner)).toMatch(/not running last rebuild: started .* and was interrupted/)

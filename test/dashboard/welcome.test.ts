@@ -1,6 +1,6 @@
 /**
- * A one-time link lets a member set up how they sign in, once. Looking at it or mistyping uses nothing up; using it
- * replaces whatever was there, and ends every session.
+ * Guarantee: a one-time link lets a member set up sign-in once. Opening it and typing errors do not use it up;
+ * using it replaces earlier sign-in methods and ends every session.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { addMember, issueLink, removeMember } from '../../src/commands/members/members.ts'
@@ -32,7 +32,7 @@ const stranger = () => clientOf(api.app, `192.0.2.${++addresses}`)
 const pathOf = (secret: string) => `/dashboard/welcome/${secret}`
 const password = 'correct horse battery staple'
 
-/** Opens the link and reads the key for the authenticator app, as a person does. */
+/** Opens the link and reads the key for the authenticator app. */
 async function opened(secret: string) {
   const client = stranger()
   const { status, text } = await client.get(pathOf(secret))
@@ -46,7 +46,7 @@ async function used(secret: string) {
   return { client, seen, newCode }
 }
 
-test('a link leads to a password and an authenticator app, and in', async () => {
+test('a link leads to a password and an authenticator app, and signs in', async () => {
   const secret = await link()
   const { status, text } = await opened(secret)
   expect(status).toBe(200)
@@ -61,12 +61,12 @@ test('a link leads to a password and an authenticator app, and in', async () => 
   )
 })
 
-test('it holds the same key each time it is opened', async () => {
+test('it has the same key each time it is opened', async () => {
   const secret = await link()
   expect((await opened(secret)).key).toBe((await opened(secret)).key)
 })
 
-test('it works once, also among racers, and is then of no use', async () => {
+test('it works once, also among racers, and not again', async () => {
   const secret = await link()
   const { newCode } = await opened(secret)
   const code = newCode()
@@ -76,8 +76,8 @@ test('it works once, also among racers, and is then of no use', async () => {
   expect((await opened(secret)).status).toBe(404)
 })
 
-describe('mistyping', () => {
-  test('is told at the field, and uses nothing up', async () => {
+describe('a typing error', () => {
+  test('is shown at its field, and does not use the link up', async () => {
     const secret = await link()
     const { client, newCode } = await opened(secret)
     for (const [fields, told] of [
@@ -93,7 +93,7 @@ describe('mistyping', () => {
   })
 })
 
-describe('a link is of no use', () => {
+describe('a link does not work', () => {
   const isOfNone = async (secret: string) => {
     expect((await opened(secret)).status).toBe(404)
     const client = stranger()
@@ -109,13 +109,13 @@ describe('a link is of no use', () => {
     api.ledger.clock.advance(1)
     await isOfNone(secret)
   })
-  test('once a newer one has been made', async () => {
+  test('once a newer one exists', async () => {
     const older = await link()
     const newer = await link()
     await isOfNone(older)
     expect((await used(newer)).seen.status).toBe(303)
   })
-  test('once its member has been removed', async () => {
+  test('once its member was removed', async () => {
     await makeMember(api.ledger, tenant.tenantId, 'owner')
     const secret = await link()
     await removeMember(api.ledger.services, tenant.tenantId, memberId, origin)
@@ -126,7 +126,7 @@ describe('a link is of no use', () => {
   )
 })
 
-test('a link to recover replaces everything that was set up before, and ends every session', async () => {
+test('a recovery link replaces everything that was set up before, and ends every session', async () => {
   const member = await makeMember(api.ledger, tenant.tenantId, 'owner')
   const before = stranger()
   await before.signIn(member)
@@ -151,7 +151,7 @@ test('a link to recover replaces everything that was set up before, and ends eve
   expect(rows).toHaveLength(1)
 })
 
-test('that a link was made is recorded, what it holds and what was chosen is not', async () => {
+test('the creation of a link is recorded, without its content and without the choice', async () => {
   const secret = await link()
   const { key } = await opened(secret)
   await used(secret)

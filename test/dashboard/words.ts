@@ -1,4 +1,4 @@
-/** What a page says between its tags. */
+/** The text of a page without tags. */
 export const wordsOf = (text: string): string =>
   text
     .replace(/.*<main/s, '<main')

@@ -17,7 +17,7 @@ const processes = 2
 const approvals = Number(process.env.KEYLEDGER_TEST_RACES ?? 1) * 30
 const racer = fileURLToPath(new URL('approval-racer.ts', import.meta.url))
 
-test(`in ${processes * approvals} approvals by the member who asked, none comes after the rule that forbids it`, {
+test(`in ${processes * approvals} approvals by the requester, none succeeds after the rule that forbids it`, {
   timeout: 300_000,
 }, async () => {
   const { environment } = await host.stores()

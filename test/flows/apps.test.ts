@@ -9,7 +9,7 @@ import { client, createVendor } from './vendor.ts'
 const host = createHost()
 const SdkKey = z.object({ sdkKey: z.string() })
 
-test('a trial, a spent limit and signed settings outlive a kill', async () => {
+test('a trial, an exhausted limit and signed settings survive a kill', async () => {
   const { environment, databaseUrl } = await host.stores()
   const token = await createVendor(environment)
   const limited = {

@@ -101,7 +101,7 @@ const Description = z.object({
   ),
 })
 
-test('every operation, with a token that has all that an auditor can grant', async () => {
+test('every operation, with a token of all scopes that an auditor can grant', async () => {
   const token = await tenant.tokenWith(...rightsOf.auditor.grantable)
   const { paths } = Description.parse((await api.ask('GET', '/v1/openapi.json')).body)
   const before = await changes()

@@ -150,7 +150,7 @@ async function foundIn(file: string, texts: readonly string[]): Promise<string[]
   return texts.filter((text) => all.includes(text) || all.includes(Buffer.from(text).toString('hex')))
 }
 
-test('killed at each step, a backup leaves no file, and a restore is ended by the next one', async () => {
+test('killed at each step, a backup leaves no file, and a restore is completed by the next one', async () => {
   const source = await host.stores()
   const token = await createVendor(source.environment)
   const server = await host.serve(source.environment)

@@ -67,7 +67,7 @@ const executedOnce = [
   'ConfirmationExecuted',
 ]
 
-test(`${racers} racers on two servers, ${rounds} times over: one execution each, the losers get 403`, {
+test(`${racers} racers on two servers, ${rounds} rounds: one execution each, the others get 403`, {
   timeout: 600_000,
 }, async () => {
   const all: { licenseId: string; confirmation: string }[] = []
@@ -93,7 +93,7 @@ test(`${racers} racers on two servers, ${rounds} times over: one execution each,
   }
 })
 
-test(`two approved confirmations of one revocation on two servers, ${rounds} times over: one runs, the other gets 409`, {
+test(`two approved confirmations of one revocation on two servers, ${rounds} rounds: one executes, the other gets 409`, {
   timeout: 600_000,
 }, async () => {
   const operator = await createOperator(stores.environment)
@@ -138,7 +138,7 @@ const points = [
   ['LicenseRevoked', ['LicenseMinted', 'LicenseRevoked']],
 ] as const
 
-test('whatever a process left that was killed between consumed and executed is executed once', async () => {
+test('after a kill between consuming and executing, it is executed once', async () => {
   const victims = await Promise.all(
     points.flatMap((point) => Array.from({ length: 4 }, async () => ({ point, ...(await asked()) }))),
   )

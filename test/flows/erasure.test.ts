@@ -140,11 +140,11 @@ async function tracesOf(...texts: string[]): Promise<string[]> {
 
 const asks = (method: 'GET' | 'POST', url: string) => api.ask(method, url, { token: shop.token })
 
-describe('a person who was everywhere', () => {
+describe('a person with data everywhere', () => {
   const email = 'ada.canary@canary-mail.example'
   const name = 'Ada Canaryholder'
 
-  test('is found nowhere once their customer was erased, and their licenses work as before', async () => {
+  test('is found nowhere after the erasure of their customer, and their licenses work as before', async () => {
     const { customer, licenseIds, sale, subjectId } = await plant(email, name)
     expect((await tracesOf(email, name)).length).toBeGreaterThan(2)
     expect((await keptAnswers()).filter((text) => text.includes(email))).toHaveLength(1)
@@ -174,14 +174,14 @@ describe('a person who was everywhere', () => {
     )
   })
 
-  test('is not brought back by a rebuild', async () => {
+  test('is not restored by a rebuild', async () => {
     await rebuild(api.ledger.db, api.ledger.services.ledger, noProgress)
     const found = await verify(api.ledger.db, api.ledger.services.ledger, () => undefined)
     expect(found.differences).toStrictEqual([])
     expect(await tracesOf(email, name)).toHaveLength(1)
   })
 
-  test('is not named again when the request that made their license is sent again, nor kept with its answer', async () => {
+  test('is not named by a repeated request for their license, nor in its stored response', async () => {
     const { items } = z
       .object({ items: z.array(z.looseObject({ id: z.string(), customerId: z.string().nullable() })) })
       .parse((await asks('GET', '/v1/licenses?limit=100')).body)
@@ -195,7 +195,7 @@ describe('a person who was everywhere', () => {
     expect(await tracesOf(email, name)).toHaveLength(1)
   })
 
-  test('is asked for again by the request that made a license, and no second license is made', async () => {
+  test('is named again by a repeated request that did not finish, and no second license is minted', async () => {
     const before = await asks('GET', '/v1/licenses?limit=100')
     const again = await api.ask('POST', '/v1/licenses', {
       token: shop.token,
@@ -216,7 +216,7 @@ describe('a person who was everywhere', () => {
     expect(count((await asks('GET', '/v1/licenses?limit=100')).body)).toBe(count(before.body) + 1)
   })
 
-  test('is somebody new when they come again', async () => {
+  test('is a new person when they come again', async () => {
     const { ask } = api
     const customer = await makeCustomer(ask, shop.token, { email, name })
     const { body } = await asks('GET', `/v1/customers/${customer}`)
@@ -227,7 +227,7 @@ describe('a person who was everywhere', () => {
   })
 })
 
-test('what a provider tells of somebody afterwards counts, and its words are not kept', async () => {
+test('later notifications of a provider have their effect, and their text is not stored', async () => {
   const email = 'eve.canary@canary-mail.example'
   const { of, sale, subjectId } = await plant(email, 'Eve Canaryholder')
   await eraseSubject(api.ledger.services, shop.tenantId, subjectId, origin)
@@ -249,7 +249,7 @@ test('a member of the workspace is not erased', async () => {
   expect(answer.text).toContain('member of the workspace')
 })
 
-test('killed at each single write, it is carried on to its end', async () => {
+test('killed at each single write, it is resumed to its end', async () => {
   const { services, clock, db } = api.ledger
   let deaths = 0
   for (let dieAt = 1, died = true; died; dieAt++) {

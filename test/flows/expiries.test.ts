@@ -11,7 +11,7 @@ const host = createHost()
 const kills = Number(process.env.KEYLEDGER_TEST_KILLS ?? 2)
 const licenses = kills * 100
 
-test(`of ${licenses} licenses that have ended every end is recorded once, whoever is killed meanwhile`, {
+test(`each expiry of ${licenses} licenses is recorded once, despite kills`, {
   timeout: 240_000 + kills * 5000,
 }, async () => {
   const { environment } = await host.stores()

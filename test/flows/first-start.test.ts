@@ -24,7 +24,7 @@ const stages: Record<string, (starting: Running, environment: Environment) => Pr
   ),
 }
 
-test.each(Object.entries(stages))('killed %s, the next start finishes it', async (_, reached) => {
+test.each(Object.entries(stages))('killed %s, the next start completes it', async (_, reached) => {
   const environment = { KEYLEDGER_DATA_DIR: host.path('data') }
   const port = await freePort()
   const killed = host.startServer(environment, port)

@@ -262,7 +262,7 @@ describe.each(Object.entries(operations))('%s', (operation, prepare) => {
     isLongRun || shortRun.some(([ofOperation, name]) => ofOperation === operation && name === step)
 
   test.each(Object.entries(steps).filter(([step]) => isTried(step)))(
-    'killed when it was %s is done once and answered once',
+    'killed when it was %s is executed once and answered once',
     async (step, { hold, wanted, release, kill: end }) => {
       const { request, table, events, isOwn } = await prepare()
       const key = `key-${made}-${step.replace(' ', '-')}`
@@ -295,26 +295,29 @@ describe.each(Object.entries(operations))('%s', (operation, prepare) => {
     },
   )
 
-  test.runIf(isTried('reserved'))('that only stood still is done once, and both hear the same', async () => {
-    const { request, table, events, isOwn } = await prepare()
-    const key = `key-${made}-still`
-    const server = await serve()
-    await session.query(steps.reserved.hold(table))
-    const slow = send(server.address, key, request)
-    await untilSomebodyWants(steps.reserved.wanted(table))
-    server.child.kill('SIGSTOP')
-    await session.query(steps.reserved.release)
-    await endLeases()
-    const second = await send(survivor.address, key, request)
-    expect(second.status).toBeLessThan(300)
-    server.child.kill('SIGCONT')
-    expect(await slow).toStrictEqual(second)
-    expect(await eventsOf(isOwn)).toStrictEqual(events)
-    await server.end('SIGKILL')
-  })
+  test.runIf(isTried('reserved'))(
+    'that was only stopped is executed once, and both get the same response',
+    async () => {
+      const { request, table, events, isOwn } = await prepare()
+      const key = `key-${made}-still`
+      const server = await serve()
+      await session.query(steps.reserved.hold(table))
+      const slow = send(server.address, key, request)
+      await untilSomebodyWants(steps.reserved.wanted(table))
+      server.child.kill('SIGSTOP')
+      await session.query(steps.reserved.release)
+      await endLeases()
+      const second = await send(survivor.address, key, request)
+      expect(second.status).toBeLessThan(300)
+      server.child.kill('SIGCONT')
+      expect(await slow).toStrictEqual(second)
+      expect(await eventsOf(isOwn)).toStrictEqual(events)
+      await server.end('SIGKILL')
+    },
+  )
 })
 
-test('a run whose process was killed is gone on with as soon as its lease has run out', async () => {
+test('a run of a killed process is resumed as soon as its lease has expired', async () => {
   const { request, table, events, isOwn } = await operations.mint()
   const server = await serve()
   await session.query(steps.recorded.hold(table))

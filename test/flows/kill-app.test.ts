@@ -15,7 +15,7 @@ const kills = Number(process.env.KEYLEDGER_TEST_KILLS ?? 5)
 const servers = 3
 const verification = z.object({ events: z.int(), rows: z.int(), differences: z.array(z.unknown()) })
 
-test(`killed ${kills} times under load, nothing acknowledged is missing or doubled`, async () => {
+test(`killed ${kills} times under load, nothing acknowledged is missing or duplicated`, async () => {
   const stores = await host.stores()
   const token = await createVendor(stores.environment)
   const book = new Set<string>()

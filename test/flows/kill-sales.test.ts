@@ -42,7 +42,7 @@ afterAll(async () => {
   await seller.close()
 })
 
-test(`${manySales} sales, while each store is away for a while and ${kills} times a process is killed`, {
+test(`${manySales} sales, while each store is stopped for a while and ${kills} times a process is killed`, {
   timeout: 240_000 + manySales * 2000,
 }, async () => {
   const purchases = Array.from({ length: manySales }, (_, number) => anyTold(`w${number}`, paidUntil))

@@ -118,7 +118,7 @@ async function restoredFromBackup(served: Environment, masterKey: string): Promi
   return verified.events
 }
 
-test('what stands in the way of a copy is said in a sentence', async () => {
+test('an obstacle to a copy is reported in one sentence', async () => {
   const [source, other] = [await host.stores(), await host.stores()]
   await host.run(['init', '--tenant', 'acme'], source.environment)
   await host.run(['init', '--tenant', 'other'], other.environment)

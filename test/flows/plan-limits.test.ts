@@ -171,7 +171,7 @@ async function raceForDevices(tenant: Tenant): Promise<void> {
   expect(again.filter(({ body }) => Activated.safeParse(body).success)).toHaveLength(racers)
 }
 
-test(`${racers} racers on three servers, ${rounds} times over: exactly ${mostProducts} products and ${mostDevices} devices`, {
+test(`${racers} racers on three servers, ${rounds} rounds: exactly ${mostProducts} products and ${mostDevices} devices`, {
   timeout: 60_000 + rounds * 30_000,
 }, async () => {
   for (const tenant of tenants) {

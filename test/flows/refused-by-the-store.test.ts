@@ -81,7 +81,7 @@ test('a certificate for another name', async () => {
   expect(await startWith(address)).toContain('is for a different host name')
 })
 
-test('TLS, and no TLS, where the server has the other', async () => {
+test('TLS and no TLS, where the server has the other', async () => {
   store = await startRefusingStore({}, right)
   expect(await startWith(`esdb://localhost:${store.port}?tls=false`)).toContain('without tls=false')
   store.close()
@@ -89,7 +89,7 @@ test('TLS, and no TLS, where the server has the other', async () => {
   expect(await startWith(`esdb://ops:${password}@localhost:${store.port}`)).toContain('does not use TLS')
 })
 
-test('nobody there, and no file of the authority', async () => {
+test('no server, and no file of the authority', async () => {
   expect(await startWith(`esdb://127.0.0.1:${await freePort()}?tls=false`)).toContain(
     'No event store responds at',
   )

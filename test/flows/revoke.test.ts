@@ -47,7 +47,7 @@ describe('two servers with projectors', () => {
     expect(seen).toStrictEqual(neverValid)
   })
 
-  test('while the projection is held still, a revocation waits with its answer', async () => {
+  test('while the projection is blocked, a revocation delays its response', async () => {
     const { clients, operator, stores } = stage()
     const revoke = async (licenseId: string) => {
       const release = await holdProjection(stores)
@@ -59,7 +59,7 @@ describe('two servers with projectors', () => {
     expect(await revokeUnderWatch(clients, 8, revoke, 1)).toStrictEqual(neverValid)
   })
 
-  test('a projection held still for too long: the revocation is not answered as done, and is done later', async () => {
+  test('when the projection is blocked for too long, the revocation is not acknowledged, and takes effect later', async () => {
     const { clients, operator, stores } = stage()
     const [first] = clients
     const [license] = await mintSeated(first, 1)

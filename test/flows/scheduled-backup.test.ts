@@ -16,7 +16,7 @@ const Verified = z.looseObject({
   differences: z.array(z.unknown()),
 })
 
-test('made once an interval, taken by backup verify, the oldest removed, and never a half one', async () => {
+test('made once per interval, verified, the oldest removed, and never an incomplete one', async () => {
   const { environment: stores, databaseUrl } = await host.stores()
   expect(await host.run(['init', '--tenant', 'acme'], stores)).toMatchObject({ code: 0 })
   const directory = host.path('backups')

@@ -42,13 +42,13 @@ function intrude(identity: { uid?: number; gid?: number }): Record<string, strin
 }
 
 // Only root can run a test as another user; otherwise it is skipped.
-test.runIf(canRunAsNobody)('another user is refused whatever they try', () => {
+test.runIf(canRunAsNobody)('another user is refused everything', () => {
   const outcomes = intrude(stranger)
   expect(Object.keys(outcomes)).toHaveLength(23)
   expect(new Set(Object.values(outcomes))).toStrictEqual(new Set(['EACCES']))
 })
 
-test.runIf(canRunAsNobody)('the same tries get in where rights allow it, so they are worth something', () => {
+test.runIf(canRunAsNobody)('the same tries succeed where rights allow it, so they are meaningful', () => {
   // Not even root can connect as the superuser, or without the password.
   const refused = Object.entries(intrude({})).filter(([, outcome]) => outcome !== 'got in')
   expect(Object.fromEntries(refused)).toStrictEqual({
@@ -65,7 +65,7 @@ test.runIf(process.platform === 'linux')('nothing but the application listens on
   expect(new Set(listeningPorts(application))).toStrictEqual(new Set([Number(new URL(server.address).port)]))
 })
 
-test.runIf(process.platform === 'linux')('no command line tells a password or the key', () => {
+test.runIf(process.platform === 'linux')('no command line contains a password or the key', () => {
   const { app, schema } = z
     .object({ app: z.string(), schema: z.string() })
     .parse(JSON.parse(readFileSync(join(dataDirectory, 'postgres/passwords.json'), 'utf8')))
@@ -76,7 +76,7 @@ test.runIf(process.platform === 'linux')('no command line tells a password or th
   }
 })
 
-describe('with the few rights that it has', () => {
+describe('with few rights', () => {
   test('SQL of the application reads no file, and changes no durable table', async () => {
     const client = new pg.Client({
       connectionString: findLocalPostgres(join(dataDirectory, 'postgres'))?.url,
@@ -101,7 +101,7 @@ describe('with the few rights that it has', () => {
   })
 })
 
-test('doctor closes what was open, and fails for what it must not close', async () => {
+test('doctor restricts what was open, and fails for what it must not change', async () => {
   const key = join(dataDirectory, 'master.key')
   chmodSync(key, 0o644)
   const closed = await host.run(['doctor'], environment)

@@ -8,7 +8,7 @@ import { client, createVendor } from './vendor.ts'
 
 const host = createHost()
 
-test('counts that were written outlive a kill, and a stop writes the rest', async () => {
+test('flushed counts survive a kill, and a stop flushes the rest', async () => {
   const { environment, databaseUrl } = await host.stores()
   const token = await createVendor(environment)
   const db = createPool(databaseUrl, { size: 1 })

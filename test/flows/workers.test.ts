@@ -61,7 +61,7 @@ async function askAnew(address: string, path: string, token: string, body?: obje
   return text.startsWith('{') ? JSON.parse(text) : text
 }
 
-test('whichever worker answers shows what another one has acknowledged', async () => {
+test('every worker shows what another one has acknowledged', async () => {
   const { server, token } = await servingCrew()
   const vendor = client(server.address, token)
   const askAll = (path: string, body: object) =>
@@ -78,7 +78,7 @@ test('whichever worker answers shows what another one has acknowledged', async (
   }
 })
 
-test('a worker that is killed is replaced, and what it has counted stays counted', async () => {
+test('a killed worker is replaced, and its counts remain', async () => {
   const { server, token } = await servingCrew()
   const before = workersOf(server)
   const listening = listeningOf(server)
@@ -158,7 +158,7 @@ test('SIGHUP replaces every worker, and no request fails meanwhile', async () =>
   expect(answered).toBeGreaterThan(0)
 })
 
-test('a port that is taken ends the start with a sentence', async () => {
+test('a port in use ends the start with one sentence', async () => {
   const { server, environment } = await servingCrew()
   const second = host.startServer({ ...environment, KEYLEDGER_WORKERS: '2' }, portOf(server))
   const { code, stderr } = await second.finished
@@ -166,7 +166,7 @@ test('a port that is taken ends the start with a sentence', async () => {
   expect(stderr).toContain(`Port ${portOf(server)} on localhost is in use.`)
 })
 
-test('Ctrl-C answers what is in flight and ends the workers', async () => {
+test('Ctrl-C finishes requests in flight and ends the workers', async () => {
   const { server, token } = await servingCrew()
   const vendor = client(server.address, token)
   const workers = workersOf(server)

@@ -84,7 +84,7 @@ async function look<T>({ KEYLEDGER_EVENTSTORE_URL = '' }: Environment, at: (ledg
 const logLength = (environment: Environment): Promise<number> =>
   look(environment, async (ledger) => (await readLog(ledger)).length)
 
-describe('a start with a log that is not the one of the read models is refused', () => {
+describe('a start with another log than that of the read models is refused', () => {
   let environment: Environment
   let other: Environment
   const log = host.path('log')
@@ -103,12 +103,12 @@ describe('a start with a log that is not the one of the read models is refused',
     await create(environment, 'second')
   })
 
-  test('its own one is taken, started by any version before and after', async () => {
+  test('its own log is accepted, before and after starts of any version', async () => {
     await hold(log)
     expect(await tenantsOf(environment)).toStrictEqual(['first', 'second'])
   })
 
-  test('an older copy, which a rebuild takes as it is', async () => {
+  test('an older copy, which a rebuild accepts as it is', async () => {
     const copy = await copyOf(older)
     await hold(copy)
     const told = await refusal(environment)
@@ -117,7 +117,7 @@ describe('a start with a log that is not the one of the read models is refused',
     expect(await logLength(environment)).toBe(await lengthOf(older))
   })
 
-  test('one that was written to after it had been an older copy', async () => {
+  test('an older copy that was written to', async () => {
     const copy = await copyOf(older)
     await hold(copy)
     const branch = await newEnvironment()
@@ -141,7 +141,7 @@ describe('a start with a log that is not the one of the read models is refused',
     expect(await logLength(environment)).toBe(0)
   })
 
-  test('and a rebuild takes the log that is there, and says which one it is', async () => {
+  test('and a rebuild accepts the existing log, and names it', async () => {
     const copy = await copyOf(older)
     await hold(copy)
     await refusal(environment)
@@ -174,7 +174,7 @@ describe('a start with a log that is not the one of the read models is refused',
 })
 
 test.each(['api', 'projector,reactions,dispatcher'])(
-  'a process with the roles %s ends when the log is exchanged under it, and writes nothing to the other one',
+  'a process with the roles %s ends when its log is exchanged, and writes nothing to the other one',
   async (roles) => {
     const environment = await newEnvironment()
     const elsewhere = await newEnvironment()
