@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { extname, join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
@@ -35,8 +36,9 @@ export async function makeBackups(config: Config, db: Pool, log: Logger, signal:
 /** Runs the backup in a process of its own, so that the system can share the processor between the two. */
 async function runCommand(file: string, recipients: readonly string[], signal: AbortSignal) {
   const options = recipients.flatMap((recipient) => ['--recipient', recipient])
-  const child = spawn(process.execPath, [program, 'backup', '--json', ...options, file], {
-    stdio: ['ignore', 'pipe', 'pipe'],
+  const child = spawn(process.execPath, [program, 'backup', '--json', '--child', ...options, file], {
+    // The channel closes when this process dies, and then the backup ends.
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
   const stop = () => child.kill('SIGTERM')
   signal.addEventListener('abort', stop, { once: true })
@@ -45,10 +47,13 @@ async function runCommand(file: string, recipients: readonly string[], signal: A
     child.once('close', resolve)
   })
   try {
-    const [code, printed, said] = await Promise.all([ended, text(child.stdout), text(child.stderr)])
+    const [code, printed, said] = await Promise.all([ended, textOf(child.stdout), textOf(child.stderr)])
     if (code === 0) return Made.parse(JSON.parse(printed))
     throw new Error(said.trim().split('\n').at(-1) || `the backup process exited with ${code}`)
   } finally {
     signal.removeEventListener('abort', stop)
   }
 }
+
+const textOf = (output: Readable | null): Promise<string> =>
+  output === null ? Promise.resolve('') : text(output)

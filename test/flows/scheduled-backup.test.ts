@@ -52,7 +52,7 @@ test('made once per interval, verified, the oldest removed, and never an incompl
   const children = childrenOf(killed.child.pid)
   expect(children).toHaveLength(1)
   await killed.end('SIGKILL')
-  for (const child of children) process.kill(child, 'SIGKILL')
+  await expect.poll(() => children.filter(isAlive)).toStrictEqual([])
   await session.query('rollback')
   const [half = ''] = partsIn(directory)
   expect(readdirSync(directory).toSorted()).toStrictEqual([half, former[1], first])
@@ -86,6 +86,14 @@ function childrenOf(pid: number | undefined): number[] {
     const [child = 0, parent] = line.trim().split(/\s+/).map(Number)
     return parent === pid ? child : []
   })
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
 }
 
 /** Whether a process, possibly one that was just killed, holds the lock for backups. */

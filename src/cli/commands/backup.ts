@@ -1,4 +1,5 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
+import { exitCode } from '../../app/exit.ts'
 import type { MakeOptions, OpenOptions } from '../backup/actions.ts'
 
 /** Loaded lazily, with the code for encryption and compression. */
@@ -13,7 +14,12 @@ export function backupCommands(program: Command): void {
   lockOptions(backup)
     .option('--full-speed', 'do not throttle, for when the server is not running')
     .option('--json', 'print {file, id, bytes, events, tables, encrypted}')
-    .action(async (file: string, options: MakeOptions) => (await actions()).makeBackup(file, options))
+    // For the server, which starts it with a channel that closes when the server dies.
+    .addOption(new Option('--child').hideHelp())
+    .action(async (file: string, options: MakeOptions & { child?: boolean }) => {
+      if (options.child) endWithParent()
+      await (await actions()).makeBackup(file, options)
+    })
 
   const verifying = backup
     .command('verify <file>')
@@ -33,6 +39,12 @@ export function backupCommands(program: Command): void {
   keyOptions(restoring)
     .option('--json', 'print {file, id, createdAt, events, tables}')
     .action(async (file: string, options: OpenOptions) => (await actions()).restoreBackup(file, options))
+}
+
+/** Ends the process when its parent has died: another server may already make the next backup. */
+function endWithParent(): void {
+  process.once('disconnect', () => process.exit(exitCode.unavailable))
+  process.channel?.unref()
 }
 
 /** Adds the options for encryption. */
