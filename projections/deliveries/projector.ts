@@ -58,10 +58,10 @@ export const deliveriesProjector: Projector = {
     ${endpointsDdl};
     ${publicEventsDdl}`,
   async apply(db, entries) {
-    const [owed, changed] = await Promise.all([
+    const [pending, changed] = await Promise.all([
       applyToPending(db, entries),
       applyToDocuments(db, model, entries),
     ])
-    return [...owed, ...changed, ...removeScheduled(entries)]
+    return [...pending, ...changed, ...removeScheduled(entries)]
   },
 }

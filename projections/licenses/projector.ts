@@ -159,7 +159,7 @@ async function loadDevices(
   const { rows } = await db.query<DeviceRow>({
     name: 'devices-to-fold',
     text: `select d.* from devices d
-           join unnest($1::text[], $2::text[]) as asked (license_id, device_id) using (license_id, device_id)
+           join unnest($1::text[], $2::text[]) as q (license_id, device_id) using (license_id, device_id)
            union
            select d.* from devices d where d.license_id = any($3) and d.status = 'active'`,
     values: [seats.map(({ id }) => id), seats.map(({ deviceId }) => deviceId), emptied],

@@ -29,10 +29,10 @@ export async function compareTables(
     ])
     for (const { count } of here.values()) rows += count
     const buckets = [...new Set([...here.keys(), ...there.keys()])]
-    const differing = buckets.filter((heap) => contentOf(here.get(heap)) !== contentOf(there.get(heap)))
+    const differing = buckets.filter((bucket) => contentOf(here.get(bucket)) !== contentOf(there.get(bucket)))
     if (differing.length === 0) continue
     const onlyIn = (one: Side, other: Side, side: Difference['side']) =>
-      rowsMissing(live.db, { table, seeds, heaps: differing, here: one.schema, there: other.schema, side })
+      rowsMissing(live.db, { table, seeds, buckets: differing, here: one.schema, there: other.schema, side })
     differences.push(...(await onlyIn(live, replayed, 'only in live')))
     differences.push(...(await onlyIn(replayed, live, 'only in replay')))
   }
@@ -42,8 +42,9 @@ export async function compareTables(
 type Seeds = readonly [bigint, bigint]
 const newSeed = (): bigint => randomBytes(8).readBigInt64LE()
 
-type Bucket = { heap: number; count: number; first: string; second: string }
-const contentOf = (heap: Bucket | undefined) => heap && [heap.count, heap.first, heap.second].join(' ')
+type Bucket = { bucket: number; count: number; first: string; second: string }
+const contentOf = (bucket: Bucket | undefined) =>
+  bucket && [bucket.count, bucket.first, bucket.second].join(' ')
 
 const bucketOf = (hash: string) => `(${hash} & 255)::int`
 
@@ -57,7 +58,7 @@ async function bucketsOf(
 ): Promise<Map<number, Bucket>> {
   // `offset 0` prevents Postgres from converting and hashing a row once for each use of the value.
   const { rows } = await db.query<Bucket>(
-    `select ${bucketOf('first')} as heap, count(*)::int as count, sum(first)::text as first, sum(second)::text as second
+    `select ${bucketOf('first')} as bucket, count(*)::int as count, sum(first)::text as first, sum(second)::text as second
      from (
        select hashtextextended(row, $1) as first, hashtextextended(row, $2) as second
        from (select ${textOfRow} as row from ${schema}.${table} t offset 0) as texts offset 0
@@ -65,7 +66,7 @@ async function bucketsOf(
      group by 1`,
     [first, second],
   )
-  return new Map(rows.map((row) => [row.heap, row]))
+  return new Map(rows.map((row) => [row.bucket, row]))
 }
 
 /** Per table and side: the first rows suffice to diagnose. */
@@ -73,22 +74,22 @@ const mostShown = 100
 
 async function rowsMissing(
   db: ClientBase,
-  asked: {
+  wanted: {
     table: string
     seeds: Seeds
-    heaps: readonly number[]
+    buckets: readonly number[]
     here: string
     there: string
     side: Difference['side']
   },
 ): Promise<Difference[]> {
-  const { table, seeds, heaps, here, there, side } = asked
+  const { table, seeds, buckets, here, there, side } = wanted
   const rowsIn = (schema: string) =>
     `select to_json(t)::text as row from ${schema}.${table} t
      where ${bucketOf(`hashtextextended(${textOfRow}, $2)`)} = any($1)`
   const { rows } = await db.query<{ row: string }>(
     `select row from (${rowsIn(here)} except all ${rowsIn(there)}) as missing limit ${mostShown}`,
-    [heaps, seeds[0]],
+    [buckets, seeds[0]],
   )
   return rows.map(({ row }): Difference => ({ table, side, row: JSON.parse(row) }))
 }

@@ -8,7 +8,7 @@ import { type RebuildOptions, rebuild } from './rebuild.ts'
 import { ScratchInUse } from './replay.ts'
 import { beforeAll, createReadModelSchema, fingerprint, liveFingerprint } from './schema.ts'
 
-/** From here on a rebuild is faster than batches, which also keep the tables readable for others after each. */
+/** The number of events from which on a rebuild is faster than catching up in batches. */
 const maxCatchUpFromNothing = 5000
 
 /**
@@ -40,8 +40,8 @@ export async function makeMissingTables(db: Pool): Promise<string> {
 }
 
 /**
- * Applies what is missing: a process may have died after an append and before it advanced the read models.
- * @param most stops after about as many events
+ * Applies the missing events: a process may have died after an append and before it advanced the read models.
+ * @param most stops after about this number of events
  * @returns whether the head was reached
  */
 async function catchUp(
@@ -53,10 +53,10 @@ async function catchUp(
   const head = (await log.head()) ?? beforeAll
   let events = 0
   for (let position = await readCheckpoint(db); position < head; ) {
-    const step = await runBatch(db, log, onParked)
-    if (step.to === position) return true
-    position = step.to
-    events += step.events
+    const batch = await runBatch(db, log, onParked)
+    if (batch.to === position) return true
+    position = batch.to
+    events += batch.events
     onProgress({ events, position, head })
     if (events >= most && position < head) return false
   }

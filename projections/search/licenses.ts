@@ -32,9 +32,9 @@ export async function findLicensesByEnding(
     name: 'search-ending',
     text: `select l.* from licenses l
            where l.license_id in (
-             select k.license_id from unnest($2::text[]) as asked (ending), lateral (
+             select k.license_id from unnest($2::text[]) as q (ending), lateral (
                select license_id from license_keys
-               where tenant_id = $1 and ending = asked.ending order by license_id desc limit $3
+               where tenant_id = $1 and ending = q.ending order by license_id desc limit $3
              ) k
            )
            order by l.license_id desc limit $3`,

@@ -62,10 +62,10 @@ export const tracedWait = <Waits extends { advanceTo(position: bigint): Promise<
 type Log = { readPage(after: bigint | undefined, limit: number): Promise<Page> }
 type Step = { from: bigint; to: bigint }
 
-/** So many chains of causes are shown of one round. */
+/** The largest number of traces that one batch links to. */
 const maxSpansPerBatch = 100
 
-/** Watches what a reader of the log reads, to show of each round which chains of causes it brought into the read models. */
+/** Observes what a log reader reads, so that the span of each batch links to the traces of its events. */
 export function watchBatches<L extends Log>(
   tracing: Tracing,
   log: L,

@@ -21,7 +21,7 @@ import { openRawLog } from '../../src/ledger/raw-log.ts'
 import { newMasterKey, parseMasterKey } from '../../src/vault/master-key.ts'
 import { createTestDatabase } from '../harness/database.ts'
 import { openTestLedger, type TestLedger } from '../harness/ledger.ts'
-import { beginLife, fullLife } from '../projections/life.ts'
+import { everyStep, startScenario } from '../projections/scenario.ts'
 import { dumpTables } from '../projections/tables.ts'
 
 let ledger: TestLedger
@@ -31,8 +31,8 @@ let backup: CheckedBackup
 
 beforeAll(async () => {
   ledger = await openTestLedger()
-  const life = await beginLife(ledger)
-  for (const step of fullLife) await life.live(step)
+  const scenario = await startScenario(ledger)
+  for (const step of everyStep) await scenario.run(step)
   await ledger.db.query(
     `insert into vault.sessions (session_hash, data, created_at, last_seen_at) values ('a session', '{}', now(), now())`,
   )

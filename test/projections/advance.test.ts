@@ -1,4 +1,4 @@
-/** Whoever waits for the read models pushes them, and those who wait at once share the work. */
+/** Guarantee: a caller that waits for the read models advances them itself, and concurrent callers share the work. */
 
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => ledger.close())
 
-/** Appends without moving the read models, as a process does that dies right after. */
+/** Appends without advancing the read models, as a process does that dies right after. */
 async function appendTenant(): Promise<{ tenantId: string; position: bigint }> {
   const tenantId = uniqueId('unseen')
   const data = { tenantId, name: 'Unseen', plan: 'free' as const, at: beginning }
@@ -37,7 +37,7 @@ async function appendTenant(): Promise<{ tenantId: string; position: bigint }> {
   return { tenantId, position: outcome.position }
 }
 
-/** The log, with every page that is read from it counted. */
+/** A log that counts the pages that are read from it. */
 function countedLog(): { log: LogReader; pages: () => number } {
   let pages = 0
   const { ledger: log } = ledger.services
@@ -56,7 +56,7 @@ function countedLog(): { log: LogReader; pages: () => number } {
 const readModelsOn = (log: LogReader, timeLimitMs = 10_000) =>
   createReadModels(ledger.db, log, { timeLimitMs, onParked: () => undefined, onFailure: () => undefined })
 
-/** The sessions that hold or await the lock of this database's read models. */
+/** The sessions that hold or await this database's projection lock. */
 async function holdersOfProjectionLock(): Promise<unknown[]> {
   const { rows } = await ledger.db.query<{ pid: number; granted: boolean }>(
     `select pid, granted from pg_locks
@@ -67,14 +67,14 @@ async function holdersOfProjectionLock(): Promise<unknown[]> {
   return rows
 }
 
-test('a command is visible when it returns, with no projector running', async () => {
+test('the effect of a command is visible when it returns, without a running projector', async () => {
   const tenantId = uniqueId('visible')
   await createTenant(ledger.services, { tenantId, name: 'Visible', plan: 'team' }, origin)
   expect(await findTenant(ledger.db, tenantId)).toMatchObject({ tenantId, plan: 'team' })
   expect(await projectionStatus(ledger.db, ledger.services.ledger)).toMatchObject({ lagEvents: 0 })
 })
 
-test('what a dead process had recorded is carried along by the next command', async () => {
+test('events of a dead process are applied with the next command', async () => {
   const { tenantId } = await appendTenant()
   expect(await findTenant(ledger.db, tenantId)).toBeUndefined()
   expect(await projectionStatus(ledger.db, ledger.services.ledger)).toMatchObject({ lagEvents: 1 })
@@ -82,7 +82,7 @@ test('what a dead process had recorded is carried along by the next command', as
   expect(await findTenant(ledger.db, tenantId)).toMatchObject({ tenantId })
 })
 
-test('a hundred that wait at once share a few rounds', async () => {
+test('a hundred concurrent callers share at most two batches', async () => {
   const appended = []
   for (let n = 0; n < 100; n++) appended.push(await appendTenant())
   const { log, pages } = countedLog()
@@ -92,7 +92,7 @@ test('a hundred that wait at once share a few rounds', async () => {
   for (const { tenantId } of appended) expect(await findTenant(ledger.db, tenantId)).toBeDefined()
 })
 
-test('a position that was reached already costs nothing', async () => {
+test('a position that is already reached causes no read of the log', async () => {
   const { position } = await appendTenant()
   const { log, pages } = countedLog()
   const readModels = readModelsOn(log)
@@ -102,14 +102,14 @@ test('a position that was reached already costs nothing', async () => {
   expect(pages()).toBe(before)
 })
 
-test('two processes push at once without harm, and both see everything', async () => {
+test('two processes can advance the read models at once, and both see everything', async () => {
   const appended = await Promise.all(Array.from({ length: 20 }, appendTenant))
   const processes = [readModelsOn(countedLog().log), readModelsOn(countedLog().log)]
   await Promise.all(processes.flatMap((one) => appended.map(({ position }) => one.advanceTo(position))))
   for (const { tenantId } of appended) expect(await findTenant(ledger.db, tenantId)).toBeDefined()
 })
 
-test('tables that somebody else has moved are folded into from where they stand', async () => {
+test('a process continues from where another process has advanced the tables', async () => {
   const { log, pages } = countedLog()
   const own = readModelsOn(log)
   const other = readModelsOn(countedLog().log)
@@ -119,14 +119,14 @@ test('tables that somebody else has moved are folded into from where they stand'
     appended.push(tenantId)
     await readModels.advanceTo(position)
   }
-  // After two rounds in a row it expects to find the tables where it left them.
+  // After two batches in a row it assumes that no other process has advanced the tables.
   for (const one of [own, own, own, other, own, own, own]) await moveTo(one)
   for (const tenantId of appended) expect(await findTenant(ledger.db, tenantId)).toMatchObject({ tenantId })
-  // One page a round, also where the other has folded a part of it.
+  // One page per batch, also when the other process has applied a part of it.
   expect(pages()).toBe(6)
 })
 
-test('a process whose event store hangs holds no lock, and keeps no other one from moving the tables', async () => {
+test('a process whose event store hangs holds no lock, so other processes can advance the tables', async () => {
   const { tenantId, position } = await appendTenant()
   const { log } = countedLog()
   const asked = Promise.withResolvers<void>()
@@ -141,7 +141,7 @@ test('a process whose event store hangs holds no lock, and keeps no other one fr
   }
   const stuck = readModelsOn(hanging, 60_000).advanceTo(position)
   await asked.promise
-  // Postgres ends a transaction that stays idle: the other process would go on in the end even if the lock was held.
+  // Asserted separately: Postgres ends idle transactions, so the other process would succeed later even with the lock.
   expect(await holdersOfProjectionLock()).toStrictEqual([])
   await readModelsOn(log).advanceTo(position)
   expect(await findTenant(ledger.db, tenantId)).toBeDefined()
@@ -149,7 +149,7 @@ test('a process whose event store hangs holds no lock, and keeps no other one fr
   await stuck
 })
 
-test('a log that cannot be read for a moment is read again', async () => {
+test('a failed read of the log is retried', async () => {
   const { tenantId, position } = await appendTenant()
   const { log } = countedLog()
   let failures = 2
@@ -164,7 +164,7 @@ test('a log that cannot be read for a moment is read again', async () => {
   expect(await findTenant(ledger.db, tenantId)).toBeDefined()
 })
 
-test('a log that stays unreadable is told to whoever waits, and the next command goes through', async () => {
+test('callers get an error while the log stays unreadable, and later ones succeed', async () => {
   const { tenantId, position } = await appendTenant()
   const { log } = countedLog()
   let broken = true
@@ -183,7 +183,7 @@ test('a log that stays unreadable is told to whoever waits, and the next command
   expect(await findTenant(ledger.db, tenantId)).toBeDefined()
 })
 
-test('a command whose read models stall says so, and stands in the log', async () => {
+test('a command fails with ReadModelsBehind when the read models stall, and its events are in the log', async () => {
   const { ledger: log } = ledger.services
   const stalled: LogReader = {
     head: () => log.head(),
@@ -201,12 +201,12 @@ test('a command whose read models stall says so, and stands in the log', async (
   expect(await findTenant(ledger.db, tenantId)).toMatchObject({ tenantId })
 })
 
-test('the running projector follows to the last notice, past one that it could not follow', async () => {
+test('the projector role reaches the last event, also after a failure', async () => {
   const before = await ledger.services.ledger.head()
   const appended = [await appendTenant(), await appendTenant(), await appendTenant()]
   const last = appended[2]
   const { entries } = await ledger.services.ledger.readPage(before, 10)
-  async function* notices() {
+  async function* follow() {
     for (const entry of entries) {
       yield entry
       await setTimeout(1)
@@ -216,7 +216,7 @@ test('the running projector follows to the last notice, past one that it could n
   const failures: unknown[] = []
   let calls = 0
   await keepReadModelsCurrent(
-    notices(),
+    follow(),
     {
       ...ledger.readModels,
       advanceTo: async (position) => {
@@ -229,7 +229,7 @@ test('the running projector follows to the last notice, past one that it could n
   expect(failures).toStrictEqual([new Error('once')])
 })
 
-test('tables of another version are left to its processes, and followed as they move them', async () => {
+test('tables of another version are advanced only by its own processes, which callers then wait for', async () => {
   const before = await ledger.services.ledger.head()
   const { tenantId, position } = await appendTenant()
   const { log } = countedLog()

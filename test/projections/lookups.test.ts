@@ -1,6 +1,6 @@
 /**
- * A look-up is planned once a connection, perhaps while the tables are still empty: then reading all of a table looks
- * cheapest, and would be done a thousand rows later as well.
+ * Guarantee: lookups use indexes. Each is planned once per connection, perhaps while the tables are empty: a sequential
+ * scan would then be cheapest, and kept when the tables are large.
  */
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
@@ -34,16 +34,16 @@ const keyHash = 'f'.repeat(64)
 const key = { ...place, keyHash }
 const instanceId = 'one'
 
-/** A validate that is asked beside others goes by another statement than one alone. */
-type Asked = keyof Lookups | 'findForValidateOfTwo'
+/** Concurrent validates use another statement than a single one. */
+type Call = keyof Lookups | 'findForValidateOfTwo'
 
-const asked: { [Name in Asked]: (lookups: Lookups) => Promise<unknown> } = {
+const calls: { [Name in Call]: (lookups: Lookups) => Promise<unknown> } = {
   findToken: (lookups) => lookups.findToken(keyHash),
   findProduct: (lookups) => lookups.findProduct(place.tenantId, place.productId),
   findForValidate: (lookups) => lookups.findForValidate({ ...key, tokenHash: keyHash, deviceId: 'one' }),
   findForValidateOfTwo: ({ findForValidate }) => {
-    const question = { ...key, tokenHash: keyHash, deviceId: 'one' }
-    return Promise.all([findForValidate(question), findForValidate({ ...question, deviceId: 'two' })])
+    const params = { ...key, tokenHash: keyHash, deviceId: 'one' }
+    return Promise.all([findForValidate(params), findForValidate({ ...params, deviceId: 'two' })])
   },
   findForRuntime: (lookups) => lookups.findForRuntime({ ...key, deviceId: 'one' }),
   findClient: (lookups) => lookups.findClient({ ...place, now }),
@@ -55,17 +55,17 @@ const asked: { [Name in Asked]: (lookups: Lookups) => Promise<unknown> } = {
 
 const Statement = z.object({ text: z.string() })
 
-async function planOf(ask: (lookups: Lookups) => Promise<unknown>): Promise<string> {
+async function planOf(call: (lookups: Lookups) => Promise<unknown>): Promise<string> {
   const query = vi.spyOn(db, 'query')
-  await ask(createLookups(db))
+  await call(createLookups(db))
   const { text } = Statement.parse(query.mock.calls[0]?.[0])
   query.mockRestore()
   const { rows } = await db.query<{ 'QUERY PLAN': string }>(`explain (generic_plan) ${text}`)
   return rows.map((row) => row['QUERY PLAN']).join('\n')
 }
 
-test.each(Object.entries(asked))('%s goes by indexes alone, planned over empty tables', async (_, ask) => {
-  const plan = await planOf(ask)
+test.each(Object.entries(calls))('%s uses only indexes, planned over empty tables', async (_, call) => {
+  const plan = await planOf(call)
   expect(plan).toContain('Index')
   expect(plan).not.toMatch(/Seq Scan|Hash Join|Merge Join|Materialize/)
 })
@@ -77,14 +77,14 @@ test.each([
   'findInstance',
   'findForInstanceValidate',
 ] as const)('%s finds a customer by its own id, however many a tenant has', async (name) => {
-  const scans = (await planOf(asked[name])).match(/using customers\w+/g)
+  const scans = (await planOf(calls[name])).match(/using customers\w+/g)
   expect(scans).toStrictEqual(['using customers_pkey'])
 })
 
 test.each(['findInstance', 'findForInstanceValidate'] as const)(
   '%s finds an instance by its own id, however many devices a license has',
   async (name) => {
-    expect(await planOf(asked[name])).toMatch(/using devices_by_instance .*\n\s+Index Cond: \(instance_id = /)
+    expect(await planOf(calls[name])).toMatch(/using devices_by_instance .*\n\s+Index Cond: \(instance_id = /)
   },
 )
 
@@ -97,7 +97,7 @@ test.each(['findForValidate', 'findForValidateOfTwo', 'findForRuntime'] as const
         insert into devices (license_id, device_id, tenant_id, instance_id, name, status, activated_at)
         select 'lic_' || n, 'd', 'acme', 'ins_' || n, 'd', 'active', now() from generate_series(1, 1000) n;
         analyze devices`)
-      expect(await planOf(asked[name])).toMatch(
+      expect(await planOf(calls[name])).toMatch(
         /using devices_pkey .*\n\s+Index Cond: \(\(license_id = \S+ AND \(device_id = /,
       )
     } finally {

@@ -1,6 +1,6 @@
 /**
- * A stream that is set aside stays so: not one of its later events is folded, in whichever company they come, and
- * nothing is said that hangs on it together with another stream.
+ * Guarantee: a parked stream stays parked. None of its later events is applied, whichever events come with them, and
+ * nothing that depends on it and another stream is answered.
  */
 import { type EventData, jsonEvent } from '@eventstore/db-client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -47,7 +47,7 @@ const append = (id: string, after: number, ...events: EventData[]) =>
   appendRaw(api.ledger, `license-${id}`, events, BigInt(after))
 const catchUp = () => api.ledger.readModels.catchUp()
 
-async function standingOf({ id }: { id: string }) {
+async function stateOf({ id }: { id: string }) {
   const found = await findLicense(api.ledger.db, tenant.tenantId, id)
   return { revision: found?.revision, devices: (await listDevices(api.ledger.db, id)).length }
 }
@@ -55,7 +55,7 @@ async function standingOf({ id }: { id: string }) {
 async function park(license: { id: string }): Promise<void> {
   await append(license.id, 0, poison)
   await catchUp()
-  expect(await standingOf(license)).toStrictEqual({ revision: 0, devices: 0 })
+  expect(await stateOf(license)).toStrictEqual({ revision: 0, devices: 0 })
 }
 
 async function expectNoDifference(): Promise<void> {
@@ -63,18 +63,18 @@ async function expectNoDifference(): Promise<void> {
   expect(differences).toStrictEqual([])
 }
 
-describe('later events of a stream that is set aside are left out', () => {
-  test('when another stream is folded together with it, on trust that nothing else has moved the tables', async () => {
+describe('later events of a parked stream are left out', () => {
+  test('when the writes of a page were computed speculatively', async () => {
     const aside = await newLicense()
     const other = await newLicense()
     await park(aside)
-    // Two rounds that nobody else came between: the next page is folded before it is known what is set aside.
+    // After two uncontended batches the next page's writes are computed before the parked streams are known.
     for (const _ of [1, 2]) await newLicense()
     await append(aside.id, 1, activated())
     await append(other.id, 0, activated())
     await catchUp()
-    expect(await standingOf(aside)).toStrictEqual({ revision: 0, devices: 0 })
-    expect(await standingOf(other)).toStrictEqual({ revision: 1, devices: 1 })
+    expect(await stateOf(aside)).toStrictEqual({ revision: 0, devices: 0 })
+    expect(await stateOf(other)).toStrictEqual({ revision: 1, devices: 1 })
     await expectNoDifference()
   })
 
@@ -90,11 +90,11 @@ describe('later events of a stream that is set aside are left out', () => {
       onFailure: (error) => console.error(error),
     })
     await fresh.catchUp()
-    expect(await standingOf(aside)).toStrictEqual({ revision: 0, devices: 0 })
-    expect(await standingOf(other)).toStrictEqual({ revision: 1, devices: 1 })
+    expect(await stateOf(aside)).toStrictEqual({ revision: 0, devices: 0 })
+    expect(await stateOf(other)).toStrictEqual({ revision: 1, devices: 1 })
   })
 
-  test('when the page has to be gone through one by one, for a stream that is set aside with it', async () => {
+  test('when the events of a page are applied one at a time, because another stream gets parked', async () => {
     const aside = await newLicense()
     const next = await newLicense()
     const other = await newLicense()
@@ -103,14 +103,14 @@ describe('later events of a stream that is set aside are left out', () => {
     await append(next.id, 0, activated(), poison, activated())
     await append(other.id, 0, activated())
     await catchUp()
-    expect(await standingOf(aside)).toStrictEqual({ revision: 0, devices: 0 })
-    expect(await standingOf(next)).toStrictEqual({ revision: 1, devices: 1 })
-    expect(await standingOf(other)).toStrictEqual({ revision: 1, devices: 1 })
+    expect(await stateOf(aside)).toStrictEqual({ revision: 0, devices: 0 })
+    expect(await stateOf(next)).toStrictEqual({ revision: 1, devices: 1 })
+    expect(await stateOf(other)).toStrictEqual({ revision: 1, devices: 1 })
     await expectNoDifference()
   })
 })
 
-describe('nobody says what hangs on two streams while either is set aside', () => {
+describe('nothing that depends on two streams is answered while either is parked', () => {
   test('a license and its customer', async () => {
     const customerId = await makeCustomer(api.ask, tenant.token)
     const { licenseKey } = await mint(api.ask, tenant.token, 'editor', { customerId })
@@ -124,11 +124,11 @@ describe('nobody says what hangs on two streams while either is set aside', () =
     await catchUp()
     for (const what of ['validate', 'activate', 'deactivate'])
       expect(await status(what, licenseKey)).toBe(503)
-    // Nobody else's.
+    // Other licenses are not affected.
     expect(await status('validate', free.licenseKey)).toBe(200)
   })
 
-  test.each(['member', 'tenant'] as const)('a member and the tenant, of which the %s is', async (which) => {
+  test.each(['member', 'tenant'] as const)('a member and the tenant, with the %s parked', async (which) => {
     const { tenantId } = await makeTenant(api.ledger)
     const member = { tenantId, role: 'owner', email: 'ada@example.com' } as const
     const memberId = await addMember(api.ledger.services, member, origin)

@@ -1,6 +1,6 @@
 /**
- * An event that cannot be read or applied sets its own stream aside and no other: everything else goes on, what
- * waits is shown, and nothing is decided on a history of which a part is missing.
+ * Guarantee: an event that cannot be read or applied parks its own stream and no other. Parked streams are reported, and
+ * no command decides on an incomplete history.
  */
 import { binaryEvent, type EventData, jsonEvent } from '@eventstore/db-client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -54,7 +54,7 @@ const parkedStream = async (stream: string) => {
   return parked.find((one) => one.stream === stream)
 }
 
-/** What no version of keyledger wrote, each appended to a good license of its own, and why it is set aside. */
+/** Events that no version of keyledger wrote, each appended to a valid license, and why they park the stream. */
 const poisons: [what: string, poison: EventData, problem: RegExp][] = [
   ['an unknown type', event('LicensePainted', { at: beginning }), /^does not fit its schema: type/],
   [
@@ -94,24 +94,24 @@ const poisons: [what: string, poison: EventData, problem: RegExp][] = [
     /^cannot be applied$/,
   ],
   [
-    'a year that Postgres has not',
+    'a year that Postgres does not support',
     event('DeviceActivated', { ...activation, at: '0000-01-01T00:00:00.000Z' }),
     /^cannot be applied$/,
   ],
 ]
 
-/** So that the database cannot make it small enough after all. */
+/** A text that Postgres cannot compress to a size that fits an index. */
 function incompressible(length: number): string {
   let text = ''
   for (let n = 0; text.length < length; n++) text += ((n * 2_654_435_761) >>> 0).toString(36)
   return text
 }
 
-test.each(poisons)('a license with %s is set aside from that event on, and alone', (_, poison, problem) =>
-  expectSetAside(poison, problem),
+test.each(poisons)('a license with %s is parked from that event on, and no other', (_, poison, problem) =>
+  expectParked(poison, problem),
 )
 
-async function expectSetAside(poison: EventData, problem: RegExp): Promise<void> {
+async function expectParked(poison: EventData, problem: RegExp): Promise<void> {
   const { ledger, ask } = api
   const { id, licenseKey } = await mint(ask, tenant.token, 'editor')
   const other = await mint(ask, tenant.token, 'editor')
@@ -129,10 +129,10 @@ async function expectSetAside(poison: EventData, problem: RegExp): Promise<void>
     parkedAt: expect.any(String) as string,
   })
   expect(ledger.parked.filter((one) => one.stream === stream)).toHaveLength(1)
-  // Its later events wait.
+  // Its later events are not applied.
   expect(await listDevices(ledger.db, id)).toStrictEqual([])
   expect(await findLicense(ledger.db, tenant.tenantId, id)).toMatchObject({ revision: 0 })
-  // Nobody is told that it is valid, nor decides anything on it.
+  // No call reports it as valid or changes it.
   expect(await validate(licenseKey)).toMatchObject({
     status: 503,
     body: { error: { code: 'unavailable' } },
@@ -144,13 +144,13 @@ async function expectSetAside(poison: EventData, problem: RegExp): Promise<void>
     expect({ what, status: answer.status }).toStrictEqual({ what, status: 503 })
   }
 
-  // Everything else goes on.
+  // Other licenses are not affected.
   expect(await validate(other.licenseKey)).toMatchObject({ body: { valid: true } })
   await commandLicense(ledger, other.id, { type: 'RevokeLicense', reason: null, at: beginning })
   expect(await validate(other.licenseKey)).toMatchObject({ body: { valid: false, status: 'revoked' } })
 }
 
-test('a rebuild leaves set aside what still cannot be read, and takes in the rest', async () => {
+test('a rebuild parks the streams that still cannot be read, and applies the rest', async () => {
   const { ledger, ask } = api
   const { id, licenseKey } = await mint(ask, tenant.token, 'editor')
   await appendRaw(ledger, `license-${id}`, [good, event('LicensePainted', {}), good], 0n)
@@ -170,7 +170,7 @@ test('good events before an unreadable one are kept, also beside one that Postgr
   const { ledger, ask } = api
   const unreadable = await mint(ask, tenant.token, 'editor')
   const refused = await mint(ask, tenant.token, 'editor')
-  // Both in one round, so that the events have to be tried one at a time.
+  // Both in one batch, so that the events have to be applied one at a time.
   await appendRaw(ledger, `license-${unreadable.id}`, [good, event('LicensePainted', {})], 0n)
   await appendRaw(
     ledger,
@@ -181,7 +181,7 @@ test('good events before an unreadable one are kept, also beside one that Postgr
   await ledger.readModels.catchUp()
   expect(await findLicense(ledger.db, tenant.tenantId, unreadable.id)).toMatchObject({ revision: 1 })
   expect(await listDevices(ledger.db, unreadable.id)).toHaveLength(1)
-  // What it was before is known, what it is now is not, and so nothing is said of it.
+  // Its state before the unreadable event is known, its present state is not.
   for (const what of ['', '/explain']) {
     const asked = async (asOf: string) =>
       (await ask('GET', `/v1/licenses/${unreadable.id}${what}?asOf=${asOf}`, { token: tenant.token })).status
@@ -191,7 +191,7 @@ test('good events before an unreadable one are kept, also beside one that Postgr
   expect(differences).toStrictEqual([])
 })
 
-test('a token or a tenant with an unreadable event lets nobody in and nobody decide', async () => {
+test('a token or tenant with an unreadable event admits no caller and allows no command', async () => {
   const own = await makeTenant(api.ledger)
   await appendRaw(api.ledger, `tenant-${own.tenantId}`, [event('TenantPainted', {})], 0n)
   await api.ledger.readModels.catchUp()
@@ -210,7 +210,7 @@ test('a token or a tenant with an unreadable event lets nobody in and nobody dec
   expect(await api.ask('GET', '/v1/tokens/verify', { token: other.token })).toMatchObject({ status: 503 })
 })
 
-test("other people's streams on the same store are passed over", async () => {
+test('streams of other applications in the same event store are skipped', async () => {
   const { ledger } = api
   const before = ledger.parked.length
   await appendRaw(ledger, uniqueId('orders'), [event('OrderPlaced', { nothing: 'of ours' })])
@@ -220,8 +220,8 @@ test("other people's streams on the same store are passed over", async () => {
   expect(ledger.parked).toHaveLength(before)
 })
 
-test('a license with a text that no index takes is set aside too', () =>
-  expectSetAside(
+test('a license with a text that is too long for an index is parked too', () =>
+  expectParked(
     event('DeviceActivated', { ...activation, deviceId: incompressible(9000) }),
     /^cannot be applied$/,
   ))

@@ -1,4 +1,4 @@
-/** A network that swallows what is sent: nobody waits for it for ever, and nobody notices once it is over. */
+/** Guarantee: on a network that drops packets, queries fail in time, and later ones succeed once it works again. */
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createPool } from '../../projections/database/pool.ts'
@@ -26,7 +26,7 @@ afterAll(async () => {
 const ask = () => db.query<{ one: number }>('select 1 as one')
 
 test.each(['deaf', 'mute'] as const)(
-  'a network that is %s fails what waits for it, and no more',
+  'a network that is %s fails the waiting queries, and no later ones',
   async (mode) => {
     await Promise.all([ask(), ask()])
     proxy.mode = mode
@@ -39,7 +39,7 @@ test.each(['deaf', 'mute'] as const)(
   },
 )
 
-test('long work on a connection of its own is not cut off', async () => {
+test('long work on a dedicated connection has no timeout', async () => {
   const slept = await withOwnConnection(db, async (client) => {
     const { rows } = await client.query<{ slept: boolean }>('select pg_sleep(0.6) is not null as slept')
     return rows

@@ -1,4 +1,4 @@
-/** Applying events that a read model holds already changes nothing: a projector may be run again at any time. */
+/** Guarantee: applying events that a read model already holds changes nothing. */
 import type { ClientBase } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { batchStatements } from '../../projections/database/statement-batch.ts'
@@ -8,16 +8,16 @@ import { withScratchSchema } from '../../projections/runner/replay.ts'
 import { runAll } from '../../projections/statements.ts'
 import type { LogEntry, Recorded } from '../../src/domain/recorded.ts'
 import { openTestLedger, type TestLedger } from '../harness/ledger.ts'
-import { beginLife, fullLife } from './life.ts'
+import { everyStep, startScenario } from './scenario.ts'
 import { dumpTables } from './tables.ts'
 
 let ledger: TestLedger
 let recorded: Recorded[]
 beforeAll(async () => {
   ledger = await openTestLedger()
-  for (let lives = 0; lives < 2; lives++) {
-    const life = await beginLife(ledger)
-    for (const step of fullLife) await life.live(step)
+  for (let times = 0; times < 2; times++) {
+    const scenario = await startScenario(ledger)
+    for (const step of everyStep) await scenario.run(step)
   }
   const { entries } = await ledger.services.ledger.readPage(undefined, 10_000)
   recorded = entries.filter((entry: LogEntry) => entry.readable)
@@ -50,16 +50,13 @@ test.each(projectors)(
   },
 )
 
-test.each([1, 2, 3, 7, 50])(
-  'events applied %i at a time end in the same rows as all at once',
-  async (size) => {
-    const schema = `paged_${size}`
-    await withScratchSchema(ledger.db, { schema, lock: 4712, kept: false }, async (client) => {
-      for (let at = 0; at < recorded.length; at += size) {
-        for (const projector of projectors) await applying(client, projector)(recorded.slice(at, at + size))
-      }
-      expect(await dumpTables(client)).toStrictEqual(await dumpTables(ledger.db))
-      await client.query(`drop schema ${schema} cascade`)
-    })
-  },
-)
+test.each([1, 2, 3, 7, 50])('events applied %i at a time give the same rows as all at once', async (size) => {
+  const schema = `paged_${size}`
+  await withScratchSchema(ledger.db, { schema, lock: 4712, kept: false }, async (client) => {
+    for (let at = 0; at < recorded.length; at += size) {
+      for (const projector of projectors) await applying(client, projector)(recorded.slice(at, at + size))
+    }
+    expect(await dumpTables(client)).toStrictEqual(await dumpTables(ledger.db))
+    await client.query(`drop schema ${schema} cascade`)
+  })
+})

@@ -1,4 +1,4 @@
-/** A rebuild goes on beside the live tables: nobody notices it, and nothing that is written meanwhile is lost. */
+/** Guarantee: a rebuild interrupts no query, and loses nothing that is written meanwhile. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findLicense, listLicenses } from '../../projections/licenses/queries.ts'
 import { createRuntimeLookup } from '../../projections/licenses/runtime.ts'
@@ -18,15 +18,15 @@ import {
   type TestLedger,
   uniqueId,
 } from '../harness/ledger.ts'
-import { beginLife, fullLife, type Life } from './life.ts'
+import { everyStep, type Scenario, startScenario } from './scenario.ts'
 import { dumpTables } from './tables.ts'
 
 let ledger: TestLedger
-let life: Life
+let scenario: Scenario
 beforeAll(async () => {
   ledger = await openTestLedger()
-  life = await beginLife(ledger)
-  for (const step of fullLife) await life.live(step)
+  scenario = await startScenario(ledger)
+  for (const step of everyStep) await scenario.run(step)
 })
 afterAll(() => ledger.close())
 
@@ -40,9 +40,9 @@ async function schemas(): Promise<string[]> {
   return rows.map(({ name }) => name)
 }
 
-test('while it runs again and again, every read is answered and every mint is kept', async () => {
+test('during repeated rebuilds every read is answered and every mint is kept', async () => {
   let rebuilding = true
-  const { tenantId, licenses } = life
+  const { tenantId, licenses } = scenario
   const keyHash = sha256(normalised(licenses[0]?.licenseKey ?? ''))
   const question = { tenantId, productId: 'editor', keyHash, deviceId: 'device-0' }
   const found = new Set<string>()
@@ -50,14 +50,14 @@ test('while it runs again and again, every read is answered and every mint is ke
   const whileRebuilding = async (work: () => Promise<unknown>) => {
     while (rebuilding) await work().catch((error: unknown) => failed.push(error))
   }
-  // Each with look-ups of its own, as so many processes would have, so that they meet the swap at every point.
+  // Each has its own lookups, as separate processes would, so that queries hit the swap at every point.
   const validate = () => {
     const find = createRuntimeLookup(ledger.db)
     return whileRebuilding(async () => found.add((await find(question)).found))
   }
   const firstPage = { after: undefined, limit: 10 }
   const list = () => whileRebuilding(() => listLicenses(ledger.db, tenantId, {}, beginning, firstPage))
-  const write = () => whileRebuilding(() => life.live({ do: 'mint', keyType: 0, seats: 2, person: false }))
+  const write = () => whileRebuilding(() => scenario.run({ do: 'mint', keyType: 0, seats: 2, person: false }))
   const rebuilds = async () => {
     for (let times = 0; times < 4; times++) await again().catch((error: unknown) => failed.push(error))
     rebuilding = false
@@ -81,19 +81,19 @@ test('while it runs again and again, every read is answered and every mint is ke
   expect(await schemas()).toStrictEqual(['read_models'])
 })
 
-test('a replay until a moment tells what has changed since, and nothing before', async () => {
+test('a verify until a time reports what has changed since, and nothing before', async () => {
   const until = ledger.clock.now().toISOString()
   const log = ledger.services.ledger
   expect((await verify(ledger.db, log, () => undefined, until)).differences).toStrictEqual([])
   ledger.clock.advance(1000)
-  await life.live({ do: 'mint', keyType: 0, seats: 2, person: false })
+  await scenario.run({ do: 'mint', keyType: 0, seats: 2, person: false })
   const { differences } = await verify(ledger.db, log, () => undefined, until)
   expect(new Set(differences.map(({ side }) => side))).toStrictEqual(new Set(['only in live']))
   expect(differences.map(({ table }) => table)).toContain('licenses')
   expect((await verified()).differences).toStrictEqual([])
 })
 
-test('a second one at the same time is refused, and the first one ends well', async () => {
+test('a second concurrent rebuild is refused, and the first one succeeds', async () => {
   const outcomes = await Promise.allSettled([again(), again(), again()])
   const refused = outcomes.filter(({ status }) => status === 'rejected')
   const done = outcomes.filter(({ status }) => status === 'fulfilled')
@@ -106,7 +106,7 @@ test('a second one at the same time is refused, and the first one ends well', as
   expect((await verified()).differences).toStrictEqual([])
 })
 
-test('one that is cut off leaves the live tables as they were, and the next clears up after it', async () => {
+test('an interrupted rebuild leaves the live tables as they were, and the next one cleans up', async () => {
   const before = await dumpTables(ledger.db)
   const cut = new Error('cut off')
   const onProgress = () => {
@@ -119,10 +119,10 @@ test('one that is cut off leaves the live tables as they were, and the next clea
   expect(await schemas()).toStrictEqual(['read_models'])
 })
 
-test('tables of another version are rebuilt at the start, and those of this version are left alone', async () => {
+test('tables of another version are rebuilt at start, and those of this version are kept', async () => {
   const before = await dumpTables(ledger.db)
   let rebuilds = 0
-  // A rebuild reads the log from its start, and tells of its progress; a catch-up has nothing to do here.
+  // Only a rebuild reports progress here: there is nothing to catch up with.
   const onProgress = () => {
     rebuilds++
   }
@@ -139,7 +139,7 @@ test('tables of another version are rebuilt at the start, and those of this vers
   expect(rebuilds).toBe(1)
 })
 
-test('missing tables are made at the start, by one of several that start at once, and filled', async () => {
+test('missing tables are created and filled at start, once for several concurrent starts', async () => {
   const before = await dumpTables(ledger.db)
   await ledger.db.query('drop schema read_models cascade')
   const prepare = () => prepareReadModels(ledger.db, ledger.services.ledger, noProgress)
@@ -147,7 +147,7 @@ test('missing tables are made at the start, by one of several that start at once
   expect(await dumpTables(ledger.db)).toStrictEqual(before)
 })
 
-test('tables of another version are rebuilt when several start at once, and every one of them starts', async () => {
+test('tables of another version are rebuilt when several processes start at once, and all of them start', async () => {
   const before = await dumpTables(ledger.db)
   await ledger.db.query("update checkpoint set fingerprint = 'older'")
   const prepare = () => prepareReadModels(ledger.db, ledger.services.ledger, noProgress)
@@ -156,7 +156,7 @@ test('tables of another version are rebuilt when several start at once, and ever
   expect(await schemas()).toStrictEqual(['read_models'])
 })
 
-test('empty tables beside a long log are rebuilt, by one of several that start at once', async () => {
+test('empty tables beside a long log are rebuilt, once for several concurrent starts', async () => {
   const pageSize = 1000
   for (let from = 0; from < pageSize; from += 100) {
     await Promise.all(

@@ -1,6 +1,6 @@
 /**
- * The log is the truth: whatever has been done, by however many at once, a replay tells the same story as the live
- * tables, byte for byte, and so does the domain when it folds a stream.
+ * Guarantee: after any sequence of concurrent commands, a replay of the log gives the same rows as the live tables, byte
+ * for byte, and evolving a stream gives the same state.
  */
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -10,7 +10,7 @@ import { verify } from '../../projections/runner/verify.ts'
 import { absentLicense, evolveLicense, type License } from '../../src/domain/licenses/license.ts'
 import { licenseStream } from '../../src/domain/streams.ts'
 import { eventsIn, noProgress, openTestLedger, type TestLedger } from '../harness/ledger.ts'
-import { anyStep, beginLife, fullLife, type Life } from './life.ts'
+import { anyStep, everyStep, type Scenario, startScenario } from './scenario.ts'
 import { dumpTables } from './tables.ts'
 
 let ledger: TestLedger
@@ -21,7 +21,7 @@ afterAll(() => ledger.close())
 
 const verified = () => verify(ledger.db, ledger.services.ledger, () => undefined)
 
-/** Of every index, and that no table is one that a crash empties. */
+/** The definitions of all indexes and tables, with the persistence: none may be unlogged. */
 async function definitions(): Promise<string[]> {
   const { rows } = await ledger.db.query<{ definition: string }>(
     `select c.relpersistence::text || ' ' || coalesce(pg_get_indexdef(i.indexrelid), c.relname) as definition
@@ -31,7 +31,7 @@ async function definitions(): Promise<string[]> {
   return rows.map(({ definition }) => definition)
 }
 
-async function folded(id: string): Promise<License> {
+async function evolved(id: string): Promise<License> {
   let license: License = absentLicense
   for (const entry of await eventsIn(ledger.services.ledger, licenseStream(id))) {
     if (entry.readable && entry.category === 'license') license = evolveLicense(license, entry.event)
@@ -39,23 +39,23 @@ async function folded(id: string): Promise<License> {
   return license
 }
 
-async function expectSameStory({ licenses, tenantId }: Life): Promise<void> {
+async function expectTablesToMatchLog({ licenses, tenantId }: Scenario): Promise<void> {
   for (const { id } of licenses) {
     const found = await findLicense(ledger.db, tenantId, id)
     const devices = await listDevices(ledger.db, id)
     const inTables = { ...found?.license, seats: new Map(devices.map((seat) => [seat.deviceId, seat])) }
-    const inLog = await folded(id)
-    if (inLog.status === 'absent') throw new Error('a license that was minted stands in the log')
+    const inLog = await evolved(id)
+    if (inLog.status === 'absent') throw new Error('the minted license is not in the log')
     expect(inTables).toStrictEqual({ ...inLog, seats: new Map(inLog.seats) })
   }
 }
 
-test('after one of everything, verify and rebuild agree with the live tables', async () => {
-  const life = await beginLife(ledger)
-  for (const step of fullLife) await life.live(step)
+test('after every kind of step, verify and rebuild agree with the live tables', async () => {
+  const scenario = await startScenario(ledger)
+  for (const step of everyStep) await scenario.run(step)
   const before = await dumpTables(ledger.db)
   expect(Object.entries(before).filter(([, rows]) => rows.length === 0)).toStrictEqual([])
-  await expectSameStory(life)
+  await expectTablesToMatchLog(scenario)
   expect(await verified()).toMatchObject({ differences: [] })
   const indexed = await definitions()
   await rebuild(ledger.db, ledger.services.ledger, noProgress)
@@ -64,13 +64,16 @@ test('after one of everything, verify and rebuild agree with the live tables', a
 })
 
 test('for any sequence of commands replay equals live', async () => {
-  // Steps of one inner list are taken at once, as several callers would.
-  const anyLife = fc.array(fc.array(anyStep, { minLength: 1, maxLength: 4 }), { minLength: 3, maxLength: 12 })
-  const check = async (rounds: (typeof fullLife)[number][][]) => {
-    const life = await beginLife(ledger)
-    await life.live({ do: 'mint', keyType: 0, seats: 2, person: true })
-    for (const steps of rounds) await Promise.all(steps.map((step) => life.live(step)))
-    await expectSameStory(life)
+  // The steps of an inner list run concurrently, as from several callers.
+  const anyScenario = fc.array(fc.array(anyStep, { minLength: 1, maxLength: 4 }), {
+    minLength: 3,
+    maxLength: 12,
+  })
+  const check = async (groups: (typeof everyStep)[number][][]) => {
+    const scenario = await startScenario(ledger)
+    await scenario.run({ do: 'mint', keyType: 0, seats: 2, person: true })
+    for (const steps of groups) await Promise.all(steps.map((step) => scenario.run(step)))
+    await expectTablesToMatchLog(scenario)
     expect((await verified()).differences).toStrictEqual([])
     const before = await dumpTables(ledger.db)
     await rebuild(ledger.db, ledger.services.ledger, noProgress)
@@ -78,24 +81,24 @@ test('for any sequence of commands replay equals live', async () => {
   }
   let last = Promise.resolve()
   await fc.assert(
-    fc.asyncProperty(anyLife, (rounds) => {
-      last = check(rounds)
+    fc.asyncProperty(anyScenario, (groups) => {
+      last = check(groups)
       return last
     }),
     { numRuns: 10, interruptAfterTimeLimit: 15_000, endOnFailure: true },
   )
-  // When the time is up fast-check leaves the last one running, and its rebuild would mend what the next test breaks.
+  // At its time limit fast-check leaves the last run unfinished; its rebuild would undo the next test's changes.
   await last
 })
 
-test('verify names every row that was changed, lost or invented, and a rebuild mends it', async () => {
-  const life = await beginLife(ledger)
-  for (const step of fullLife) await life.live(step)
+test('verify reports every changed, lost or added row, and a rebuild fixes it', async () => {
+  const scenario = await startScenario(ledger)
+  for (const step of everyStep) await scenario.run(step)
   const { db } = ledger
-  const id = life.licenses[0]?.id ?? ''
+  const id = scenario.licenses[0]?.id ?? ''
   await db.query('update licenses set seats_used = 99 where license_id = $1', [id])
-  await db.query('delete from devices where license_id = $1', [life.licenses[1]?.id])
-  await db.query(`insert into key_types values ($1, 'editor', 'invented', '{}', '{}')`, [life.tenantId])
+  await db.query('delete from devices where license_id = $1', [scenario.licenses[1]?.id])
+  await db.query(`insert into key_types values ($1, 'editor', 'invented', '{}', '{}')`, [scenario.tenantId])
   const { differences } = await verified()
   expect(differences.map(({ table, side }) => `${table}: ${side}`).sort()).toStrictEqual([
     'devices: only in replay',

@@ -1,6 +1,6 @@
 /**
- * A lock that many share and one can have alone: whoever has it alone is alone, over all processes; whoever waits for it
- * alone comes next; and work that shared it hears when nobody can tell whether it was held to the end.
+ * Guarantee: an exclusive lock excludes all shares, in all processes; a session that awaits it exclusively comes before
+ * new shares; and `prove` fails when it is unknown whether a shared lock was held to the end.
  */
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -28,8 +28,8 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** What one process has. */
-function processWith(options: Parameters<typeof createSharedLocks>[1] = {}): SharedLocks {
+/** The locks of one process. */
+function locksOfProcess(options: Parameters<typeof createSharedLocks>[1] = {}): SharedLocks {
   const locks = createSharedLocks(db, options)
   made.push(locks)
   return locks
@@ -45,44 +45,44 @@ const held = async (): Promise<number> => {
   return rows[0]?.count ?? 0
 }
 
-test('whoever has it alone meets nobody, of any process, and everybody gets their turn', async () => {
-  const processes = [processWith(), processWith(), processWith()]
+test('exclusive work overlaps with no other work of any process, and all work gets to run', async () => {
+  const processes = [locksOfProcess(), locksOfProcess(), locksOfProcess()]
   let sharing = 0
   let alone = 0
-  const met: string[] = []
-  const look = () => {
-    if (alone > 1 || (alone === 1 && sharing > 0)) met.push(`${alone} alone, ${sharing} sharing`)
+  const overlaps: string[] = []
+  const check = () => {
+    if (alone > 1 || (alone === 1 && sharing > 0)) overlaps.push(`${alone} alone, ${sharing} sharing`)
   }
   const share = async (locks: SharedLocks) => {
     for (let times = 0; times < 40; times++) {
       const { leave, prove } = await locks.share('a', nothing)
       sharing++
-      look()
+      check()
       await sleep(Math.random() * 4)
       await prove()
-      look()
+      check()
       sharing--
       leave()
     }
   }
-  const beAlone = async (locks: SharedLocks) => {
+  const exclude = async (locks: SharedLocks) => {
     for (let times = 0; times < 5; times++) {
       await locks.exclusive('a', async (prove) => {
         alone++
-        look()
+        check()
         await sleep(Math.random() * 4)
         await prove()
-        look()
+        check()
         alone--
       })
     }
   }
-  await Promise.all(processes.flatMap((locks) => [share(locks), share(locks), share(locks), beAlone(locks)]))
-  expect(met).toStrictEqual([])
+  await Promise.all(processes.flatMap((locks) => [share(locks), share(locks), share(locks), exclude(locks)]))
+  expect(overlaps).toStrictEqual([])
 })
 
-test('one process takes it once for all who share it, prepares once, and keeps it for the next', async () => {
-  const locks = processWith()
+test('a process takes a shared lock once, prepares once, and keeps it for later shares', async () => {
+  const locks = locksOfProcess()
   let prepared = 0
   const prepare = async () => void prepared++
   const shares = await Promise.all(Array.from({ length: 50 }, () => locks.share('a', prepare)))
@@ -96,8 +96,8 @@ test('one process takes it once for all who share it, prepares once, and keeps i
   expect(prepared).toBe(2)
 })
 
-/** How many wait for a lock. */
-const inLine = async (): Promise<number | null> => {
+/** The number of sessions that wait for a lock. */
+const waiting = async (): Promise<number | null> => {
   const { rowCount } = await db.query(
     `select from pg_locks where locktype = 'advisory' and not granted
      and database = (select oid from pg_database where datname = current_database())`,
@@ -105,8 +105,8 @@ const inLine = async (): Promise<number | null> => {
   return rowCount
 }
 
-/** Resolves when Postgres has told that somebody wants a lock alone. */
-async function wishForLock(): Promise<void> {
+/** Resolves when a session has notified that it wants a lock exclusively. */
+async function lockWanted(): Promise<void> {
   const client = await db.connect()
   try {
     const told = once(client, 'notification')
@@ -118,16 +118,16 @@ async function wishForLock(): Promise<void> {
   }
 }
 
-test('nobody joins behind one who waits for it alone', async () => {
-  const [first, second] = [processWith(), processWith()]
+test('new shares wait behind a session that awaits the lock exclusively', async () => {
+  const [first, second] = [locksOfProcess(), locksOfProcess()]
   const order: string[] = []
   const { leave } = await first.share('a', nothing)
   const other = await first.share('b', nothing)
   other.leave()
-  const told = wishForLock()
+  const told = lockWanted()
   const alone = second.exclusive('a', async () => void order.push('alone'))
-  await Promise.all([told, expect.poll(inLine).toBe(1)])
-  // Wishes arrive in their order: when the first process has let go of this one, it has heard of the other.
+  await Promise.all([told, expect.poll(waiting).toBe(1)])
+  // Notifications arrive in order: a process that has released this lock knows of the other one.
   await second.exclusive('b', nothing)
   const late = [first, second].map(async (locks) => {
     const share = await locks.share('a', nothing)
@@ -141,8 +141,8 @@ test('nobody joins behind one who waits for it alone', async () => {
   expect(order).toStrictEqual(['left', 'alone', 'late', 'late'])
 })
 
-test('what could not be prepared is let go of, and tried anew', async () => {
-  const locks = processWith()
+test('a lock whose preparation failed is released, and can be taken again', async () => {
+  const locks = locksOfProcess()
   const failing = () => Promise.reject(new Error('not there'))
   const both = await Promise.allSettled([locks.share('a', failing), locks.share('a', failing)])
   expect(both.map(({ status }) => status)).toStrictEqual(['rejected', 'rejected'])
@@ -151,8 +151,8 @@ test('what could not be prepared is let go of, and tried anew', async () => {
   leave()
 })
 
-test('work whose connection was lost hears it, and the next takes the lock on another', async () => {
-  const [locks, other] = [processWith(), processWith()]
+test('after a lost connection `prove` fails, and the next share takes the lock on a new connection', async () => {
+  const [locks, other] = [locksOfProcess(), locksOfProcess()]
   const share = await locks.share('a', nothing)
   await share.prove()
   await db.query(
@@ -168,20 +168,20 @@ test('work whose connection was lost hears it, and the next takes the lock on an
   again.leave()
 })
 
-test('one that nobody shares is let go of after a while', async () => {
-  const locks = processWith({ idleMs: 50 })
+test('an unused lock is released after a while', async () => {
+  const locks = locksOfProcess({ idleMs: 50 })
   ;(await locks.share('a', nothing)).leave()
   await expect.poll(held).toBe(0)
 })
 
-test('one that nobody shares is let go of at once where there are many', async () => {
-  const locks = processWith({ mostIdle: 3 })
+test('an unused lock is released at once when there are many', async () => {
+  const locks = locksOfProcess({ mostIdle: 3 })
   for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) (await locks.share(name, nothing)).leave()
   await expect.poll(held).toBe(3)
 })
 
-test('nobody waits for ever', async () => {
-  const [first, second] = [processWith(), processWith({ timeLimitMs: 50 })]
+test('waiting for a lock has a time limit', async () => {
+  const [first, second] = [locksOfProcess(), locksOfProcess({ timeLimitMs: 50 })]
   const { leave } = await first.share('a', nothing)
   const told = await second.exclusive('a', nothing).catch((error: unknown) => error)
   expect(isDatabaseTrouble(told)).toBe(true)

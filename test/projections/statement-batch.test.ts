@@ -1,4 +1,4 @@
-/** Statements of one moment go to Postgres in one message, and stand or fall together. */
+/** Guarantee: the statements of one tick go to Postgres in one message, and succeed or fail together. */
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { batchStatements } from '../../projections/database/statement-batch.ts'
@@ -22,7 +22,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** What Postgres runs without a word in between is one transaction. */
+/** Statements of one message run in one transaction, so they return the same transaction id. */
 const transaction = async (name: string) => {
   const text = `select $1 as name, pg_current_xact_id()::text as id`
   const { rows } = await db.query<{ name: string; id: string }>({ name, text, values: [name] })
@@ -40,7 +40,7 @@ const kept = async () => {
   return rows.map(({ name }) => name)
 }
 
-test('each is answered with its own rows, in one message', async () => {
+test('each statement gets its own rows, in one message', async () => {
   for (const _ of ['prepared', 'known']) {
     const answers = await Promise.all(['a', 'b', 'c'].map(transaction))
     expect(answers.map((answer) => answer?.name)).toStrictEqual(['a', 'b', 'c'])
@@ -48,14 +48,14 @@ test('each is answered with its own rows, in one message', async () => {
   }
 })
 
-test('what several answers set going goes together again', async () => {
+test('statements that the answers of one batch lead to are batched again', async () => {
   const chain = async (name: string) => [await transaction(name), await transaction(`${name}-again`)]
   const [one, other] = await Promise.all([chain('one'), chain('other')])
   expect(one?.map((answer) => answer?.id)).toStrictEqual(other?.map((answer) => answer?.id))
   expect(one?.[0]?.id).not.toBe(one?.[1]?.id)
 })
 
-test('statements with and without rows, with and without values, may stand side by side', async () => {
+test('a batch may mix statements with and without rows and values', async () => {
   const [none, written, counted] = await Promise.all([
     db.query({ name: 'nothing', text: 'select from kept' }),
     db.query(keep('ada')),
@@ -65,7 +65,7 @@ test('statements with and without rows, with and without values, may stand side 
   expect(counted.rows).toStrictEqual([{ count: 1 }])
 })
 
-test('where one fails nothing of the message was done, and all of it may be asked again', async () => {
+test('when a statement fails, the whole batch has no effect and can be repeated', async () => {
   const statements = [keep('before'), keep(null), keep('behind')]
   for (const _ of ['once', 'again']) {
     const settled = await Promise.allSettled(statements.map((statement) => db.query(statement)))
@@ -76,7 +76,7 @@ test('where one fails nothing of the message was done, and all of it may be aske
   expect(await kept()).toStrictEqual(['before', 'behind'])
 })
 
-test('a connection that ends fails all that waits', async () => {
+test('when the connection ends, all waiting statements fail', async () => {
   const own = new pg.Client({ connectionString: database.url, pipeline: true })
   own.on('error', () => undefined)
   await own.connect()

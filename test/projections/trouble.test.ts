@@ -1,9 +1,9 @@
-/** A database that cannot do its work at the moment is told from a statement of ours that is wrong. */
+/** Guarantee: an unavailable database is distinguished from a wrong statement. */
 import pg from 'pg'
 import { expect, test } from 'vitest'
 import { isDatabaseTrouble } from '../../projections/database/trouble.ts'
 
-/** As the server tells of it. */
+/** An error as Postgres reports it. */
 function refusal(code: string): pg.DatabaseError {
   const error = new pg.DatabaseError('refused', 0, 'error')
   error.code = code
@@ -19,17 +19,17 @@ test.each([
   expect(isDatabaseTrouble(refusal(code))).toBe(true)
 })
 
-test.each(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN'])('%s on the way to it', (code) => {
+test.each(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN'])('%s while connecting', (code) => {
   expect(isDatabaseTrouble(Object.assign(new Error('connect'), { code }))).toBe(true)
 })
 
 test.each(['Client was closed and is not queryable', 'timeout expired'])(
-  'what the client says of its connection: %s',
+  'an error of the client: %s',
   (message) => {
     expect(isDatabaseTrouble(new Error(message))).toBe(true)
   },
 )
 
-test.each(['23505', '42P01', 'XX000'])('%s is our own fault', (code) => {
+test.each(['23505', '42P01', 'XX000'])('%s does not mean that it is unavailable', (code) => {
   expect(isDatabaseTrouble(refusal(code))).toBe(false)
 })

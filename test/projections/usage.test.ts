@@ -1,4 +1,4 @@
-/** Usage is summed in memory and written now and then; a write that fails loses nothing and doubles nothing. */
+/** Guarantee: usage is summed in memory and written in batches; a failed write loses and doubles nothing. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createUsageCounter, type UsageCounter } from '../../src/usage/counter.ts'
 import { openTestLedger, type TestLedger, uniqueId } from '../harness/ledger.ts'
@@ -31,7 +31,7 @@ async function written(): Promise<unknown[]> {
 
 const none = { validations: 0, rejected: 0, activations: 0, deactivations: 0 }
 
-test('counts are summed by product and hour, in UTC, and added to what stands there', async () => {
+test('counts are summed by product and UTC hour, and added to the stored ones', async () => {
   ledger.clock.set('2026-03-01T12:59:59.999Z')
   for (let n = 0; n < 3; n++) counter.count(tenantId, 'editor', 'validations')
   counter.count(tenantId, 'editor', 'rejected')
@@ -56,7 +56,7 @@ test('a flush with nothing counted, or right after another, writes nothing twice
   expect(await written()).toMatchObject([{ validations: 1 }])
 })
 
-test('what could not be written is kept and written with what came meanwhile', async () => {
+test('counts that could not be written are kept, and written together with later ones', async () => {
   counter.count(tenantId, 'editor', 'validations')
   await ledger.db.query('alter table usage.hourly rename to gone')
   const flushing = counter.flush()
@@ -70,7 +70,7 @@ test('what could not be written is kept and written with what came meanwhile', a
   expect(await written()).toMatchObject([{ validations: 2 }])
 })
 
-test('what was written without an answer is sent again, and counts once', async () => {
+test('counts that were written without an answer are sent again, and count once', async () => {
   let lost = 0
   const query = async (statement: string, values?: unknown[]) => {
     const answer = await ledger.db.query(statement, values)
@@ -93,7 +93,7 @@ test('what was written without an answer is sent again, and counts once', async 
   expect(await written()).toMatchObject([{ validations: 2 }])
 })
 
-test('stopping writes what is left', async () => {
+test('stopping writes the remaining counts', async () => {
   counter.count(tenantId, 'editor', 'rejected')
   await counter.stop()
   expect(await written()).toMatchObject([{ rejected: 1 }])

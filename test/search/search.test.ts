@@ -1,6 +1,6 @@
 /**
- * Whatever somebody on the phone names leads to the license, in their own workspace alone. A pasted key is hashed before
- * anybody is asked, so that no log of the database can hold it.
+ * Guarantee: every identifier that a customer may name leads to the license, within one workspace. A pasted key is
+ * hashed before any query, so that it cannot appear in a database log.
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { z } from 'zod'
@@ -25,7 +25,7 @@ afterAll(() => api.close())
 
 const find = (text: string, { tenantId } = shop) => search(api.ledger.services, tenantId, text)
 
-/** What was found in few words: `license <id> by key`. */
+/** The results as short texts, such as `license <id> by key`. */
 function inWords({ licenses, devices, sales, customers, more }: Found): string[] {
   return [
     ...licenses.map(({ license, by }) => `license ${license.licenseId} by ${by}`),
@@ -48,7 +48,7 @@ const activate = (licenseId: string, deviceId: string, name: string) =>
     at: api.ledger.clock.now().toISOString(),
   })
 
-test('a key is found as it is pasted, also a former one, and only in its own workspace', async () => {
+test('a pasted key is found, also a former one, and only in its own workspace', async () => {
   const { id, licenseKey } = await mint(api.ask, shop.token, 'editor')
   const remint = await api.ask('POST', `/v1/licenses/${id}/remint`, { token: shop.token, body: {} })
   expect(remint.status).toBe(200)
@@ -57,7 +57,7 @@ test('a key is found as it is pasted, also a former one, and only in its own wor
   expect(await found(licenseKey, stranger)).toStrictEqual([])
 })
 
-test('nothing that looks like a key of ours reaches the database in clear', async () => {
+test('no text that looks like a license key reaches the database in clear', async () => {
   const { licenseKey } = await mint(api.ask, stranger.token, 'editor')
   const query = vi.spyOn(api.ledger.db, 'query')
   const last = licenseKey.at(-1) === 'A' ? 'B' : 'A'
@@ -70,7 +70,7 @@ test('nothing that looks like a key of ours reaches the database in clear', asyn
   expect(JSON.stringify(asked).toUpperCase()).not.toContain(licenseKey.slice(0, 10))
 })
 
-test('the end of a key is found as it is shown or read out', async () => {
+test('the end of a key is found as it is displayed or read out', async () => {
   const { id, licenseKey } = await mint(api.ask, shop.token, 'editor')
   const ending = licenseKey.slice(-7).replaceAll('-', '').slice(0, -1).slice(-4)
   for (const text of [
@@ -85,7 +85,7 @@ test('the end of a key is found as it is shown or read out', async () => {
   expect(await found(ending, stranger)).toStrictEqual([])
 })
 
-test('an e-mail address leads to the licenses, sales and customers of its person', async () => {
+test('an email address leads to the licenses, sales and customers of its person', async () => {
   const { sold } = purchase('by-mail')
   await shop.tell(sold())
   const [sale] = await shop.sales()
@@ -107,7 +107,7 @@ test('an e-mail address leads to the licenses, sales and customers of its person
   expect(await found(customer, stranger)).toStrictEqual([])
 })
 
-test("a sale is found by its provider's id and by ours, with its license", async () => {
+test("a sale is found by the provider's id and by keyledger's id, with its license", async () => {
   const { sold } = purchase('by-sale')
   const { saleId } = sold()
   await shop.tell(sold())
@@ -122,7 +122,7 @@ test("a sale is found by its provider's id and by ours, with its license", async
   }
 })
 
-test('a device is found by its id, by its instance and by how its name begins', async () => {
+test('a device is found by its id, its instance id and the beginning of its name', async () => {
   const { id } = await mint(api.ask, shop.token, 'editor')
   await activate(id, 'machine-7', "Ada's MacBook % Pro")
   const device = (by: string) => [`device machine-7 of ${id} by ${by}`]
@@ -149,7 +149,7 @@ test('a license is found by its id, and by the id of a request that wrote to it'
   for (const text of [license.id, requestId]) expect(await found(text, stranger)).toStrictEqual([])
 })
 
-test('of many the first are shown, and that there are more', async () => {
+test('of many results the first are shown, with a note that there are more', async () => {
   const { id } = await mint(api.ask, shop.token, 'editor', { deviceLimit: 100 })
   for (let device = 0; device <= mostFound; device++) await activate(id, `twin-${device}`, 'Twin')
   const { devices, more } = await find('twin')
@@ -157,7 +157,7 @@ test('of many the first are shown, and that there are more', async () => {
   expect(more).toBe(true)
 })
 
-test('whatever is typed is answered', async () => {
+test('any text is answered', async () => {
   for (const text of [
     '',
     ' ',

@@ -19,24 +19,24 @@ import { origin, type TestLedger, uniqueId } from '../harness/ledger.ts'
 import { connectAccount } from '../harness/selling-api.ts'
 import { month, purchase } from '../sales/notifications.ts'
 
-/** What a vendor does to sell, and stops doing. */
+/** A step of a vendor with payment providers, or a notification from them. */
 export type SellingStep =
-  | { do: 'sell'; through: 'gumroad' | 'paddle' | 'stripe' }
-  | { do: 'sold' | 'refunded' | 'renewed' | 'sold to nobody' | 'told of a stranger'; sale: number }
-  | { do: 'map' | 'rotate' | 'stop selling' | 'buy for a test' | 'test mode' | 'end test mode' }
-  | { do: 'write to customers'; subject: string }
+  | { do: 'connect'; through: 'gumroad' | 'paddle' | 'stripe' }
+  | { do: 'sold' | 'refunded' | 'renewed' | 'sold unmapped' | 'unknown sale ended'; sale: number }
+  | { do: 'map' | 'rotate webhook secret' | 'disconnect' | 'test purchase' | 'test mode' | 'end test mode' }
+  | { do: 'change mail'; subject: string }
 
 export const anySellingStep: fc.Arbitrary<SellingStep> = fc.oneof(
   fc.record({
-    do: fc.constant('sell' as const),
+    do: fc.constant('connect' as const),
     through: fc.constantFrom('gumroad' as const, 'paddle' as const, 'stripe' as const),
   }),
   fc.record({
     do: fc.constantFrom(
       'map' as const,
-      'rotate' as const,
-      'stop selling' as const,
-      'buy for a test' as const,
+      'rotate webhook secret' as const,
+      'disconnect' as const,
+      'test purchase' as const,
       'test mode' as const,
       'end test mode' as const,
     ),
@@ -46,22 +46,22 @@ export const anySellingStep: fc.Arbitrary<SellingStep> = fc.oneof(
     arbitrary: fc.record({
       do: fc.constantFrom(
         'sold' as const,
-        'sold to nobody' as const,
+        'sold unmapped' as const,
         'refunded' as const,
         'renewed' as const,
-        'told of a stranger' as const,
+        'unknown sale ended' as const,
       ),
       sale: fc.nat({ max: 1 }),
     }),
   },
   fc.record({
-    do: fc.constant('write to customers' as const),
+    do: fc.constant('change mail' as const),
     subject: fc.constantFrom('Your key', 'Thank you'),
   }),
 )
 
-/** No provider is asked: accounts and prices are recorded as if it had answered. */
-export async function sell(
+/** Runs one step without calling a provider: accounts and prices are recorded as after its answer. */
+export async function runSellingStep(
   { services, clock }: TestLedger,
   { tenantId, productId }: { tenantId: string; productId: string },
   step: SellingStep,
@@ -71,7 +71,7 @@ export async function sell(
   if (!product) throw new Error('the product is there')
   const operation = uniqueId('operation')
   switch (step.do) {
-    case 'sell': {
+    case 'connect': {
       if (step.through !== 'stripe') {
         const asked =
           step.through === 'paddle'
@@ -88,7 +88,7 @@ export async function sell(
       await decided(services, tenantId, productId, origin, () => ({ type: 'MapPrices', prices, at }))
       return decided(services, tenantId, productId, origin, () => ({ type: 'RecordPrices', prices, at }))
     }
-    case 'rotate':
+    case 'rotate webhook secret':
       await rotateSecret(services, tenantId, { provider: 'gumroad' }, operation, origin)
       return rotateSecret(
         services,
@@ -97,25 +97,25 @@ export async function sell(
         uniqueId('operation'),
         origin,
       )
-    case 'stop selling':
+    case 'disconnect':
       await disconnect(services, tenantId, 'gumroad', origin)
       return disconnect(services, tenantId, 'stripe', origin)
-    case 'buy for a test': {
+    case 'test purchase': {
       const { testPurchaseId } = await startTestPurchase(services, product, { provider: 'gumroad' }, origin)
       const driver = createTestPurchaseDriver(services, async () => undefined)
       return createTestPurchaseRunner(services, driver)(testPurchaseId, origin)
     }
     case 'sold':
-      return tell(services, tenantId, saleNumber(step.sale).sold())
-    case 'sold to nobody':
-      return tell(services, tenantId, saleNumber(step.sale).sold({ sold: { productId: 'unknown' } }))
+      return receive(services, tenantId, saleNumber(step.sale).sold())
+    case 'sold unmapped':
+      return receive(services, tenantId, saleNumber(step.sale).sold({ sold: { productId: 'unknown' } }))
     case 'refunded':
-      return tell(services, tenantId, saleNumber(step.sale).refunded('re_1'))
+      return receive(services, tenantId, saleNumber(step.sale).refunded('re_1'))
     case 'renewed':
-      return tell(services, tenantId, saleNumber(step.sale).renewed('in_1', month.second))
-    case 'told of a stranger':
-      return tell(services, tenantId, purchase('stranger').ended(null))
-    case 'write to customers':
+      return receive(services, tenantId, saleNumber(step.sale).renewed('in_1', month.second))
+    case 'unknown sale ended':
+      return receive(services, tenantId, purchase('stranger').ended(null))
+    case 'change mail':
       return changeMail(services, product, { ...usualMail.settings, subject: step.subject }, origin)
     case 'test mode': {
       const keys = { publishableKey: 'pk_test_1', secretKey: 'sk_test_1' }
@@ -128,5 +128,5 @@ export async function sell(
 
 const saleNumber = (number: number) => purchase(`sale${number}`)
 
-const tell = (services: AllPorts, tenantId: string, told: PaymentNotification) =>
+const receive = (services: AllPorts, tenantId: string, told: PaymentNotification) =>
   receiveNotification(services, tenantId, told, JSON.stringify(told), origin)

@@ -6,17 +6,17 @@ import { scheduleDeliveries } from '../../src/processes/deliveries.ts'
 import { sellLicense } from '../harness/dispatch.ts'
 import { origin, type TestLedger } from '../harness/ledger.ts'
 
-/** What becomes of what is owed to a webhook. */
+/** A step of deliveries to a webhook. */
 export type DeliveryStep =
-  | { do: 'buy' | 'schedule what is pending' | 'deliver again' }
-  | { do: 'try to deliver'; outcome: AttemptResult['outcome'] }
+  | { do: 'sell license' | 'schedule pending' | 'redeliver' }
+  | { do: 'attempt delivery'; outcome: AttemptResult['outcome'] }
 
 export const anyDeliveryStep: fc.Arbitrary<DeliveryStep> = fc.oneof(
   fc.record({
-    do: fc.constantFrom('buy' as const, 'schedule what is pending' as const, 'deliver again' as const),
+    do: fc.constantFrom('sell license' as const, 'schedule pending' as const, 'redeliver' as const),
   }),
   fc.record({
-    do: fc.constant('try to deliver' as const),
+    do: fc.constant('attempt delivery' as const),
     outcome: fc.constantFrom('delivered' as const, 'failed' as const, 'unwanted' as const),
   }),
 )
@@ -27,7 +27,7 @@ const results: Record<AttemptResult['outcome'], AttemptResult> = {
   unwanted: { outcome: 'unwanted' },
 }
 
-export function liveAsDeliveries(ledger: TestLedger, tenantId: string) {
+export function deliveryStepRunner(ledger: TestLedger, tenantId: string) {
   const { services } = ledger
   const { poll } = scheduleDeliveries(services, ({ error }) => {
     throw error
@@ -37,11 +37,11 @@ export function liveAsDeliveries(ledger: TestLedger, tenantId: string) {
 
   return async (step: DeliveryStep): Promise<unknown> => {
     switch (step.do) {
-      case 'buy':
+      case 'sell license':
         return sellLicense(ledger, tenantId)
-      case 'schedule what is pending':
+      case 'schedule pending':
         return poll()
-      case 'try to deliver': {
+      case 'attempt delivery': {
         const delivery = await first('pending')
         if (!delivery) return
         const { rows } = await services.db.query<{ revision: number }>(
@@ -52,7 +52,7 @@ export function liveAsDeliveries(ledger: TestLedger, tenantId: string) {
         const made = { startedAt, durationMs: 12, result: results[step.outcome] }
         return recordAttempt(services, { delivery, revision: rows[0]?.revision ?? 0 }, made, origin)
       }
-      case 'deliver again': {
+      case 'redeliver': {
         const delivery = await first('delivered')
         return delivery && askRedelivery(services, tenantId, delivery.deliveryId, origin)
       }
@@ -60,13 +60,13 @@ export function liveAsDeliveries(ledger: TestLedger, tenantId: string) {
   }
 }
 
-/** One of everything, with something left that is owed. */
-export const deliveriesLife: readonly DeliveryStep[] = [
-  { do: 'buy' },
-  { do: 'schedule what is pending' },
-  { do: 'try to deliver', outcome: 'failed' },
-  { do: 'try to deliver', outcome: 'delivered' },
-  { do: 'deliver again' },
-  { do: 'try to deliver', outcome: 'unwanted' },
-  { do: 'buy' },
+/** Every kind of step; the last one leaves a pending delivery. */
+export const everyDeliveryStep: readonly DeliveryStep[] = [
+  { do: 'sell license' },
+  { do: 'schedule pending' },
+  { do: 'attempt delivery', outcome: 'failed' },
+  { do: 'attempt delivery', outcome: 'delivered' },
+  { do: 'redeliver' },
+  { do: 'attempt delivery', outcome: 'unwanted' },
+  { do: 'sell license' },
 ]

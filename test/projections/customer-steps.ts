@@ -10,7 +10,7 @@ import { eraseSubject } from '../../src/commands/customers/erasure.ts'
 import { removeWebhook, setWebhook } from '../../src/commands/webhooks.ts'
 import { origin, type TestLedger } from '../harness/ledger.ts'
 
-/** What is done about customers, keys and the webhook. Customers are picked by number from those that there are. */
+/** A step with customers, keys or the webhook. Customers are chosen by index, modulo the number of existing ones. */
 export type CustomerStep =
   | { do: 'add customer' }
   | { do: 'erase customer'; customer: number }
@@ -49,13 +49,13 @@ export const anyCustomerStep: fc.Arbitrary<CustomerStep> = fc.oneof(
 
 const day = 86_400_000
 
-/** Lives the steps of one tenant. What the rules do not allow is refused by throwing. */
-export function liveAsCustomers({ services, clock }: TestLedger, tenantId: string, productId: string) {
+/** Runs the steps of one tenant. @throws Refusal for a step that the rules do not allow */
+export function customerStepRunner({ services, clock }: TestLedger, tenantId: string, productId: string) {
   const customerIds: string[] = []
-  const picked = (index: number) => customerIds[index % customerIds.length]
+  const customerAt = (index: number) => customerIds[index % customerIds.length]
 
-  async function customersOwn(step: Extract<CustomerStep, { customer: number }>, licenseId: string) {
-    const id = picked(step.customer)
+  async function runOnCustomer(step: Extract<CustomerStep, { customer: number }>, licenseId: string) {
+    const id = customerAt(step.customer)
     if (id === undefined) return
     if (step.do === 'erase customer') {
       const { customer } = await requireCustomer(services, tenantId, id)
@@ -69,7 +69,7 @@ export function liveAsCustomers({ services, clock }: TestLedger, tenantId: strin
     return replaceOverrides(services, tenantId, id, overrides, origin)
   }
 
-  /** @param licenseId of the license that the step is about, if there is one */
+  /** @param licenseId the license of the step, empty without one */
   return async (step: CustomerStep, licenseId: string): Promise<unknown> => {
     const operation = 'operation' in step ? `cnf_${step.operation}` : ''
     switch (step.do) {
@@ -81,7 +81,7 @@ export function liveAsCustomers({ services, clock }: TestLedger, tenantId: strin
       case 'erase customer':
       case 'link license':
       case 'override':
-        return customersOwn(step, licenseId)
+        return runOnCustomer(step, licenseId)
       case 'reveal sdk key':
         return revealSdkKey(services, tenantId, operation, origin)
       case 'rotate sdk key':
@@ -99,8 +99,8 @@ export function liveAsCustomers({ services, clock }: TestLedger, tenantId: strin
   }
 }
 
-/** One of everything, so that every type of event is there. */
-export const customersLife: readonly CustomerStep[] = [
+/** Every kind of step, so that the log has every type of event. */
+export const everyCustomerStep: readonly CustomerStep[] = [
   { do: 'add customer' },
   { do: 'link license', customer: 0, license: 0 },
   { do: 'override', customer: 0, entitlement: 'a', effect: 'grant', days: 2 },

@@ -6,19 +6,19 @@ import { addMember, changeRole, issueLink, removeMember } from '../../src/comman
 import { newId } from '../../src/credentials/id.ts'
 import { origin, type TestLedger } from '../harness/ledger.ts'
 
-/** What the people of a tenant do in the dashboard. */
+/** A step of a tenant's members in the dashboard. */
 export type MemberStep = {
-  do: 'admit' | 'change role' | 'issue link' | 'remove member' | 'sign in a program' | 'refuse a program'
+  do: 'invite member' | 'change role' | 'issue link' | 'remove member' | 'authorize device' | 'deny device'
 }
 
 export const anyMemberStep: fc.Arbitrary<MemberStep> = fc.record({
   do: fc.constantFrom<MemberStep['do']>(
-    'admit',
+    'invite member',
     'change role',
     'issue link',
     'remove member',
-    'sign in a program',
-    'refuse a program',
+    'authorize device',
+    'deny device',
   ),
 })
 
@@ -31,12 +31,12 @@ const program = (at: string): LoginRequest => ({
   expiresAt: at,
 })
 
-export function liveAsMembers({ services, clock }: TestLedger, tenantId: string) {
+export function memberStepRunner({ services, clock }: TestLedger, tenantId: string) {
   let memberId = newId('mem')
   return async (step: MemberStep): Promise<unknown> => {
     const decider = { memberId, tenantId, role: 'owner' } as const
     switch (step.do) {
-      case 'admit':
+      case 'invite member':
         memberId = await addMember(
           services,
           { tenantId, role: 'support', email: 'grace@example.com' },
@@ -49,22 +49,22 @@ export function liveAsMembers({ services, clock }: TestLedger, tenantId: string)
         return issueLink(services, tenantId, memberId, 'invitation', origin)
       case 'remove member':
         return removeMember(services, tenantId, memberId, origin)
-      case 'sign in a program': {
+      case 'authorize device': {
         const granted = { scopes: ['licenses:read'], tokenExpiresAt: null } as const
         return approveLogin(services, program(clock.now().toISOString()), decider, granted, origin)
       }
-      case 'refuse a program':
+      case 'deny device':
         return denyLogin(services, program(clock.now().toISOString()), decider, origin)
     }
   }
 }
 
-/** One of everything, so that every type of event is there. */
-export const membersLife: readonly MemberStep[] = [
-  { do: 'admit' },
+/** Every kind of step, so that the log has every type of event. */
+export const everyMemberStep: readonly MemberStep[] = [
+  { do: 'invite member' },
   { do: 'change role' },
   { do: 'issue link' },
-  { do: 'sign in a program' },
-  { do: 'refuse a program' },
+  { do: 'authorize device' },
+  { do: 'deny device' },
   { do: 'remove member' },
 ]

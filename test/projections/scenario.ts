@@ -28,15 +28,25 @@ import { revokeLicense } from '../../src/gate/operations/revoke-license.ts'
 import { passGate } from '../../src/gate/pass.ts'
 import { identify } from '../../src/ledger/identity.ts'
 import { commandLicense, origin, type TestLedger, uniqueId } from '../harness/ledger.ts'
-import { anyCustomerStep, type CustomerStep, customersLife, liveAsCustomers } from './life-of-customers.ts'
-import { anyDeliveryStep, type DeliveryStep, deliveriesLife, liveAsDeliveries } from './life-of-deliveries.ts'
-import { anyInstallStep, type InstallStep, installsLife, liveAsInstalls } from './life-of-installs.ts'
-import { anyMemberStep, liveAsMembers, type MemberStep, membersLife } from './life-of-members.ts'
-import { anySellingStep, type SellingStep, sell } from './selling.ts'
+import {
+  anyCustomerStep,
+  type CustomerStep,
+  customerStepRunner,
+  everyCustomerStep,
+} from './customer-steps.ts'
+import {
+  anyDeliveryStep,
+  type DeliveryStep,
+  deliveryStepRunner,
+  everyDeliveryStep,
+} from './delivery-steps.ts'
+import { anyInstallStep, everyInstallStep, type InstallStep, installStepRunner } from './install-steps.ts'
+import { anyMemberStep, everyMemberStep, type MemberStep, memberStepRunner } from './member-steps.ts'
+import { anySellingStep, runSellingStep, type SellingStep } from './selling-steps.ts'
 
 type Decision = 'approve' | 'deny' | 'withdraw' | 'none'
 
-/** Something that somebody does. Licenses and devices are picked by number from those that there are. */
+/** One step of a scenario. Licenses and devices are chosen by index, modulo the number of existing ones. */
 export type Step =
   | CustomerStep
   | MemberStep
@@ -45,11 +55,11 @@ export type Step =
   | { do: 'mint'; keyType: number; seats: number | null; person: boolean }
   | { do: 'activate' | 'deactivate'; license: number; device: number }
   | { do: 'remint'; license: number; keepDevices: boolean }
-  | { do: 'revoke' | 'renew' | 'end'; license: number }
+  | { do: 'revoke' | 'renew' | 'end period'; license: number }
   | { do: 'change product'; trial: number | null }
   | { do: 'add key type' | 'change key type'; keyType: number; entitlement: string }
   | { do: 'suspend' | 'reinstate' | 'create token' | 'add member' | 'delete key type' | 'rotate signing key' }
-  | { do: 'ask for a revocation'; license: number; decision: Decision }
+  | { do: 'request revocation'; license: number; decision: Decision }
   | SellingStep
   | { do: 'wait'; days: number }
 
@@ -75,7 +85,7 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   fc.record({ do: fc.constant('remint' as const), license, keepDevices: fc.boolean() }),
-  fc.record({ do: fc.constantFrom('revoke' as const, 'renew' as const, 'end' as const), license }),
+  fc.record({ do: fc.constantFrom('revoke' as const, 'renew' as const, 'end period' as const), license }),
   fc.record({ do: fc.constant('change product' as const), trial: fc.option(fc.nat({ max: 9 })) }),
   fc.record({
     do: fc.constantFrom('add key type' as const, 'change key type' as const),
@@ -98,30 +108,30 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: anyDeliveryStep },
   { weight: 6, arbitrary: anySellingStep },
   fc.record({
-    do: fc.constant('ask for a revocation' as const),
+    do: fc.constant('request revocation' as const),
     license,
     decision: fc.constantFrom<Decision[]>('approve', 'deny', 'withdraw', 'none'),
   }),
   fc.record({ do: fc.constant('wait' as const), days: fc.integer({ min: 0, max: 20 }) }),
 )
 
-export type Life = {
+export type Scenario = {
   tenantId: string
   licenses: { id: string; licenseKey: string }[]
-  /** What the rules do not allow is refused and leaves nothing. */
-  live(step: Step): Promise<void>
+  /** Runs one step. A refusal is ignored: it records nothing. */
+  run(step: Step): Promise<void>
 }
 
 const productId = 'editor'
 const day = 86_400_000
 
-export async function beginLife(ledger: TestLedger): Promise<Life> {
+export async function startScenario(ledger: TestLedger): Promise<Scenario> {
   const { services, clock } = ledger
-  const tenantId = uniqueId('life')
+  const tenantId = uniqueId('scenario')
   const plan = 'unlimited'
-  // As the first start on a log does.
+  // As the first start does.
   await identify(services.ledger, causeOf(origin, clock.now().toISOString()))
-  await createTenant(services, { tenantId, name: 'A life', plan }, origin)
+  await createTenant(services, { tenantId, name: 'Scenario', plan }, origin)
   const product = await createProduct(
     services,
     {
@@ -143,15 +153,15 @@ export async function beginLife(ledger: TestLedger): Promise<Life> {
     },
     origin,
   )
-  const licenses: Life['licenses'] = []
-  const liveCustomers = liveAsCustomers(ledger, tenantId, productId)
-  const liveMembers = liveAsMembers(ledger, tenantId)
-  const liveDeliveries = liveAsDeliveries(ledger, tenantId)
-  const liveInstalls = liveAsInstalls(ledger, tenantId, productId)
-  const picked = (index: number) => licenses[index % licenses.length]
+  const licenses: Scenario['licenses'] = []
+  const runCustomerStep = customerStepRunner(ledger, tenantId, productId)
+  const runMemberStep = memberStepRunner(ledger, tenantId)
+  const runDeliveryStep = deliveryStepRunner(ledger, tenantId)
+  const runInstallStep = installStepRunner(ledger, tenantId, productId)
+  const licenseAt = (index: number) => licenses[index % licenses.length]
 
   async function seat(step: Extract<Step, { do: 'activate' | 'deactivate' }>): Promise<void> {
-    const keyHash = keyHashOf(picked(step.license)?.licenseKey ?? '')
+    const keyHash = keyHashOf(licenseAt(step.license)?.licenseKey ?? '')
     if (keyHash === undefined) return
     const question = { tenantId, productId, keyHash, deviceId: `device-${step.device}` }
     const found = await services.findForRuntime(question)
@@ -193,7 +203,7 @@ export async function beginLife(ledger: TestLedger): Promise<Life> {
 
   async function change(step: Step): Promise<unknown> {
     const at = clock.now().toISOString()
-    const target = 'license' in step ? picked(step.license) : undefined
+    const target = 'license' in step ? licenseAt(step.license) : undefined
     if ('license' in step && target === undefined) return
     const id = target?.id ?? ''
     switch (step.do) {
@@ -215,7 +225,7 @@ export async function beginLife(ledger: TestLedger): Promise<Life> {
         const expiresAt = new Date(clock.now().getTime() + 30 * day).toISOString()
         return commandLicense(ledger, id, { type: 'RenewLicense', expiresAt, at })
       }
-      case 'end':
+      case 'end period':
         return commandLicense(ledger, id, { type: 'EndPaidPeriod', at })
       case 'change product':
         return changeProduct(
@@ -241,7 +251,7 @@ export async function beginLife(ledger: TestLedger): Promise<Life> {
         const keyType = { tenantId, productId, keyTypeId: 'type-2' }
         return deleteKeyType(services, keyType, { ...origin, requestId: newId('req') })
       }
-      case 'ask for a revocation':
+      case 'request revocation':
         return askForRevocation(id, step.decision)
       case 'rotate signing key':
         return rotateSigningKey(services, tenantId, origin)
@@ -254,46 +264,46 @@ export async function beginLife(ledger: TestLedger): Promise<Life> {
         return createToken(services, { tenantId, name: 'CI', scopes: ['danger'], expiresAt: null }, origin)
       case 'add member':
         return addMember(services, { tenantId, role: 'support', email: 'ada@example.com' }, origin)
-      case 'sell':
+      case 'connect':
       case 'map':
-      case 'rotate':
-      case 'stop selling':
-      case 'buy for a test':
+      case 'rotate webhook secret':
+      case 'disconnect':
+      case 'test purchase':
       case 'sold':
-      case 'sold to nobody':
+      case 'sold unmapped':
       case 'refunded':
       case 'renewed':
-      case 'told of a stranger':
-      case 'write to customers':
+      case 'unknown sale ended':
+      case 'change mail':
       case 'test mode':
       case 'end test mode':
-        return sell(ledger, { tenantId, productId }, step)
+        return runSellingStep(ledger, { tenantId, productId }, step)
       case 'wait':
         return clock.advance(step.days * day)
-      case 'admit':
+      case 'invite member':
       case 'change role':
       case 'issue link':
       case 'remove member':
-      case 'sign in a program':
-      case 'refuse a program':
-        return liveMembers(step)
+      case 'authorize device':
+      case 'deny device':
+        return runMemberStep(step)
       case 'report':
-      case 'crowd a machine':
-        return liveInstalls(step)
-      case 'buy':
-      case 'schedule what is pending':
-      case 'try to deliver':
-      case 'deliver again':
-        return liveDeliveries(step)
+      case 'exceed installs':
+        return runInstallStep(step)
+      case 'sell license':
+      case 'schedule pending':
+      case 'attempt delivery':
+      case 'redeliver':
+        return runDeliveryStep(step)
       default:
-        return liveCustomers(step, id)
+        return runCustomerStep(step, id)
     }
   }
 
   return {
     tenantId,
     licenses,
-    async live(step) {
+    async run(step) {
       try {
         await change(step)
       } catch (error) {
@@ -303,8 +313,8 @@ export async function beginLife(ledger: TestLedger): Promise<Life> {
   }
 }
 
-/** One of everything, so that every type of event is there. */
-export const fullLife: readonly Step[] = [
+/** Every kind of step, so that the log has every type of event. */
+export const everyStep: readonly Step[] = [
   { do: 'add member' },
   { do: 'create token' },
   { do: 'mint', keyType: 0, seats: 2, person: true },
@@ -317,26 +327,26 @@ export const fullLife: readonly Step[] = [
   { do: 'remint', license: 0, keepDevices: false },
   { do: 'activate', license: 0, device: 0 },
   { do: 'change product', trial: 3 },
-  ...customersLife,
-  ...membersLife,
-  ...installsLife,
-  ...deliveriesLife,
+  ...everyCustomerStep,
+  ...everyMemberStep,
+  ...everyInstallStep,
+  ...everyDeliveryStep,
   { do: 'add key type', keyType: 2, entitlement: 'a' },
   { do: 'change key type', keyType: 2, entitlement: 'b' },
-  { do: 'sell', through: 'gumroad' },
-  { do: 'sell', through: 'paddle' },
-  { do: 'sell', through: 'stripe' },
+  { do: 'connect', through: 'gumroad' },
+  { do: 'connect', through: 'paddle' },
+  { do: 'connect', through: 'stripe' },
   { do: 'map' },
-  { do: 'rotate' },
-  { do: 'buy for a test' },
+  { do: 'rotate webhook secret' },
+  { do: 'test purchase' },
   { do: 'refunded', sale: 0 },
-  { do: 'write to customers', subject: 'Your key' },
+  { do: 'change mail', subject: 'Your key' },
   { do: 'sold', sale: 0 },
   { do: 'sold', sale: 0 },
   { do: 'renewed', sale: 0 },
-  { do: 'sold to nobody', sale: 1 },
-  { do: 'told of a stranger', sale: 0 },
-  { do: 'stop selling' },
+  { do: 'sold unmapped', sale: 1 },
+  { do: 'unknown sale ended', sale: 0 },
+  { do: 'disconnect' },
   { do: 'test mode' },
   { do: 'end test mode' },
   { do: 'rotate signing key' },
@@ -344,14 +354,14 @@ export const fullLife: readonly Step[] = [
   { do: 'suspend' },
   { do: 'reinstate' },
   { do: 'wait', days: 60 },
-  { do: 'end', license: 0 },
-  { do: 'end', license: 1 },
+  { do: 'end period', license: 0 },
+  { do: 'end period', license: 1 },
   { do: 'renew', license: 0 },
   { do: 'revoke', license: 1 },
   { do: 'delete key type' },
   { do: 'mint', keyType: 0, seats: 1, person: true },
-  { do: 'ask for a revocation', license: 2, decision: 'none' },
-  { do: 'ask for a revocation', license: 2, decision: 'deny' },
-  { do: 'ask for a revocation', license: 1, decision: 'withdraw' },
-  { do: 'ask for a revocation', license: 2, decision: 'approve' },
+  { do: 'request revocation', license: 2, decision: 'none' },
+  { do: 'request revocation', license: 2, decision: 'deny' },
+  { do: 'request revocation', license: 1, decision: 'withdraw' },
+  { do: 'request revocation', license: 2, decision: 'approve' },
 ]

@@ -3,11 +3,11 @@ import { createBeaconReceiver } from '../../src/commands/devices/beacons.ts'
 import { type InstallState, installStates } from '../../src/domain/trials/trial.ts'
 import { origin, type TestLedger } from '../harness/ledger.ts'
 
-/** What installs without a license report. */
+/** A report of installs without a license. */
 export type InstallStep =
   | { do: 'report'; state: InstallState; machine: number; install: number }
-  /** More on one machine than one machine has. */
-  | { do: 'crowd a machine'; machine: number }
+  /** Reports of more installs on one machine than are plausible. */
+  | { do: 'exceed installs'; machine: number }
 
 const machine = fc.nat({ max: 2 })
 
@@ -21,10 +21,10 @@ export const anyInstallStep: fc.Arbitrary<InstallStep> = fc.oneof(
       install: fc.nat({ max: 3 }),
     }),
   },
-  fc.record({ do: fc.constant('crowd a machine' as const), machine }),
+  fc.record({ do: fc.constant('exceed installs' as const), machine }),
 )
 
-export function liveAsInstalls({ services }: TestLedger, tenantId: string, productId: string) {
+export function installStepRunner({ services }: TestLedger, tenantId: string, productId: string) {
   const report = createBeaconReceiver(services, {
     admitNew: () => undefined,
     onShared: () => undefined,
@@ -49,9 +49,9 @@ export function liveAsInstalls({ services }: TestLedger, tenantId: string, produ
   }
 }
 
-/** One of everything, so that every type of event is there. */
-export const installsLife: readonly InstallStep[] = [
+/** Every kind of step, so that the log has every type of event. */
+export const everyInstallStep: readonly InstallStep[] = [
   { do: 'report', state: 'trial', machine: 0, install: 0 },
   { do: 'report', state: 'expired', machine: 0, install: 1 },
-  { do: 'crowd a machine', machine: 1 },
+  { do: 'exceed installs', machine: 1 },
 ]
