@@ -66,7 +66,7 @@ module.exports = {
     ),
     only(
       'projections-know-events-and-postgres',
-      'They are folded from events, and read by whoever asks.',
+      'They are built from events, and every other folder may query them.',
       { path: '^projections/' },
       { path: '^(src/(?!(?:domain|async)/)|infra/)' },
     ),

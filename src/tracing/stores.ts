@@ -62,10 +62,10 @@ export const tracedWait = <Waits extends { advanceTo(position: bigint): Promise<
 type Log = { readPage(after: bigint | undefined, limit: number): Promise<Page> }
 type Step = { from: bigint; to: bigint }
 
-/** The largest number of traces that one batch links to. */
+/** The largest number of traces that get a span for one batch. */
 const maxSpansPerBatch = 100
 
-/** Observes what a log reader reads, so that the span of each batch links to the traces of its events. */
+/** Observes what a log reader reads, to record a span for each batch in the traces of its events. */
 export function watchBatches<L extends Log>(
   tracing: Tracing,
   log: L,
