@@ -20,12 +20,12 @@ import {
 } from './config/values.ts'
 import type { Rates } from './limits/limits.ts'
 
-/** More processes than any machine has use for; each has connections of its own to the stores. */
+/** More processes than any machine needs; each has its own connections to the stores. */
 export const maxWorkers = 64
 
 /**
- * Every variable that keyledger reads. Each has a row in docs/reference/configuration.md, and a check whose message says
- * what is allowed (see config/values.ts); both are tested for every variable that stands here.
+ * Every variable that keyledger reads. Each has a row in docs/reference/configuration.md, and a check whose
+ * message says what is allowed (see config/values.ts); tests check both.
  */
 const Environment = z.object({
   KEYLEDGER_PORT: port.default(8080),
@@ -50,7 +50,7 @@ const Environment = z.object({
     .regex(/^(sk|rk)_\S+$/, 'must begin with sk_ or rk_')
     .optional(),
   KEYLEDGER_STRIPE_WEBHOOK_SECRET: z.string().startsWith('whsec_', 'must begin with whsec_').optional(),
-  // The SDK takes a host and a port, and no path.
+  // The SDK accepts a host and a port, but no path.
   KEYLEDGER_STRIPE_API_URL: api
     .refine((value) => !URL.canParse(value) || new URL(value).pathname === '/', 'must have no path')
     .default('https://api.stripe.com'),
@@ -70,7 +70,7 @@ const Environment = z.object({
   KEYLEDGER_LIMIT_CLIENT_INSTANCE: rate.default({ perMinute: 30, burst: 30 }),
   KEYLEDGER_LIMIT_CHECKOUT: rate.default({ perMinute: 20, burst: 20 }),
   KEYLEDGER_LIMIT_DOCUMENTS: rate.default({ perMinute: 60, burst: 120 }),
-  /** An hour, unlike the others. */
+  /** Per hour, unlike the others. */
   KEYLEDGER_LIMIT_CLIENT_NEW_INSTANCES: rate.default({ perMinute: 1000, burst: 1000 }),
   KEYLEDGER_TRUST_PROXY: networks.optional(),
   KEYLEDGER_HEADERS_TIMEOUT: seconds.default(defaultBounds.headersMs / 1000),
@@ -95,61 +95,61 @@ const Environment = z.object({
 /** The names of all variables. */
 export const variables: readonly string[] = Object.keys(Environment.shape)
 
-/** The variables by which each limit is set. */
+/** The variables that set rate limits. */
 export const limitVariables = variables.filter((name) => name.startsWith('KEYLEDGER_LIMIT_'))
 
 export type Config = {
   port: number
   host: string
-  /** How many processes answer HTTP. Undefined: as many as the machine has cores, up to a bound. */
+  /** How many processes serve HTTP. Undefined: one per core, up to a maximum. */
   workers: number | undefined
-  /** Undefined: made from host and port. */
+  /** Undefined: derived from host and port. */
   baseUrl: string | undefined
   dataDirectory: string
-  /** Undefined: the embedded part. */
+  /** Undefined: the embedded Postgres. */
   databaseUrl: string | undefined
-  /** The same database, as a role that owns the durable schemas. Undefined: `databaseUrl`. */
+  /** The same database, with a role that owns the durable schemas. Undefined: `databaseUrl`. */
   migrationUrl: string | undefined
   eventstoreUrl: string | undefined
   natsUrl: string | undefined
-  /** Where `keyledger copy` copies to, when its arguments do not say it. */
+  /** The target of `keyledger copy` when its arguments name none. */
   copyTo: string | undefined
   copyDatabaseTo: string | undefined
   masterKey: string | undefined
-  /** For development: webhooks may go to any address, also without https. */
+  /** For development: webhooks may use any address, also without https. */
   webhookAllowPrivate: boolean
   mail: {
-    /** Undefined: mails are kept in the data directory. */
+    /** Undefined: mails are written to the data directory. */
     smtpUrl: string | undefined
-    /** Who mails come from where a product names nobody. */
+    /** The sender when a product has none. */
     from: { name: string | null; email: string }
   }
   payments: {
-    /** Undefined: no account can be connected to the card provider. */
+    /** Undefined: no Stripe accounts can be connected. */
     stripeSecretKey: string | undefined
     stripeWebhookSecret: string | undefined
     stripeApiUrl: string
-    /** What of each sale goes to the platform, in hundredths of a percent. */
+    /** The platform's share of each sale, in hundredths of a percent. */
     platformFeeBasisPoints: number
     lemonsqueezyApiUrl: string
-    /** Undefined: paddle's own. */
+    /** Undefined: Paddle's default. */
     paddleApiUrl: string | undefined
     polarApiUrl: string
   }
   limits: Rates
-  /** Proxies whose word on a caller's address is taken; undefined: nobody's, it is the socket's. */
+  /** Proxies that are trusted to report a caller's address; undefined: none, the socket's address is used. */
   trustProxy: string[] | undefined
   connections: ConnectionBounds
-  /** What a monitor shows to read the metrics; undefined: nobody reads them. */
+  /** The token for reading the metrics; undefined: the metrics cannot be read. */
   metricsToken: string | undefined
-  /** Undefined: no backups are made by themselves. */
+  /** Undefined: no scheduled backups. */
   backups: (Schedule & { recipients: readonly string[] }) | undefined
   logLevel: z.infer<typeof Environment>['KEYLEDGER_LOG_LEVEL']
-  /** How traces are taken; undefined: not at all. */
+  /** Undefined: tracing is off. */
   tracing: TracingSettings | undefined
 }
 
-/** The environment does not make sense; the message names each variable, what was read and what is allowed. */
+/** The environment is invalid; the message names each variable, its value and what is allowed. */
 export class ConfigError extends Error {
   constructor(message: string) {
     super(message)
@@ -161,8 +161,8 @@ const invalidConfig = (problems: readonly string[]) =>
   new ConfigError(['The configuration is not valid.', ...problems].join('\n  '))
 
 /**
- * Parses the environment, once. An empty variable counts as absent; one that begins with `KEYLEDGER_` and is not known
- * is refused, because what it was meant to set would silently keep its default.
+ * Parses the environment, once. An empty variable counts as absent. An unknown variable that starts with
+ * `KEYLEDGER_` is an error, because otherwise the intended setting would silently keep its default.
  * @throws ConfigError
  */
 export function parseConfig(environment: Record<string, string | undefined>): Config {
@@ -212,7 +212,7 @@ export function parseConfig(environment: Record<string, string | undefined>): Co
   }
 }
 
-/** A line for each variable: what was read, as far as it may be shown, and what is allowed. */
+/** Describes each invalid variable in a line: its value, as far as it may be shown, and what is allowed. */
 function invalidValues(given: Record<string, string | undefined>, error: z.ZodError): string[] {
   const messages = new Map<string, string>()
   for (const { path, message } of error.issues) {
@@ -228,7 +228,7 @@ function invalidValues(given: Record<string, string | undefined>, error: z.ZodEr
   })
 }
 
-/** The embedded Postgres has a role for migrations by itself. */
+/** The embedded Postgres has its own role for migrations. */
 function migrationUrlIn(data: z.infer<typeof Environment>): string | undefined {
   const { KEYLEDGER_DATABASE_URL: databaseUrl, KEYLEDGER_MIGRATION_DATABASE_URL: migrationUrl } = data
   if (migrationUrl === undefined || databaseUrl !== undefined) return migrationUrl
@@ -237,7 +237,7 @@ function migrationUrlIn(data: z.infer<typeof Environment>): string | undefined {
   ])
 }
 
-/** Nobody takes mail from an address that is not theirs, so the one to send from has to be said. */
+/** Mail servers reject senders that they do not know, so the sender must be set. */
 function mailIn(data: z.infer<typeof Environment>): Config['mail'] {
   const { KEYLEDGER_SMTP_URL: smtpUrl, KEYLEDGER_MAIL_FROM: from } = data
   if (smtpUrl !== undefined && from === undefined) {

@@ -31,7 +31,7 @@ export type AllPorts = Lookups & {
   ledger: Ledger
   execute: Execute
   /**
-   * Returns when the read models show everything up to a position of the log.
+   * Waits until the read models show everything up to a position of the log.
    * @throws ReadModelsBehind
    */
   untilVisible: (position: bigint) => Promise<void>

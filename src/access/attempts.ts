@@ -1,24 +1,30 @@
 import type { Pool } from 'pg'
 
-/** So many at once, and one more after each interval. */
+/** `burst` attempts at once, and one more after each interval (milliseconds). */
 export type Allowance = { burst: number; intervalMs: number }
 
 type Attempt = { allowed: true } | { allowed: false; retryAfterSeconds: number }
 
 /**
- * Bounds how often something may be tried, exactly, over all processes: one row a bucket, which says when the whole
- * allowance will be there again (the "theoretical arrival time" of GCRA).
+ * Limits attempts exactly, across all processes. Each bucket is a row with the time at which the whole
+ * allowance is available again (GCRA's "theoretical arrival time").
  */
 export type Attempts = {
-  /** Takes one from every bucket, or says how long to wait; what was taken before one was empty stays taken. */
+  /**
+   * Takes an attempt from each bucket in order. If a bucket is empty, returns the wait; attempts already taken
+   * from earlier buckets are not returned.
+   */
   take(buckets: readonly { bucket: string; allowance: Allowance }[]): Promise<Attempt>
-  /** Gives back one that was taken. */
+  /** Returns an attempt that was taken. */
   giveBack(bucket: string, allowance: Allowance): Promise<void>
-  /** Gives a bucket its whole allowance back. */
+  /** Restores a bucket's whole allowance. */
   forgive(bucket: string): Promise<void>
 }
 
-/** The clocks of all processes differ by less. A bucket that is full again later was taken from before one was set back. */
+/**
+ * The clocks of all processes differ by less than this. A later time comes from before a clock was set back,
+ * and is ignored.
+ */
 const clocksDiffer = `interval '5 minutes'`
 const fullAgain = `case when a.full_again_at > $2 + $3 * $4 * interval '1 ms' + ${clocksDiffer} then $2
   else greatest(a.full_again_at, $2) end`

@@ -1,14 +1,14 @@
 import type { Pool } from 'pg'
 
-/** How long a browser may take to get a passkey from its owner. */
+/** How long a challenge for a passkey is valid. */
 const lifetimeMs = 5 * 60_000
 
-/** What a passkey signs for. A challenge that was made for one purpose is of no use for another. */
+/** What a challenge is signed for; a challenge for one purpose is not valid for another. */
 export type ChallengePurpose = 'sign in' | 'confirm' | 'new passkey' | `welcome ${string}`
 
 export type ChallengeOf = { sessionHash: string; purpose: ChallengePurpose }
 
-/** Remembers what a passkey has to sign in a session. A challenge made before it for the same purpose is forgotten. */
+/** Stores a session's challenge for a passkey. An earlier challenge for the same purpose is replaced. */
 export async function keepChallenge(
   db: Pool,
   { sessionHash, purpose }: ChallengeOf,
@@ -24,9 +24,9 @@ export async function keepChallenge(
 }
 
 /**
- * Takes the challenge before anything is verified against it: of two requests at once, in whichever processes, one
- * gets it.
- * @returns undefined when there is none, when it was used, and when it has expired
+ * Deletes and returns a challenge before anything is verified against it: of two concurrent requests, in any
+ * process, only one gets it.
+ * @returns undefined when there is none, it was used, or it has expired
  */
 export async function takeChallenge(
   db: Pool,

@@ -1,6 +1,6 @@
 import type { ClientBase, Pool } from 'pg'
 
-/** How a member signs in with a password; `totp_name` is where their codes' secret is sealed. */
+/** A member's password credentials; `totpName` is the vault name of their TOTP secret. */
 export type Credentials = {
   memberId: string
   tenantId: string
@@ -20,7 +20,7 @@ export type NewCredentials = {
 const columns = `member_id as "memberId", tenant_id as "tenantId", password_hash as "passwordHash",
   totp_name as "totpName"`
 
-/** Everybody, of whichever tenant, who has set up to sign in with this address. */
+/** Finds the credentials for an email address, in any tenant. */
 export async function findCredentialsByEmail(db: Pool, emailIndex: string): Promise<Credentials[]> {
   const { rows } = await db.query<Credentials>({
     name: 'credentials-by-email',
@@ -38,7 +38,7 @@ export async function findCredentials(db: Pool, memberId: string): Promise<Crede
   return rows[0]
 }
 
-/** Replaces whatever the member signed in with before, but for passkeys. */
+/** Replaces a member's credentials except passkeys. */
 export async function writeCredentials(db: ClientBase, credentials: NewCredentials): Promise<void> {
   const { memberId, tenantId, emailIndex, passwordHash, totpName, totpLastStep } = credentials
   await db.query(
@@ -53,8 +53,8 @@ export async function writeCredentials(db: ClientBase, credentials: NewCredentia
 }
 
 /**
- * Takes a code's time step, once: of two who send the same code at the same time one is told no.
- * @returns whether it was taken
+ * Marks a TOTP time step as used: of two requests with the same code, only one succeeds.
+ * @returns whether the step was unused
  */
 export async function takeTotpStep(db: Pool, memberId: string, step: number): Promise<boolean> {
   const { rowCount } = await db.query(
@@ -65,7 +65,7 @@ export async function takeTotpStep(db: Pool, memberId: string, step: number): Pr
   return rowCount === 1
 }
 
-/** Everything with which a member could sign in. */
+/** Deletes a member's password, TOTP, passkeys and links. */
 export async function deleteCredentials(db: Pool | ClientBase, memberId: string): Promise<void> {
   await db.query('delete from vault.member_credentials where member_id = $1', [memberId])
   await db.query('delete from vault.member_passkeys where member_id = $1', [memberId])

@@ -3,8 +3,7 @@ import { asciiEmail } from '../domain/values.ts'
 import type { MasterKey } from '../vault/master-key.ts'
 
 /**
- * A keyed fingerprint by which something short or guessable is found again, without what is stored telling it: an
- * e-mail address, or a code that people type.
+ * A keyed hash to look up something short or guessable without revealing it: an email address, or a user code.
  */
 export type Fingerprint = (kind: 'email' | 'user code', text: string) => string
 
@@ -15,7 +14,7 @@ export function createFingerprint(master: Pick<MasterKey, 'indexing'>): Fingerpr
       .digest('hex')
 }
 
-/** The same mailbox in whichever spelling. */
+/** Normalizes the spellings of an email address. */
 export function sameMailbox(email: string): string {
   const typed = email.trim()
   return (asciiEmail(typed) ?? typed).normalize('NFC').toLowerCase()

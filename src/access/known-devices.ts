@@ -1,12 +1,12 @@
 import type { Pool } from 'pg'
 
-/** How long a browser is known after a member signed in with it. */
+/** How long a browser stays known after a sign-in (milliseconds). */
 export const knownDeviceMs = 180 * 86_400_000
 
 /**
- * Remembers that a member signed in with a browser, under a new hash: what the browser held before is of no use from
- * now on, whoever else knows it. Other members that it was known for stay so.
- * @param earlierHash what the browser was known by until now
+ * Records that a member signed in with a browser, under a new hash. The browser's earlier hash stops working,
+ * even if another party has a copy. Other members that the browser is known for keep it.
+ * @param earlierHash the browser's hash until now
  */
 export async function rememberDevice(
   db: Pool,
@@ -22,7 +22,10 @@ export async function rememberDevice(
   )
 }
 
-/** @param memberId whether it is known for this member; for any at all when absent */
+/**
+ * Whether a browser is known.
+ * @param memberId the member that it has to be known for; any member when absent
+ */
 export async function isKnownDevice(
   db: Pool,
   deviceHash: string | undefined,

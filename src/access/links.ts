@@ -1,15 +1,15 @@
 import type { ClientBase, Pool } from 'pg'
 import { sha256 } from '../credentials/sha256.ts'
 
-/** How long a one-time link can be used. */
+/** How long a one-time link is valid (milliseconds). */
 export const linkLifetimeMs = 72 * 3_600_000
 
 export type Link = { linkHash: string; memberId: string; tenantId: string; expiresAt: string }
 
-/** What a link holds looks like this; anything else needs no look-up. */
+/** The format of a link's secret; other text needs no look-up. */
 const secretForm = /^[A-Za-z0-9_-]{43}$/
 
-/** The member's earlier links are of no use from now on. */
+/** Stores a link and deletes the member's earlier unused ones. */
 export async function writeLink(
   db: Pool,
   link: { secret: string; memberId: string; tenantId: string; expiresAt: string },
@@ -24,7 +24,7 @@ export async function writeLink(
   )
 }
 
-/** The link, unless it has been used or has expired. Looking at it does not use it up. */
+/** Finds a link that is unused and not expired, without using it up. */
 export async function findLink(db: Pool, secret: string, now: Date): Promise<Link | undefined> {
   if (!secretForm.test(secret)) return undefined
   const { rows } = await db.query<Link>(
@@ -35,7 +35,7 @@ export async function findLink(db: Pool, secret: string, now: Date): Promise<Lin
   return rows[0]
 }
 
-/** @returns whether it could still be used, and is used now; of two who try at once one is told no */
+/** Uses up a link. @returns whether it was still valid; of two concurrent requests only one succeeds */
 export async function useLink(db: ClientBase, linkHash: string, now: Date): Promise<boolean> {
   const { rowCount } = await db.query(
     `update vault.member_links set used_at = $2 where link_hash = $1 and used_at is null and expires_at > $2`,
@@ -44,7 +44,7 @@ export async function useLink(db: ClientBase, linkHash: string, now: Date): Prom
   return rowCount === 1
 }
 
-/** Which of the members have a link that can still be used. */
+/** The members of a tenant with a valid link. */
 export async function membersWithLinks(
   db: Pool,
   tenantId: string,

@@ -4,16 +4,16 @@ import { sha256 } from '../credentials/sha256.ts'
 import { Scope } from '../domain/tokens/scopes.ts'
 import type { Fingerprint } from './fingerprint.ts'
 
-/** How long a program's codes are good, and how long it waits between two polls; seconds. */
+/** How long the codes of a device authorization are valid, and the interval between two polls; seconds. */
 export const loginLifetimeSeconds = 600
 export const pollIntervalSeconds = 5
-/** A poll that the network carried a little faster than the one before is still in time. */
+/** A poll that arrives this much early is still accepted, because network delays vary. */
 const toleranceMs = 500
 
-/** RFC 8628's own choice: consonants, so that no words come about. */
+/** Consonants only, as RFC 8628 suggests, so that no words are formed. */
 const userCodeAlphabet = 'BCDFGHJKLMNPQRSTVWXZ'
 
-/** A program that waits to be signed in: what it says of itself, and where it asked from. */
+/** A pending device authorization of an API client: its name, scopes and address. */
 export type LoginRequest = {
   deviceCodeHash: string
   clientName: string
@@ -25,7 +25,7 @@ export type LoginRequest = {
 
 export type Codes = { deviceCode: string; userCode: string }
 
-/** Whether it can be a device code: 32 random bytes, as they are made here. */
+/** Whether a text has the form of a device code: 32 random bytes in base64url. */
 export const isDeviceCode = (text: string): boolean => /^[\w-]{43}$/.test(text)
 
 const columns = `device_code_hash as "deviceCodeHash", client_name as "clientName", scopes, address,
@@ -33,7 +33,7 @@ const columns = `device_code_hash as "deviceCodeHash", client_name as "clientNam
 
 const requestFrom = (row: LoginRequest): LoginRequest => ({ ...row, scopes: Scope.array().parse(row.scopes) })
 
-/** @returns both codes, which are nowhere else */
+/** Starts a device authorization. @returns both codes, which are not stored in clear */
 export async function openLoginRequest(
   db: Pool,
   fingerprint: Fingerprint,
@@ -57,12 +57,12 @@ export async function openLoginRequest(
       new Date(now.getTime() + loginLifetimeSeconds * 1000),
     ],
   )
-  // Somebody else waits with the same letters: 20 to the power of 8 are many, but not infinitely many.
+  // Another pending request has the same user code, one of 20^8.
   if (rowCount === 0) return openLoginRequest(db, fingerprint, random, request, now)
   return { deviceCode, userCode: `${letters.slice(0, 4)}-${letters.slice(4)}` }
 }
 
-/** What people type: any case, with or without the hyphen. Undefined for what can be no code. */
+/** Normalizes a typed user code: any case, with or without the hyphen. Undefined for an invalid code. */
 export function userCodeLetters(typed: string): string | undefined {
   const letters = typed.toUpperCase().replace(/[^A-Z0-9]/g, '')
   return letters.length === 8 && [...letters].every((letter) => userCodeAlphabet.includes(letter))
@@ -70,7 +70,7 @@ export function userCodeLetters(typed: string): string | undefined {
     : undefined
 }
 
-/** Whoever waits with this code and has not expired. */
+/** Finds a pending request by its user code (normalized letters). */
 export async function findByUserCode(
   db: Pool,
   fingerprint: Fingerprint,
@@ -97,8 +97,8 @@ export async function findByDeviceCodeHash(
 }
 
 /**
- * Notes that a program asks whether it has been signed in.
- * @returns undefined for codes that are unknown or have expired; else whether it asked too soon after the last time
+ * Records a poll by an API client.
+ * @returns undefined for an unknown or expired code; else whether the poll came too soon after the last one
  */
 export async function recordPoll(
   db: Pool,

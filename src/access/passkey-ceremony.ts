@@ -2,13 +2,16 @@ import type { generateAuthenticationOptions, generateRegistrationOptions } from 
 import { z } from 'zod'
 import type { Passkey } from './passkeys.ts'
 
-/** Loaded when the first passkey is: it takes a fifth of a start. */
+/** Loaded with the first passkey, because it would take a fifth of the start-up time. */
 const webAuthn = () => import('@simplewebauthn/server')
 
-/** For whom passkeys are made: browsers tie each to this name and offer it nowhere else. */
+/** The relying party: browsers bind each passkey to its id and offer it nowhere else. */
 export type RelyingParty = { id: string; name: string; origin: string }
 
-/** Undefined where browsers allow no passkeys: without TLS, except on this machine, and on bare addresses. */
+/**
+ * The relying party of a base URL. Undefined where browsers do not allow passkeys: without TLS, except on this
+ * machine, and on IP addresses.
+ */
 export function relyingPartyOf(baseUrl: string): RelyingParty | undefined {
   const { hostname, origin, protocol } = new URL(baseUrl)
   const isName = /[a-z]/i.test(hostname) && !hostname.startsWith('[')
@@ -16,13 +19,13 @@ export function relyingPartyOf(baseUrl: string): RelyingParty | undefined {
   return isName && secure ? { id: hostname, name: 'keyledger', origin } : undefined
 }
 
-/** EdDSA, ES256 and RS256: what authenticators have and Node verifies without a warning that it is experimental. */
+/** EdDSA, ES256 and RS256: supported by authenticators, and by Node without an experimental warning. */
 const algorithms = [-8, -7, -257]
 
 type RegistrationOptions = Awaited<ReturnType<typeof generateRegistrationOptions>>
 type AuthenticationOptions = Awaited<ReturnType<typeof generateAuthenticationOptions>>
 
-/** What the browser is asked for: a passkey that it finds by itself, and that wants a finger or a PIN. */
+/** Options for creating a passkey: discoverable, and with user verification. */
 export async function registrationOptions(
   party: RelyingParty,
   member: { memberId: string; email: string; label: string },
@@ -42,7 +45,10 @@ export async function registrationOptions(
   })
 }
 
-/** @param allowed the only ones that will do; whichever the person has for this place when absent */
+/**
+ * Options for signing in with a passkey.
+ * @param allowed the accepted passkeys; any passkey of this site when absent
+ */
 export async function authenticationOptions(
   party: RelyingParty,
   allowed?: readonly Pick<Passkey, 'credentialId' | 'transports'>[],
@@ -88,12 +94,12 @@ const Authentication = z.object({
 export type PresentedPasskey = z.infer<typeof Authentication>
 export type NewPasskey = Pick<Passkey, 'credentialId' | 'publicKey' | 'counter' | 'transports'>
 
-/** What the browser sent, or undefined when it is nothing that a browser sends. */
+/** Parses a browser's answer; undefined for an invalid one. */
 export function parsePresented(text: string): PresentedPasskey | undefined {
   return Authentication.safeParse(parseJson(text)).data
 }
 
-/** The passkey that a browser made for this challenge, or undefined when it does not prove that it did. */
+/** Verifies a new passkey against its challenge; undefined when the proof is invalid. */
 export async function checkNewPasskey(
   party: RelyingParty,
   text: string,
@@ -121,8 +127,8 @@ export async function checkNewPasskey(
 }
 
 /**
- * Whether a browser proved for this challenge that it has the passkey, with a finger or a PIN.
- * @returns the authenticator's new count, or undefined
+ * Verifies a passkey's signature of a challenge, with user verification.
+ * @returns the authenticator's new counter, or undefined when the proof is invalid
  */
 export async function checkPasskey(
   party: RelyingParty,
@@ -131,7 +137,7 @@ export async function checkPasskey(
   challenge: string,
 ): Promise<number | undefined> {
   const { userHandle, ...response } = presented.response
-  // A browser that names a user names the one whom the passkey was made for.
+  // If the browser sends a user, it must be the passkey's owner.
   if (userHandle && Buffer.from(userHandle, 'base64url').toString() !== passkey.memberId) return undefined
   const { verifyAuthenticationResponse } = await webAuthn()
   const verified = await verifyAuthenticationResponse({

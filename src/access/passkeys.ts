@@ -26,7 +26,7 @@ export async function findPasskey(db: Pool, credentialId: string): Promise<Passk
   return rows[0] && passkeyFrom(rows[0])
 }
 
-/** Oldest first. */
+/** A member's passkeys, oldest first. */
 export async function listPasskeys(db: Pool, memberId: string): Promise<Passkey[]> {
   const { rows } = await db.query<Row>(
     `select ${columns} from vault.member_passkeys where member_id = $1 order by created_at, credential_id`,
@@ -35,7 +35,7 @@ export async function listPasskeys(db: Pool, memberId: string): Promise<Passkey[
   return rows.map(passkeyFrom)
 }
 
-/** @returns false when an authenticator has been registered before, with whomever */
+/** Stores a passkey. @returns false when this credential is already registered to any member */
 export async function addPasskey(
   db: Pool | ClientBase,
   passkey: Omit<Passkey, 'lastUsedAt'>,
@@ -51,8 +51,9 @@ export async function addPasskey(
 }
 
 /**
- * Remembers a use. An authenticator that counts must count up, so of two uses with one counter the second is told no.
- * @returns whether it counts as used
+ * Records a use. An authenticator with a counter must increase it, so of two uses with the same counter the
+ * second is refused.
+ * @returns whether the use is accepted
  */
 export async function usePasskey(
   db: Pool,
@@ -68,7 +69,7 @@ export async function usePasskey(
   return rowCount === 1
 }
 
-/** @returns whether the member had it */
+/** Deletes a member's passkey. @returns whether it existed */
 export async function deletePasskey(
   db: ClientBase,
   memberId: string,

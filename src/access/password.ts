@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { hash, verify } from '@node-rs/argon2'
 
-/** OWASP's first choice for argon2id, which is this library's default: 19 MiB, two passes, one lane. */
+/** OWASP's first recommendation for argon2id, the library's default: 19 MiB, two passes, one lane. */
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const
 
 export const minPasswordLength = 12
 export const maxPasswordLength = 200
 
 /**
- * Hashing is by far the most that a stranger can have this process do. Two at a time leave the rest of the few threads,
- * which also resolve names and read files, to everything else.
+ * Hashing is the most expensive work that an anonymous request can cause. Two at a time leave the rest of
+ * Node's few worker threads free for name resolution and file reads.
  */
 const maxConcurrent = 2
 const waiting: (() => void)[] = []
@@ -27,7 +27,7 @@ async function withLimit<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Whether somebody may choose it; undefined when they may, else what to do. */
+/** Checks a new password. @returns undefined when it is acceptable, else what to do */
 export function problemOfPassword(password: string, email: string | null): string | undefined {
   const length = [...normalised(password)].length
   if (length < minPasswordLength) return `Choose a password of at least ${minPasswordLength} characters.`
@@ -42,10 +42,10 @@ export function problemOfPassword(password: string, email: string | null): strin
 export const hashPassword = (password: string): Promise<string> =>
   withLimit(() => hash(normalised(password), cost))
 
-/** A hash that no password has, so that an unknown member costs as much as a known one. */
+/** A hash that no password matches, so that an unknown member takes as long as a known one. */
 let dummyHash: Promise<string> | undefined
 
-/** Without a hash the work is done all the same, and the answer is no. */
+/** Verifies a password. Without a hash it does the same work and returns false. */
 export async function passwordFits(hashed: string | null, password: string): Promise<boolean> {
   dummyHash ??= hashPassword(randomBytes(32).toString('base64'))
   const against = hashed ?? (await dummyHash)
@@ -53,5 +53,5 @@ export async function passwordFits(hashed: string | null, password: string): Pro
   return fits && hashed !== null
 }
 
-/** The same text is the same password, however a keyboard composes it. */
+/** NFKC, so that the same text matches however a keyboard composes it. */
 const normalised = (password: string): string => password.normalize('NFKC')

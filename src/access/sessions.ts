@@ -1,16 +1,16 @@
 import type { ClientBase, Pool } from 'pg'
 
-/** A session ends when nothing has been asked for this long, */
+/** A session ends after this time without a request, */
 const idleMs = 8 * 3_600_000
-/** when it is this old, whatever is asked, */
+/** at this age in any case, */
 export const lifetimeMs = 72 * 3_600_000
-/** and, as long as nobody has signed in with it, much sooner. */
+/** and at this age when no member has signed in with it (milliseconds). */
 const anonymousMs = 15 * 60_000
 
-/** How often a session that is in use says so. */
+/** How often the last use of a session is written. */
 const seenEveryMs = 60_000
 
-/** How many wrong codes of programs one session may enter. */
+/** How many wrong user codes a session may enter. */
 export const maxWrongCodes = 5
 
 type Owner = { memberId: string | null; tenantId: string | null }
@@ -26,7 +26,7 @@ const isActive = `ended_at is null and last_seen_at > $2::timestamptz - interval
   and created_at > $2::timestamptz - case when member_id is null then interval '${anonymousMs} ms'
     else interval '${lifetimeMs} ms' end`
 
-/** What a session holds; undefined once it has ended. */
+/** The data of a session; undefined after it has ended. */
 export async function findSession(db: Pool, sessionHash: string, now: Date): Promise<unknown> {
   const { rows } = await db.query<{ data: unknown }>({
     name: 'find-session',
@@ -36,7 +36,7 @@ export async function findSession(db: Pool, sessionHash: string, now: Date): Pro
   return rows[0]?.data
 }
 
-/** Notes that a session is in use, so that it does not end as an idle one. */
+/** Records that a session is in use, so that it does not end as idle. */
 export async function touchSession(db: Pool, sessionHash: string, now: Date): Promise<void> {
   await db.query({
     name: 'touch-session',
@@ -46,7 +46,7 @@ export async function touchSession(db: Pool, sessionHash: string, now: Date): Pr
   })
 }
 
-/** Makes or changes a session. One that has ended stays ended. */
+/** Creates or updates a session. An ended session stays ended. */
 export async function saveSession(
   db: Pool,
   sessionHash: string,
@@ -72,7 +72,7 @@ export async function endSession(db: Pool, sessionHash: string, now: Date): Prom
   )
 }
 
-/** Ends one session if it is this member's. @returns whether there was one */
+/** Ends a session of this member. @returns whether there was one */
 export async function endSessionOf(
   db: Pool,
   memberId: string,
@@ -87,7 +87,7 @@ export async function endSessionOf(
   return rowCount === 1
 }
 
-/** Ends every session of a member, but for one. No browser is known as theirs any more. */
+/** Ends all sessions of a member except one, and forgets the member's known browsers. */
 export async function endSessionsOf(
   db: Pool | ClientBase,
   memberId: string,
@@ -102,7 +102,7 @@ export async function endSessionsOf(
   )
 }
 
-/** Those that have not ended, the last used first. */
+/** A member's active sessions, the last used first. */
 export async function listSessionsOf(db: Pool, memberId: string, now: Date): Promise<ListedSession[]> {
   const { rows } = await db.query<ListedSession>(
     `select session_hash as "sessionHash", data, created_at as "createdAt", last_seen_at as "lastSeenAt"
@@ -114,7 +114,7 @@ export async function listSessionsOf(db: Pool, memberId: string, now: Date): Pro
 
 export type SignedIn = ListedSession & { memberId: string; endedAt: string | null }
 
-/** Who has signed in to a tenant lately, the last one first; where from is forgotten when a session ends. */
+/** Recent sign-ins to a tenant, newest first; a session's origin is deleted when it ends. */
 export async function listSignIns(db: Pool, tenantId: string, limit: number): Promise<SignedIn[]> {
   const { rows } = await db.query<SignedIn>(
     `select session_hash as "sessionHash", member_id as "memberId", data, created_at as "createdAt",
@@ -127,8 +127,8 @@ export async function listSignIns(db: Pool, tenantId: string, limit: number): Pr
 }
 
 /**
- * Takes one of the tries that a session has at entering a program's code, before the code is looked up, so that many
- * at once are no more tries.
+ * Takes one of a session's attempts to enter a user code, before the code is looked up, so that concurrent
+ * requests get no extra attempts.
  * @returns false when there is none left
  */
 export async function takeCodeAttempt(db: Pool, sessionHash: string): Promise<boolean> {
@@ -139,7 +139,7 @@ export async function takeCodeAttempt(db: Pool, sessionHash: string): Promise<bo
   return rowCount === 1
 }
 
-/** A right code costs none. */
+/** Returns an attempt after a correct code. */
 export async function returnCodeAttempt(db: Pool, sessionHash: string): Promise<void> {
   await db.query('update vault.sessions set wrong_codes = wrong_codes - 1 where session_hash = $1', [
     sessionHash,

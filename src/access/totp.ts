@@ -1,11 +1,11 @@
 import { Secret, TOTP } from 'otpauth'
 
-/** What authenticator apps expect when they are told nothing else. */
+/** The defaults of authenticator apps. */
 const form = { issuer: 'keyledger', algorithm: 'SHA1', digits: 6, period: 30 } as const
 
 export const newTotpSecret = (): string => new Secret({ size: 20 }).base32
 
-/** What the QR code holds. */
+/** The URI for the QR code. */
 export function totpUri(secret: string, email: string, tenantId: string): string {
   return new TOTP({
     ...form,
@@ -16,12 +16,12 @@ export function totpUri(secret: string, email: string, tenantId: string): string
   }).toString()
 }
 
-/** A secret that is nobody's, so that an unknown member costs as much as a known one. */
+/** A secret of no member, so that an unknown member takes as long as a known one. */
 const dummySecret = newTotpSecret()
 
 /**
- * Which time step a code belongs to: the present one, the one before it or the one after; undefined when it belongs to
- * none. Whoever takes the code must remember the step and take none that is not later.
+ * The time step of a code: the current, previous or next one; undefined for a wrong code. The caller must store
+ * the step and accept only later ones.
  */
 export function totpStep(secret: string | undefined, code: string, now: Date): number | undefined {
   const totp = new TOTP({ ...form, secret: Secret.fromBase32(secret ?? dummySecret) })

@@ -1,13 +1,13 @@
-/** Names of variables whose values are credentials. */
+/** Names of variables that hold credentials. */
 const credential = /KEY|SECRET|TOKEN|PASS|IDENTITY/
-/** Values that are credentials wherever they were put by mistake. */
+/** Values that are credentials, also in a wrong variable. */
 const pastedCredential = /^(?:kl_|sk_|rk_|pk_|whsec_)|-----BEGIN|\/\/[^/]*@/
 
 const maxShownLength = 60
 
 /**
- * What a variable held, for a message that says why it is refused. Credentials are never shown; of an address only the
- * protocol is, because the rest may hold a password.
+ * A variable's value for an error message. Credentials are never shown; of a URL only the protocol is, because
+ * the rest may contain a password.
  */
 export function shownValue(name: string, value: string): string {
   if (name.endsWith('_URL')) {

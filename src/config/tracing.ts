@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { decimal, oneOf, wholeNumber } from './values.ts'
 
 /**
- * The usual variables of OpenTelemetry, as far as keyledger reads them itself. Address, headers, certificates, time limit and
- * compression (`OTEL_EXPORTER_OTLP_…`) are read by the exporter.
+ * The OpenTelemetry variables that keyledger reads. The exporter reads address, headers, certificates, time
+ * limit and compression (`OTEL_EXPORTER_OTLP_…`).
  */
 const Environment = z.object({
   OTEL_SDK_DISABLED: oneOf('true', 'false').default('false'),
@@ -26,17 +26,17 @@ const Environment = z.object({
   OTEL_BSP_MAX_EXPORT_BATCH_SIZE: wholeNumber(1, 100_000).default(512),
 })
 
-/** How traces are taken and sent. */
+/** How traces are sampled and sent. */
 export type TracingSettings = {
   protocol: 'http/protobuf' | 'http/json'
-  /** Which part of all traces is taken, from 0 to 1. */
+  /** The share of traces that is sampled, from 0 to 1. */
   ratio: number
   batch: { delayMs: number; queue: number; size: number }
 }
 
 /**
- * Parses the part of the environment that is about traces.
- * @returns undefined where traces are off, as they are unless an exporter or an address is given
+ * Parses the variables for traces.
+ * @returns undefined when traces are off, which is the default unless an exporter or an endpoint is set
  */
 export function parseTracing(
   given: Record<string, string | undefined>,
@@ -59,7 +59,7 @@ const Settings = Environment.transform((data): TracingSettings | undefined => {
   }
 })
 
-/** Every trace begins here, so that its root decides: `parentbased_` changes nothing. */
+/** Every trace starts in keyledger, so `parentbased_` makes no difference. */
 function ratioOf(sampler: string, ratio: number): number {
   if (sampler.endsWith('always_on')) return 1
   return sampler.endsWith('always_off') ? 0 : ratio

@@ -1,10 +1,9 @@
 /**
- * Read by tests, benchmarks and scripts of this repository, and by nothing else: a shell in which they are set may still
- * run the product.
+ * Variables of this repository's tests, benchmarks and scripts. The product may run in a shell that sets them.
  */
 const ofTests = /^KEYLEDGER_(?:TEST_|BENCH_|FUZZ_RUNS$|PICTURES$|CHAOS_)/
 
-/** Kubernetes and old links of Docker set variables named after services, also after one called keyledger. */
+/** Kubernetes and old Docker links set variables named after services, including one called keyledger. */
 const serviceLink =
   /^KEYLEDGER_(?:\w+_)?(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)$/
 const linkedAddress = /^(?:tcp|udp|sctp):\/\//
@@ -13,8 +12,8 @@ const isServiceLink = (name: string, value: string): boolean =>
   serviceLink.test(name) || (/^KEYLEDGER_\w+_PORT$/.test(name) && linkedAddress.test(value))
 
 /**
- * The variables that begin as keyledger's do and are none of its own, each with the known one that its name is nearest
- * to, if any is near enough to have been meant.
+ * Finds unknown variables that start with `KEYLEDGER_`, each with the most similar known name, if one is
+ * similar enough.
  */
 export function unknownVariables(
   environment: Readonly<Record<string, string | undefined>>,
@@ -31,7 +30,7 @@ export function unknownVariables(
     .map(([name]) => ({ name, nearest: nearestOf(name, known) }))
 }
 
-/** The known name with the fewest edits, if no more than a third of the letters differ. */
+/** The known name with the fewest edits, if at most a third of the letters differ. */
 function nearestOf(name: string, known: readonly string[]): string | undefined {
   const prefix = 'KEYLEDGER_'.length
   const word = name.slice(prefix)
@@ -41,11 +40,11 @@ function nearestOf(name: string, known: readonly string[]): string | undefined {
   return best && best.edits <= Math.max(2, word.length / 3) ? best.candidate : undefined
 }
 
-/** A name that was not written to its end counts as one edit. */
+/** An abbreviated name counts as one edit. */
 const distance = (from: string, to: string): number =>
   to.startsWith(`${from}_`) ? 1 : editsBetween(from, to)
 
-/** How many letters have to be put in, taken out, replaced or swapped with their neighbour. */
+/** The number of letters to insert, remove, replace, or swap with a neighbour. */
 export function editsBetween(from: string, to: string): number {
   let beforeLast: number[] = []
   let last = Array.from({ length: to.length + 1 }, (_, column) => column)

@@ -2,10 +2,10 @@ import { isIP } from 'node:net'
 import { z } from 'zod'
 import { asciiEmail } from '../domain/values.ts'
 
-// What variables may hold. Every check has a message that begins with "must" and says what is allowed: the variable
-// and what was read are put before it.
+// Checks for values of variables. Every message starts with "must" and says what is allowed; the variable's
+// name and value are added to it.
 
-/** A whole number within bounds, both included. */
+/** A whole number from `min` to `most`, inclusive. */
 export function wholeNumber(min: number, most: number) {
   const message = `must be a whole number from ${min} to ${most}`
   return z
@@ -15,7 +15,7 @@ export function wholeNumber(min: number, most: number) {
     .refine((value) => value >= min && value <= most, message)
 }
 
-/** A number within bounds, both included; it may have decimals. */
+/** A number from `min` to `most`, inclusive; it may have decimals. */
 export function decimal(least: number, most: number, unit: string) {
   const message = `must be a number of ${unit} from ${least} to ${most}`
   return z
@@ -28,13 +28,13 @@ export function decimal(least: number, most: number, unit: string) {
 export const port = wholeNumber(0, 65_535)
 export const seconds = decimal(1, 3600, 'seconds')
 
-/** One word out of several. */
+/** One of several words. */
 export function oneOf<const Words extends readonly [string, ...string[]]>(...words: Words) {
   const last = words.at(-1)
   return z.enum(words, { error: `must be ${words.slice(0, -1).join(', ')} or ${last}` })
 }
 
-/** An address that begins with one of these protocols. */
+/** A URL with one of these protocols. */
 export const url = (...protocols: string[]) =>
   z
     .string()
@@ -43,12 +43,12 @@ export const url = (...protocols: string[]) =>
       `must begin with ${protocols.map((protocol) => `${protocol}://`).join(' or ')}`,
     )
 
-/** The address of an API, without a slash at its end. */
+/** The URL of an API, without a trailing slash. */
 export const api = url('http', 'https')
   .refine((value) => URL.canParse(value), 'must be a full URL, such as https://api.example.com')
   .transform((value) => value.replace(/\/+$/, ''))
 
-/** `600/1200`: steady and burst, a minute; one number is both; `off` is no limit. */
+/** `600/1200`: sustained and burst per minute; one number sets both; `off` is no limit. */
 export const rate = z
   .string()
   .regex(
@@ -56,13 +56,13 @@ export const rate = z
     'must be <steady>/<burst> per minute, such as 600/1200, or off',
   )
   .transform((text) => {
-    // Not undefined, which would be taken for the default.
+    // Not undefined, which would mean the default.
     if (text === 'off') return null
     const [perMinute = 0, burst = perMinute] = text.split('/').map(Number)
     return { perMinute, burst }
   })
 
-/** `10.0.0.1`, `10.0.0.0/8`, or one of the names for ranges that are never on the internet. */
+/** `10.0.0.1`, `10.0.0.0/8`, or a name for private ranges. */
 function isNetwork(text: string): boolean {
   const [address = '', prefix, ...rest] = text.split('/')
   const version = isIP(address)
@@ -82,7 +82,7 @@ export const networks = z
     'must be addresses or networks separated by commas, such as loopback,10.0.0.0/8',
   )
 
-/** Public keys of age. Their checksums are looked at when backups begin to be made. */
+/** Public keys of age. Their checksums are verified when the backup schedule starts. */
 export const recipients = z
   .string()
   .transform((text) => text.split(',').map((recipient) => recipient.trim()))

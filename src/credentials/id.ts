@@ -4,24 +4,25 @@ import type { RandomBytes } from './random.ts'
 
 export type IdPrefix = 'lic' | 'ins' | 'cus' | 'cnf' | 'tok' | 'whd' | 'tp' | 'req' | 'mem' | 'sal' | 'aud'
 
-/** A new id: its kind, `_`, and a UUIDv7 in lower-case Crockford base32, so that ids sort by the time they were made. */
+/** Makes an id: its kind, `_`, and a UUIDv7 in lower-case Crockford base32, so ids sort by creation time. */
 export function newId(prefix: IdPrefix): string {
   const random = nextRandom()
   advance(random)
   return `${prefix}_${base32(v7({ ...last, random }, new Uint8Array(16)))}`
 }
 
-/** An id made at a moment out of given random bytes: the same moment and bytes give the same id. */
+/** Makes an id from a time (ISO 8601) and given random bytes; the same input gives the same id. */
 export function seededId(prefix: IdPrefix, at: string, randomBytes: RandomBytes): string {
   return `${prefix}_${base32(v7({ msecs: Date.parse(at), random: randomBytes(16) }, new Uint8Array(16)))}`
 }
 
-/** Makes the id of what has a name of its own already: the same parts give the same id. */
+/** Derives the id of something that already has a name; the same parts give the same id. */
 export type DeriveId = (prefix: IdPrefix, ...parts: string[]) => string
 
 /**
- * Ids that follow from what they are the id of, so that whoever names the same thing names the same stream. A keyed
- * hash, so that nobody can try out which parts gave an id. In form a UUIDv8, RFC 9562's for a purpose of one's own.
+ * Creates a function that derives ids from names, so that the same name always leads to the same stream. The
+ * hash is keyed, so the parts cannot be guessed from an id. The result has the form of a UUIDv8, which RFC 9562
+ * reserves for custom formats.
  */
 export function createDeriveId(key: KeyObject): DeriveId {
   return (prefix, ...parts) => {
@@ -37,13 +38,13 @@ export function createDeriveId(key: KeyObject): DeriveId {
 
 const prefixedId = /^([a-z]{2,3})_[0-9a-hjkmnp-tv-z]{26}$/
 
-/** Whether a text can be an id of this kind; anything else is nobody's, which needs no look-up. */
+/** Whether a text has the form of an id of this kind; others need no look-up. */
 export const isId = (prefix: IdPrefix, text: string): boolean => prefixedId.exec(text)?.[1] === prefix
 
 const pool = Buffer.alloc(16 * 1024)
 let used = pool.length
 
-/** Sixteen random bytes; asking the system for many at once is far cheaper than for a few each time. */
+/** Returns 16 random bytes from a buffer; filling many at once is far cheaper than a few each time. */
 function nextRandom(): Buffer {
   if (used === pool.length) {
     randomFillSync(pool)
@@ -53,19 +54,22 @@ function nextRandom(): Buffer {
   return pool.subarray(used - 16, used)
 }
 
-/** Where the last id stands: later ones come after it, also within one millisecond or when the clock goes back. */
+/**
+ * The last id's time and counter. Later ids sort after it, also within one millisecond or when the clock goes
+ * back.
+ */
 const last = { msecs: Number.NEGATIVE_INFINITY, seq: 0 }
 
 function advance(random: Buffer): void {
   const now = Date.now()
-  // Half of the counter's range is left to count on in.
+  // Half of the counter's range is left for increments.
   last.seq = now > last.msecs ? random.readUInt32BE(0) >>> 1 : last.seq + 1
   last.msecs = Math.max(now, last.msecs)
 }
 
 const crockford = '0123456789abcdefghjkmnpqrstvwxyz'
 
-/** Sixteen bytes as 26 digits; two zero bits go before them, since 26 digits hold 130. */
+/** Encodes 16 bytes as 26 digits. Two zero bits come first, because 26 digits hold 130 bits. */
 function base32(bytes: Uint8Array): string {
   let text = ''
   let pending = 0

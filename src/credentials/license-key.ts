@@ -1,7 +1,7 @@
 import { type RandomBytes, randomText } from './random.ts'
 import { sha256 } from './sha256.ts'
 
-/** Crockford's base32: no I, L, O or U, so that nothing in a key is read wrongly. */
+/** Crockford's base32, without I, L, O and U, which are easily misread. */
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const groupedKey = /^[A-Z0-9]{2,8}(?:-[A-Z0-9]{5}){5}-[A-Z0-9]$/
 const ungroupedKey = /^[A-Z0-9]{2,8}[0-9A-HJKMNP-TV-Z]{26}$/
@@ -9,7 +9,7 @@ const ungroupedKey = /^[A-Z0-9]{2,8}[0-9A-HJKMNP-TV-Z]{26}$/
 export type LicenseKey = { licenseKey: string; keyHash: string; displayKey: string }
 
 /**
- * A new key, `PREFIX-XXXXX-XXXXX-XXXXX-XXXXX-XXXXX-C`: 125 random bits and a check character.
+ * Makes a key, `PREFIX-XXXXX-XXXXX-XXXXX-XXXXX-XXXXX-C`: 125 random bits and a check character.
  * @param prefix the product's key prefix, 2–8 of A–Z and 0–9
  */
 export function newLicenseKey(prefix: string, randomBytes: RandomBytes): LicenseKey {
@@ -20,8 +20,8 @@ export function newLicenseKey(prefix: string, randomBytes: RandomBytes): License
 }
 
 /**
- * The hash by which a key that somebody typed is looked up, or undefined for a key of our own form whose check
- * character is wrong: it was never issued, which needs no look-up. A key in any other form may have been imported.
+ * The hash by which a typed key is looked up. Undefined for a key of keyledger's own format with a wrong check
+ * character: it was never issued and needs no look-up. A key in another format may have been imported.
  */
 export function keyHashOf(typed: string): string | undefined {
   const upper = typed.normalize('NFKC').toUpperCase()
@@ -30,15 +30,17 @@ export function keyHashOf(typed: string): string | undefined {
   return groupedKey.test(upper.trim()) ? undefined : sha256(text)
 }
 
-/** Whether a text can be nothing but a key of our own form, if perhaps a mistyped one: it is never shown or asked in clear. */
+/**
+ * Whether a text is a key of keyledger's own format, possibly mistyped. Such a text is never shown or logged.
+ */
 export function isOwnKey(typed: string): boolean {
   const upper = typed.normalize('NFKC').toUpperCase()
   return groupedKey.test(upper.trim()) || isOwnFormat(plain(upper))
 }
 
 /**
- * How the end of a key that somebody reads out may be written where keys are shown, as O for 0; empty for what is none.
- * The prefix may stand before it, as in `ACME…HJ6C`.
+ * The spellings of a key's end as shown in lists, such as 0 for a typed O; empty for other text. The prefix may
+ * precede it, as in `ACME…HJ6C`.
  */
 export function endingsOf(typed: string): string[] {
   const shown = plain(typed.normalize('NFC').toUpperCase())
@@ -46,12 +48,13 @@ export function endingsOf(typed: string): string[] {
   return ending === undefined ? [] : [...new Set([ending, withoutLookalikes(ending)])]
 }
 
-/** Shorter ones could be guessed. */
+/** Shorter keys could be guessed. */
 const minForeignLength = 6
 
 /**
- * What is kept of a key that comes from elsewhere. Of one in no form of ours at most its last quarter is shown.
- * @returns `unusable` for one that {@link keyHashOf} would never look up, `too short` for one that could be guessed
+ * The hash and display form of an imported key. For a foreign format at most the last quarter is shown.
+ * @returns `unusable` for a key that {@link keyHashOf} would never look up, `too short` for one that could be
+ *   guessed
  */
 export function foreignKey(typed: string): Omit<LicenseKey, 'licenseKey'> | 'unusable' | 'too short' {
   const keyHash = keyHashOf(typed)
@@ -67,9 +70,9 @@ export function foreignKey(typed: string): Omit<LicenseKey, 'licenseKey'> | 'unu
 }
 
 /**
- * What is hashed: NFKC, upper case, no white space or hyphens; in a key of our own form also O read as 0, I and L
- * as 1. Without its hyphens a key counts as ours only if its check character fits, since 32 hexadecimal digits
- * of somebody else's would look the same.
+ * The text to hash: NFKC, upper case, without white space and hyphens. In a key of keyledger's own format, O is
+ * read as 0, and I and L as 1. Without hyphens a key counts as own format only if its check character fits,
+ * because 32 hexadecimal digits of another vendor's key look the same.
  */
 export function normalised(typed: string): string {
   const text = plain(typed.normalize('NFKC').toUpperCase())
@@ -85,7 +88,7 @@ function isOwnFormat(text: string): boolean {
 }
 
 /**
- * Luhn mod 32: finds every single wrong character and nearly every swap of two neighbours.
+ * Luhn mod 32: detects every single wrong character and nearly every swap of neighbours.
  * @see https://en.wikipedia.org/wiki/Luhn_mod_N_algorithm
  */
 function checkCharacter(body: string): string {

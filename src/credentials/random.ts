@@ -1,7 +1,12 @@
-/** Where random bytes come from; `randomBytes` of `node:crypto`, given in so that what is made is testable. */
+/**
+ * A source of random bytes, such as `randomBytes` of `node:crypto`; a parameter, so that results are testable.
+ */
 export type RandomBytes = (size: number) => Uint8Array
 
-/** Random characters of an alphabet, each equally likely: bytes that would favour its beginning are dropped. */
+/**
+ * Makes random text from an alphabet with each character equally likely: bytes that would favor its start are
+ * skipped.
+ */
 export function randomText(alphabet: string, length: number, randomBytes: RandomBytes): string {
   const fair = 256 - (256 % alphabet.length)
   let text = ''

@@ -4,20 +4,22 @@ import { sha256 } from './sha256.ts'
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** Access token, SDK key, checkout key. */
+/** Kinds of tokens: access token, SDK key, checkout key. */
 type TokenKind = 'pat' | 'sdk' | 'chk'
 
-/** `kl_<kind>_`, 32 random base62 characters, and 6 of the CRC-32 of all before them. */
+/**
+ * Makes a token: `kl_<kind>_`, 32 random base62 characters, and 6 characters of the CRC-32 of all before them.
+ */
 export function newToken(kind: TokenKind, randomBytes: RandomBytes): { token: string; tokenHash: string } {
   const stem = `kl_${kind}_${randomText(base62, 32, randomBytes)}`
   const token = stem + checksum(stem)
   return { token, tokenHash: sha256(token) }
 }
 
-/** A token as it may be shown again: its kind and its last four characters. */
+/** A token's display form: its kind and last four characters. */
 export const displayOf = (token: string): string => `${token.slice(0, 7)}…${token.slice(-4)}`
 
-/** The hash by which a token is looked up; undefined when its form or checksum is wrong, which needs no look-up. */
+/** The hash by which a token is looked up; undefined for a wrong format or checksum, which needs no look-up. */
 export function tokenHashOf(token: string, kind: TokenKind): string | undefined {
   const wellFormed = token.length === 45 && token.startsWith(`kl_${kind}_`)
   return wellFormed && checksum(token.slice(0, -6)) === token.slice(-6) ? sha256(token) : undefined

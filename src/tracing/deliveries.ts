@@ -3,18 +3,18 @@ import type { DeliveryChannel } from '../webhooks/channel.ts'
 import type { Handler } from '../webhooks/feed.ts'
 import type { Tracing } from './tracing.ts'
 
-/** What is dropped is looked up. */
+/** Older entries are dropped, and looked up when needed. */
 const maxKept = 5000
 
-/** Shows each try of a delivery in the trace of what it tells of. */
+/** Adds each attempt of a delivery to the trace of the event that it delivers. */
 export type DeliveryTracing = {
-  /** Told of everything in the log as it comes. */
+  /** Receives every log entry as it arrives. */
   onEntry(entry: LogEntry): void
   handler(make: Handler): Handler
   channel<C extends DeliveryChannel>(name: string, channel: C): C
 }
 
-/** @param find the correlation id of what a delivery tells of, from the read models */
+/** @param find looks up the correlation id of a delivery's event in the read models */
 export function traceDeliveries(
   tracing: Tracing,
   find: (deliveryId: string) => Promise<string | undefined>,
@@ -36,7 +36,7 @@ export function traceDeliveries(
           name: `deliver ${channel}`,
           kind: 'consumer',
           correlationId,
-          // What is recorded of a try has its delivery as correlation id.
+          // Events of an attempt have the delivery's id as correlation id.
           alsoCovers: deliveryId,
           attributes: { 'keyledger.delivery_id': deliveryId, 'keyledger.attempt': attempt },
         },

@@ -27,15 +27,15 @@ import { Refusal } from '../domain/refusal.ts'
 import { parseTraceparent, type TraceIds, traceOf } from './ids.ts'
 import type { Annotate, IncomingRequest, Tracing, Work } from './tracing.ts'
 
-/** Where work is: its span, and whose other work belongs to it. */
+/** The span of the running work, and another correlation id that it covers. */
 type ActiveSpan = { span: Span; alsoCovers: string | undefined }
 
 const kinds = { internal: SpanKind.INTERNAL, client: SpanKind.CLIENT, consumer: SpanKind.CONSUMER }
 const closeTimeoutMs = 2000
 
 /**
- * Takes traces and sends them to a collector, as OpenTelemetry's variables say. Nothing is registered globally.
- * @param onFailure told when spans could not be sent; they are lost
+ * Records traces and exports them as configured by OpenTelemetry's variables. Nothing is registered globally.
+ * @param onFailure called when spans could not be sent; they are lost
  */
 export async function startTracing(
   settings: TracingSettings,
@@ -47,7 +47,7 @@ export async function startTracing(
   const active = new AsyncLocalStorage<ActiveSpan>()
   const begin = (work: Work, startTime?: number) => beginWork(tracer, active.getStore(), work, startTime)
 
-  /** The first span of a trace has the id that every process expects it to have. */
+  /** The first span of a trace gets the id that every process derives for it. */
   function beginTrace(
     requestId: string,
     name: string,
@@ -122,7 +122,7 @@ async function createProvider(
   const sampler = new TraceIdRatioBasedSampler(settings.ratio)
   return new TracerProvider({
     idGenerator,
-    // A trace is known by what was recorded, and sampled by its id: every process decides the same.
+    // Trace ids follow from recorded values, and sampling from the id, so every process decides the same.
     sampler: new ParentBasedSampler({
       root: sampler,
       remoteParentSampled: sampler,
@@ -166,7 +166,10 @@ function beginWork(
   return tracer.startSpan(name, options, parent.context)
 }
 
-/** Under the work that is running, if that is of the same chain of causes; else under the beginning of its own chain. */
+/**
+ * The parent is the running work if it has the same correlation id, else the first span of the work's own
+ * trace.
+ */
 function parentOf(
   active: ActiveSpan | undefined,
   { correlationId }: Work,
@@ -194,7 +197,7 @@ const annotate = (span: Span, attributes: Parameters<Annotate>[0]): void => {
   }
 }
 
-/** Only what kind of failure it was: what an error says may hold what its command held. */
+/** Records only the kind of failure, because an error message may contain data of the command. */
 function markFailed(span: Span, error: unknown): void {
   if (error instanceof Refusal) {
     span.setAttribute('keyledger.refusal', error.code)
@@ -204,7 +207,7 @@ function markFailed(span: Span, error: unknown): void {
   span.setStatus({ code: SpanStatusCode.ERROR })
 }
 
-/** Random ids, unless the next span has to have certain ones. */
+/** Generates random ids, unless certain ids are set for the next span. */
 function createIds(): IdGenerator & { pinned<T>(ids: TraceIds, make: () => T): T } {
   const random = new RandomIdGenerator()
   let next: TraceIds | undefined
@@ -230,7 +233,7 @@ async function exporterFor(protocol: TracingSettings['protocol']): Promise<SpanE
   return new OTLPTraceExporter()
 }
 
-/** The SDK itself would write failures to the console. */
+/** Reports failures to the callback; the SDK would write them to the console. */
 function reportingFailures(exporter: SpanExporter, onFailure: (error: unknown) => void): SpanExporter {
   return {
     export: (spans, done) =>

@@ -4,10 +4,10 @@ import type { Execute } from '../ledger/execute.ts'
 import type { Ledger, Page } from '../ledger/ledger.ts'
 import type { Tracing } from './tracing.ts'
 
-/** Streams are named after what they are about; traces tell only the kind. */
+/** Traces show only the category, because stream names contain ids. */
 const kindOf = (stream: string): string => categoryOf(stream) ?? 'unknown'
 
-/** Shows each command, and each decision that it takes. */
+/** Adds a span for each command and each decision in it. */
 export const tracedExecute =
   (tracing: Tracing, execute: Execute): Execute =>
   (decider, id, command, cause, options) => {
@@ -23,7 +23,7 @@ export const tracedExecute =
     )
   }
 
-/** Shows each append. */
+/** Adds a span for each append. */
 export const tracedLedger = (tracing: Tracing, ledger: Ledger): Ledger => ({
   ...ledger,
   append: (stream, expected, events, cause) =>
@@ -49,7 +49,7 @@ export const tracedLedger = (tracing: Tracing, ledger: Ledger): Ledger => ({
     ),
 })
 
-/** Shows how long a command waits for the read models. */
+/** Adds a span for a command's wait for the read models. */
 export const tracedWait = <Waits extends { advanceTo(position: bigint): Promise<void> }>(
   tracing: Tracing,
   readModels: Waits,
@@ -85,7 +85,7 @@ export function watchBatches<L extends Log>(
       for (const entry of read) {
         if (!entry.readable || entry.position <= from || entry.position > to) continue
         const { correlationId } = entry.metadata
-        // A try is correlated by its delivery, whose trace is another one.
+        // An attempt's correlation id is its delivery, which has another trace.
         if (entry.event.type !== 'DeliveryAttempted')
           chains.set(correlationId, (chains.get(correlationId) ?? 0) + 1)
       }

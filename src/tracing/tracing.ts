@@ -1,45 +1,48 @@
-/** Values that say nothing about a person and open nothing: kinds, counts, places in the log, ids of requests. */
+/** Values without personal data or secrets: kinds, counts, log positions, request ids. */
 type Attributes = Readonly<Record<string, string | number | boolean | readonly string[]>>
 
-/** A piece of work that is to be seen in a trace. */
+/** A piece of work to be shown in a trace. */
 export type Work = {
   name: string
   kind?: 'internal' | 'client' | 'consumer'
   /**
-   * The chain of causes that it belongs to. In the trace of another chain it is linked to what asked for it. Without one
-   * it is seen only within work that is seen.
+   * The correlation id of the work. If the running work has another one, the new span is linked to it. Without
+   * a correlation id, the work is shown only inside other traced work.
    */
   correlationId?: string
-  /** Another correlation id whose work belongs to this work, too. */
+  /** Another correlation id whose work belongs under this work. */
   alsoCovers?: string
   attributes?: Attributes
 }
 
-/** Adds to what is known of the work that is running. */
+/** Adds attributes to the running span. */
 export type Annotate = (attributes: Attributes) => void
 
 export type IncomingRequest = {
   requestId: string
   method: string
-  /** The pattern of its path, never an id. */
+  /** The route pattern, without ids. */
   route: string
-  /** The caller's own trace, as its header says; it is linked. */
+  /** The caller's `traceparent` header; its trace is linked. */
   traceparent: unknown
 }
 
-/** Shows work as spans of traces. Undefined wherever it is optional: traces are off, and nothing of this is loaded. */
+/**
+ * Records work as spans of traces. Where it is optional, undefined means that tracing is off and its code is
+ * not loaded.
+ */
 export type Tracing = {
   /**
-   * Begins the trace of a request and runs what follows in it.
-   * @returns how the request ended
+   * Starts the trace of a request, and runs the rest of the request in it.
+   * @returns a function to call with the response status at the end
    */
   beginRequest(request: IncomingRequest, follows: () => void): (status: number) => void
-  /** Runs a command of the host as the beginning of a trace. */
+  /** Runs a command of the command line as the start of a trace. */
   beginCommand<T>(requestId: string, run: () => Promise<T>): Promise<T>
   within<T>(work: Work, run: (annotate: Annotate) => Promise<T>): Promise<T>
   withinSync<T>(work: Work, run: () => T): T
-  /** Work that has just ended. @param startedAt in milliseconds since 1970 */
+  /** Records work that has just ended. @param startedAt in milliseconds since 1970 */
   record(work: Work, startedAt: number): void
-  /** Sends what is left, for no longer than two seconds. */
+  /** Sends the remaining spans, within two seconds. */
   close(): Promise<void>
 }
