@@ -2,21 +2,21 @@ import { createHash } from 'node:crypto'
 import { chmodSync, chownSync, lstatSync, mkdirSync, rmdirSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The system's bound on the path of a unix socket: 103 bytes on macOS, 107 on Linux. */
+/** The system's limit for the path of a unix socket: 103 bytes on macOS, 107 on Linux. */
 const maxPathBytes = 103
 
-/** No directory for a socket can be made. The message says why and what to do. */
+/** The directory for a socket cannot be created. The message says why and what to do. */
 export class NoSocketDirectory extends Error {
   override readonly name = 'NoSocketDirectory'
 }
 
 /**
- * Makes the directory that holds a server's socket, which only its owner can enter: inside the server's directory or,
- * where that path is too long for a socket, a short one in `/tmp`.
+ * Creates the directory for a server's socket, which only its owner can enter. It is inside the server's
+ * directory or, if that path is too long for a socket, a short one in `/tmp`.
  *
  * @param socket the socket's file name
- * @param owner who runs the server; undefined where that is this user
- * @throws NoSocketDirectory when no such directory can be made
+ * @param owner the user who runs the server; undefined for this user
+ * @throws NoSocketDirectory when it cannot be created
  */
 export function makeSocketDirectory(
   directory: string,
@@ -25,7 +25,7 @@ export function makeSocketDirectory(
 ): string {
   const inside = join(directory, 'socket')
   const fits = Buffer.byteLength(join(inside, socket)) <= maxPathBytes
-  // The name follows from the path, so that a restarted server keeps the address that its clients know.
+  // The name is derived from the path, so a restarted server keeps its address.
   const name = `/tmp/keyledger-${createHash('sha256').update(directory).digest('hex').slice(0, 16)}`
   const candidates = fits
     ? [inside]
@@ -45,7 +45,7 @@ export function makeSocketDirectory(
   )
 }
 
-/** Makes the directory, or takes an existing one that no other user can have made. */
+/** Creates the directory, or uses an existing one of this user or the server's owner. */
 function claim(path: string, owner: { readonly uid: number; readonly gid: number } | undefined): string {
   mkdirSync(path, { recursive: true, mode: 0o700 })
   const found = lstatSync(path)
@@ -56,11 +56,11 @@ function claim(path: string, owner: { readonly uid: number; readonly gid: number
   return path
 }
 
-/** Removes the directory of a stopped server, unless something is still in it. */
+/** Removes the directory of a stopped server, unless it contains something. */
 export function removeSocketDirectory(path: string): void {
   try {
     rmdirSync(path)
   } catch {
-    // A new server may already be using it.
+    // A new server may already use it.
   }
 }

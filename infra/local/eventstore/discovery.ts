@@ -4,10 +4,10 @@ import features from '@eventstore/db-client/generated/serverfeatures_pb.js'
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import type { handleUnaryCall, ServiceDefinition } from '@grpc/grpc-js'
 
-/** The version whose behaviour this store follows. */
+/** The EventStoreDB version that this store emulates. */
 const SERVER_VERSION = '24.6.0'
 
-/** Answers a client that looks for a cluster: there is one member, and it leads. */
+/** Handles cluster discovery: there is one member, and it is the leader. */
 export function gossipHandler(
   endpoint: Readonly<{ host: string; port: number }>,
 ): handleUnaryCall<shared.Empty, gossip.ClusterInfo> {
@@ -24,7 +24,10 @@ export function gossipHandler(
   }
 }
 
-/** Clients ask once what the server can do, and send `BatchAppend` only if it is announced. */
+/**
+ * Handles the query for supported methods, which clients send once; they use `BatchAppend` only if it is
+ * listed.
+ */
 export function supportedMethodsHandler(
   services: readonly ServiceDefinition[],
 ): handleUnaryCall<shared.Empty, features.SupportedMethods> {
@@ -37,7 +40,7 @@ export function supportedMethodsHandler(
   return (_call, respond) => respond(null, response)
 }
 
-/** EventStoreDB announces `/service/Method` in lower case. */
+/** EventStoreDB lists `/service/Method` in lower case. */
 function supportedMethod(path: string): features.SupportedMethod {
   const [, service = '', method = ''] = path.toLowerCase().split('/')
   return new features.SupportedMethod().setServiceName(service).setMethodName(method)

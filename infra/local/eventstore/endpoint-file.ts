@@ -1,13 +1,13 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Where a running store can be reached. After a crash the file stays behind, so readers check the process. */
+/** The address of a running store. After a crash the file remains, so readers check the process. */
 export interface Endpoint {
   url: string
   pid: number
 }
 
-/** Readers see the whole file or none. */
+/** Writes the file atomically. */
 export function writeEndpoint(directory: string, endpoint: Endpoint): void {
   const unfinished = join(directory, `.endpoint.${endpoint.pid}.json`)
   writeFileSync(unfinished, JSON.stringify(endpoint), { mode: 0o600 })

@@ -4,16 +4,18 @@ import { removeEndpoint, writeEndpoint } from './endpoint-file.ts'
 import { startEventStore } from './server.ts'
 import { describeStartFailure } from './start-failure.ts'
 
-/** The event store as a process. It outlives its parent, and ends on SIGTERM when everything is written. */
+/**
+ * Runs the event store as a process. It outlives its parent, and ends on SIGTERM after everything is written.
+ */
 async function main(): Promise<void> {
-  // The reader of stdout may be gone long before this process is.
+  // The reader of stdout may end before this process.
   process.stdout.on('error', () => undefined)
   process.stderr.on('error', () => undefined)
-  // Nor does the terminal matter that the parent was started from.
+  // The terminal of the parent may close, too.
   process.on('SIGHUP', () => undefined)
-  // Whatever it writes is its own.
+  // Files are accessible only to this user.
   process.umask(0o077)
-  // What is wrong is said once, below.
+  // Errors are reported once, below.
   setLogVerbosity(logVerbosity.NONE)
 
   const { directory, port } = parseArguments(process.argv.slice(2))
@@ -22,7 +24,7 @@ async function main(): Promise<void> {
   try {
     writeEndpoint(directory, endpoint)
   } catch (error) {
-    // Nobody would find it, and it would keep the directory from the next one.
+    // Without the file no client would find it, and it would block the directory for the next one.
     await store.close()
     throw error
   }
@@ -35,7 +37,7 @@ async function main(): Promise<void> {
   process.stdout.write(`${JSON.stringify({ ready: true, ...endpoint })}\n`)
 }
 
-/** Without a port it listens on a socket, which is what the product uses. */
+/** Parses the arguments. Without a port it listens on a socket, as in production. */
 function parseArguments(args: string[]): { directory: string; port: number | undefined } {
   const { values } = parseArgs({
     args,

@@ -3,16 +3,16 @@ import type { ServerHttp2Session } from 'node:http2'
 import streamsGrpc from '@eventstore/db-client/generated/streams_grpc_pb.js'
 
 /**
- * How much of a batch append call may be on its way. HTTP/2 begins with 64 KiB, some 80 events: a client that sends more
- * without waiting for answers is held up, and each flush to disk is shared by few of its appends.
+ * The HTTP/2 receive window of a batch append call. The default of 64 KiB, some 80 events, stalls a client that
+ * sends more without waiting, so each flush to disk is shared by few appends.
  */
 const appendWindowBytes = 2 * 1024 * 1024
 
 const widened = new WeakSet<ServerHttp2Session>()
 
 /**
- * Widens the window of each connection on which appends come, until the returned function is called. The gRPC server has
- * no setting for it; Node tells of every HTTP/2 stream of the process before its request is handled.
+ * Widens the window of each connection with appends, until the returned function is called. The gRPC server has
+ * no setting for it, but Node publishes each new HTTP/2 stream before its request is handled.
  */
 export function widenAppendWindows(): () => void {
   subscribe(streamStart, widen)

@@ -13,10 +13,13 @@ import { batchAppendHandler } from './streams/batch-append.ts'
 import { deleteHandler, tombstoneHandler } from './streams/delete.ts'
 import { readHandler } from './streams/read.ts'
 
-/** A client may send up to its batch size, and big appends are to be refused with words, not by the transport. */
+/**
+ * A client may send up to its batch size, and too large appends should get an error of the store instead of the
+ * transport.
+ */
 const MAXIMUM_MESSAGE_BYTES = 17 * 1024 * 1024
 
-/** How long reads that are under way may take when the store closes. */
+/** How long running reads may take when the store closes. */
 const DRAIN_MS = 2_000
 
 const SOCKET_NAME = 'store'
@@ -24,8 +27,8 @@ const SOCKET_NAME = 'store'
 export interface EventStoreOptions {
   directory: string
   /**
-   * Listens on this port of the loopback interface, 0 for any free one, instead of on a socket. For tests: it has no
-   * passwords, so every user of the machine may connect.
+   * Listens on this port of the loopback interface, 0 for any free one, instead of on a socket. For tests:
+   * there are no passwords, so every user of the machine can connect.
    */
   port?: number | undefined
 }
@@ -35,11 +38,11 @@ export interface RunningEventStore {
   url: string
   /** Only for a store on a port. */
   port?: number
-  /** Answers what was begun, ends open subscriptions, and leaves everything on disk. */
+  /** Answers pending requests, ends subscriptions, and writes everything to disk. */
   close(): Promise<void>
 }
 
-/** What the server is bound to, and what to do when it has closed. */
+/** The server's address, and the clean-up after it has closed. */
 interface Binding {
   url: string
   port?: number
@@ -47,9 +50,9 @@ interface Binding {
 }
 
 /**
- * Opens the directory and serves it on a unix socket in a directory that only this user can enter.
+ * Opens the directory and serves it on a unix socket that only this user can reach.
  *
- * @throws DirectoryInUse when another store has the directory
+ * @throws DirectoryInUse when another store uses the directory
  */
 export async function startEventStore({ directory, port }: EventStoreOptions): Promise<RunningEventStore> {
   const store = await EventStore.open(directory)
@@ -74,7 +77,7 @@ export async function startEventStore({ directory, port }: EventStoreOptions): P
     shutdown.abort()
     await stop(server)
     narrow()
-    // Before the directory is given up: the next store has the same socket.
+    // Before the directory is unlocked, because the next store uses the same socket.
     bound.release()
     store.close()
   }
@@ -89,7 +92,7 @@ export async function startEventStore({ directory, port }: EventStoreOptions): P
   }
 }
 
-/** @param endpoint where a client that looks for a cluster finds its one member; a socket cannot be looked for */
+/** @param endpoint the address that cluster discovery returns; absent for a socket, which has no discovery */
 function createServer(
   store: EventStore,
   shutdown: AbortSignal,
@@ -112,7 +115,7 @@ function createServer(
 async function bindSocket(server: Server, directory: string): Promise<Binding> {
   const socketDirectory = makeSocketDirectory(realpathSync(directory), SOCKET_NAME)
   const path = join(socketDirectory, SOCKET_NAME)
-  // Left by a killed store: no other can be listening, since this one has the directory.
+  // Left by a killed store: this process has locked the directory, so no other store is listening.
   rmSync(path, { force: true })
   await listen(server, `unix:${path}`)
   chmodSync(path, 0o600)
@@ -123,7 +126,7 @@ async function bindSocket(server: Server, directory: string): Promise<Binding> {
   return { url: `unix:${path}`, release }
 }
 
-/** Fills in the port that the system has chosen. */
+/** Sets `endpoint.port` to the port chosen by the system. */
 async function bindPort(server: Server, endpoint: { host: string; port: number }): Promise<Binding> {
   const { host } = endpoint
   const port = await listen(server, `${host}:${endpoint.port}`)

@@ -2,7 +2,7 @@ import gossipGrpc from '@eventstore/db-client/generated/gossip_grpc_pb.js'
 import featuresGrpc from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js'
 import streamsGrpc from '@eventstore/db-client/generated/streams_grpc_pb.js'
 
-/** These responses are encoded by hand, before they get to gRPC. */
+/** These responses are encoded by hand before gRPC gets them. */
 function encoded(message: Uint8Array): Buffer {
   return Buffer.from(message.buffer, message.byteOffset, message.byteLength)
 }

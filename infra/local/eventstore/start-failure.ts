@@ -12,7 +12,7 @@ export interface StartFailure {
   exitCode: 1 | 2
 }
 
-/** One line for the operator: what went wrong, and how to mend it. */
+/** Describes a failed start in one line: what went wrong, and how to fix it. */
 export function describeStartFailure(error: unknown): StartFailure {
   const reason = reasonOf(error)
   const message = `event store: ${reason}`
@@ -21,7 +21,7 @@ export function describeStartFailure(error: unknown): StartFailure {
   return { message: (remedy ? `${message}. ${remedy}` : message).replaceAll('\n', ' '), exitCode: 1 }
 }
 
-/** gRPC wraps what the operating system said about the port. */
+/** gRPC wraps the operating system's error about the port. */
 function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error)
   return /listen E[A-Z]+: [^\]]+/.exec(message)?.[0] ?? message
@@ -53,7 +53,7 @@ function remedyFor(reason: string, codes: readonly unknown[]): string | undefine
   return undefined
 }
 
-/** Node's errors have a `code`; those of SQLite also have an `errcode`, whose low byte is the kind. */
+/** Node's errors have a `code`; SQLite errors also have an `errcode`, whose low byte is the primary code. */
 function errorCodes(error: unknown): unknown[] {
   if (!(error instanceof Error)) return []
   const code = 'code' in error ? error.code : undefined

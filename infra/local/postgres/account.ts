@@ -10,21 +10,21 @@ export interface Owner {
   readonly gid: number
 }
 
-/** How to run a program: what to hand to `spawn`. */
+/** A program call for `spawn`. */
 interface Command {
   readonly file: string
   readonly args: readonly string[]
   readonly identity: { uid?: number; gid?: number }
 }
 
-/** As whom Postgres runs. */
+/** The user that Postgres runs as. */
 export interface Account {
-  /** Who must own the cluster's files; undefined where that is whoever we are. */
+  /** The required owner of the cluster's files; undefined for this user. */
   readonly owner: Owner | undefined
   command(program: string, args: readonly string[]): Command
 }
 
-/** The user whom root lets Postgres run as, or undefined where this process is not root. */
+/** The user that Postgres runs as when this process is root; undefined when it is not. */
 export function serverUser(): Owner | undefined {
   if (process.getuid?.() !== 0) return undefined
   const users = new Map<string, Owner>()
@@ -34,7 +34,7 @@ export function serverUser(): Owner | undefined {
       users.set(name, { uid: Number(uid), gid: Number(gid) })
     }
   }
-  // Any ordinary number will do where none of them is known: it only has to be a user without rights.
+  // Without such a user, any uid without rights will do.
   return (
     users.get('keyledger') ??
     users.get('postgres') ??
@@ -44,13 +44,13 @@ export function serverUser(): Owner | undefined {
 }
 
 /**
- * Decides as whom Postgres runs, since it refuses to run as root. It has no capability in any of these ways; the first
- * that can enter the programs' directory and the cluster's is taken:
+ * Chooses the user that Postgres runs as, since it refuses to run as root. None of the ways below gives it
+ * capabilities. The first one that can reach the programs' directory and the cluster's is used:
  *
- * 1. as ourselves, when we are an ordinary user, or as the user for it, when we are root;
- * 2. as that user, with mounts of its own in which the directories that are closed to it (root's home) hold nothing but
- *    the programs and the cluster;
- * 3. where an ordinary user has no name: in a user namespace, where it has one.
+ * 1. as this user, or as the server user when this user is root;
+ * 2. as the server user with its own mounts, in which inaccessible directories (root's home) contain only the
+ * programs and the cluster;
+ * 3. when this user's uid has no name: in a user namespace, where it has one.
  *
  * @throws LocalPostgresError when none of them works here
  */
@@ -98,8 +98,8 @@ function plain(owner: Owner | undefined): Account {
 }
 
 /**
- * Covers the closed directories with empty ones that everybody may enter, and shows the programs and the cluster where
- * they are. Only Postgres sees this; it has no rights that its user has not.
+ * Mounts empty directories over the inaccessible ones, and mounts the programs and the cluster at their paths
+ * in them. Only Postgres sees these mounts, and it gets no rights that its user does not have.
  */
 function withOwnMounts(owner: Owner, binaries: Binaries, directory: string): Account {
   const programs = dirname(dirname(binaries.postgres))
@@ -129,7 +129,7 @@ exec setpriv --reuid="$user" --regid="$group" --clear-groups --inh-caps=-all --b
   }
 }
 
-/** On the way to each path, the first directory that a user may not enter. */
+/** For each path, the first parent directory that the user cannot enter. */
 function inaccessibleParents(user: Owner, paths: readonly string[]): string[] {
   const found = paths.flatMap((path) => {
     const steps = dirname(path).split('/').filter(Boolean)
@@ -156,7 +156,10 @@ function namespaced(uid: number): Account {
   }
 }
 
-/** Whether the account can enter the directory's parent and run Postgres' programs, which look for each other. */
+/**
+ * Checks that the account can enter the directory's parent and run Postgres' programs, which look for each
+ * other.
+ */
 function probe(account: Account, binaries: Binaries, directory: string): SpawnSyncReturns<string> {
   const script = 'test -x "$1" && exec "$2" --show -D "$3"'
   const args = ['-c', script, 'sh', dirname(directory), binaries.initdb, join(directory, 'data')]
@@ -170,14 +173,17 @@ function probe(account: Account, binaries: Binaries, directory: string): SpawnSy
   })
 }
 
-/** The environment of Postgres' programs: nothing of ours, since PGDATA, PGPORT or LANG would change what they do. */
+/**
+ * The environment of Postgres' programs. It excludes this process's variables, since PGDATA, PGPORT or LANG
+ * would change their behavior.
+ */
 export function serverEnvironment(): NodeJS.ProcessEnv {
   return { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C' }
 }
 
 /**
- * Makes everything in a directory belong to the account, when root started it in another way before. The
- * directory itself comes last, so that an interrupted change is done again.
+ * Gives a directory to the account, in case root started it in another way before. The directory itself comes
+ * last, so that an interrupted change is repeated.
  */
 export function changeOwner(account: Account, directory: string): void {
   const { owner } = account

@@ -1,13 +1,13 @@
 import { connect, type NetConnectOpts } from 'node:net'
 
-/** Who takes the connection and says nothing for so long is busy or halted, and not gone. */
+/** A server that accepts the connection and sends nothing for this long is busy or paused, but running. */
 const silenceTimeoutMs = 1000
 
 /**
- * Whether a program answers behind a socket. One that has just been killed still stands in the table of processes for a
- * moment, in which the system takes connections for it.
+ * Whether a server responds on a socket. A server that was just killed stays in the process table for a moment,
+ * in which the system still accepts connections for it.
  *
- * @param question what it has an answer to, unless it is the first to speak
+ * @param question the bytes to send first, for a server that does not send first
  */
 export async function isResponding(
   address: NetConnectOpts,

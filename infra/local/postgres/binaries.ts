@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path'
 import { z } from 'zod'
 import { LocalPostgresError, useAnotherPostgres } from './error.ts'
 
-/** Where the programs of the embedded Postgres are, and of which version. */
+/** The paths of the embedded Postgres' programs, and its version. */
 export interface Binaries {
   readonly initdb: string
   readonly postgres: string
@@ -16,7 +16,7 @@ const Manifest = z.object({ version: z.string().regex(/^\d+\./) })
 const Symlinks = z.array(z.object({ source: z.string().min(1), target: z.string().min(1) }))
 
 /**
- * Finds the Postgres that npm installed for this platform and makes it fit to run.
+ * Finds the Postgres that npm installed for this platform, and prepares it.
  *
  * @throws LocalPostgresError when there is none for this platform, or it cannot be repaired
  */
@@ -37,8 +37,8 @@ function packageDirectory(name: string): string {
 }
 
 /**
- * Makes a package directory fit to run. npm packages hold no symbolic links: an install script makes them,
- * and where install scripts are off nobody has, so the programs would not find their libraries.
+ * Prepares a package directory. npm packages cannot contain symbolic links, so an install script creates them.
+ * Where install scripts are off they are missing, and the programs do not find their libraries.
  *
  * @throws LocalPostgresError when the directory is not as expected or cannot be written
  */
@@ -67,7 +67,7 @@ function restoreSymlinks(directory: string): void {
     try {
       symlinkSync(relative(dirname(link), join(directory, source)), link)
     } catch (error) {
-      // Another process that starts at the same moment may have made it.
+      // Another process may have created it at the same moment.
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     }
   }

@@ -30,10 +30,11 @@ export interface ClusterPlan {
 const draftName = /^data\.making-(\d+)$/
 
 /**
- * Makes the cluster in `<directory>/data`, with an empty database `keyledger`, unless it is there already. It
- * is made beside and renamed when complete, so that `data` is never half of a cluster, however we are killed.
+ * Creates the cluster in `<directory>/data`, with an empty database `keyledger`, unless it exists. It is
+ * created under another name and renamed when complete, so `data` is always a complete cluster, even after a
+ * crash.
  *
- * @throws LocalPostgresError when making it fails, or what is there is of another version or no cluster
+ * @throws LocalPostgresError when creating it fails, or what exists is of another version or no cluster
  */
 export async function ensureCluster(plan: ClusterPlan): Promise<void> {
   const data = join(plan.directory, 'data')
@@ -67,7 +68,7 @@ function isCluster(data: string, { majorVersion }: Binaries): boolean {
   return true
 }
 
-/** Removes what killed processes left; whoever else is at work here at this moment keeps theirs. */
+/** Removes the drafts of killed processes; those of running processes stay. */
 function removeAbandonedDrafts(directory: string): void {
   for (const name of readdirSync(directory)) {
     const maker = draftName.exec(name)?.[1]
@@ -78,22 +79,22 @@ function removeAbandonedDrafts(directory: string): void {
 
 async function initialize(plan: ClusterPlan, making: string): Promise<void> {
   const args = ['-D', making, '--encoding=UTF8', '--locale=C', '--username=keyledger']
-  // Nobody may connect until the roles are there.
+  // No connections until the roles exist.
   args.push('--auth=reject')
   if (plan.durability === 'none') args.push('--no-sync')
   await run(plan, plan.binaries.initdb, args)
 }
 
-/** So that the database exists before the cluster has its name. */
+/** Creates the database before the cluster gets its final name. */
 async function createDatabase(plan: ClusterPlan, making: string): Promise<void> {
   await runStatements(plan, making, 'postgres', 'create database keyledger')
 }
 
 /**
- * Runs statements as the superuser of a cluster that is not served, in the single-user mode, each in its own
- * transaction. Paragraphs tell them apart.
+ * Runs statements as the superuser of a stopped cluster in single-user mode, each in its own transaction. A
+ * blank line separates statements.
  *
- * @throws ClusterInUse when a server or another process has the cluster
+ * @throws ClusterInUse when a server or another process uses the cluster
  * @throws LocalPostgresError when one of them fails
  */
 export async function runStatements(
@@ -107,7 +108,7 @@ export async function runStatements(
   await run(plan, plan.binaries.postgres, ['--single', '-j', '-D', data, ...settings, database], statements)
 }
 
-/** A server, or another process that prepares the cluster, has it. */
+/** A server, or another process that prepares the cluster, is using it. */
 export class ClusterInUse extends Error {}
 
 function publish(making: string, data: string): void {
@@ -116,7 +117,7 @@ function publish(making: string, data: string): void {
     renameSync(making, data)
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code
-    // Another process has been faster; its cluster is as good as ours.
+    // Another process was faster; its cluster is equivalent.
     if (code === 'ENOTEMPTY' || code === 'EEXIST') return
     throw error
   }
@@ -139,7 +140,7 @@ async function run(plan: ClusterPlan, program: string, args: string[], input = '
       output += text
     })
   }
-  // A program that fails early closes its input; what it says about that is in its output.
+  // A program that fails early closes its input; its output says why.
   child.stdin.on('error', () => undefined).end(input)
   const failure = await new Promise<string | undefined>((resolve) => {
     child.on('error', (error) => resolve(error.message))
@@ -149,7 +150,7 @@ async function run(plan: ClusterPlan, program: string, args: string[], input = '
   })
   if (/lock file ".*postmaster\.pid" already exists|is still in use/.test(output)) throw new ClusterInUse()
   appendFileSync(plan.logFile, output, { mode: 0o600 })
-  // The single-user mode reports a failed statement, and ends well all the same.
+  // The single-user mode reports a failed statement but exits with 0.
   if (failure === undefined && !/^.*(ERROR|FATAL|PANIC): /m.test(output)) return
   throw new LocalPostgresError(
     `The Postgres cluster in ${plan.directory} could not be prepared (${failure ?? 'see below'}). ${advice(output)}` +
@@ -157,7 +158,7 @@ async function run(plan: ClusterPlan, program: string, args: string[], input = '
   )
 }
 
-/** What a known line of Postgres' log means to the reader, as a sentence followed by a blank, or nothing. */
+/** Advice for a known line of Postgres' log, as a sentence followed by a blank; empty for others. */
 export function advice(output: string): string {
   if (/No space left on device|Disk quota exceeded/.test(output)) {
     return 'The disk is full. Free up space and restart. '

@@ -1,8 +1,8 @@
-/** Why the embedded Postgres cannot run. The message says what is in the way and how to mend it. */
+/** The embedded Postgres cannot run. The message says why and how to fix it. */
 export class LocalPostgresError extends Error {
   override readonly name = 'LocalPostgresError'
 }
 
-/** What to do when the embedded Postgres cannot be used at all. */
+/** Advice for when the embedded Postgres cannot be used. */
 export const useAnotherPostgres =
   'or set KEYLEDGER_DATABASE_URL to the URL of your own Postgres (postgresql://user:password@host/database)'

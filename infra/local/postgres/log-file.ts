@@ -12,10 +12,10 @@ import {
 const maxBytes = 4 * 1024 * 1024
 
 /**
- * Opens a log file for a child process to append to. A file that has grown too large becomes `<path>.1`,
- * which replaces the one before, so that a log never takes more than about twice the bound.
+ * Opens a log file for a child process to append to. A file that is too large is renamed to `<path>.1` and
+ * replaces the previous one, so a log takes at most about twice the limit.
  *
- * @returns a file descriptor that the caller closes once the child has it
+ * @returns a file descriptor; the caller closes it after the child has it
  */
 export function openLogFile(path: string): number {
   if (sizeOf(path) > maxBytes) renameSync(path, `${path}.1`)
@@ -23,8 +23,8 @@ export function openLogFile(path: string): number {
 }
 
 /**
- * Keeps the log of a running process within its bound. The process holds the file open, so the file is copied
- * and emptied rather than renamed; lines written in between may be lost.
+ * Limits the log of a running process. The process keeps the file open, so the file is copied and truncated
+ * instead of renamed; lines written in between may be lost.
  */
 export function boundLogFile(path: string): void {
   if (sizeOf(path) <= maxBytes) return
@@ -32,12 +32,12 @@ export function boundLogFile(path: string): void {
   truncateSync(path)
 }
 
-/** The size of a log file, to be given to `tailOfLogFile` later. */
+/** The size of a log file in bytes, for `tailOfLogFile`. */
 export function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0
 }
 
-/** The last lines that were written to a log file, at most those written after `from_bytes`. */
+/** The last lines of a log file, only those written after `from_bytes`. */
 export function tailOfLogFile(path: string, from_bytes: number, lines = 12): string {
   let file: number
   try {
@@ -56,7 +56,7 @@ export function tailOfLogFile(path: string, from_bytes: number, lines = 12): str
   }
 }
 
-/** The last lines of a text that say anything. */
+/** The last non-empty lines of a text. */
 export function lastLines(text: string, lines = 12): string {
   return text
     .split('\n')

@@ -9,7 +9,7 @@ export type Passwords = z.infer<typeof Passwords>
 
 const fileOf = (directory: string): string => join(directory, 'passwords.json')
 
-/** The passwords of a cluster, or undefined where there are none that can be used. */
+/** Reads the passwords of a cluster; undefined when they are missing or invalid. */
 export function readPasswords(directory: string): Passwords | undefined {
   try {
     return Passwords.parse(JSON.parse(readFileSync(fileOf(directory), 'utf8')))
@@ -19,7 +19,9 @@ export function readPasswords(directory: string): Passwords | undefined {
   }
 }
 
-/** The passwords of a cluster, made where there are none. Of two processes that make them at once one does. */
+/**
+ * Reads the passwords of a cluster, or creates them. Of two processes that create them at once, one succeeds.
+ */
 export function ensurePasswords(directory: string): Passwords {
   const found = readPasswords(directory)
   if (found) return found
@@ -34,7 +36,7 @@ export function ensurePasswords(directory: string): Passwords {
     linkSync(draft, file)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    // Another process was faster, or what is there cannot be read and is of no use.
+    // Another process was faster, or the existing file is invalid.
     if (!readPasswords(directory)) rmSync(file, { force: true })
   } finally {
     rmSync(draft)
@@ -44,13 +46,13 @@ export function ensurePasswords(directory: string): Passwords {
 
 const newPassword = (): string => randomBytes(32).toString('base64url')
 
-/** Tells one set of passwords from another and says nothing about them: each has 256 random bits. */
+/** Identifies a set of passwords without revealing them: each has 256 random bits. */
 export function fingerprintOf(passwords: Passwords): string {
   return createHash('sha256').update(`${passwords.app} ${passwords.schema}`).digest('hex')
 }
 
 /**
- * What Postgres keeps of a password, so that the password itself never reaches it.
+ * The value that Postgres stores for a password, so that the password itself is never sent to it.
  * @see https://www.postgresql.org/docs/current/catalog-pg-authid.html
  */
 export function scramVerifier(password: string): string {

@@ -16,28 +16,28 @@ import { appRole, isSecured, schemaRole, secure } from './roles.ts'
 import { type Durability, serverSettings } from './settings.ts'
 import { databaseUrl, socketName } from './socket.ts'
 
-/** A running embedded Postgres. It outlives this process, until somebody calls `stop`. */
+/** A running embedded Postgres. It keeps running after this process ends, until `stop` is called. */
 export interface LocalPostgres {
-  /** The address of the database `keyledger` for `pg`, as the application's role. */
+  /** The URL of the database `keyledger` for `pg`, with the application's role. */
   readonly url: string
-  /** The same as the role that runs migrations. */
+  /** The same with the role that runs migrations. */
   readonly migrationUrl: string
   readonly pid: number
-  /** Whether it ran already, started by a process that has gone or by another one. */
+  /** Whether it was already running. */
   readonly adopted: boolean
   isRunning(): boolean
-  /** Keeps the log file within its bound; to be called now and then while the server runs. */
+  /** Limits the size of the log file; call it from time to time while the server runs. */
   boundLog(): void
-  /** Ends all connections and waits until the server has stopped. Stopping a stopped server does nothing. */
+  /** Ends all connections and waits until the server has stopped. Does nothing when it is stopped. */
   stop(): Promise<void>
 }
 
 export interface LocalPostgresOptions {
-  /** Holds the cluster, its log and its socket; made when absent. */
+  /** The directory of the cluster, its log and its socket; created when missing. */
   readonly directory: string
-  /** `full` unless the data may be thrown away. */
+  /** `full` unless the data may be lost. */
   readonly durability?: Durability
-  /** Told what takes a while, in a sentence. */
+  /** Called with a sentence about each slow step. */
   readonly log?: (message: string) => void
 }
 
@@ -47,19 +47,19 @@ interface ClusterFiles {
   readonly logFile: string
 }
 
-/** A crash of a large database is repaired from its log before it is ready. */
+/** After a crash a large database recovers from its log before it is ready. */
 const recoveryTimeoutMs = 10 * 60_000
 const shutdownTimeoutMs = 60_000
-/** A tenth of a second each. */
+/** With a pause of 100 ms each. */
 const maxAttempts = 600
-/** Within this time clients that are just disconnecting have gone. */
+/** Disconnecting clients have finished within this time. */
 const disconnectGraceMs = 300
 
 /**
- * Starts the embedded Postgres on a directory, or adopts the one that already runs there. Calls may race, also
- * from several processes: they end with the same server.
+ * Starts the embedded Postgres on a directory, or adopts the one that runs there. Concurrent calls, also from
+ * several processes, get the same server.
  *
- * @throws LocalPostgresError when it cannot run; the message says what to mend
+ * @throws LocalPostgresError when it cannot run; the message says how to fix it
  */
 export async function startPostgres(options: LocalPostgresOptions): Promise<LocalPostgres> {
   try {
@@ -102,7 +102,7 @@ async function adoptOrStart(options: LocalPostgresOptions): Promise<LocalPostgre
           `The cluster in ${files.data} is in use by the process in its file postmaster.pid. Stop that process, and start again.`,
         )
       }
-      // It prepares or starts the cluster at this moment.
+      // Another process is preparing or starting the cluster.
       await sleep(100)
       continue
     }
@@ -118,7 +118,10 @@ async function ensureSecured(plan: ClusterPlan, { directory, data }: ClusterFile
   await secure(directory, plan.account, (statements) => runStatements(plan, data, 'keyledger', statements))
 }
 
-/** The server that runs on a directory, for whoever wants to stop it without starting it, or undefined. */
+/**
+ * Finds the server that runs on a directory without starting it, for callers that stop it; undefined when none
+ * runs.
+ */
 export function findLocalPostgres(directory: string): LocalPostgres | undefined {
   const files = filesIn(directory)
   const found = findPostmaster(files.data)
@@ -135,7 +138,7 @@ function makeDirectory(path: string): string {
   return realpathSync(path)
 }
 
-/** The server on this cluster once it is ready, or undefined when none runs or the last one is just stopping. */
+/** Waits for the server on this cluster to be ready; undefined when none runs or the last one is stopping. */
 async function awaitRunning(files: ClusterFiles): Promise<Postmaster | undefined> {
   let found = findPostmaster(files.data)
   await waitUntil(
@@ -149,7 +152,7 @@ async function awaitRunning(files: ClusterFiles): Promise<Postmaster | undefined
 }
 
 /**
- * Asks whether it encrypts, which is the first question of the protocol and needs no user.
+ * Sends an SSLRequest, the first message of the protocol, which needs no user.
  * @see https://www.postgresql.org/docs/current/protocol-message-formats.html SSLRequest
  */
 const isServing = ({ socketDirectory }: Postmaster): Promise<boolean> =>
@@ -162,7 +165,7 @@ async function launch(
   args: string[],
   log: (message: string) => void,
 ): Promise<LocalPostgres> {
-  // A server that was killed leaves workers behind which end by themselves; until then no other may start.
+  // A killed server leaves workers behind that end by themselves; until then a new server cannot start.
   for (let attempt = 1; ; attempt += 1) {
     removeMisleadingPidFile(files.data)
     const from_bytes = sizeOf(files.logFile)
@@ -180,7 +183,10 @@ async function launch(
   }
 }
 
-/** In a process group of its own, so that Ctrl-C in the terminal does not end it before the application. */
+/**
+ * Starts the server in its own process group, so that Ctrl-C in the terminal does not end it before the
+ * application.
+ */
 function spawnServer(files: ClusterFiles, command: ReturnType<Account['command']>): number | undefined {
   const logFile = openLogFile(files.logFile)
   try {
@@ -199,7 +205,10 @@ function spawnServer(files: ClusterFiles, command: ReturnType<Account['command']
   }
 }
 
-/** Waits until our server is ready or, when it gave way to another one on the same cluster, until that one is. */
+/**
+ * Waits until the started server is ready or, if another server won the race for the cluster, until that one
+ * is.
+ */
 async function awaitStart(
   files: ClusterFiles,
   pid: number | undefined,
@@ -234,14 +243,14 @@ function handle(files: ClusterFiles, { pid, socketDirectory }: Postmaster, adopt
     boundLog: () => boundLogFile(files.logFile),
     async stop() {
       if (!isRunning()) return
-      // First a moment in which connections that are being closed may finish that: one that the server ends
-      // instead would be an error in a client that expects none any more.
+      // SIGTERM first gives closing connections time to finish: a connection that the server ends instead would
+      // cause an error in its client.
       signal(pid, 'SIGTERM')
       if (await waitUntil(() => !isAlive(pid), { within_ms: disconnectGraceMs }))
         return removeSocketDirectory(socketDirectory)
       signal(pid, 'SIGINT')
       if (!(await waitUntil(() => !isAlive(pid), { within_ms: shutdownTimeoutMs }))) {
-        // Harmless: what was committed is in the write-ahead log, and the next start applies it.
+        // Safe: commits are in the write-ahead log, and the next start applies it.
         signal(pid, 'SIGQUIT')
         await waitUntil(() => !isAlive(pid), { within_ms: shutdownTimeoutMs })
       }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { commandLineOf, isAlive, workingDirectoryOf } from './process-table.ts'
 
-/** A running server, as its own `postmaster.pid` describes it. */
+/** A running server, as described by its `postmaster.pid`. */
 export interface Postmaster {
   readonly pid: number
   readonly socketDirectory: string
@@ -11,7 +11,7 @@ export interface Postmaster {
 }
 
 const PidFile = z.object({
-  /** Negative for the single-user mode, which serves nobody. */
+  /** Negative for the single-user mode, which accepts no connections. */
   pid: z.coerce
     .number()
     .int()
@@ -20,13 +20,13 @@ const PidFile = z.object({
   status: z.enum(['starting', 'stopping', 'ready', 'standby']).catch('starting'),
 })
 
-/** The server that runs on this cluster, or undefined when none does. */
+/** Finds the server that runs on this cluster; undefined when none does. */
 export function findPostmaster(data: string): Postmaster | undefined {
   const found = readPidFile(data)
   return found && found.pid > 0 && isPostmasterOf(found.pid, data) === true ? found : undefined
 }
 
-/** Postgres writes the file line by line: a socket directory and a status may not be there yet. */
+/** Postgres writes the file line by line, so the socket directory and the status may be missing. */
 function readPidFile(data: string): Postmaster | undefined {
   let lines: string[]
   try {
@@ -38,19 +38,19 @@ function readPidFile(data: string): Postmaster | undefined {
   return PidFile.safeParse({ pid, socketDirectory: socketDirectory ?? '', status }).data
 }
 
-/** Whether the process is a server on this cluster; undefined when the system does not tell. */
+/** Whether the process is a server on this cluster; undefined when the system does not say. */
 function isPostmasterOf(pid: number, data: string): boolean | undefined {
   if (!isAlive(pid)) return false
-  // A server runs in its cluster's directory, also after somebody has renamed that.
+  // A server's working directory is its cluster's, even after a rename.
   const runsIn = workingDirectoryOf(pid)
   if (runsIn !== undefined) return runsIn === realpathSync(data)
   return commandLineOf(pid)?.includes(` -D ${data} `)
 }
 
 /**
- * Removes a `postmaster.pid` whose process number now belongs to another program, as happens after a crash of
- * the machine or in a restarted container: Postgres would take that program for a server, and refuse to start.
- * Every other stale file Postgres recognizes by itself.
+ * Removes a `postmaster.pid` whose pid now belongs to another program, as after a crash of the machine or in a
+ * restarted container. Postgres would take that program for a server and refuse to start. It detects other
+ * stale files by itself.
  */
 export function removeMisleadingPidFile(data: string): void {
   const found = readPidFile(data)

@@ -3,8 +3,8 @@ import { readFileSync, readlinkSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
- * Whether a process runs. A zombie counts as dead: in a container whose first process never reaps, a killed
- * child that we did not start stays in the table for ever.
+ * Whether a process runs. A zombie counts as dead: in a container whose first process does not reap, a killed
+ * child of another process stays in the table.
  */
 export function isAlive(pid: number): boolean {
   try {
@@ -19,14 +19,14 @@ function isZombie(pid: number): boolean {
   if (process.platform !== 'linux') return false
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    // The state follows the command's name, which stands in parentheses and may hold anything.
+    // The state follows the command's name, which is in parentheses and may contain anything.
     return stat.slice(stat.lastIndexOf(')') + 2, stat.lastIndexOf(')') + 3) === 'Z'
   } catch {
     return true
   }
 }
 
-/** The directory in which a process runs, or undefined where the system does not tell. */
+/** The working directory of a process; undefined when the system does not say. */
 export function workingDirectoryOf(pid: number): string | undefined {
   try {
     return readlinkSync(`/proc/${pid}/cwd`)
@@ -35,7 +35,7 @@ export function workingDirectoryOf(pid: number): string | undefined {
   }
 }
 
-/** The command line of a process, its words joined by blanks, or undefined where the system does not tell. */
+/** The command line of a process, with blanks between the words; undefined when the system does not say. */
 export function commandLineOf(pid: number): string | undefined {
   try {
     if (process.platform === 'linux') {
@@ -50,7 +50,7 @@ export function commandLineOf(pid: number): string | undefined {
   }
 }
 
-/** Waits until the condition holds; returns false when it still does not after the given time. */
+/** Waits until the condition holds. @returns false when the time is up */
 export async function waitUntil(
   condition: () => boolean | Promise<boolean>,
   { within_ms, every_ms = 10 }: { within_ms: number; every_ms?: number },
@@ -63,7 +63,7 @@ export async function waitUntil(
   return true
 }
 
-/** Sends a signal; a process that is already gone is no error. */
+/** Sends a signal; does nothing if the process is gone. */
 export function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name)

@@ -12,20 +12,23 @@ import { join } from 'node:path'
 import type { Account } from './account.ts'
 import { ensurePasswords, fingerprintOf, type Passwords, readPasswords, scramVerifier } from './passwords.ts'
 
-/** Reads and writes rows, and owns the read models, which it makes and swaps by itself. */
+/** The role that reads and writes rows, and owns, creates and swaps the read models. */
 export const appRole = 'keyledger_app'
-/** Owns the durable schemas, and runs the migrations. */
+/** The role that owns the durable schemas and runs the migrations. */
 export const schemaRole = 'keyledger_schema'
 
-/** What earlier versions made as the superuser and only migrations may change. Anything else is a read model. */
+/**
+ * Schemas that earlier versions created as the superuser and only migrations may change. All others are read
+ * models.
+ */
 const durableSchemas = ['vault', 'usage', 'limits', 'operations', 'public']
 
-/** Grows with the statements below, so that an existing cluster gets them. */
+/** Increased when the statements below change, so that existing clusters get them. */
 const version = 1
 
 /**
- * Who may connect: the two roles, with their passwords, to the one database. There is no line for the superuser, so no
- * connection can be one.
+ * Who may connect: the two roles, with passwords, to the one database. There is no line for the superuser, so
+ * it cannot connect.
  */
 const accessRules = (passwords: Passwords): string =>
   [
@@ -37,7 +40,7 @@ const accessRules = (passwords: Passwords): string =>
 
 const rulesFile = (directory: string): string => join(directory, 'data', 'pg_hba.conf')
 
-/** Whether a cluster's roles and rules are as they should be. */
+/** Whether a cluster's roles and rules are up to date. */
 export function isSecured(directory: string): boolean {
   const passwords = readPasswords(directory)
   if (!passwords || !existsSync(rulesFile(directory))) return false
@@ -45,10 +48,10 @@ export function isSecured(directory: string): boolean {
 }
 
 /**
- * Gives a stopped cluster its roles, and takes every other way in. Each step may be repeated, and the rules come last,
- * so that one that was killed on the way is done again.
+ * Creates the roles of a stopped cluster, and removes all other access. Each step can be repeated, and the
+ * rules are written last, so an interrupted run is repeated.
  *
- * @param runAsSuperuser runs statements in the database, which must not be served meanwhile
+ * @param runAsSuperuser runs statements in the database, which must be stopped
  */
 export async function secure(
   directory: string,
@@ -66,7 +69,7 @@ export async function secure(
   closeSync(data)
 }
 
-/** One statement a paragraph, as the single-user mode takes them. */
+/** Statements separated by blank lines, as the single-user mode reads them. */
 function statementsFor({ app, schema }: Passwords): string {
   const rights = 'login nosuperuser nocreatedb nocreaterole noreplication nobypassrls'
   const defaults = `alter default privileges for role ${schemaRole}`
@@ -79,7 +82,7 @@ function statementsFor({ app, schema }: Passwords): string {
     `alter role ${schemaRole} ${rights} password '${scramVerifier(schema)}'`,
     'revoke all on database keyledger from public',
     `grant connect, create on database keyledger to ${appRole}, ${schemaRole}`,
-    // What migrations will make.
+    // For objects that migrations will create.
     `${defaults} grant usage on schemas to ${appRole}`,
     `${defaults} grant select, insert, update, delete on tables to ${appRole}`,
     `${defaults} grant usage, select on sequences to ${appRole}`,
@@ -89,7 +92,10 @@ function statementsFor({ app, schema }: Passwords): string {
     .join('')
 }
 
-/** Gives what the superuser of earlier versions made to the roles. A sequence of a column follows its table. */
+/**
+ * Transfers objects that earlier versions created as the superuser to the roles. A sequence of a column follows
+ * its table.
+ */
 const transferOwnership = `do $$
 declare
   space record;

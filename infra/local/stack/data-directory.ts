@@ -3,20 +3,20 @@ import { dirname, join } from 'node:path'
 import { LocalStackError } from './error.ts'
 import { isWritableByAll, restrictAccess } from './exposure.ts'
 
-/** What stands where in the data directory. */
+/** The directories inside the data directory. */
 export interface DataDirectory {
   readonly postgres: string
   readonly eventStore: string
-  /** Locks and what one start tells the next. */
+  /** Locks and log files. */
   readonly run: string
 }
 
 /**
- * Makes the data directory, private to this user, or takes the one that is there and closes it to others.
+ * Creates the data directory for this user only, or restricts an existing one.
  *
- * @param holdsData whether a part keeps its data there, or only locks
- * @param log told what was open to others and is closed now
- * @throws LocalStackError when it cannot be used; the message says what to mend
+ * @param holdsData whether it holds data, or only locks
+ * @param log called for each path that was open to others and no longer is
+ * @throws LocalStackError when it cannot be used; the message says how to fix it
  */
 export function openDataDirectory(
   path: string,

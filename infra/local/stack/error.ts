@@ -1,4 +1,4 @@
-/** Why the embedded stack cannot run. The message says what is in the way and how to mend it. */
+/** The embedded stack cannot run. The message says why and how to fix it. */
 export class LocalStackError extends Error {
   override readonly name = 'LocalStackError'
 }

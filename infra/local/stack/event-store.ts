@@ -10,29 +10,29 @@ import { commandLineOf, isAlive, signal, waitUntil } from '../postgres/process-t
 import type { DataDirectory } from './data-directory.ts'
 import { LocalStackError } from './error.ts'
 
-/** A running embedded event store. It outlives this process, until somebody calls `stop`. */
+/** A running embedded event store. It keeps running after this process ends, until `stop` is called. */
 export interface LocalEventStore {
   readonly url: string
   readonly pid: number
   isRunning(): boolean
-  /** Keeps the log file within its bound; to be called now and then while it runs. */
+  /** Limits the size of the log file; call it from time to time while it runs. */
   boundLog(): void
-  /** Lets it finish what it has accepted, and waits until it has ended. */
+  /** Waits until it has finished pending requests and ended. */
   stop(): Promise<void>
 }
 
 export interface EventStoreOptions {
   readonly directories: DataDirectory
-  /** Another program than the event store, for tests. */
+  /** A replacement for the event store program, for tests. */
   readonly program?: string | undefined
 }
 
-/** TypeScript in a clone, JavaScript in the npm package, as this file is itself. */
+/** TypeScript in a clone, JavaScript in the npm package, like this file. */
 const eventStoreProgram = join(import.meta.dirname, `../eventstore/main${extname(import.meta.filename)}`)
-/** Its event log is checked when it opens, which takes a moment for millions of events. */
+/** It checks its log when it opens, which takes a while for millions of events. */
 const startTimeoutMs = 5 * 60_000
 const stopTimeoutMs = 30_000
-/** How the event store ends when another process holds its directory. */
+/** The exit code when another process uses the directory. */
 const directoryLocked = 2
 
 const Endpoint = z.object({ url: z.string().min(1), pid: z.int().positive() })
@@ -40,10 +40,10 @@ type Endpoint = z.infer<typeof Endpoint>
 const socketScheme = 'unix:'
 
 /**
- * Starts the event store, or adopts the one that already runs on this data directory. It listens on a unix socket that
- * only this user can reach, and on no port. Its address follows from the directory alone.
+ * Starts the event store, or adopts the one that runs on this data directory. It listens on a unix socket that
+ * only this user can reach, and on no port. Its address depends only on the directory.
  *
- * @throws LocalStackError when it cannot run; the message says what to mend
+ * @throws LocalStackError when it cannot run; the message says how to fix it
  */
 export async function startEventStore(options: EventStoreOptions): Promise<LocalEventStore> {
   const { directories } = options
@@ -55,7 +55,7 @@ export async function startEventStore(options: EventStoreOptions): Promise<Local
     const from_bytes = sizeOf(log)
     const exitCode = await launch(options)
     if (exitCode === undefined) continue
-    // Left by a killed process, another one is still opening the directory, or is just ending.
+    // A store left by a killed process is still opening the directory, or is ending.
     if (exitCode === directoryLocked && attempt < 60) {
       await sleep(250)
       continue
@@ -68,8 +68,8 @@ export async function startEventStore(options: EventStoreOptions): Promise<Local
 }
 
 /**
- * Earlier versions listened on a port, where every user of the machine could connect. One that a killed process left
- * is not adopted but ended; what it has acknowledged is on disk.
+ * Stops a store of an earlier version, which listened on a port that every user of the machine could reach.
+ * Such a store is not adopted; its acknowledged events are on disk.
  */
 async function endStoreOnPort(directories: DataDirectory): Promise<void> {
   const endpoint = readEndpoint(directories)
@@ -77,11 +77,11 @@ async function endStoreOnPort(directories: DataDirectory): Promise<void> {
   rmSync(join(directories.run, 'eventstore-port.json'), { force: true })
 }
 
-/** The event store that runs on this data directory and answers, or undefined. */
+/** Finds the event store that runs on this data directory and responds; undefined when there is none. */
 export async function findEventStore(directories: DataDirectory): Promise<LocalEventStore | undefined> {
   const endpoint = readEndpoint(directories)
   if (!endpoint || !isEventStore(endpoint.pid, directories)) return undefined
-  // It writes its endpoint when it listens, so silence means that it is ending. HTTP/2 servers speak first.
+  // It writes its endpoint when it listens, so no response means that it is ending. HTTP/2 servers send first.
   if (!(await isResponding(addressOf(endpoint)))) {
     await waitUntil(() => !isAlive(endpoint.pid), { within_ms: stopTimeoutMs })
     return undefined
@@ -105,19 +105,19 @@ function handle(directories: DataDirectory, { pid, url }: Endpoint): LocalEventS
       if (!isEventStore(pid, directories)) return
       signal(pid, 'SIGTERM')
       if (await waitUntil(() => !isAlive(pid), { within_ms: stopTimeoutMs })) return
-      // Harmless: what it has acknowledged is on disk.
+      // Safe: acknowledged events are on disk.
       signal(pid, 'SIGKILL')
       await waitUntil(() => !isAlive(pid), { within_ms: stopTimeoutMs })
     },
   }
 }
 
-/** The number alone would not do: after a crash of the machine it may belong to another program. */
+/** The pid alone is not enough: after a crash of the machine it may belong to another program. */
 function isEventStore(pid: number, { eventStore }: DataDirectory): boolean {
   return isAlive(pid) && `${commandLineOf(pid)} `.includes(` --directory ${eventStore} `)
 }
 
-/** Returns once it is ready, or with its exit code when it ends before. */
+/** Starts the store. @returns undefined when it is ready, or its exit code when it ends before */
 async function launch(options: EventStoreOptions): Promise<number | string | undefined> {
   const { directories } = options
   const program = options.program ?? eventStoreProgram
@@ -125,7 +125,8 @@ async function launch(options: EventStoreOptions): Promise<number | string | und
   const args = [program, '--directory', directories.eventStore]
   const child = spawn(process.execPath, args, {
     cwd: '/',
-    // A process group of its own: Ctrl-C in the terminal must not end it before the application has drained.
+    // In its own process group, so that Ctrl-C in the terminal does not end it before the application has
+    // drained.
     detached: true,
     env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
     stdio: ['ignore', log, log],

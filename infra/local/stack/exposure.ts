@@ -2,10 +2,10 @@ import { chmodSync, chownSync, lstatSync, readdirSync, readFileSync, realpathSyn
 import { dirname, join } from 'node:path'
 import { serverUser } from '../postgres/account.ts'
 
-/** What other users of the machine could do to the data directory. */
+/** Access that other users of the machine have to the data directory. */
 export interface Exposure {
   readonly path: string
-  /** A sentence that says what is wrong and how to mend it. */
+  /** A sentence that says what is wrong and how to fix it. */
   readonly problem: string
 }
 
@@ -14,15 +14,15 @@ const others = 0o007
 const write = 0o022
 const sticky = 0o1000
 
-/** Everything that keyledger puts into a data directory by itself. */
+/** The entries that keyledger creates in a data directory. */
 const ownEntries = /^(?:eventstore|postgres|run|mailbox|welcomed|master\.key(?:\.\d+)?)$/
 
 /**
- * Closes a data directory to other users: itself, and the files of keyledger in it. Where this is root, the group of the
- * user who runs Postgres may pass through, and do nothing else. A directory that holds anything else is left as it is,
- * since it may be one that everybody needs; what keyledger makes in it is closed by itself.
+ * Removes other users' access to a data directory and keyledger's files in it. If this is root, the group of
+ * the user who runs Postgres can still pass through the directory. A directory with other files is left
+ * unchanged, because others may need it; keyledger's own files in it are restricted anyway.
  *
- * @returns what was open and is closed now
+ * @returns what was accessible before
  */
 export function restrictAccess(root: string): Exposure[] {
   const found = lstatSync(root)
@@ -41,14 +41,14 @@ export function restrictAccess(root: string): Exposure[] {
   }))
 }
 
-/** Whether every user may write in a directory that is not ours to close. */
+/** Whether every user can write to a directory. */
 export function isWritableByAll(root: string): boolean {
   return (lstatSync(root).mode & others & write) !== 0
 }
 
 /**
- * What other users could read, change or replace of a data directory, its parents included. A directory that they
- * cannot enter hides all that is in it, except the master key, whose file is looked at in any case.
+ * Finds what other users can read, change or replace in a data directory and its parents. A directory that they
+ * cannot enter hides its contents, except for the master key, whose file is always checked.
  */
 export function findExposures(dataDirectory: string): Exposure[] {
   let root: string
@@ -98,7 +98,9 @@ function openParents(root: string): Exposure[] {
   }
 }
 
-/** Whether a group is this user's own, as many systems give one to each, and nobody else is in it. */
+/**
+ * Whether a group is this user's private group, as many systems create for each user, without other members.
+ */
 function isOwnGroup(gid: number): boolean {
   if (gid !== process.getgid?.()) return false
   const fieldsOf = (file: string) =>
@@ -114,17 +116,17 @@ function isOwnGroup(gid: number): boolean {
   }
 }
 
-/** Everything from a directory on that other users can reach and that is open to them. */
+/** Paths under a directory that other users can reach and access. */
 function* openPaths(path: string): Iterable<{ path: string; stats: Stats }> {
   const stats = lstatSync(path, { throwIfNoEntry: false })
-  // A part that is running removes files of its own. What a link leads to has rights of its own.
+  // A running part removes its own files. The target of a link has its own rights.
   if (!stats || stats.isSymbolicLink()) return
   if (isOpen(stats)) yield { path, stats }
   if (!stats.isDirectory() || (stats.mode & 0o011) === 0) return
   for (const name of readdirSync(path)) yield* openPaths(join(path, name))
 }
 
-/** Beyond passing through a directory, as the user who runs Postgres does. */
+/** Whether others have more access than passing through a directory, which the user who runs Postgres needs. */
 function isOpen(stats: Stats): boolean {
   const passes = process.getuid?.() === 0 && stats.isDirectory() && stats.gid === serverUser()?.gid
   const passing = passes ? 0o010 : 0

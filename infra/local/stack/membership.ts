@@ -3,26 +3,27 @@ import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
- * Who uses a data directory, told by locks that the operating system drops with the process that holds them.
- * SQLite has such locks on every platform; its two files here hold nothing.
+ * Tracks the users of a data directory with locks that the operating system releases when their process ends.
+ * It uses SQLite, which has such locks on every platform; its two files here have no contents.
  *
- * - `users.sqlite`: every member holds a shared lock. Whoever gets the exclusive one knows that nobody is there.
- * - `start.sqlite`: the exclusive lock is held while deciding about starting or stopping the parts.
+ * - `users.sqlite`: every member holds a shared lock. A process that gets the exclusive lock knows that there
+ *   are no members.
+ * - `start.sqlite`: the exclusive lock is held while starting or stopping the parts.
  */
 export class Membership {
   readonly #start: DatabaseSync
   readonly #users: DatabaseSync
 
-  /** @param directory where the two files are; it exists */
+  /** @param directory the existing directory of the two files */
   constructor(directory: string) {
-    // No waiting inside SQLite: that would block the event loop.
+    // No waiting inside SQLite, which would block the event loop.
     this.#start = new DatabaseSync(join(directory, 'start.sqlite'), { timeout: 0 })
     this.#users = new DatabaseSync(join(directory, 'users.sqlite'), { timeout: 0 })
   }
 
   /**
-   * Runs the work while no other process decides. The other one may be making a cluster, so there is no time
-   * limit; `onSlow` is told once when it takes long.
+   * Runs the work while no other process starts or stops parts. The other process may be creating a cluster, so
+   * there is no time limit; `onSlow` is called once after 5 seconds.
    */
   async decide<Result>(work: () => Promise<Result>, onSlow: () => void): Promise<Result> {
     const since = performance.now()
@@ -41,25 +42,26 @@ export class Membership {
     }
   }
 
-  /** Whether there is no member, ourselves included. Only to be asked inside `decide`. */
+  /** Whether there are no members, including this process. Only inside `decide`. */
   isEmpty(): boolean {
     if (!acquire(this.#users, 'begin exclusive')) return false
     this.#users.exec('rollback')
     return true
   }
 
-  /** Becomes a member, until `leave` or the end of the process. Only inside `decide`. */
+  /** Joins as a member, until `leave` or the end of the process. Only inside `decide`. */
   enter(): void {
-    // A transaction takes its shared lock with its first read. Inside `decide` nobody holds the exclusive one.
+    // A transaction takes its shared lock with its first read. Inside `decide` no process holds the exclusive
+    // lock.
     this.#users.exec('begin; select count(*) from sqlite_schema')
   }
 
-  /** Ends our membership. Only inside `decide`. */
+  /** Ends this process's membership. Only inside `decide`. */
   leave(): void {
     this.#users.exec('rollback')
   }
 
-  /** Lets go of the files; the object is not used after this. */
+  /** Closes the files; the object must not be used afterwards. */
   close(): void {
     this.#users.close()
     this.#start.close()

@@ -2,25 +2,25 @@ import { findLocalPostgres, startPostgres } from '../postgres/postgres.ts'
 import type { DataDirectory } from './data-directory.ts'
 import { findEventStore, startEventStore } from './event-store.ts'
 
-/** What the stack needs of a running part. */
+/** A running part, as the stack uses it. */
 export interface RunningPart {
   readonly url: string
-  /** The address for those who change the schemas, where that is another one. */
+  /** The URL for schema changes, if it is different. */
   readonly migrationUrl?: string
   isRunning(): boolean
   boundLog(): void
   stop(): Promise<void>
 }
 
-/** A part of the stack: a process of its own that outlives whoever started it. */
+/** A part of the stack: a process that outlives the process that started it. */
 export interface Part {
   readonly name: string
-  /** Starts it or adopts the running one. Its address follows from the directory alone. */
+  /** Starts it or adopts the running one. Its address depends only on the directory. */
   start(): Promise<RunningPart>
   find(): Promise<RunningPart | undefined>
 }
 
-/** The part's Postgres: see `startPostgres`. */
+/** Postgres as a part: see `startPostgres`. */
 export function postgresPart(directories: DataDirectory, log: (message: string) => void): Part {
   return {
     name: 'Postgres',
@@ -29,7 +29,7 @@ export function postgresPart(directories: DataDirectory, log: (message: string) 
   }
 }
 
-/** The part's event store: see `startEventStore`. */
+/** The event store as a part: see `startEventStore`. */
 export function eventStorePart(directories: DataDirectory, program: string | undefined): Part {
   return {
     name: 'event store',

@@ -6,35 +6,35 @@ import { eventStorePart, type Part, postgresPart } from './parts.ts'
 import { supervise, type Watched } from './supervisor.ts'
 
 export interface LocalStackOptions {
-  /** Made when absent. */
+  /** Created when missing. */
   readonly dataDirectory: string
-  /** Which parts this process uses. */
+  /** The parts that this process uses. */
   readonly parts: { readonly postgres: boolean; readonly eventStore: boolean }
-  /** Told in a sentence what takes a while or has been mended. */
+  /** Called with a sentence about each slow step or repair. */
   readonly log: (message: string) => void
-  /** Whether to watch the parts and start a dead one again; for processes that live long. */
+  /** Whether to restart parts that end unexpectedly; for long-running processes. */
   readonly supervise?: boolean
-  /** Another program than the event store, for tests. */
+  /** A replacement for the event store program, for tests. */
   readonly eventStoreProgram?: string
 }
 
 export interface LocalStack {
-  /** The address of Postgres for `pg`, when it was asked for. */
+  /** The URL of Postgres for `pg`, if used. */
   readonly databaseUrl?: string
-  /** The same for migrations, which run under a role of their own. */
+  /** The same for migrations, which have their own role. */
   readonly migrationUrl?: string
-  /** The address of the event store for `@eventstore/db-client`, when it was asked for. */
+  /** The URL of the event store for `@eventstore/db-client`, if used. */
   readonly eventstoreUrl?: string
-  /** Ends this process's use of the parts; the last one to leave stops them. To be called after draining. */
+  /** Ends this process's use of the parts; the last process to leave stops them. Call it after draining. */
   leave(): Promise<void>
 }
 
 /**
- * Uses the parts of a data directory together with any number of other processes: the first one starts them,
- * the others attach, and the last one to leave stops them. A process that is killed has left; parts that
- * nobody stopped, since all were killed, are adopted by the next one to join.
+ * Shares the parts of a data directory with other processes: the first one starts them, the others connect, and
+ * the last one to leave stops them. A killed process counts as having left. If all were killed, the next one to
+ * join adopts the running parts.
  *
- * @throws LocalStackError when the parts cannot be used; the message says what to mend
+ * @throws LocalStackError when the parts cannot be used; the message says how to fix it
  */
 export async function joinLocalStack(options: LocalStackOptions): Promise<LocalStack> {
   const { log, parts } = options
@@ -96,7 +96,7 @@ function openMembership(directory: string): Membership {
   }
 }
 
-/** Waits for all, so that none is still starting when another one's failure is reported. */
+/** Waits for all parts, so that none is still starting when a failure is reported. */
 async function startAll(parts: Part[]): Promise<Watched[]> {
   const started = await Promise.allSettled(parts.map(async (part) => ({ part, running: await part.start() })))
   return started.map((outcome) => {
@@ -105,7 +105,7 @@ async function startAll(parts: Part[]): Promise<Watched[]> {
   })
 }
 
-/** Parts that this process never asked for are stopped too: whoever started them has gone. */
+/** Also stops parts that this process does not use, because the process that started them has ended. */
 async function leave(membership: Membership, parts: Part[]): Promise<void> {
   membership.leave()
   if (!membership.isEmpty()) return

@@ -10,10 +10,10 @@ export interface Watched {
 }
 
 /**
- * Watches parts and starts again those that have died, on the address they had, until the signal aborts. A
- * start that fails is tried again after a growing pause.
+ * Restarts parts that end unexpectedly, on the same address, until the signal aborts. A failed start is retried
+ * after a growing pause.
  *
- * @param decide runs a start while no other process decides about the parts
+ * @param decide runs a start while no other process starts or stops parts
  */
 export async function supervise(
   watched: Watched[],
@@ -50,7 +50,7 @@ async function checkPart(
 
 async function waited(duration_ms: number, signal: AbortSignal): Promise<boolean> {
   try {
-    // Watching alone is no reason for the process to go on.
+    // The timer must not keep the process alive.
     await sleep(duration_ms, undefined, { signal, ref: false })
     return true
   } catch {

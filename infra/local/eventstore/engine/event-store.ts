@@ -7,7 +7,7 @@ import { StreamWriter, type WriteOutcome } from './stream-writer.ts'
 import { writeSystemEvents } from './system-events.ts'
 import type { ExpectedVersion } from './version-check.ts'
 
-/** The store without its protocol: durable writes, synchronous reads, and a signal that wakes followers. */
+/** The store without its protocol: durable writes, synchronous reads, and a signal that wakes subscriptions. */
 export class EventStore {
   readonly log: EventLog
   readonly commits = new CommitSignal()
@@ -48,7 +48,7 @@ export class EventStore {
     return this.#group.submit(() => this.#writer.append(stream, expected, events))
   }
 
-  /** @param isCancelled asked right before the write, an event-loop turn or more after this call */
+  /** @param isCancelled checked right before the write, at least one event-loop tick after this call */
   appendUnless(
     isCancelled: () => boolean,
     stream: string,
@@ -68,7 +68,7 @@ export class EventStore {
     return this.#group.submit(() => this.#writer.tombstone(stream, expected))
   }
 
-  /** What was submitted is written first. */
+  /** Writes pending appends, then closes the directory. */
   close(): void {
     this.#group.flush()
     this.#directory.close()

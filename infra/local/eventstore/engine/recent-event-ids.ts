@@ -1,11 +1,11 @@
-/** To the order of magnitude as many as EventStoreDB remembers. */
+/** About as many as EventStoreDB remembers. */
 const GENERATION = 50_000
 
 /**
- * The ids of the events written lately, for the best-effort idempotence of `any` and `stream_exists`. It starts
- * empty and forgets, as in EventStoreDB, so nothing may rely on it.
+ * The ids of recent events, for the best-effort idempotence of `any` and `stream_exists`. As in EventStoreDB it
+ * starts empty and forgets ids, so nothing may rely on it.
  *
- * It forgets a whole generation at a time: to delete the oldest entry of a `Map` one by one is slow.
+ * It drops a whole generation at a time, because deleting the oldest entries of a `Map` one by one is slow.
  */
 export class RecentEventIds {
   #young = new Map<string, number>()
@@ -29,7 +29,7 @@ export class RecentEventIds {
   }
 }
 
-/** Ids have a fixed length, so no two pairs make the same key. */
+/** Ids have a fixed length, so keys are unique. */
 function key(stream: string, id: string): string {
   return id + stream
 }

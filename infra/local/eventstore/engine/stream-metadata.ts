@@ -3,7 +3,7 @@ import type { EventLog, Visible } from '../storage/event-log.ts'
 
 const METASTREAM_PREFIX = '$$'
 
-/** The metadata of stream `x` are the events of stream `$$x`, of which the last one counts. */
+/** The metadata of stream `x` are the events of stream `$$x`; the last one applies. */
 export function metastreamOf(stream: string): string {
   return METASTREAM_PREFIX + stream
 }
@@ -16,20 +16,23 @@ export function originalStreamOf(metastream: string): string {
   return metastream.slice(METASTREAM_PREFIX.length)
 }
 
-/** A soft-deleted stream is one that is truncated before the largest revision there can be. */
+/** A soft-deleted stream is truncated before the largest possible revision. */
 export const SOFT_DELETED_METADATA = '{"$tb":9223372036854775807}'
 
 export function isSoftDeleted(stream: StreamState | undefined): boolean {
   return stream?.retention.truncateBefore === DELETED_REVISION
 }
 
-/** Whether a stream has ended for good. Its metadata end with it. @param stream what the log holds by that name */
+/**
+ * Whether a stream is tombstoned; its metadata stream then is, too.
+ * @param stream the state of the stream in the log
+ */
 export function isTombstoned(log: EventLog, name: string, stream: StreamState | undefined): boolean {
   if (stream?.head === DELETED_REVISION) return true
   return isMetastream(name) && log.stream(originalStreamOf(name))?.head === DELETED_REVISION
 }
 
-/** What a metadata event says about retention. Metadata that is no JSON object says nothing. */
+/** Parses the retention settings of a metadata event. Invalid JSON sets none. */
 export function parseRetention(data: Uint8Array): Retention {
   const metadata = parseObject(data)
   const maxCount = positiveInteger(metadata.$maxCount)
@@ -41,13 +44,13 @@ export function parseRetention(data: Uint8Array): Retention {
   }
 }
 
-/** The same metadata, but truncated before a revision: what the first append after a soft delete leaves. */
+/** Changes metadata to truncate before a revision, as the first append after a soft delete does. */
 export function withTruncateBefore(data: Uint8Array | undefined, revision: number): Uint8Array {
   const metadata = data ? parseObject(data) : {}
   return Buffer.from(JSON.stringify({ ...metadata, $tb: revision }))
 }
 
-/** Which events of a stream a reader may see at a time. Metastreams keep only their last event. */
+/** The events of a stream that are visible now. Metadata streams keep only their last event. */
 export function visibleEvents({ name, head, retention }: StreamState, nowMs: number): Visible {
   const maxCount = isMetastream(name) ? 1 : retention.maxCount
   const { truncateBefore, maxAgeSeconds } = retention
@@ -57,7 +60,7 @@ export function visibleEvents({ name, head, retention }: StreamState, nowMs: num
   }
 }
 
-/** Nothing of a stream is hidden. */
+/** All events of a stream are visible. */
 export const everything: Visible = { fromRevision: NO_REVISION, fromCreatedMs: 0 }
 
 function parseObject(data: Uint8Array): Record<string, unknown> {

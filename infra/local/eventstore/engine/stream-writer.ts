@@ -15,14 +15,14 @@ import {
 import { checkVersion, type ExpectedVersion } from './version-check.ts'
 
 export type WriteOutcome =
-  /** `revision` and `position` are those of the last event; a write of nothing into nothing has neither. */
+  /** `revision` and `position` of the last event; an empty write to an empty stream has neither. */
   | { kind: 'written'; revision: number; position: number | undefined }
   | { kind: 'wrong_version'; head: number }
   | { kind: 'deleted' }
 
 /**
- * Decides and writes, inside the transaction of a group commit. Every check comes before the first write, so
- * that a refusal leaves nothing behind for the group to roll back.
+ * Checks and writes, inside the transaction of a group commit. All checks come before the first write, so a
+ * refused append leaves nothing to roll back.
  */
 export class StreamWriter {
   readonly #log: EventLog
@@ -46,17 +46,17 @@ export class StreamWriter {
     return written
   }
 
-  /** Hides the events that are there. A later append goes on with their numbering. */
+  /** Hides the existing events. Later appends continue their numbering. */
   softDelete(name: string, expected: ExpectedVersion): WriteOutcome {
     const stream = this.#log.stream(name)
     const refusal = this.#check(name, stream, expected, [randomUUID()])
-    // There is nothing to hide, whatever was expected, and EventStoreDB says so, too.
+    // An empty stream has nothing to hide; EventStoreDB returns the same.
     if (!refusal && this.#headOf(name, stream) === NO_REVISION)
       return { kind: 'wrong_version', head: NO_REVISION }
     return refusal ?? this.#writeMetadata(name, Buffer.from(SOFT_DELETED_METADATA))
   }
 
-  /** Ends the stream for good. */
+  /** Ends the stream permanently. */
   tombstone(name: string, expected: ExpectedVersion): WriteOutcome {
     const event = {
       id: randomUUID(),
@@ -69,12 +69,12 @@ export class StreamWriter {
     return refusal ?? this.#write(name, DELETED_REVISION, [event])
   }
 
-  /** Nothing that a rolled-back transaction wrote may be taken for written. */
+  /** Forgets recent ids after a rollback, because their events were not written. */
   forget(): void {
     this.#recent.clear()
   }
 
-  /** The answer if there is nothing to write, `undefined` if there is. */
+  /** The result if nothing has to be written, else `undefined`. */
   #check(
     name: string,
     stream: StreamState | undefined,
@@ -130,13 +130,16 @@ export class StreamWriter {
     return written
   }
 
-  /** A soft-deleted stream that is written to again shows what came after the delete, and nothing from before. */
+  /** After an append to a soft-deleted stream, shows the events after the delete and none from before. */
   #restore(name: string, firstVisible: number): void {
     const metadata = this.#log.lastEvent(metastreamOf(name))?.data
     this.#writeMetadata(name, withTruncateBefore(metadata, firstVisible))
   }
 
-  /** Metadata set on a soft-deleted stream restores it too, or the delete would be lost with the old metadata. */
+  /**
+   * Metadata set on a soft-deleted stream restores it too; otherwise the delete would be lost with the old
+   * metadata.
+   */
   #metadataWritten(metastream: string): void {
     const name = originalStreamOf(metastream)
     const stream = this.#log.stream(name)

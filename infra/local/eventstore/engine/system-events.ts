@@ -8,8 +8,8 @@ const events = [
 ]
 
 /**
- * A real node writes events of its own before the first client comes. So does this one, so that a reader of
- * `$all` that forgets to leave them out fails here too.
+ * Writes system events as a real node does before the first client connects, so that a reader of `$all` that
+ * does not filter them fails here too.
  */
 export function writeSystemEvents(writer: StreamWriter): void {
   for (const { stream, type, data } of events) {

@@ -1,31 +1,31 @@
 import { DELETED_REVISION, NO_REVISION } from '../storage/event.ts'
 
-/** What a writer expects to find: the revision of the last event, or a state of the stream. */
+/** What a writer expects: the revision of the last event, or a state of the stream. */
 export type ExpectedVersion = number | 'any' | 'no_stream' | 'stream_exists'
 
-/** The stream as the check sees it. */
+/** The stream's state for the check. */
 export interface CheckedStream {
   head: number
   softDeleted: boolean
   hasMetadata(): boolean
-  /** Id of the event at a revision. */
+  /** The id of the event at a revision. */
   idAt(revision: number): string | undefined
-  /** Revision of an event that was written lately. */
+  /** The revision of a recent event. */
   recentRevision(id: string): number | undefined
 }
 
 export type VersionCheckResult =
   | { kind: 'write' }
-  /** Exactly these events are there already: `revision` is that of the last of them. */
+  /** The same events are already stored; `revision` is that of the last one. */
   | { kind: 'repeated'; revision: number }
   | { kind: 'wrong_version' }
   | { kind: 'deleted' }
 
 /**
- * May these events be written? The rules are EventStoreDB's: an exact expectation is idempotent for as long as
- * the log exists, `any` and `stream_exists` only as far as the store remembers ids.
+ * Checks whether events may be written, by EventStoreDB's rules: an exact expectation is idempotent for the
+ * lifetime of the log, `any` and `stream_exists` only as long as the store remembers the ids.
  *
- * | expected | stream ends at | ids at the places after expected | verdict |
+ * | expected | stream ends at | ids at the revisions after expected | result |
  * |---|---|---|---|
  * | exact | expected | – | write |
  * | exact | beyond | all the same | repeated |

@@ -2,9 +2,9 @@ import { closeSync, constants, fsyncSync, openSync, readFileSync, writeSync } fr
 import { crc32 } from 'node:zlib'
 
 /**
- * How far the log was acknowledged, in a small file beside the database. It is written after each commit and before the
- * answer, and is not flushed: what is on disk may be older than the log, and is never newer. So a log that ends before it
- * has lost something, whatever the cause.
+ * The acknowledged length of the log, in a small file beside the database. It is written after each commit and
+ * before the answer, and is not flushed. So it may be older than the log but never newer, and a log that ends
+ * before it has lost events.
  */
 export class Acknowledged {
   readonly #file: number
@@ -20,7 +20,7 @@ export class Acknowledged {
     return new Acknowledged(file, parse(readFileSync(file, 'latin1')))
   }
 
-  /** The position that the next event had then; 0 when nothing is known, as after a power cut in the middle of a write. */
+  /** The next event's position at that time; 0 when unknown, as after a power cut during a write. */
   get position(): number {
     return this.#last
   }
@@ -31,7 +31,7 @@ export class Acknowledged {
     try {
       writeSync(this.#file, format(position), 0, 'latin1')
     } catch {
-      // The commit is on disk. An older position here only finds less.
+      // The commit is on disk. An older position only detects less.
     }
   }
 

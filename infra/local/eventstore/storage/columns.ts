@@ -2,7 +2,7 @@ import type { SQLOutputValue } from 'node:sqlite'
 
 export type Row = Record<string, SQLOutputValue>
 
-/** The column of a row, checked: a database that was edited by hand fails here, not somewhere later. */
+/** Reads a column with a check, so that an invalid database fails here instead of later. */
 export function integer(row: Row, column: string): number {
   const value = row[column]
   if (typeof value !== 'number') throw new TypeError(`column ${column} holds no integer`)

@@ -1,9 +1,9 @@
-/** Wakes whoever follows the log when something was committed. It carries no events: those are read again. */
+/** Wakes subscriptions after a commit. It carries no events: subscriptions read them from the log. */
 export class CommitSignal {
   #version = 0
   #waiting = new Set<() => void>()
 
-  /** To be read before the log is, and handed to `after`: what is committed in between is then not missed. */
+  /** Read this before the log and pass it to `after`, so that a commit in between is not missed. */
   get version(): number {
     return this.#version
   }
@@ -15,7 +15,7 @@ export class CommitSignal {
     for (const wake of waiting) wake()
   }
 
-  /** Resolves as soon as there was a commit after `version`, or when the signal aborts. */
+  /** Resolves when there was a commit after `version`, or when the signal aborts. */
   after(version: number, signal: AbortSignal): Promise<void> {
     if (version !== this.#version || signal.aborted) return Promise.resolve()
     return new Promise((resolve) => {

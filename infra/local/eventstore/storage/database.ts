@@ -7,7 +7,7 @@ import { findDamage } from './write-ahead-log.ts'
 const SCHEMA_VERSION = 1
 const SQLITE_BUSY = 5
 
-/** Another process, or another store in this one, has the directory open. */
+/** The directory is open in another process, or in another store of this one. */
 export class DirectoryInUse extends Error {
   constructor(directory: string) {
     super(
@@ -17,7 +17,7 @@ export class DirectoryInUse extends Error {
   }
 }
 
-/** Events that were acknowledged are missing. The message says what to do. */
+/** Acknowledged events are missing. The message says what to do. */
 class EventsMissing extends Error {
   constructor(directory: string, problem: string) {
     super(
@@ -27,26 +27,26 @@ class EventsMissing extends Error {
   }
 }
 
-/** By this file an operator says that what is missing may stay so. */
+/** The file with which an operator accepts the loss of events. */
 const ACCEPT_LOSS = 'accept-loss'
 
-/** An open directory: its database, for this process alone, and how far it was acknowledged. */
+/** An open directory, locked by this process: its database, and the acknowledged position. */
 export interface OpenDirectory {
   readonly database: DatabaseSync
   readonly acknowledged: Acknowledged
   /**
-   * To be called with the end of the log, before anything is written.
-   * @throws EventsMissing when more was acknowledged
+   * Checks the end of the log; called before anything is written.
+   * @throws EventsMissing when the log ends before the acknowledged position
    */
   verify(nextPosition: number): void
   close(): void
 }
 
 /**
- * Opens the database of a directory, for this process alone.
+ * Opens the database of a directory, and locks it for this process.
  *
- * A lock of the operating system is kept for as long as the process lives, so it dies with the process and can never be
- * stale. The write-ahead log is looked at before SQLite reads it, since SQLite removes what it cannot read.
+ * The lock is an operating system lock, which ends with the process and so is never stale. The write-ahead log
+ * is checked before SQLite opens it, because SQLite removes what it cannot read.
  *
  * @throws DirectoryInUse
  * @throws EventsMissing when the write-ahead log is damaged
@@ -78,7 +78,7 @@ export function openDirectory(directory: string): OpenDirectory {
         throw new EventsMissing(directory, finding)
       }
       acknowledged.advance(nextPosition)
-      // What SQLite has passed over must not be found again.
+      // Removes the damaged frames that SQLite skipped.
       database.exec('pragma wal_checkpoint(truncate)')
       rmSync(kept, { force: true })
       rmSync(pathOf(ACCEPT_LOSS), { force: true })
@@ -90,13 +90,16 @@ export function openDirectory(directory: string): OpenDirectory {
   }
 }
 
-/** SQLite removes a log that it has read, also when what it could read turns out to be too little. */
+/**
+ * Keeps a link to the write-ahead log, because SQLite removes the log after reading it, even if it could read
+ * only part of it.
+ */
 function keep(writeAheadLog: string, kept: string): void {
   if (!existsSync(writeAheadLog) || existsSync(kept)) return
   try {
     linkSync(writeAheadLog, kept)
   } catch {
-    // Not every file system has links.
+    // Not every file system supports links.
   }
 }
 
@@ -134,7 +137,9 @@ function openDatabase(directory: string, mayBeEmpty: boolean): DatabaseSync {
   }
 }
 
-/** Whether the tables are yet to be made. An existing database is not written to until it is known to be complete. */
+/**
+ * Whether the tables do not exist yet. An existing database is not written to until it is known to be complete.
+ */
 function isEmpty(database: DatabaseSync): boolean {
   const version = database.prepare('pragma user_version').get()?.user_version
   if (version === 0 || version === SCHEMA_VERSION) return version === 0

@@ -9,21 +9,21 @@ import {
 } from './event.ts'
 import { StreamTable } from './stream-table.ts'
 
-/** A slice of the log. `atEnd` says that nothing lay beyond it when it was read. */
+/** A page of the log. `atEnd`: there was nothing after it at the time of the read. */
 export interface Page {
   events: RecordedEvent[]
   atEnd: boolean
 }
 
-/** Which events of a stream may be seen. */
+/** The visible events of a stream. */
 export interface Visible {
-  /** The lowest revision that is shown. */
+  /** The lowest visible revision. */
   fromRevision: number
-  /** The earliest time of writing that is shown. */
+  /** The earliest visible creation time. */
   fromCreatedMs: number
 }
 
-/** So few that a page of the largest events there can be still fits into memory. */
+/** Small enough that a page of the largest possible events fits into memory. */
 export const PAGE_EVENTS = 128
 
 const SELECT = `
@@ -31,8 +31,8 @@ const SELECT = `
   from events e join streams s using (stream_id)`
 
 /**
- * The tables of events and streams, with their statements prepared once. Everything is synchronous: a page is
- * a consistent view, and a decision and the events that follow from it see nothing in between.
+ * The tables of events and streams, with prepared statements. All calls are synchronous, so a page is
+ * consistent, and nothing changes between a check and its write.
  */
 export class EventLog {
   readonly #insert: StatementSync
@@ -63,21 +63,21 @@ export class EventLog {
     this.recover()
   }
 
-  /** The position that the next event will get. Nothing in the log stands at or beyond it. */
+  /** The position of the next event. All events are before it. */
   get nextPosition(): number {
     return this.#nextPosition
   }
 
   /**
-   * Whether $all may be read from there: the start, an event, or anything at and after the end. EventStoreDB refuses any
-   * other number, since positions are places in its files.
+   * Whether $all can be read from this position: 0, an event's position, or at or after the end. EventStoreDB
+   * rejects other numbers, since positions are offsets in its files.
    */
   isPosition(position: number): boolean {
     if (position === 0 || position >= this.#nextPosition) return true
     return this.#allForwards.get(position, 1)?.position === position
   }
 
-  /** Takes up from what is on disk: at the start, and after a transaction was rolled back. */
+  /** Reads the end of the log from disk: at the start, and after a rollback. */
   recover(): void {
     const row = this.#last.get()
     const last = row && toEvent(row)
@@ -93,8 +93,8 @@ export class EventLog {
   }
 
   /**
-   * Writes events at consecutive revisions, inside the transaction that the caller has begun. Returns the
-   * position of the last one.
+   * Writes events at consecutive revisions, inside the caller's transaction.
+   * @returns the position of the last one
    */
   insert(stream: string, firstRevision: number, events: readonly ProposedEvent[], createdMs: number): number {
     const streamId = this.#streams.setHead(stream, firstRevision + events.length - 1)
@@ -133,7 +133,7 @@ export class EventLog {
     return toPage(this.#allForwards.all(from, count), count)
   }
 
-  /** Events before a position, the latest first. */
+  /** Events before a position, newest first. */
   allBackwards(before: number, limit: number): Page {
     const count = pageLimit(limit)
     return toPage(this.#allBackwards.all(before, count), count)
@@ -174,7 +174,7 @@ function toEvent(row: Row): RecordedEvent {
   }
 }
 
-/** Positions grow like byte offsets, as in EventStoreDB, so that nobody gets away with adding one. */
+/** Positions grow like byte offsets, as in EventStoreDB, so that code that adds one fails. */
 function recordSize(stream: string, event: ProposedEvent): number {
   return 64 + stream.length + event.type.length + event.metadata.length + event.data.length
 }

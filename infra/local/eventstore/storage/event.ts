@@ -7,9 +7,9 @@ export interface ProposedEvent {
   data: Uint8Array
 }
 
-/** An event as it stands in the log. */
+/** An event in the log. */
 export interface RecordedEvent extends ProposedEvent {
-  /** Commit and prepare position, which are the same: nothing here spans several log records. */
+  /** The commit and prepare position, which are equal because no write spans several log records. */
   position: number
   stream: string
   revision: number
@@ -17,18 +17,18 @@ export interface RecordedEvent extends ProposedEvent {
 }
 
 /**
- * EventStoreDB numbers a tombstone, and marks a soft-deleted stream in `$tb`, with the largest int64. A
- * JavaScript number cannot hold that, so inside this store the largest safe integer stands for it.
+ * EventStoreDB uses the largest int64 as the revision of a tombstone and as `$tb` of a soft-deleted stream. A
+ * JavaScript number cannot represent it, so this store uses the largest safe integer.
  */
 export const DELETED_REVISION = Number.MAX_SAFE_INTEGER
 
 /** The revision of a stream that has no events. */
 export const NO_REVISION = -1
 
-/** What the store knows of a stream besides its events. */
+/** The state of a stream besides its events. */
 export interface StreamState {
   name: string
-  /** Revision of the last event, `NO_REVISION` before the first, `DELETED_REVISION` after the tombstone. */
+  /** The revision of the last event, `NO_REVISION` before the first, `DELETED_REVISION` after the tombstone. */
   head: number
   retention: Retention
 }

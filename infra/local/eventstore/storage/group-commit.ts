@@ -7,15 +7,15 @@ interface Job {
 }
 
 interface Hooks {
-  /** The commit is on disk, and nobody knows yet. */
+  /** After the commit, before any answer. */
   beforeAnswers(): void
   onCommit(): void
   onRollback(): void
 }
 
 /**
- * Runs writes together, one transaction an event-loop turn, so that any number of concurrent appenders pay for
- * one flush to disk. A write is acknowledged only after the commit that holds it.
+ * Commits concurrent writes together, in one transaction per event-loop tick, so that they share one flush to
+ * disk. A write is acknowledged only after its commit.
  */
 export class GroupCommit {
   readonly #database: DatabaseSync
@@ -27,7 +27,7 @@ export class GroupCommit {
     this.#hooks = hooks
   }
 
-  /** The work must check before it writes: what it has written stays, unless the whole group fails. */
+  /** Queues a write. It must check before it writes: its writes are kept unless the whole group fails. */
   submit<T>(work: () => T): Promise<T> {
     if (!this.#database.isOpen) return Promise.reject(new Error('the store is closed'))
     return new Promise((resolve, reject) => {

@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { integer, optionalInteger, type Row, text } from './columns.ts'
 import { NO_REVISION, type Retention, type StreamState } from './event.ts'
 
-/** A row a stream: where it ends, and what its metadata hides. */
+/** One row per stream: its last revision, and its retention settings. */
 export class StreamTable {
   readonly #find: StatementSync
   readonly #setHead: StatementSync
@@ -27,14 +27,14 @@ export class StreamTable {
     return row && { name: text(row, 'name'), head: integer(row, 'head'), retention: toRetention(row) }
   }
 
-  /** Returns the number under which the stream's events are stored. */
+  /** Sets a stream's last revision. @returns the number of the stream */
   setHead(name: string, head: number): number {
     const row = this.#setHead.get(name, head)
     if (!row) throw new Error(`no row for stream ${name}`)
     return integer(row, 'stream_id')
   }
 
-  /** A stream may have metadata before it has events. */
+  /** Sets a stream's retention; the stream may have no events yet. */
   setRetention(name: string, { truncateBefore, maxCount, maxAgeSeconds }: Retention): void {
     this.#setRetention.run(name, truncateBefore, maxCount ?? null, maxAgeSeconds ?? null)
   }

@@ -2,19 +2,19 @@ import { existsSync, readFileSync } from 'node:fs'
 
 const HEADER_BYTES = 32
 const FRAME_HEADER_BYTES = 24
-/** Its lowest bit says in which byte order the checksums are counted. */
+/** The lowest bit is the byte order of the checksums. */
 const MAGIC = 0x377f0682
 
 /**
- * Finds damage in SQLite's write-ahead log. SQLite reads it up to the first frame whose checksum is wrong, and silently
- * ignores the rest, since a crash leaves such a frame at the end. So damage in the middle would drop transactions that
- * were acknowledged.
+ * Finds damage in SQLite's write-ahead log. SQLite reads the log up to the first frame with a wrong checksum
+ * and silently ignores the rest, because a crash leaves such a frame at the end. Damage in the middle would
+ * therefore drop acknowledged transactions.
  *
- * Each commit is flushed to disk before the next transaction begins. A crash can therefore leave wrong frames in the last
- * transaction alone, which has one commit at most. When good frames with two commits follow a wrong one, its
- * transaction was not the last, and it is no crash that made it wrong.
+ * Each commit is flushed to disk before the next transaction starts, so a crash can leave wrong frames only in
+ * the last transaction, which has at most one commit. If good frames with two commits follow a wrong frame,
+ * that frame was not in the last transaction, so a crash did not cause it.
  *
- * @returns where the damage begins, in bytes; undefined when there is none, or none that differs from a crash
+ * @returns the byte offset of the damage; undefined when there is none, or none that can be told from a crash
  * @see https://www.sqlite.org/fileformat2.html#the_write_ahead_log
  */
 export function findDamage(path: string): number | undefined {
@@ -22,7 +22,7 @@ export function findDamage(path: string): number | undefined {
   if (!log) return undefined
   let wrong = 0
   while (wrong < log.frames && log.isGood(wrong)) wrong += 1
-  // What is wrong may be the frame's own checksum, by which the next one is judged.
+  // The wrong part may be the frame's own checksum, which the check of the next frame uses.
   return log.commitsFrom(wrong + 1) >= 2 || log.commitsFrom(wrong + 2) >= 2 ? log.offsetOf(wrong) : undefined
 }
 
@@ -43,7 +43,7 @@ class Log {
     this.frames = Math.floor((content.length - HEADER_BYTES) / this.#frameBytes)
   }
 
-  /** Undefined when the header is wrong: SQLite then ignores the whole log. */
+  /** Opens a log; undefined when the header is invalid, and SQLite ignores the whole log. */
   static open(content: Buffer): Log | undefined {
     if (content.length < HEADER_BYTES) return undefined
     const magic = content.readUInt32BE(0)
@@ -57,7 +57,10 @@ class Log {
     return HEADER_BYTES + frame * this.#frameBytes
   }
 
-  /** Whether it belongs to this log and not to the one that was here before, and follows from the frame before it. */
+  /**
+   * Whether a frame belongs to this log instead of an overwritten one, and its checksum follows from the frame
+   * before.
+   */
   isGood(frame: number): boolean {
     const offset = this.offsetOf(frame)
     const content = this.#content
@@ -69,7 +72,7 @@ class Log {
     return sum[0] === content.readUInt32BE(offset + 16) && sum[1] === content.readUInt32BE(offset + 20)
   }
 
-  /** How many transactions end in the good frames that follow one another from here. */
+  /** The number of commits in the consecutive good frames from here. */
   commitsFrom(frame: number): number {
     let commits = 0
     for (let next = frame; next < this.frames && this.isGood(next); next += 1) {

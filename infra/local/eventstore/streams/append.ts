@@ -18,7 +18,7 @@ import { MAXIMUM_APPEND_BYTES, parseProposedEvent, proposedBytes } from './propo
 
 type Call = ServerReadableStream<streams.AppendReq, streams.AppendResp>
 
-/** The classic append, one call an append, which clients use when a call carries credentials of its own. */
+/** The classic append, one call per append, which clients use when a call has its own credentials. */
 export function appendHandler(
   store: EventStore,
 ): handleClientStreamingCall<streams.AppendReq, streams.AppendResp> {
@@ -32,8 +32,8 @@ export function appendHandler(
 
 async function serve(store: EventStore, call: Call): Promise<streams.AppendResp> {
   const { stream, expected, events } = await receive(call)
-  // A call whose connection breaks ends as one that is complete does, and is known to be cancelled a moment later. What
-  // came of it may be the first of several events, which belong together.
+  // A call with a broken connection ends like a complete one, and is marked as cancelled a moment later. It may
+  // have received only the first of several events that belong together.
   const outcome = await store.appendUnless(() => call.cancelled, stream, expected, events)
   switch (outcome.kind) {
     case 'written':

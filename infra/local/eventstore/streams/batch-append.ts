@@ -9,7 +9,7 @@ import { parseStreamName, parseUuid } from '../wire/identifiers.ts'
 import { parseExpectedVersion } from './expected-version.ts'
 import { MAXIMUM_APPEND_BYTES, parseProposedEvent, proposedBytes } from './proposed-event.ts'
 
-/** An append of which more parts may come. */
+/** An append that may have further parts. */
 interface Proposal {
   stream: string
   expected: ExpectedVersion
@@ -18,7 +18,7 @@ interface Proposal {
   bytes: number
 }
 
-/** An append that was refused early. Its other parts are still to come and must not be answered again. */
+/** An append that was refused early. Its other parts are still coming, and it must be answered only once. */
 interface Refusal {
   stream: string
   refused: BatchAppendResult
@@ -35,7 +35,7 @@ export function batchAppendHandler(
 
 /**
  * All appends of a client, multiplexed over one call by correlation id. A client crashes on a second reply to
- * the same id, so every append is answered when its final part is in, and only then.
+ * the same id, so every append is answered once, after its final part.
  */
 class BatchAppendCall {
   readonly #call: Call
@@ -114,12 +114,12 @@ function addPart(earlier: Proposal | Refusal | undefined, part: BatchAppendReq):
   try {
     const proposal = earlier ?? parseOptions(part)
     stream = proposal.stream
-    // Before anything of it is counted, as in EventStoreDB.
+    // Before its events are counted, as in EventStoreDB.
     if (!earlier && proposal.deadlineMs <= Date.now()) return { stream, refused: { kind: 'timeout' } }
     for (const message of part.getProposedMessagesList()) {
       const event = parseProposedEvent(message)
       proposal.bytes += proposedBytes(event)
-      // What exceeds the maximum is refused in the end, so it need not fill the memory until then.
+      // An append that exceeds the maximum is refused at its end, so its events need not be kept until then.
       if (proposal.bytes <= MAXIMUM_APPEND_BYTES) proposal.events.push(event)
     }
     return proposal

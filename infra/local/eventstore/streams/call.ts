@@ -1,7 +1,7 @@
 import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js'
 import type { ServerWritableStream } from '@grpc/grpc-js'
 
-/** A read or a subscription: the protocol has one call for both. */
+/** A read or a subscription; the protocol has one call for both. */
 export type ReadCall = ServerWritableStream<ReadReq, Uint8Array>
 
 type ReplyingCall = Pick<
@@ -9,12 +9,12 @@ type ReplyingCall = Pick<
   'cancelled' | 'destroyed' | 'once' | 'removeListener'
 >
 
-/** Whether the client has gone away, so that what is still to be sent need not be read. */
+/** Whether the client has disconnected, so that nothing more needs to be read. */
 export function isOver(call: ReplyingCall): boolean {
   return call.cancelled || call.destroyed
 }
 
-/** Resolves when the client has taken enough to be sent more, or has gone away. */
+/** Resolves when the client can receive more, or has disconnected. */
 export function drained(call: ReplyingCall): Promise<void> {
   if (isOver(call)) return Promise.resolve()
   return new Promise((resolve) => {

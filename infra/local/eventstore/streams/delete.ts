@@ -21,7 +21,7 @@ export function deleteHandler(store: EventStore): handleUnaryCall<streams.Delete
     respondTo(call.request, (error, response) => respond(error && toRpcError(error), response))
 }
 
-/** Hard delete: the stream's name is used up. */
+/** Hard delete: the stream name cannot be used again. */
 export function tombstoneHandler(
   store: EventStore,
 ): handleUnaryCall<streams.TombstoneReq, streams.TombstoneResp> {
@@ -48,7 +48,7 @@ function parseOptions(options: streams.DeleteReq.Options | streams.TombstoneReq.
   }
 }
 
-/** The position of the event that deletes, as it travels. */
+/** The position of the delete event, as sent. */
 function deletedAt(outcome: WriteOutcome, stream: string, expected: ExpectedVersion): string {
   switch (outcome.kind) {
     case 'written':

@@ -2,7 +2,7 @@ import type { ExpectedVersion } from '../engine/version-check.ts'
 import { invalidArgument } from '../wire/errors.ts'
 import { parseUint64 } from '../wire/numbers.ts'
 
-/** What the options of all writing RPCs have in common, except how they call an exact revision. */
+/** The options that all writing RPCs share; only the exact revision has different names. */
 interface VersionOptions {
   hasAny(): boolean
   hasNoStream(): boolean

@@ -2,12 +2,12 @@ import type streams from '@eventstore/db-client/generated/streams_pb.js'
 import type { RecordedEvent } from '../storage/event.ts'
 import { handlerFailed, invalidArgument } from '../wire/errors.ts'
 
-/** How many events a filter considers at most before it reports how far it is, unless the client says. */
+/** The default number of events that a filter checks before it reports its position. */
 const DEFAULT_WINDOW = 32
 
 export interface EventFilter {
   matches(event: RecordedEvent): boolean
-  /** A subscription reports a checkpoint each time it has considered this many events. */
+  /** A subscription sends a checkpoint each time it has checked this many events. */
   checkpointInterval: number
 }
 

@@ -5,14 +5,14 @@ import type { ResolvedEvent } from '../wire/read-response.ts'
 
 const LINK_TYPE = '$>'
 
-/** An event as it stands, or, if it is a link and links are to be followed, the event that it points to. */
+/** Returns an event or, if it is a link and links are to be resolved, the event that it points to. */
 export function resolveEvent(log: EventLog, event: RecordedEvent, resolveLinks: boolean): ResolvedEvent {
   const { position } = event
   if (!resolveLinks || event.type !== LINK_TYPE) return { event, position }
   return { event: linkedEvent(log, event.data), link: event, position }
 }
 
-/** A link's data is `revision@stream`. What it points to may have been deleted since. */
+/** A link's data is `revision@stream`. The target may have been deleted. */
 function linkedEvent(log: EventLog, data: Uint8Array): RecordedEvent | undefined {
   const [, revision, stream] = /^(\d+)@(.+)$/s.exec(Buffer.from(data).toString()) ?? []
   if (revision === undefined || stream === undefined) return undefined

@@ -5,12 +5,12 @@ import { invalidPosition, streamDeleted } from '../wire/errors.ts'
 import type { ReadRequest, ReadStart } from './read-request.ts'
 
 /**
- * The pages of a read. Each is read when the one before it has been sent, so a slow reader holds no more than
- * one page in memory.
+ * The pages of a read. Each is read after the previous one was sent, so a slow reader holds only one page in
+ * memory.
  */
 export type Pages = Iterable<readonly RecordedEvent[]>
 
-/** `$all` forwards includes the event at the position, backwards begins before it. */
+/** Pages of `$all`. Forward reads include the event at the position, backward reads start before it. */
 export function allPages(log: EventLog, { target, backwards, pageEvents }: PagedRead): Pages {
   if (typeof target.from === 'number' && !log.isPosition(target.from)) throw invalidPosition()
   const from = startIn(target.from, log.nextPosition)
@@ -28,8 +28,8 @@ export function allPages(log: EventLog, { target, backwards, pageEvents }: Paged
 }
 
 /**
- * A stream is read from the revision that is asked for, in both directions. `undefined` means that there is no
- * such stream, or that it was soft-deleted.
+ * Pages of a stream. Reads in both directions include the given revision. `undefined` when the stream does not
+ * exist or was soft-deleted.
  */
 export function streamPages(
   log: EventLog,

@@ -3,10 +3,10 @@ import type { ProposedEvent } from '../storage/event.ts'
 import { missingEventProperty } from '../wire/errors.ts'
 import { parseUuid } from '../wire/identifiers.ts'
 
-/** EventStoreDB refuses to write more than this at once. */
+/** The largest append that EventStoreDB accepts. */
 export const MAXIMUM_APPEND_BYTES = 1024 * 1024
 
-/** What the proposed messages of `Append` and of `BatchAppend` have in common. */
+/** The fields that the messages of `Append` and `BatchAppend` share. */
 interface ProposedMessage {
   getId(): shared.UUID | undefined
   getMetadataMap(): { get(key: string): string | undefined }
@@ -25,7 +25,7 @@ export function parseProposedEvent(message: ProposedMessage): ProposedEvent {
   }
 }
 
-/** Counted as EventStoreDB does, with two bytes a character of the type. */
+/** The size as EventStoreDB counts it, with two bytes for each character of the type. */
 export function proposedBytes(event: ProposedEvent): number {
   return event.data.length + event.metadata.length + 2 * event.type.length
 }

@@ -4,10 +4,10 @@ import { parseStreamName } from '../wire/identifiers.ts'
 import { parseUint64 } from '../wire/numbers.ts'
 import { type EventFilter, parseFilter } from './filter.ts'
 
-/** One RPC serves reads and subscriptions, of one stream and of all. */
+/** A read or subscription, of one stream or of all. */
 export interface ReadRequest {
   target: ReadTarget
-  /** How many events at most; `subscription` goes on for ever. */
+  /** The maximum number of events; `subscription` has no end. */
   count: number | 'subscription'
   backwards: boolean
   filter: EventFilter | undefined
@@ -17,7 +17,7 @@ export interface ReadRequest {
 
 export type ReadTarget = { kind: 'stream'; name: string; from: ReadStart } | { kind: 'all'; from: ReadStart }
 
-/** A revision in a stream, a position in all. */
+/** A revision for a stream, a position for all. */
 export type ReadStart = 'start' | 'end' | number
 
 export function parseReadRequest(request: streams.ReadReq): ReadRequest {

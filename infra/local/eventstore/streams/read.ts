@@ -53,7 +53,7 @@ async function sendPages(
       if (!hasRoom) await drained(call)
       if (isOver(call)) return
     }
-    // A filter may pass over pages without a pause for the socket. Others must get their turn all the same.
+    // A filter may skip whole pages without waiting for the socket; other work must be able to run.
     if (page.length === PAGE_EVENTS) await nextTurn()
   }
 }

@@ -4,11 +4,11 @@ import { type EventLog, PAGE_EVENTS, type Page } from '../storage/event-log.ts'
 import type { ReadStart, ReadTarget } from '../streams/read-request.ts'
 import { invalidPosition, streamDeleted } from '../wire/errors.ts'
 
-/** What a subscription pulls from: the events after its cursor, a page at a time. */
+/** Returns the events after a cursor, a page at a time, for a subscription. */
 export interface Feed {
-  /** Position or revision of the last event that was pulled, or where the feed was told to start. */
+  /** The position or revision of the last event returned, or of the start. */
   readonly cursor: number
-  /** Live, a subscriber gets what is written even if the stream's metadata hide it by the time it is read. */
+  /** A live subscriber gets new events even if the stream's metadata hide them by the time they are read. */
   next(live: boolean): Page
 }
 
@@ -18,7 +18,7 @@ export function openFeed(log: EventLog, target: ReadTarget): Feed {
 
 function allFeed(log: EventLog, from: ReadStart): Feed {
   if (typeof from === 'number' && !log.isPosition(from)) throw invalidPosition()
-  // A checkpoint tells this before anything else is written, so it must be the position of an event.
+  // A checkpoint may send this before any event, so it must be the position of an event.
   let cursor = startAfter(from, log.allBackwards(log.nextPosition, 1).events.at(0)?.position ?? -1)
   return {
     get cursor() {
@@ -50,7 +50,7 @@ function streamFeed(log: EventLog, name: string, from: ReadStart): Feed {
   }
 }
 
-/** The revision or position before the first that is wanted: subscriptions leave out the one they start at. */
+/** The cursor for a start: subscriptions exclude the event that they start at. */
 function startAfter(from: ReadStart, end: number): number {
   if (from === 'start') return -1
   return from === 'end' ? end : from

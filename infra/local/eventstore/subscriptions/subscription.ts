@@ -16,8 +16,8 @@ import {
 import { type Feed, openFeed } from './feed.ts'
 
 /**
- * A subscription pulls from the log and sleeps until the next commit when there is nothing more. It buffers no
- * live events, so there is no gap between catching up and being live, and a slow subscriber costs nothing.
+ * A subscription reads from the log, and waits for the next commit when there is no more. It does not buffer
+ * live events, so there is no gap when it becomes live, and a slow subscriber uses no memory.
  */
 export async function subscribe(
   store: EventStore,
@@ -38,7 +38,7 @@ class Subscription {
   readonly #call: ReadCall
   readonly #request: ReadRequest
   readonly #signal: AbortSignal
-  /** Events that the filter has looked at since the last checkpoint. */
+  /** Events checked by the filter since the last checkpoint. */
   #considered = 0
   #live = false
 
@@ -63,7 +63,7 @@ class Subscription {
         await this.#goLive(feed.cursor)
         await this.#store.commits.after(version, this.#signal)
       } else {
-        // A filter may pass over whole pages without a pause for the socket. Others must get their turn.
+        // A filter may skip whole pages without waiting for the socket; other work must be able to run.
         await nextTurn()
       }
     }
@@ -80,7 +80,7 @@ class Subscription {
     if (this.#considered >= filter.checkpointInterval) await this.#checkpoint(event.position)
   }
 
-  /** Tells how far the filter has looked, so that a subscriber need not start over from the last match. */
+  /** Sends the filter's position, so that a subscriber need not restart from the last match. */
   async #checkpoint(position: number): Promise<void> {
     this.#considered = 0
     await this.#send(encodeCheckpoint(position))

@@ -5,8 +5,8 @@ import { NO_REVISION } from '../storage/event.ts'
 import { bytes, number } from './tags.ts'
 
 /**
- * `BatchAppendResp`. It is written by hand because its errors are `google.protobuf.Any`, whose class the client
- * library keeps to itself.
+ * `BatchAppendResp`, encoded by hand because its errors are `google.protobuf.Any`, whose class the client
+ * library does not export.
  */
 
 export type BatchAppendResult =

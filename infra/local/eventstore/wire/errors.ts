@@ -2,7 +2,7 @@ import { Metadata, type StatusObject, status } from '@grpc/grpc-js'
 import type { ExpectedVersion } from '../engine/version-check.ts'
 import { NO_REVISION } from '../storage/event.ts'
 
-/** An RPC's failure: gRPC sends code and details, the client makes its error out of the trailers. */
+/** An RPC error: gRPC sends the code and details, and the client builds its error from the trailers. */
 export class RpcError extends Error implements StatusObject {
   readonly code: status
   readonly details: string
@@ -35,7 +35,7 @@ export function streamDeleted(stream: string): RpcError {
   })
 }
 
-/** A delete that expected something else. An append says so in its answer. */
+/** A delete with a wrong expected version. An append reports it in its answer. */
 export function wrongExpectedVersion(stream: string, expected: ExpectedVersion, head: number): RpcError {
   const expectedNumber = versionNumber(expected)
   return new RpcError(
@@ -57,22 +57,22 @@ export function maximumAppendSizeExceeded(bytes: number): RpcError {
   })
 }
 
-/** In EventStoreDB's words. */
+/** With EventStoreDB's message. */
 export function invalidPosition(): RpcError {
   return new RpcError(status.UNKNOWN, 'Unexpected ReadAllResult: InvalidPosition')
 }
 
-/** Nobody hears it. */
+/** The client is gone, so it does not receive this. */
 export function callCancelled(): RpcError {
   return new RpcError(status.CANCELLED, 'The call was broken off')
 }
 
-/** What EventStoreDB says where it did not expect a mistake, as in a filter's expression. */
+/** EventStoreDB's error for unexpected mistakes, as in a filter's expression. */
 export function handlerFailed(): RpcError {
   return new RpcError(status.UNKNOWN, 'Exception was thrown by handler.')
 }
 
-/** What a client makes of EventStoreDB's answer when it cannot write a stream's name into its trailers. */
+/** The client's error when EventStoreDB cannot write a stream name into its trailers. */
 function unwritableTrailers(): RpcError {
   return new RpcError(status.UNKNOWN, 'Received HTTP status code 500')
 }
@@ -81,7 +81,7 @@ export function shuttingDown(): RpcError {
   return new RpcError(status.UNAVAILABLE, 'Server is shutting down')
 }
 
-/** Whatever else went wrong, such as a full disk, in words that help whoever reads the client's log. */
+/** Converts any other error, such as a full disk, with a message for the client's log. */
 export function toRpcError(error: unknown): RpcError {
   if (error instanceof RpcError) return error
   const reason = error instanceof Error ? error.message : String(error)
@@ -103,7 +103,7 @@ function versionNumber(expected: ExpectedVersion): number {
 
 const isAscii = (value: string): boolean => /^[\x20-\x7e]*$/.test(value)
 
-/** HTTP/2 trailers carry nothing but ASCII; the rest of a stream's name is percent-encoded. */
+/** HTTP/2 trailers are ASCII; other characters of a stream name are percent-encoded. */
 function toAscii(value: string): string {
   return value.replace(/[^\x20-\x7e]+/gu, (other) => encodeURIComponent(other.toWellFormed()))
 }

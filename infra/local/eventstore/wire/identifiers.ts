@@ -3,14 +3,17 @@ import { invalidArgument } from './errors.ts'
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** Stream names travel as bytes. */
+/** Decodes a stream name, which is sent as bytes. @throws RpcError for an invalid name */
 export function parseStreamName(identifier: shared.StreamIdentifier | undefined): string {
   const name = Buffer.from(identifier?.getStreamName_asU8() ?? []).toString()
   if (name === '' || name === '$all') throw invalidArgument(`'${name}' is not a stream name.`)
   return name
 }
 
-/** Clients may send an id as text or as two 64-bit halves. It is kept as text in lower case. */
+/**
+ * Decodes an id, sent as text or as two 64-bit halves, into lower-case text.
+ * @throws RpcError for an invalid id
+ */
 export function parseUuid(uuid: shared.UUID | undefined): string {
   const structured = uuid?.getStructured()
   const text = structured
@@ -27,7 +30,7 @@ function joinHalves(most: string, least: string): string {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
 
-/** The two halves of an id, as the signed numbers in which they travel. */
+/** Splits an id into two signed 64-bit numbers. */
 export function splitHalves(uuid: string): { most: string; least: string } {
   const hex = uuid.replaceAll('-', '')
   const half = (digits: string): string => BigInt.asIntN(64, BigInt(`0x${digits}`)).toString()

@@ -5,11 +5,11 @@ import { revisionOnWire } from './numbers.ts'
 import { bytes, number } from './tags.ts'
 
 /**
- * `ReadResp`, written field by field: it is sent once an event, and the generated code takes several times as
+ * `ReadResp`, encoded field by field: it is sent once per event, and the generated code takes several times as
  * long. Field numbers are those of `streams.proto`.
  */
 
-/** An event as a read returns it: what stands in the log, or what the link that stands there points to. */
+/** An event as a read returns it: from the log, or from the link in the log. */
 export interface ResolvedEvent {
   event: RecordedEvent | undefined
   link?: RecordedEvent
