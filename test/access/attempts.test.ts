@@ -1,4 +1,4 @@
-/** An allowance is exact whoever shares it: so many at once, one more after each interval, and no more among racers. */
+/** Allowances are exact across processes: a burst, then one per interval, and no more under concurrency. */
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { migrate } from '../../projections/database/migrate.ts'
@@ -30,7 +30,7 @@ const allowance = { burst: 3, intervalMs: 10_000 }
 const take = () => attempts.take([{ bucket, allowance }])
 const allowed = { allowed: true }
 
-test('a burst is allowed, then one an interval, and it says how long to wait', async () => {
+test('a burst is allowed, then one per interval, and a refusal says how long to wait', async () => {
   for (let n = 0; n < 3; n++) expect(await take()).toStrictEqual(allowed)
   expect(await take()).toStrictEqual({ allowed: false, retryAfterSeconds: 10 })
   now += 4000
@@ -43,14 +43,14 @@ test('a burst is allowed, then one an interval, and it says how long to wait', a
   expect((await take()).allowed).toBe(false)
 })
 
-test('being refused costs nothing', async () => {
+test('a refused attempt uses nothing', async () => {
   for (let n = 0; n < 3; n++) await take()
   for (let n = 0; n < 20; n++) expect((await take()).allowed).toBe(false)
   now += 10_000
   expect(await take()).toStrictEqual(allowed)
 })
 
-test('racers, as from several processes, get no more than there is', async () => {
+test('concurrent attempts, as from several processes, never exceed the allowance', async () => {
   const others = createAttempts(db, () => new Date(now))
   const taken = await Promise.all(
     Array.from({ length: 40 }, (_, n) => (n % 2 ? attempts : others).take([{ bucket, allowance }])),
@@ -58,7 +58,7 @@ test('racers, as from several processes, get no more than there is', async () =>
   expect(taken.filter((attempt) => attempt.allowed)).toHaveLength(3)
 })
 
-test('all of several buckets must have some', async () => {
+test('an attempt needs a unit in each of several buckets', async () => {
   const both = () =>
     attempts.take([
       { bucket, allowance },
@@ -68,27 +68,27 @@ test('all of several buckets must have some', async () => {
   expect(await both()).toStrictEqual({ allowed: false, retryAfterSeconds: 60 })
 })
 
-test('what is given back can be taken again, and no more', async () => {
+test('a returned attempt can be taken again, once', async () => {
   for (let n = 0; n < 3; n++) await take()
   await attempts.giveBack(bucket, allowance)
   expect(await take()).toStrictEqual(allowed)
   expect((await take()).allowed).toBe(false)
 })
 
-test('what is forgiven is whole again', async () => {
+test('a forgiven bucket is full again', async () => {
   for (let n = 0; n < 3; n++) await take()
   await attempts.forgive(bucket)
   for (let n = 0; n < 3; n++) expect(await take()).toStrictEqual(allowed)
 })
 
-test('a clock that is set back by an hour holds nobody up for an hour', async () => {
+test('a clock that is set back by an hour does not block attempts for an hour', async () => {
   for (let n = 0; n < 3; n++) expect(await take()).toStrictEqual(allowed)
   now -= 3_600_000
   for (let n = 0; n < 3; n++) expect(await take()).toStrictEqual(allowed)
   expect(await take()).toStrictEqual({ allowed: false, retryAfterSeconds: 10 })
 })
 
-test('clocks that differ by seconds give nobody more', async () => {
+test('clocks that differ by seconds do not increase the allowance', async () => {
   for (let n = 0; n < 3; n++) expect(await take()).toStrictEqual(allowed)
   now -= 8000
   expect(await take()).toStrictEqual({ allowed: false, retryAfterSeconds: 18 })

@@ -1,4 +1,6 @@
-/** Passwords are hashed with argon2id and compared as people mean them; codes are good for their own time alone. */
+/**
+ * Passwords are hashed with argon2id and compared in normalized form; codes are valid only for their time step.
+ */
 import { Secret, TOTP } from 'otpauth'
 import { describe, expect, test } from 'vitest'
 import { createFingerprint, sameMailbox } from '../../src/access/fingerprint.ts'
@@ -7,7 +9,7 @@ import { newTotpSecret, totpStep, totpUri } from '../../src/access/totp.ts'
 import { newMasterKey, parseMasterKey } from '../../src/vault/master-key.ts'
 
 describe('a password', () => {
-  test('is kept as argon2id, with what OWASP asks for, and never twice the same', async () => {
+  test('is stored as argon2id with OWASP's parameters and a fresh salt', async () => {
     const one = await hashPassword('correct horse battery staple')
     expect(one).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
     expect(await hashPassword('correct horse battery staple')).not.toBe(one)
@@ -16,12 +18,12 @@ describe('a password', () => {
     expect(await passwordFits(one, '')).toBe(false)
   })
 
-  test('is the same however it was composed on the keyboard', async () => {
+  test('matches however the keyboard composes it', async () => {
     const hash = await hashPassword('Caf\u00e9 Caf\u00e9 Caf\u00e9')
     expect(await passwordFits(hash, 'Cafe\u0301 Cafe\u0301 Cafe\u0301')).toBe(true)
   })
 
-  test('is told right also when many are asked about at once', async () => {
+  test('is checked correctly under concurrency', async () => {
     const hash = await hashPassword('correct horse battery staple')
     const asked = Array.from({ length: 12 }, (_, n) =>
       passwordFits(hash, n % 3 ? 'wrong' : 'correct horse battery staple'),
@@ -29,7 +31,7 @@ describe('a password', () => {
     expect(await Promise.all(asked)).toStrictEqual(Array.from({ length: 12 }, (_, n) => n % 3 === 0))
   })
 
-  test('of nobody fits nothing', async () => expect(await passwordFits(null, 'anything at all')).toBe(false))
+  test('without a hash never matches', async () => expect(await passwordFits(null, 'anything at all')).toBe(false))
 
   test.each([
     ['short', 'at least 12'],
@@ -42,7 +44,7 @@ describe('a password', () => {
     expect(problemOfPassword(password, 'ada.lovelace@example.com')).toContain(why),
   )
 
-  test.each(['correct horse battery', 'twelve chars', '🔑🔒🗝️ keys & 🚪s'])('%s may', (password) =>
+  test.each(['correct horse battery', 'twelve chars', '🔑🔒🗝️ keys & 🚪s'])('%s is accepted', (password) =>
     expect(problemOfPassword(password, 'ada@example.com')).toBeUndefined(),
   )
 })
@@ -54,19 +56,19 @@ describe('a code', () => {
   const codeAt = (steps: number) =>
     new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: now.getTime() + steps * 30_000 })
 
-  test.each([-1, 0, 1])('%i steps off tells its step', (off) =>
+  test.each([-1, 0, 1])('%i steps off returns its step', (off) =>
     expect(totpStep(secret, codeAt(off), now)).toBe(step + off),
   )
-  test.each([-2, 2, 100])('%i steps off is none', (off) =>
+  test.each([-2, 2, 100])('%i steps off is rejected', (off) =>
     expect(totpStep(secret, codeAt(off), now)).toBeUndefined(),
   )
-  test('is read with spaces, as apps show it', () =>
+  test('may contain spaces, as apps show it', () =>
     expect(totpStep(secret, `${codeAt(0).slice(0, 3)} ${codeAt(0).slice(3)}`, now)).toBe(step))
-  test.each(['', '12345', 'abcdef', '0000000000'])('%j is none', (code) =>
+  test.each(['', '12345', 'abcdef', '0000000000'])('%j is rejected', (code) =>
     expect(totpStep(secret, code, now)).toBeUndefined(),
   )
-  test('of nobody is none', () => expect(totpStep(undefined, codeAt(0), now)).toBeUndefined())
-  test('secrets are 160 random bits, and the app is told whose they are', () => {
+  test('without a secret is rejected', () => expect(totpStep(undefined, codeAt(0), now)).toBeUndefined())
+  test('a secret has 160 random bits, and its URI names the account', () => {
     expect(secret).toMatch(/^[A-Z2-7]{32}$/)
     expect(newTotpSecret()).not.toBe(secret)
     const uri = new URL(totpUri(secret, 'ada@example.com', 'acme'))
@@ -77,7 +79,7 @@ describe('a code', () => {
   })
 })
 
-test('a fingerprint tells nothing without the master key, and nothing of another kind', () => {
+test('a fingerprint depends on the master key and on the kind', () => {
   const fingerprint = createFingerprint(parseMasterKey(newMasterKey()))
   const other = createFingerprint(parseMasterKey(newMasterKey()))
   const address = sameMailbox(' Ada@Example.com ')

@@ -1,10 +1,10 @@
-/** What has failed waits longer each time, for a minute at most, and a clock that is set back makes that no longer. */
+/** Failed items wait longer after each failure, for a minute at most, also if a clock is set back. */
 import { expect, test } from 'vitest'
 import { createBackoff } from '../../src/async/backoff.ts'
 
 const start = Date.parse('2026-03-01T12:00:00.000Z')
 
-test('it waits twice as long after each failure', () => {
+test('the pause doubles after each failure', () => {
   let now = start
   const backoff = createBackoff(() => new Date(now))
   for (const pauseMs of [2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]) {
@@ -16,7 +16,7 @@ test('it waits twice as long after each failure', () => {
   }
 })
 
-test('a clock that is set back by an hour has it tried at once', () => {
+test('after a clock is set back by an hour the item is retried at once', () => {
   let now = start
   const backoff = createBackoff(() => new Date(now))
   backoff.failed('one')

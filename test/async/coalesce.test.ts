@@ -1,9 +1,9 @@
-/** Look-ups of one moment share a query, and none is answered by a query that was sent before it was asked. */
+/** Concurrent look-ups share a query, and a look-up is never answered by a query sent before it. */
 import { setImmediate } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, type MockInstance, test, vi } from 'vitest'
 import { coalesce } from '../../src/async/coalesce.ts'
 
-/** A load that answers when the test says so. */
+/** A load function that answers when the test says so. */
 function heldLoad() {
   const sent: { keys: readonly string[]; answer: (error?: Error) => void }[] = []
   const load = (keys: readonly string[]) =>
@@ -14,7 +14,7 @@ function heldLoad() {
   return { load, sent, queries: () => sent.map(({ keys }) => keys) }
 }
 
-test('the look-ups of one tick go into one query, and each gets its own answer', async () => {
+test('look-ups of one tick share a query, and each gets its own answer', async () => {
   const { load, sent, queries } = heldLoad()
   const find = coalesce(load)
   const found = Promise.all([find('a'), find('b'), find('a')])
@@ -42,7 +42,7 @@ test('a look-up never joins a query that was already sent', async () => {
   expect(await Promise.all(late)).toStrictEqual(['found a', 'found b'])
 })
 
-test('a query that fails fails those that it was for, and no others', async () => {
+test('a failed query fails only its own look-ups', async () => {
   const { load, sent } = heldLoad()
   const find = coalesce(load)
   const failing = [find('a'), find('b')]
@@ -59,7 +59,7 @@ test('a query that fails fails those that it was for, and no others', async () =
   expect(await later).toBe('found c')
 })
 
-test('more than fit into one query go into several, in the order asked', async () => {
+test('more look-ups than fit into one query go into several, in order', async () => {
   const queries: (readonly number[])[] = []
   const find = coalesce(async (keys: readonly number[]) => {
     queries.push(keys)
@@ -74,7 +74,7 @@ test('more than fit into one query go into several, in the order asked', async (
   ])
 })
 
-test('it rests between moments and goes on at the next', async () => {
+test('it stops when there are no look-ups, and starts again at the next', async () => {
   const find = coalesce(async (keys: readonly string[]) => keys)
   expect(await find('a')).toBe('a')
   await setImmediate()
@@ -83,7 +83,7 @@ test('it rests between moments and goes on at the next', async () => {
 
 const letters = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
 
-test('after two that shared a query, a look-up that waited goes out at once', async () => {
+test('after a query for two, a waiting look-up is sent at once', async () => {
   const { load, sent, queries } = heldLoad()
   const find = coalesce(load)
   const early = Promise.all([find('a'), find('b')])
@@ -96,14 +96,14 @@ test('after two that shared a query, a look-up that waited goes out at once', as
   expect(await late).toBe('found c')
 })
 
-describe('after many that shared a query', () => {
+describe('after a query for many', () => {
   let now: MockInstance<() => number>
   beforeEach(() => {
     now = vi.spyOn(performance, 'now').mockReturnValue(0)
   })
   afterEach(() => now.mockRestore())
 
-  /** Letters that are asked at once, and answered. */
+  /** Looks up letters at once, and waits for the answers. */
   async function crowd({ load, sent, queries }: ReturnType<typeof heldLoad>) {
     const find = coalesce(load)
     const asked = Promise.all(letters.map(find))
@@ -118,7 +118,7 @@ describe('after many that shared a query', () => {
     }
   }
 
-  test('a look-up that waited lets others join it', async () => {
+  test('a waiting look-up waits a moment for others', async () => {
     const held = heldLoad()
     const { find, answer } = await crowd(held)
     const late = [find('i')]
@@ -130,7 +130,7 @@ describe('after many that shared a query', () => {
     expect(await Promise.all(late)).toStrictEqual(['found i', 'found j'])
   })
 
-  test('a look-up that comes long after them is not held back', async () => {
+  test('a look-up that comes much later is not delayed', async () => {
     const held = heldLoad()
     const { find, answer } = await crowd(held)
     await answer()

@@ -1,8 +1,8 @@
-/** Work on one stream runs one at a time in the order of arrival, and nothing of it stays behind. */
+/** Work for one key runs one at a time in order of arrival, and no state is left afterwards. */
 import { expect, test } from 'vitest'
 import { createKeyedMutex } from '../../src/async/keyed-mutex.ts'
 
-/** A piece of work that says when it has begun, and ends when it is told to. */
+/** Work that records its start, and ends when the test says so. */
 function controlled(begun: string[], name: string) {
   const gate = Promise.withResolvers<string>()
   const work = (waited: boolean) => {
@@ -12,10 +12,10 @@ function controlled(begun: string[], name: string) {
   return { work, end: () => gate.resolve(name), fail: () => gate.reject(new Error(name)) }
 }
 
-/** Lets everything that is ready run. */
+/** Runs all pending microtasks. */
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-test('work on one stream runs one after the other, in the order of arrival', async () => {
+test('work for one key runs one after the other, in order of arrival', async () => {
   const mutex = createKeyedMutex()
   const begun: string[] = []
   const works = ['a', 'b', 'c'].map((name) => controlled(begun, name))
@@ -33,7 +33,7 @@ test('work on one stream runs one after the other, in the order of arrival', asy
   expect(begun).toStrictEqual(['a', 'b waited', 'c waited'])
 })
 
-test('work on another stream does not wait', async () => {
+test('work for another key does not wait', async () => {
   const mutex = createKeyedMutex()
   const begun: string[] = []
   const one = controlled(begun, 'one')
@@ -46,7 +46,7 @@ test('work on another stream does not wait', async () => {
   expect(await taken).toBe('one')
 })
 
-test('an error reaches the one whose work it was, and the next has its turn', async () => {
+test('an error reaches its own caller, and the next work runs', async () => {
   const mutex = createKeyedMutex()
   const begun: string[] = []
   const failing = controlled(begun, 'failing')
@@ -60,7 +60,7 @@ test('an error reaches the one whose work it was, and the next has its turn', as
   expect(begun).toStrictEqual(['failing', 'next waited'])
 })
 
-test('work that throws before its first await is an error like any other', async () => {
+test('work may throw before its first await', async () => {
   const mutex = createKeyedMutex()
   const thrown = mutex.run('license-1', () => {
     throw new Error('at once')
@@ -69,7 +69,7 @@ test('work that throws before its first await is an error like any other', async
   expect(await mutex.run('license-1', async (waited) => waited)).toBe(false)
 })
 
-test('whoever comes after all are done does not wait, after an error too', async () => {
+test('work does not wait when nothing else runs, also after an error', async () => {
   const mutex = createKeyedMutex()
   const waits = async (waited: boolean) => waited
   expect(await Promise.all([mutex.run('license-1', waits), mutex.run('license-1', waits)])).toStrictEqual([
@@ -81,7 +81,7 @@ test('whoever comes after all are done does not wait, after an error too', async
   expect(await mutex.run('license-1', waits)).toBe(false)
 })
 
-test('whoever comes between two mutex waits for the second', async () => {
+test('work that arrives between two others waits for the second', async () => {
   const mutex = createKeyedMutex()
   const begun: string[] = []
   const [first, second, third] = ['first', 'second', 'third'].map((name) => controlled(begun, name))
@@ -98,7 +98,7 @@ test('whoever comes between two mutex waits for the second', async () => {
   expect(begun).toStrictEqual(['first', 'second waited', 'third waited'])
 })
 
-test('many who come in any order of ending have their mutex in the order of arrival', async () => {
+test('work of any duration runs in order of arrival', async () => {
   const mutex = createKeyedMutex()
   const order: number[] = []
   let running = 0

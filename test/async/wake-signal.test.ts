@@ -3,10 +3,10 @@ import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { createWakeSignal } from '../../src/async/wake-signal.ts'
 
-/** Nobody waits as long as this: whoever comes back earlier has been woken. */
+/** Longer than any wait here, so a wait that ends earlier was woken. */
 const forEver = 2 ** 30
 
-/** Whether it has come to its end without any time going by. */
+/** Whether the promise is settled, without advancing the time. */
 async function isOver(waiting: Promise<void>): Promise<boolean> {
   let over = false
   void waiting.then(() => {
@@ -16,7 +16,7 @@ async function isOver(waiting: Promise<void>): Promise<boolean> {
   return over
 }
 
-test('a ring wakes whoever waits, and only once', async () => {
+test('a wake ends a wait, once', async () => {
   const { signal } = new AbortController()
   const wakeSignal = createWakeSignal()
   const waiting = wakeSignal.wait(forEver, signal)
@@ -27,7 +27,7 @@ test('a ring wakes whoever waits, and only once', async () => {
   expect(await isOver(wakeSignal.wait(20, signal))).toBe(false)
 })
 
-test('a ring that nobody waited for is heard by the next', async () => {
+test('a wake without a waiter ends the next wait at once', async () => {
   const { signal } = new AbortController()
   const wakeSignal = createWakeSignal()
   wakeSignal.wake()
@@ -35,7 +35,7 @@ test('a ring that nobody waited for is heard by the next', async () => {
   expect(await isOver(wakeSignal.wait(20, signal))).toBe(false)
 })
 
-test('nobody waits once it is all over, before or during', async () => {
+test('an aborted signal ends a wait, before or during it', async () => {
   const ending = new AbortController()
   const wakeSignal = createWakeSignal()
   const waiting = wakeSignal.wait(forEver, ending.signal)
@@ -45,7 +45,7 @@ test('nobody waits once it is all over, before or during', async () => {
   expect(getEventListeners(ending.signal, 'abort')).toStrictEqual([])
 })
 
-test('waiting leaves nothing behind at the signal', async () => {
+test('a wait removes its listener from the signal', async () => {
   const { signal } = new AbortController()
   const wakeSignal = createWakeSignal()
   for (let times = 0; times < 3; times++) {

@@ -1,5 +1,6 @@
-// Guarantee: a backup file is read as it was written or refused in one sentence: damaged, cut off, of another format, or
-// not opened by the given key. A file that is not whole never has the name of one.
+// Guarantee: a backup file is read exactly as written, or refused with one sentence when it is damaged,
+// truncated, of another format, or cannot be decrypted with the key. An incomplete file never has its final
+// name.
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -73,10 +74,10 @@ const identity = await generateX25519Identity()
 const other = await generateX25519Identity()
 const recipients = [await identityToRecipient(other), await identityToRecipient(identity)]
 const passphrase = 'six quiet otters'
-/** Opened in no time, unlike one of the product's strength. */
+/** Quick to decrypt, unlike one with the default work factor. */
 const weakly = { passphrase, workFactor: 4 }
 
-describe('a whole file is read as it was written', () => {
+describe('a complete file is read as written', () => {
   test('not encrypted', async () => expectWhole(await write()))
 
   test('encrypted for several recipients, with the key of one', async () =>
@@ -84,10 +85,10 @@ describe('a whole file is read as it was written', () => {
 
   test('encrypted with a passphrase', async () => expectWhole(await write(weakly), { passphrase }))
 
-  test('by its owner alone', async () => expect(statSync(await write()).mode & 0o777).toBe(0o600))
+  test('only by its owner', async () => expect(statSync(await write()).mode & 0o777).toBe(0o600))
 })
 
-describe('a file that is not as it was written is refused', () => {
+describe('a changed file is refused', () => {
   test.each([
     ['not encrypted', undefined, undefined],
     ['encrypted', { recipients }, { identities: [identity] }],
@@ -110,7 +111,7 @@ describe('a file that is not as it was written is refused', () => {
     const manifest = whole.indexOf('"createdAt"')
     const inManifest = manifest < 0 ? [] : [manifest + 15, manifest + 200]
     const file = newPath()
-    // Places that hold something: an archive has zeros between its files.
+    // Offsets with contents: an archive has zeros between its files.
     for (const place of [30, 530, 40_000, 100_000, 200_000, 272_000, ...inManifest]) {
       const damaged = Buffer.from(whole)
       damaged.writeUInt8(whole.readUInt8(place) ^ 1, place)
@@ -121,7 +122,7 @@ describe('a file that is not as it was written is refused', () => {
     }
   })
 
-  test('with parts exchanged, or one left out, whose bytes are whole', async () => {
+  test('with parts swapped, or one missing', async () => {
     const file = await write()
     const { manifest } = await check(file)
     const again = newPath()
@@ -133,7 +134,7 @@ describe('a file that is not as it was written is refused', () => {
     await expect(read).rejects.toThrow('is damaged or incomplete')
   })
 
-  test('another file, an empty one, a directory, or none', async () => {
+  test('another file, an empty one, a directory, or a missing one', async () => {
     const file = newPath()
     writeFileSync(file, 'PGDMP'.repeat(1000))
     expect(await refusal(file)).toMatch(/is damaged|is not a keyledger backup/)
@@ -145,7 +146,7 @@ describe('a file that is not as it was written is refused', () => {
     expect(await refusal(join(directory, 'nothing'))).toContain('cannot be read')
   })
 
-  test('of a newer format, before anything else in it is looked at', async () => {
+  test('of a newer format, before anything else in it is read', async () => {
     const body = JSON.stringify({ format: formatVersion + 1, keyledger: '9.0.0', anything: 'else' })
     const file = newPath()
     writeFileSync(file, await packTar([{ header: { name: headerName, size: body.length }, body }]))
@@ -155,8 +156,8 @@ describe('a file that is not as it was written is refused', () => {
   })
 })
 
-describe('an encrypted file asks for its key', () => {
-  test('none, another passphrase, another identity', async () => {
+describe('an encrypted file needs its key', () => {
+  test('no key, another passphrase, another identity', async () => {
     const file = await write(weakly)
     expect(await refusal(file)).toContain('is encrypted. Pass the key with --identity')
     expect(await refusal(file, { passphrase: 'six quiet badgers' })).toContain(
@@ -169,7 +170,7 @@ describe('an encrypted file asks for its key', () => {
 })
 
 describe('writing', () => {
-  test('refuses a name that is taken, and leaves that file as it is', async () => {
+  test('refuses an existing file, and does not change it', async () => {
     const file = newPath()
     writeFileSync(file, 'something')
     const writing = writeArchive(file, { keyledger: '1.2.3', key: undefined }, async () => described)
@@ -178,7 +179,7 @@ describe('writing', () => {
     expect(readdirSync(directory).filter((name) => name.endsWith('.partial'))).toStrictEqual([])
   })
 
-  test('that fails on the way leaves nothing', async () => {
+  test('that fails leaves nothing', async () => {
     const file = newPath()
     const writing = writeArchive(file, { keyledger: '1.2.3', key: undefined }, async (archive) => {
       await archive.add('log/000001.jsonl.zst', randomBytes(20_000_000))
@@ -188,7 +189,7 @@ describe('writing', () => {
     expect(readdirSync(directory).filter((name) => name.includes(file))).toStrictEqual([])
   })
 
-  test('where nobody may write is refused in a sentence', async () => {
+  test('to a read-only directory fails with one sentence', async () => {
     const file = join(directory, 'missing', 'file')
     const writing = writeArchive(file, { keyledger: '1.2.3', key: undefined }, async () => described)
     await expect(writing).rejects.toThrow(`${file} cannot be written: ENOENT`)

@@ -1,4 +1,5 @@
-// Guarantee: a scheduled backup is made once an interval, tried again soon after a failure, and missed aloud.
+// Guarantee: a scheduled backup is due once per interval, retried soon after a failure, and reported when it is
+// late.
 import { describe, expect, test } from 'vitest'
 import { type BackupRun, backupProblem, isBackupDue } from '../../src/backup/history.ts'
 
@@ -23,22 +24,22 @@ describe('a backup is due', () => {
   ])('%s', (_, last, now, due) => expect(isBackupDue(last, at(now), 2 * hour)).toBe(due))
 })
 
-describe('trouble is told', () => {
+describe('a problem is reported', () => {
   const trouble = (last: BackupRun | undefined, lastGood: BackupRun | undefined, now: string) =>
     backupProblem({ last, lastGood }, at(now), 2 * hour)
 
-  test('of nothing while backups are made', () => {
+  test('not while backups succeed', () => {
     expect(trouble(undefined, undefined, '06:00')).toBeUndefined()
     expect(trouble(run('06:00'), run('06:00'), '10:00')).toBeUndefined()
     expect(trouble(run('08:00', { endedAt: null }), run('06:00'), '08:01')).toBeUndefined()
   })
 
-  test('of a failure, without what it was', () =>
+  test('for a failure, without its cause', () =>
     expect(trouble(run('08:00', { problem: 'secret path' }), run('06:00'), '08:01')).toBe(
       'the backup started at 2026-11-23T08:00:00.000Z failed',
     ))
 
-  test('of backups that are not made any more, or never end', () => {
+  test('for backups that stopped, or never finish', () => {
     expect(trouble(run('06:00'), run('06:00'), '10:01')).toBe(
       'the last successful backup started at 2026-11-23T06:00:00.000Z',
     )

@@ -1,4 +1,4 @@
-// Guarantee: an event comes out of a backup's line as its bytes went in, whatever they are.
+// Guarantee: an event is read from a backup with the same bytes, whatever they are.
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -29,7 +29,7 @@ const plain = (event: RawEvent) => ({
   metadata: Buffer.from(event.metadata).toString('hex'),
 })
 
-test('any events, one a line', () => {
+test('any events, one per line', () => {
   fc.assert(
     fc.property(fc.array(anyEvent, { maxLength: 5 }), (events) => {
       const part = Buffer.from(events.map(lineOf).join(''))

@@ -1,6 +1,6 @@
-// Guarantee: what a backup is restored to is the same ledger: the same events in the same order, the same rows of the
-// durable tables and of the read models. A restore overwrites nothing, and one that was killed at any point is ended by
-// the next; until then nobody serves what is there.
+// Guarantee: a restore gives the same ledger: the same events in the same order, and the same rows of the
+// durable tables and the read models. It overwrites nothing. The next restore completes an interrupted one, and
+// until then the database cannot be used.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -62,7 +62,7 @@ async function makeBackup(name: string) {
   }
 }
 
-/** Stores that hold nothing. */
+/** Empty stores. */
 async function emptyStores() {
   const database = await createTestDatabase()
   onTestFinished(() => database.drop())
@@ -110,7 +110,7 @@ async function durableRows(db: pg.Pool): Promise<Record<string, string[]>> {
   return found
 }
 
-test('everything is there again: events, durable rows, read models', async () => {
+test('events, durable rows and read models are restored', async () => {
   const target = await emptyStores()
   await restoreInto(backup, target, async () => undefined)
   expect(await eventsOfLedger(target.eventstoreUrl)).toStrictEqual(await eventsOfLedger(ledger.eventStoreUrl))
@@ -123,7 +123,7 @@ test('everything is there again: events, durable rows, read models', async () =>
   await expect(refuseWhileRestoring(target.db)).resolves.toBeUndefined()
 })
 
-test('for every durable table it is decided whether a backup holds it', async () => {
+test('every durable table is either included in backups or excluded', async () => {
   const all = Object.keys(await durableRows(ledger.db))
   const kept = backup.manifest.tables.map(({ name }) => name)
   expect([...kept, ...Object.keys(excludedTables)].sort()).toStrictEqual(all)
@@ -145,7 +145,7 @@ test('for every durable table it is decided whether a backup holds it', async ()
   ])
 })
 
-test('a kept answer is left out, and its request is run again with what it had reserved', async () => {
+test('a stored answer is excluded, and its request runs again with its reserved values', async () => {
   const request = {
     tenantId: 'acme',
     tokenId: 'tok',
@@ -173,14 +173,14 @@ test('a kept answer is left out, and its request is run again with what it had r
 })
 
 describe('nothing is overwritten', () => {
-  test('a database that is used', async () => {
+  test('a database in use', async () => {
     const target = await emptyStores()
     await target.db.query('create schema vault')
     await expect(restoreInto(backup, target, async () => undefined)).rejects.toThrow('The database is in use')
     expect(await eventsOfLedger(target.eventstoreUrl)).toStrictEqual([])
   })
 
-  test('an event store that holds events', async () => {
+  test('an event store with events', async () => {
     const target = { ...(await emptyStores()), log: openRawLog(ledger.eventStoreUrl) }
     onTestFinished(() => target.log.close())
     await expect(restoreInto(backup, target, async () => undefined)).rejects.toThrow(
@@ -193,7 +193,7 @@ describe('nothing is overwritten', () => {
     await expect(refuseWhileRestoring(target.db)).resolves.toBeUndefined()
   })
 
-  test('what another backup is being restored to', async () => {
+  test('a target of another unfinished restore', async () => {
     const target = await emptyStores()
     const failing = restoreInto(backup, target, () => Promise.reject(new Error('stopped')))
     await expect(failing).rejects.toThrow('stopped')
@@ -227,11 +227,11 @@ test('a backup with a migration that this version does not know is refused', asy
   )
 })
 
-test('a backup of an earlier version is brought to this one', async () => {
+test('a backup of an earlier version is migrated', async () => {
   const earlier = knownMigrations().indexOf('0020_ignored_tests')
   const { rows: tables } = await ledger.db.query('select from usage.ignored_tests')
   expect(tables).toStrictEqual([])
-  // As that version would have written it: its tables and its migrations.
+  // The tables and migrations as that version wrote them.
   const known = backup.manifest.tables.filter(({ name }) => name !== 'usage.ignored_tests')
   const manifest = {
     ...backup.manifest,

@@ -1,5 +1,5 @@
-// Guarantee: of all processes of an installation one makes a scheduled backup; old ones go when a new one is there; a
-// failure is noted; and what a killed process has left of a file is removed.
+// Guarantee: one process of an installation makes each scheduled backup. Old backups are removed after a new
+// one is made, failures are recorded, and partial files of killed processes are removed.
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -30,7 +30,7 @@ beforeEach(async () => {
 const hour = 3_600_000
 const noon = Date.parse('2026-11-23T12:00:00.000Z')
 
-/** A process that looks for work all the time, by a clock of the test's own. */
+/** A process that polls all the time, with the test's clock. */
 function startProcess(
   clock: { now: number },
   make: (file: string) => Promise<void>,
@@ -63,7 +63,7 @@ function startProcess(
 
 const write = async (file: string) => writeFileSync(file, 'a backup')
 
-test('three processes make one backup an interval, and keep two', async () => {
+test('three processes make one backup per interval, and keep two', async () => {
   writeFileSync(join(directory, 'somebody-elses.backup'), '')
   writeFileSync(join(directory, '.keyledger-2026-11-22T12-00-00Z.backup.partial'), 'half')
   const clock = { now: noon }
@@ -84,7 +84,7 @@ test('three processes make one backup an interval, and keep two', async () => {
   expect(processes.flatMap(({ failures }) => failures)).toStrictEqual([])
 })
 
-test('a failure is noted, tried again after ten minutes, and deletes nothing', async () => {
+test('a failure is recorded, retried after ten minutes, and deletes nothing', async () => {
   const former = 'keyledger-2026-11-20T12-00-00Z.backup'
   for (const name of [former, former.replace('20T', '21T'), former.replace('20T', '22T')]) {
     writeFileSync(join(directory, name), '')
@@ -110,7 +110,7 @@ test('a failure is noted, tried again after ten minutes, and deletes nothing', a
   })
 })
 
-test('a process that ends leaves its run open, and another takes it up', async () => {
+test('a process that ends leaves its run open, and another one retries it', async () => {
   const clock = { now: noon }
   const stopped = Promise.withResolvers<void>()
   const first = startProcess(clock, () => stopped.promise)
@@ -126,7 +126,7 @@ test('a process that ends leaves its run open, and another takes it up', async (
   expect(first.failures).toStrictEqual([])
 })
 
-test('a database that does not answer is asked again soon, not at the next look', async () => {
+test('after a database error the schedule checks again soon, not at the next poll', async () => {
   const unreachable = createPool('postgresql://nobody@127.0.0.1:1/none')
   onTestFinished(() => unreachable.end())
   const pool = Object.create(db, {

@@ -1,4 +1,4 @@
-/** Rate limits and trusted proxies come from the environment as they are written there, and have safe defaults. */
+/** Rate limits and trusted proxies are read from the environment, and have safe defaults. */
 import { describe, expect, test } from 'vitest'
 import { baseUrlOf, withRealPort } from '../../src/app/own-address.ts'
 import { ConfigError, parseConfig } from '../../src/config.ts'
@@ -17,11 +17,11 @@ describe('a rate limit', () => {
   ])('written as %j is %j', (text, rate) => expect(managementOf(text)).toStrictEqual(rate))
 
   test.each(['0', '60/0', '-1', '1e3', '60/90/1', '60 / 90', 'on', '1'.repeat(10)])(
-    'is not written as %j',
+    'does not accept %j',
     (text) => expect(() => managementOf(text)).toThrow(ConfigError),
   )
 
-  test('of runtime calls is 6000 a minute', () => {
+  test('for runtime calls is 6000 per minute', () => {
     expect(parseConfig({}).limits.runtime).toStrictEqual({ perMinute: 6000, burst: 6000 })
     expect(parseConfig({ KEYLEDGER_LIMIT_RUNTIME: 'off' }).limits.runtime).toBeUndefined()
   })
@@ -38,7 +38,7 @@ test('the limits of the client interface are on, each as documented', () =>
     clientTenant: { perMinute: 12_000, burst: 12_000 },
     clientInstance: { perMinute: 30, burst: 30 },
     checkout: { perMinute: 20, burst: 20 },
-    // 1000 an hour.
+    // 1000 per hour.
     clientNewInstances: { perMinute: 1000 / 60, burst: 1000 },
   }))
 
@@ -72,12 +72,12 @@ describe('trusted proxies', () => {
   ])('written as %j are %j', (text, proxies) => expect(proxiesOf(text)).toStrictEqual(proxies))
 
   test.each(['true', '1', '10.0.0.0/33', '10.0.0.0/0', 'proxy.example.com', 'fd00::/129', '10.0.0.1,'])(
-    'are not written as %j',
+    'do not accept %j',
     (text) => expect(() => proxiesOf(text)).toThrow(ConfigError),
   )
 })
 
-test('port 0 is a free one, found before addresses are handed out that it is part of', async () => {
+test('port 0 becomes a free port before any URL contains it', async () => {
   const config = await withRealPort(parseConfig({ KEYLEDGER_PORT: '0', KEYLEDGER_HOST: '127.0.0.1' }))
   expect(config.port).toBeGreaterThan(0)
   expect(baseUrlOf(config)).toBe(`http://localhost:${config.port}`)

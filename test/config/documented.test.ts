@@ -1,10 +1,11 @@
-// Guarantee: docs/reference/configuration.md names exactly the variables that are read, each once, with its default.
+// Guarantee: docs/reference/configuration.md lists exactly the variables that are read, each once, with its
+// default.
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { parseConfig, variables } from '../../src/config.ts'
 
 const page = readFileSync(new URL('../../docs/reference/configuration.md', import.meta.url), 'utf8')
-/** Name and default of each row. */
+/** The name and default of each row. */
 const rows = [...page.matchAll(/^\| `(KEYLEDGER_\w+)` *\| (.*?) +\| /gm)].map(
   ([, name = '', stated = '']) => ({
     name,

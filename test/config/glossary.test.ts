@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 
 const root = new URL('../../', import.meta.url)
 const page = readFileSync(new URL('docs/concepts/glossary.md', root), 'utf8')
-/** The rows below the heads of the tables, as term, meaning and place. */
+/** The rows of the tables, as term, meaning and path. */
 const rows = page
   .split('\n')
   .filter((line) => line.startsWith('| '))

@@ -1,4 +1,4 @@
-// Guarantee: every link from one page of the documentation to another leads to a file and a heading that exist.
+// Guarantee: every link between pages of the documentation leads to an existing file and heading.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -22,7 +22,7 @@ const anchorsOf = (page: string) =>
       .replaceAll(' ', '-'),
   )
 
-/** The links of a page that lead nowhere. */
+/** The broken links of a page. */
 function brokenLinksOf(page: string): string[] {
   return [...textOf(page).matchAll(/\]\(([^)\s]+)\)/g)]
     .map(([, target = '']) => target)

@@ -1,11 +1,11 @@
-// Guarantee: whatever a variable holds that makes no sense, the message names the variable, says what is allowed and
-// what was read, and shows no credential; and a name that nothing reads is refused beside the one that was meant.
+// Guarantee: for every invalid value the message names the variable, what is allowed and the value, without
+// credentials. An unknown variable is refused together with the most similar known one.
 import { describe, expect, test } from 'vitest'
 import { shownValue } from '../../src/config/shown.ts'
 import { editsBetween } from '../../src/config/unknown.ts'
 import { parseConfig, variables } from '../../src/config.ts'
 
-/** What the configuration is refused with; undefined when it is taken. */
+/** The error of the configuration; undefined when it is accepted. */
 function refusal(environment: Record<string, string>): string | undefined {
   try {
     parseConfig(environment)
@@ -18,13 +18,13 @@ function refusal(environment: Record<string, string>): string | undefined {
 describe('each variable', () => {
   const nonsense = ['ünsinn', '-1', 'NaN', '1e400', 'true ', 'https://', '999999999999999999', '\u0007']
 
-  test.each(variables)('%s says in words what it must be', (name) => {
+  test.each(variables)('%s says what it must be', (name) => {
     for (const value of nonsense) {
       const message = refusal({ [name]: value })
       if (message === undefined) continue
       const [first = '', line = '', ...more] = message.split('\n  ')
       expect(first).toBe('The configuration is not valid.')
-      // Some need another variable beside them, which is then the one that is named.
+      // Some need another variable, which the message then names.
       expect(line).toMatch(/^KEYLEDGER_\w+: (?:must|needs) /)
       expect(more).toStrictEqual([])
       expect(message).not.toMatch(/expected|received|invalid|NaN,|undefined/i)
@@ -32,7 +32,7 @@ describe('each variable', () => {
   })
 })
 
-test('all that is wrong is said at once', () =>
+test('all problems are reported at once', () =>
   expect(refusal({ KEYLEDGER_PORT: '80a', KEYLEDGER_LOG_LEVEL: 'loud', KEYLEDGER_HSOT: '0.0.0.0' })).toBe(
     [
       'The configuration is not valid.',
@@ -42,7 +42,7 @@ test('all that is wrong is said at once', () =>
     ].join('\n  '),
   ))
 
-test('of a number that Kubernetes has set for a service, it says so', () =>
+test('a value that Kubernetes sets for a service is explained', () =>
   expect(refusal({ KEYLEDGER_PORT: 'tcp://10.0.0.1:80' })).toContain('set enableServiceLinks: false'))
 
 describe('of a value', () => {
@@ -54,7 +54,7 @@ describe('of a value', () => {
     ['KEYLEDGER_SMTP_URL', 'me:hunter2@mail.example.com', 'a value without ://'],
     ['KEYLEDGER_METRICS_TOKEN', 'hunter2', 'a value of length 7, which is not shown'],
     ['KEYLEDGER_STRIPE_WEBHOOK_SECRET', 'hunter2', 'a value of length 7, which is not shown'],
-    // Pasted into the wrong line.
+    // Pasted into the wrong variable.
     ['KEYLEDGER_PORT', 'sk_live_hunter2', 'a value of length 15, which is not shown'],
     ['KEYLEDGER_HOST', 'postgres://me:hunter2@db/x', 'a value of length 26, which is not shown'],
   ])('%s=%s is shown as %s', (name, value, shown) => {
@@ -63,7 +63,7 @@ describe('of a value', () => {
   })
 })
 
-describe('a name that nothing reads', () => {
+describe('an unknown variable', () => {
   test.each([
     ['KEYLEDGER_TRUSTED_PROXY', 'KEYLEDGER_TRUST_PROXY'],
     ['KEYLEDGER_METRIC_TOKEN', 'KEYLEDGER_METRICS_TOKEN'],
@@ -77,16 +77,16 @@ describe('a name that nothing reads', () => {
     ),
   )
 
-  test('is not compared with one that it could not have been meant as', () =>
+  test('gets no suggestion when no name is similar', () =>
     expect(refusal({ KEYLEDGER_COLOUR_OF_THE_SKY: 'blue' })).toBe(
       'The configuration is not valid.\n  KEYLEDGER_COLOUR_OF_THE_SKY: is not a keyledger variable; remove it, or see docs/reference/configuration.md',
     ))
 
   test.each([
-    // Of the tests, and set where the product is run beside them.
+    // Variables of the tests, set where the product runs beside them.
     ['KEYLEDGER_TEST_KILLS', '100'],
     ['KEYLEDGER_FUZZ_RUNS', '100000'],
-    // Of Kubernetes, for services called keyledger-api and keyledger.
+    // Variables of Kubernetes, for services called keyledger-api and keyledger.
     ['KEYLEDGER_API_SERVICE_HOST', '10.0.0.1'],
     ['KEYLEDGER_API_SERVICE_PORT_HTTP', '80'],
     ['KEYLEDGER_API_PORT', 'tcp://10.0.0.1:80'],

@@ -1,8 +1,8 @@
-/** Ids are unique, carry their kind, and sort by the time at which they were made. */
+/** Ids are unique, start with their kind, and sort by creation time. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { newId } from '../../src/credentials/id.ts'
 
-// Ahead of the real clock, since an id is never earlier than one that this process has made before.
+// Ahead of the real clock, because an id is never earlier than the last one of this process.
 const start = Date.parse('2100-01-01T00:00:00.000Z')
 beforeEach(() => vi.useFakeTimers({ now: start, toFake: ['Date'] }))
 afterEach(() => vi.useRealTimers())
@@ -27,7 +27,7 @@ test('an id is a UUIDv7: version, variant and the millisecond at which it was ma
   expect((bits >> 62n) & 0b11n).toBe(0b10n)
 })
 
-test('a later id sorts after an earlier one, be it by a millisecond or by a century', () => {
+test('a later id sorts after an earlier one, a millisecond or a century apart', () => {
   const steps = [2, 1, 1, 31, 32, 1000, 86_400_000, 36_525 * 86_400_000]
   let now = start + 2 * 86_400_000
   const ids = steps.map((step) => {
@@ -45,7 +45,7 @@ test('ids made within one millisecond are all different and keep their order', (
   expect(ids.toSorted()).toStrictEqual(ids)
 })
 
-test('a clock that goes back does not take the order back', () => {
+test('ids keep their order when the clock goes back', () => {
   vi.setSystemTime(start + 50_000 * 86_400_000)
   const before = newId('lic')
   vi.setSystemTime(start)

@@ -1,6 +1,6 @@
 /**
- * A key is found however it was typed, a mistyped key of our own form is known without a look-up, and a key of any
- * other form always has the one hash.
+ * A key is found however it was typed. A mistyped key of keyledger's own format is recognized without a
+ * look-up. A key of any other format always has the same hash.
  */
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
@@ -21,11 +21,11 @@ const ourForm = /^[A-Z0-9]{2,8}(-[0-9A-HJKMNP-TV-Z]{5}){5}-[0-9A-HJKMNP-TV-Z]$/
 const prefixes = fc.stringMatching(/^[A-Z0-9]{2,8}$/)
 const keys = fc.tuple(prefixes, sources).map(([prefix, source]) => newLicenseKey(prefix, source))
 
-/** The character with the others that a reader may take it for. */
+/** A character and its look-alikes. */
 const readAlike: Record<string, string> = { O: '0', I: '1', L: '1' }
 const read = (character: string) => readAlike[character] ?? character
 
-/** The bytes 0–24, one for each character of the body. */
+/** The bytes 0–24, one per character of the body. */
 const sample = newLicenseKey('KL', cycling([...Array(25).keys()]))
 
 describe('a new key', () => {
@@ -36,7 +36,7 @@ describe('a new key', () => {
       displayKey: 'KL…NPQR',
     }))
 
-  test('has its form, its hash and its last four characters, whatever the bytes', () =>
+  test('has a valid format, hash and display form for any bytes', () =>
     fc.assert(
       fc.property(prefixes, sources, (prefix, source) => {
         const { licenseKey, keyHash, displayKey } = newLicenseKey(prefix, source)
@@ -58,14 +58,14 @@ describe('a new key', () => {
     expect(new Set([...perCharacter.values()].map((group) => group.length))).toStrictEqual(new Set([8]))
   })
 
-  test('is another one each time', () => {
+  test('is different each time', () => {
     const made = Array.from({ length: 100 }, () => newLicenseKey('KL', randomBytes).keyHash)
     expect(new Set(made).size).toBe(100)
   })
 })
 
 describe('the check character', () => {
-  test('finds every single character that was read wrongly', () =>
+  test('detects every single misread character', () =>
     fc.assert(
       fc.property(
         keys,
@@ -81,7 +81,7 @@ describe('the check character', () => {
       { numRuns: 2000 },
     ))
 
-  test('finds every single wrong character of one key, all of them tried', () => {
+  test('detects every possible single wrong character of one key', () => {
     const { licenseKey } = sample
     const missed: string[] = []
     for (let index = 'KL-'.length; index < licenseKey.length; index++) {
@@ -94,7 +94,7 @@ describe('the check character', () => {
     expect(missed).toStrictEqual([])
   })
 
-  test('finds every swap of two neighbours, but for the pairs 0 and Z', () => {
+  test('detects every swap of two neighbours, except 0 and Z', () => {
     const neighbours = (one: string, other: string) => {
       const body = [...sample.licenseKey]
       body[3] = one
@@ -114,7 +114,7 @@ describe('the check character', () => {
   })
 })
 
-describe('a key of our own form is found when it is typed', () => {
+describe('a key of keyledger's own format is found when typed', () => {
   test.each<[string, (key: string) => string]>([
     ['in lower case', (key) => key.toLowerCase()],
     ['without hyphens', (key) => key.replaceAll('-', '')],
@@ -140,17 +140,17 @@ describe('a key of our own form is found when it is typed', () => {
   )
 })
 
-test('a wrong check character is known in lower case, in full width and between spaces', () => {
+test('a wrong check character is detected in lower case, in full width and between spaces', () => {
   const wrong = 'KL-01234-56789-ABCDE-FGHJK-MNPQR-J'
   for (const typed of [wrong, wrong.toLowerCase(), ` ${wrong}\n`, wrong.replaceAll('-', '－')]) {
     expect(keyHashOf(typed)).toBeUndefined()
   }
 })
 
-test('a letter that is in no key of ours is a wrong one', () =>
+test('a letter outside the alphabet is wrong', () =>
   expect(keyHashOf('KL-U1234-56789-ABCDE-FGHJK-MNPQR-K')).toBeUndefined())
 
-describe('a key of another form', () => {
+describe('a key of another format', () => {
   /** Breaks a text into pieces with hyphens and spaces, anywhere. */
   const broken = (text: string, gaps: readonly string[]) =>
     [...text].map((character, index) => character + (gaps[index % gaps.length] ?? '')).join('')
@@ -168,13 +168,13 @@ describe('a key of another form', () => {
       }),
     ))
 
-  test('32 hexadecimal digits have a hash, whether or not the last one happens to be a fitting check', () => {
+  test('32 hexadecimal digits have a hash, whether or not the last one is a valid check character', () => {
     const stem = 'ABCDEF0123456789ABCDEF012345678'
     const hashes = [...'0123456789ABCDEF'].map((last) => keyHashOf(stem + last))
     expect(hashes).toStrictEqual([...'0123456789ABCDEF'].map((last) => sha256(stem + last)))
   })
 
-  test('32 hexadecimal digits have one hash however they are broken up, except into our own groups', () =>
+  test('32 hexadecimal digits have one hash however they are grouped, except in keyledger's own groups', () =>
     fc.assert(
       fc.property(hexKeys, gaps, (key, between) => {
         const typed = broken(key, between)
@@ -183,7 +183,7 @@ describe('a key of another form', () => {
       }),
     ))
 
-  test('any text at all has a hash, unless it stands in our own groups', () =>
+  test('any text has a hash, unless it is in keyledger's own groups', () =>
     fc.assert(
       fc.property(anyText, (key) => {
         fc.pre(!ownGroups.test(key.normalize('NFKC').toUpperCase().trim()))
@@ -191,7 +191,7 @@ describe('a key of another form', () => {
       }),
     ))
 
-  test('letters of plain text have one hash in either case and however they are broken up', () =>
+  test('plain letters have one hash in either case and however they are grouped', () =>
     fc.assert(
       fc.property(fc.stringMatching(/^[A-Za-z0-9_.+/=]{1,60}$/), gaps, (key, between) => {
         const typed = broken(key, between)
@@ -203,14 +203,14 @@ describe('a key of another form', () => {
       }),
     ))
 
-  test('keeps its O, I and L, which may differ from 0 and 1 in it', () => {
+  test('keeps its O, I and L distinct from 0 and 1', () => {
     expect(normalised('oil-01')).toBe('OIL01')
     expect(keyHashOf('oil-01')).not.toBe(keyHashOf('011-01'))
   })
 })
 
-describe('a key that comes from elsewhere', () => {
-  test('has the hash by which it will be looked up, and never more than its last quarter is shown', () =>
+describe('an imported key', () => {
+  test('has the hash of its look-up, and shows at most its last quarter', () =>
     fc.assert(
       fc.property(anyText, (typed) => {
         const found = foreignKey(typed)
@@ -225,7 +225,7 @@ describe('a key that comes from elsewhere', () => {
       }),
     ))
 
-  test('in our own form is shown as one of ours is, however it was typed', () =>
+  test('in keyledger's own format is displayed like an issued one, however it was typed', () =>
     fc.assert(
       fc.property(keys, ({ licenseKey, keyHash, displayKey }) => {
         const typed = [
@@ -239,15 +239,15 @@ describe('a key that comes from elsewhere', () => {
     ))
 })
 
-describe('what somebody reads out', () => {
-  test('is the end of a key, with what stands before it where keys are shown, and as it was misread', () => {
+describe('a search text', () => {
+  test('may be the end of a key, with its display prefix, and with misread characters', () => {
     for (const typed of ['npqr', '…NPQR', 'KL…NPQR', 'kl...npqr'])
       expect(endingsOf(typed)).toStrictEqual(['NPQR'])
     expect(endingsOf('OIL9')).toStrictEqual(['OIL9', '0119'])
     for (const typed of ['', 'NPQRS', '…', 'KL…NPQRS']) expect(endingsOf(typed)).toStrictEqual([])
   })
 
-  test('is known as a key of our own form, however it is typed', () =>
+  test('is recognized as a key of keyledger's own format, however it is typed', () =>
     fc.assert(
       fc.property(keys, ({ licenseKey }) => {
         const mistyped = `${licenseKey.slice(0, -1)}${licenseKey.endsWith('A') ? 'B' : 'A'}`

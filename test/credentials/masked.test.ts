@@ -1,4 +1,4 @@
-/** What is shown again of a secret tells one from another and gives none away: its kind and its last four characters. */
+/** The display form of a secret identifies it without revealing it: its kind and its last four characters. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { displayOf, newToken } from '../../src/credentials/token.ts'
@@ -16,7 +16,7 @@ test('a webhook secret is whsec_ and its bytes in base64, and masked without the
   expect(displayOfWebhookSecret(secret)).toBe('whsec_…dHh8')
 })
 
-test('a webhook secret has 32 bytes, and its mask four characters of it, whatever the bytes', () =>
+test('a webhook secret has 32 bytes, and its mask shows four characters, for any bytes', () =>
   fc.assert(
     fc.property(sources, (source) => {
       const secret = newWebhookSecret(source)

@@ -7,10 +7,10 @@ import { cycling } from './bytes.ts'
 const alphabetOf = (size: number) =>
   String.fromCharCode(...Array.from({ length: size }, (_, index) => 0x100 + index))
 
-/** Every byte once, the ones that an uneven alphabet must drop first. */
+/** Every byte once, starting with those that an uneven alphabet must skip. */
 const everyByte = Array.from({ length: 256 }, (_, index) => 255 - index)
 
-test('out of every byte once, each character comes equally often', () =>
+test('from every byte once, each character comes equally often', () =>
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 256 }), (size) => {
       const alphabet = alphabetOf(size)
@@ -23,14 +23,14 @@ test('out of every byte once, each character comes equally often', () =>
     }),
   ))
 
-test('bytes that would favour the beginning of the alphabet are dropped', () => {
+test('bytes that would favor the start of the alphabet are skipped', () => {
   const base62 = alphabetOf(62)
   expect(randomText(base62, 2, cycling([248, 255, 251, 247, 0]))).toBe(
     `${base62.charAt(61)}${base62.charAt(0)}`,
   )
 })
 
-test('is as long as asked for, and made of the alphabet alone', () =>
+test('has the requested length, and only characters of the alphabet', () =>
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 256 }),

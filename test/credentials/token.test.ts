@@ -1,4 +1,4 @@
-/** A token that was mistyped, cut or meant for something else is refused without a look-up. */
+/** A mistyped or truncated token, or one of another kind, is refused without a look-up. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { sameDigest, sha256 } from '../../src/credentials/sha256.ts'
@@ -15,7 +15,7 @@ describe('a new token', () => {
       tokenHash: '35a56d23ffd743139412d2ce07a31993213247f1e1944bb994106f44d8674fa8',
     }))
 
-  test('has its form and is known by its hash, whatever the bytes', () =>
+  test('has a valid format and hash for any bytes', () =>
     fc.assert(
       fc.property(anyKind, sources, (kind, source) => {
         const { token, tokenHash } = newToken(kind, source)
@@ -27,7 +27,7 @@ describe('a new token', () => {
     ))
 })
 
-describe('a token is not known', () => {
+describe('a token is not recognized', () => {
   test('as another kind than its own', () =>
     fc.assert(
       fc.property(anyKind, anyKind, sources, (kind, other, source) => {
@@ -36,7 +36,7 @@ describe('a token is not known', () => {
       }),
     ))
 
-  test('under the name of another kind, since its checksum covers the name', () =>
+  test('with the prefix of another kind, because the checksum covers it', () =>
     fc.assert(
       fc.property(anyKind, anyKind, sources, (kind, other, source) => {
         fc.pre(kind !== other)
@@ -76,7 +76,7 @@ describe('a token is not known', () => {
     ))
 })
 
-test('two digests are the same only when every character is', () => {
+test('two digests are equal only if every character is', () => {
   const digest = sha256('a')
   expect(digest).toBe('ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb')
   expect(sameDigest(digest, sha256('a'))).toBe(true)

@@ -1,6 +1,6 @@
 /**
- * A freeze is there when no append is under way any more, in whatever process, and none can begin: also when a process
- * hangs, has lost its connection, or was killed.
+ * A freeze holds once no append is in flight in any process and none can start, also when a process hangs, has
+ * lost its connection, or was killed.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool } from 'pg'
@@ -31,7 +31,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** What one process has. */
+/** The connections of one process. */
 function gateOfAProcess(): AppendGate {
   const gate = createAppendGate(db)
   gates.push(gate)
@@ -45,7 +45,7 @@ async function freeze({ patienceMs = 10_000, lostAppendMs = 1, onWait = () => un
   return freezeLedger(db, locks, asked, onWait, lostAppendMs)
 }
 
-test('a freeze waits for the appends that have begun, and those that come later are refused', async () => {
+test('a freeze waits for running appends, and later ones are refused', async () => {
   const [one, other] = [gateOfAProcess(), gateOfAProcess()]
   const ended = [await one.enter(), await one.enter(), await other.enter()]
   let frozen = false
@@ -53,7 +53,7 @@ test('a freeze waits for the appends that have begun, and those that come later 
     frozen = true
     return made
   })
-  // Whoever has heard of it refuses, although it has not come about.
+  // Processes that know of the freeze refuse appends before it holds.
   await expect.poll(() => one.enter().then((leave) => leave(), String)).toContain('LedgerFrozen')
   expect((await readFreeze(db))?.holdsSince).toBeNull()
   for (const end of ended) {
@@ -71,7 +71,7 @@ test('a freeze waits for the appends that have begun, and those that come later 
   for (const gate of [one, other, gateOfAProcess()]) (await gate.enter())()
 })
 
-test('of appends and freezes at random moments no append is ever under way while the ledger is frozen', async () => {
+test('with appends and freezes at random times, no append is in flight while the ledger is frozen', async () => {
   const processes = [gateOfAProcess(), gateOfAProcess(), gateOfAProcess()]
   let underWay = 0
   let isFrozen = false
@@ -112,7 +112,7 @@ test('of appends and freezes at random moments no append is ever under way while
   expect(counts.refused).toBeGreaterThan(0)
 })
 
-test('a process whose append does not end keeps the freeze from coming about; everything is then as before', async () => {
+test('a hanging append makes the freeze fail, and the ledger stays as before', async () => {
   const [hanging, going] = [gateOfAProcess(), gateOfAProcess()]
   const leave = await hanging.enter()
   const failed: unknown = await freeze({ patienceMs: 200 }).catch((error: unknown) => error)
@@ -123,7 +123,7 @@ test('a process whose append does not end keeps the freeze from coming about; ev
   await freeze()
 })
 
-test('what a process sent that has lost its connection since is waited for, once', async () => {
+test('a freeze waits once for the appends of a process that lost its connection', async () => {
   const waits: number[] = []
   const lost = gateOfAProcess()
   await lost.enter()

@@ -1,6 +1,7 @@
 /**
- * Of any number of requests with one key one runs at a time; whoever takes over from a dead one makes the same things;
- * an answer once given stands for 24 hours and is gone then. Nothing of it can be read in the database.
+ * Of several requests with one key, one runs at a time. A request that takes over from a dead process makes the
+ * same things. A stored answer is kept for 24 hours and then deleted. Nothing of it can be read in the
+ * database.
  */
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -52,7 +53,7 @@ async function running(request: KeyedRequest, requestId = 'req_1'): Promise<Runn
   return reservation
 }
 const stateOf = async (request: KeyedRequest) => (await idempotency.reserve(request, 'req_later')).state
-/** As if its process had been killed: it renews its lease no more. */
+/** Simulates a killed process: its lease is not renewed any more. */
 async function die(request: Running) {
   const { rows } = await db.query<{ holder: string }>(
     `update vault.idempotency set leased_until = clock_timestamp() returning holder`,
@@ -62,7 +63,7 @@ async function die(request: Running) {
 }
 
 describe('a request', () => {
-  test('that is new runs, and the same one meanwhile hears that it is running', async () => {
+  test('that is new runs, and its repetition is told that it is in progress', async () => {
     const request = aRequest()
     const { run, end } = await running(request)
     expect({ at: run.at, first: run.firstRequestId, resumed: run.resumed }).toStrictEqual({
@@ -74,7 +75,7 @@ describe('a request', () => {
     await end.answer(reply)
   })
 
-  test('that was answered gets the same answer from then on', async () => {
+  test('that was answered always gets the same answer', async () => {
     const request = aRequest()
     const { end } = await running(request)
     expect(await end.answer(reply)).toStrictEqual(reply)
@@ -83,7 +84,7 @@ describe('a request', () => {
     }
   })
 
-  test('of another body under the same key is a mismatch, before and after the answer and after a crash', async () => {
+  test('with another body under the same key is a mismatch, before and after the answer and after a crash', async () => {
     const request = aRequest()
     const other = { ...request, body: { productId: 'player' } }
     const first = await running(request)
@@ -95,7 +96,7 @@ describe('a request', () => {
     expect(await stateOf(other)).toBe('mismatch')
   })
 
-  test('raced by many runs once', async () => {
+  test('sent many times at once runs once', async () => {
     const request = aRequest()
     const reservations = await Promise.all(
       Array.from({ length: 64 }, (_, n) => idempotency.reserve(request, `req_${n}`)),
@@ -108,7 +109,7 @@ describe('a request', () => {
 })
 
 describe('a run whose process died', () => {
-  test('is taken over, once, with the same seed and moment', async () => {
+  test('is taken over once, with the same seed and time', async () => {
     const request = aRequest()
     const first = await die(await running(request, 'req_first'))
     time += 5000
@@ -123,7 +124,7 @@ describe('a run whose process died', () => {
     await second?.end.answer(reply)
   })
 
-  test('that lives after all gives the answer that stands, whichever of the two is first', async () => {
+  test('but is still alive gets the stored answer, whichever of the two is first', async () => {
     const request = aRequest()
     const slow = await die(await running(request))
     const second = await running(request)
@@ -139,7 +140,7 @@ describe('a run whose process died', () => {
     expect(await other.end.answer(late)).toStrictEqual(reply)
   })
 
-  test('takes nothing from its successor when it gives up late', async () => {
+  test('does not affect its successor when it gives up late', async () => {
     const request = aRequest()
     const slow = await die(await running(request))
     const successor = await running(request)
@@ -153,7 +154,7 @@ describe('a run whose process died', () => {
   })
 })
 
-test('a run that lasts keeps its turn for longer than a lease', async () => {
+test('a long run keeps its lease', async () => {
   const leaseMs = 1500
   idempotency = createIdempotency(db, master, () => new Date(time), leaseMs)
   const request = aRequest()
@@ -164,7 +165,7 @@ test('a run that lasts keeps its turn for longer than a lease', async () => {
   expect(await stateOf(request)).toBe('answered')
 })
 
-test('a run that is left open is gone on with at once; one that is forgotten begins anew', async () => {
+test('an unfinished run is continued at once; a removed one starts anew', async () => {
   const request = aRequest()
   const first = await running(request)
   await first.end.leaveOpen()
@@ -178,7 +179,7 @@ test('a run that is left open is gone on with at once; one that is forgotten beg
 })
 
 describe('after 24 hours', () => {
-  test('an answer is gone, to the millisecond, and the key is free for any request', async () => {
+  test('an answer expires to the millisecond, and the key is free for any request', async () => {
     const request = aRequest()
     const { end } = await running(request)
     await end.answer(reply)
@@ -191,14 +192,14 @@ describe('after 24 hours', () => {
     expect(await stateOf(request)).toBe('mismatch')
   })
 
-  test('a run that was never answered begins anew', async () => {
+  test('an unanswered run starts anew', async () => {
     const request = aRequest()
     const first = await die(await running(request))
     time += day
     const second = await running(request)
     expect(second.run.resumed).toBe(false)
     expect(second.run.newId('lic')).not.toBe(first.run.newId('lic'))
-    // The one before it is not heard any more.
+    // The earlier run cannot store its answer any more.
     expect(await first.end.answer({ ...reply, body: 'from another day' })).toMatchObject({
       body: 'from another day',
     })
@@ -206,7 +207,7 @@ describe('after 24 hours', () => {
     await second.end.answer(reply)
   })
 
-  test('its row is destroyed, and no other', async () => {
+  test('its row is deleted, and no other', async () => {
     await db.query('delete from vault.idempotency')
     const [old, young] = [aRequest(), aRequest()]
     await (await running(old)).end.answer(reply)
@@ -221,7 +222,7 @@ describe('after 24 hours', () => {
   })
 })
 
-test('however many rows have expired, all of them are destroyed', async () => {
+test('all expired rows are deleted, however many', async () => {
   await db.query('delete from vault.idempotency')
   await db.query(
     `insert into vault.idempotency (key_hash, tenant_id, request_hash, wrapped, run, holder, leased_until, expires_at)
@@ -232,7 +233,7 @@ test('however many rows have expired, all of them are destroyed', async () => {
 })
 
 describe('in the database', () => {
-  test('neither the key, nor the request, nor the answer, nor anything that the run makes can be read', async () => {
+  test('neither the key, the request, the answer, nor anything the run makes can be read', async () => {
     const secret = `canary-${randomBytes(8).toString('hex')}`
     const request = { ...aRequest(), key: `key-${secret}`, body: { email: `${secret}@example.com` } }
     const { run, end } = await running(request, 'req_canary')
@@ -249,14 +250,14 @@ describe('in the database', () => {
     }
   })
 
-  test('what holds a text that is to be forgotten is destroyed, and what is running then keeps no answer', async () => {
+  test('answers with an erased text are destroyed, and running requests store none', async () => {
     const [answered, other, under] = [aRequest(), aRequest(), aRequest()]
     const canary = { ...reply, body: '{"email":"Canary@example.com"}' }
     await (await running(answered)).end.answer(canary)
     await (await running(other)).end.answer(reply)
     const late = await running(under)
     expect(await idempotency.forgetAnswersWith('acme', ['canary@example.com'])).toBe(1)
-    // Its own caller is answered, and nobody after that.
+    // Its own caller gets the answer, but no repetition does.
     expect(await late.end.answer(canary)).toStrictEqual(canary)
     await die(late)
     expect(await stateOf(other)).toBe('answered')
@@ -269,7 +270,7 @@ describe('in the database', () => {
     }
   })
 
-  test('a row of another tenant or another key does not open in place of one’s own', async () => {
+  test('a row of another tenant or key cannot be opened', async () => {
     const [mine, theirs] = [aRequest(), { ...aRequest(), tenantId: 'other' }]
     await (await running(mine)).end.answer(reply)
     await (await running(theirs)).end.answer({ ...reply, body: 'theirs' })
@@ -280,11 +281,11 @@ describe('in the database', () => {
     await expect(idempotency.reserve(mine, 'req_2')).rejects.toThrow()
   })
 
-  test('nothing opens under another master key', async () => {
+  test('nothing can be opened with another master key', async () => {
     const request = aRequest()
     await (await running(request)).end.answer(reply)
     const stranger = createIdempotency(db, parseMasterKey(newMasterKey()), () => new Date(time))
-    // It cannot even find the row: for it the request is new.
+    // It cannot find the row either, so the request is new to it.
     const reservation = await stranger.reserve(request, 'req_2')
     expect(reservation.state).toBe('run')
     if (reservation.state === 'run') await reservation.end.forget()

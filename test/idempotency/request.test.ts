@@ -1,4 +1,4 @@
-/** Two requests are the same when they ask for the same, however it is written down; a key is visible ASCII. */
+/** Two requests are the same when their contents are, in any notation; a key is visible ASCII. */
 import { createSecretKey } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -30,7 +30,7 @@ describe('a request', () => {
     )
   })
 
-  test('is the same whenever its JSON says the same', () =>
+  test('is the same when its JSON means the same', () =>
     fc.assert(
       fc.property(fc.json(), (text) => {
         const spaced = JSON.stringify(JSON.parse(text), null, 3)
@@ -40,7 +40,7 @@ describe('a request', () => {
       }),
     ))
 
-  test('is another when anything that it asks for differs', () => {
+  test('is different when any part of it differs', () => {
     const bodies = [
       null,
       {},
@@ -64,31 +64,31 @@ describe('a request', () => {
     expect(none).toStrictEqual(requestHashOf(secret, { ...request, body: null }))
   })
 
-  test('with half of a surrogate pair, or nested beyond reason, has no canonical form', () => {
+  test('with an unpaired surrogate, or nested too deeply, has no canonical form', () => {
     const deep = JSON.parse('['.repeat(200_000) + ']'.repeat(200_000)) as unknown
     for (const body of [{ name: '\ud800' }, { '\ud800': 1 }, deep]) {
       expect(() => requestHashOf(secret, { ...request, body })).toThrow(NotCanonical)
     }
   })
 
-  test('cannot be found out without the secret', () => {
+  test('has a hash that cannot be computed without the secret', () => {
     const other = createSecretKey(Buffer.alloc(32, 2))
     expect(requestHashOf(other, request)).not.toStrictEqual(requestHashOf(secret, request))
     expect(keyHashOf(other, request)).not.toStrictEqual(keyHashOf(secret, request))
   })
 })
 
-test('what is remembered under a key is its own for each tenant, token, route and key', () => {
+test('the hash of a key is different for each tenant, token, route and key', () => {
   const others = [
     { ...request, tenantId: 'other' },
     { ...request, tokenId: 'tok_2' },
     { ...request, route: 'POST /v1/licenses/import' },
     { ...request, key: 'order-18' },
-    // Parts that run into each other.
+    // Parts whose concatenation is the same.
     { ...request, tenantId: 'acmet', tokenId: 'ok_1' },
   ]
   expect(new Set([request, ...others].map((one) => hex(keyHashOf(secret, one)))).size).toBe(6)
-  // What is asked for decides about the request, and not about the key.
+  // The contents belong to the request hash, and not to the key hash.
   expect(keyHashOf(secret, { ...request, body: 1, params: 2, query: 3 })).toStrictEqual(
     keyHashOf(secret, request),
   )

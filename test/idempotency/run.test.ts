@@ -1,4 +1,4 @@
-/** A run that begins again makes the same ids, keys and bytes, and no two runs have anything in common. */
+/** A repeated run makes the same ids, keys and bytes, and two runs have nothing in common. */
 import { createSecretKey, randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -31,7 +31,7 @@ test('a resumed run makes the same license id, key and device ids, and knows tha
   expect([runOf(same, false).resumed, runOf(same, true).resumed]).toStrictEqual([false, true])
 })
 
-test('the order in which different things are asked for does not change them', () => {
+test('values of different kinds do not depend on the order of the calls', () => {
   const same = reserved()
   const one = runOf(same, false)
   const other = runOf(same, true)
@@ -41,7 +41,7 @@ test('the order in which different things are asked for does not change them', (
   expect(other.randomBytes(10)).toStrictEqual(bytes)
 })
 
-test('however the bytes are asked for, they are one sequence', () =>
+test('the bytes are one sequence, whatever the sizes of the calls', () =>
   fc.assert(
     fc.property(fc.array(fc.nat(40), { maxLength: 10 }), (sizes) => {
       const same = { ...reserved(), seed: Buffer.alloc(32, 7).toString('base64') }
@@ -51,7 +51,7 @@ test('however the bytes are asked for, they are one sequence', () =>
     }),
   ))
 
-test('two runs make nothing alike', () => {
+test('two runs make different values', () => {
   const runs = Array.from({ length: 50 }, () => runOf(reserved(), false))
   const made = runs.flatMap((run) => [
     run.newId('lic'),
@@ -61,7 +61,7 @@ test('two runs make nothing alike', () => {
   expect(new Set(made).size).toBe(150)
 })
 
-test('an id of a run is a UUIDv7 of its moment', () => {
+test('an id of a run is a UUIDv7 of its time', () => {
   const id = runOf(reserved(), false).newId('lic')
   expect(id).toMatch(/^lic_[0-7][0-9a-hjkmnp-tv-z]{25}$/)
   const bits = bitsOf(id)
@@ -70,7 +70,7 @@ test('an id of a run is a UUIDv7 of its moment', () => {
   expect((bits >> 62n) & 0b11n).toBe(0b10n)
 })
 
-test('a derived id follows from its parts and the key, cannot be told from them, and is a UUIDv8', () => {
+test('a derived id depends on its parts and the key, and is a UUIDv8', () => {
   const derive = createDeriveId(createSecretKey(Buffer.alloc(32, 1)))
   const id = derive('lic', 'acme', 'a'.repeat(64))
   expect(id).toBe(createDeriveId(createSecretKey(Buffer.alloc(32, 1)))('lic', 'acme', 'a'.repeat(64)))

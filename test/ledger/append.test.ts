@@ -1,6 +1,6 @@
 /**
- * An append happens at exactly the revision that it was decided on, or not at all; and at most once, whatever the
- * network does to it. The store stands behind a proxy here, which loses answers and swallows requests.
+ * An append happens at exactly the revision that it was decided on, and at most once, whatever the network
+ * does. The store is behind a proxy here, which loses answers and drops requests.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { causeOf } from '../../src/commands/origin.ts'
@@ -47,7 +47,7 @@ const types = async (stream: string) =>
   (await eventsIn(ledger, stream)).map((entry) => (entry.readable ? entry.event.type : 'unreadable'))
 
 describe('an append', () => {
-  test('at the right revision writes all its events, in order, with everything about their cause', async () => {
+  test('at the right revision writes all its events, in order, with their cause', async () => {
     const stream = newStream()
     const first = await ledger.append(stream, 'no_stream', [suspended, reinstated], cause)
     expect(first).toStrictEqual({ appended: true, revision: 1, position: expect.any(BigInt) as bigint })
@@ -88,13 +88,13 @@ describe('an append', () => {
     expect(await types(stream)).toStrictEqual(['TenantSuspended', 'TenantReinstated'])
   })
 
-  test('at a revision of a stream that is not there writes nothing', async () => {
+  test('at a revision of a missing stream writes nothing', async () => {
     const stream = newStream()
     expect(await ledger.append(stream, 0, [suspended], cause)).toStrictEqual({ appended: false })
     expect(await types(stream)).toStrictEqual([])
   })
 
-  test('wins alone among many at the same revision', async () => {
+  test('wins once among many at the same revision', async () => {
     const stream = newStream()
     const racers = Array.from({ length: 20 }, () => ledger.append(stream, 'no_stream', [suspended], cause))
     const won = (await Promise.all(racers)).filter(({ appended }) => appended)
@@ -103,13 +103,13 @@ describe('an append', () => {
   })
 })
 
-describe('a network that fails', () => {
-  test('after the store has written: the retry is answered as the first would have been, nothing is doubled', async () => {
+describe('a network failure', () => {
+  test('after the store has written: the retry gets the first answer, and nothing is duplicated', async () => {
     const stream = newStream()
     await ledger.append(stream, 'no_stream', [suspended], cause)
     proxy.mode = 'deaf'
     const append = ledger.append(stream, 0, [reinstated, suspended], cause)
-    // The answer to the first try is lost; the next one gets through on a new connection.
+    // The first answer is lost; the retry gets through on a new connection.
     setTimeout(() => {
       proxy.mode = 'pass'
       proxy.cut()
@@ -122,7 +122,7 @@ describe('a network that fails', () => {
     expect(await types(stream)).toStrictEqual(['TenantSuspended', 'TenantReinstated', 'TenantSuspended'])
   })
 
-  test('in the middle of many appends: each is there exactly once', async () => {
+  test('during many appends: each is written exactly once', async () => {
     const streams = Array.from({ length: 30 }, newStream)
     const appends = streams.map((stream) => ledger.append(stream, 'no_stream', [suspended], cause))
     proxy.cut()
@@ -131,7 +131,7 @@ describe('a network that fails', () => {
     for (const stream of streams) expect(await types(stream)).toStrictEqual(['TenantSuspended'])
   })
 
-  test('for longer than the time limit is said to be unavailable, and then everything goes on', async () => {
+  test('for longer than the time limit is reported as unavailable, and then appends work again', async () => {
     const stream = newStream()
     await ledger.append(stream, 'no_stream', [suspended], cause)
     const impatient = connected({ tryMs: 200, callMs: 600 })

@@ -1,6 +1,6 @@
 /**
- * When the store does not answer in time and its clock differs from this machine's, the error, the command line and the
- * HTTP answer say by how much. The store is behind a server here that gives a wrong time.
+ * When the store does not answer in time and its clock differs from this machine's, the error, the command line
+ * and the HTTP answer report the difference. The store is behind a server with a wrong clock here.
  */
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
@@ -19,7 +19,7 @@ import { startTcpProxy, type TcpProxy } from '../harness/tcp-proxy.ts'
 const undo: (() => unknown)[] = []
 let proxy: TcpProxy
 let ahead = 0
-/** Answers HTTP/1 with its time, and hands on everything else to the store. */
+/** Answers HTTP/1 requests with its time, and forwards everything else to the store. */
 const front = createServer((client) => {
   client.on('error', () => undefined)
   client.once('data', (first) => {
@@ -54,7 +54,7 @@ const suspended: DomainEvent = { type: 'TenantSuspended', data: { reason: null, 
 const append = (ledger: Ledger) =>
   ledger.append(tenantStream(uniqueId('clocks')), 'no_stream', [suspended], causeOf(origin, beginning))
 
-/** What an append fails with when the store takes it and its answer is lost. */
+/** The error of an append that the store writes but whose answer is lost. */
 async function unanswered(storeAhead: number): Promise<LedgerUnavailable> {
   ahead = storeAhead
   const url = `esdb://127.0.0.1:${(front.address() as AddressInfo).port}?tls=false`
@@ -89,7 +89,7 @@ test.each([
   )
 })
 
-test('clocks that agree are not blamed', async () => {
+test('clocks that agree are not mentioned', async () => {
   const error = await unanswered(0)
   expect(error.message).toMatch(/does not respond in time$/)
   expect(answered(error)).toBe('the ledger does not respond; it is safe to retry')

@@ -1,6 +1,6 @@
 /**
- * What is read from the log is either exactly what its schema says, brought up to date from its old shape, or
- * unreadable with the names of the fields at fault; reading never throws and never tells a value.
+ * An event read from the log either fits its current schema, after upcasting, or is unreadable with the names
+ * of the invalid fields. Reading never throws and never reveals a value.
  */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -29,7 +29,7 @@ const metadata = {
 }
 const secret = 'ada@example.com'
 
-/** A good event in a tenant's stream, but for what is given. */
+/** A valid event in a tenant's stream, with the given changes. */
 const stored = (own: Partial<StoredEvent> = {}): StoredEvent => ({
   id: 'event-1',
   stream: 'tenant-acme',
@@ -51,15 +51,15 @@ const unreadable = ({ id, stream, revision, position, type }: StoredEvent, probl
   problem,
 })
 
-/** Reads an event that must not be readable and returns what is said about it. */
+/** Reads an invalid event and returns its problem. */
 function problemOf(own: Partial<StoredEvent>): string {
   const entry = codec.decode(stored(own))
   if (entry.readable) throw new Error('it was read')
   return entry.problem
 }
 
-describe('a good event', () => {
-  test('is read with its place and its cause', () =>
+describe('a valid event', () => {
+  test('is read with its position and its cause', () =>
     expect(codec.decode(stored())).toStrictEqual({
       readable: true,
       id: 'event-1',
@@ -71,7 +71,7 @@ describe('a good event', () => {
       metadata,
     }))
 
-  test('is read when its metadata holds more than is known today', () =>
+  test('is read when its metadata has additional fields', () =>
     expect(codec.decode(stored({ metadata: { ...metadata, region: 'eu' } }))).toMatchObject({
       readable: true,
       metadata,
@@ -85,35 +85,35 @@ describe('a good event', () => {
   })
 })
 
-describe('an event that does not fit is unreadable, and the problem names the field alone', () => {
-  test('a stream of no known category', () =>
+describe('an invalid event is unreadable, and the problem names only the field', () => {
+  test('a stream of an unknown category', () =>
     expect(problemOf({ stream: 'invoice-1' })).toBe('invoice-1 is in no known category'))
 
-  test.each(['TenantRenamed', 'tenantsuspended', ''])('a type that is not known: %j', (type) => {
+  test.each(['TenantRenamed', 'tenantsuspended', ''])('an unknown type: %j', (type) => {
     const event = stored({ type })
     expect(codec.decode(event)).toStrictEqual(
       unreadable(event, 'does not fit its schema: type (invalid_union)'),
     )
   })
 
-  test('a field that is not known', () => {
+  test('an unknown field', () => {
     const problem = problemOf({ data: { reason: null, at, contact: secret } })
     expect(problem).toBe('does not fit its schema: data.contact (unrecognized_keys)')
   })
 
-  test('a field that is missing', () =>
+  test('a missing field', () =>
     expect(problemOf({ data: { reason: secret } })).toBe('does not fit its schema: data.at (invalid_type)'))
 
-  test('a field of another kind', () =>
+  test('a field of another type', () =>
     expect(problemOf({ data: { reason: [secret], at: secret } })).toBe(
       'does not fit its schema: data.reason (invalid_type), data.at (invalid_format)',
     ))
 
-  test.each([[undefined], [null], [secret], [[secret]], [7]])('data that is no record: %j', (data) =>
+  test.each([[undefined], [null], [secret], [[secret]], [7]])('data that is no object: %j', (data) =>
     expect(problemOf({ data })).toBe('does not fit its schema: data (invalid_type)'),
   )
 
-  test('metadata that is missing, or no record', () => {
+  test('metadata that is missing, or no object', () => {
     for (const value of [undefined, null, secret]) {
       expect(problemOf({ metadata: value })).toBe('does not fit its schema: metadata (invalid_type)')
     }
@@ -145,7 +145,7 @@ describe('an event that does not fit is unreadable, and the problem names the fi
       'TenantSuspended has schema 2, newer than this version of keyledger knows',
     ))
 
-  test('a fault deep inside', () => {
+  test('a problem deep inside', () => {
     const data = { keyType: { keyTypeId: 'pro', duration: { count: secret, unit: 'day' } }, at }
     expect(problemOf({ stream: 'product-acme.editor', type: 'KeyTypeAdded', data })).toContain(
       'data.keyType.duration.count (invalid_type)',
@@ -153,7 +153,7 @@ describe('an event that does not fit is unreadable, and the problem names the fi
   })
 })
 
-test('whatever stands in the log, reading it never throws and never tells a value', () =>
+test('reading any event never throws and never reveals a value', () =>
   fc.assert(
     fc.property(
       fc.constantFrom('tenant-a', 'member-a', 'product-a.b', 'license-a', 'token-a', 'tenant', '-', ''),
@@ -202,7 +202,7 @@ describe('old shapes', () => {
     }),
   )
 
-  test('are not taken for a newer one: each begins at its own schema', () => {
+  test('are upcast from their own schema on', () => {
     expect(read(2, { at, reason: 'unpaid' })).toMatchObject({ readable: false })
     expect(read(3, { at, why: 'unpaid' })).toMatchObject({ readable: false })
     expect(read(4, { at, reason: 'unpaid' })).toMatchObject({
@@ -211,13 +211,13 @@ describe('old shapes', () => {
     })
   })
 
-  test('leave other types as they are', () => {
+  test('do not affect other types', () => {
     expect(historical.schemaOf('TenantSuspended')).toBe(3)
     expect(historical.schemaOf('TenantClosed')).toBe(1)
     expect(historical.decode(stored({ type: 'TenantClosed' }))).toMatchObject({ readable: true })
   })
 
-  test('that an upcaster cannot take are unreadable, and no value is told', () => {
+  test('that an upcaster cannot convert are unreadable, without their values', () => {
     const failing = createCodec({
       TenantSuspended: [(data) => JSON.parse((data as { json: string }).json) as unknown],
     })
@@ -227,7 +227,7 @@ describe('old shapes', () => {
     expect(entry.problem).not.toContain(secret)
   })
 
-  test('of a type named as something that every object has are none', () => {
+  test('do not exist for a type named like an object property', () => {
     for (const type of ['constructor', 'toString', 'hasOwnProperty', '__proto__']) {
       expect(codec.schemaOf(type)).toBe(1)
       expect(problemOf({ type })).toBe('does not fit its schema: type (invalid_union)')
@@ -236,7 +236,7 @@ describe('old shapes', () => {
 })
 
 describe('a stream’s category', () => {
-  test('is known from each name that the ledger gives', () => {
+  test('is known from each name of a ledger's stream', () => {
     expect(categoryOf(tenantStream('acme-tools'))).toBe('tenant')
     expect(categoryOf(memberStream('mem_1'))).toBe('member')
     expect(categoryOf(tokenStream('tok_1'))).toBe('token')
@@ -257,7 +257,7 @@ describe('a stream’s category', () => {
       expect(categoryOf(stream)).toBeUndefined()
   })
 
-  test('stands in the prefixes by which the log is filtered, each ending in a hyphen', () =>
+  test('is in the prefixes that filter the log, each ending in a hyphen', () =>
     expect(ownPrefixes).toStrictEqual([
       'tenant-',
       'member-',

@@ -1,6 +1,6 @@
 /**
- * A copied log is the same log: every event of the ledger's own streams with its id, type, bytes, revision and place in
- * the order over all streams. A copy goes on wherever it was left, and never into a log that is something else.
+ * A copied log is the same log: every event of the ledger's streams has the same id, type, bytes, revision and
+ * order. A copy continues where it stopped, and never writes into another log.
  */
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -33,7 +33,7 @@ async function openStore(): Promise<RawLog & { url: string }> {
   return { ...log, url: store.url }
 }
 
-/** What JSON would not survive being decoded and encoded anew, and what is no JSON at all. */
+/** JSON that would change when decoded and encoded again, and bytes that are no JSON. */
 const contents = [
   '{"a":1}',
   '{ "b" : 1.0,  "a": "\\u00e4" }',
@@ -45,7 +45,7 @@ const contents = [
 const bytes = new Uint8Array([0, 255, 128, 10])
 const otherBytes = new Uint8Array([0, 255, 128, 11])
 
-/** So many events of streams that take turns, each stream some events at a time. */
+/** Events of several streams, interleaved in groups. */
 function history(count: number, streams = 7): RawEventToWrite[] {
   const revisions = new Map<string, number>()
   return Array.from({ length: count }, (_, index) => {
@@ -79,7 +79,7 @@ async function eventsIn(log: RawLog): Promise<RawEventToWrite[]> {
   return found
 }
 
-/** Bytes are compared as bytes, whatever kind of array holds them. */
+/** Compares bytes, whatever kind of array holds them. */
 const plain = (event: RawEventToWrite): RawEventToWrite => ({
   ...event,
   data: Uint8Array.from(event.data),
@@ -91,7 +91,7 @@ const quiet: CopyOptions = { onProgress: () => undefined, onRetry: () => undefin
 const all = Number.MAX_SAFE_INTEGER
 const compare = (one: RawLog, other: RawLog) => compareLogs(one, other, all, () => undefined)
 
-test('every event of the own streams arrives as it is, in the same order, and nothing else does', async () => {
+test('every event of the ledger's streams arrives unchanged and in order, and no other event does', async () => {
   const [source, target] = [await openStore(), await openStore()]
   const events = history(1100)
   const foreign = { ...history(1)[0], stream: 'somebody-elses', id: randomUUID() } as RawEventToWrite
@@ -108,7 +108,7 @@ test('every event of the own streams arrives as it is, in the same order, and no
   })
 })
 
-test('a copy goes on at whichever event it was left', async () => {
+test('a copy continues at any event', async () => {
   const source = await openStore()
   const events = history(120)
   await write(source, events)
@@ -120,14 +120,14 @@ test('a copy goes on at whichever event it was left', async () => {
   }
 })
 
-test('what is recorded while it is copied is copied, until no more can come', async () => {
+test('events recorded during the copy are copied, until no more can come', async () => {
   const [source, target] = [await openStore(), await openStore()]
   const events = history(90)
   await write(source, events.slice(0, 30))
   let asked = 0
   const mayGrow = async () => {
     asked++
-    // What comes before the answer that no more will come is to be taken along.
+    // Events recorded before the answer that no more will come must be copied, too.
     await write(source, events.slice(asked * 30, asked * 30 + 30))
     return asked < 2
   }
@@ -135,7 +135,7 @@ test('what is recorded while it is copied is copied, until no more can come', as
   expect(await eventsIn(target)).toStrictEqual(events)
 })
 
-test('a target that is no prefix of the source is refused, and not changed', async () => {
+test('a target that is not a prefix of the source is refused and not changed', async () => {
   const source = await openStore()
   const events = history(60)
   await write(source, events)
@@ -157,7 +157,7 @@ test('a target that is no prefix of the source is refused, and not changed', asy
   }
 })
 
-test('an append that is lost while later ones are written is found, and nothing more is written', async () => {
+test('a lost append among later ones is detected, and nothing more is written', async () => {
   const [source, target] = [await openStore(), await openStore()]
   await write(source, history(60))
   let sent = 0
@@ -176,7 +176,7 @@ test('an append that is lost while later ones are written is found, and nothing 
   expect(sent).toBe(20)
 })
 
-test('after an append in a pipeline was refused, the store is sent nothing more', async () => {
+test('after a refused append nothing more is sent', async () => {
   const target = await openStore()
   const events = history(9)
   const appends = await target.openAppends()
@@ -189,7 +189,7 @@ test('after an append in a pipeline was refused, the store is sent nothing more'
   expect(await eventsIn(target)).toStrictEqual([first])
 })
 
-test('the same events sent again are acknowledged where they stand, and not written twice', async () => {
+test('events that are sent again are acknowledged at their position, and not written twice', async () => {
   const target = await openStore()
   const events = history(30)
   await write(target, events)
@@ -197,7 +197,7 @@ test('the same events sent again are acknowledged where they stand, and not writ
   expect(await eventsIn(target)).toStrictEqual(events)
 })
 
-test('a copy outlasts a store that is gone for a while', async () => {
+test('a copy survives an outage of the store', async () => {
   const [source, directory] = [await openStore(), temporaryDirectory()]
   undo.push(() => rmSync(directory, { recursive: true, force: true }))
   const events = history(1200)
@@ -239,7 +239,7 @@ test('a reader lets the store send two megabytes ahead', async () => {
   expect(await granted).toBe(2 * 1024 * 1024)
 })
 
-test('a comparison names the streams that differ, and says when only the order does', async () => {
+test('a comparison names the streams that differ, and detects a different order', async () => {
   const source = await openStore()
   const events = history(21)
   await write(source, events)

@@ -1,4 +1,4 @@
-/** A command that loses a race decides again on what has happened; it gives up before it decides on anything stale. */
+/** A command that loses a race decides again on the new state; it fails rather than decide on stale state. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createKeyedMutex } from '../../src/async/keyed-mutex.ts'
@@ -41,7 +41,7 @@ const types = async (tenantId: string) =>
     entry.readable ? entry.event.type : '',
   )
 
-test('of two processes that create the same thing one succeeds and one is refused', async () => {
+test('if two processes create the same thing, one succeeds and one is refused', async () => {
   const tenantId = uniqueId('raced')
   const outcomes = await Promise.allSettled(
     [anExecutor(), anExecutor()].map((one) => onTenant(one, tenantId, 'CreateTenant')),
@@ -53,7 +53,7 @@ test('of two processes that create the same thing one succeeds and one is refuse
   expect(await types(tenantId)).toStrictEqual(['TenantCreated'])
 })
 
-test('many processes that ask for the same are all told that it is so, and it is recorded once', async () => {
+test('the same command from many processes succeeds for all, and is recorded once', async () => {
   const tenantId = uniqueId('raced')
   await onTenant(anExecutor(), tenantId, 'CreateTenant')
   const executors = Array.from({ length: 8 }, anExecutor)
@@ -62,7 +62,7 @@ test('many processes that ask for the same are all told that it is so, and it is
   expect(await types(tenantId)).toStrictEqual(['TenantCreated', 'TenantSuspended'])
 })
 
-test('what was loaded before somebody else had a turn is not decided on', async () => {
+test('state that was loaded before another command ran is not used', async () => {
   const tenantId = uniqueId('raced')
   const execute = anExecutor()
   await onTenant(execute, tenantId, 'CreateTenant')
@@ -75,15 +75,15 @@ test('what was loaded before somebody else had a turn is not decided on', async 
   const command = { type: 'SuspendTenant', reason: null, at: beginning } as const
   const suspend = () => execute(tenants, tenantId, command, cause, { found, read })
   await Promise.all([suspend(), suspend()])
-  // The first decides on what it had; the second waited, so it loads anew.
+  // The first command uses the loaded state; the second waited, so it loads it again.
   expect(reads).toBe(2)
-  // Stale by now: the append at its revision is lost, and what it decides then comes from a fresh load.
+  // The state is stale, so the append is refused, and the command decides on fresh state.
   expect((await suspend()).events).toStrictEqual([])
   expect(reads).toBe(3)
   expect(await types(tenantId)).toStrictEqual(['TenantCreated', 'TenantSuspended'])
 })
 
-test('a race that is lost again and again ends, with nothing recorded', async () => {
+test('a command that keeps losing the race fails, and records nothing', async () => {
   const tenantId = uniqueId('raced')
   await onTenant(anExecutor(), tenantId, 'CreateTenant')
   let reads = 0
@@ -99,7 +99,7 @@ test('a race that is lost again and again ends, with nothing recorded', async ()
 })
 
 describe('a run', () => {
-  // Decides without looking at what is there: only the run itself keeps it from being recorded twice.
+  // Decides without reading the state, so only the run prevents a second recording.
   const suspendAlways: Decider<Tenant, { type: 'Suspend' }, 'tenant'> = {
     ...tenants,
     decide: () => [{ type: 'TenantSuspended', data: { reason: null, at: beginning } }],
@@ -109,7 +109,7 @@ describe('a run', () => {
   const first = causeOf({ requestId: 'req_first', actor: 'system:test' }, beginning)
   const second = { ...first, requestId: 'req_second', causationId: 'req_second' }
 
-  test('that begins again records nothing that it has recorded before', async () => {
+  test('that is repeated records nothing twice', async () => {
     const tenantId = uniqueId('run')
     await onTenant(anExecutor(), tenantId, 'CreateTenant')
     expect((await runOn(tenantId, first, false)).events).toHaveLength(1)
@@ -124,13 +124,13 @@ describe('a run', () => {
     expect(await types(tenantId)).toStrictEqual(['TenantCreated', 'TenantSuspended'])
   })
 
-  test('that begins again before it has recorded anything does so', async () => {
+  test('that is repeated before it has recorded anything records it', async () => {
     const tenantId = uniqueId('run')
     await onTenant(anExecutor(), tenantId, 'CreateTenant')
     expect((await runOn(tenantId, second, true)).events).toHaveLength(1)
   })
 
-  test('that was taken for dead and was not records its command once, whichever of the two is first', async () => {
+  test('that runs twice at once records its command once, whichever is first', async () => {
     const tenantId = uniqueId('run')
     await onTenant(anExecutor(), tenantId, 'CreateTenant')
     const both = await Promise.all([runOn(tenantId, first, false), runOn(tenantId, second, true)])
@@ -139,7 +139,7 @@ describe('a run', () => {
     expect(await types(tenantId)).toStrictEqual(['TenantCreated', 'TenantSuspended'])
   })
 
-  test('is not kept from its command by what others have recorded', async () => {
+  test('is not affected by events of other runs', async () => {
     const tenantId = uniqueId('run')
     await onTenant(anExecutor(), tenantId, 'CreateTenant')
     const others = await Promise.all(
@@ -151,7 +151,7 @@ describe('a run', () => {
   })
 })
 
-test('one that fails leaves the turn to the next', async () => {
+test('a failed command does not block the next', async () => {
   const tenantId = uniqueId('raced')
   const execute = anExecutor()
   const refused = onTenant(execute, tenantId, 'SuspendTenant')

@@ -1,4 +1,4 @@
-/** Followers see every event once and in order, however often the store goes away meanwhile. */
+/** Followers see every event once and in order, across restarts of the store. */
 import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type RunningEventStore, startEventStore } from '../../infra/local/eventstore/server.ts'
@@ -9,7 +9,7 @@ import { connectLedger, type Ledger } from '../../src/ledger/ledger.ts'
 import { createTail } from '../../src/ledger/tail.ts'
 import { beginning, origin, temporaryDirectory, uniqueId } from '../harness/ledger.ts'
 
-// The store itself is stopped and started here, so it is always the embedded one.
+// These tests restart the store, so it is always the embedded one.
 const directory = temporaryDirectory()
 let store: RunningEventStore
 let ledger: Ledger
@@ -38,7 +38,7 @@ const restart = async () => {
   store = await startEventStore({ directory })
 }
 
-test('a follower goes on without gap or repeat when the store restarts, twice', async () => {
+test('a follower continues without gap or repeat when the store restarts twice', async () => {
   const before = [await append('before'), await append('before')]
   const start = await ledger.head()
   const expected: string[] = []
@@ -65,7 +65,7 @@ test('a follower goes on without gap or repeat when the store restarts, twice', 
   expect(seen).not.toContain(before[0]?.stream)
 })
 
-test('a follower from the start sees the log in its order, and one that is stopped ends', async () => {
+test('a follower from the start sees the log in order, and an aborted one ends', async () => {
   const { stream } = await append('last')
   const stop = new AbortController()
   const positions: bigint[] = []
@@ -78,7 +78,7 @@ test('a follower from the start sees the log in its order, and one that is stopp
   expect(positions).toStrictEqual([...positions].sort((a, b) => (a < b ? -1 : 1)))
 })
 
-test('pages join without gap or repeat, whatever their size', async () => {
+test('pages have no gaps or repeats, whatever their size', async () => {
   const { entries } = await ledger.readPage(undefined, 1000)
   for (const limit of [1, 2, 3, 100]) {
     const joined: bigint[] = []
@@ -92,7 +92,7 @@ test('pages join without gap or repeat, whatever their size', async () => {
   }
 })
 
-test('the tail of the log tells the same as the log, while it is followed and when it is not', async () => {
+test('the tail returns the same as the log, while it is followed and when it is not', async () => {
   const tail = createTail(ledger)
   const start = (await append('tail')).position
   const stop = new AbortController()
@@ -112,7 +112,7 @@ test('the tail of the log tells the same as the log, while it is followed and wh
     expect(read).toStrictEqual(appended.map(({ position }) => position))
     if (round === 2) await restart()
   }
-  // Asked for what it has let go of, it asks the store.
+  // For dropped entries, it reads from the store.
   expect((await tail.readPage(start, 100)).entries).toHaveLength(15)
   await expect.poll(() => seen.length).toBe(15)
   stop.abort()

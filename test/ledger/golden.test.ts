@@ -1,7 +1,7 @@
 /**
- * Every shape of event ever written can still be read. `golden-events.jsonl` holds one line at least for each type
- * and each of its schema numbers; a line is only ever added, never edited or taken away. A line in a shape that
- * is no longer today's says under `today` what it is read as.
+ * Every shape of event ever written can still be read. `golden-events.jsonl` has at least one line for each
+ * type and schema number. Lines are only added, never edited or removed. A line in an old shape contains the
+ * current shape under `today`.
  */
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
@@ -24,7 +24,7 @@ const lines = readFileSync(new URL('golden-events.jsonl', import.meta.url), 'utf
   .split('\n')
   .map((text, index) => ({ ...Line.parse(JSON.parse(text)), number: index + 1 }))
 
-describe('each golden event is read as what stands in the file', () => {
+describe('each golden event is read as the file says', () => {
   test.each(lines)(
     'line $number: $type in $stream',
     ({ stream, revision, type, data, today, metadata, number }) => {
@@ -51,7 +51,7 @@ const written = Object.entries(eventsOf).flatMap(([category, events]) =>
 )
 
 test.each(written)(
-  '$type of $category, schema $schema, stands in the golden file',
+  '$type of $category, schema $schema, is in the golden file',
   ({ category, type, schema }) => {
     const found = lines.filter(
       (line) => categoryOf(line.stream) === category && line.type === type && line.metadata.schema === schema,
@@ -60,7 +60,7 @@ test.each(written)(
   },
 )
 
-test('the file holds nothing that is not written', () => {
+test('the file contains only shapes that are written', () => {
   const names = new Set(written.map(({ category, type, schema }) => `${category} ${type} ${schema}`))
   for (const { stream, type, metadata } of lines) {
     expect(names).toContain(`${categoryOf(stream)} ${type} ${metadata.schema}`)

@@ -1,4 +1,4 @@
-/** A log has one identity, whoever gives it, and keeps it. */
+/** A log has one identity, and keeps it. */
 import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type RunningEventStore, startEventStore } from '../../infra/local/eventstore/server.ts'
@@ -9,7 +9,7 @@ import { connectLedger, type Ledger } from '../../src/ledger/ledger.ts'
 import { checkLog, WrongLog } from '../../src/ledger/log-check.ts'
 import { beginning, eventsIn, origin, temporaryDirectory } from '../harness/ledger.ts'
 
-// A log that has no identity yet: a shared one may have.
+// A log without an identity; a shared one may have one.
 const directory = temporaryDirectory()
 let store: RunningEventStore
 let ledger: Ledger
@@ -25,7 +25,7 @@ afterAll(async () => {
 
 const nothing = { ledgerId: undefined, position: -1n, event: undefined, movedAt: undefined }
 
-test('of many that give a new log its identity at once, one does, and all find the same', async () => {
+test('many processes that identify a new log at once all get the same identity', async () => {
   expect(await ledger.identity()).toBeUndefined()
   await checkLog(ledger, nothing)
   const given = await Promise.all(
@@ -35,7 +35,7 @@ test('of many that give a new log its identity at once, one does, and all find t
   expect(await eventsIn(ledger, identityStream)).toHaveLength(1)
 })
 
-test('the log is compared by its identity, and by the last event that was taken in', async () => {
+test('the log is compared by its identity, and by the last applied event', async () => {
   const [first] = await eventsIn(ledger, identityStream)
   if (!first) throw new Error('it was just given')
   const ledgerId = await ledger.identity()

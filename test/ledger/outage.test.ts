@@ -1,6 +1,6 @@
 /**
- * A store that stops, or stands still, and comes back: whoever waits is told in time, and then everything goes on, on
- * connections that are new. The store's process is stopped here, so it is always the embedded one.
+ * When the store stops or hangs and comes back, callers get an error in time, and then calls work again on new
+ * connections. These tests stop the store's process, so it is always the embedded one.
  */
 import { rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -23,7 +23,7 @@ const cause = causeOf(origin, beginning)
 const suspended: DomainEvent = { type: 'TenantSuspended', data: { reason: null, at: beginning } }
 const newStream = () => tenantStream(uniqueId('outage'))
 const limits = { tryMs: 500, callMs: 1500 }
-/** How long the store is gone; long enough for a search of the cluster to fail. */
+/** How long the store is down; long enough for a failed search of the cluster. */
 const outageMs = Number(process.env.KEYLEDGER_TEST_OUTAGE_SECONDS ?? 2.5) * 1000
 
 async function startStore(directory: string, port = 0) {
@@ -47,8 +47,8 @@ function connected(url: string): Ledger {
 }
 
 /**
- * Appends, and keeps trying while the store is gone, as the callers of a server do. A try that was reported as failed may
- * have been written: then the stream exists, and the next try is answered with that.
+ * Appends with retries while the store is down, as the callers of a server do. An attempt that was reported as
+ * failed may have been written: then the stream exists, and the next attempt is refused for that.
  */
 async function appendAtLast(ledger: Ledger, stream: string): Promise<void> {
   await expect
@@ -59,7 +59,7 @@ async function appendAtLast(ledger: Ledger, stream: string): Promise<void> {
 test.each([
   ['one address', (port: number) => `esdb://127.0.0.1:${port}?tls=false`],
   [
-    'two seeds, one of which nobody listens at',
+    'two seeds, of which one is not listening',
     (port: number) => `esdb://127.0.0.1:${port},127.0.0.1:1?tls=false`,
   ],
 ])('after an outage appends and reads go on, over %s', async (_, addressOf) => {
@@ -81,7 +81,7 @@ test.each([
   expect(await eventsIn(ledger, after)).toHaveLength(1)
 })
 
-test('an append that waits while the store starts anew is done, once', async () => {
+test('an append that waits for a restart of the store is written once', async () => {
   const store = await openStore()
   const ledger = connectLedger(`esdb://127.0.0.1:${store.port},127.0.0.1:1?tls=false`, {
     tryMs: 1000,
@@ -102,7 +102,7 @@ test('an append that waits while the store starts anew is done, once', async () 
   expect(await eventsIn(ledger, stream)).toHaveLength(2)
 })
 
-test('a store that stands still is told of in time, and followers go on when it moves again', async () => {
+test('a hanging store causes an error in time, and followers continue afterwards', async () => {
   const store = await openStore()
   const ledger = connected(
     `esdb://127.0.0.1:${store.port}?tls=false&keepAliveInterval=300&keepAliveTimeout=300`,
@@ -136,7 +136,7 @@ test('a store that stands still is told of in time, and followers go on when it 
   const after = newStream()
   await appendAtLast(ledger, after)
   await expect.poll(() => seen).toContain(after)
-  // What was sent to it while it stood still may have been written; once at the most.
+  // Appends sent to the hanging store may have been written, at most once.
   expect((await eventsIn(ledger, frozen)).length).toBeLessThanOrEqual(1)
   expect(new Set(seen).size).toBe(seen.length)
   stop.abort()

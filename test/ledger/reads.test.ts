@@ -1,4 +1,4 @@
-/** Reading leaves the connection as it is, that all others use too, whether or not there is anything to read. */
+/** Reads never end the shared connection, whether or not there is anything to read. */
 import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type RunningEventStore, startEventStore } from '../../infra/local/eventstore/server.ts'
@@ -9,7 +9,7 @@ import { tenantStream } from '../../src/domain/streams.ts'
 import { connectLedger, type Ledger } from '../../src/ledger/ledger.ts'
 import { beginning, eventsIn, origin, temporaryDirectory, uniqueId } from '../harness/ledger.ts'
 
-// A connection of its own: what others read on it would count, too.
+// A separate connection, because other reads would count, too.
 const directory = temporaryDirectory()
 let store: RunningEventStore
 let ledger: Ledger
@@ -26,11 +26,11 @@ afterAll(async () => {
 const cause = causeOf(origin, beginning)
 const suspended: DomainEvent = { type: 'TenantSuspended', data: { reason: null, at: beginning } }
 
-/** More cancelled reads than an HTTP/2 server takes from one connection before it ends it: 1,000, and 33 a second. */
+/** More cancelled reads than an HTTP/2 server accepts before it closes a connection: 1,000, and 33 a second. */
 const many = 2000
 const lanes = 32
 
-test('streams that are not there are read as often as anybody likes', async () => {
+test('missing streams can be read any number of times', async () => {
   const absent = Array.from({ length: many }, () => tenantStream(uniqueId('absent'))).values()
   const lane = async () => {
     for (const stream of absent) expect(await eventsIn(ledger, stream)).toStrictEqual([])
@@ -38,7 +38,7 @@ test('streams that are not there are read as often as anybody likes', async () =
   await Promise.all(Array.from({ length: lanes }, lane))
 })
 
-test('readers leave as early as they like', async () => {
+test('readers can stop early any number of times', async () => {
   const stream = tenantStream(uniqueId('left'))
   await ledger.append(stream, 'no_stream', [suspended, suspended, suspended], cause)
   const times = Array.from({ length: many }).values()
@@ -55,7 +55,7 @@ test('readers leave as early as they like', async () => {
 })
 
 test.each([0, 1, 199, 200, 201, 400, 401])(
-  'a stream of %i events is read whole, and its first ones',
+  'a stream of %i events is read completely, and so are its first ones',
   async (length) => {
     const stream = tenantStream(uniqueId('long'))
     const events = Array.from({ length }, () => suspended)

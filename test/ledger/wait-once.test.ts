@@ -1,4 +1,4 @@
-/** The commands of a process do not wait for the read models; its end does, whatever it is. */
+/** Several commands share one wait for the read models, at the end, however they end. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findTenant } from '../../projections/tenants/queries.ts'
 import { waitOnce } from '../../src/commands/cross-stream/wait-once.ts'
@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => ledger.close())
 
-/** The services, with every position that is waited for written down. */
+/** The services, recording every position that is waited for. */
 function watched(): { services: AllPorts; waits: bigint[] } {
   const waits: bigint[] = []
   const { services } = ledger
@@ -27,12 +27,12 @@ function watched(): { services: AllPorts; waits: bigint[] } {
 const create = (services: AllPorts, tenantId: string) =>
   createTenant(services, { tenantId, name: 'In one go', plan: 'free' }, origin)
 
-test('several commands are waited for once, and then are visible', async () => {
+test('several commands share one wait, and are then visible', async () => {
   const { services, waits } = watched()
   const tenants = [uniqueId('first'), uniqueId('second'), uniqueId('third')]
   const result = await waitOnce(services, async (steps) => {
     for (const tenantId of tenants) await create(steps, tenantId)
-    // Not waited for yet, and nobody else is there to push.
+    // No wait yet, and no other process advances the read models.
     expect(await findTenant(ledger.db, tenants[0] ?? '')).toBeUndefined()
     return 'done'
   })
@@ -41,7 +41,7 @@ test('several commands are waited for once, and then are visible', async () => {
   for (const tenantId of tenants) expect(await findTenant(ledger.db, tenantId)).toMatchObject({ tenantId })
 })
 
-test('what was recorded before a refusal is visible when it is told', async () => {
+test('events recorded before a refusal are visible when it is thrown', async () => {
   const { services, waits } = watched()
   const tenantId = uniqueId('twice')
   const twice = waitOnce(services, async (steps) => {
@@ -53,7 +53,7 @@ test('what was recorded before a refusal is visible when it is told', async () =
   expect(await findTenant(ledger.db, tenantId)).toMatchObject({ tenantId })
 })
 
-test('what records nothing waits for nothing', async () => {
+test('a command that records nothing does not wait', async () => {
   const { services, waits } = watched()
   expect(await waitOnce(services, async () => 7)).toBe(7)
   expect(waits).toStrictEqual([])
