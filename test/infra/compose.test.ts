@@ -1,6 +1,6 @@
 /**
- * What infra/compose.yaml says without an engine to run it: every service that serves is started again whenever it ends,
- * the versions are pinned, and keyledger gets no variable that it does not know. `npm run test:containers` runs the file.
+ * Checks of infra/compose.yaml that need no container engine: services restart whenever they end, versions are
+ * pinned, and keyledger gets only variables that it knows. `npm run test:containers` runs the file.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -22,7 +22,7 @@ const { services } = z
   .parse(parse(readFileSync(join(directory, 'compose.yaml'), 'utf8'), { merge: true }))
 const entries = Object.entries(services)
 
-test('what serves is started again whenever it ends, also with exit code 0, and what migrates is run once', () => {
+test('servers restart whenever they end, also with exit code 0, and the migration runs once', () => {
   const policies = Object.fromEntries(entries.map(([name, { restart }]) => [name, restart]))
   expect(policies).toStrictEqual({
     eventstore: 'always',
@@ -34,14 +34,14 @@ test('what serves is started again whenever it ends, also with exit code 0, and 
   })
 })
 
-test('the stores have versions, and the event store has the last one under the BSD license', () => {
+test('the stores have pinned versions, and the event store's is the last one under the BSD license', () => {
   for (const { image } of Object.values(services).filter(({ image }) => image !== 'keyledger')) {
     expect(image).toMatch(/^docker\.io\/.+:\d+\.\d+[\w.-]*$/)
   }
   expect(services.eventstore?.image).toBe('docker.io/eventstore/eventstore:24.6.0-jammy')
 })
 
-test.each(['keyledger', 'migrate'])('%s writes to its volume only, and knows its variables', (name) => {
+test.each(['keyledger', 'migrate'])('%s writes only to its volume, and knows its variables', (name) => {
   const service = Service.parse(services[name])
   expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'] })
   const ofImage = readFileSync(join(directory, 'Dockerfile'), 'utf8').matchAll(/\b(KEYLEDGER_\w+)=(\S+)/g)
@@ -52,7 +52,7 @@ test.each(['keyledger', 'migrate'])('%s writes to its volume only, and knows its
   expect(parseConfig(environment)).toMatchObject({ workers: 1, dataDirectory: '/var/lib/keyledger' })
 })
 
-/** As Compose does: what has no default is a secret of 16 characters or more. */
+/** Substitutes variables as Compose does: one without a default is a secret of 16 characters or more. */
 const filledIn = ([variable, value]: [string, string]): [string, string] => [
   variable,
   value.replace(/\$\{\w+(?::-([^}]*)|[^}]*)\}/g, (_, otherwise?: string) => otherwise ?? 'a'.repeat(16)),

@@ -1,6 +1,6 @@
 /**
- * The files for Kubernetes are what its schemas say, know no field that it does not have, and fit together: an API server
- * takes them, and what they name is there.
+ * The Kubernetes files are valid under its schemas, have no unknown fields, and refer only to each other's
+ * existing names.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -62,7 +62,7 @@ const Manifest = z.looseObject({
 })
 type Manifest = z.infer<typeof Manifest>
 
-/** Anchors are read as the API server's clients read them. */
+/** YAML anchors are resolved as the API server's clients do. */
 const manifestsIn = (file: string): Manifest[] =>
   parseAllDocuments(textOf(file)).map((document) => Manifest.parse(document.toJS()))
 
@@ -76,7 +76,7 @@ const all = files.flatMap(manifestsIn)
 const ofKind = (kind: string) => all.filter((one) => one.kind === kind)
 const workloads = [...ofKind('Deployment'), ...ofKind('Job')].map((one) => Workload.parse(one))
 
-/** Remembers which properties were asked for: a schema asks for all that it knows. */
+/** Records which properties were read: a schema reads all that it knows. */
 function watched(value: unknown, path: string, asked: Set<string>): unknown {
   if (typeof value !== 'object' || value === null) return value
   return new Proxy(value, {
@@ -107,11 +107,11 @@ function problemsOf(manifest: Manifest): unknown[] {
   return [...(valid ? [] : [errors]), ...unknown.map((path) => `unknown field ${path}`)]
 }
 
-test.each(files)('%s is what the schemas of Kubernetes say', (file) => {
+test.each(files)('%s is valid under the schemas of Kubernetes', (file) => {
   for (const manifest of manifestsIn(file)) expect(problemsOf(manifest)).toStrictEqual([])
 })
 
-test('a field that Kubernetes does not have is found, and so is a value of the wrong kind', () => {
+test('an unknown field and a value of the wrong type are detected', () => {
   const [api] = ofKind('Deployment')
   const text = JSON.stringify(api)
   expect(problemsOf(Manifest.parse(JSON.parse(text.replace('periodSeconds', 'periodSecond'))))).toHaveLength(
@@ -122,7 +122,7 @@ test('a field that Kubernetes does not have is found, and so is a value of the w
   ).not.toHaveLength(0)
 })
 
-test('everything that the directory holds is applied, but the example of the secrets', () => {
+test('all files of the directory are applied, except the example of the secrets', () => {
   expect(readdirSync(directory).sort()).toStrictEqual(['kustomization.yaml', ...files].sort())
   for (const { kind, metadata } of all) {
     expect(metadata.namespace).toBe(kind === 'Namespace' ? undefined : 'keyledger')
@@ -132,7 +132,7 @@ test('everything that the directory holds is applied, but the example of the sec
 describe.each(workloads.map((one) => [one.metadata.name, one] as const))('the pods of %s', (_, { spec }) => {
   const { template } = spec
 
-  test('may do nothing but write to their data directory', () => {
+  test('may only write to their data directory', () => {
     expect(template.spec.securityContext).toMatchObject({
       runAsNonRoot: true,
       runAsUser: 1000,
@@ -148,7 +148,7 @@ describe.each(workloads.map((one) => [one.metadata.name, one] as const))('the po
     }
   })
 
-  test('take secrets by reference, from what the example makes', () => {
+  test('take secrets by reference to those of the example', () => {
     const known = all.map(({ kind, metadata }) => `${kind} ${metadata.name}`)
     const kinds: Record<string, string> = { secretRef: 'Secret', configMapRef: 'ConfigMap' }
     for (const { envFrom } of template.spec.containers) {
@@ -163,12 +163,12 @@ describe.each(workloads.map((one) => [one.metadata.name, one] as const))('the po
   })
 })
 
-test('only the job that migrates has the role that may', () => {
+test('only the migration job has the role for migrations', () => {
   const privileged = workloads.filter(({ spec }) => JSON.stringify(spec).includes('keyledger-migration'))
   expect(privileged.map(({ metadata }) => metadata.name)).toStrictEqual(['keyledger-migrate'])
 })
 
-describe('the variables of a pod are keyledger’s own, with values that it takes', () => {
+describe('the variables of a pod are known to keyledger, with valid values', () => {
   const Values = z.looseObject({
     data: z.record(z.string(), z.string()).optional(),
     stringData: z.record(z.string(), z.string()).optional(),
@@ -176,7 +176,7 @@ describe('the variables of a pod are keyledger’s own, with values that it take
   const given = new Map(
     [...ofKind('ConfigMap'), ...ofKind('Secret')].map((one) => {
       const { data, stringData } = Values.parse(one)
-      // As whoever copies the example does; what is left as it is would be refused.
+      // As an operator who copies the example does; unchanged values would be refused.
       const replaced = Object.entries({ ...data, ...stringData }).map(
         ([name, value]) => [name, value.replaceAll('REPLACE', 'a'.repeat(32))] as const,
       )
@@ -202,7 +202,7 @@ describe('the variables of a pod are keyledger’s own, with values that it take
   })
 })
 
-test('every selector finds the pods of a workload, and the autoscaler alone says how many of the api there are', () => {
+test('every selector matches the pods of a workload, and only the autoscaler sets the number of api pods', () => {
   const Selector = z.object({ matchLabels: Labels }).loose()
   const selected = (labels: Record<string, string>) =>
     workloads.filter(({ spec }) =>

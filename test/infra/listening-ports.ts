@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The state of a socket that listens, in the kernel's tables. */
+/** The state of a listening socket in the kernel's tables. */
 const listening = '0A'
 
-/** The TCP ports on which a process listens, as the kernel tells them. Only on Linux. */
+/** The TCP ports on which a process listens, from the kernel's tables. Only on Linux. */
 export function listeningPorts(pid: number): number[] {
   const descriptors = `/proc/${pid}/fd`
   const inodes = new Set(
@@ -29,7 +29,7 @@ function target(link: string): string {
   try {
     return readlinkSync(link)
   } catch {
-    // It has been closed meanwhile.
+    // It was closed in the meantime.
     return ''
   }
 }

@@ -1,5 +1,5 @@
-// Guarantee: alerts and dashboard ask for metrics that exist, each alert fires when it should and has a page that says what
-// to do, and each page has an alert.
+// Guarantee: alerts and the dashboard use existing metrics. Each alert fires when it should and has a page that
+// says what to do, and each page has an alert.
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -43,7 +43,7 @@ describe('of a running server', () => {
     ).text()
   })
 
-  test('every metric that is asked for is shown', () => {
+  test('every metric that is used exists', () => {
     const shown = new Set([...metrics.matchAll(/^([a-z0-9_]+)(?:\{| )/gm)].map(([, name]) => name))
     const named = asked.flatMap((text) =>
       [...text.matchAll(/\b(?:keyledger|process|nodejs)_[a-z0-9_]+/g)].map(([name]) => name),
@@ -52,7 +52,7 @@ describe('of a running server', () => {
     expect(named.filter((name) => !shown.has(name))).toStrictEqual([])
   })
 
-  test('every route that is asked for is one', () => {
+  test('every route that is used exists', () => {
     const named = asked.flatMap((text) =>
       [...text.matchAll(/route!?=~?\\?"([^"\\]+)/g)].flatMap(([, list = '']) => list.split('|')),
     )
@@ -72,21 +72,21 @@ describe('an alert', () => {
     expect(textOf('docs/operating/alerts/README.md')).toContain(`[${name}](${path.split('/').at(-1)})`)
   })
 
-  test('belongs to each page', () => {
+  test('exists for each page', () => {
     const pages = readdirSync(fileOf('docs/operating/alerts')).filter((name) => name !== 'README.md')
     const named = [...rules.matchAll(/runbook: docs\/operating\/alerts\/(\S+)/g)].map(([, name]) => name)
     expect(pages.sort()).toStrictEqual([...named].sort())
     expect(new Set(named).size).toBe(alerts.length)
   })
 
-  test('is tried in the tests of promtool', () => {
+  test('is covered by the tests of promtool', () => {
     const tests = rulesTests.map((file) => textOf(`infra/monitoring/${file}`)).join('\n')
     const tried = new Set([...tests.matchAll(/alertname: (\w+)/g)].map(([, name]) => name))
     expect(alerts.filter((name) => !tried.has(name))).toStrictEqual([])
   })
 })
 
-test('promtool finds the rules right, and each fires when it should', (context) => {
+test('promtool accepts the rules, and each fires when it should', (context) => {
   const program = promtool()
   if (program === undefined) {
     context.skip('Alert rules are tested with promtool: install it (Debian: apt-get install prometheus)')

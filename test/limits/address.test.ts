@@ -1,4 +1,4 @@
-/** Calls count by address; by the /64 where somebody has more addresses than anybody could count. */
+/** Calls count per address, and per /64 for IPv6. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { callerOf, plainAddress } from '../../src/limits/address.ts'
@@ -42,7 +42,7 @@ test.each([
 
 describe('any two IPv6 addresses', () => {
   const host = fc.ipV6()
-  test('are one caller exactly when their first 64 bits agree, however they are written', () =>
+  test('are one caller exactly when their first 64 bits are equal, however they are written', () =>
     fc.assert(
       fc.property(host, host, fc.boolean(), (left, right, sameNetwork) => {
         const [one, other] = [bitsOf(left), bitsOf(right)]
@@ -56,7 +56,7 @@ describe('any two IPv6 addresses', () => {
     ))
 })
 
-/** By another way than the one that is tested: the address as the platform itself writes it. */
+/** An independent implementation: the address as the platform writes it. */
 function bitsOf(address: string): number[] {
   const { hostname } = new URL(`http://[${address}]/`)
   const [front = '', back = ''] = hostname.slice(1, -1).split('::')

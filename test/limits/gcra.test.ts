@@ -1,6 +1,6 @@
 /**
- * In no stretch of time are more admitted than the burst and what the steady rate adds in it, and nobody is refused
- * who could have been admitted: the algorithm is a token bucket, to the unit.
+ * In any period at most the burst plus the sustained rate is admitted, and no call is refused that could be
+ * admitted: the algorithm is an exact token bucket.
  */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -8,7 +8,7 @@ import { gcraOf, type Rate, spent, waitMs } from '../../src/limits/gcra.ts'
 
 const start = Date.parse('2026-03-01T12:00:00.000Z')
 
-/** Which of the calls at these moments are admitted. */
+/** Which calls at these times are admitted. */
 function admitted(rate: Rate, moments: readonly number[]): boolean[] {
   const gcra = gcraOf(rate)
   let tat = 0
@@ -19,9 +19,9 @@ function admitted(rate: Rate, moments: readonly number[]): boolean[] {
   })
 }
 
-/** The bucket of the textbook: units that drip in and are taken out, counted in whole sixtieths of a millionth. */
+/** A textbook token bucket, counted in sixty-thousandths of a unit. */
 function bucketAdmits({ perMinute, burst }: Rate, moments: readonly number[]): boolean[] {
-  // A millisecond adds `perMinute` of the parts of which a unit has 60,000: all whole numbers.
+  // A millisecond adds `perMinute` parts, and a unit has 60,000 parts: all whole numbers.
   const unit = 60_000
   let level = burst * unit
   let last = moments[0] ?? 0
@@ -35,7 +35,7 @@ function bucketAdmits({ perMinute, burst }: Rate, moments: readonly number[]): b
 }
 
 const anyRate = fc.record({
-  // Some whose interval is no whole number of milliseconds.
+  // Some rates whose interval is a fraction of a millisecond.
   perMinute: fc.constantFrom(1, 7, 30, 60, 70, 600, 6000, 7000, 12_000),
   burst: fc.integer({ min: 1, max: 50 }),
 })
@@ -60,7 +60,7 @@ test('it admits exactly what a bucket of the same rate admits', () =>
     { numRuns: 2000 },
   ))
 
-test('whoever waits as long as told is admitted, and not a millisecond earlier', () =>
+test('a call is admitted after exactly the returned wait, and not a millisecond earlier', () =>
   fc.assert(
     fc.property(anyRate, anyMoments, (rate, moments) => {
       const gcra = gcraOf(rate)

@@ -1,6 +1,6 @@
 /**
- * A call is decided in the process, at once; several servers on one database keep a limit together; and a store that
- * fails or hangs costs nobody more than a moment.
+ * A call is decided in the process at once. Several servers on one database keep a limit together. A store that
+ * fails or hangs delays calls only briefly.
  */
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -15,7 +15,7 @@ const start = Date.parse('2026-03-01T12:00:00.000Z')
 const rate = { perMinute: 600, burst: 1200 }
 
 describe('one process', () => {
-  test('is answered without waiting for anything, and tells in batches', async () => {
+  test('decides without waiting, and reports in batches', async () => {
     const memory = createMemoryBuckets()
     let told = 0
     const shared: SharedBuckets = {
@@ -62,7 +62,7 @@ describe('a store that fails', () => {
     }
   })
 
-  test('is not asked again at every call', async () => {
+  test('is not called again for every call', async () => {
     let asked = 0
     const shared: SharedBuckets = {
       settle: () => {
@@ -94,15 +94,15 @@ describe('several servers on one database', () => {
     await database.drop()
   })
 
-  /** Takes as fast as it goes. @returns how many got through */
+  /** Takes units as fast as possible. @returns how many were admitted */
   async function flood(limiter: Limiter | undefined, calls: number): Promise<number> {
     let admitted = 0
     for (let call = 0; call < calls; call++) if ((await limiter?.take('tok_1')) === 0) admitted++
     return admitted
   }
 
-  test('admit the limit together, wherever the calls arrive, and one that comes later begins where they are', async () => {
-    // So slow that nothing comes back during the test.
+  test('keep the limit together, wherever the calls arrive, and a later one starts from their state', async () => {
+    // So slow that no unit becomes free during the test.
     const rates = { management: { perMinute: 1, burst: 1000 } }
     const joined = await Promise.all(pools.slice(0, 2).map((pool) => joinLimits(pool, rates, fail)))
     const floods = await Promise.all(joined.map(({ limits }) => flood(limits.management, 900)))
@@ -118,13 +118,13 @@ describe('several servers on one database', () => {
     expect(rows).toStrictEqual([])
   })
 
-  test('a newcomer is counted by the others before it begins', async () => {
+  test('a new process is counted by the others before it starts', async () => {
     const rates = { management: { perMinute: 1, burst: 100 } }
     const [one, two] = pools
     if (!one || !two) throw new Error('no pools')
     const first = await joinLimits(one, rates, fail)
     const second = await joinLimits(two, rates, fail)
-    // Alone, it would be answered at once however much it has admitted; now it has to tell after its allowance.
+    // Alone it would decide at once; now it has to report after its allowance.
     const answers = Array.from({ length: 50 }, () => first.limits.management?.take('tok_9'))
     expect(answers.some((answer) => typeof answer === 'object')).toBe(true)
     for (const answer of answers) await answer
@@ -132,7 +132,7 @@ describe('several servers on one database', () => {
     await second.leave()
   })
 
-  test('one that is alone goes on from where the one before it was', async () => {
+  test('a process that is alone starts from the state of the previous one', async () => {
     const [one, two] = pools
     if (!one || !two) throw new Error('no pools')
     const rates = { clientActivate: { perMinute: 1, burst: 10 } }
@@ -146,7 +146,7 @@ describe('several servers on one database', () => {
     await after.leave()
   })
 
-  test('a clock that is set back by an hour holds nobody up for an hour', async () => {
+  test('a clock that is set back by an hour does not block calls for an hour', async () => {
     const [one, two] = pools
     if (!one || !two) throw new Error('no pools')
     const rates = { clientActivate: { perMinute: 60, burst: 3 } }
@@ -157,7 +157,7 @@ describe('several servers on one database', () => {
     expect(waitMs).toBeLessThanOrEqual(1000)
     vi.useRealTimers()
     await before.leave()
-    // As a process left it that ran before the clock was set back.
+    // The state of a process that ran before the clock was set back.
     await one.query('update limits.buckets set tat = tat + 3600000')
     const after = await joinLimits(two, rates, fail)
     expect(await after.limits.clientActivate?.take('192.0.2.7')).toBe(0)

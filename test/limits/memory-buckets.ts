@@ -1,7 +1,7 @@
 import { type Gcra, latestTat, waitMs } from '../../src/limits/gcra.ts'
 import type { Report, Settlement } from '../../src/limits/meter.ts'
 
-/** The shared buckets' rule, in memory: what `shared-buckets.ts` does in Postgres. */
+/** The rule of the shared buckets, in memory: what `shared-buckets.ts` does in Postgres. */
 export function createMemoryBuckets() {
   const tats = new Map<string, number>()
   return {

@@ -1,6 +1,6 @@
 /**
- * One process alone is exact. Several together never admit more than 5 % above the limit in any stretch of time, no
- * less than 90 % of it under even load, and as much when all the load is on one of them.
+ * A single process is exact. Several together never admit more than 5 % above the limit in any period, at least
+ * 90 % of it under even load, and as much when all the load is on one of them.
  */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -14,17 +14,17 @@ const key = 'tok_1'
 type World = {
   rate: Rate
   processes: number
-  /** How many calls come to a process in a millisecond, on average. */
+  /** The average number of calls to a process per millisecond. */
   load: (process: number, elapsedMs: number) => number
-  /** From telling to the answer. */
+  /** The time from a report to its answer. */
   latencyMs: (random: () => number) => number
   seconds: number
   seed: number
-  /** While this holds, nobody hears anybody. */
+  /** While this holds, reports fail. */
   isDown?: (elapsedMs: number) => boolean
 }
 
-/** Numbers between 0 and 1 that are the same for the same seed: mulberry32. */
+/** Numbers between 0 and 1, the same for the same seed: mulberry32. */
 function randomFrom(seed: number): () => number {
   let state = seed
   return () => {
@@ -35,7 +35,7 @@ function randomFrom(seed: number): () => number {
   }
 }
 
-/** Lets several meters live through a stretch of time, millisecond by millisecond. @returns when each call got through */
+/** Simulates several meters, millisecond by millisecond. @returns when each call was admitted */
 function live(world: World) {
   const { rate, processes, seconds } = world
   const random = randomFrom(world.seed)
@@ -48,7 +48,7 @@ function live(world: World) {
     telling: undefined as (() => void) | undefined,
     answerAt: 0,
   }))
-  // Whoever waits gets through when the store says so, however long the answer travels.
+  // A waiting call is admitted when the store decides, however long the answer takes.
   let decidedAt = now
   const count = (waitedMs: number) => {
     if (waitedMs === 0) admittedAt.push(decidedAt)
@@ -92,7 +92,7 @@ function live(world: World) {
   return { admittedAt: admittedAt.sort((one, other) => one - other), refused }
 }
 
-/** How many units more than the limit were admitted, in the worst stretch of time. */
+/** The largest excess over the limit in any period, in units. */
 function worstExcess(rate: Rate, admittedAt: readonly number[]): number {
   const gcra = gcraOf(rate)
   let tat = 0
@@ -112,7 +112,7 @@ const runtime = { perMinute: 6000, burst: 6000 }
 const small = { perMinute: 30, burst: 30 }
 const rates = { management, runtime, small, 'a few calls': { perMinute: 5, burst: 10 } }
 
-test('alone it decides on each call exactly as the algorithm itself, and nobody waits', () =>
+test('alone it decides exactly like the algorithm, and no call waits', () =>
   fc.assert(
     fc.property(
       fc.record({
@@ -128,7 +128,7 @@ test('alone it decides on each call exactly as the algorithm itself, and nobody 
         let tat = 0
         let now = start
         for (const [index, gap] of gaps.entries()) {
-          // Most come in a bunch.
+          // Most calls come in bunches.
           now += gap < 2000 ? 0 : gap - 2000
           const wait = waitMs(gcra, tat, now)
           if (wait === 0) tat = spent(gcra, tat, now)
@@ -154,7 +154,7 @@ describe.each(Object.entries(rates))('the limit of %s', (_, rate) => {
       ['a little too much, evenly', () => perMs(rate) * 1.2],
       ['all on one', (index) => (index === 0 ? perMs(rate) * 20 : 0)],
       [
-        'in bursts that go round',
+        'in bursts that alternate',
         (index, ms) => (Math.floor(ms / 700) % 3 === index % 3 ? perMs(rate) * 30 : 0),
       ],
       ['a flood after a rest', (_index, ms) => (ms > 20_000 && ms < 20_100 ? rate.burst / 5 : 0)],
@@ -173,7 +173,7 @@ describe.each(Object.entries(rates))('the limit of %s', (_, rate) => {
     })
   })
 
-  test('what is below the limit gets through, all of it', () => {
+  test('all load below the limit is admitted', () => {
     const load = () => (perMs(rate) * 0.9) / 4
     const latencyMs = latencies['a slow store'] ?? (() => 1)
     const { refused } = live({ rate, processes: 4, load, latencyMs, seconds: 120, seed: 4 })
@@ -181,7 +181,7 @@ describe.each(Object.entries(rates))('the limit of %s', (_, rate) => {
   })
 })
 
-test('whatever the rate, the load, the store and the number of processes, it is never passed by more than 5 %', () =>
+test('for any rate, load, store and number of processes it is never exceeded by more than 5 %', () =>
   fc.assert(
     fc.property(
       fc.record({
@@ -205,8 +205,8 @@ test('whatever the rate, the load, the store and the number of processes, it is 
     { numRuns: 100 },
   ))
 
-describe('while nobody is heard', () => {
-  test('each decides alone and nobody waits; afterwards they keep the limit together again', () => {
+describe('while the store does not answer', () => {
+  test('each process decides alone and no call waits; afterwards they keep the limit together again', () => {
     const processes = 3
     const load = () => perMs(management) * 10
     const isDown = (ms: number) => ms < 10_000
@@ -222,11 +222,11 @@ describe('while nobody is heard', () => {
     const until = (ms: number) => admittedAt.filter((moment) => moment < start + ms).length
     expect(until(10_000)).toBeGreaterThan(limitOver(management, 10) * 2)
     expect(until(10_000)).toBeLessThanOrEqual(limitOver(management, 10) * processes)
-    // What was too much is paid back before anybody gets through again.
+    // The excess is paid back before any call is admitted again.
     expect(admittedAt.length).toBeLessThanOrEqual(limitOver(management, 200) + management.burst * 2)
   })
 
-  test('what was not heard is told again, once', () => {
+  test('a failed report is sent again, once', () => {
     const meter = new Meter(management)
     meter.setProcesses(2)
     const gcra = gcraOf(management)
@@ -242,7 +242,7 @@ describe('while nobody is heard', () => {
     expect(shared.stateOf(key)).toBe(start + 600)
   })
 
-  test('whoever waits is answered as if there were nobody else', () => {
+  test('waiting calls are decided as for a single process', () => {
     const meter = new Meter({ perMinute: 10, burst: 2 })
     meter.setProcesses(2)
     const answers: number[] = []
@@ -258,7 +258,7 @@ describe('while nobody is heard', () => {
   })
 })
 
-test('a bucket that is full again is forgotten, and one that is not, or has something to tell, is kept', () => {
+test('a full bucket is dropped; one that is not full, or has unreported units, is kept', () => {
   const meter = new Meter(management)
   meter.admit('told', start)
   for (let calls = 0; calls < 1000; calls++) meter.admit('spent', start)
@@ -271,8 +271,8 @@ test('a bucket that is full again is forgotten, and one that is not, or has some
   expect(meter.admit('spent', start + 60_000)).toBe(0)
 })
 
-describe('of what a process keeps to itself', () => {
-  test('alone it tells nothing that a restart may lose, and forgets it when the bucket is full again', () => {
+describe('of unreported units', () => {
+  test('a single process does not report them, and drops them when the bucket is full again', () => {
     const meter = new Meter({ perMinute: 30, burst: 30 })
     for (let caller = 0; caller < 500; caller++) meter.admit(`once ${caller}`, start)
     meter.admit('twice', start)
@@ -283,7 +283,7 @@ describe('of what a process keeps to itself', () => {
     expect(meter.size).toBe(1)
   })
 
-  test('it tells all of it when somebody joins, and when it stops', () => {
+  test('a process reports all of them when another one joins, and when it stops', () => {
     const meter = new Meter({ perMinute: 30, burst: 30 })
     meter.admit('one', start)
     expect(meter.report()).toStrictEqual([])
@@ -295,7 +295,7 @@ describe('of what a process keeps to itself', () => {
     expect(meter.report(true)).toMatchObject([{ key: 'another', admitted: 1 }])
   })
 
-  test('a very small limit is told of every unit', () => {
+  test('every unit of a very small limit is reported', () => {
     const meter = new Meter({ perMinute: 5, burst: 10 })
     meter.admit('one', start)
     expect(meter.isUrgent).toBe(true)
@@ -303,7 +303,7 @@ describe('of what a process keeps to itself', () => {
   })
 })
 
-describe('however many addresses call', () => {
+describe('with any number of addresses', () => {
   const maxBuckets = 1000
   test.each([1, 3])('no more buckets are kept than allowed, by one of %i', (processes) => {
     const meter = new Meter({ perMinute: 120, burst: 240 }, { maxBuckets })
@@ -315,14 +315,14 @@ describe('however many addresses call', () => {
     expect(meter.report(true).length).toBeLessThanOrEqual(maxBuckets)
   })
 
-  test('one that has used up its own stays refused while fewer than that call', () => {
+  test('an address that has used its limit stays refused while fewer addresses call', () => {
     const meter = new Meter({ perMinute: 5, burst: 10 }, { maxBuckets })
     for (let calls = 0; calls < 10; calls++) expect(meter.admit('greedy', start)).toBe(0)
     for (let caller = 0; caller < maxBuckets - 1; caller++) meter.admit(`address ${caller}`, start)
     expect(meter.admit('greedy', start)).toBeGreaterThan(0)
   })
 
-  test('whoever waits for an answer is kept', () => {
+  test('a bucket with waiting calls is kept', () => {
     const meter = new Meter({ perMinute: 5, burst: 10 }, { maxBuckets })
     meter.setProcesses(3)
     let answer: number | undefined

@@ -1,6 +1,6 @@
 /**
- * The buckets in Postgres follow exactly the rule that the simulation of several processes was run on, for whatever is
- * told in whatever order, and by several at once.
+ * The buckets in Postgres follow exactly the rule of the simulation, for any reports in any order, also from
+ * several processes at once.
  */
 import fc from 'fast-check'
 import type { Pool } from 'pg'
@@ -28,7 +28,7 @@ afterAll(async () => {
 const start = Date.parse('2026-03-01T12:00:00.000Z')
 const byKey = (left: { key: string }, right: { key: string }) => (left.key < right.key ? -1 : 1)
 
-/** What somebody tells of one bucket; `knows`: the state that they were told last, or some other. */
+/** A report on one bucket; `knows`: the last state that the process received, or another one. */
 const anyTelling = fc.record({
   key: fc.constantFrom('a', 'b', 'c'),
   knows: fc.constantFrom('the state', 'nothing', 'another'),
@@ -38,7 +38,7 @@ const anyTelling = fc.record({
   waiting: fc.integer({ min: 0, max: 20 }),
 })
 
-test('each settlement is what the rule says', async () => {
+test('each settlement follows the rule', async () => {
   const shared = createSharedBuckets(db)
   let limit = 0
   await fc.assert(
@@ -76,7 +76,7 @@ test('each settlement is what the rule says', async () => {
   )
 })
 
-test('nothing that several tell at once is lost, and no two wait for each other', async () => {
+test('concurrent reports are all counted, without deadlocks', async () => {
   const gcra = gcraOf({ perMinute: 600, burst: 100_000 })
   const tellers = Array.from({ length: 8 }, () => createSharedBuckets(db))
   const keys = ['k1', 'k2', 'k3', 'k4']
@@ -84,7 +84,7 @@ test('nothing that several tell at once is lost, and no two wait for each other'
   await Promise.all(
     tellers.map(async (shared, teller) => {
       for (let round = 0; round < rounds; round++) {
-        // Each in an order of its own.
+        // Each process has its own order.
         const order = keys.map((_, index) => keys[(index + teller + round) % keys.length] ?? '')
         const reports = order.map((key) => ({
           key,
@@ -104,7 +104,7 @@ test('nothing that several tell at once is lost, and no two wait for each other'
   expect(rows).toStrictEqual(keys.map(() => ({ tat: start + tellers.length * rounds * gcra.intervalMs })))
 })
 
-test('what waits is granted once among all who ask, and no more than there is', async () => {
+test('waiting calls of several processes are granted only the units that are left', async () => {
   const gcra = gcraOf({ perMinute: 60, burst: 30 })
   const reports = [{ key: 'few', expected: null, mine: 0, since: -1, admitted: 0, waiting: 4 }]
   const settled = await Promise.all(

@@ -1,11 +1,11 @@
-/** However many are signed at once, and whatever becomes of the thread that signs them, each gets its own signature. */
+/** Each request gets its own signature, for any number at once, and also when the worker thread ends. */
 import { sign } from 'node:crypto'
 import { afterAll, expect, test } from 'vitest'
 import { createBatches } from '../../src/signing/batches.ts'
 import { keyPairOf } from '../../src/signing/keys.ts'
 
 const pairs = [1, 2, 3].map((byte) => keyPairOf(Buffer.alloc(32, byte).toString('base64')))
-/** Fewer keys than are used, so that the thread has to forget some again and again. */
+/** Fewer than the keys in use, so that the thread drops some repeatedly. */
 const batches = createBatches(2)
 afterAll(() => batches.close())
 
@@ -24,7 +24,7 @@ test.each([1, 3, 4, 200, 5, 4])('%i at once', async (count) => {
   expect(signatures).toStrictEqual(all.map(({ expected }) => expected))
 })
 
-test('when the thread ends in between, nobody waits for ever', async () => {
+test('when the thread ends, all requests are still answered', async () => {
   const all = asked(50)
   const signing = Promise.all(all.map(({ signed }) => signed()))
   await new Promise(setImmediate)

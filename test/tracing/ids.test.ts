@@ -1,9 +1,9 @@
-// Guarantee: every process finds the same trace for one chain of causes, and takes it or leaves it alike.
+// Guarantee: every process derives the same trace from a correlation id, and samples it alike.
 import { describe, expect, test } from 'vitest'
 import { parseConfig } from '../../src/config.ts'
 import { parseTraceparent, traceOf } from '../../src/tracing/ids.ts'
 
-test('a trace follows from its correlation id, as the documentation computes it', () => {
+test('a trace is derived from its correlation id, as the documentation computes it', () => {
   // printf 'keyledger trace %s' req_1 | sha256sum
   expect(traceOf('req_1')).toStrictEqual({
     traceId: '05f46f8da999e64e562d80ac6d6e607b',
@@ -16,7 +16,7 @@ describe('traceparent', () => {
   const trace = '4bf92f3577b34da6a3ce929d0e0e4736'
   const span = '00f067aa0ba902b7'
 
-  test('is read in the form of the standard', () => {
+  test('is read in the standard's format', () => {
     expect(parseTraceparent(`00-${trace}-${span}-01`)).toStrictEqual({
       traceId: trace,
       spanId: span,
@@ -42,7 +42,7 @@ describe('the variables of OpenTelemetry', () => {
   const settings = (variables: Record<string, string>) => parseConfig(variables).tracing
   const address = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' }
 
-  test('switch traces on by an address or an exporter, and off', () => {
+  test('switch traces on with an endpoint or an exporter, and off', () => {
     expect(settings({})).toBeUndefined()
     expect(settings({ OTEL_SERVICE_NAME: 'x', OTEL_TRACES_SAMPLER: 'always_on' })).toBeUndefined()
     expect(settings(address)).toStrictEqual({

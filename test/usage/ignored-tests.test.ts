@@ -1,4 +1,4 @@
-/** Of the tests that had no effect, a tenant's newest 200 are listed, for 30 days. */
+/** A tenant's newest 200 ignored tests are listed, for 30 days. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { listIgnoredTests, recordIgnoredTest } from '../../src/usage/ignored-tests.ts'
 import { openTestLedger, type TestLedger } from '../harness/ledger.ts'
@@ -28,7 +28,7 @@ const ids = async (tenantId: string, limit = 1000) => {
   return items.map(({ notificationId }) => notificationId)
 }
 
-test('the oldest of more than 200 are forgotten, of no other tenant', async () => {
+test('the oldest of more than 200 are deleted, for this tenant only', async () => {
   await note('other', 0)
   for (let number = 0; number < 203; number++) await note('acme', number)
   const kept = await ids('acme')
@@ -36,7 +36,7 @@ test('the oldest of more than 200 are forgotten, of no other tenant', async () =
   expect(await ids('other')).toStrictEqual(['msg_0'])
 })
 
-test('after 30 days they are forgotten, and the same one again is counted', async () => {
+test('they are deleted after 30 days, and a repetition is counted', async () => {
   const days = (count: number) => count * 24 * 60
   await note('beta', 1, 0)
   await note('beta', 2, days(29))

@@ -1,6 +1,6 @@
 /**
- * What installs say of themselves is written in batches, whoever else writes the same; a database that fails loses none
- * of it, and no number of installs takes more memory than so much.
+ * Reports of installs are written in batches, also with concurrent writers. A failing database loses none of
+ * them, and the memory that they use is limited.
  */
 import type { Pool } from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
@@ -45,7 +45,7 @@ afterEach(async () => {
   expect(await counted()).toStrictEqual(await countedAnew())
 })
 
-/** Beside the installs, and by going through them: the same whatever was written, and by whom. */
+/** Counted separately and from the installs: both agree, whatever was written. */
 type Count = { tenant_id: string; product_id: string; state: string; installs: bigint }
 const counted = async () =>
   (await db.query<Count>('select * from usage.unlicensed where installs <> 0 order by 1, 2, 3')).rows
@@ -75,7 +75,7 @@ const rows = async () =>
     )
   ).rows
 
-test('of several reports of one install the newest counts, and what it does not say stays', async () => {
+test('the newest report of an install applies, and missing values stay', async () => {
   installs.record(seen('a', { telemetry: { ...nothing, appVersion: '1.0' } }), true)
   const later = new Date(now.getTime() + 1000)
   installs.record(seen('a', { state: 'expired', at: later }), false)
@@ -84,14 +84,14 @@ test('of several reports of one install the newest counts, and what it does not 
   expect(installs.isPending(seen('a'))).toBe(false)
   const row = { instance_id: 'a', state: 'expired', app_version: '1.0', last_seen_at: later.toISOString() }
   expect(await rows()).toStrictEqual([row])
-  // Another process comes late with what it heard before.
+  // Another process writes an older report later.
   const other = make()
   other.record(seen('a', { state: 'trial' }), true)
   await other.stop()
   expect(await rows()).toStrictEqual([row])
 })
 
-test('one that is not let in is not made, and is brought up to date when it is there', async () => {
+test('a report that may not create an install only updates an existing one', async () => {
   installs.record(seen('a'), false)
   await installs.flush()
   expect(await rows()).toStrictEqual([])
@@ -102,7 +102,7 @@ test('one that is not let in is not made, and is brought up to date when it is t
   expect(await rows()).toMatchObject([{ instance_id: 'a', state: 'trial' }])
 })
 
-test('what a failing database did not take is written later', async () => {
+test('reports that failed to be written are written later', async () => {
   const failing = vi.spyOn(db, 'query').mockImplementation(() => {
     throw new Error('gone')
   })
@@ -121,7 +121,7 @@ test('what a failing database did not take is written later', async () => {
   ])
 })
 
-test('one that was converted counts again when it reports, and no install is read to count them', async () => {
+test('a converted install counts again when it reports, and counting reads no installs', async () => {
   const unlicensed = () => countUnlicensed(db, 'acme', 'editor')
   const none = { trial: 0, free_tier: 0, expired: 0, sharedMachines: 0 }
   expect(await unlicensed()).toStrictEqual(none)
@@ -139,7 +139,7 @@ test('one that was converted counts again when it reports, and no install is rea
   await unlicensed().finally(() => db.query('alter table usage.hidden rename to installs'))
 })
 
-test('so many wait to be written and no more; those that were there are not lost', async () => {
+test('the number of pending reports is limited, and earlier ones are kept', async () => {
   for (let install = 0; install < 20_050; install++) installs.record(seen(`i${install}`), true)
   installs.record(seen('i7', { state: 'trial' }), true)
   await installs.flush()
@@ -150,7 +150,7 @@ test('so many wait to be written and no more; those that were there are not lost
   expect((await rows()).find(({ instance_id }) => instance_id === 'i7')).toMatchObject({ state: 'trial' })
 })
 
-test('two processes that write the same at once both get through', async () => {
+test('two processes can write the same installs at once', async () => {
   const two = make()
   for (let round = 0; round < 5; round++) {
     for (let install = 0; install < 1500; install++) {
@@ -164,7 +164,7 @@ test('two processes that write the same at once both get through', async () => {
   expect(await rows()).toHaveLength(1500)
 })
 
-test('installs on one machine are counted once each, and not beyond what matters', async () => {
+test('installs on one machine are counted once each, up to the limit', async () => {
   for (let install = 1; install <= 25; install++) {
     const sighting = { ...seen(`i${install}`), machine: 'm1' }
     expect(await installs.settle(sighting)).toBe(Math.min(install, 21))
@@ -173,7 +173,7 @@ test('installs on one machine are counted once each, and not beyond what matters
   expect(await installs.settle({ ...seen('i1'), machine: 'm2' })).toBe(1)
 })
 
-test('one that has not been heard of for 18 months is forgotten', async () => {
+test('an install that was not seen for 18 months is deleted', async () => {
   installs.record(seen('old'), true)
   installs.record(seen('in use'), true)
   await installs.flush()

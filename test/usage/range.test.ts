@@ -1,4 +1,7 @@
-/** A range of usage is whole hours or days in UTC, ends with the present one at the latest, and has few enough points. */
+/**
+ * A range of usage is whole hours or days in UTC, ends with the current one at the latest, and has a limited
+ * number of points.
+ */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { maxPoints, pointsIn, usageRange } from '../../src/usage/range.ts'
@@ -10,7 +13,7 @@ const cases: [what: string, asked: Asked, from: string, to: string, points: numb
   ['nothing', { granularity: 'day' }, '2026-01-31T00:00', '2026-03-02T00:00', 30],
   ['hours', { granularity: 'hour' }, '2026-02-28T13:00', '2026-03-01T13:00', 24],
   [
-    'a beginning within a day',
+    'a start within a day',
     { granularity: 'day', from: '2026-02-27T05:00:00.000Z' },
     '2026-02-27T00:00',
     '2026-03-02T00:00',
@@ -31,28 +34,28 @@ const cases: [what: string, asked: Asked, from: string, to: string, points: numb
     2,
   ],
   [
-    'an end alone',
+    'only an end',
     { granularity: 'day', to: '2026-02-01T00:00:00.000Z' },
     '2026-01-02T00:00',
     '2026-02-01T00:00',
     30,
   ],
   [
-    'an end ahead of now',
+    'an end in the future',
     { granularity: 'hour', from: '2026-03-01T11:00:00.000Z', to: '9999-12-31T23:59:59.999Z' },
     '2026-03-01T11:00',
     '2026-03-01T13:00',
     2,
   ],
   [
-    'a beginning at this moment',
+    'a start at the current time',
     { granularity: 'hour', from: now },
     '2026-03-01T12:00',
     '2026-03-01T13:00',
     1,
   ],
   [
-    'as many points as there may be',
+    'the largest number of points',
     { granularity: 'day', from: '2025-01-26T00:00:00.000Z' },
     '2025-01-26T00:00',
     '2026-03-02T00:00',
@@ -68,15 +71,15 @@ test.each(cases)('for %s', (_, asked, from, to, points) =>
   }),
 )
 
-describe('there is none', () => {
+describe('there is no range', () => {
   test.each<[string, Asked, string]>([
     [
-      'that ends before it begins',
+      'that ends before it starts',
       { granularity: 'day', from: '2026-02-02T00:00:00.000Z', to: '2026-02-01T00:00:00.000Z' },
       'empty',
     ],
     [
-      'between two moments of a day in the wrong order',
+      'between two times of a day in the wrong order',
       { granularity: 'day', from: '2026-02-01T05:00:00.000Z', to: '2026-02-01T04:00:00.000Z' },
       'empty',
     ],
@@ -92,7 +95,7 @@ describe('there is none', () => {
   ])('%s', (_, asked, why) => expect(usageRange(asked, now)).toBe(why))
 })
 
-test('any range has a point for each of its hours or days, and holds what was asked for, up to now', () => {
+test('any range has a point for each hour or day, and covers the request up to now', () => {
   const moment = fc
     .date({ min: new Date('2025-12-01'), max: new Date('2026-04-01'), noInvalidDate: true })
     .map((date) => date.toISOString())

@@ -1,4 +1,4 @@
-/** A master key is 32 bytes in base64 and nothing else, and each purpose has a key of its own, the same each time. */
+/** A master key is 32 bytes in base64, and each purpose has its own derived key, always the same. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { newMasterKey, parseMasterKey } from '../../src/vault/master-key.ts'
@@ -6,13 +6,13 @@ import { newMasterKey, parseMasterKey } from '../../src/vault/master-key.ts'
 const hint = 'KEYLEDGER_MASTER_KEY must be 32 bytes in base64. Create one with: openssl rand -base64 32'
 const zeros = Buffer.alloc(32).toString('base64')
 
-/** What a key object holds is not seen by comparing it. */
+/** Comparing key objects does not compare their bytes. */
 const keysIn = (text: string): Record<string, string> =>
   Object.fromEntries(
     Object.entries(parseMasterKey(text)).map(([purpose, key]) => [purpose, key.export().toString('hex')]),
   )
 
-test('a new master key parses, and is another one each time', () => {
+test('a new master key is valid, and different each time', () => {
   const made = Array.from({ length: 20 }, newMasterKey)
   expect(new Set(made).size).toBe(20)
   for (const text of made) expect(parseMasterKey(text).wrapping.symmetricKeySize).toBe(32)
@@ -27,7 +27,7 @@ test('each purpose has a key of its own, of 32 bytes, and none is the master key
     }),
   ))
 
-test('the derived keys never change, or nothing sealed before would open', () => {
+test('the derived keys never change, so older sealed values can be opened', () => {
   const { wrapping, indexing } = keysIn(zeros)
   expect(wrapping).toBe('11564bce016aedf397a25431a0b689ea765677bbb190c53d4ccf011d96e32f8a')
   expect(indexing).toBe('8a9390ae0f6178127a48b9136642a3efa5cd5a53f2cdadbdbde7a5c3ab795380')

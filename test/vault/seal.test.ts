@@ -1,4 +1,4 @@
-/** What was sealed opens with its key and for its owner, whole and unchanged, and in no other way. */
+/** A sealed value can be opened only with its key and owner, complete and unchanged. */
 import { createSecretKey } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -11,7 +11,7 @@ const plains = fc.uint8Array({ maxLength: 300 })
 const key = createSecretKey(Buffer.alloc(32, 7))
 const owner = ['acme', 'sub_1', 'email']
 
-test('what was sealed opens as it was', () =>
+test('a sealed value opens unchanged', () =>
   fc.assert(
     fc.property(keys, owners, plains, (someKey, someOwner, plain) => {
       const opened = open(someKey, someOwner, seal(someKey, someOwner, plain))
@@ -19,7 +19,7 @@ test('what was sealed opens as it was', () =>
     }),
   ))
 
-test('the same text sealed twice never looks the same, and tells nothing of itself but its length', () => {
+test('the same text sealed twice differs, and reveals only its length', () => {
   const plain = Buffer.from('ada@example.com')
   const sealed = Array.from({ length: 100 }, () => seal(key, owner, plain))
   expect(new Set(sealed.map((bytes) => bytes.toString('hex'))).size).toBe(100)

@@ -1,4 +1,7 @@
-/** A secret comes back as it was kept, to its tenant alone; the first one kept under a name stays; destroyed is gone. */
+/**
+ * A secret is returned unchanged, only to its tenant. The first one under a name is kept, and a destroyed one
+ * is gone.
+ */
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { migrate } from '../../projections/database/migrate.ts'
@@ -21,12 +24,12 @@ afterAll(async () => {
   await database.drop()
 })
 
-test('a secret comes back as it was kept', async () => {
+test('a secret is returned unchanged', async () => {
   expect(await secrets.keep('acme', 'webhook', 'whsec_canary')).toBe('whsec_canary')
   expect(await secrets.open('acme', 'webhook')).toBe('whsec_canary')
 })
 
-test('the first secret under a name stays, also among racers', async () => {
+test('the first secret under a name is kept, also under concurrency', async () => {
   const kept = await Promise.all(
     Array.from({ length: 20 }, (_, racer) => secrets.keep('acme', 'raced', `secret ${racer}`)),
   )

@@ -1,6 +1,6 @@
 /**
- * Personal data stands nowhere but under its subject's key: not in an event, not in a table. Destroy that one row,
- * and the person is gone from the log and the read models at once.
+ * Personal data is stored only under its subject's key, in events and tables alike. Deleting that key erases
+ * the person from the log and the read models at once.
  */
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => api.close())
 
 describe('a master key', () => {
-  test('other than the one that the database was set up with is refused, and the right one is still taken', async () => {
+  test('other than the database's is refused, and the right one is still accepted', async () => {
     const { db, masterKey } = api.ledger
     const other = parseMasterKey(newMasterKey())
     await expect(checkMasterKey(db, other)).rejects.toBeInstanceOf(WrongMasterKey)
@@ -33,7 +33,7 @@ describe('a master key', () => {
     await expect(migrate(api.ledger.databaseUrl)).resolves.toStrictEqual([])
   })
 
-  test('that is wrong opens nobody', async () => {
+  test('that is wrong decrypts no person', async () => {
     const person = await api.ledger.services.subjects.sealPerson('acme', 'wrong@example.com', null)
     const stranger = createSubjects(api.ledger.db, parseMasterKey(newMasterKey()))
     await expect(stranger.openPeople('acme', [person])).rejects.toThrow()
@@ -41,7 +41,7 @@ describe('a master key', () => {
 })
 
 describe('a person', () => {
-  test('is opened as they were sealed, in the order asked, and by their own tenant alone', async () => {
+  test('is decrypted unchanged, in order, and only for their own tenant', async () => {
     const { subjects } = api.ledger.services
     const ada = await subjects.sealPerson('acme', 'Ada@Example.com', 'Ada Ä 💻')
     const bob = await subjects.sealPerson('acme', 'bob@example.com', null)
@@ -55,7 +55,7 @@ describe('a person', () => {
     expect(await subjects.openPeople('acme', [])).toStrictEqual([])
   })
 
-  test('is one subject however their address is written, and another one in another tenant', async () => {
+  test('is one subject however the address is written, and a different one in another tenant', async () => {
     const { subjects } = api.ledger.services
     const ids = await Promise.all(
       [
@@ -70,7 +70,7 @@ describe('a person', () => {
     expect(ids[0]).not.toBe(ids[2])
   })
 
-  test('is one subject in every spelling of an internationalized domain, and opened in its ASCII form', async () => {
+  test('is one subject in every spelling of an internationalized domain, and returned in its ASCII form', async () => {
     const { subjects } = api.ledger.services
     const tenantId = uniqueId('spelled')
     const spellings = ['eve@bücher.example', 'Eve@BU\u0308CHER.example', 'eve@xn--bcher-kva.example']
@@ -85,7 +85,7 @@ describe('a person', () => {
     ])
   })
 
-  test('who was known by the Unicode form of their domain stays the same subject', async () => {
+  test('who is stored under the Unicode form of the domain stays the same subject', async () => {
     const { db, masterKey, services } = api.ledger
     const tenantId = uniqueId('known')
     const { subjectId } = await services.subjects.sealPerson(tenantId, 'eve@bücher.example', null)
@@ -102,7 +102,7 @@ describe('a person', () => {
     }
   })
 
-  test('sealed by many at once has one key, under which all of it opens', async () => {
+  test('sealed many times at once has one key, which opens all values', async () => {
     const { subjects } = api.ledger.services
     const tenantId = uniqueId('racing')
     const sealed = await Promise.all(
@@ -112,7 +112,7 @@ describe('a person', () => {
     expect(opened.map(({ name }) => name)).toStrictEqual(Array.from({ length: 10 }, (_, n) => `Zoe ${n}`))
   })
 
-  test('cannot be put in the place of another, or their name in that of their address', async () => {
+  test('cannot be swapped with another, nor their name with their address', async () => {
     const { subjects } = api.ledger.services
     const ada = await subjects.sealPerson('acme', 'ada@example.com', 'Ada')
     const bob = await subjects.sealPerson('acme', 'bob@example.com', 'Bob')
@@ -126,7 +126,7 @@ describe("a license holder's address", () => {
   const email = `canary-${uniqueId('holder')}@example.com`
   const name = `Canary ${uniqueId('name')}`
 
-  test('is readable in the answer, and in no event, table or vault row', async () => {
+  test('is readable in the response, and in no event, table or vault row', async () => {
     const { ledger, ask } = api
     const { id } = await mint(ask, tenant.token, 'editor', { email, name })
     const answer = await ask('GET', `/v1/licenses/${id}`, { token: tenant.token })
@@ -158,7 +158,7 @@ describe("a license holder's address", () => {
     }
   })
 
-  test('is gone for good when the key of its subject is destroyed, and the license stays', async () => {
+  test('is gone for good when its subject's key is destroyed, and the license stays', async () => {
     const { ledger, ask } = api
     const { token, tenantId } = tenant
     const { id } = await mint(ask, token, 'editor', { email: 'erased@example.com', name: 'Erased' })
@@ -175,7 +175,7 @@ describe("a license holder's address", () => {
     expect(await read(id)).toMatchObject({ license: { email: null } })
   })
 
-  test('that comes back after the person was erased is a new one, and the old one stays erased', async () => {
+  test('that returns after the person was erased gets a new subject, and the old one stays erased', async () => {
     const { subjects } = api.ledger.services
     const first = await subjects.sealPerson('acme', 'back@example.com', 'First')
     await subjects.destroy('acme', first.subjectId)

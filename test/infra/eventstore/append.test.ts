@@ -1,4 +1,4 @@
-// An append happens completely, once, and only at the revision that its writer expected.
+// An append is written completely, once, and only at the revision that its writer expected.
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { connect as connectHttp2, constants } from 'node:http2'
@@ -24,11 +24,11 @@ import { collect, connect, isEmbedded, numbered, numberedUpTo, uniqueStream } fr
 
 const { client, url } = await connect()
 
-/** For calls beneath the client. */
+/** For calls below the client. */
 const origin = new URL(url.replace(/^esdb:\/\/([^?/]+).*$/, 'http://$1'))
 const grpcCall = { ':method': 'POST', 'content-type': 'application/grpc', te: 'trailers' }
 
-/** With credentials of its own, a call goes through the classic `Append`, otherwise through `BatchAppend`. */
+/** With its own credentials, a call uses the classic `Append`, otherwise `BatchAppend`. */
 const kinds = [
   { name: 'BatchAppend', options: {} },
   { name: 'Append', options: { credentials: { username: 'admin', password: 'changeit' } } },
@@ -56,7 +56,7 @@ describe.each(kinds)('$name', ({ options }) => {
     expectedRevision: AppendExpectedRevision,
   ): Promise<AppendResult> => client.appendToStream(stream, events, { ...options, expectedRevision })
 
-  test('numbers events from zero and answers with the revision and position of the last', async () => {
+  test('numbers events from zero and returns the revision and position of the last', async () => {
     const stream = uniqueStream()
     const first = await append(stream, numberedUpTo(3), NO_STREAM)
     const second = await append(stream, [numbered(3)], 2n)
@@ -68,7 +68,7 @@ describe.each(kinds)('$name', ({ options }) => {
     ])
   })
 
-  test('any and stream_exists take an existing stream as it is', async () => {
+  test('any and stream_exists accept an existing stream', async () => {
     const stream = uniqueStream()
     await append(stream, [numbered(0)], ANY)
     await append(stream, [numbered(1)], STREAM_EXISTS)
@@ -101,7 +101,7 @@ describe.each(kinds)('$name', ({ options }) => {
     expect(await idsIn(stream)).toHaveLength(2)
   })
 
-  test('the same events at the same places answer as the first time', async () => {
+  test('the same events at the same revisions get the first answer', async () => {
     const stream = uniqueStream()
     const [opening, more] = [numberedUpTo(2), numberedUpTo(2)]
     const first = await append(stream, opening, NO_STREAM)
@@ -112,7 +112,7 @@ describe.each(kinds)('$name', ({ options }) => {
     expect(await idsIn(stream)).toHaveLength(5)
   })
 
-  test('events that match what is there only in part are refused', async () => {
+  test('events that only partly match the stored ones are refused', async () => {
     const stream = uniqueStream()
     const events = numberedUpTo(2)
     await append(stream, events, NO_STREAM)
@@ -125,7 +125,7 @@ describe.each(kinds)('$name', ({ options }) => {
     expect(await idsIn(stream)).toStrictEqual(events.map(({ id }) => id))
   })
 
-  test('more than 1 MiB at once is refused and leaves nothing', async () => {
+  test('an append over 1 MiB is refused and writes nothing', async () => {
     const stream = uniqueStream()
     const half = { type: 'Big', data: new Uint8Array(600 * 1024) }
     const append = client.appendToStream(stream, [binaryEvent(half), binaryEvent(half)], options)
@@ -154,7 +154,7 @@ test('an append in several parts that is refused is answered once', async () => 
   await expect(client.appendToStream(uniqueStream(), [numbered(0)])).resolves.toMatchObject({ success: true })
 })
 
-test('of many writers at the same revision one wins', async () => {
+test('one of many writers at the same revision wins', async () => {
   const stream = uniqueStream()
   const appends = Array.from({ length: 20 }, (_, n) =>
     client.appendToStream(stream, [numbered(n), numbered(n)], { expectedRevision: NO_STREAM }),
@@ -164,15 +164,20 @@ test('of many writers at the same revision one wins', async () => {
   expect(await idsIn(stream)).toHaveLength(2)
 })
 
-test.runIf(isEmbedded)('a repeated append at any revision is recognised while it is remembered', async () => {
-  const stream = uniqueStream()
-  const event = numbered(0)
-  const first = await client.appendToStream(stream, event)
-  expect(await client.appendToStream(stream, event)).toStrictEqual(first)
-  expect(await client.appendToStream(stream, event, { expectedRevision: STREAM_EXISTS })).toStrictEqual(first)
-})
+test.runIf(isEmbedded)(
+  'a repeated append at any revision is recognized while its ids are remembered',
+  async () => {
+    const stream = uniqueStream()
+    const event = numbered(0)
+    const first = await client.appendToStream(stream, event)
+    expect(await client.appendToStream(stream, event)).toStrictEqual(first)
+    expect(await client.appendToStream(stream, event, { expectedRevision: STREAM_EXISTS })).toStrictEqual(
+      first,
+    )
+  },
+)
 
-test('any sequence of appends and retries leaves what a list of ids would hold', async () => {
+test('any sequence of appends and retries behaves like a list of ids', async () => {
   const attempt = fc.record({
     expected: fc.integer({ min: -1, max: 6 }),
     ids: fc.array(fc.integer({ min: 0, max: 7 }), { minLength: 1, maxLength: 3 }),
@@ -204,7 +209,7 @@ test('any sequence of appends and retries leaves what a list of ids would hold',
   await fc.assert(law, { numRuns: 60 })
 })
 
-test('an append whose deadline has passed is refused for that, however large it is', async () => {
+test('an append whose deadline has passed is refused for that reason, however large it is', async () => {
   const stream = uniqueStream()
   const big = binaryEvent({ type: 'Big', data: new Uint8Array(1024 * 1024) })
   for (const batchAppendSize of [300 * 1024, 4 * 1024 * 1024]) {
@@ -214,7 +219,7 @@ test('an append whose deadline has passed is refused for that, however large it 
   await expect(client.appendToStream(stream, [numbered(0)])).resolves.toMatchObject({ success: true })
 })
 
-/** As gRPC sends a message. */
+/** Frames a message as gRPC does. */
 function framed(message: streams.AppendReq): Buffer {
   const bytes = message.serializeBinary()
   const head = Buffer.alloc(5)
@@ -234,7 +239,7 @@ function partsOf(stream: string, events: number): streams.AppendReq[] {
   return [new streams.AppendReq().setOptions(options), ...proposals]
 }
 
-/** Ends a call as a client does that gives up. Node's own `close` says first that the call is complete. */
+/** Cancels a call as a client does. Node's own `close` would first mark the call as complete. */
 function resetFrame(streamId: number): Buffer {
   const rstStream = 3
   const frame = Buffer.alloc(13)
@@ -245,14 +250,14 @@ function resetFrame(streamId: number): Buffer {
   return frame
 }
 
-// Over a connection without TLS, which a real store may not take.
+// Over a connection without TLS, which a real store may not accept.
 test.runIf(isEmbedded)(
-  'a client may send two megabytes of appends before the first is taken in',
+  'a client may send two megabytes of appends before the first is processed',
   async () => {
     const session = connectHttp2(origin)
     const granted = new Promise<unknown>((resolve) => {
       session.on('remoteSettings', ({ initialWindowSize }) => {
-        // The one that every connection begins with comes first; see RFC 9113, 6.9.2.
+        // Skips the update at the start of each connection; see RFC 9113, 6.9.2.
         if (initialWindowSize !== 65_535) resolve(initialWindowSize)
       })
     })
@@ -265,7 +270,7 @@ test.runIf(isEmbedded)(
   },
 )
 
-test.runIf(isEmbedded)('an append whose connection breaks before its end leaves nothing', async () => {
+test.runIf(isEmbedded)('an append whose connection breaks before its end writes nothing', async () => {
   const stream = uniqueStream()
   for (let rounds = 0; rounds < 20; rounds++) {
     const socket = connectTcp(Number(origin.port), origin.hostname)
@@ -274,7 +279,7 @@ test.runIf(isEmbedded)('an append whose connection breaks before its end leaves 
     call.on('error', () => undefined)
     for (const part of partsOf(stream, 1 + (rounds % 3))) {
       await new Promise((resolve) => call.write(framed(part), resolve))
-      // The store has taken it in once it has answered somebody else.
+      // The store has received it once it has answered another call.
       await client.appendToStream(uniqueStream(), [numbered(0)])
     }
     if (rounds % 2 === 1) {

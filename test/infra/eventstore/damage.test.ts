@@ -1,5 +1,5 @@
-// A store that has lost what it acknowledged does not start, and says what to do; one that was only killed, or whose
-// machine lost its power, always starts.
+// A store that lost acknowledged events does not start, and says what to do. After a kill or a power cut it
+// always starts.
 import { copyFileSync, cpSync, existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { BACKWARDS, END, NO_STREAM } from '@eventstore/db-client'
@@ -27,7 +27,9 @@ describe.runIf(isEmbedded)('a store that was killed', () => {
     await Promise.all(started.splice(0).map((store) => store.end('SIGKILL')))
   })
 
-  /** A directory whose last appends stand in the write-ahead log alone; before the last one, `beforeLast` is called. */
+  /**
+   * A directory whose last appends are only in the write-ahead log; `beforeLast` is called before the last one.
+   */
   async function killed(beforeLast = (_directory: string): void => undefined): Promise<string> {
     const directory = temporaryDirectory()
     const store = start(directory)
@@ -113,13 +115,13 @@ describe.runIf(isEmbedded)('a store that was killed', () => {
     expect((await start(directory).failure()).message).toMatch(/(?:was|were) acknowledged/)
   })
 
-  test('unharmed, starts with everything', async () => {
+  test('undamaged, starts with all events', async () => {
     const directory = await killed()
     expect(await lastNumber(directory)).toStrictEqual({ n: APPENDS - 1 })
     expect(existsSync(`${logOf(directory)}.kept`)).toBe(false)
   })
 
-  test('with any damage to a transaction that was not acknowledged starts with all others', async () => {
+  test('with any damage to an unacknowledged transaction starts with all others', async () => {
     const atAcknowledged = temporaryDirectory()
     let bytesBefore = 0
     const directory = await killed((running) => {
@@ -137,7 +139,7 @@ describe.runIf(isEmbedded)('a store that was killed', () => {
         async (from, length, cut) => {
           const copy = temporaryDirectory()
           cpSync(directory, copy, { recursive: true })
-          // A power cut leaves some pages of the last write unwritten, or the end of the file.
+          // A power cut leaves some pages of the last write, or the end of the file, unwritten.
           const torn = Buffer.from(cut ? whole.subarray(0, bytesBefore + from + length) : whole)
           torn.fill(0, bytesBefore + from, Math.min(bytesBefore + from + length, torn.length))
           writeFileSync(logOf(copy), torn)
@@ -157,7 +159,7 @@ describe.runIf(isEmbedded)('a store that was killed', () => {
     const log = logOf(directory)
     const whole = readFileSync(log)
     const damaged = join(temporaryDirectory(), 'wal')
-    // Each append takes a few frames, of which the last one commits.
+    // Each append uses a few frames; the last one commits.
     const most = headerBytes + Math.floor((whole.length - headerBytes) / frameBytes / 2) * frameBytes
     fc.assert(
       fc.property(fc.integer({ min: headerBytes, max: most - 1 }), (at) => {
@@ -171,7 +173,7 @@ describe.runIf(isEmbedded)('a store that was killed', () => {
     )
   })
 
-  test('with an unreadable note of what was acknowledged starts', async () => {
+  test('with an unreadable acknowledged position starts', async () => {
     const directory = await killed()
     writeFileSync(join(directory, 'acknowledged'), '\0'.repeat(26))
     expect(await lastNumber(directory)).toStrictEqual({ n: APPENDS - 1 })

@@ -25,7 +25,7 @@ async function revisions(stream: string): Promise<number[]> {
 }
 
 describe('soft delete', () => {
-  test('hides the stream, and a later append goes on with the old numbering', async () => {
+  test('hides the stream, and a later append continues the old numbering', async () => {
     const stream = await streamOf(3)
     const { position } = await client.deleteStream(stream, { expectedRevision: 2n })
     expect(position?.commit).toBeGreaterThan(0n)
@@ -38,7 +38,7 @@ describe('soft delete', () => {
     expect(await revisions(stream)).toStrictEqual([3, 4])
   })
 
-  test('also goes on at the last revision, and knows repeated appends', async () => {
+  test('also continues at the last revision, and recognizes repeated appends', async () => {
     const stream = await streamOf(2)
     await client.deleteStream(stream)
     const event = numbered(2)
@@ -47,7 +47,7 @@ describe('soft delete', () => {
     expect(await revisions(stream)).toStrictEqual([2])
   })
 
-  test('a stream that was deleted does not exist', async () => {
+  test('a deleted stream does not exist', async () => {
     const stream = await streamOf(1)
     await client.deleteStream(stream)
     const append = client.appendToStream(stream, numbered(1), { expectedRevision: STREAM_EXISTS })
@@ -74,7 +74,7 @@ describe('soft delete', () => {
   })
 })
 
-test('a stream that never existed cannot be deleted, whatever is expected, but tombstoned', async () => {
+test('a stream that never existed can be tombstoned but not deleted, whatever is expected', async () => {
   const stream = uniqueStream()
   for (const [expectedRevision, expected] of [
     [ANY, -2n],
@@ -118,7 +118,7 @@ describe('tombstone', () => {
     await expect(revisions(`$$${bare}`)).rejects.toBeInstanceOf(StreamDeletedError)
   })
 
-  test('stands in $all with the largest revision', async () => {
+  test('is in $all with the largest revision', async () => {
     const stream = await streamOf(1)
     const { position } = await client.tombstoneStream(stream)
     if (!position) throw new Error('the tombstone has no position')
@@ -132,7 +132,7 @@ describe('tombstone', () => {
     await expect(tombstone).rejects.toBeInstanceOf(WrongExpectedVersionError)
   })
 
-  test('of a stream whose name is not ASCII is final, and told as an unknown error', async () => {
+  test('of a stream with a non-ASCII name is final, and reported as an unknown error', async () => {
     const stream = uniqueStream('größe')
     await client.appendToStream(stream, numbered(0))
     await client.tombstoneStream(stream)
@@ -142,7 +142,7 @@ describe('tombstone', () => {
 })
 
 describe('stream metadata', () => {
-  test('comes back as it was set', async () => {
+  test('is read as it was set', async () => {
     const stream = await streamOf(1)
     await client.setStreamMetadata(stream, { maxCount: 7, owner: 'keyledger' })
     await client.setStreamMetadata(stream, { maxCount: 8, owner: 'keyledger' })
@@ -162,7 +162,7 @@ describe('stream metadata', () => {
     expect(await revisions(stream)).toHaveLength(10)
   })
 
-  test('maxAge hides events that have grown too old', async () => {
+  test('maxAge hides events that are too old', async () => {
     const stream = await streamOf(2)
     await client.setStreamMetadata(stream, { maxAge: 3_600 })
     expect(await revisions(stream)).toHaveLength(2)

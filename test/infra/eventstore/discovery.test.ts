@@ -1,4 +1,4 @@
-// A client that looks for a cluster finds its one member, and what it can do.
+// A client that discovers the cluster finds its one member and the supported methods.
 import { NO_STREAM } from '@eventstore/db-client'
 import grpcFeatures from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js'
 import type { SupportedMethods } from '@eventstore/db-client/generated/serverfeatures_pb.js'
@@ -15,7 +15,7 @@ test('appends and reads through discovery', async () => {
   expect(await collect(client.readStream(stream))).toHaveLength(1)
 })
 
-test('announces BatchAppend, in lower case', async () => {
+test('lists BatchAppend in lower case', async () => {
   const features = new grpcFeatures.ServerFeaturesClient(new URL(url).host, credentials.createInsecure())
   const supported = await new Promise<SupportedMethods>((resolve, reject) => {
     features.getSupportedMethods(new shared.Empty(), (error, methods) =>

@@ -1,4 +1,4 @@
-// What was acknowledged is there and what was retried is there once, however often the store is killed.
+// Acknowledged events are stored, and retried ones are stored once, however often the store is killed.
 import { setTimeout as delay } from 'node:timers/promises'
 import { NO_STREAM } from '@eventstore/db-client'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -15,14 +15,14 @@ describe.runIf(isEmbedded)('kill -9 under load', () => {
   let store: StoreProcess | undefined
   afterAll(() => store?.end('SIGKILL'))
 
-  test(`${APPENDERS} appenders that retry lose nothing and double nothing in ${KILLS} kills`, async () => {
+  test(`${APPENDERS} appenders that retry lose and duplicate nothing in ${KILLS} kills`, async () => {
     const directory = temporaryDirectory()
     store = new StoreProcess('--directory', directory)
     const { url } = await store.ready()
     const client = clientOf(url)
     let acknowledged = 0
 
-    /** Appends one after the other, each with the same ids until it is acknowledged. */
+    /** Appends one after the other, each with the same ids until acknowledged. */
     const appendAll = async (): Promise<{ stream: string; ids: string[] }> => {
       const stream = uniqueStream()
       const events = numberedUpTo(APPENDS_EACH * 2)
@@ -53,7 +53,7 @@ describe.runIf(isEmbedded)('kill -9 under load', () => {
   })
 })
 
-/** Whether an append was acknowledged. A connection that broke leaves open whether it happened. */
+/** Whether an append was acknowledged. After a broken connection its outcome is unknown. */
 async function succeeds(append: Promise<unknown>): Promise<boolean> {
   try {
     await append

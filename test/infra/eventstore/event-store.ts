@@ -4,15 +4,17 @@ import { afterAll } from 'vitest'
 import { openTestEventStore } from '../../harness/event-store.ts'
 
 /**
- * The store under test: the embedded one, or a real EventStoreDB if an address is given. Both are put to the
- * same tests, so these use stream names of their own and never assume an empty store.
+ * The store under test: the embedded one, or a real EventStoreDB if a URL is given. The tests run against both,
+ * so they use their own stream names and never assume an empty store.
  */
 const isContainer = process.env.KEYLEDGER_TEST_EVENTSTORE === 'container'
 
-/** Whether the store under test is the one of this repository, whose process and files may be touched. */
+/** Whether the store under test is the embedded one, whose process and files may be changed. */
 export const isEmbedded = process.env.KEYLEDGER_TEST_EVENTSTORE_URL === undefined && !isContainer
 
-/** Starts the store for a test file and stops it after the last test. Two clients a process may crash it. */
+/**
+ * Starts the store for a test file and stops it after the last test. Two clients in one process may crash it.
+ */
 export async function connect(
   address = (url: string): string => url,
 ): Promise<{ client: EventStoreDBClient; url: string }> {

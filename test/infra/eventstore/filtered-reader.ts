@@ -14,8 +14,8 @@ export interface FilteredRead {
 }
 
 /**
- * Reads `$all` through a filter. The server can and the .NET client does; this client has no way to ask for it,
- * so the request is made by hand.
+ * Reads `$all` through a filter. The server supports this, but this client does not, so the request is built by
+ * hand.
  */
 export class FilteredReader {
   readonly #client: InstanceType<typeof grpcStreams.StreamsClient>

@@ -1,4 +1,4 @@
-// The process says where it is when it is ready, ends cleanly when told to, and explains why it cannot start.
+// The process publishes its address when it is ready, ends cleanly, and explains why it cannot start.
 import { chownSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
@@ -24,7 +24,7 @@ describe.runIf(isEmbedded)('the process', () => {
     await Promise.all(started.splice(0).map((store) => store.end('SIGKILL')))
   })
 
-  test('writes where it can be reached, and takes that back when it ends', async () => {
+  test('writes its address, and removes it when it ends', async () => {
     const directory = join(temporaryDirectory(), 'not', 'there', 'yet')
     const store = start('--directory', directory)
     const { url, pid } = await store.ready()
@@ -55,7 +55,7 @@ describe.runIf(isEmbedded)('the process', () => {
     expect(listeningPorts(onPort.pid)).toStrictEqual([Number(/:(\d+)\?/.exec(onPort.url)?.[1])])
   })
 
-  test('has its socket in a directory of /tmp where the path is too long for one, but in none of another user', async () => {
+  test('puts its socket under /tmp if the path is too long, but in no directory of another user', async () => {
     const directory = join(temporaryDirectory(), 'long'.repeat(20), 'longer'.repeat(20))
     const first = start('--directory', directory)
     const { url } = await first.ready()
@@ -77,7 +77,7 @@ describe.runIf(isEmbedded)('the process', () => {
     await third.end('SIGTERM')
   })
 
-  test('ends when it cannot say where it is, and gives the directory back', async () => {
+  test('ends and unlocks the directory when it cannot write its address', async () => {
     const directory = temporaryDirectory()
     mkdirSync(join(directory, 'endpoint.json', 'in the way'), { recursive: true })
     const { exitCode, message } = await start('--directory', directory).failure()
@@ -87,7 +87,7 @@ describe.runIf(isEmbedded)('the process', () => {
     await start('--directory', directory).ready()
   })
 
-  test('keeps what was acknowledged, whether it is ended or killed, and outlives the reader of its output', async () => {
+  test('keeps acknowledged events when it is ended or killed, and outlives the reader of its output', async () => {
     const directory = temporaryDirectory()
     const stream = uniqueStream()
     const first = start('--directory', directory)
@@ -125,7 +125,7 @@ describe.runIf(isEmbedded)('the process', () => {
     await client.dispose()
   })
 
-  test('a second process is turned away from a directory in use, until the first has died', async () => {
+  test('a second process cannot open a directory in use until the first has ended', async () => {
     const directory = temporaryDirectory()
     const first = start('--directory', directory)
     await first.ready()
@@ -136,7 +136,7 @@ describe.runIf(isEmbedded)('the process', () => {
     await start('--directory', directory).ready()
   })
 
-  test('a second store in one process is turned away too', async () => {
+  test('a second store in one process cannot either', async () => {
     const directory = temporaryDirectory()
     const store = await startEventStore({ directory })
     await expect(startEventStore({ directory })).rejects.toBeInstanceOf(DirectoryInUse)
@@ -144,7 +144,7 @@ describe.runIf(isEmbedded)('the process', () => {
     await (await startEventStore({ directory })).close()
   })
 
-  test('says that a port is taken', async () => {
+  test('reports that a port is in use', async () => {
     const other = createServer().listen(0, '127.0.0.1')
     await new Promise((resolve) => other.once('listening', resolve))
     const address = other.address()
@@ -160,7 +160,7 @@ describe.runIf(isEmbedded)('the process', () => {
     other.close()
   })
 
-  test('says that a file is in the way of the directory', async () => {
+  test('reports that a file is in the way of the directory', async () => {
     const file = join(temporaryDirectory(), 'file')
     writeFileSync(file, '')
     const { exitCode, message } = await start('--directory', file).failure()
@@ -168,7 +168,7 @@ describe.runIf(isEmbedded)('the process', () => {
     expect(message).toMatch(/Choose another --directory\.\n$/)
   })
 
-  test('says that the database is damaged', async () => {
+  test('reports that the database is damaged', async () => {
     const directory = temporaryDirectory()
     writeFileSync(join(directory, 'events.sqlite'), 'this is no database'.repeat(1_000))
     const { exitCode, message } = await start('--directory', directory).failure()

@@ -1,4 +1,4 @@
-// A read shows every event that was acknowledged before it began, as it was written, in order.
+// A read returns every event acknowledged before it began, unchanged and in order.
 import { randomUUID } from 'node:crypto'
 import {
   type AllStreamResolvedEvent,
@@ -36,7 +36,7 @@ async function revisions(
 }
 
 describe('one stream', () => {
-  test('an event comes back as it was written', async () => {
+  test('an event is read as it was written', async () => {
     const stream = uniqueStream()
     const json = jsonEvent({ type: 'Étrange', data: { text: '日本' }, metadata: { by: 'ü' } })
     const binary = binaryEvent({ type: 'Raw', data: Uint8Array.of(0, 255), metadata: Uint8Array.of(7) })
@@ -62,7 +62,7 @@ describe('one stream', () => {
     )
   })
 
-  test('is read from the revision that is asked for, in both directions', async () => {
+  test('is read from the given revision, in both directions', async () => {
     const stream = await streamOf(5)
     expect(await revisions(stream, FORWARDS, START)).toStrictEqual([0, 1, 2, 3, 4])
     expect(await revisions(stream, FORWARDS, 3n)).toStrictEqual([3, 4])
@@ -74,7 +74,7 @@ describe('one stream', () => {
     expect(await revisions(stream, BACKWARDS, START)).toStrictEqual([0])
   })
 
-  test('is read whole when it is longer than a page', async () => {
+  test('is read completely when it is longer than a page', async () => {
     const stream = await streamOf(1_000)
     const all = Array.from({ length: 1_000 }, (_, index) => index)
     expect(await revisions(stream, FORWARDS, START)).toStrictEqual(all)
@@ -89,7 +89,7 @@ describe('one stream', () => {
     })
   })
 
-  test('is read slowly without a loss', async () => {
+  test('is read completely by a slow reader', async () => {
     const stream = await streamOf(300)
     const seen: number[] = []
     for await (const { event } of client.readStream(stream, {}, { highWaterMark: 1 })) {
@@ -99,7 +99,7 @@ describe('one stream', () => {
     expect(seen).toStrictEqual(Array.from({ length: 300 }, (_, index) => index))
   })
 
-  test('follows links when it is told to', async () => {
+  test('follows links on request', async () => {
     const target = await streamOf(2)
     const links = uniqueStream('links')
     const link = (data: string) => binaryEvent({ type: '$>', data: Buffer.from(data) })
@@ -119,7 +119,7 @@ describe('one stream', () => {
 describe('$all', () => {
   const positionOf = ({ event }: AllStreamResolvedEvent): bigint | undefined => event?.position.commit
 
-  test('includes the position forwards and leaves it out backwards', async () => {
+  test('includes the position forwards and excludes it backwards', async () => {
     const stream = uniqueStream()
     const at = [0, 1, 2].map((n) => client.appendToStream(stream, numbered(n)))
     const [first, , last] = (await Promise.all(at)).map(({ position }) => position)
@@ -131,7 +131,7 @@ describe('$all', () => {
     expect(before && positionOf(before)).toBeLessThan(last.commit)
   })
 
-  test('is not read from a position that is no event', async () => {
+  test('cannot be read from a position without an event', async () => {
     const { position } = await client.appendToStream(uniqueStream(), numberedUpTo(3))
     if (!position) throw new Error('an append answered without a position')
     for (const commit of [position.commit - 1n, position.commit + 1n, 1n]) {
@@ -155,7 +155,7 @@ describe('$all', () => {
     const [first, last] = [forwards[0], forwards.at(-1)]
     if (first === undefined || last === undefined) throw new Error('nothing was read forwards')
     const before = await collect(client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 2000 }))
-    // Tests of other files may append to the same log meanwhile.
+    // Tests of other files may append to the same log in the meantime.
     const isBetween = (position: bigint | undefined) =>
       position !== undefined && first <= position && position <= last
     const backwards = before.map(positionOf).filter(isBetween)
@@ -165,7 +165,7 @@ describe('$all', () => {
     expect(Math.min(...gaps)).toBeGreaterThan(1)
   })
 
-  test('holds system events from the start, and nothing beyond the end', async () => {
+  test('has system events from the start, and nothing beyond the end', async () => {
     const [first] = await collect(client.readAll({ maxCount: 1 }))
     expect(first?.event?.type).toMatch(/^\$/)
     expect(await collect(client.readAll({ fromPosition: END }))).toStrictEqual([])
@@ -200,7 +200,7 @@ describe('$all', () => {
     expect(events.filter((event) => event.includes('@$'))).toStrictEqual([])
   })
 
-  test('fails on a filter that is no regular expression', async () => {
+  test('fails on an invalid regular expression in a filter', async () => {
     await expect(reader.read({ streamRegex: '(' })).rejects.toMatchObject({ code: 2 })
   })
 })

@@ -1,4 +1,4 @@
-// A disk that is full or failing keeps the event store from starting; it says so, and what to do, in a sentence each.
+// With a full or failing disk the event store does not start, and says why and what to do.
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -21,10 +21,10 @@ test.each([
   expect(exitCode).toBe(1)
 })
 
-/** Whether this process may mount a file system for a child of its own. */
+/** Whether this process may mount a file system for its child. */
 const mayMount = isRoot && spawnSync('unshare', ['--mount', 'true']).status === 0
 
-test.runIf(mayMount)('a disk that is full', () => {
+test.runIf(mayMount)('a full disk', () => {
   const disk = temporaryDirectory()
   const script = 'mount -t tmpfs -o size=24k tmpfs "$1" && exec "$2" "$3" --directory "$1/events"'
   const { status, stderr } = spawnSync(

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 
 const entry = join(import.meta.dirname, '../../../infra/local/eventstore/main.ts')
 
-/** The event store in a process of its own, to be ended in every way there is. */
+/** The event store in its own process, to be ended in different ways. */
 export class StoreProcess {
   readonly child: ChildProcessByStdio<null, Readable, Readable>
   readonly #exited: Promise<unknown>
@@ -17,7 +17,7 @@ export class StoreProcess {
     this.#exited = once(this.child, 'exit')
   }
 
-  /** The line that says that the store is ready. */
+  /** Matches the line that reports that the store is ready. */
   async ready(): Promise<{ url: string; pid: number }> {
     for await (const line of createInterface({ input: this.child.stdout })) {
       const message: unknown = JSON.parse(line)
@@ -26,7 +26,7 @@ export class StoreProcess {
     throw new Error(`the event store did not start: ${await text(this.child.stderr)}`)
   }
 
-  /** How the process ended by itself, and what it said. */
+  /** How the process ended, and its output. */
   async failure(): Promise<{ exitCode: number | null; message: string }> {
     const message = await text(this.child.stderr)
     await this.#exited

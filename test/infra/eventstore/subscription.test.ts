@@ -1,4 +1,4 @@
-// A subscription delivers every event after its start once and in order, and goes on for ever.
+// A subscription delivers every event after its start once and in order, and has no end.
 import { setTimeout as delay } from 'node:timers/promises'
 import {
   type AllStreamSubscription,
@@ -31,7 +31,7 @@ async function next(subscription: Subscription, count: number): Promise<string[]
   return events
 }
 
-/** The last position there is. */
+/** The position of the last event. */
 async function endOfLog(): Promise<Position> {
   const { position } = await client.appendToStream(uniqueStream('marker'), numbered(0))
   if (!position) throw new Error('the append answered without a position')
@@ -49,7 +49,7 @@ function named(stream: string, from: number, to: number): string[] {
 }
 
 describe('one stream', () => {
-  test('from the start, delivers what is there and then what comes', async () => {
+  test('from the start, delivers existing events and then new ones', async () => {
     const stream = uniqueStream()
     await client.appendToStream(stream, numberedUpTo(500))
     const subscription = client.subscribeToStream(stream)
@@ -61,7 +61,7 @@ describe('one stream', () => {
     await subscription.unsubscribe()
   })
 
-  test('leaves out the revision it starts at', async () => {
+  test('excludes the revision it starts at', async () => {
     const stream = uniqueStream()
     await client.appendToStream(stream, numberedUpTo(3))
     const subscription = client.subscribeToStream(stream, { fromRevision: 1n })
@@ -69,7 +69,7 @@ describe('one stream', () => {
     await subscription.unsubscribe()
   })
 
-  test('from the end, delivers only what comes', async () => {
+  test('from the end, delivers only new events', async () => {
     const stream = uniqueStream()
     await client.appendToStream(stream, numberedUpTo(3))
     const subscription = client.subscribeToStream(stream, { fromRevision: END })
@@ -79,7 +79,7 @@ describe('one stream', () => {
     await subscription.unsubscribe()
   })
 
-  test('waits for a stream that is not there yet', async () => {
+  test('waits for a stream that does not exist yet', async () => {
     const stream = uniqueStream()
     const subscription = client.subscribeToStream(stream)
     await emitted(subscription, 'caughtUp')
@@ -97,7 +97,7 @@ describe('one stream', () => {
 })
 
 describe('$all', () => {
-  test('from the end of all, tells a checkpoint from which it can be taken up again', async () => {
+  test('from the end of all, sends a checkpoint from which it can be resumed', async () => {
     const told: Position[] = []
     const filter = streamNameFilter({
       prefixes: ['nothing-'],
@@ -107,14 +107,14 @@ describe('$all', () => {
     subscription.on('data', () => undefined)
     await expect.poll(() => told.length).toBeGreaterThan(0)
     await subscription.unsubscribe()
-    // In a log that other files append to, each further event may be told of as well.
+    // Other test files may append to the log, and each further event may cause a checkpoint.
     if (isEmbedded) expect(told).toHaveLength(1)
     const [fromPosition] = told
     if (!fromPosition) throw new Error('no checkpoint was told')
     expect(await collect(client.readAll({ fromPosition, maxCount: 1 }))).toHaveLength(1)
   })
 
-  test('delivers everything after its start, across the end of what is there', async () => {
+  test('delivers existing and new events after its start', async () => {
     const start = await endOfLog()
     const stream = uniqueStream()
     await client.appendToStream(stream, numberedUpTo(300))
@@ -128,7 +128,7 @@ describe('$all', () => {
     await subscription.unsubscribe()
   })
 
-  test('leaves out the position it starts at', async () => {
+  test('excludes the position it starts at', async () => {
     const start = await endOfLog()
     const stream = uniqueStream()
     await client.appendToStream(stream, numbered(0))
@@ -161,7 +161,7 @@ describe('$all', () => {
     }
   })
 
-  test('reports a checkpoint for each window of events that it has considered', async () => {
+  test('sends a checkpoint for each window of checked events', async () => {
     const start = await endOfLog()
     await client.appendToStream(uniqueStream(), numberedUpTo(200))
     const checkpoints: bigint[] = []
@@ -181,7 +181,7 @@ describe('$all', () => {
     await subscription.unsubscribe()
   })
 
-  test('nothing is lost or doubled when a subscriber resumes from its last event', async () => {
+  test('nothing is lost or repeated when a subscriber resumes from its last event', async () => {
     const start = await endOfLog()
     const stream = uniqueStream()
     const filter = streamNameFilter({ prefixes: [stream] })
@@ -205,7 +205,7 @@ describe('$all', () => {
     expect(seen).toStrictEqual(named(stream, 0, 300))
   })
 
-  test('a subscriber that is slow misses nothing', async () => {
+  test('a slow subscriber misses nothing', async () => {
     const start = await endOfLog()
     const stream = uniqueStream()
     const filter = streamNameFilter({ prefixes: [stream] })

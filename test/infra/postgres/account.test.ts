@@ -1,6 +1,6 @@
 /**
- * Postgres runs for every user and in every directory: for root, also in a home that is closed to everybody
- * else, and for an ordinary user; and also when npm ran no install scripts.
+ * Postgres runs for every user and in every directory: for root, also in a home that others cannot enter, and
+ * for an ordinary user; also when npm ran no install scripts.
  */
 import {
   chmodSync,

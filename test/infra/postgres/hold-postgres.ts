@@ -22,7 +22,7 @@ export interface HolderOptions {
   readonly script?: string
 }
 
-/** Starts `holder.ts` on a directory, perhaps as another user. */
+/** Starts `holder.ts` on a directory, optionally as another user. */
 export async function holdPostgres(directory: string, options: HolderOptions = {}): Promise<Holder> {
   const { script = fileURLToPath(new URL('holder.ts', import.meta.url)), ...identity } = options
   const child = spawn(process.execPath, [script, directory], {

@@ -1,6 +1,6 @@
 /**
- * A process that starts Postgres on a directory and tells about it in one line of JSON. When its input ends it
- * stops Postgres; when it is killed it does not. For tests that need somebody to kill, or another user.
+ * A process that starts Postgres on a directory and reports it in one line of JSON. It stops Postgres when its
+ * input ends, but not when it is killed. For tests that kill a process, or need another user.
  */
 import { once } from 'node:events'
 import { startPostgres } from '../../../infra/local/postgres/postgres.ts'

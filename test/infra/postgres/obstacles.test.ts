@@ -1,4 +1,4 @@
-/** Whatever is in the way of Postgres, the message says what it is and how to mend it. */
+/** When Postgres cannot run, the message says why and how to fix it. */
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -37,7 +37,7 @@ test('a file in place of the directory', async () => {
   expect(message).toContain('choose another directory with KEYLEDGER_DATA_DIR')
 })
 
-test.runIf(!isRoot || canRunAsNobody)('a directory that this user may not write', async () => {
+test.runIf(!isRoot || canRunAsNobody)('a directory that this user cannot write to', async () => {
   const directory = temporaryDirectory()
   chmodSync(directory, 0o555)
   const { answer, end } = await holdPostgres(join(directory, 'postgres'), isRoot ? nobody : {})
@@ -53,7 +53,7 @@ test('a cluster of another version', async () => {
   expect(message).toContain('set KEYLEDGER_DATABASE_URL')
 })
 
-test('a directory that holds something else', async () => {
+test('a directory with other contents', async () => {
   const directory = temporaryDirectory()
   mkdirSync(join(directory, 'data'))
   writeFileSync(join(directory, 'data', 'letter.txt'), 'dear')

@@ -6,7 +6,7 @@ export const nobody = { uid: 65534, gid: 65534 }
 
 export const isRoot = process.getuid?.() === 0
 
-/** Whether we are root and another user can run this checkout: not so in a closed home. */
+/** Whether this user is root and another user can run this checkout; not so in a closed home. */
 export const canRunAsNobody = isRoot && canRun()
 
 function canRun(): boolean {

@@ -1,6 +1,6 @@
 /**
- * One call gives a durable Postgres on any directory: it is made once, found again, adopted when its starter
- * was killed, and nothing that it acknowledged is lost when it is killed itself.
+ * One call starts a durable Postgres on any directory. Its cluster is created once and found again, a server is
+ * adopted when its starter was killed, and no acknowledged row is lost when the server is killed.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -31,7 +31,7 @@ async function query(url: string, sql: string): Promise<unknown[]> {
   }
 }
 
-test('a first start makes the database, and a later one finds its rows', async () => {
+test('the first start creates the database, and a later one finds its rows', async () => {
   const directory = join(temporaryDirectory(), 'with spaces, "quotes" and é')
   const first = await startPostgres({ directory })
   onTestFinished(() => first.stop())
@@ -121,7 +121,7 @@ function sharedMemoryMadeBy(pids: number[]): string[] {
   return segments.filter((line) => pids.includes(Number(line.trim().split(/\s+/)[4])))
 }
 
-test.runIf(linux)('a number in postmaster.pid that belongs to another program now is no server', async () => {
+test.runIf(linux)('a pid in postmaster.pid that now belongs to another program is not a server', async () => {
   const directory = join(temporaryDirectory(), 'postgres')
   const first = await start(directory)
   const pidFile = join(directory, 'data', 'postmaster.pid')
@@ -133,13 +133,13 @@ test.runIf(linux)('a number in postmaster.pid that belongs to another program no
   expect(await query(second.url, 'select 1 as one')).toStrictEqual([{ one: 1 }])
 })
 
-test('a server that is just dying is not adopted', async () => {
+test('a dying server is not adopted', async () => {
   const directory = join(temporaryDirectory(), 'postgres')
   const data = join(directory, 'data')
   const first = await start(directory)
   const pidFile = readFileSync(join(data, 'postmaster.pid'), 'utf8')
   await first.stop()
-  // What is left of it for a moment: a process in its directory, and a file that calls it ready.
+  // A dying server leaves for a moment a process in its directory, and a file that says that it is ready.
   const dying = spawn('sleep', ['60'], { cwd: data, stdio: 'ignore' })
   writeFileSync(join(data, 'postmaster.pid'), pidFile.replace(String(first.pid), String(dying.pid)))
   const gone = setTimeout(300).then(() => dying.kill('SIGKILL'))
@@ -153,7 +153,7 @@ test('a server that is just dying is not adopted', async () => {
   expect(await query(second.url, 'select 1 as one')).toStrictEqual([{ one: 1 }])
 })
 
-test('a cluster that a killed process left half made is made again', async () => {
+test('a cluster that a killed process left incomplete is created again', async () => {
   const directory = join(temporaryDirectory(), 'postgres')
   const unfinished = join(directory, 'data.making-4194305')
   mkdirSync(join(unfinished, 'global'), { recursive: true })

@@ -1,4 +1,7 @@
-/** Whoever connects to the embedded Postgres is the application or runs migrations, and is nobody outside of its database. */
+/**
+ * Connections to the embedded Postgres have the application's or the migrations' role, without rights outside
+ * of its database.
+ */
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -82,7 +85,7 @@ test('the roles have their schemas and nothing else', async () => {
     expect([sql, await refusal(migrationUrl, sql)]).toStrictEqual([sql, notAllowed])
 })
 
-test('nobody comes in without a password, as the superuser, or to another database', async () => {
+test('connections without a password, as the superuser, or to another database are refused', async () => {
   const postgres = await start(join(temporaryDirectory(), 'postgres'))
   const host = socketOf(postgres)
   const one = 'select 1'
@@ -118,7 +121,7 @@ test.runIf(isRoot)(
   },
 )
 
-/** A server and its children, in which its connections are served. */
+/** The server and its children, which serve its connections. */
 function processesOf(postmaster: number): number[] {
   const children = readdirSync('/proc').filter((name) => {
     try {
@@ -130,7 +133,7 @@ function processesOf(postmaster: number): number[] {
   return [postmaster, ...children.map(Number)]
 }
 
-/** Makes of a cluster what earlier versions made: one superuser, who owns everything and whom everybody may be. */
+/** Changes a cluster to that of earlier versions: one superuser, who owns everything and needs no password. */
 async function makeOld(directory: string, postgres: LocalPostgres): Promise<pg.ClientConfig> {
   const superuser = { host: socketOf(postgres), user: 'keyledger', database: 'keyledger' }
   await letEverybodyIn(directory, postgres)
@@ -192,12 +195,12 @@ test('a cluster of an earlier version gets the roles, also one that still runs o
   const directory = join(temporaryDirectory(), 'postgres')
   const first = await start(directory)
   const superuser = await makeOld(directory, first)
-  // It still runs, and is not adopted as it is.
+  // It still runs, and is restarted rather than adopted.
   const second = await start(directory)
   expect(second.adopted).toBe(false)
   await expectSecured(second, superuser)
 
-  // Killed after the roles were made and before the rules were written.
+  // Killed after the roles were created and before the rules were written.
   await letEverybodyIn(directory, second)
   await second.stop()
   const third = await start(directory)
@@ -205,7 +208,7 @@ test('a cluster of an earlier version gets the roles, also one that still runs o
   const formerUrl = third.url
   await third.stop()
 
-  // Passwords that are lost, or of another moment than the cluster, are replaced.
+  // Passwords that are lost, or do not match the cluster, are replaced.
   rmSync(join(directory, 'passwords.json'))
   const fourth = await start(directory)
   expect(fourth.url).not.toBe(formerUrl)

@@ -1,4 +1,4 @@
-/** Every test may have a database of its own, and other connections do not keep it from being dropped. */
+/** Every test may have its own database, and other connections do not prevent dropping it. */
 import pg from 'pg'
 import { expect, test } from 'vitest'
 import { createTestDatabase } from '../../harness/database.ts'

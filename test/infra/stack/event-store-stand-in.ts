@@ -1,6 +1,6 @@
 /**
- * Behaves to its supervisor as the event store does: takes the directory or ends with 2, listens, speaks first, writes
- * its endpoint, goes on without its parent, and ends on SIGTERM. It stores nothing.
+ * Behaves to its supervisor like the event store: locks the directory or exits with 2, listens, sends first,
+ * writes its endpoint, outlives its parent, and ends on SIGTERM. It stores nothing.
  */
 import { once } from 'node:events'
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'

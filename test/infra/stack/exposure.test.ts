@@ -1,4 +1,6 @@
-/** A data directory that other users could look into is closed where that is keyledger's to do, and told of where not. */
+/**
+ * A data directory that other users can access is restricted where keyledger may do so, and reported elsewhere.
+ */
 import { chmodSync, chownSync, lstatSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -10,7 +12,7 @@ import { temporaryDirectory } from '../temporary.ts'
 const modeOf = (path: string) => lstatSync(path).mode & 0o7777
 const pathsIn = (exposures: { path: string }[]) => exposures.map(({ path }) => path).toSorted()
 
-/** As a careless hand leaves it: everything may be read by everybody. */
+/** A data directory that every user can read. */
 function openDirectory(): string {
   const root = join(temporaryDirectory(), 'data')
   for (const folder of ['eventstore', 'run']) mkdirSync(join(root, folder), { recursive: true })
@@ -32,7 +34,7 @@ const everything = [
   '/run/start.sqlite',
 ]
 
-test('all that is open is found, closed by a start, and then found no more', () => {
+test('all accessible paths are reported, restricted by a start, and then no longer reported', () => {
   const root = openDirectory()
   const open = everything.map((path) => `${root}${path}`)
   expect(pathsIn(findExposures(root))).toStrictEqual(open)
@@ -48,20 +50,20 @@ test('all that is open is found, closed by a start, and then found no more', () 
   expect(restrictAccess(root)).toStrictEqual([])
 })
 
-test('what a closed directory hides is no exposure, but an open master key is one', () => {
+test('files in a restricted directory are not reported, except an accessible master key', () => {
   const root = openDirectory()
   chmodSync(root, 0o700)
   expect(pathsIn(findExposures(root))).toStrictEqual([`${root}/master.key`])
 })
 
-test('a directory that holds what is not of keyledger is left as it is', () => {
+test('a directory with other files is left unchanged', () => {
   const root = openDirectory()
   writeFileSync(join(root, 'letter.txt'), 'dear')
   expect(restrictAccess(root)).toStrictEqual([])
   expect(modeOf(root)).toBe(0o755)
 })
 
-test('a start refuses a directory where everybody may write and that it must not close, unless it holds only locks', () => {
+test('a start refuses a directory that everyone can write to and it may not restrict, unless it holds only locks', () => {
   const root = temporaryDirectory()
   writeFileSync(join(root, 'letter.txt'), 'dear')
   chmodSync(root, 0o1777)
@@ -72,7 +74,7 @@ test('a start refuses a directory where everybody may write and that it must not
   expect(openDataDirectory(root, { holdsData: false, log }).run).toBe(join(root, 'run'))
 })
 
-test('a parent in which others may replace the data directory is told of', () => {
+test('a parent in which others can replace the data directory is reported', () => {
   const parent = temporaryDirectory()
   const root = join(parent, 'data')
   mkdirSync(root, { mode: 0o700 })
@@ -81,18 +83,18 @@ test('a parent in which others may replace the data directory is told of', () =>
   expect(findExposures(root)).toStrictEqual([
     { path: parent, problem: `Other users can replace what is in ${parent}: run chmod go-w ${parent}` },
   ])
-  // As in /tmp, where only owners may rename and remove.
+  // As in /tmp, where only owners can rename and remove files.
   chmodSync(parent, 0o1777)
   expect(findExposures(root)).toStrictEqual([])
 })
 
-test.runIf(isRoot)('what belongs to another user is told of', () => {
+test.runIf(isRoot)('files of another user are reported', () => {
   const root = openDirectory()
   restrictAccess(root)
   chownSync(join(root, 'master.key'), nobody.uid, nobody.gid)
   expect(pathsIn(findExposures(root))).toStrictEqual([`${root}/master.key`])
 })
 
-test('a directory that is not there yet has no exposures', () => {
+test('a missing directory has no exposures', () => {
   expect(findExposures(join(temporaryDirectory(), 'not there'))).toStrictEqual([])
 })

@@ -1,6 +1,6 @@
 /**
- * A process that joins the stack on a directory, tells its addresses in one line of JSON, and leaves when its
- * input ends. For tests that need several processes, or one to kill.
+ * A process that joins the stack on a directory, prints its URLs in one line of JSON, and leaves when its input
+ * ends. For tests with several processes, or one to kill.
  */
 import { once } from 'node:events'
 import { joinLocalStack } from '../../../infra/local/stack/stack.ts'

@@ -1,6 +1,6 @@
 /**
- * Any number of processes use one data directory: the first one starts the parts, the last one stops them, and
- * whatever is killed, the next one to join finds everything in order.
+ * Any number of processes share a data directory: the first one starts the parts, the last one stops them, and
+ * after a kill of any process the next one to join recovers.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -32,7 +32,7 @@ const memberScript = fileURLToPath(new URL('member.ts', import.meta.url))
 const Addresses = z.object({ databaseUrl: z.string(), eventstoreUrl: z.string() })
 const Endpoint = z.object({ pid: z.number(), url: z.string() })
 
-/** What is copied where it need not be new: to make a Postgres takes longer than most of these tests do. */
+/** Copied for tests that need no new cluster, because creating one takes longer than most tests. */
 const used = mkdtempSync(join(tmpdir(), 'keyledger-test-'))
 beforeAll(async () => {
   const parts = { postgres: true, eventStore: false }
@@ -56,7 +56,7 @@ beforeEach(() => {
 afterEach(async () => {
   for (const member of members) member.kill('SIGKILL')
   await Promise.all(stacks.map((stack) => stack.leave()))
-  // Whoever joins and leaves last stops what killed members left.
+  // The last member to leave stops what killed members left.
   if (members.length > 0) await (await joinHere()).leave()
   rmSync(temporary, { recursive: true, force: true })
 })
@@ -143,7 +143,7 @@ test('two that join at once on a new directory get one of each part', async () =
   expect(pids.map(isAlive)).toStrictEqual([false, false])
 })
 
-test('after everybody was killed the next one adopts the parts, and stops them when it leaves', async () => {
+test('after all members were killed the next one adopts the parts, and stops them when it leaves', async () => {
   beginUsed()
   const [first, second] = [await joinInProcess(), await joinInProcess()]
   const pids = partPids()
@@ -158,7 +158,7 @@ test('after everybody was killed the next one adopts the parts, and stops them w
   expect(pids.map(isAlive)).toStrictEqual([false, false])
 })
 
-test('after everything was killed the next one starts it again, on the same addresses', async () => {
+test('after all parts were killed the next member restarts them at the same addresses', async () => {
   beginUsed()
   const { member, addresses } = await joinInProcess()
   for (const pid of partPids()) process.kill(pid, 'SIGKILL')
@@ -168,7 +168,7 @@ test('after everything was killed the next one starts it again, on the same addr
   expect(await answersOf(stack.databaseUrl)).toStrictEqual([{ one: 1 }])
 })
 
-test('a supervising member starts a killed part again, on the same address', async () => {
+test('a supervising member restarts a killed part at the same address', async () => {
   beginUsed()
   const messages: string[] = []
   const stack = await joinHere({ supervise: true, log: (message) => messages.push(message) })
@@ -186,7 +186,7 @@ test('a supervising member starts a killed part again, on the same address', asy
   expect(pids.map(isAlive)).toStrictEqual([false, false])
 })
 
-test('an event store on a port, which an earlier version left running, is ended and not adopted', async () => {
+test('an event store on a port, left by an earlier version, is stopped and not adopted', async () => {
   beginUsed()
   const onPort = join(dataDirectory, 'run', 'eventstore-port.json')
   writeFileSync(onPort, JSON.stringify({ port: 1 }))
@@ -201,7 +201,7 @@ test('an event store on a port, which an earlier version left running, is ended 
   expect(existsSync(onPort)).toBe(false)
 })
 
-test('only the parts that are asked for are started', async () => {
+test('only the requested parts are started', async () => {
   const parts = { postgres: false, eventStore: true }
   const stack = await joinLocalStack({ dataDirectory, parts, log: () => undefined, eventStoreProgram })
   stacks.push(stack)
@@ -209,14 +209,14 @@ test('only the parts that are asked for are started', async () => {
   expect(readdirSync(dataDirectory).toSorted()).toStrictEqual(['eventstore', 'run'])
 })
 
-test('nobody else may look into the data directory', async () => {
+test('other users cannot access the data directory', async () => {
   await (await joinHere()).leave()
   const others = 0o007
   const groupReadsOrWrites = 0o060
   expect(statSync(dataDirectory).mode & (others | groupReadsOrWrites)).toBe(0)
 })
 
-test('a part that does not start is reported, and the other one does not stay behind', async () => {
+test('a part that does not start is reported, and the other one is stopped', async () => {
   beginUsed()
   const broken = join(temporary, 'broken.ts')
   writeFileSync(broken, "console.error('no event store today'); process.exit(70)\n")
@@ -228,7 +228,7 @@ test('a part that does not start is reported, and the other one does not stay be
   expect(existsSync(join(dataDirectory, 'postgres', 'data', 'postmaster.pid'))).toBe(false)
 })
 
-test('a data directory that cannot be used: the message says what is in the way and how to mend it', async () => {
+test('the message about an unusable data directory says why and how to fix it', async () => {
   writeFileSync(dataDirectory, 'a file')
   const messageOf = async () => joinHere().then(undefined, (error: unknown) => error)
   expect(await messageOf()).toBeInstanceOf(LocalStackError)
@@ -239,7 +239,7 @@ test('a data directory that cannot be used: the message says what is in the way 
   )
 })
 
-test.runIf(process.getuid?.() !== 0)('a data directory that may not be written', async () => {
+test.runIf(process.getuid?.() !== 0)('a data directory that cannot be written to', async () => {
   chmodSync(temporary, 0o500)
   await expect(joinHere()).rejects.toThrow(/this user cannot write to it.*KEYLEDGER_DATA_DIR/)
   chmodSync(temporary, 0o700)
