@@ -9,7 +9,7 @@ import { newTotpSecret, totpStep, totpUri } from '../../src/access/totp.ts'
 import { newMasterKey, parseMasterKey } from '../../src/vault/master-key.ts'
 
 describe('a password', () => {
-  test('is stored as argon2id with OWASP's parameters and a fresh salt', async () => {
+  test('is stored as argon2id with OWASP’s parameters and a fresh salt', async () => {
     const one = await hashPassword('correct horse battery staple')
     expect(one).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
     expect(await hashPassword('correct horse battery staple')).not.toBe(one)
@@ -31,7 +31,8 @@ describe('a password', () => {
     expect(await Promise.all(asked)).toStrictEqual(Array.from({ length: 12 }, (_, n) => n % 3 === 0))
   })
 
-  test('without a hash never matches', async () => expect(await passwordFits(null, 'anything at all')).toBe(false))
+  test('without a hash never matches', async () =>
+    expect(await passwordFits(null, 'anything at all')).toBe(false))
 
   test.each([
     ['short', 'at least 12'],

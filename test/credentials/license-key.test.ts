@@ -114,7 +114,7 @@ describe('the check character', () => {
   })
 })
 
-describe('a key of keyledger's own format is found when typed', () => {
+describe('a key of keyledger’s own format is found when typed', () => {
   test.each<[string, (key: string) => string]>([
     ['in lower case', (key) => key.toLowerCase()],
     ['without hyphens', (key) => key.replaceAll('-', '')],
@@ -174,7 +174,7 @@ describe('a key of another format', () => {
     expect(hashes).toStrictEqual([...'0123456789ABCDEF'].map((last) => sha256(stem + last)))
   })
 
-  test('32 hexadecimal digits have one hash however they are grouped, except in keyledger's own groups', () =>
+  test('32 hexadecimal digits have one hash however they are grouped, except in keyledger’s own groups', () =>
     fc.assert(
       fc.property(hexKeys, gaps, (key, between) => {
         const typed = broken(key, between)
@@ -183,7 +183,7 @@ describe('a key of another format', () => {
       }),
     ))
 
-  test('any text has a hash, unless it is in keyledger's own groups', () =>
+  test('any text has a hash, unless it is in keyledger’s own groups', () =>
     fc.assert(
       fc.property(anyText, (key) => {
         fc.pre(!ownGroups.test(key.normalize('NFKC').toUpperCase().trim()))
@@ -225,7 +225,7 @@ describe('an imported key', () => {
       }),
     ))
 
-  test('in keyledger's own format is displayed like an issued one, however it was typed', () =>
+  test('in keyledger’s own format is displayed like an issued one, however it was typed', () =>
     fc.assert(
       fc.property(keys, ({ licenseKey, keyHash, displayKey }) => {
         const typed = [
@@ -247,7 +247,7 @@ describe('a search text', () => {
     for (const typed of ['', 'NPQRS', '…', 'KL…NPQRS']) expect(endingsOf(typed)).toStrictEqual([])
   })
 
-  test('is recognized as a key of keyledger's own format, however it is typed', () =>
+  test('is recognized as a key of keyledger’s own format, however it is typed', () =>
     fc.assert(
       fc.property(keys, ({ licenseKey }) => {
         const mistyped = `${licenseKey.slice(0, -1)}${licenseKey.endsWith('A') ? 'B' : 'A'}`

@@ -34,7 +34,7 @@ test('servers restart whenever they end, also with exit code 0, and the migratio
   })
 })
 
-test('the stores have pinned versions, and the event store's is the last one under the BSD license', () => {
+test('the stores have pinned versions, and the event store’s is the last one under the BSD license', () => {
   for (const { image } of Object.values(services).filter(({ image }) => image !== 'keyledger')) {
     expect(image).toMatch(/^docker\.io\/.+:\d+\.\d+[\w.-]*$/)
   }

@@ -236,7 +236,7 @@ describe('old shapes', () => {
 })
 
 describe('a stream’s category', () => {
-  test('is known from each name of a ledger's stream', () => {
+  test('is known from each name of a ledger’s stream', () => {
     expect(categoryOf(tenantStream('acme-tools'))).toBe('tenant')
     expect(categoryOf(memberStream('mem_1'))).toBe('member')
     expect(categoryOf(tokenStream('tok_1'))).toBe('token')

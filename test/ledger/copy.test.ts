@@ -91,7 +91,7 @@ const quiet: CopyOptions = { onProgress: () => undefined, onRetry: () => undefin
 const all = Number.MAX_SAFE_INTEGER
 const compare = (one: RawLog, other: RawLog) => compareLogs(one, other, all, () => undefined)
 
-test('every event of the ledger's streams arrives unchanged and in order, and no other event does', async () => {
+test('every event of the ledger’s streams arrives unchanged and in order, and no other event does', async () => {
   const [source, target] = [await openStore(), await openStore()]
   const events = history(1100)
   const foreign = { ...history(1)[0], stream: 'somebody-elses', id: randomUUID() } as RawEventToWrite

@@ -16,7 +16,7 @@ describe('traceparent', () => {
   const trace = '4bf92f3577b34da6a3ce929d0e0e4736'
   const span = '00f067aa0ba902b7'
 
-  test('is read in the standard's format', () => {
+  test('is read in the standard’s format', () => {
     expect(parseTraceparent(`00-${trace}-${span}-01`)).toStrictEqual({
       traceId: trace,
       spanId: span,

@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => api.close())
 
 describe('a master key', () => {
-  test('other than the database's is refused, and the right one is still accepted', async () => {
+  test('other than the database’s is refused, and the right one is still accepted', async () => {
     const { db, masterKey } = api.ledger
     const other = parseMasterKey(newMasterKey())
     await expect(checkMasterKey(db, other)).rejects.toBeInstanceOf(WrongMasterKey)
@@ -158,7 +158,7 @@ describe("a license holder's address", () => {
     }
   })
 
-  test('is gone for good when its subject's key is destroyed, and the license stays', async () => {
+  test('is gone for good when its subject’s key is destroyed, and the license stays', async () => {
     const { ledger, ask } = api
     const { token, tenantId } = tenant
     const { id } = await mint(ask, token, 'editor', { email: 'erased@example.com', name: 'Erased' })
