@@ -1,4 +1,4 @@
-/** Amounts are in the minor units of ISO 4217; Stripe writes those of three currencies in other ones. */
+/** Amounts are in the minor units of ISO 4217; Stripe uses other units for three currencies. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { fromStripe, minorDigits, toStripe } from '../../src/domain/currency.ts'
@@ -21,7 +21,7 @@ describe('an amount', () => {
     ['xyz', 150, 'XYZ 1.50'],
     ['stars', 7, '7 stars'],
   ])('of %s, %i, is shown as it is paid', (currency, amount, shown) => {
-    // The blank behind a code is one that does not break.
+    // The space after a currency code is a non-breaking one.
     expect(money(amount, currency).replaceAll('\u00a0', ' ')).toBe(shown)
   })
 

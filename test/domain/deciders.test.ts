@@ -1,6 +1,7 @@
 /**
- * For every decider: `evolve` takes any event of its category in any state, `decide` changes neither the state nor the
- * command, and a command that is repeated at once is refused or records nothing, unless each repetition is meant to.
+ * For every decider: `evolve` accepts any event of its category in any state. `decide` changes neither the
+ * state nor the command. A command that is repeated at once is refused or records nothing, unless each
+ * repetition is meant to count.
  */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -81,7 +82,7 @@ function lawsOf<State, Command extends object, C extends Category>(
   }
 }
 
-/** So that a function which changes what it is given fails. */
+/** Frozen, so that a function that changes its arguments fails. */
 function frozen<T>(value: T): T {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value)
@@ -325,7 +326,10 @@ const all: Laws[] = [
   lawsOf('audits', audits, [goldenData('audit', 'Looked')]),
 ]
 
-/** Each makes something new, or counts: a repetition asks for another one. A run keeps a retry from repeating them. */
+/**
+ * Each of these creates something new or counts, so a repetition is another request. A run keeps a retry from
+ * repeating it.
+ */
 const meantToRepeat: Readonly<Record<string, readonly string[]>> = {
   'client keys': ['IssueCheckoutKey'],
   members: ['IssueLink'],

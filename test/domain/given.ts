@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { Refusal, type RefusalCode } from '../../src/domain/refusal.ts'
 
-/** A stream's rules: what it is before its first event, what a command makes of it, what an event does to it. */
+/** A stream's rules: its initial state, `decide` and `evolve`. */
 type Rules<State, Command, Event> = {
   initial: State
   decide: (state: State, command: Command) => Event[]
@@ -9,8 +9,8 @@ type Rules<State, Command, Event> = {
 }
 
 /**
- * Says what a command comes to after a history: `given(...events).when(command).expectEvents([...])`.
- * An error that is not a refusal fails the test as itself.
+ * Tests the result of a command after a history: `given(...events).when(command).expectEvents([...])`. An
+ * error that is not a refusal fails the test.
  */
 export function givenOn<State, Command, Event>(rules: Rules<State, Command, Event>) {
   return (...history: readonly Event[]) => ({
@@ -27,7 +27,7 @@ export function givenOn<State, Command, Event>(rules: Rules<State, Command, Even
 
 type Outcome<Event> = { events: Event[] } | { refusal: RefusalCode }
 
-/** A decision as a value, so that two of them can be compared. */
+/** A decision as a value, for comparisons. */
 export function outcomeOf<Event>(decision: () => Event[]): Outcome<Event> {
   try {
     return { events: decision() }

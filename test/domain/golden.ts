@@ -15,7 +15,7 @@ const lines = readFileSync(new URL('../ledger/golden-events.jsonl', import.meta.
   .split('\n')
   .map((text) => Line.parse(JSON.parse(text)))
 
-/** Every event of the golden file that a category of streams holds, in today's shape. */
+/** Every golden event of a category, in today's shape. */
 export function goldenEvents<C extends Category>(category: C): EventOf<C>[] {
   const events: z.ZodType<EventOf<C>> = eventsOf[category] as never
   return lines

@@ -1,4 +1,7 @@
-/** Text from outside is shown on one line, without anything that nobody sees or that turns the direction of writing. */
+/**
+ * Text from outside is shown on one line, without invisible characters or ones that change the direction of
+ * writing.
+ */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { plainText, quoted, withoutInvisible } from '../../src/domain/plain-text.ts'

@@ -1,6 +1,6 @@
 /**
- * Names, sets and moments have one written form each, so that equal things are equal text; no id can hold a
- * character with which ids are joined.
+ * Names, sets and moments have one canonical form each, so that equal values are equal text; no id can
+ * contain the character that joins ids.
  */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'

@@ -1,6 +1,6 @@
 /**
- * An archive of evidence holds everything that is known of a license, is the same each time, and is verified by a script
- * that knows nothing but the public key: it finds any byte that was changed.
+ * An archive of evidence holds everything that is known of a license and is the same each time. A script
+ * verifies it with only the public key, and detects any changed byte.
  */
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -46,7 +46,10 @@ beforeAll(async () => {
 })
 afterAll(() => api.close())
 
-/** A sale with its mail and webhook calls, a device, a revocation that was approved, a refund. @returns its license */
+/**
+ * A sale with its mail and webhook deliveries, a device, an approved revocation, a refund. @returns its
+ * license
+ */
 async function liveThrough(): Promise<string> {
   const receiver = await startStandIn(() => ({ status: 200, body: {} }))
   const mail = { deliver: async () => ({ outcome: 'delivered', status: 250, excerpt: 'ok' }) as const }
@@ -64,7 +67,7 @@ async function liveThrough(): Promise<string> {
     const all = await db.query(`select from deliveries where license_id = $1 and status = 'delivered'`, [id])
     return all.rowCount
   }
-  // The mail, and that it was created, activated, revoked and refunded.
+  // The mail, and the events created, activated, revoked and refunded.
   await vi.waitFor(async () => expect(await delivered()).toBe(5), { timeout: 60_000, interval: 20 })
   await dispatch.stop()
   await receiver.close()
@@ -90,7 +93,7 @@ async function take(id: string): Promise<Buffer> {
   return answer.rawPayload
 }
 
-/** The files by name, found as any program that knows the format does: by the directory at the end. */
+/** The files by name, read by the directory at the end, as any zip program does. */
 function unzip(zip: Buffer): Map<string, string> {
   const end = zip.length - 22
   const found = new Map<string, string>()

@@ -1,6 +1,6 @@
 /**
- * An approver is told, from the request that the server keeps and the state of now, what exactly will happen and
- * who asked for it; that things have changed since, or that it could not run any more, is said.
+ * An approver sees, from the stored request and the present state, what will happen and who requested it.
+ * Changes since the request, and why it could no longer run, are shown.
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { approve, deny, listApprovals, showApproval } from '../../src/gate/approvals.ts'

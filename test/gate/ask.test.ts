@@ -1,4 +1,7 @@
-/** A confirmation is recorded only when the request that it stands for is sealed: one that could not run is never asked. */
+/**
+ * A confirmation is recorded only after its request is sealed; for a request that could not run none is
+ * opened.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { revokeLicense } from '../../src/gate/operations/revoke-license.ts'
 import { passGate } from '../../src/gate/pass.ts'
@@ -23,7 +26,7 @@ afterAll(() => api.close())
 class Killed extends Error {}
 
 describe('a process that dies while it opens a confirmation', () => {
-  /** What stands in the log and in the vault when the first of the two writes is the last one. */
+  /** What the log and the vault hold when the process dies after the first of the two writes. */
   const dying = (services: Partial<AllPorts>) =>
     passGate({ ...api.ledger.services, ...services }, revokeLicense, {
       tenantId: tenant.tenantId,

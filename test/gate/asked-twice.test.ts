@@ -1,6 +1,7 @@
 /**
- * What two confirmations were approved for, and is a conflict the second time, runs once: the other call is answered as
- * the call itself would be, and its confirmation says so. One confirmation whose execution begins again is no second one.
+ * An operation with two approved confirmations, which conflicts the second time, runs once. The other call
+ * gets the same answer as an ungated call, and its confirmation records it. A resumed execution of one
+ * confirmation does not count as a second one.
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { confirmationStream, licenseStream } from '../../src/domain/streams.ts'
@@ -24,7 +25,7 @@ import { openAsks } from '../seats/world.ts'
 
 let api: TestApi
 let tenant: TestTenant
-/** Two applications that share the stores and nothing else, as two processes do. */
+/** Two applications with the same stores and nothing else in common, as two processes. */
 let asks: readonly Ask[]
 let closeSecond: () => Promise<void>
 beforeAll(async () => {

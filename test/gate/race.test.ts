@@ -1,4 +1,4 @@
-/** However many use one approved confirmation at once, on however many processes, its operation runs exactly once. */
+/** Concurrent calls with one approved confirmation, on several processes, run its operation exactly once. */
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -17,7 +17,7 @@ const racers = 200
 const rounds = Number(process.env.KEYLEDGER_TEST_RACES ?? 5)
 
 let ledger: TestLedger
-/** Each as if in a process of its own: only what stands in the log comes between them. */
+/** Each stands for a process of its own: they share only the stores. */
 let processes: AllPorts[]
 beforeAll(async () => {
   ledger = await openTestLedger()

@@ -1,4 +1,7 @@
-/** What the gate lets through can be shown and resumed by name: every gated route's operation is registered, once. */
+/**
+ * Every gated route's operation is registered once, so that its confirmations can be shown and resumed by
+ * name.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { findOperation, gatedOperations } from '../../src/gate/registry.ts'

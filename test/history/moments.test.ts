@@ -1,6 +1,6 @@
 /**
- * For any life of a license: what it is said to have been at a moment is what was really answered then, recorded while
- * it ran; and what is explained is what is answered.
+ * For any history of a license: its state at a past moment is the one that was really answered then, recorded
+ * while it ran; and the explanation agrees with the answer.
  */
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -215,7 +215,7 @@ type Recording = {
   shown: unknown[]
 }
 
-/** What is really answered now; what is explained must be the same. */
+/** The real answers now; the explanation must agree. */
 async function recorded(world: World, before: number): Promise<Recording> {
   const asked = [...devices, undefined]
   const answers = await Promise.all(asked.map((deviceId) => validated(world, deviceId)))
@@ -232,7 +232,7 @@ async function recorded(world: World, before: number): Promise<Recording> {
   }
 }
 
-/** The same, asked about later. */
+/** The same, asked later for that moment. */
 async function expectThen(world: World, recording: Recording, asOf: string): Promise<void> {
   const then = await Promise.all([...devices, undefined].map((deviceId) => explained(world, deviceId, asOf)))
   expect(then.map((explanation) => explanation.validated)).toStrictEqual(recording.answers)

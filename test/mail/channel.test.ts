@@ -1,6 +1,6 @@
 /**
- * The customer of a sale is sent their key once it is there, as the product says; a mail server that says no is tried
- * again, and nothing of the key or the person stays in what is recorded of it.
+ * The customer of a sale gets their key by mail as the product's settings say. A mail that the server rejects
+ * is retried, and the recorded result contains nothing of the key or the person.
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { listDeliveries } from '../../projections/deliveries/queries.ts'

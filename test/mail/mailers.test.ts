@@ -1,6 +1,6 @@
 /**
- * A mail is handed to a mail server whole and to one address alone, or kept where nobody but the owner of the data
- * directory can read it; what goes wrong is said, and never holds what the mail held.
+ * A mail is sent complete and to one address only, or kept where only the owner of the data directory can
+ * read it. A failure is reported without the mail's content.
  */
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'

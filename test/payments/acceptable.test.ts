@@ -1,4 +1,7 @@
-/** What cannot be recorded is found before anything of it is; what can is passed on as it is. */
+/**
+ * A notification that cannot be recorded is rejected before anything of it is recorded; any other is passed
+ * on unchanged.
+ */
 import { describe, expect, test } from 'vitest'
 import { faultOf, inOneLine, withBuyer } from '../../src/payments/acceptable.ts'
 import type { PaymentNotification } from '../../src/payments/notification.ts'

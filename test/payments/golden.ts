@@ -4,15 +4,15 @@ import { z } from 'zod'
 import type { Provider } from '../../src/domain/integrations/provider.ts'
 
 const Golden = z.object({
-  /** Where its shape is documented. */
+  /** The URL of the shape's documentation. */
   source: z.string().startsWith('https://'),
   body: z.unknown().optional(),
   form: z.record(z.string(), z.string()).optional(),
-  /** What it comes to; of what is made of the body itself, nothing is said. */
+  /** The translation, without fields that are derived from the whole body. */
   means: z.looseObject({ type: z.string() }),
 })
 
-/** Every golden notification of a provider: its name, the bytes as they are sent, and what they mean. */
+/** Every golden notification of a provider: its name, its bytes, and its translation. */
 export function goldenOf(provider: Provider): { name: string; raw: string; means: object }[] {
   const folder = join(import.meta.dirname, 'golden', provider)
   return readdirSync(folder)

@@ -1,6 +1,6 @@
 /**
- * What a provider answers is told apart into yes, no and nothing; "nothing" takes no longer than the time limit, and
- * no error repeats what was sent.
+ * A provider's answers are distinguished into success, rejection and no answer. "No answer" takes no longer
+ * than the time limit, and no error repeats what was sent.
  */
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -25,7 +25,7 @@ beforeEach(() => {
 
 const badKey = 'key_canary_bad_0000'
 
-/** What an error says to a program, and everything that a log line could hold of it. */
+/** The fields of an error, and everything that a log line could hold of it. */
 async function trouble(work: Promise<unknown>) {
   try {
     await work
@@ -183,7 +183,7 @@ describe('the card provider', () => {
       expect(performance.now() - began).toBeLessThan(3500)
       const asked = stripe.asked.length
       await setTimeout(1000)
-      // Nobody asks for the rest.
+      // The rest is not requested.
       expect(stripe.asked.length - asked).toBeLessThanOrEqual(8)
     } finally {
       stripe.delayMs = 0

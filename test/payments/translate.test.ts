@@ -1,4 +1,4 @@
-/** Each provider's documented notifications, and what each of them comes to. */
+/** Each provider's documented notifications and their translations. */
 import { describe, expect, test } from 'vitest'
 import { translatePing, translateResource } from '../../src/payments/gumroad/notification.ts'
 import { translateLemonSqueezy } from '../../src/payments/lemonsqueezy/notification.ts'

@@ -1,4 +1,4 @@
-/** A provider's own signature is accepted; a changed byte, another secret and a stale time never are. */
+/** A provider's own signature is accepted; a changed byte, another secret and an old timestamp are not. */
 import { createHmac } from 'node:crypto'
 import { Stripe } from 'stripe'
 import { describe, expect, test } from 'vitest'

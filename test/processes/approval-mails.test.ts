@@ -1,6 +1,6 @@
 /**
- * Of each request that waits, every member who may approve it is told by one mail, where a mail server is set up,
- * however many processes there are; a mail that is not taken is tried again, and holds nothing of the request.
+ * With a mail server, every member who may approve a pending request gets one mail, from any number of
+ * processes. A mail that is not accepted is retried, and contains nothing of the request.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { changeApprovalRule } from '../../src/commands/tenants.ts'
@@ -37,7 +37,7 @@ beforeAll(async () => {
 })
 afterAll(() => api.close())
 beforeEach(async () => {
-  // Past the time of all requests of the test before.
+  // After the expiry of all requests of the previous test.
   api.ledger.clock.advance(3_600_000)
   sent.length = 0
   trouble = []

@@ -1,6 +1,6 @@
 /**
- * Whenever the request that consumed a confirmation dies, what was approved is executed exactly once all the same;
- * expiries get recorded, and no sealed request outlives its confirmation.
+ * If the request that consumed a confirmation dies at any point, the operation is still executed exactly
+ * once. Expiries are recorded, and no sealed request outlives its confirmation.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { newId } from '../../src/credentials/id.ts'
@@ -32,7 +32,7 @@ afterAll(() => api.close())
 
 class Killed extends Error {}
 
-/** AllPorts of a process that dies right after an event of this type was recorded. */
+/** The ports of a process that dies right after an event of this type was recorded. */
 function dyingAfter(type: string): AllPorts {
   const { services } = api.ledger
   const execute: Execute = async (...args) => {
@@ -71,7 +71,7 @@ async function poll(name: string, services = api.ledger.services): Promise<void>
   await process.poll()
 }
 
-/** Past the time that a request is left to finish by itself. */
+/** After the time that a request has to finish by itself. */
 const graceOver = () => api.ledger.clock.advance(10_000)
 const typesIn = async (stream: string) =>
   (await eventsIn(api.ledger.services.ledger, stream)).map((entry) =>

@@ -1,6 +1,7 @@
 /**
- * Every end of a paid period is recorded once, at its second or as soon as somebody runs again, by however many
- * processes; one that was renewed or revoked in time is not, and one that cannot be recorded keeps no other waiting.
+ * Every end of a paid period is recorded once, at its second or as soon as a process runs again, by any
+ * number of processes. One that was renewed or revoked in time is not recorded, and one that cannot be
+ * recorded does not delay others.
  */
 import { jsonEvent } from '@eventstore/db-client'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -40,7 +41,7 @@ const expiries = (services = api.ledger.services, most = 500) =>
 const license = (keyTypeId = 'hard', fields = {}) =>
   mint(api.ask, tenant.token, 'editor', { keyTypeId, ...fields })
 
-/** What was recorded after the license was issued. */
+/** The events after the license was issued. */
 const recorded = async (id: string) =>
   (await eventsIn(api.ledger.services.ledger, licenseStream(id)))
     .slice(1)
@@ -53,7 +54,7 @@ async function statusOf(id: string): Promise<unknown> {
 
 class Killed extends Error {}
 
-/** AllPorts with something done before or after each command. */
+/** Ports that do something before or after each command. */
 const around = (act: (run: () => ReturnType<Execute>, stream: string) => ReturnType<Execute>): AllPorts => ({
   ...api.ledger.services,
   execute: ((...args: Parameters<Execute>) =>

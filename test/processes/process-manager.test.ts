@@ -1,4 +1,7 @@
-/** Guarantee: everything due is advanced whatever else fails; what fails is retried later, and outages are nobody's fault. */
+/**
+ * Everything due is advanced even if other items fail; a failing item is retried later, and an outage backs
+ * off no item.
+ */
 import { beforeEach, expect, test } from 'vitest'
 import { type ProcessManager, processOf, type Wanted } from '../../src/processes/process-manager.ts'
 

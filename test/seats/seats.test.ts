@@ -1,6 +1,7 @@
 /**
- * Over any sequence of what can be done to licenses, several at once and from two processes included: the seats that
- * are told are those of the simplest model, they never exceed the limit, none is ever lost, and none is kept by nobody.
+ * For any sequence of operations on licenses, also concurrent ones and from two processes: the reported seats
+ * are those of the simplest model, they never exceed the limit, none is lost, and none is counted without a
+ * device.
  */
 import fc from 'fast-check'
 import { afterAll, beforeAll, test } from 'vitest'
@@ -22,7 +23,7 @@ afterAll(async () => {
   await api.close()
 })
 
-/** `KEYLEDGER_TEST_LIVES=1000` for the long proof. */
+/** `KEYLEDGER_TEST_LIVES=1000` for the long run. */
 const lives = Number(process.env.KEYLEDGER_TEST_LIVES ?? 15)
 
 test(

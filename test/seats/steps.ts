@@ -24,7 +24,7 @@ import {
 
 type Step = fc.AsyncCommand<Model, World>
 
-/** @param run returns which license has to be looked at afterwards */
+/** @param run returns the index of the license to check afterwards */
 const step = (name: string, run: (model: Model, real: World) => Promise<number>): Step => ({
   check: () => true,
   run: async (model, real) => expectAgreement(model, real, await run(model, real)),
@@ -58,7 +58,7 @@ function calls(ask: Ask, { tenant, licenses }: World, index: number) {
   }
 }
 
-/** What an activation must come to. */
+/** The expected status of an activation. */
 function seated(license: ModelLicense, device: string, now: string): RuntimeStatus {
   const status = statusAt(license, now)
   if (!givesSeats(status) || license.seats.has(device)) return status
@@ -166,7 +166,7 @@ const reseat = (index: number, device: string) =>
   step(`give ${device} its seat on ${index} back`, async (model, real) => {
     const license = picked(model.licenses, index)
     const came = await undoing(real, index, { type: 'reseat', deviceId: device })
-    // Who has ever sat there only the license knows; of a device that never did nothing follows.
+    // Only the license knows which devices it ever had; an unknown device changes nothing.
     if (came === 'device_not_found') {
       expect(license.seats).not.toContain(device)
       return index
@@ -232,8 +232,8 @@ type Move =
   | { do: 'revoke' }
 
 /**
- * Several at once, on two applications. In which order they come nobody can say beforehand: the license's history
- * does, and every answer must be true of some moment of it.
+ * Several at once, on two applications. Their order is not known beforehand: the license's history shows it,
+ * and every answer must be right for some moment of it.
  */
 const race = (index: number, moves: readonly Move[]) =>
   step(`at once on ${index}: ${JSON.stringify(moves)}`, async (model, real) => {

@@ -13,7 +13,7 @@ import { makeProduct } from '../http/samples.ts'
 
 export const productId = 'editor'
 
-/** All that the rules of seats need to know of a license: the simplest thing that can be said of it. */
+/** The simplest model of a license that the rules of seats need. */
 export type ModelLicense = {
   limit: number | null
   expiresAt: string | null
@@ -26,11 +26,11 @@ export type Model = { licenses: ModelLicense[]; keyTypeLimit: number }
 
 export type World = {
   api: TestApi
-  /** Two applications that share the stores and nothing else, as two processes do. */
+  /** Two applications with the same stores and nothing else in common, as two processes. */
   asks: readonly Ask[]
   tenant: TestTenant
   licenses: { id: string; key: string; oldKeys: string[] }[]
-  /** Records the ends that have come. */
+  /** Records the expiries that are due. */
   recordEnds(): Promise<void>
 }
 
@@ -83,7 +83,7 @@ const Told = z.object({
   }),
 })
 
-/** Everything that is told of a license agrees with the model, and its seats are within their limit. */
+/** Every report about a license agrees with the model, and its seats are within the limit. */
 export async function expectAgreement({ licenses }: Model, real: World, index: number): Promise<void> {
   const model = picked(licenses, index)
   const { id } = picked(real.licenses, index)
@@ -99,14 +99,14 @@ export async function expectAgreement({ licenses }: Model, real: World, index: n
 
 const Usage = z.object({ totals: z.object({ activeDevices: z.int() }) })
 
-/** No seat is counted that nobody sits in, and none is forgotten. */
+/** No seat is counted without a device, and none is lost. */
 export async function expectNoLeak({ licenses }: Model, real: World): Promise<void> {
   const { body } = await real.api.ask('GET', '/v1/usage', { token: real.tenant.token })
   const all = licenses.reduce((sum, { seats }) => sum + seats.size, 0)
   expect(Usage.parse(body).totals.activeDevices).toBe(all)
 }
 
-/** Who sits after each event of a license's history, told without the domain's own folding. */
+/** The devices with a seat after each event of a license's history, without the domain's own `evolve`. */
 export async function history(real: World, index: number) {
   const { id } = picked(real.licenses, index)
   const moments: Set<string>[] = []

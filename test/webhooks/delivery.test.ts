@@ -1,6 +1,6 @@
 /**
- * Every license event that a webhook is set for is delivered at least once, under one id and with a number that shows a
- * gap, signed so that the public verifiers accept it; a try that fails is made again after 1, 5 and 30 minutes.
+ * Every license event of a webhook is delivered at least once, under one id and with a number that shows
+ * gaps, signed so that public verifiers accept it. A failed attempt is repeated after 1, 5 and 30 minutes.
  */
 import { createHmac } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
@@ -43,7 +43,10 @@ afterEach(async () => {
 })
 
 const hook = () => `${receiver.url}/hook?from=keyledger`
-/** What this test's tenant has sent: those of others are still tried when the clock moves. */
+/**
+ * The requests of this test's tenant only: deliveries of other tests are still attempted when the clock
+ * moves.
+ */
 const asked = () => receiver.asked.filter(({ body }) => body.includes(`"${tenant.tenantId}"`))
 const bodies = () => asked().map(({ body }) => JSON.parse(body) as Record<string, unknown>)
 const received = (count: number) => expect.poll(() => asked().length).toBe(count)
@@ -96,7 +99,7 @@ describe('a sale', () => {
       session_id: saleId,
     })
     const keyKept = () => api.ledger.services.secrets.open(tenant.tenantId, saleKeyName(licenseId))
-    // The customer's mail is still to come.
+    // The customer's mail is still pending.
     expect(await keyKept()).toBe(licenseKey)
   })
 

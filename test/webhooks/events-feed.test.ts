@@ -1,6 +1,7 @@
 /**
- * A vendor who fetches gets what one who is called gets: every public event of their licenses, once, in the order of the
- * log, with the id and the body of its delivery and the key masked. A cursor is good for ever, and across a rebuild.
+ * The feed returns what webhooks receive: every public event of a tenant's licenses, once, in the order of
+ * the log, with the id and the body of its delivery and the key masked. A cursor is valid forever, also
+ * across a rebuild.
  */
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -81,7 +82,7 @@ test('the bodies are those of the webhook, byte for byte but for the key', async
     expect(JSON.stringify(fed)).not.toContain(licenseKey)
     expect(fed.map(({ event, sequence }) => [event, sequence])).toStrictEqual([
       ['license.created', 1],
-      // Not owed to this webhook, so it has no number there.
+      // The webhook is not set for it, so it has no sequence.
       ['license.activated', null],
       ['license.deactivated', 2],
     ])
@@ -136,7 +137,7 @@ test('a cursor is good in a copy of the log, where every position is another', a
     [tenant.tenantId],
   )
   const [second] = rows
-  // As earlier versions wrote it.
+  // In the form of earlier versions.
   const withPosition = createCursors(masterKey.cursors).write([tenant.tenantId, 'events'], {
     createdAt: second?.at ?? '',
     id: String(second?.position),
@@ -159,7 +160,7 @@ test('a cursor is good in a copy of the log, where every position is another', a
   expect((await api.ask('GET', `/v1/events?after=${cursor}`, { token: tenant.token })).status).toBe(400)
 })
 
-/** Gives the tenant's events other positions, as they have in a copy. */
+/** Gives the tenant's events other positions, as in a copy of the log. */
 async function moveEverything(by: number): Promise<void> {
   const { db } = api.ledger
   const licenses = 'select license_id from public_events where tenant_id = $1'
@@ -173,7 +174,7 @@ async function moveEverything(by: number): Promise<void> {
   ])
 }
 
-/** What the log holds of a tenant that has a public name, in its order. */
+/** The events of a tenant in the log that have a public name, in order. */
 async function publicInLog(licenseIds: readonly string[]): Promise<string[]> {
   const { entries } = await api.ledger.services.ledger.readPage(undefined, 100_000)
   const streams = new Set(licenseIds.map((id) => `license-${id}`))

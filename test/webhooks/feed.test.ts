@@ -1,6 +1,7 @@
 /**
- * Whatever carries jobs to dispatchers: each that is published is handed out, once as long as it is not done, again when
- * its handler has failed, and to no more handlers at once than asked for. NATS besides may be shared, be away, and forget.
+ * For every feed: each published job is handed out, only once while it is not done, again after its handler
+ * failed, and to no more handlers concurrently than requested. NATS may also be shared, be down, and lose
+ * jobs.
  */
 import { setTimeout } from 'node:timers/promises'
 import { connect, type NatsConnection } from 'nats'
@@ -50,7 +51,7 @@ const job = (name: string, attempt = 1): DueAttempt => ({
 })
 const jobs = (count: number) => Array.from({ length: count }, (_, index) => job(String(index)))
 
-/** Consumers that are ended after each test. */
+/** Consumers that are stopped after each test. */
 const consuming: { stop: () => void; ended: Promise<void> }[] = []
 afterEach(async () => {
   for (const { stop, ended } of consuming.splice(0)) {
@@ -147,12 +148,12 @@ describe('NATS', () => {
   })
 
   test('hands out what somebody has who has died, and not what takes long', async () => {
-    // As it was made by a version that waited longer.
+    // As an earlier version created it, with a longer wait.
     await overNats().publish([])
     const feed = overNats({ ackWaitMs: 600 })
     const handled: string[] = []
     await feed.publish([job('taken')])
-    // Whoever takes this one is not heard of again.
+    // This consumer takes a job and never answers.
     const dead = await nats.jetstream().consumers.get(stream, stream)
     expect(await dead.next({ expires: 2000 })).not.toBeNull()
     for (const consumer of [feed, overNats({ ackWaitMs: 600 })]) {
@@ -174,7 +175,7 @@ describe('NATS', () => {
     await feed.publish([job('before')])
     await expect.poll(() => handled).toStrictEqual(['whd_before.1'])
     await (await nats.jetstreamManager()).streams.delete(stream)
-    // The publisher tries again what could not be published.
+    // The publisher retries what could not be published.
     await expect
       .poll(async () => {
         await feed.publish([job('after')]).catch(() => undefined)

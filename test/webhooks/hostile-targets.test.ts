@@ -1,6 +1,6 @@
 /**
- * Not one connection is made to an address that nothing may be delivered to, however it is written, whatever a name
- * server says, and wherever a receiver redirects to: neither when the URL is set nor when a delivery is made.
+ * No connection is made to an address that must not be delivered to, in any notation, for any answer of a
+ * name server, and for any redirect of a receiver: neither when the URL is set nor at a delivery.
  */
 import { Socket } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
@@ -10,7 +10,7 @@ import { post } from '../../src/webhooks/post.ts'
 import { createTargetCheck } from '../../src/webhooks/resolve.ts'
 import { type StandIn, startStandIn } from '../harness/stand-in.ts'
 
-/** Every address that a socket of this process has tried to reach. */
+/** Every address that a socket of this process has tried to connect to. */
 let attempted: string[]
 beforeEach(() => {
   attempted = []
@@ -141,7 +141,7 @@ test('there are more than 60 of them', () => expect(new Set(hostile).size).toBeG
 test.each(hostile)('%s is not connected to', async (url) => {
   expect(['target_refused', 'name_not_found']).toContain(errorIn(await once(url, resolve, strict)))
   expect(attempted).toStrictEqual([])
-  // A name that has no address yet may be set: it is asked about at each delivery.
+  // A name without an address may be set: it is resolved at each delivery.
   if (!url.includes('nowhere')) {
     expect(await createTargetCheck(resolve, strict)(new URL(url))).toBeDefined()
   }

@@ -4,7 +4,7 @@ import { deliveryStream } from '../../src/domain/streams.ts'
 
 export const at = '2026-03-01T12:00:00.000Z'
 
-/** An event of a delivery as the log tells of it. */
+/** An event of a delivery as an entry of the log. */
 export function told(
   deliveryId: string,
   event: DeliveryEvent,

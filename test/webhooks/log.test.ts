@@ -1,6 +1,6 @@
 /**
- * Every delivery stands in a log with each of its tries, to be read and asked for again by its vendor alone. The key of
- * a sale is kept for the deliveries that carry it, and is gone with the last of them.
+ * Every delivery is in a log with its attempts; only its vendor can read it and request a redelivery. The key
+ * of a sale is kept for the deliveries that carry it, and destroyed with the last of them.
  */
 import { connect } from 'nats'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -115,7 +115,7 @@ describe('the log of deliveries', () => {
       api.ledger.services.secrets.open(tenant.tenantId, saleKeyName(licenseId))
     const minutes = (count: number) => count * 60_000
 
-    /** Sells, and lets the four tries fail. @returns the delivery's id besides */
+    /** Sells, and lets the four attempts fail. @returns also the delivery's id */
     async function givenUp() {
       receiver.health = 500
       dispatch = await startDispatch(api.ledger, { channels: { mail: delivering } })
@@ -207,7 +207,7 @@ test('a sale goes to the vendor and to the customer with one key, which is then 
   const mailed: KnownDelivery[] = []
   const mail = {
     deliver: async (delivery: KnownDelivery) => {
-      // Those of other tests' tenants are made good by this one too.
+      // Pending deliveries of other tests' tenants are made by this one too.
       if (delivery.tenantId === shop.tenantId) mailed.push(delivery)
       return { outcome: 'delivered', status: 250, excerpt: null } as const
     },

@@ -1,4 +1,4 @@
-// Guarantee: a ledger that is given a NATS works whether it is there or not, says so, and finds it again by itself.
+// A ledger with a NATS works whether or not it is available, reports it, and reconnects by itself.
 import { afterAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { connectFeed, optionsOf } from '../../src/webhooks/nats.ts'

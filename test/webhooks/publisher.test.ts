@@ -1,4 +1,6 @@
-/** What there was no room for is asked for as soon as there is, and by then the read models show it. */
+/**
+ * Attempts without a free slot are looked for as soon as there is one, and by then the read models show them.
+ */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { DueAttempt } from '../../projections/deliveries/due.ts'
 import { createPublisher } from '../../src/webhooks/publisher.ts'
@@ -30,7 +32,7 @@ test('a delivery that is turned away is not asked for before it can be seen', as
 
   for (let n = 0; n < 32; n++) publisher.onEntry(scheduled(`whd_${n}`, BigInt(n)))
   await vi.waitFor(() => expect(published).toHaveLength(32))
-  // Half of them end, of which the publisher has not taken notice yet when there is one more.
+  // Half of them end, which the publisher has not noticed when another one is scheduled.
   for (let n = 0; n < 16; n++) {
     const position = BigInt(100 + n)
     publisher.onEntry(

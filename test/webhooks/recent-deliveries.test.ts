@@ -1,4 +1,4 @@
-/** A delivery is known by what was heard of it, until it has been tried. */
+/** A delivery is known from its log entry until it has been attempted. */
 import { expect, test } from 'vitest'
 import { createRecentDeliveries } from '../../src/webhooks/recent-deliveries.ts'
 import { at, scheduled, told } from './log-of-deliveries.ts'

@@ -1,4 +1,4 @@
-/** What the vendor's systems are told of the money of a sale, and of what its subscription is changed to. */
+/** The webhook events about a sale's payments and the changes of its subscription. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { openTestApi, type TestApi } from '../harness/api.ts'
@@ -16,7 +16,7 @@ beforeEach(async () => {
 })
 
 const Feed = z.object({ items: z.array(z.looseObject({ event: z.string() })) })
-/** Beside the announcement of the license. */
+/** Without the announcement of the license. */
 const told = async () => {
   const { body } = await api.ask('GET', '/v1/events', { token: shop.token })
   return Feed.parse(body).items.filter(({ event }) => event !== 'license.created')
@@ -53,7 +53,7 @@ describe('of money that goes back', () => {
       total_refunded: 9800,
     })
     expect(revoked).toMatchObject({ event: 'license.revoked' })
-    // A license that is revoked ends as if nothing had gone back, and is not renewed by that.
+    // The expiry of a revoked license ignores refunds, and does not count as a renewal.
     expect(others).toMatchObject([{ event: 'license.updated', expires_at: seconds(month.second) }])
   })
 

@@ -1,6 +1,6 @@
 /**
- * Nothing is delivered to an address that is not on the public internet: not to the machine itself, not to its
- * networks, and to none of the ways in which such an address can be written inside another one.
+ * Nothing is delivered to an address outside the public internet: not to the machine itself, not to its
+ * networks, and in none of the notations that embed such an address in another one.
  */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** A confirmation can be decided on for ten minutes, and an approval used for an hour. */
+/** A confirmation can be decided for ten minutes, and an approval can be used for an hour. */
 import { describe, expect, test } from 'vitest'
 import {
   confirmationStatusAt,

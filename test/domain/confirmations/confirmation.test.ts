@@ -1,6 +1,6 @@
 /**
- * A confirmation is decided once, by a person, before its time is over; it is consumed once, by the token that
- * asked and for the very request it was asked about; and it is over when its execution is recorded.
+ * A confirmation is decided once, by a person, before it expires. It is consumed once, by the token that made
+ * the request and for that request only. It is over when its execution is recorded.
  */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -44,7 +44,7 @@ const request: GatedRequest = {
 const by = 'member:mem_1'
 const other = 'operator:root'
 
-/** The tenant wants nothing special. */
+/** A tenant without an approval rule. */
 const rule = { anotherMember: false, askedBy: 'mem_1' }
 
 const requested: ConfirmationEvent = { type: 'ConfirmationRequested', data: { ...request, at } }
@@ -88,7 +88,7 @@ const command = {
 } as const
 type Asked = keyof typeof command
 
-/** The whole table: what each command comes to at each stage. Nothing: it was true already. */
+/** The whole table: the result of each command in each stage. `nothing`: it was already true. */
 const table: Record<Stage, Record<Asked, ConfirmationEvent['type'] | RefusalCode | 'nothing'>> = {
   absent: {
     request: 'ConfirmationRequested',

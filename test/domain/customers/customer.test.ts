@@ -1,4 +1,4 @@
-/** A customer is created once; their overrides are replaced as a whole, and what stands already is not recorded again. */
+/** A customer is created once; their overrides are replaced as a whole, and a repetition is not recorded. */
 import { describe, expect, test } from 'vitest'
 import {
   absentCustomer,

@@ -1,6 +1,6 @@
 /**
- * A license's entitlements under its customer's overrides are its own, and what is granted, less what is revoked: in
- * whatever order the overrides stand, of its product alone, and to the moment before each ends.
+ * A license's entitlements under its customer's overrides are its own and the granted ones, without the
+ * revoked ones. The order of the overrides does not matter; each applies to its product and until its end.
  */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -94,7 +94,7 @@ test('for any overrides in any order the same comes out: own + grants − revoke
       (license, [list, shuffled], moment) => {
         const copies = structuredClone({ license, list })
         const effective = withOverrides(license, list, 'editor', moment)
-        // Said once more, one entitlement at a time.
+        // The same rule, written for one entitlement at a time.
         const inForce = (effect: string, name: string) =>
           list.some(
             (override) =>

@@ -1,6 +1,7 @@
 /**
- * A delivery is tried at once and then after 1, 5 and 30 minutes, until it succeeds or is given up. Every try is
- * recorded once, whoever made it; asking for it again begins a fresh round under the same id.
+ * A delivery is attempted at once and then after 1, 5 and 30 minutes, until it succeeds or is abandoned.
+ * Every attempt is recorded once, whichever process made it; a redelivery begins a new schedule under the
+ * same id.
  */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'

@@ -1,6 +1,6 @@
 /**
- * A provider is connected once; an operation is carried out once; what two products are sold as is told apart; and
- * every secret that is replaced is named for destruction.
+ * A provider is connected once; an operation is carried out once; an id is mapped to one product only; and
+ * every replaced secret is listed for destruction.
  */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -253,7 +253,7 @@ describe('a mapping', () => {
             const events = decideIntegration(state, map(productId, ...permalinks))
             state = events.reduce(evolveIntegration, state)
           } catch {
-            // Refused: nothing is recorded.
+            // A refusal records nothing.
           }
         }
         const all = state.status === 'absent' ? [] : state.mappings

@@ -1,6 +1,6 @@
 /**
- * A license ends on the same day of a later month or year, at the same second in UTC; a day that the month lacks
- * becomes its last one.
+ * A license expires on the same day of a later month or year, at the same second in UTC; a day that the month
+ * lacks becomes its last day.
  */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'

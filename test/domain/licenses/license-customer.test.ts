@@ -1,4 +1,6 @@
-/** A license belongs to one customer at most, for good; linking it again to the same one changes nothing. */
+/**
+ * A license belongs to at most one customer, permanently; linking it to the same one again changes nothing.
+ */
 import { expect, test } from 'vitest'
 import {
   absentLicense,

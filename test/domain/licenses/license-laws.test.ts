@@ -1,6 +1,6 @@
 /**
- * For any sequence of commands: the seats in use are counted right and never exceed the limit, a repeated request
- * changes nothing, and a decision about one device needs no other device's seat.
+ * For any sequence of commands: the count of used seats is right and never exceeds the limit, a repeated
+ * request changes nothing, and a decision about one device needs no other device's seat.
  */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -15,7 +15,7 @@ import {
 import { outcomeOf } from '../given.ts'
 import { commands, events, issues } from './license-samples.ts'
 
-/** What a command comes to, and the license after it; a refusal leaves it as it was. */
+/** The outcome of a command, and the license after it; a refusal leaves it unchanged. */
 function run(license: License, command: LicenseCommand) {
   const outcome = outcomeOf(() => decideLicense(license, command))
   const after = 'events' in outcome ? outcome.events.reduce(evolveLicense, license) : license
@@ -29,7 +29,7 @@ const lifetimes = fc
 const seated = (license: IssuedLicense) =>
   [...license.seats.values()].filter((seat) => seat.status === 'active').map((seat) => seat.deviceId)
 
-/** The simplest thing that can be said of who sits after a command that was not refused. */
+/** The simplest model of who has a seat after a command that was not refused. */
 function sit(devices: Set<string>, command: LicenseCommand): void {
   if (command.type === 'ImportLicense') for (const { deviceId } of command.devices) devices.add(deviceId)
   if (command.type === 'ActivateDevice') devices.add(command.deviceId)

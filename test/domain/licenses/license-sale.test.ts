@@ -1,4 +1,4 @@
-/** A license follows its sale: it ends and is revoked, and given back, as what was told of the sale wants it. */
+/** A license follows its sale: it expires, is revoked and reinstated as the sale's facts require. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { LicenseEvent, RevocationCause } from '../../../src/domain/licenses/events.ts'
@@ -56,7 +56,7 @@ const reinstated = (payments = ['first'], paidLeft = true): LicenseEvent => ({
   type: 'LicenseReinstated',
   data: { saleId: 'cs_1', payments, paidLeft, at: later },
 })
-/** As upcast from the shape in which refunds were of the whole sale. */
+/** As upcast from the shape in which a refund was of the whole sale. */
 const oldRefund: LicenseEvent = {
   type: 'LicenseRefunded',
   data: {

@@ -4,7 +4,7 @@ import type { LicenseCommand } from '../../../src/domain/licenses/license.ts'
 
 export const at = '2026-03-01T12:00:00.000Z'
 export const later = '2026-03-02T12:00:00.000Z'
-/** When the time-limited licenses of these samples end. */
+/** When the time-limited licenses of these samples expire. */
 export const end = '2026-04-01T12:00:00.000Z'
 export const afterEnd = '2026-04-02T12:00:00.000Z'
 export const nextEnd = '2026-05-01T12:00:00.000Z'
@@ -85,7 +85,7 @@ const someTerms = fc
   })
   .map((own): LicenseTerms => ({ ...terms, ...own }))
 
-/** The beginning of a license: nothing else is possible on one that is absent. */
+/** Commands that issue a license: no other is possible on an absent one. */
 export const issues: fc.Arbitrary<LicenseCommand> = fc.oneof(
   someTerms.map((issued): LicenseCommand => ({ type: 'MintLicense', terms: issued })),
   fc.tuple(someTerms, fc.subarray<DeviceId>(['laptop', 'desktop', 'phone']), fc.boolean()).map(
@@ -98,7 +98,7 @@ export const issues: fc.Arbitrary<LicenseCommand> = fc.oneof(
   ),
 )
 
-/** Any command, mostly about devices, at moments on both sides of the end. */
+/** Any command, mostly about devices, at moments before and after the expiry. */
 export const commands: fc.Arbitrary<LicenseCommand> = fc.oneof(
   {
     weight: 6,
@@ -130,7 +130,7 @@ export const commands: fc.Arbitrary<LicenseCommand> = fc.oneof(
   issues,
 )
 
-/** Any event, in sequences that no decision would ever have made. */
+/** Any event, in sequences that no decision could produce. */
 export const events: fc.Arbitrary<LicenseEvent> = fc.oneof(
   fc
     .tuple(fc.constantFrom('LicenseMinted' as const, 'LicenseImported' as const), someTerms)

@@ -1,4 +1,4 @@
-/** A license shows its terms, its latest key, who sits and who sat, and how it ended. */
+/** A license shows its terms, its latest key, its present and former devices, and how it ended. */
 import { expect, test } from 'vitest'
 import type { LicenseEvent } from '../../../src/domain/licenses/events.ts'
 import { absentLicense, evolveLicense, type Seat } from '../../../src/domain/licenses/license.ts'

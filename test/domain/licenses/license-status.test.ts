@@ -1,6 +1,6 @@
 /**
- * A license's status follows from the recorded facts and the clock: the expiry second is already past the paid
- * period, and a revocation outranks everything.
+ * A license's status follows from its events and the clock: at the second of its expiry it has expired, and a
+ * revocation takes precedence over everything.
  */
 import { describe, expect, test } from 'vitest'
 import { type LicenseStatus, statusAt } from '../../../src/domain/licenses/license.ts'

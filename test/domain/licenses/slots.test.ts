@@ -1,4 +1,4 @@
-/** Of the events in one slot only the newest counts: folding without the others gives the same license. */
+/** Only the newest event of each slot counts: the state without the others is the same. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { LicenseEvent } from '../../../src/domain/licenses/events.ts'
@@ -28,7 +28,7 @@ const changed = {
   expiresAt: null,
   at,
 }
-/** What the other samples leave out. */
+/** Events that the other samples lack. */
 const more = fc.constantFrom<LicenseEvent>(
   { type: 'LicenseRefunded', data: money },
   { type: 'LicenseReinstated', data: { saleId: 'cs_1', payments: ['first'], paidLeft: true, at } },
@@ -41,7 +41,7 @@ const more = fc.constantFrom<LicenseEvent>(
   { type: 'HolderErased', data: { at } },
 )
 
-/** Seats are by device, in no order that means anything. */
+/** The order of seats has no meaning. */
 const comparable = (license: License) =>
   license.status === 'absent' ? license : { ...license, seats: Object.fromEntries(license.seats) }
 

@@ -1,5 +1,5 @@
 /**
- * A license takes its seats and its end from its key type unless the request says otherwise, and never more
+ * A license gets its seats and its expiry from its key type unless the request sets them, and never more
  * units than the key type allows.
  */
 import fc from 'fast-check'

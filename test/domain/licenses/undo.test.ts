@@ -1,4 +1,7 @@
-/** A revocation and an import are made good by a new event where that is safe, and a device gets back the seat it had. */
+/**
+ * A revocation and an import are undone by a new event where that is safe, and a device gets its former seat
+ * back.
+ */
 import { describe, expect, test } from 'vitest'
 import type { LicenseEvent } from '../../../src/domain/licenses/events.ts'
 import {

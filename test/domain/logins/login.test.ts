@@ -1,4 +1,7 @@
-/** A program's sign-in is decided once, and never grants more than was asked for and the member's role allows. */
+/**
+ * The authorization of an API client is decided once, and never grants more than was requested and the
+ * member's role allows.
+ */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { LoginEvent } from '../../../src/domain/logins/events.ts'

@@ -1,6 +1,6 @@
 /**
- * A mail holds what its template says and nothing of a customer's own making: no line of a header, no tag in HTML, no
- * place that is filled in a second time.
+ * A mail holds only what its template says; a customer's name cannot add a header, an HTML tag or a
+ * placeholder.
  */
 import { describe, expect, test } from 'vitest'
 import type { MailSettings } from '../../../src/domain/mails/events.ts'

@@ -1,4 +1,4 @@
-/** A member is added once, changes roles, and is removed for good; a tenant keeps at least one owner. */
+/** A member is added once, changes roles, and is removed permanently; a tenant keeps at least one owner. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { MemberEvent } from '../../../src/domain/members/events.ts'

@@ -1,4 +1,4 @@
-/** Test mode comes and goes with its keys; what the card provider said of a price is recorded for that price alone. */
+/** Test mode depends on its keys; the card provider's price is recorded for that price only. */
 import { describe, expect, test } from 'vitest'
 import type { ProductEvent } from '../../../src/domain/products/events.ts'
 import { defaultKeyType, type KeyType, type Price } from '../../../src/domain/products/key-type.ts'

@@ -1,4 +1,4 @@
-/** What is told of a sale comes to the same, in whatever order and however often it is told. */
+/** The facts of a sale lead to the same status in any order and with any repetition. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { SaleFact } from '../../../src/domain/sales/events.ts'
@@ -42,7 +42,7 @@ test('the order and the number of tellings leave no trace', () =>
     { numRuns: 1000 },
   ))
 
-/** What the facts come to, for a license until April unless something else is said of the sale. */
+/** The payment status, for a license until April unless `own` sets something else. */
 const standing = (told: readonly SaleFact[], own: Partial<typeof sold> = {}, keepRefunded = false) =>
   paymentStatusOf({ ...sold, ...own }, factsOf(told), keepRefunded)
 

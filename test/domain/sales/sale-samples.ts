@@ -9,7 +9,7 @@ const told = (notificationId: string) => ({
   at,
 })
 
-/** The first payment's names, those of renewals are `invoice:<id>`. */
+/** The first payment's name; those of renewals are `invoice:<id>`. */
 const first = 'payment:pi_1'
 
 export const refunded = (
@@ -80,7 +80,7 @@ export const ended = (paidUntil: string | null): SaleFact => ({
 
 const somePayment = fc.constantFrom(first, 'invoice:in_1', 'invoice:in_3', null)
 
-/** What a provider may tell, contradictions and all. */
+/** Any fact that a provider may send, including contradictions. */
 export const anyFact: fc.Arbitrary<SaleFact> = fc.oneof(
   fc
     .tuple(

@@ -1,4 +1,4 @@
-/** A sale is received once, licensed once, and counts only what is new of what is told of it. */
+/** A sale is received once and licensed once, and only new facts count. */
 import { describe, test } from 'vitest'
 import type { SaleEvent } from '../../../src/domain/sales/events.ts'
 import { absentSale, decideSale, evolveSale } from '../../../src/domain/sales/sale.ts'

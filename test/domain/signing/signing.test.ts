@@ -1,6 +1,6 @@
 /**
- * A key is published before it signs, and for as long as anything that it has signed is good; which key signs at a moment
- * follows from what is recorded.
+ * A key is published before it signs, and as long as its signatures are valid; which key signs at a moment
+ * follows from the events.
  */
 import { describe, expect, test } from 'vitest'
 import type { SigningEvent } from '../../../src/domain/signing/events.ts'

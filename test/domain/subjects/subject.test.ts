@@ -1,4 +1,7 @@
-/** That a person is erased is recorded once when it begins and once when it has ended; a license says whom it was for no more. */
+/**
+ * An erasure is recorded once at its beginning and once at its end; a license then no longer names its
+ * holder.
+ */
 import { expect, test } from 'vitest'
 import { absentLicense, decideLicense, evolveLicense } from '../../../src/domain/licenses/license.ts'
 import type { SubjectEvent } from '../../../src/domain/subjects/events.ts'

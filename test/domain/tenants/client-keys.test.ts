@@ -1,6 +1,6 @@
 /**
- * A tenant has one SDK key and one checkout key at a time. An operation puts a key in place once, however often it
- * is run, and never disturbs what a later one has put there.
+ * A tenant has one SDK key and one checkout key at a time. An operation changes a key once, however often it
+ * is run, and never replaces the key of a later one.
  */
 import { describe, expect, test } from 'vitest'
 import {

@@ -1,6 +1,6 @@
 /**
- * A tenant is created once under an id that no address of the service uses; suspending and reinstating can be
- * repeated without harm; closing is final.
+ * A tenant is created once, under an id that is not part of the service's own URLs; suspending and
+ * reinstating can be repeated; closing is final.
  */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** A test purchase runs its stages in order, each once, and ends at the first that fails or after the last. */
+/** A test purchase runs each stage once, in order, and ends at the first failure or after the last stage. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Stage, type TestPurchaseEvent } from '../../../src/domain/test-purchases/events.ts'

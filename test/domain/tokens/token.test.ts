@@ -1,4 +1,4 @@
-/** A token is made once, with scopes that never change, and its revocation is final. */
+/** A token is created once, with scopes that never change, and its revocation is final. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { TokenEvent } from '../../../src/domain/tokens/events.ts'

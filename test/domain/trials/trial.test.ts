@@ -1,6 +1,7 @@
 /**
- * A machine's trial of a product starts once in 18 months, with the first report of one, and never moves; it has run
- * out at start + length, to the second. A hash that too many share never counts against anybody.
+ * A machine's trial of a product starts once in 18 months, with the first report of one, and its start never
+ * changes; it ends at start + length, to the second. A hash that too many installs share never counts against
+ * a machine.
  */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -149,12 +150,12 @@ describe('over any reports in any order', () => {
     fc.record({
       state: fc.constantFrom(...installStates),
       installs: fc.integer({ min: 1, max: 30 }),
-      // From a moment to longer than the entry lives.
+      // From one moment to longer than the trial counts.
       afterDays: fc.oneof(fc.double({ min: 0, max: 20, noNaN: true }), fc.integer({ min: 0, max: 700 })),
     }),
     { maxLength: 30 },
   )
-  /** Lives through them. @returns what each was answered */
+  /** Applies the reports. @returns the answer to each */
   function live(
     days: number | undefined,
     told: readonly { state: TrialCommand['state']; installs: number; afterDays: number }[],

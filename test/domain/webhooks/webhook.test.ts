@@ -1,6 +1,6 @@
 /**
- * A tenant's license events go to one address at most, signed with one secret, or with two for the 24 hours after a
- * rotation. An operation changes the settings once, however often it is run.
+ * A tenant's license events go to at most one URL, signed with one secret, or with two in the 24 hours after
+ * a rotation. An operation changes the settings once, however often it is run.
  */
 import { describe, expect, test } from 'vitest'
 import { type WebhookEvent, WebhookEventName } from '../../../src/domain/webhooks/events.ts'
