@@ -9,7 +9,7 @@ import type { LogEntry } from '../domain/recorded.ts'
 import { createMailChannel } from '../mail/channel.ts'
 import { traceDeliveries } from '../tracing/deliveries.ts'
 import type { MasterKey } from '../vault/master-key.ts'
-import { type Channels, createAttempts, triesAtOnce } from '../webhooks/dispatcher.ts'
+import { attemptsAtOnce, type Channels, createAttempts } from '../webhooks/dispatcher.ts'
 import type { DispatchFeed, Handler } from '../webhooks/feed.ts'
 import { createLocalFeed } from '../webhooks/local-feed.ts'
 import type { Feed } from '../webhooks/nats.ts'
@@ -59,7 +59,7 @@ export function startDispatching(
   }
   const make = traced?.handler(whenOpen) ?? whenOpen
   const work = async (until: AbortSignal) => {
-    await Promise.all([publisher.run(until), feed.consume(make, triesAtOnce, until)])
+    await Promise.all([publisher.run(until), feed.consume(make, attemptsAtOnce, until)])
   }
   const finished = nats ? work(signal) : oneAtATime(services.db, signal, work)
   const onEntry = (entry: LogEntry) => {

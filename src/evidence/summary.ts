@@ -46,7 +46,7 @@ export async function summaryOf(
           ${section('Devices', seatTable(seats))}
           ${section('History', timeline(entries.toReversed(), entry.revision + 1))}
           ${section('Deliveries', deliveryTable(counts))}
-          ${section('Usage', countedWords(about))}
+          ${section('Usage', usageSentence(about))}
           <footer>README.txt describes the other files and how to verify that nothing was changed.</footer>
         </main>
       </body>
@@ -180,7 +180,7 @@ function deliveryTable(counts: DeliveryCounts): Content {
   return table(['', 'Delivered', 'Pending', 'Abandoned'], rows)
 }
 
-function countedWords({ entry, counted }: Case): Html {
+function usageSentence({ entry, counted }: Case): Html {
   const [validated, refused] = [counted.validations, counted.rejected].map((count) =>
     count.toLocaleString('en-US'),
   )

@@ -16,7 +16,7 @@ export type Channels = Partial<Record<Channel, DeliveryChannel>>
 type OnTrouble = (trouble: { delivery: string; error: unknown }) => void
 
 /** How many attempts one process makes concurrently. */
-export const triesAtOnce = 512
+export const attemptsAtOnce = 512
 
 /** The publisher's clock may be ahead by this much. */
 const clocksDifferMs = 5000

@@ -15,9 +15,9 @@ const Job = z.object({
  * A job without a sign of life for this long is handed to another process. An attempt may take longer, so its
  * process signals regularly; the jobs of a dead process are then not delayed by the time limit of an attempt.
  */
-const silenceMs = 6000
+const ackWaitDefaultMs = 6000
 /** How long NATS recognizes a job that is published twice. */
-const knownMs = 30_000
+const duplicateWindowMs = 30_000
 /** Publishers publish again, so old jobs need not be kept. */
 const maxAgeMs = 600_000
 /** Over all processes; more than are ever made concurrently. */
@@ -37,7 +37,7 @@ export function createNatsFeed(
   name: string,
   {
     pauseMs = 1000,
-    ackWaitMs = silenceMs,
+    ackWaitMs = ackWaitDefaultMs,
     onFailure,
   }: { pauseMs?: number; ackWaitMs?: number; onFailure: (error: unknown) => void },
 ): DispatchFeed {
@@ -61,7 +61,7 @@ export function createNatsFeed(
     const manager = await nats.jetstreamManager()
     const settings = {
       subjects: [subject],
-      duplicate_window: nanos(knownMs),
+      duplicate_window: nanos(duplicateWindowMs),
       max_age: nanos(maxAgeMs),
     }
     await manager.streams.add({ name, retention: RetentionPolicy.Workqueue, ...settings })
@@ -92,8 +92,8 @@ export function createNatsFeed(
     async consume(handler, atOnce, signal) {
       const slots = createSlots(atOnce)
       const held = new Set<JsMsg>()
-      const words = setInterval(() => {
-        for (const message of held) say(() => message.working())
+      const heartbeat = setInterval(() => {
+        for (const message of held) acknowledge(() => message.working())
       }, ackWaitMs / 3)
       while (!signal.aborted) {
         try {
@@ -107,7 +107,7 @@ export function createNatsFeed(
         }
       }
       await slots.allFree()
-      clearInterval(words)
+      clearInterval(heartbeat)
     },
   }
 }
@@ -120,13 +120,13 @@ async function handle(message: JsMsg, handler: Handler, pauseMs: number, held: S
     () => false,
   )
   held.delete(message)
-  say(() => (isDone ? message.ack() : message.nak(pauseMs)))
+  acknowledge(() => (isDone ? message.ack() : message.nak(pauseMs)))
 }
 
 /** An acknowledgement that fails because the connection was closed: NATS hands the job out again. */
-function say(word: () => void): void {
+function acknowledge(send: () => void): void {
   try {
-    word()
+    send()
   } catch {
     return
   }

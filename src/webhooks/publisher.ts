@@ -36,7 +36,7 @@ export function createPublisher(
   { lostAfterMs = 20_000 } = {},
 ): Publisher {
   const wakeSignal = createWakeSignal()
-  const underWay = createUnderWay(lostAfterMs)
+  const inFlight = createInFlight(lostAfterMs)
   const fresh: DueAttempt[] = []
   const ended: Ended[] = []
   let sweepAt = 0
@@ -55,18 +55,18 @@ export function createPublisher(
     } else {
       const one = endedBy(entry)
       ended.push(one)
-      if (!underWay.isWaitedFor(one.deliveryId)) return
+      if (!inFlight.hasMore(one.deliveryId)) return
     }
     wakeSignal.wake()
   }
 
   async function publish(jobs: readonly DueAttempt[]): Promise<void> {
-    const admitted = jobs.filter((job) => underWay.admit(job))
+    const admitted = jobs.filter((job) => inFlight.admit(job))
     if (admitted.length === 0) return
     try {
       await feed.publish(admitted)
     } catch (error) {
-      for (const { deliveryId } of admitted) underWay.done(deliveryId, undefined)
+      for (const { deliveryId } of admitted) inFlight.done(deliveryId, undefined)
       throw error
     }
   }
@@ -75,18 +75,18 @@ export function createPublisher(
    * An attempt leaves its slot only when the read models know that it has ended: otherwise they would show it
    * as due once more, and it would take a slot without work.
    */
-  async function makeRoom(): Promise<void> {
+  async function freeSlots(): Promise<void> {
     const known = ended.length
     const last = ended.at(-1)
     if (last) await untilVisible(last.position)
-    for (const { deliveryId, failed } of ended.splice(0, known)) underWay.done(deliveryId, failed)
+    for (const { deliveryId, failed } of ended.splice(0, known)) inFlight.done(deliveryId, failed)
   }
 
   async function poll(): Promise<void> {
     // The first attempt does not need the read models.
     await publish(fresh.splice(0))
-    await makeRoom()
-    const receivers = underWay.withRoom()
+    await freeSlots()
+    const receivers = inFlight.withFreeSlots()
     const isSweep = performance.now() >= sweepAt
     if (receivers.length === 0 && !isSweep) return
     // Set before the wait, so that a redelivery requested meanwhile triggers another sweep.
@@ -95,13 +95,13 @@ export function createPublisher(
     await untilVisible(latest)
     const moment = now().toISOString()
     if (receivers.length > 0) {
-      const found = { except: underWay.of(receivers), mostOfEach }
+      const found = { except: inFlight.of(receivers), mostOfEach }
       const due = await listDueAttemptsOf(db, moment, receivers, found)
-      underWay.foundFor(receivers, due)
+      inFlight.noteFound(receivers, due)
       await publish(due)
     }
     if (!isSweep) return
-    underWay.forgetLost()
+    inFlight.forgetLost()
     // One more than the limit, so that a receiver with more is noticed.
     await publish(await listDueAttempts(db, moment, { channels, mostOfEach: mostOfEach + 1 }))
   }
@@ -141,11 +141,11 @@ const endedBy = ({ event, stream, position }: Recorded): Ended => ({
 })
 
 /** The published attempts that are not known to be done, by receiver. */
-function createUnderWay(lostAfterMs: number) {
+function createInFlight(lostAfterMs: number) {
   const jobs = new Map<string, { receiver: string; lostAt: number }>()
   const receivers = new Map<
     string,
-    Receiver & { deliveryIds: Set<string>; turnedAway: boolean; troubled: boolean }
+    Receiver & { deliveryIds: Set<string>; hasMoreDue: boolean; isFailing: boolean }
   >()
 
   function receiverOf({ channel, tenantId }: Receiver) {
@@ -154,8 +154,8 @@ function createUnderWay(lostAfterMs: number) {
       channel,
       tenantId,
       deliveryIds: new Set<string>(),
-      turnedAway: false,
-      troubled: false,
+      hasMoreDue: false,
+      isFailing: false,
     }
     receivers.set(name, known)
     return known
@@ -167,8 +167,8 @@ function createUnderWay(lostAfterMs: number) {
     if (!receiver) return
     jobs.delete(deliveryId)
     receiver.deliveryIds.delete(deliveryId)
-    if (failed !== undefined) receiver.troubled = failed
-    if (receiver.deliveryIds.size === 0 && !receiver.turnedAway && !receiver.troubled) {
+    if (failed !== undefined) receiver.isFailing = failed
+    if (receiver.deliveryIds.size === 0 && !receiver.hasMoreDue && !receiver.isFailing) {
       receivers.delete(nameOf(receiver))
     }
   }
@@ -178,9 +178,9 @@ function createUnderWay(lostAfterMs: number) {
     admit(job: DueAttempt): boolean {
       if (jobs.has(job.deliveryId)) return false
       const receiver = receiverOf(job)
-      const most = receiver.troubled ? mostOfFailing : mostOfEach
+      const most = receiver.isFailing ? mostOfFailing : mostOfEach
       if (receiver.deliveryIds.size >= most) {
-        receiver.turnedAway = true
+        receiver.hasMoreDue = true
         return false
       }
       receiver.deliveryIds.add(job.deliveryId)
@@ -189,22 +189,22 @@ function createUnderWay(lostAfterMs: number) {
     },
     done,
     /** Whether its receiver has further due attempts. */
-    isWaitedFor: (deliveryId: string): boolean =>
-      receivers.get(jobs.get(deliveryId)?.receiver ?? '')?.turnedAway ?? false,
+    hasMore: (deliveryId: string): boolean =>
+      receivers.get(jobs.get(deliveryId)?.receiver ?? '')?.hasMoreDue ?? false,
     /** Receivers with further due attempts and at least half of their slots free. */
-    withRoom: (): Receiver[] =>
+    withFreeSlots: (): Receiver[] =>
       [...receivers.values()].filter(
-        ({ turnedAway, troubled, deliveryIds }) =>
-          turnedAway && deliveryIds.size <= (troubled ? mostOfFailing : mostOfEach) / 2,
+        ({ hasMoreDue, isFailing, deliveryIds }) =>
+          hasMoreDue && deliveryIds.size <= (isFailing ? mostOfFailing : mostOfEach) / 2,
       ),
     of: (some: readonly Receiver[]): string[] =>
       some.flatMap((receiver) => [...(receivers.get(nameOf(receiver))?.deliveryIds ?? [])]),
     /** Receivers without a due attempt in the answer have no further ones. */
-    foundFor(asked: readonly Receiver[], due: readonly DueAttempt[]): void {
+    noteFound(asked: readonly Receiver[], due: readonly DueAttempt[]): void {
       const more = new Set(due.map(nameOf))
       for (const receiver of asked) {
         const known = receivers.get(nameOf(receiver))
-        if (known && !more.has(nameOf(receiver))) known.turnedAway = false
+        if (known && !more.has(nameOf(receiver))) known.hasMoreDue = false
       }
     },
     forgetLost(): void {

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { issueCheckoutKey } from '../../src/commands/client-keys.ts'
-import { decided } from '../../src/commands/products/products.ts'
+import { changeProductWith } from '../../src/commands/products/products.ts'
 import { newId } from '../../src/credentials/id.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { origin } from '../harness/ledger.ts'
@@ -46,7 +46,7 @@ describe('integrations', () => {
     await post('/v1/products/editor/integrations/polar', { products: { one: 'pro', two: 'team' } })
     expect(await shown('Polar')).toMatch(/ready.*\/webhooks\/polar\/.*Products.*one, two/)
     expect(await shown('Polar')).not.toContain('Missing setup')
-    await decided(api.ledger.services, tenant.tenantId, 'editor', origin, (at) => ({
+    await changeProductWith(api.ledger.services, tenant.tenantId, 'editor', origin, (at) => ({
       type: 'DeleteKeyType',
       keyTypeId: 'team',
       inUse: false,

@@ -38,12 +38,12 @@ describe('an amount', () => {
     expect(toStripe(amount, currency.toUpperCase())).toBe(atStripe)
   })
 
-  test('that Stripe does not take is rounded down to one that it takes', () => {
+  test('that Stripe does not accept is rounded down to one that it accepts', () => {
     expect(toStripe(5129, 'kwd')).toBe(5120)
     expect(toStripe(50_099, 'mga')).toBe(500)
   })
 
-  test('goes to Stripe and back without loss or gain in every currency that Stripe takes', () => {
+  test('is unchanged after a conversion to Stripe’s unit and back, in every currency of Stripe', () => {
     const known = fc.constantFrom('usd', 'isk', 'ugx', 'jpy', 'huf')
     fc.assert(
       fc.property(known, fc.nat({ max: 99_999_999 }), (currency, amount) => {
@@ -53,4 +53,4 @@ describe('an amount', () => {
   })
 })
 
-test('a currency that nobody has heard of has two digits', () => expect(minorDigits('zzz')).toBe(2))
+test('an unknown currency has two digits', () => expect(minorDigits('zzz')).toBe(2))

@@ -345,8 +345,8 @@ test('every category of streams has a decider, but the identity of the log, whic
   ))
 
 describe.each(all)('$name', ({ name, takesAnyEvent, decidesPurely, repeating }) => {
-  test('take any event in any state', takesAnyEvent)
+  test('accept any event in any state', takesAnyEvent)
   test('are decided on without a change to the state or the command', decidesPurely)
-  test('record nothing for a command that is repeated, unless each is meant to', () =>
+  test('record nothing for a repeated command, unless each is meant to count', () =>
     expect([...repeating()].sort()).toStrictEqual([...(meantToRepeat[name] ?? [])].sort()))
 })

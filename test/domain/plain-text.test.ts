@@ -20,7 +20,7 @@ test.each([
   expect(plainText(given)).toBe(shown ?? given)
 })
 
-test('whatever is given, it is one line of what can be seen, and stays so', () =>
+test('any text becomes one line of visible characters, and stays unchanged the second time', () =>
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (given) => {
       const shown = plainText(given)
@@ -29,10 +29,10 @@ test('whatever is given, it is one line of what can be seen, and stays so', () =
     }),
   ))
 
-test('in quotation marks nobody can end the quotation', () => {
+test('quoted text cannot end its quotation', () => {
   expect(quoted('a program”, approved by “ada\u200b')).toBe('“a program", approved by "ada”')
 })
 
-test('where lines are kept, only what is unseen goes', () => {
+test('with lines kept, only invisible characters are removed', () => {
   expect(withoutInvisible('a  b\n\tc\u202e\u0000')).toBe('a  b\n\tc')
 })

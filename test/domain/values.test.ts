@@ -33,7 +33,7 @@ describe('the slug of a name', () => {
 
   test('an accent does not split a word', () => expect(slugOf('Müller')).toBe('muller'))
 
-  test('is empty or a slug, whatever the name', () =>
+  test('is empty or a slug, for any name', () =>
     fc.assert(
       fc.property(anyText, (name) => {
         const slug = slugOf(name)
@@ -105,7 +105,7 @@ test('an address in the clear never passes for a sealed one', () => {
   expect(Sealed.safeParse('ada@example.com').success).toBe(false)
 })
 
-test('an actor says what kind of actor it is', () => {
+test('an actor names its kind', () => {
   for (const kind of ['token', 'member', 'provider', 'operator', 'system']) {
     expect(Actor.safeParse(`${kind}:x`).success).toBe(true)
   }
@@ -115,7 +115,7 @@ test('an actor says what kind of actor it is', () => {
 })
 
 describe('two values of plain JSON', () => {
-  test('are the same whatever the order of their keys, at any depth', () =>
+  test('are the same with any order of keys, at any depth', () =>
     expect(
       sameJson(
         { a: 1, b: { c: [1, { d: 2, e: 3 }], f: null } },
@@ -146,7 +146,7 @@ describe('two values of plain JSON', () => {
     ))
 })
 
-describe('an e-mail address', () => {
+describe('an email address', () => {
   test.each([
     ['ada@example.com', 'ada@example.com'],
     ['Ada.L@Example.COM', 'Ada.L@Example.COM'],

@@ -169,7 +169,7 @@ describe('the archive', () => {
     expect(archive.toString('latin1')).not.toContain('keyHash')
   })
 
-  test('has a summary that tells it in plain words, runs nothing and fetches nothing', () => {
+  test('has a summary in plain words, without scripts and external resources', () => {
     const page = files.get('summary.html') ?? ''
     for (const words of ['evidence@example.com', '$49.00', 'charged back', 'activated', 'Full refund']) {
       expect(page).toContain(words)
@@ -178,7 +178,7 @@ describe('the archive', () => {
     expect(page).not.toMatch(/<script|src=|href=|url\(|<b>/)
   })
 
-  test('stands in the audit log before it is handed out', async () => {
+  test('is in the audit log before it is returned', async () => {
     const { rows } = await api.ledger.db.query(
       `select from audit where tenant_id = $1 and target_kind = 'evidence'`,
       [shop.tenantId],
@@ -209,7 +209,7 @@ describe('the script finds', () => {
     )
   })
 
-  test('whatever was cut off, put in between or put behind', () => {
+  test('anything cut off, inserted or appended', () => {
     const anyPlace = fc.nat({ max: archive.length - 1 })
     fc.assert(
       fc.property(anyPlace, fc.uint8Array({ minLength: 1, maxLength: 9 }), (at, bytes) => {
@@ -222,7 +222,7 @@ describe('the script finds', () => {
     )
   })
 
-  test('an archive made anew of other contents, and one that is not the vendor’s', async () => {
+  test('an archive rebuilt with other contents, and one that is not the vendor’s', async () => {
     const forged = async function* () {
       for (const [name, content] of files) {
         yield { name, content: Buffer.from(name === 'sale.json' ? content.replace('4900', '9900') : content) }

@@ -50,7 +50,7 @@ const askToRevoke = async (id: string, body?: object) =>
 const askToDelete = async (keyTypeId: string) =>
   pendingId(await api.ask('DELETE', `/v1/products/editor/key-types/${keyTypeId}`, { token: tenant.token }))
 
-test('a revocation is shown with the key, the person and the devices that it hits', async () => {
+test('a revocation is shown with the key, the person and the affected devices', async () => {
   const { id, licenseKey } = await seated(2)
   const confirmation = await askToRevoke(id, { reason: 'charged back' })
   const displayKey = `ACMEEDIT…${licenseKey.slice(-6, -2)}`
@@ -101,7 +101,7 @@ test.each([
   expect(description?.consequences[0]).toBe(consequence)
 })
 
-test('a license that nobody is known to hold, or that has expired, is shown as such', async () => {
+test('a license without a holder, or that has expired, is shown as such', async () => {
   const { id } = await mint(api.ask, tenant.token, 'editor', { keyTypeId: 'old' })
   api.ledger.clock.advance(2 * 86_400_000)
   const { description } = await show(await askToRevoke(id))
@@ -112,7 +112,7 @@ test('a license that nobody is known to hold, or that has expired, is shown as s
   api.ledger.clock.set('2026-03-01T12:00:00.000Z')
 })
 
-test('a change since it was asked for is told, and what it means now is shown', async () => {
+test('a change since the request is marked, and the present consequences are shown', async () => {
   const { id, licenseKey } = await seated(1)
   const confirmation = await askToRevoke(id)
   expect(await show(confirmation)).toMatchObject({ changedSinceAsked: false })
@@ -126,7 +126,7 @@ test('a change since it was asked for is told, and what it means now is shown', 
   })
 })
 
-test('what could not run any more is told', async () => {
+test('an operation that could no longer run is marked', async () => {
   const { id } = await seated(0)
   const [first, second] = [await askToRevoke(id), await askToRevoke(id)]
   await approve(services(), tenant.tenantId, first, approver)
@@ -154,7 +154,7 @@ test('the deletion of a key type names both, and counts the licenses that have e
   api.ledger.clock.set('2026-03-01T12:00:00.000Z')
 })
 
-test('one whose target is gone has nothing left to describe', async () => {
+test('one whose target no longer exists has no description', async () => {
   const [first, second] = [await askToDelete('old'), await askToDelete('old')]
   await approve(services(), tenant.tenantId, first, approver)
   await confirmed(api.ask, tenant, 'DELETE', '/v1/products/editor/key-types/old', first)
@@ -165,7 +165,7 @@ test('one whose target is gone has nothing left to describe', async () => {
   })
 })
 
-test("the caller's own words cannot end their quotation, or turn the writing round", async () => {
+test("the caller's own words cannot end their quotation, or change the direction of writing", async () => {
   const { id } = await seated(0)
   const confirmation = await askToRevoke(id, { reason: 'x” is undone\u200b \u202eand \u2066so\u00a0on' })
   expect((await show(confirmation)).description?.consequences.at(-1)).toBe(
@@ -173,7 +173,7 @@ test("the caller's own words cannot end their quotation, or turn the writing rou
   )
 })
 
-test('the list holds what waits, the one that expires first at the top, and nothing of other tenants', async () => {
+test('the list holds the pending ones, the one that expires first at the top, and none of other tenants', async () => {
   const { id } = await seated(0)
   const ids: string[] = []
   for (let count = 0; count < 4; count++) {
@@ -194,7 +194,7 @@ test('the list holds what waits, the one that expires first at the top, and noth
   api.ledger.clock.set('2026-03-01T12:00:00.000Z')
 })
 
-test('deciding the same again changes nothing, and deciding otherwise is refused', async () => {
+test('repeating a decision changes nothing, and another decision is refused', async () => {
   const { id } = await seated(0)
   const [yes, no] = [await askToRevoke(id), await askToRevoke(id)]
   const decide = (decision: typeof approve | typeof deny, confirmation: string, actor: string) =>
@@ -217,7 +217,7 @@ test('deciding the same again changes nothing, and deciding otherwise is refused
   })
 })
 
-test('of an approval and a denial at the same moment one wins, whatever the other thinks', async () => {
+test('of a concurrent approval and denial one succeeds', async () => {
   const { id } = await seated(0)
   for (let round = 0; round < 10; round++) {
     const confirmation = await askToRevoke(id)
@@ -232,7 +232,7 @@ test('of an approval and a denial at the same moment one wins, whatever the othe
   }
 })
 
-test('an id that can be nobody’s is not found', async () => {
+test('a malformed id is not found', async () => {
   await expect(show('\0')).rejects.toMatchObject({ code: 'confirmation_not_found' })
   await expect(show('cnf_0')).rejects.toMatchObject({ code: 'confirmation_not_found' })
 })

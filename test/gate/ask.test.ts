@@ -57,7 +57,7 @@ describe('a process that dies while it opens a confirmation', () => {
     expect(await requested()).toBe(before)
   })
 
-  test('after that leaves a sealed text that nobody refers to', async () => {
+  test('after that leaves a sealed text without a reference', async () => {
     const before = await requested()
     const execute: Execute = async () => {
       throw new Killed('before it appended')

@@ -102,7 +102,7 @@ test.each([
   }
 })
 
-test('one that is used after the other is refused, said to be, and of no use when the license is good again', async () => {
+test('one that is used after the other is refused and recorded as such, and cannot be used once the license is valid again', async () => {
   const id = await license()
   const url = `/v1/licenses/${id}/revoke`
   const [first, second] = [await approved('POST', url), await approved('POST', url)]
@@ -123,7 +123,7 @@ test('one that is used after the other is refused, said to be, and of no use whe
   ])
 })
 
-test('a refused call leaves a confirmation that still waits for its approval as it is', async () => {
+test('a refused call does not change a pending confirmation', async () => {
   const url = `/v1/licenses/${await license()}/revoke`
   const first = await approved('POST', url)
   const second = pendingId(await api.ask('POST', url, { token: tenant.token }))
@@ -132,7 +132,7 @@ test('a refused call leaves a confirmation that still waits for its approval as 
   expect(await show(second)).toMatchObject({ status: 'pending', outcome: null })
 })
 
-test('an execution that was killed behind its write and begins again is done, and undoes nothing done since', async () => {
+test('an execution that was killed after its write is completed, and reverts no later change', async () => {
   const { services, clock } = api.ledger
   const id = await license()
   const url = `/v1/licenses/${id}/revoke`

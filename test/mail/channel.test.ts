@@ -55,7 +55,7 @@ const tried = (times: number) => expect.poll(async () => (await deliveries())[0]
 
 const setMail = (body: unknown) => api.ask('PUT', '/v1/products/editor/mail', { token: tenant.token, body })
 
-test('by the words of the product, from the address of the installation in the name of product and workspace', async () => {
+test('with the text of the product, from the address of the installation, in the name of product and workspace', async () => {
   await setMail({
     from: { name: 'Acme', email: 'keys@acme.example' },
     subject: '{{product_name}} for {{customer_name}}',
@@ -79,7 +79,7 @@ test('by the words of the product, from the address of the installation in the n
   ])
 })
 
-test('again after a minute when it was not taken, with no trace of the person in what is recorded', async () => {
+test('again after a minute when it was not accepted, without personal data in the events', async () => {
   answer = ({ text }) => ({
     taken: false,
     problem: 'refused',
@@ -102,7 +102,7 @@ test('again after a minute when it was not taken, with no trace of the person in
   expect(sent[0]?.text).toBe(sent[1]?.text)
 })
 
-test('not at all where the product wants none, or where there is no key to send any more', async () => {
+test('not at all if the product sends none, or the key no longer exists', async () => {
   await setMail({ enabled: false })
   await sellLicense(api.ledger, tenant.tenantId)
   await settled('abandoned')

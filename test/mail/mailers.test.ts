@@ -44,7 +44,7 @@ function mailerTo(url: string): Mailer {
 }
 
 describe('a mail server', () => {
-  test('takes a mail with its parts, under the same id each time', async () => {
+  test('accepts a mail with its parts, under the same id each time', async () => {
     const { url, taken } = await startServer()
     const mailer = mailerTo(url)
     expect(await mailer.send(mail)).toMatchObject({ taken: true, status: 250 })
@@ -62,7 +62,7 @@ describe('a mail server', () => {
     }
   })
 
-  test('is told of one recipient, whatever their name or address looks like', async () => {
+  test('gets one recipient, for any name and address', async () => {
     const { url, taken } = await startServer()
     const mailer = mailerTo(url)
     for (const to of [
@@ -74,7 +74,7 @@ describe('a mail server', () => {
     expect(taken.every(({ to }) => to.length === 1 && !to.includes('other@example.com'))).toBe(true)
   })
 
-  test('that refuses says so', async () => {
+  test('that rejects a mail is reported as such', async () => {
     const { url } = await startServer({
       onRcptTo: (_address, _session, callback) =>
         callback(Object.assign(new Error('5.1.1 no such user'), { responseCode: 550 })),
@@ -84,7 +84,7 @@ describe('a mail server', () => {
     expect(JSON.stringify(sending)).not.toContain('ACME-AAAAA')
   })
 
-  test('that is not there, that hangs up, or that wants a password', async () => {
+  test('that is down, hangs up, or requires a password', async () => {
     const closed = await freePort()
     const gone = await mailerTo(`smtp://127.0.0.1:${closed}`).send(mail)
     expect(gone).toMatchObject({ taken: false, problem: 'connection', status: null, answer: null })
@@ -112,7 +112,7 @@ describe('a mailbox', () => {
     return { directory, mailbox: createMailbox(join(directory, 'mailbox')) }
   }
 
-  test('keeps a mail once, for its tenant alone, and for nobody else to read', async () => {
+  test('keeps a mail once, for its tenant only, and readable only by the owner', async () => {
     const { directory, mailbox } = newMailbox()
     expect(await mailbox.list('acme', 10)).toStrictEqual([])
     for (let sent = 0; sent < 2; sent++) {

@@ -50,19 +50,19 @@ const sick = ['silent', 'cut', 'garbled', 500, 502, 503, 429] as const
 describe.each(['lemonsqueezy', 'paddle', 'polar'] as const)('an API key of %s', (provider) => {
   const check = (key: string) => trouble(providers.checkApiKey(provider, key))
 
-  test('that is good passes, asked for once and with nothing changed', async () => {
+  test('that is valid passes, with one request that changes nothing', async () => {
     expect(await check(goodKey)).toBe('none')
     expect(standIns[provider].asked.map(({ method, key }) => ({ method, key }))).toStrictEqual([
       { method: 'GET', key: goodKey },
     ])
   })
 
-  test('that is bad, or may do too little, is refused', async () => {
+  test('that is invalid, or lacks rights, is refused', async () => {
     expect(await check(badKey)).toStrictEqual({ provider, refused: 'key' })
     expect(await check(poorKey)).toStrictEqual({ provider, refused: 'permission' })
   })
 
-  test.each(sick)('cannot be tried while the provider is %s, which is said in time', async (health) => {
+  test.each(sick)('cannot be tested while the provider is %s, which is reported in time', async (health) => {
     standIns[provider].health = health
     const began = performance.now()
     const found = await check(goodKey)
@@ -101,7 +101,7 @@ describe('the card provider', () => {
     })
   })
 
-  test('says what an account may do', async () => {
+  test('returns what an account may do', async () => {
     const { card } = providers
     const accountId = await card.openAccount('acme', 'read')
     standIns.stripe.accounts.set(accountId, { detailsSubmitted: true, chargesEnabled: false })
@@ -153,7 +153,7 @@ describe('the card provider', () => {
     expect(await card.readPrices({ accountId }, [])).toStrictEqual(new Map())
   })
 
-  test('whose prices cannot all be read gives none', async () => {
+  test('returns no prices when some cannot be read', async () => {
     const accountId = await providers.card.openAccount('acme', 'prices')
     expect(
       await trouble(providers.card.readPrices({ accountId: 'acct_lost' }, ['price_year'])),
@@ -190,14 +190,14 @@ describe('the card provider', () => {
     }
   })
 
-  test.each(sick)('that is %s is said to be so in time', async (health) => {
+  test.each(sick)('that is %s is reported in time', async (health) => {
     standIns.stripe.health = health
     const began = performance.now()
     expect(await trouble(providers.card.readAccount('acct_1'))).toMatchObject({ provider: 'stripe' })
     expect(performance.now() - began).toBeLessThan(2000)
   })
 
-  test("tells a bad key of the platform's from one that somebody gave", async () => {
+  test("distinguishes an invalid key of the platform from a vendor's", async () => {
     const settings = { ...standIns.settings, stripeSecretKey: badKey }
     const { card } = createProviders(settings)
     expect(await trouble(card.readAccount('acct_1'))).toStrictEqual({ refusal: 'platform_key_refused' })
@@ -213,7 +213,7 @@ describe('the card provider', () => {
   })
 })
 
-test('nobody listening is an answer that never came', async () => {
+test('a refused connection counts as no answer', async () => {
   const nowhere = 'http://127.0.0.1:1'
   const away = createProviders({
     ...standIns.settings,

@@ -22,7 +22,7 @@ describe('stripe', () => {
     expect(of('session-completed-test-mode')).toBe('acme')
   })
 
-  test('is incomplete without what it takes, and no event at all when it is none', () => {
+  test('is incomplete without required fields, and no event when it is none', () => {
     const raw = rawOf('session-completed').replace('"payment_status":"paid",', '')
     expect(translateStripe(raw)?.translated).toStrictEqual(incomplete)
     for (const nothing of ['', '[]', '{}', 'null', '{"id":1}', '{']) {
@@ -81,7 +81,7 @@ describe('lemonsqueezy', () => {
     expect(await translateLemonSqueezy(raw, read)).toMatchObject(means)
   })
 
-  test('without a key to ask with, a subscription says itself how far it is paid', async () => {
+  test('without an API key, the subscription itself holds the end of the paid period', async () => {
     const said = await Promise.all(
       goldenOf('lemonsqueezy').map(async ({ name, raw }) => [
         name,
@@ -121,7 +121,7 @@ describe('paddle', () => {
     expect(await translatePaddle(raw, context)).toMatchObject(means)
   })
 
-  test('of several things in one transaction the one that is mapped is sold', async () => {
+  test('of several items in one transaction the mapped one is sold', async () => {
     const items = '"items":[{"price":{"id":"pri_support"},"quantity":1},'
     const raw = sale.replace('"items":[', items)
     const isMapped = (id: string) => id === 'pri_01gsz8x8sawmvhz1pv30nge1ke'
@@ -129,7 +129,7 @@ describe('paddle', () => {
     expect(await translatePaddle(raw, context)).toMatchObject({ sold: { providerProduct: 'pri_support' } })
   })
 
-  test('without a key that may ask, it is sold to nobody known', async () => {
+  test('without a key with access, the buyer is unknown', async () => {
     const refuse = () => Promise.reject(new ProviderRefused('paddle', 'permission'))
     for (const readCustomer of [undefined, async () => null, refuse]) {
       expect(await translatePaddle(sale, { ...context, readCustomer })).toMatchObject({
@@ -139,7 +139,7 @@ describe('paddle', () => {
     }
   })
 
-  test('that cannot be asked now is to be sent again, and what lacks everything is incomplete', async () => {
+  test('that does not respond must be sent again, and an empty event is incomplete', async () => {
     const away = () => Promise.reject(new ProviderUnavailable('paddle', 'away'))
     await expect(translatePaddle(sale, { ...context, readCustomer: away })).rejects.toThrow(
       ProviderUnavailable,
@@ -153,7 +153,7 @@ describe('polar', () => {
     expect(translatePolar(raw, 'msg_1', false, now)).toMatchObject(means)
   })
 
-  test('is incomplete without what it takes', () => {
+  test('is incomplete without required fields', () => {
     expect(translatePolar('{"type":"order.paid","data":{}}', 'msg_1', false, now)).toStrictEqual(incomplete)
   })
 })

@@ -100,7 +100,7 @@ describe.each(Object.entries(schemes))('%s', (_, { sign, verify, dated }) => {
   })
 })
 
-test('while a secret is replaced, one good signature of two is enough', () => {
+test('while a secret is replaced, one valid signature of two is enough', () => {
   const raw = Buffer.from(body)
   const good = mac(`${seconds}:${body}`, 'hex')
   expect(verifyPaddle(raw, `ts=${seconds};h1=${'0'.repeat(64)};h1=${good}`, secret, now)).toBe(true)

@@ -56,7 +56,7 @@ const askedFor = async (token = tenant.token) =>
   pendingId(await api.ask('POST', '/v1/sdk-key/rotate', { token }))
 const sentTo = () => sent.map(({ to }) => to.email).toSorted()
 
-test('owners and approvers are told, where to decide and by when, and nothing of what may be secret', async () => {
+test('owners and approvers are notified with the link and the deadline, and without secrets', async () => {
   const [owner, deciding] = [await member('owner'), await member('approver')]
   await member('support')
   await makeProduct(api.ask, tenant.token, 'editor')
@@ -89,7 +89,7 @@ test('owners and approvers are told, where to decide and by when, and nothing of
   expect(JSON.stringify(sent)).not.toMatch(/nobody else may read|ada@example\.com|kl_pat_/)
 })
 
-test('each is told once, by however many processes, and so is one who joins in time', async () => {
+test('each is notified once, by any number of processes, and so is one who joins in time', async () => {
   const first = await member('owner')
   const confirmation = await askedFor()
   const processes = Array.from({ length: 4 }, () => mails())
@@ -106,7 +106,7 @@ test('each is told once, by however many processes, and so is one who joins in t
   expect(mailed.toSorted()).toStrictEqual([first.memberId, second.memberId].toSorted())
 })
 
-test('what is not taken is tried again under the same id, and holds up no other', async () => {
+test('a mail that is not accepted is retried under the same id, and does not delay others', async () => {
   const [refused, other] = [await member('owner'), await member('approver')]
   await askedFor()
   answer = ({ to }) =>
@@ -129,8 +129,8 @@ test('what is not taken is tried again under the same id, and holds up no other'
   expect(sent).toHaveLength(3)
 })
 
-describe('nobody is told', () => {
-  test('of what is decided, or can no longer be', async () => {
+describe('no mail is sent', () => {
+  test('for a request that is decided or expired', async () => {
     await member('owner')
     await deny(services(), tenant.tenantId, await askedFor(), approver)
     await askedFor()
@@ -139,7 +139,7 @@ describe('nobody is told', () => {
     expect(sent).toStrictEqual([])
   })
 
-  test('who may not approve it, as another member has to', async () => {
+  test('to a member who may not approve it', async () => {
     const [asking, deciding] = [await member('owner'), await member('approver')]
     await changeApprovalRule(services(), tenant.tenantId, true, origin)
     const { token } = await createToken(
@@ -152,7 +152,7 @@ describe('nobody is told', () => {
     expect(sentTo()).toStrictEqual([deciding.email])
   })
 
-  test('where no mail server is set up', async () => {
+  test('without a mail server', async () => {
     await member('owner')
     await askedFor()
     const mailbox = createMailbox('/nowhere')
@@ -163,7 +163,7 @@ describe('nobody is told', () => {
   })
 })
 
-test('a program that asks without end fills nobody’s mailbox, and keeps no other tenant’s members from theirs', async () => {
+test('an API client with endless requests fills no mailbox, and does not delay the mails of other tenants', async () => {
   await member('owner')
   for (let count = 0; count < 25; count++) await askedFor()
   tenant = await makeTenant(api.ledger)

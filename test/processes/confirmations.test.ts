@@ -89,7 +89,7 @@ const whole = [
   'ConfirmationExecuted',
 ]
 
-test('what was consumed by a clock that was set back since is executed now, and not in an hour', async () => {
+test('one that was consumed before the clock was set back is executed now, and not in an hour', async () => {
   const id = await licenseId()
   const call = await approvedCall(callOf({ id }))
   api.ledger.clock.advance(3_600_000 - 60_000)
@@ -142,7 +142,7 @@ describe.each(['ConfirmationConsumed', 'LicenseRevoked', 'ConfirmationExecuted']
   },
 )
 
-test('what a member has asked for is run when whoever approved it dies before that, and what a program has is not', async () => {
+test('a member’s request is run if the approving process dies before that, and an API client’s is not', async () => {
   const [ofMember, ofProgram] = await Promise.all([licenseId(), licenseId()])
   const member = await approvedCall({ ...callOf({ id: ofMember }), tokenId: newId('mem') })
   await approvedCall(callOf({ id: ofProgram }))
@@ -156,7 +156,7 @@ test('what a member has asked for is run when whoever approved it dies before th
   expect(trouble).toStrictEqual([])
 })
 
-test('a request that is still at it is not overtaken', async () => {
+test('a request that is still running is not overtaken', async () => {
   const id = await licenseId()
   const call = await approvedCall(callOf({ id }))
   await expect(passGate(dyingAfter('ConfirmationConsumed'), revokeLicense, call)).rejects.toThrow(Killed)
@@ -168,7 +168,7 @@ test('a request that is still at it is not overtaken', async () => {
   expect(await typesIn(licenseStream(id))).toStrictEqual(['LicenseMinted', 'LicenseRevoked'])
 })
 
-test('what somebody else has done meanwhile is refused, as it would be to a call', async () => {
+test('what another request has done meanwhile is refused, as it would be for a call', async () => {
   const id = await licenseId()
   const call = await approvedCall(callOf({ id }))
   await expect(passGate(dyingAfter('ConfirmationConsumed'), revokeLicense, call)).rejects.toThrow(Killed)
@@ -183,7 +183,7 @@ test('what somebody else has done meanwhile is refused, as it would be to a call
   })
 })
 
-test('what the rules do not allow any more is not done, and recorded as refused', async () => {
+test('what the rules no longer allow is not done, and recorded as refused', async () => {
   const call = await approvedCall(callOf({ productId: 'editor', keyTypeId: 'pro' }), deleteKeyType)
   await expect(passGate(dyingAfter('ConfirmationConsumed'), deleteKeyType, call)).rejects.toThrow(Killed)
   await licenseId()
@@ -198,7 +198,7 @@ test('what the rules do not allow any more is not done, and recorded as refused'
   expect(trouble).toStrictEqual([])
 })
 
-test('the same when the rules refuse it to the request itself, which is told', async () => {
+test('the same when the rules refuse it to the request itself, which gets the refusal', async () => {
   const call = await approvedCall(callOf({ productId: 'editor', keyTypeId: 'pro' }), deleteKeyType)
   const { services } = api.ledger
   // The license comes between the check and the run.
@@ -216,7 +216,7 @@ test('the same when the rules refuse it to the request itself, which is told', a
   })
 })
 
-test('a request that is gone, or is not the one that was asked about, is never executed', async () => {
+test('a request that is lost, or does not match the recorded hash, is never executed', async () => {
   const [gone, changed] = [await licenseId(), await licenseId()]
   const calls = [await approvedCall(callOf({ id: gone })), await approvedCall(callOf({ id: changed }))]
   for (const call of calls) {
@@ -238,7 +238,7 @@ test('a request that is gone, or is not the one that was asked about, is never e
   }
 })
 
-test('one that fails is reported and tried again later, and holds up no other', async () => {
+test('one that fails is reported and retried later, and does not delay others', async () => {
   const [first, second] = [await licenseId(), await licenseId()]
   const calls = [await approvedCall(callOf({ id: first })), await approvedCall(callOf({ id: second }))]
   for (const call of calls) {
@@ -311,7 +311,7 @@ describe('an expiry', () => {
     expect(await kept(confirmationId)).toBeDefined()
   })
 
-  test('of an approval that nobody uses is recorded after an hour, once, and the request is destroyed', async () => {
+  test('of an unused approval is recorded after an hour, once, and the request is destroyed', async () => {
     const call = await approvedCall(callOf({ id: await licenseId() }))
     const { confirmationId } = call
     api.ledger.clock.advance(3_599_999)

@@ -62,7 +62,7 @@ const around = (act: (run: () => ReturnType<Execute>, stream: string) => ReturnT
 })
 
 describe('the end of a paid period', () => {
-  test('is recorded at its second and not before, as an expiry or a fall back', async () => {
+  test('is recorded at its second and not before, as an expiry or a fallback', async () => {
     const hard = await license('hard')
     const soft = await license('soft')
     const perpetual = await license('perpetual')
@@ -79,7 +79,7 @@ describe('the end of a paid period', () => {
     expect(trouble).toStrictEqual([])
   })
 
-  test('that came while nobody ran is recorded by the first poll, with the moment it was noticed', async () => {
+  test('that came while no process ran is recorded by the first poll, with the moment of that poll', async () => {
     const { id } = await license()
     const at = '2026-04-20T08:00:00.123Z'
     api.ledger.clock.set(at)
@@ -124,7 +124,7 @@ describe('the end of a paid period', () => {
     expect(await statusOf(id)).toBe('active')
   })
 
-  test('is not recorded of a revoked license', async () => {
+  test('is not recorded for a revoked license', async () => {
     const { id } = await license()
     await commandLicense(api.ledger, id, { type: 'RevokeLicense', reason: null, at: beginning })
     api.ledger.clock.set(end)
@@ -183,7 +183,7 @@ describe('the next poll', () => {
     expect(dueInMs?.()).toBe(500)
   })
 
-  test('comes at once while more is due than one takes on, and no more than 32 are recorded at a time', async () => {
+  test('comes at once while more is due than one poll records, and at most 32 are recorded concurrently', async () => {
     const rows = Array.from({ length: 41 }, (_, index) => ({
       licenseKey: `MANY-KEY-${index + 1000}`,
       expiresAt: '2026-02-01T00:00:00Z',
@@ -208,7 +208,7 @@ describe('the next poll', () => {
 })
 
 describe('a license whose end cannot be recorded', () => {
-  test('keeps no other waiting, and is tried again later and later', async () => {
+  test('does not delay others, and is retried with growing pauses', async () => {
     const poisoned = await license()
     const other = await license()
     let tries = 0
@@ -237,7 +237,7 @@ describe('a license whose end cannot be recorded', () => {
     expect(await recorded(poisoned.id)).toHaveLength(1)
   })
 
-  test('because of an event that nobody can read is left until that is repaired', async () => {
+  test('because of an unreadable event is left until that is repaired', async () => {
     const { id } = await license()
     const other = await license()
     const unreadable = jsonEvent({ type: 'LicenseRenewed', data: { nonsense: true }, metadata: {} })
@@ -250,7 +250,7 @@ describe('a license whose end cannot be recorded', () => {
     expect(trouble).toStrictEqual([])
   })
 
-  test('because a store does not answer is nobody’s fault: the poll fails as a whole', async () => {
+  test('because a store does not respond is not backed off: the poll fails as a whole', async () => {
     const { id } = await license()
     api.ledger.clock.set(end)
     let down = true
@@ -265,7 +265,7 @@ describe('a license whose end cannot be recorded', () => {
   })
 })
 
-test('the metrics tell for how long the oldest end has been waiting', async () => {
+test('the metrics show how long the oldest end has been waiting', async () => {
   const overdue = async () =>
     /^keyledger_expiry_overdue_seconds (\S+)$/m.exec(
       (await api.ask('GET', '/metrics', { token: metricsToken })).text,

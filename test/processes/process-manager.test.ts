@@ -45,7 +45,7 @@ const manager = (more: Partial<ProcessManager<string>> = {}) =>
     ...more,
   })
 
-test('what fails delays nothing else, and is left out until its pause is over', async () => {
+test('a failing item does not delay others, and is skipped until its pause is over', async () => {
   due = ['a', 'bad', 'b']
   failing.add('bad')
   const { poll } = manager()
@@ -90,7 +90,7 @@ test('while the stores are down the poll fails as a whole, and nothing counts as
   expect(advanced).toStrictEqual(['a', 'b'])
 })
 
-test('a poll takes on no more than it may, and is repeated at once while there is more', async () => {
+test('a poll advances no more than its limit, and is repeated at once while there is more', async () => {
   due = ['a', 'b', 'c']
   const { poll, dueInMs } = manager({ most: 2 })
   await poll()
@@ -99,7 +99,7 @@ test('a poll takes on no more than it may, and is repeated at once while there i
   expect({ advanced, dueInMs: dueInMs?.() }).toStrictEqual({ advanced: ['a', 'b', 'c'], dueInMs: 1000 })
 })
 
-test('no more are advanced side by side than there are lanes', async () => {
+test('no more items are advanced concurrently than there are lanes', async () => {
   due = Array.from({ length: 20 }, (_, n) => String(n))
   let running = 0
   let most = 0
@@ -115,7 +115,7 @@ test('no more are advanced side by side than there are lanes', async () => {
   expect(most).toBe(4)
 })
 
-test('what surrounds a poll sees all that it advances', async () => {
+test('the wrapper of a poll sees all that it advances', async () => {
   due = ['a', 'b']
   const seen: string[] = []
   const { poll } = manager({
@@ -129,7 +129,7 @@ test('what surrounds a poll sees all that it advances', async () => {
   expect(seen).toStrictEqual(['begin', 'a', 'b', 'end'])
 })
 
-test('when a thousand fail, nothing is done until somebody looks', async () => {
+test('when a thousand fail, the process stops until an operator intervenes', async () => {
   due = Array.from({ length: 1000 }, (_, n) => String(n))
   failing = new Set(due)
   const { poll } = manager({ most: 1000, lanes: 50 })

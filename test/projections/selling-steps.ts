@@ -7,7 +7,7 @@ import {
   rotateSecret,
 } from '../../src/commands/integrations/integrations.ts'
 import { changeMail } from '../../src/commands/mails.ts'
-import { decided } from '../../src/commands/products/products.ts'
+import { changeProductWith } from '../../src/commands/products/products.ts'
 import { startTestPurchase } from '../../src/commands/test-purchases.ts'
 import { usualMail } from '../../src/domain/mails/mail.ts'
 import type { PaymentNotification } from '../../src/payments/notification.ts'
@@ -85,8 +85,16 @@ export async function runSellingStep(
       await mapProduct(services, product, 'gumroad', { permalinks: [operation] }, origin)
       const price = { priceId: 'price_1', unitAmount: 2900, currency: 'usd', interval: null, verifiedAt: at }
       const prices = [{ keyTypeId: 'default', price: { ...price, verified: true } }]
-      await decided(services, tenantId, productId, origin, () => ({ type: 'MapPrices', prices, at }))
-      return decided(services, tenantId, productId, origin, () => ({ type: 'RecordPrices', prices, at }))
+      await changeProductWith(services, tenantId, productId, origin, () => ({
+        type: 'MapPrices',
+        prices,
+        at,
+      }))
+      return changeProductWith(services, tenantId, productId, origin, () => ({
+        type: 'RecordPrices',
+        prices,
+        at,
+      }))
     }
     case 'rotate webhook secret':
       await rotateSecret(services, tenantId, { provider: 'gumroad' }, operation, origin)

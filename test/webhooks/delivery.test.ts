@@ -10,7 +10,7 @@ import { removeWebhook } from '../../src/commands/webhooks.ts'
 import type { KnownDelivery } from '../../src/domain/deliveries/delivery.ts'
 import { saleKeyName } from '../../src/domain/sales/key.ts'
 import { createConnections } from '../../src/webhooks/connections.ts'
-import { triesAtOnce } from '../../src/webhooks/dispatcher.ts'
+import { attemptsAtOnce } from '../../src/webhooks/dispatcher.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { pointWebhook, sellLicense, startDispatch, type TestDispatch } from '../harness/dispatch.ts'
 import { beginning, commandLicense, origin } from '../harness/ledger.ts'
@@ -77,7 +77,7 @@ const revoke = (licenseId: string) =>
   commandLicense(api.ledger, licenseId, { type: 'RevokeLicense', reason: null, at: beginning })
 
 describe('a sale', () => {
-  test('is announced with the raw key, which is gone when that has arrived', async () => {
+  test('is announced with the raw key, which is destroyed once that has arrived', async () => {
     await pointWebhook(api.ledger, tenant.tenantId, hook())
     const { licenseId, licenseKey, saleId } = await sellLicense(api.ledger, tenant.tenantId)
     await received(1)
@@ -182,7 +182,7 @@ describe('a receiver', () => {
     expect(verified(secret).at(-1)).toStrictEqual(both)
   })
 
-  test('that fails is tried again after 1, 5 and 30 minutes, with the same body, and then given up', async () => {
+  test('that fails gets further attempts after 1, 5 and 30 minutes, with the same body, and is then abandoned', async () => {
     receiver.health = 503
     await pointWebhook(api.ledger, tenant.tenantId, hook())
     await sellLicense(api.ledger, tenant.tenantId)
@@ -215,7 +215,7 @@ describe('a receiver', () => {
     expect(asked().map(({ path }) => path)).toStrictEqual(['/hook'])
   })
 
-  test('that never answers, cuts the line or is not there has failed in its own way', async () => {
+  test('that never answers, closes the connection or is down has an error code of its own', async () => {
     const failsBy = async (url: string, error: string) => {
       tenant = await makeTenant(api.ledger)
       await pointWebhook(api.ledger, tenant.tenantId, url)
@@ -230,17 +230,17 @@ describe('a receiver', () => {
     await failsBy(hook().replace('http:', 'https:'), 'tls')
   })
 
-  test('that hangs keeps nobody waiting who is at the same origin', async () => {
+  test('that hangs does not delay others at the same origin', async () => {
     receiver.health = 'silent'
     const agent = createConnections(async () => ['127.0.0.1'], { allowPrivate: true })
     const to = { origin: receiver.url, path: '/hanging', method: 'POST' } as const
-    const hanging = Array.from({ length: triesAtOnce }, () => agent.request(to).catch(() => undefined))
-    await expect.poll(() => receiver.asked.length).toBe(triesAtOnce)
+    const hanging = Array.from({ length: attemptsAtOnce }, () => agent.request(to).catch(() => undefined))
+    await expect.poll(() => receiver.asked.length).toBe(attemptsAtOnce)
     await agent.destroy()
     await Promise.all(hanging)
   })
 
-  test('that answers without end is read no further than needed, and has taken it', async () => {
+  test('that answers without end is read only as far as needed, and counts as delivered', async () => {
     answer = () => ({ status: 200, body: 'x'.repeat(3_000_000) })
     await pointWebhook(api.ledger, tenant.tenantId, hook())
     await sellLicense(api.ledger, tenant.tenantId)
@@ -249,7 +249,7 @@ describe('a receiver', () => {
   })
 })
 
-test('a webhook that is removed is owed nothing more, and what waited for it is given up', async () => {
+test('a removed webhook gets no more deliveries, and pending ones are abandoned', async () => {
   receiver.health = 503
   await pointWebhook(api.ledger, tenant.tenantId, hook())
   const { licenseId } = await sellLicense(api.ledger, tenant.tenantId)

@@ -98,7 +98,7 @@ test('the bodies are those of the webhook, byte for byte but for the key', async
   }
 })
 
-test('whoever begins has an empty feed, and goes on from where they are', async () => {
+test('a new reader has an empty feed, and continues from its position', async () => {
   expect(await read()).toStrictEqual({ items: [], nextCursor: null, cursor: null })
   const { licenseId } = await sellLicense(api.ledger, tenant.tenantId)
   const first = await read()
@@ -108,7 +108,7 @@ test('whoever begins has an empty feed, and goes on from where they are', async 
   expect(await readAll(first.cursor)).toMatchObject([{ event: 'license.activated', device_id: 'device-1' }])
 })
 
-test('a cursor is of one tenant, and nothing else is one', async () => {
+test('a cursor belongs to one tenant, and other text is refused', async () => {
   await sellLicense(api.ledger, tenant.tenantId)
   const { cursor } = await read()
   const stranger = await makeTenant(api.ledger)
@@ -124,7 +124,7 @@ test('a cursor is of one tenant, and nothing else is one', async () => {
   expect(others.body).toStrictEqual({ items: [], nextCursor: null, cursor: null })
 })
 
-test('a cursor is good in a copy of the log, where every position is another', async () => {
+test('a cursor is valid in a copy of the log, with other positions', async () => {
   const { licenseId } = await sellLicense(api.ledger, tenant.tenantId)
   for (const number of [1, 2, 3]) await activate(licenseId, number)
   const { cursor } = await read(null, 2)

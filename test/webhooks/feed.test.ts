@@ -66,7 +66,7 @@ function consume(feed: DispatchFeed, handler: Handler, atOnce = 8): void {
 }
 
 describe.each(kinds)('a feed %s', (_, create) => {
-  test('hands out everything once, whether it is listened to before or after', async () => {
+  test('hands out everything once, for consumers that start before or after', async () => {
     const feed = create()
     const handled: string[] = []
     await feed.publish(jobs(20))
@@ -77,7 +77,7 @@ describe.each(kinds)('a feed %s', (_, create) => {
     expect(handled.toSorted()).toStrictEqual([...jobs(20), job('late')].map(jobName).toSorted())
   })
 
-  test('does not hand out what is published again while it is not done; the next try is another job', async () => {
+  test('does not hand out a job that is published again while it is not done; the next attempt is another job', async () => {
     const feed = create()
     const handled: string[] = []
     const { promise: gate, resolve: open } = Promise.withResolvers<void>()
@@ -106,7 +106,7 @@ describe.each(kinds)('a feed %s', (_, create) => {
     expect(tries).toBe(3)
   })
 
-  test('hands out no more at once than asked for, and ends when those are done', async () => {
+  test('hands out no more jobs concurrently than requested, and ends when those are done', async () => {
     const feed = create()
     let running = 0
     let most = 0
@@ -147,7 +147,7 @@ describe('NATS', () => {
     for (const own of handled) expect(own).not.toStrictEqual([])
   })
 
-  test('hands out what somebody has who has died, and not what takes long', async () => {
+  test('hands out the jobs of a dead consumer again, and not those that take long', async () => {
     // As an earlier version created it, with a longer wait.
     await overNats().publish([])
     const feed = overNats({ ackWaitMs: 600 })
@@ -168,7 +168,7 @@ describe('NATS', () => {
     expect(handled).toHaveLength(2)
   })
 
-  test('may lose its stream: the next that is published is carried again', async () => {
+  test('may lose its stream: the next published job is carried again', async () => {
     const feed = overNats()
     const handled: string[] = []
     consume(feed, async (one) => void handled.push(jobName(one)))
@@ -184,7 +184,7 @@ describe('NATS', () => {
       .toBe(true)
   })
 
-  test('that is not there takes nothing, and says so', async () => {
+  test('that is down accepts nothing, and reports it', async () => {
     const feed = createNatsFeed(() => undefined, stream, { onFailure: () => undefined })
     await expect(feed.publish([job('lost')])).rejects.toThrow('NATS is not connected')
   })

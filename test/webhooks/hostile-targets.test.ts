@@ -147,7 +147,7 @@ test.each(hostile)('%s is not connected to', async (url) => {
   }
 })
 
-test('a name that was public when it was set is not connected to when it means something else', async () => {
+test('a name that was public when it was set is not connected to when it resolves to another address', async () => {
   let asked = 0
   const rebinding = async () => (asked++ === 0 ? ['93.184.215.14'] : ['127.0.0.1'])
   const url = 'https://rebinding.example.com/'
@@ -156,7 +156,7 @@ test('a name that was public when it was set is not connected to when it means s
   expect(attempted).toStrictEqual([])
 })
 
-test('a name is asked about once, and what it meant then is what is connected to', async () => {
+test('a name is resolved once, and the connection uses that address', async () => {
   let asked = 0
   const rebinding = async () => (asked++ === 0 ? ['127.0.0.1'] : ['10.0.0.1'])
   const url = inside.url.replace('127.0.0.1', 'rebinding.example.com')

@@ -5,7 +5,7 @@ import { deliveryStream } from '../../src/domain/streams.ts'
 export const at = '2026-03-01T12:00:00.000Z'
 
 /** An event of a delivery as an entry of the log. */
-export function told(
+export function recordedEntry(
   deliveryId: string,
   event: DeliveryEvent,
   { revision = 0, position = 1n } = {},
@@ -32,7 +32,7 @@ export function told(
 }
 
 export const scheduled = (deliveryId: string, position = 1n): LogEntry =>
-  told(
+  recordedEntry(
     deliveryId,
     {
       type: 'DeliveryScheduled',

@@ -71,7 +71,7 @@ const delivered = (count = 1) =>
   expect.poll(async () => (await list('?status=delivered&limit=100')).items.length).toBe(count)
 
 describe('the log of deliveries', () => {
-  test('holds every try, and shows the payload with the key masked', async () => {
+  test('holds every attempt, and shows the payload with the key masked', async () => {
     dispatch = await startDispatch(api.ledger)
     await point()
     const { licenseId, licenseKey, saleId } = await sellLicense(api.ledger, tenant.tenantId)
@@ -92,7 +92,7 @@ describe('the log of deliveries', () => {
     expect((await list('?status=abandoned')).items).toStrictEqual([])
   })
 
-  test('takes a wish to deliver once more, under the same id, when the key is kept no longer', async () => {
+  test('accepts a redelivery under the same id when the key is no longer kept', async () => {
     const mail = { deliver: async () => ({ outcome: 'unwanted' }) as const }
     dispatch = await startDispatch(api.ledger, { channels: { mail } })
     await point()
@@ -136,7 +136,7 @@ describe('the log of deliveries', () => {
     const redeliver = (id: string) =>
       api.ask('POST', `/v1/webhook/deliveries/${id}/redeliver`, { token: tenant.token })
 
-    test('takes the key along when it is asked for again, and then it is gone', async () => {
+    test('holds the key in its redelivery, and then it is destroyed', async () => {
       const { id, licenseId, licenseKey, sweep } = await givenUp()
       api.ledger.clock.advance(minutes(30 * 24 * 60) - 1)
       await sweep()
@@ -146,7 +146,7 @@ describe('the log of deliveries', () => {
       await expect.poll(keyIs(licenseId)).toBe(undefined)
     })
 
-    test('loses the key after 30 days, and says so by null', async () => {
+    test('loses the key after 30 days, and holds null instead', async () => {
       const { id, licenseId, licenseKey, sweep } = await givenUp()
       await sweep()
       expect(await keyIs(licenseId)()).toBe(licenseKey)
@@ -171,7 +171,7 @@ describe('the log of deliveries', () => {
       expect(await keyIs(licenseId)()).toBe(undefined)
     })
 
-    test('whose dispatcher dies after the try that succeeded, leaves the key to the sweep', async () => {
+    test('whose dispatcher dies after the successful attempt leaves the key to the sweep', async () => {
       const { id, licenseId, licenseKey, sweep } = await givenUp()
       const { services } = api.ledger
       const { destroy } = services.secrets
@@ -185,7 +185,7 @@ describe('the log of deliveries', () => {
     })
   })
 
-  test('refuses filters that mean nothing, and pages', async () => {
+  test('refuses invalid filters, and pages', async () => {
     const { token } = tenant
     for (const query of ['?status=lost', '?event=license.exploded', '?cursor=nonsense', '?limit=0', '?a=1']) {
       expect((await api.ask('GET', `/v1/webhook/deliveries${query}`, { token })).status).toBe(400)
@@ -201,7 +201,7 @@ describe('the log of deliveries', () => {
   })
 })
 
-test('a sale goes to the vendor and to the customer with one key, which is then gone', async () => {
+test('a sale is delivered to the vendor and the customer with one key, which is then destroyed', async () => {
   const shop = await openShop(api)
   tenant = shop
   const mailed: KnownDelivery[] = []
@@ -242,7 +242,7 @@ test('a sale goes to the vendor and to the customer with one key, which is then 
   ])
 })
 
-test('a sale to nobody known goes to the vendor with its key, to nobody by mail, and the key is gone', async () => {
+test('a sale without a known buyer is delivered to the vendor with its key, not mailed, and the key is destroyed', async () => {
   const shop = await openShop(api)
   tenant = shop
   const mailed: string[] = []
@@ -266,7 +266,7 @@ test('a sale to nobody known goes to the vendor with its key, to nobody by mail,
   expect(mailed).not.toContain(licenseId)
 })
 
-test('a dispatcher that dies after each try has delivered everything, once more under the same id', async () => {
+test('a dispatcher that dies after each attempt delivers everything, some of it twice under the same id', async () => {
   const dying = (services: AllPorts): AllPorts => {
     let left = 3
     const execute: Execute = async (...args) => {

@@ -10,7 +10,7 @@ const host = createHost()
 const feeds: { close(): Promise<void> }[] = []
 afterAll(() => Promise.all(feeds.map((feed) => feed.close())))
 
-test('a NATS that comes late, goes and comes again is connected to each time', async () => {
+test('a NATS that starts late, stops and starts again is connected to each time', async () => {
   const port = await freePort()
   const directory = host.path('nats')
   const failures: unknown[] = []
@@ -28,7 +28,7 @@ test('a NATS that comes late, goes and comes again is connected to each time', a
   await expect.poll(() => feed.isConnected()).toBe(true)
 })
 
-test('an address brings the password or the token that the server asks for', async () => {
+test('a URL provides the password or the token that the server requires', async () => {
   for (const [asked, who] of [
     [['--user', 'ledger', '--pass', 'p@ss'], 'ledger:p%40ss@'],
     [['--auth', 't0ken'], 't0ken@'],
@@ -57,7 +57,7 @@ test('an address with tls:// is not served without TLS', async () => {
   expect(failures).toHaveLength(1)
 })
 
-test('what an address says of the user is not part of the server', () => {
+test('the credentials in a URL are not part of the server', () => {
   expect(optionsOf('nats://127.0.0.1:4222')).toStrictEqual({ servers: '127.0.0.1:4222' })
   expect(optionsOf('tls://u:p@nats.example.com')).toStrictEqual({
     servers: 'nats.example.com',
@@ -67,13 +67,13 @@ test('what an address says of the user is not part of the server', () => {
   })
 })
 
-test('closing does not wait for a NATS that never comes', async () => {
+test('closing does not wait for a NATS that never starts', async () => {
   const feed = connectFeed(`nats://127.0.0.1:${await freePort()}`, () => undefined)
   await feed.close()
   expect(feed.isConnected()).toBe(false)
 })
 
-test('the server says whether its NATS is there, and serves without it', async () => {
+test('the server reports whether its NATS is connected, and serves without it', async () => {
   const port = await freePort()
   const nats = startNats(host, port, host.path('nats'))
   const { environment } = await host.stores()

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { DueAttempt } from '../../projections/deliveries/due.ts'
 import { createPublisher } from '../../src/webhooks/publisher.ts'
 import { openTestLedger, type TestLedger } from '../harness/ledger.ts'
-import { at, scheduled, told } from './log-of-deliveries.ts'
+import { at, recordedEntry, scheduled } from './log-of-deliveries.ts'
 
 let ledger: TestLedger
 beforeAll(async () => {
@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => ledger.close())
 
-test('a delivery that is turned away is not asked for before it can be seen', async () => {
+test('a delivery without a free slot is not looked for before it is visible', async () => {
   const published: DueAttempt[] = []
   const feed = {
     publish: async (jobs: readonly DueAttempt[]) => void published.push(...jobs),
@@ -36,7 +36,7 @@ test('a delivery that is turned away is not asked for before it can be seen', as
   for (let n = 0; n < 16; n++) {
     const position = BigInt(100 + n)
     publisher.onEntry(
-      told(`whd_${n}`, { type: 'DeliverySucceeded', data: { at } }, { revision: 2, position }),
+      recordedEntry(`whd_${n}`, { type: 'DeliverySucceeded', data: { at } }, { revision: 2, position }),
     )
   }
   publisher.onEntry(scheduled('whd_more', 200n))

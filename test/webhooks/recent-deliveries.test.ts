@@ -1,9 +1,9 @@
 /** A delivery is known from its log entry until it has been attempted. */
 import { expect, test } from 'vitest'
 import { createRecentDeliveries } from '../../src/webhooks/recent-deliveries.ts'
-import { at, scheduled, told } from './log-of-deliveries.ts'
+import { at, recordedEntry, scheduled } from './log-of-deliveries.ts'
 
-test('what was put on the schedule is there at the revision at which it is', () => {
+test('a scheduled delivery is found with its revision', () => {
   const recent = createRecentDeliveries()
   recent.onEntry(scheduled('whd_1'))
   expect(recent.find('whd_1')).toMatchObject({
@@ -13,12 +13,12 @@ test('what was put on the schedule is there at the revision at which it is', () 
   expect(recent.find('whd_2')).toBeUndefined()
 })
 
-test('what has been tried, by whomever, is looked up from then on', () => {
+test('a delivery is no longer found once it was attempted', () => {
   const recent = createRecentDeliveries()
   recent.onEntry(scheduled('whd_1'))
   recent.onEntry(scheduled('whd_2'))
   recent.onEntry(
-    told('whd_1', { type: 'DeliveryAbandoned', data: { reason: 'unwanted', at } }, { revision: 1 }),
+    recordedEntry('whd_1', { type: 'DeliveryAbandoned', data: { reason: 'unwanted', at } }, { revision: 1 }),
   )
   expect(recent.find('whd_1')).toBeUndefined()
   expect(recent.find('whd_2')).toBeDefined()

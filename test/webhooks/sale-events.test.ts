@@ -25,8 +25,8 @@ const seconds = (moment: string) => Date.parse(moment) / 1000
 
 const { sold, renewed, refunded, dispute, ended } = purchase('ada')
 
-describe('of money that goes back', () => {
-  test('each full refund tells its own amount and the sum, and revokes when nothing is left', async () => {
+describe('for returned payments', () => {
+  test('each full refund holds its own amount and the sum, and revokes when no payment is left', async () => {
     await shop.tell(sold())
     await shop.tell(renewed('in_1', month.second))
     await shop.tell(refunded('re_1', 900, 'in_1'))
@@ -57,7 +57,7 @@ describe('of money that goes back', () => {
     expect(others).toMatchObject([{ event: 'license.updated', expires_at: seconds(month.second) }])
   })
 
-  test('a dispute that is won tells that the license is reinstated', async () => {
+  test('a won dispute sends that the license is reinstated', async () => {
     await shop.tell(sold())
     await shop.tell(dispute('dispute_lost'))
     await shop.tell(dispute('dispute_won'))
@@ -68,7 +68,7 @@ describe('of money that goes back', () => {
     ])
   })
 
-  test('nothing of a part, nor of a dispute that is open', async () => {
+  test('nothing for a partial refund or an open dispute', async () => {
     await shop.tell(sold())
     await shop.tell(refunded('re_1', 1000))
     await shop.tell(dispute('disputed'))
@@ -76,7 +76,7 @@ describe('of money that goes back', () => {
   })
 })
 
-test('an end of the subscription tells the end of the license', async () => {
+test('the end of the subscription sends the expiry of the license', async () => {
   await shop.tell(sold({ sold: { productId: 'editor', keyTypeId: 'forever' }, quantity: 3 }))
   await shop.tell(ended(month.second))
   expect(await told()).toMatchObject([
@@ -84,7 +84,7 @@ test('an end of the subscription tells the end of the license', async () => {
   ])
 })
 
-test('a change is told with the key type that the license has from then on', async () => {
+test('a change is sent with the key type that the license has from then on', async () => {
   await shop.tell(sold())
   const change = { provider: 'stripe', notificationId: 'evt_1', test: false, at: month.first } as const
   const subscription = { ...change, type: 'subscription', link: 'subscription:sub_ada' } as const
@@ -96,7 +96,7 @@ test('a change is told with the key type that the license has from then on', asy
   ])
 })
 
-test('everything about a test license says so, and nothing about another', async () => {
+test('every event of a test license is marked as a test, and no event of another', async () => {
   await api.ask('POST', '/v1/products/editor/test-mode', {
     token: shop.token,
     body: { publishableKey: 'pk_test_1', secretKey: 'sk_test_1' },

@@ -77,7 +77,7 @@ describe.each(others)('an address that is %s', (_, addresses) => {
   test.each(addresses)('%s is not public', (address) => expect(isPublicAddress(address)).toBe(false))
 })
 
-test('no address is public by being wrapped in another one', () => {
+test('no address becomes public by being embedded in another one', () => {
   const bytes = fc.array(fc.nat({ max: 255 }), { minLength: 4, maxLength: 4 })
   fc.assert(
     fc.property(bytes, ([a = 0, b = 0, c = 0, d = 0]) => {
@@ -160,7 +160,7 @@ describe('a name', () => {
     expect(asked).toStrictEqual(['hooks.example.com'])
   })
 
-  test('is not asked about where the URL says enough', async () => {
+  test('is not resolved when the URL alone decides', async () => {
     const { asked, resolve } = meaning('10.0.0.1')
     const check = createTargetCheck(resolve, strict)
     expect(await check(new URL('http://hooks.example.com/'))).toBe('not https')
@@ -170,7 +170,7 @@ describe('a name', () => {
     expect(asked).toStrictEqual([])
   })
 
-  test('that does not exist, or cannot be asked about, has no address, and soon', async () => {
+  test('that does not exist, or cannot be resolved, has no address, without a long wait', async () => {
     const before = performance.now()
     expect(await resolveByDns('nothing.invalid')).toStrictEqual([])
     expect(await resolveByDns('not a name')).toStrictEqual([])

@@ -7,7 +7,7 @@ import { Refusal } from '../../domain/refusal.ts'
 import type { CardAccess, CardPrice } from '../../payments/stripe/api.ts'
 import type { Ports } from '../../ports.ts'
 import { momentOf, type Origin } from '../origin.ts'
-import { decided as changeProductWith } from '../products/products.ts'
+import { changeProductWith } from '../products/products.ts'
 
 /**
  * How the card provider is called for this product: in test mode with the product's test keys, else for the

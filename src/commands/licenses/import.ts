@@ -80,7 +80,7 @@ export async function importLicenses(
     if (outcome === 'key_type_not_found') refused.set(plan.terms.keyHash, outcome)
   }
   const counted = (plan: Candidate) => taken.has(plan.terms.keyHash)
-  const beyond = await withinPlan(
+  const beyond = await importWithinPlan(
     services,
     { tenantId: product.tenantId, plan: asked.plan },
     fresh,
@@ -188,7 +188,7 @@ async function withUnusedIds<Other extends { status: 'invalid' }>(
  * @param isCounted whether a row's devices are counted already
  * @returns the rows that were not imported
  */
-async function withinPlan(
+async function importWithinPlan(
   services: Ports<'planCapacity'>,
   place: { tenantId: string; plan: Plan },
   rows: readonly Candidate[],

@@ -30,7 +30,7 @@ export async function* licensePages(
   let after: PageStart | undefined
   do {
     const { items, next } = await listLicenses(services.db, tenantId, filter, now, { after, limit: pageSize })
-    const within = await foundThen(services.db, items, filter, bound)
+    const within = await matchedAtBound(services.db, items, filter, bound)
     const people = await services.subjects.openPeople(
       tenantId,
       // Decryption is most of the work, and names are not shown.
@@ -46,7 +46,7 @@ export async function* licensePages(
  * come from an import, so its position in the log decides whether it existed; its status is evolved from its
  * events up to then.
  */
-async function foundThen(
+async function matchedAtBound(
   db: Pool,
   entries: readonly LicenseEntry[],
   { status }: LicenseFilter,

@@ -62,7 +62,7 @@ export async function setUpPassword(
   const emailIndex = fingerprint('email', sameMailbox(email))
   const before = await findCredentials(db, memberId)
   const done = await inTransaction(db, async (client) => {
-    if (!(await spendLink(client, who, now))) return false
+    if (!(await consumeLink(client, who, now))) return false
     const written = { memberId, tenantId, emailIndex, passwordHash, totpName, totpLastStep: step }
     await writeCredentials(client, written)
     await endSessionsOf(client, memberId, now, who.sessionHash)
@@ -84,7 +84,7 @@ export async function setUpPasskey(
   const { memberId } = who
   const createdAt = momentOf(services)
   const outcome = await inTransaction(services.db, async (client) => {
-    if (!(await spendLink(client, who, now))) return linkIsUsed
+    if (!(await consumeLink(client, who, now))) return linkIsUsed
     if (!(await addPasskey(client, { ...passkey, memberId, name, createdAt }))) throw new PasskeyTaken()
     if (who.linkHash !== undefined) await endSessionsOf(client, memberId, now)
     return { done: true } as const
@@ -102,7 +102,11 @@ class PasskeyTaken extends Error {}
  * Uses the link, if any, which deletes the earlier credentials. @returns false when the link was used
  * meanwhile
  */
-async function spendLink(client: ClientBase, { linkHash, memberId }: SettingUp, now: Date): Promise<boolean> {
+async function consumeLink(
+  client: ClientBase,
+  { linkHash, memberId }: SettingUp,
+  now: Date,
+): Promise<boolean> {
   if (linkHash === undefined) return true
   if (!(await useLink(client, linkHash, now))) return false
   await deleteCredentials(client, memberId)
@@ -132,7 +136,7 @@ export async function removePasskey(
 }
 
 /** The credentials that a member can sign in with. */
-export async function waysIn(services: Ports<'db'>, memberId: string) {
+export async function signInMethods(services: Ports<'db'>, memberId: string) {
   const credentials = await findCredentials(services.db, memberId)
   const passkeys = await listPasskeys(services.db, memberId)
   return { password: credentials?.passwordHash != null, passkeys }

@@ -70,7 +70,7 @@ export async function signInWithPassword(
   const credentials = only && found.find(({ memberId }) => memberId === only.member.memberId)
   const fits = await passwordAndCodeFit(services, credentials, asked.password, asked.code)
   if (!fits || !only) return noMatch
-  await forgive(services, buckets)
+  await resetLimits(services, buckets)
   return { outcome: 'signed_in', known: only }
 }
 
@@ -87,7 +87,7 @@ export async function proveWithPassword(
   const [known] = await findMembers(services.db, [memberId])
   const fits = await passwordAndCodeFit(services, credentials, proof.password, proof.code)
   if (!fits || !known) return noMatch
-  await forgive(services, buckets)
+  await resetLimits(services, buckets)
   return { outcome: 'signed_in', known }
 }
 
@@ -137,7 +137,7 @@ async function passkeyFits(
   const [known] = await findMembers(services.db, [passkey.memberId])
   if (counter === undefined || !known) return noMatch
   if (!(await usePasskey(services.db, passkey.credentialId, counter, momentOf(services)))) return noMatch
-  await forgive(services, buckets)
+  await resetLimits(services, buckets)
   return { outcome: 'signed_in', known }
 }
 
@@ -172,7 +172,7 @@ async function bucketsOf(
 }
 
 /** A success resets the person's own attempts, and returns the one taken from shared buckets. */
-async function forgive({ attempts }: Ports<'attempts'>, buckets: readonly Bucket[]): Promise<void> {
+async function resetLimits({ attempts }: Ports<'attempts'>, buckets: readonly Bucket[]): Promise<void> {
   for (const { bucket, allowance } of buckets) {
     if (allowance === perPerson) await attempts.forgive(bucket)
     else if (allowance === perAccount) await attempts.giveBack(bucket, allowance)

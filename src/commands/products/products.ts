@@ -40,7 +40,11 @@ export function changeProduct(
   asked: { name?: string; keyPrefix?: string; settings: SettingsChange },
   origin: Origin,
 ): Promise<PresentProduct> {
-  return decided(services, tenantId, productId, origin, (at) => ({ type: 'ChangeProduct', ...asked, at }))
+  return changeProductWith(services, tenantId, productId, origin, (at) => ({
+    type: 'ChangeProduct',
+    ...asked,
+    at,
+  }))
 }
 
 /** @throws Refusal `product_not_found`, `key_type_exists` */
@@ -51,7 +55,11 @@ export function addKeyType(
   keyType: KeyType,
   origin: Origin,
 ): Promise<PresentProduct> {
-  return decided(services, tenantId, productId, origin, (at) => ({ type: 'AddKeyType', keyType, at }))
+  return changeProductWith(services, tenantId, productId, origin, (at) => ({
+    type: 'AddKeyType',
+    keyType,
+    at,
+  }))
 }
 
 /** @throws Refusal `product_not_found`, `key_type_not_found` */
@@ -63,7 +71,7 @@ export function changeKeyType(
   asked: Partial<Omit<KeyType, 'keyTypeId'>>,
   origin: Origin,
 ): Promise<PresentProduct> {
-  return decided(services, tenantId, productId, origin, (at) => ({
+  return changeProductWith(services, tenantId, productId, origin, (at) => ({
     type: 'ChangeKeyType',
     keyTypeId,
     change: asked,
@@ -72,7 +80,7 @@ export function changeKeyType(
 }
 
 /** Carries out any command on a product. @throws Refusal as `decideProduct` does */
-export function decided(
+export function changeProductWith(
   services: Ports<'execute' | 'findProduct' | 'now'>,
   tenantId: string,
   productId: string,

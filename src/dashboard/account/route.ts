@@ -10,7 +10,7 @@ import {
   type SetUp,
   setUpPasskey,
   setUpPassword,
-  waysIn,
+  signInMethods,
 } from '../../commands/members/set-up.ts'
 import { Problem } from '../../http/problem.ts'
 import { formOf, line } from '../frame/forms.ts'
@@ -55,7 +55,7 @@ export function accountRoutes(app: FastifyInstance, context: PageContext): void 
 
   app.get('/account', member, async (request, reply) => {
     const principal = principalOf(request)
-    const ways = await waysIn(services, principal.memberId)
+    const ways = await signInMethods(services, principal.memberId)
     const sessions = await listSessionsOf(services.db, principal.memberId, services.now())
     return show(reply, {
       title: 'Your account',
@@ -143,7 +143,7 @@ function passkeyRoutes(app: FastifyInstance, { services, party, show }: PageCont
   app.post('/account/passkeys/challenge', freshForm, async (request, reply) => {
     const { memberId, email } = settingUpOf(request)
     const { tenantName } = principalOf(request)
-    const { passkeys } = await waysIn(services, memberId)
+    const { passkeys } = await signInMethods(services, memberId)
     const options = await registrationOptions(
       party,
       { memberId, email, label: `${email} (${tenantName})` },

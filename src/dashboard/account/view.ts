@@ -1,5 +1,5 @@
 import type { ListedSession } from '../../access/sessions.ts'
-import type { SetUp, waysIn } from '../../commands/members/set-up.ts'
+import type { SetUp, signInMethods } from '../../commands/members/set-up.ts'
 import { rightsOf } from '../../domain/members/roles.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { ago, dayOf } from '../frame/moments.ts'
@@ -11,7 +11,7 @@ import { passkeyForm, passwordSetUp } from '../sign-in/view.ts'
 
 type Account = {
   principal: Principal
-  ways: Awaited<ReturnType<typeof waysIn>>
+  ways: Awaited<ReturnType<typeof signInMethods>>
   sessions: readonly ListedSession[]
   passkeysPossible: boolean
 }

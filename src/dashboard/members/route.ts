@@ -5,7 +5,7 @@ import { listTokenNamesOfMember } from '../../../projections/tokens/list.ts'
 import { membersWithLinks } from '../../access/links.ts'
 import { endSessionsOf, listSessionsOf } from '../../access/sessions.ts'
 import { addMember, changeRole, emailOf, issueLink, removeMember } from '../../commands/members/members.ts'
-import { waysIn } from '../../commands/members/set-up.ts'
+import { signInMethods } from '../../commands/members/set-up.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { isId } from '../../credentials/id.ts'
 import { Role } from '../../domain/members/roles.ts'
@@ -137,7 +137,7 @@ function oneMember(
   app.get('/members/:id', manage, async (request: MemberRequest, reply) => {
     const member = await required(request)
     const email = await emailOf(services, member)
-    const ways = await waysIn(services, member.memberId)
+    const ways = await signInMethods(services, member.memberId)
     const sessions = await listSessionsOf(services.db, member.memberId, services.now())
     const tokens = await listTokenNamesOfMember(services.db, member.memberId, momentOf(services))
     const isSelf = member.memberId === principalOf(request).memberId

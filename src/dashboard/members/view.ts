@@ -1,6 +1,6 @@
 import type { PresentMember } from '../../../projections/members/queries.ts'
 import type { ListedSession } from '../../access/sessions.ts'
-import type { waysIn } from '../../commands/members/set-up.ts'
+import type { signInMethods } from '../../commands/members/set-up.ts'
 import { may, Role, rightsOf } from '../../domain/members/roles.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { browserName } from '../account/view.ts'
@@ -96,7 +96,7 @@ export function linkView(link: string, email: string | null, expiresAt: string):
 type OneMember = {
   member: PresentMember
   email: string | null
-  ways: Awaited<ReturnType<typeof waysIn>>
+  ways: Awaited<ReturnType<typeof signInMethods>>
   sessions: readonly ListedSession[]
   /** The names of the active tokens that they created. */
   tokens: readonly string[]

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { authenticationOptions } from '../../access/passkey-ceremony.ts'
-import { waysIn } from '../../commands/members/set-up.ts'
+import { signInMethods } from '../../commands/members/set-up.ts'
 import { proveWithPasskey, proveWithPassword, type SignIn } from '../../commands/members/sign-in.ts'
 import { momentOf } from '../../commands/origin.ts'
 import type { Content } from '../../html.ts'
@@ -35,7 +35,7 @@ export function confirmRoutes(app: FastifyInstance, context: PageContext): void 
     status = 200,
   ) => {
     const { memberId, email } = principalOf(request)
-    const { password, passkeys } = await waysIn(services, memberId)
+    const { password, passkeys } = await signInMethods(services, memberId)
     const usable = party !== undefined && passkeys.length > 0
     return show(
       reply,
@@ -69,7 +69,7 @@ export function confirmRoutes(app: FastifyInstance, context: PageContext): void 
 
   if (!party) return
   app.post('/confirm/challenge', member, async (request, reply) => {
-    const { passkeys } = await waysIn(services, principalOf(request).memberId)
+    const { passkeys } = await signInMethods(services, principalOf(request).memberId)
     const options = await authenticationOptions(party, passkeys)
     await giveChallenge(request, services, 'confirm', options.challenge)
     return reply.send(options)

@@ -93,17 +93,17 @@ function attempted(
 ): DeliveryEvent[] {
   const { attempt, startedAt, durationMs, result, at } = command
   if (result.outcome === 'unwanted') return [{ type: 'DeliveryAbandoned', data: { reason: 'unwanted', at } }]
-  const made = { attempt, at: startedAt, durationMs, status: result.status, excerpt: result.excerpt }
+  const common = { attempt, at: startedAt, durationMs, status: result.status, excerpt: result.excerpt }
   if (result.outcome === 'delivered') {
     return [
-      { type: 'DeliveryAttempted', data: { ...made, error: null, nextAttemptAt: null } },
+      { type: 'DeliveryAttempted', data: { ...common, error: null, nextAttemptAt: null } },
       { type: 'DeliverySucceeded', data: { at } },
     ]
   }
   const nextAttemptAt = nextAttemptAfter(delivery.attemptsInSchedule + 1, at)
   const { error } = result
   return [
-    { type: 'DeliveryAttempted', data: { ...made, error, nextAttemptAt } },
+    { type: 'DeliveryAttempted', data: { ...common, error, nextAttemptAt } },
     ...(nextAttemptAt === null
       ? [{ type: 'DeliveryAbandoned', data: { reason: 'attempts_spent', at } } as const]
       : []),

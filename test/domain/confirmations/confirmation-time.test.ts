@@ -15,7 +15,7 @@ const late = expiresAt
 const unused = '2026-03-01T13:00:00.000Z'
 const justInTime = '2026-03-01T12:59:59.999Z'
 
-describe('the time that is left', () => {
+describe('the remaining time', () => {
   const pending = { status: 'pending', expiresAt, decidedAt: null } as const
   const decidedAt = at
   test('is ten minutes at first', () => expect(lifetimeSeconds).toBe(600))

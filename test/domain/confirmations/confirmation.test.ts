@@ -206,7 +206,7 @@ const cells = (Object.keys(histories) as Stage[]).flatMap((stage) =>
   (Object.keys(command) as Asked[]).map((asked) => ({ stage, asked, comesTo: table[stage][asked] })),
 )
 
-test.each(cells)('$asked on one that is $stage comes to $comesTo', ({ stage, asked, comesTo }) => {
+test.each(cells)('$asked on one that is $stage: $comesTo', ({ stage, asked, comesTo }) => {
   const state = histories[stage].reduce(evolveConfirmation, absentConfirmation)
   const now = stage === 'overdue' ? late : stage === 'unused' ? unused : early
   const outcome = outcomeOf(() => decideConfirmation(state, { ...command[asked], at: now }))
@@ -235,7 +235,7 @@ describe('what is recorded', () => {
           data: { outcome: 'refused', reason: 'key_type_in_use', at: late },
         },
       ]))
-  test('a use that the rules refuse is over with its reason at once', () =>
+  test('a use that the rules refuse ends it at once, with the reason', () =>
     given(requested, approved)
       .when({ type: 'Consume', tokenId: 'tok_1', requestHash, refusal: 'license_revoked', at: early })
       .expectEvents([
@@ -280,15 +280,15 @@ describe('where another member has to approve', () => {
     { type: 'ConfirmationApproved', data: { by: person, at: early } },
   ]
 
-  test('the member who asked cannot', () =>
+  test('the requesting member cannot approve', () =>
     approving('member:mem_1', 'mem_1').expectRefusal('approval_by_another'))
-  test('another member can', () =>
+  test('another member can approve', () =>
     approving('member:mem_2', 'mem_1').expectEvents(approvedBy('member:mem_2')))
-  test('an operator on the host can', () =>
+  test('an operator on the host can approve', () =>
     approving('operator:mem_1', 'mem_1').expectEvents(approvedBy('operator:mem_1')))
-  test('everybody can where no member asked', () =>
+  test('every member can approve when no member is the requester', () =>
     approving('member:mem_1', null).expectEvents(approvedBy('member:mem_1')))
-  test('the member who asked can still deny, and withdraw', () => {
+  test('the requesting member can still deny, and withdraw', () => {
     given(requested)
       .when({ type: 'Deny', by: 'member:mem_1', at: early })
       .expectEvents([{ type: 'ConfirmationDenied', data: { by: 'member:mem_1', at: early } }])
@@ -298,7 +298,7 @@ describe('where another member has to approve', () => {
   })
 })
 
-describe('whatever is asked of it, in whatever order and at whatever time', () => {
+describe('for any commands, in any order and at any time', () => {
   const moment = fc
     .integer({ min: 0, max: 6_000_000 })
     .map((ms) => new Date(Date.parse(at) + ms).toISOString())
@@ -318,7 +318,7 @@ describe('whatever is asked of it, in whatever order and at whatever time', () =
     return log
   }
 
-  test('its history is a beginning of one of those that there are', () => {
+  test('its history is a prefix of one of the possible ones', () => {
     const paths = [
       'Requested Approved Consumed Executed',
       'Requested Approved Withdrawn',
@@ -337,7 +337,7 @@ describe('whatever is asked of it, in whatever order and at whatever time', () =
     )
   })
 
-  test('it is decided before its time is over, and only recorded as expired after it', () =>
+  test('it is decided before its expiry, and recorded as expired only after it', () =>
     fc.assert(
       fc.property(fc.array(anyCommand, { maxLength: 30 }), (commands) => {
         let approvedAt: string | undefined
@@ -354,7 +354,7 @@ describe('whatever is asked of it, in whatever order and at whatever time', () =
       { numRuns: 2000 },
     ))
 
-  test('any sequence of events is taken without an error, and it is absent until it is requested', () =>
+  test('any sequence of events is applied without an error, and it is absent until it is requested', () =>
     fc.assert(
       fc.property(
         fc.array(fc.constantFrom(requested, approved, denied, withdrawn, expired, consumed, executed)),
@@ -366,7 +366,7 @@ describe('whatever is asked of it, in whatever order and at whatever time', () =
     ))
 })
 
-test('the state tells who decided, when it was used, and what came of it', () => {
+test('the state holds who decided, when it was used, and the outcome', () => {
   const state = histories.executed.reduce(evolveConfirmation, absentConfirmation)
   expect(state).toStrictEqual({
     ...request,

@@ -53,7 +53,7 @@ describe('creating', () => {
 })
 
 describe('replacing overrides', () => {
-  test('records the whole list, whatever stood there', () => {
+  test('records the whole list, regardless of the former one', () => {
     given(created)
       .when(replace(grant, revoke))
       .expectEvents([replaced(grant, revoke)])
@@ -70,7 +70,8 @@ describe('replacing overrides', () => {
       .expectEvents([])
   })
 
-  test('of nobody is refused', () => given().when(replace(grant)).expectRefusal('customer_not_found'))
+  test('of an absent customer is refused', () =>
+    given().when(replace(grant)).expectRefusal('customer_not_found'))
 
   test('leaves the last list', () => {
     const customer = [created, replaced(grant), replaced(revoke)].reduce(evolveCustomer, absentCustomer)
@@ -87,9 +88,9 @@ describe('erasing', () => {
     given(created, erased).when(erase).expectEvents([])
   })
 
-  test('of nobody is refused', () => given().when(erase).expectRefusal('customer_not_found'))
+  test('of an absent customer is refused', () => given().when(erase).expectRefusal('customer_not_found'))
 
-  test('leaves what they are granted, and nothing that was kept of them', () => {
+  test('leaves their overrides, and no personal data', () => {
     expect([created, replaced(grant), erased].reduce(evolveCustomer, absentCustomer)).toStrictEqual({
       ...ada,
       status: 'present',
@@ -102,5 +103,5 @@ describe('erasing', () => {
   })
 })
 
-test('overrides of a customer who was never created are taken without an error', () =>
+test('overrides of an absent customer are applied without an error', () =>
   expect(evolveCustomer(absentCustomer, replaced(grant))).toStrictEqual(absentCustomer))

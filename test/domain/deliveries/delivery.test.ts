@@ -73,10 +73,10 @@ test('it is scheduled once', () => {
   given(scheduled).when(schedule).expectEvents([])
 })
 
-test('nothing is recorded of one that was never scheduled', () =>
+test('an attempt of an unscheduled delivery is refused', () =>
   given().when(record(1, taken)).expectRefusal('delivery_not_found'))
 
-describe('a try', () => {
+describe('an attempt', () => {
   test('that succeeds ends it', () => given(scheduled).when(record(1, taken)).expectEvents(succeeded(1)))
 
   test('that fails is followed by the next, and the fourth by none', () => {
@@ -101,16 +101,16 @@ describe('a try', () => {
       .expectEvents([])
   })
 
-  test('that finds nowhere to deliver to ends it without counting', () =>
+  test('without a receiver ends it and is not counted', () =>
     given(scheduled)
       .when(record(1, { outcome: 'unwanted' }))
       .expectEvents([abandoned('unwanted')]))
 })
 
-describe('asking for it again', () => {
+describe('a redelivery', () => {
   const again: DeliveryCommand = { type: 'AskRedelivery', at }
 
-  test('begins a round of four more tries', () => {
+  test('begins a schedule of four more attempts', () => {
     const four = [scheduled, ...[1, 2, 3].map((attempt) => tried(attempt, at)), tried(4, null)]
     const history = [...four, abandoned('attempts_spent')]
     given(...history)
@@ -124,7 +124,7 @@ describe('asking for it again', () => {
       .expectEvents(succeeded(5))
   })
 
-  test('changes nothing when it is due anyway, and hastens it when it waits', () => {
+  test('changes nothing when it is due already, and makes it due when it waits', () => {
     given(scheduled).when(again).expectEvents([])
     given(scheduled, tried(1, minutesLater(1)))
       .when(again)
@@ -174,7 +174,7 @@ test('the pauses are 1, 5 and 30 minutes', () =>
     null,
   ]))
 
-test('it is pending exactly while another try is to come, whatever has happened', () => {
+test('for any events, it is pending exactly while another attempt is scheduled', () => {
   const command = fc.oneof(
     fc.record({ attempt: fc.integer({ min: 1, max: 9 }), result: fc.constantFrom(taken, refused) }),
     fc.constant('again' as const),

@@ -49,14 +49,14 @@ const map = (productId: string, ...permalinks: string[]): IntegrationCommand => 
 })
 
 describe('a marketplace', () => {
-  test('is connected with what it is trusted by', () => given().when(connect).expectEvents([connected]))
+  test('is connected with its credentials', () => given().when(connect).expectEvents([connected]))
 
   test('that is connected cannot be connected again', () =>
     given(connected)
       .when({ ...connect, operationId: 'op-2' })
       .expectRefusal('integration_connected'))
 
-  test('is connected no second time by one operation, even after it was disconnected', () => {
+  test('is connected once by one operation, even after a disconnection', () => {
     given(connected).when(connect).expectEvents([])
     given(connected, disconnected).when(connect).expectEvents([])
   })
@@ -69,7 +69,7 @@ describe('a marketplace', () => {
       .expectEvents([{ type: 'MarketplaceConnected', data }])
   })
 
-  test('is disconnected once; without a connection nothing happens', () => {
+  test('is disconnected once; without a connection nothing changes', () => {
     const disconnect: IntegrationCommand = { type: 'Disconnect', at: later }
     given(connected).when(disconnect).expectEvents([disconnected])
     given(connected, disconnected).when(disconnect).expectEvents([])
@@ -92,7 +92,7 @@ describe('a secret', () => {
   } as const
   const state = (...events: IntegrationEvent[]) => events.reduce(evolveIntegration, absentIntegration)
 
-  test('is replaced, and the former one named for destruction', () => {
+  test('is replaced, and the former one listed for destruction', () => {
     const { type: _, ...pingData } = rotatePing
     const pingRotated: IntegrationEvent = { type: 'PingTokenRotated', data: pingData }
     given(connected).when(rotatePing).expectEvents([pingRotated])
@@ -160,7 +160,7 @@ describe('the card account', () => {
       .expectEvents([{ type: 'CardOnboardingStarted', data }])
   })
 
-  test('is connected by its own onboarding alone', () => {
+  test('is connected only by its own onboarding', () => {
     given().when(finish).expectRefusal('integration_not_connected')
     given(started)
       .when({ ...finish, accountId: 'acct_2' })
@@ -168,7 +168,7 @@ describe('the card account', () => {
     given(started, disconnected).when(finish).expectRefusal('integration_not_connected')
   })
 
-  test('is remembered when it is disconnected, to be taken again', () => {
+  test('is kept at a disconnection, to be used again', () => {
     const state = [started, finished, disconnected].reduce(evolveIntegration, absentIntegration)
     expect(state).toMatchObject({ status: 'disconnected', accountId: 'acct_1', connectedAt: null })
     given(started, finished, disconnected).when(start).expectEvents([started])
@@ -181,12 +181,12 @@ describe('a mapping', () => {
       .when(map('editor', 'abc'))
       .expectEvents([mapped('editor', 'abc')]))
 
-  test('that is there already, or says nothing where nothing is, records nothing', () => {
+  test('that exists already, or is empty where none exists, records nothing', () => {
     given(connected, mapped('editor', 'abc')).when(map('editor', 'abc')).expectEvents([])
     given(connected).when(map('editor')).expectEvents([])
   })
 
-  test('that is empty takes the mapping away', () => {
+  test('that is empty removes the mapping', () => {
     given(connected, mapped('editor', 'abc'))
       .when(map('editor'))
       .expectEvents([mapped('editor')])
@@ -197,14 +197,14 @@ describe('a mapping', () => {
     expect(state).toMatchObject({ mappings: [] })
   })
 
-  test("cannot hold another product's id, by whichever way of writing it", () => {
+  test("cannot hold another product's id, in any spelling", () => {
     const taken = given(connected, mapped('editor', 'abc'))
     taken.when(map('player', 'xyz', 'abc')).expectRefusal('mapping_taken')
     taken.when(map('player', 'https://acme.gumroad.com/l/abc?wanted=true')).expectRefusal('mapping_taken')
     taken.when(map('player', 'abcd')).expectEvents([mapped('player', 'abcd')])
   })
 
-  test('may hold an id that was given up', () =>
+  test('may hold an id that another product no longer has', () =>
     given(connected, mapped('editor', 'abc'), mapped('editor', 'def'))
       .when(map('player', 'abc'))
       .expectEvents([mapped('player', 'abc')]))
@@ -240,7 +240,7 @@ describe('a mapping', () => {
     expect(targetsOf(mapping)).toStrictEqual(targets)
   })
 
-  test('of any history tells every id apart', () => {
+  test('of any history maps each id to one product', () => {
     const step = fc.record({
       productId: fc.constantFrom('editor', 'player', 'reader'),
       permalinks: fc.array(fc.constantFrom('a', 'b', 'https://gum.co/a', 'https://gum.co/c')),
@@ -275,7 +275,7 @@ test('there are one card provider and four marketplaces', () =>
     ['polar', 'marketplace'],
   ]))
 
-test('the state takes any sequence of events without an error', () => {
+test('the state accepts any sequence of events without an error', () => {
   const events = fc.constantFrom<IntegrationEvent>(
     connected,
     paddle,

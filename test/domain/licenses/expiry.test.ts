@@ -73,7 +73,7 @@ describe('the end of a license', () => {
       }),
     ))
 
-  test('does not depend on where the machine stands and when its clocks change', () => {
+  test('does not depend on the time zone of the machine', () => {
     const zone = process.env.TZ
     const ends = (where: string) => {
       process.env.TZ = where

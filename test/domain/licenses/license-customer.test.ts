@@ -14,7 +14,7 @@ import { afterEnd, later, linked, minted, revoked } from './license-samples.ts'
 const given = givenOn({ initial: absentLicense, decide: decideLicense, evolve: evolveLicense })
 const link = (customerId: string, at = later): LicenseCommand => ({ type: 'LinkCustomer', customerId, at })
 
-test('a license of nobody is linked', () =>
+test('a license without a customer is linked', () =>
   given(minted())
     .when(link('cus_1'))
     .expectEvents([{ type: 'CustomerLinked', data: { customerId: 'cus_1', at: later } }]))
@@ -37,16 +37,15 @@ test.each([
     .expectRefusal('license_of_another_customer'),
 )
 
-test('whose a license was can be said after its end too', () => {
+test('a license can be linked after its expiry too', () => {
   const event = { type: 'CustomerLinked', data: { customerId: 'cus_1', at: afterEnd } } as const
   given(minted(), revoked).when(link('cus_1', afterEnd)).expectEvents([event])
   given(minted()).when(link('cus_1', afterEnd)).expectEvents([event])
 })
 
-test('a license that is not there is refused', () =>
-  given().when(link('cus_1')).expectRefusal('license_not_found'))
+test('an absent license is refused', () => given().when(link('cus_1')).expectRefusal('license_not_found'))
 
-test('the license says whose it is', () => {
+test('the license names its customer', () => {
   const license = [minted(), linked('cus_1')].reduce(evolveLicense, absentLicense)
   expect(license).toMatchObject({ customerId: 'cus_1' })
 })

@@ -37,7 +37,7 @@ function sit(devices: Set<string>, command: LicenseCommand): void {
   if (command.type === 'RemintLicense' && !command.keepDevices) devices.clear()
 }
 
-test('the seats in use are the devices that sit, and never more than the limit', () =>
+test('the seats in use are those of the active devices, and never more than the limit', () =>
   fc.assert(
     fc.property(lifetimes, (lifetime) => {
       const model = new Set<string>()
@@ -114,7 +114,7 @@ function restricted(license: IssuedLicense, deviceId: string): IssuedLicense {
   return { ...license, seats }
 }
 
-test('any sequence of events is taken without an error, with the seats counted right', () =>
+test('any sequence of events is applied without an error, with the right count of seats', () =>
   fc.assert(
     fc.property(fc.array(events, { maxLength: 40 }), (history) => {
       const license = history.reduce(evolveLicense, absentLicense)

@@ -85,23 +85,23 @@ const termsChanged = (own: object): LicenseEvent => ({
   },
 })
 
-describe('a license whose sale wants', () => {
-  test('nothing is as it was, and knows so', () =>
+describe('a license whose sale requires', () => {
+  test('no change is unchanged, and records that it is up to date', () =>
     given(minted())
       .when(wish({}))
       .expectEvents([followed(1)]))
 
-  test('its end later by a renewal is renewed', () =>
+  test('a later expiry from a renewal is renewed', () =>
     given(minted())
       .when(wish({ expiresAt: nextEnd, isRenewed: true }))
       .expectEvents([renewed, followed(1)]))
 
-  test('its end later by what is learnt of the first payment is changed, and not renewed', () =>
+  test('a later expiry from the first payment is changed, and not renewed', () =>
     given(minted())
       .when(wish({ expiresAt: nextEnd }))
       .expectEvents([termsChanged({ expiresAt: nextEnd }), followed(1)]))
 
-  test('its end earlier, or one at all, ends then when its subscription has ended', () => {
+  test('an earlier expiry, or a first one, gets it when its subscription has ended', () => {
     given(minted({ expiresAt: nextEnd }))
       .when(wish({ expiresAt: end, hasEnded: true }))
       .expectEvents([subscriptionEnded, followed(1)])
@@ -110,12 +110,12 @@ describe('a license whose sale wants', () => {
       .expectEvents([subscriptionEnded, followed(1)])
   })
 
-  test('a period taken back ends earlier, and says which payment went back', () =>
+  test('that a period is returned expires earlier, and names the returned payment', () =>
     given(minted({ expiresAt: nextEnd }))
       .when(wish({ refunded: [second], expiresAt: end, isRenewed: true }))
       .expectEvents([refunded(second, true), termsChanged({ expiresAt: end }), followed(1)]))
 
-  test('it unpaid is revoked, unless its product keeps such ones', () => {
+  test('a revocation is revoked, unless its product keeps refunded licenses', () => {
     given(minted())
       .when(wish({ refunded: [first], unpaid: 'refund' }))
       .expectEvents([refunded(first), revoked('refund'), followed(1)])
@@ -127,27 +127,27 @@ describe('a license whose sale wants', () => {
       .expectEvents([refunded(first, false, 'dispute'), revoked('dispute'), followed(1)])
   })
 
-  test('each refund is told once', () =>
+  test('each refund is recorded once', () =>
     given(minted(), refunded(first, true), followed(1))
       .when(wish({ through: 2, refunded: [first, second], unpaid: 'refund' }))
       .expectEvents([refunded(second), revoked('refund'), followed(2)]))
 
-  test('a refund that was recorded of the whole sale is not told again', () =>
+  test('a refund that was recorded for the whole sale is not recorded again', () =>
     given(minted(), oldRefund, revoked(null), followed(1))
       .when(wish({ through: 2, refunded: [first], unpaid: 'refund' }))
       .expectEvents([followed(2)]))
 
-  test('it back is given back', () =>
+  test('a reinstatement is reinstated', () =>
     given(minted(), refunded(first), revoked('refund'), followed(1))
       .when(wish({ through: 2 }))
       .expectEvents([reinstated(), followed(2)]))
 
-  test('it paid again by another payment is given back, though the first one stays refunded', () =>
+  test('that another payment counts is reinstated, though the first one stays refunded', () =>
     given(minted(), refunded(first), revoked('refund'), followed(1))
       .when(wish({ through: 2, refunded: [first], expiresAt: nextEnd, isRenewed: true }))
       .expectEvents([reinstated([]), renewed, followed(2)]))
 
-  test('another plan takes its terms, and keeps its end', () => {
+  test('another plan gets its terms, and keeps its expiry', () => {
     const team = { keyTypeId: 'team', quantity: 3, deviceLimit: 15, onExpiry: 'fallback' as const }
     given(minted())
       .when(wish({ terms: team }))
@@ -176,12 +176,12 @@ describe('a license whose sale wants', () => {
       .expectEvents([])
   })
 
-  test('what others wanted before with less knowledge stays as it is', () =>
+  test('less than it already reflects is unchanged', () =>
     given(minted(), followed(2))
       .when(wish({ through: 1, refunded: [first], unpaid: 'refund' }))
       .expectEvents([]))
 
-  test('it refunded says so also when a person has revoked it', () =>
+  test('a refund records it even if a person has revoked it', () =>
     given(minted(), revoked('person', 'abuse', at))
       .when(wish({ refunded: [first], unpaid: 'refund' }))
       .expectEvents([refunded(first), followed(1)]))
@@ -212,7 +212,7 @@ test.each([
   expect(after(minted(), ...events).revokedAt).not.toBeNull()
 })
 
-test('a revocation without a cause is the sale’s where it stands beside the refund', () => {
+test('a revocation without a cause belongs to the sale if it was recorded with the refund', () => {
   expect(after(minted(), refunded(first), revoked(null))).toMatchObject({ revokedCause: 'refund' })
   expect(after(minted(), refunded(first), revoked(null), reinstated())).toMatchObject({ revokedAt: null })
 })
@@ -222,7 +222,7 @@ const wishes = fc.record({
   expiresAt: fc.constantFrom(undefined, end, nextEnd),
 })
 
-test('whoever comes late with less knowledge changes nothing', () =>
+test('a late command that knows fewer facts changes nothing', () =>
   fc.assert(
     fc.property(
       fc.array(wishes, { minLength: 1, maxLength: 5 }).chain((all) => {

@@ -43,7 +43,7 @@ test('begins with the terms and no devices, minted or imported', () => {
   expect(state({ type: 'LicenseImported', data: terms })).toStrictEqual(issued)
 })
 
-test('shows who sits and who sat', () => {
+test('shows present and former devices', () => {
   expect(state(minted(), activated('laptop'))).toStrictEqual({
     ...issued,
     seatsUsed: 1,
@@ -55,7 +55,7 @@ test('shows who sits and who sat', () => {
   })
 })
 
-test('a device that came back shows its latest stay', () =>
+test('a device that was activated again shows its latest seat', () =>
   expect(
     state(minted(), activated('laptop'), deactivated('laptop'), activated('laptop', later)),
   ).toStrictEqual({
@@ -64,7 +64,7 @@ test('a device that came back shows its latest stay', () =>
     seats: new Map([['laptop', { ...seat, activatedAt: later }]]),
   }))
 
-test('a new key replaces the old one, and takes the seats or leaves them', () => {
+test('a new key replaces the old one, and frees the seats or keeps them', () => {
   const newKeyOnly = { ...issued, keyHash: 'b'.repeat(64), displayKey: 'ACME…8888' }
   const before = [
     minted({ deviceLimit: 3 }),

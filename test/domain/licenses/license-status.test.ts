@@ -36,5 +36,5 @@ test('a revoked license is revoked, whether its time has run out or not', () => 
   }
 })
 
-test('a revocation after the expiry outranks it too', () =>
+test('a revocation after the expiry takes precedence too', () =>
   expect(statusAt({ ...timed, revokedAt: after }, '2026-05-01T12:00:00.000Z')).toBe('revoked'))

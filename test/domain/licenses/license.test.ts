@@ -93,7 +93,7 @@ describe('issuing', () => {
       .when({ ...importing, devices: [device('laptop'), device('phone')] })
       .expectRefusal('seat_limit_reached'))
 
-  test('an import without a limit takes any number of devices', () =>
+  test('an import without a limit accepts any number of devices', () =>
     given()
       .when({
         ...importing,
@@ -106,7 +106,7 @@ describe('issuing', () => {
         activated('phone'),
       ]))
 
-  test('a device named twice in an import sits once', () =>
+  test('a device named twice in an import gets one seat', () =>
     given()
       .when({ ...importing, devices: [device('laptop'), device('laptop')] })
       .expectEvents([{ type: 'LicenseImported', data: terms }, activated('laptop')]))
@@ -127,15 +127,15 @@ test.each([activate('laptop'), deactivate('laptop'), remint, revoke, renew(nextE
 )
 
 describe('activating', () => {
-  test('a device takes a free seat', () =>
+  test('a device gets a free seat', () =>
     given(minted())
       .when(activate('laptop'))
       .expectEvents([activated('laptop', later)]))
 
-  test('a device that sits already takes no second seat, even on a full license', () =>
+  test('an active device gets no second seat, even on a full license', () =>
     given(minted(), activated('laptop')).when(activate('laptop')).expectEvents([]))
 
-  test('a device that sits already keeps its instance when the retry brings another', () =>
+  test('an active device keeps its instance when a retry sends another', () =>
     given(minted({ deviceLimit: 3 }), activated('laptop'))
       .when({ type: 'ActivateDevice', ...device('laptop'), instanceId: 'ins_other', at: later })
       .expectEvents([]))
@@ -158,17 +158,17 @@ describe('activating', () => {
       .when(activate('phone'))
       .expectEvents([activated('phone', later)]))
 
-  test('a seat that was given back can be taken by another device', () =>
+  test('a freed seat can be given to another device', () =>
     given(minted(), activated('laptop'), deactivated('laptop'))
       .when(activate('desktop'))
       .expectEvents([activated('desktop', later)]))
 
-  test('a device that gave its seat back can take it again', () =>
+  test('a deactivated device can be activated again', () =>
     given(minted(), activated('laptop'), deactivated('laptop'))
       .when(activate('laptop'))
       .expectEvents([activated('laptop', later)]))
 
-  test('a device that gave its seat back is refused when another took it', () =>
+  test('a deactivated device is refused when another has its seat', () =>
     given(minted(), activated('laptop'), deactivated('laptop'), activated('phone'))
       .when(activate('laptop'))
       .expectRefusal('seat_limit_reached'))
@@ -178,7 +178,7 @@ describe('activating', () => {
       .when(activate('desktop'))
       .expectEvents([activated('desktop', later)]))
 
-  test('a remint that keeps the devices keeps their seats taken', () =>
+  test('a remint that keeps the devices keeps their seats', () =>
     given(minted(), activated('laptop'), reminted(true))
       .when(activate('desktop'))
       .expectRefusal('seat_limit_reached'))
@@ -199,7 +199,7 @@ describe('activating on a license that is not active', () => {
       .expectRefusal('license_expired')
   })
 
-  test('gives seats on what has fallen back, within the limit', () => {
+  test('gives seats in fallback, within the limit', () => {
     given(fallback)
       .when(activate('laptop', afterEnd))
       .expectEvents([activated('laptop', afterEnd)])
@@ -224,18 +224,18 @@ describe('activating on a license that is not active', () => {
 })
 
 describe('deactivating', () => {
-  test('a device gives back its seat, under the instance that it sat with', () =>
+  test('a device frees its seat, under the instance of that seat', () =>
     given(minted(), activated('laptop'))
       .when(deactivate('laptop'))
       .expectEvents([deactivated('laptop', later)]))
 
-  test('a device that has already gone changes nothing', () =>
+  test('a deactivated device changes nothing', () =>
     given(minted(), activated('laptop'), deactivated('laptop')).when(deactivate('laptop')).expectEvents([]))
 
-  test('a device that never sat changes nothing', () =>
+  test('a device without a seat changes nothing', () =>
     given(minted(), activated('laptop')).when(deactivate('phone')).expectEvents([]))
 
-  test('a device whose seat a remint took changes nothing', () =>
+  test('a device whose seat a remint freed changes nothing', () =>
     given(minted(), activated('laptop'), reminted(false)).when(deactivate('laptop')).expectEvents([]))
 
   test.each<[string, LicenseEvent[]]>([
@@ -311,7 +311,7 @@ describe('the end of a paid period', () => {
       .expectEvents([{ type: 'LicenseExpired', data: { expiresAt: end, at: end } }])
   })
 
-  test('is a fall back where the key type says so', () =>
+  test('is a fallback if the key type says so', () =>
     given(fallback)
       .when(endPeriod(afterEnd))
       .expectEvents([{ type: 'LicenseFellBack', data: { expiresAt: end, at: afterEnd } }]))

@@ -50,7 +50,7 @@ function withoutOverwritten(all: readonly LicenseEvent[]): LicenseEvent[] {
   return all.filter((event, index) => newest.get(slotOf(event) ?? `event ${index}`) === index)
 }
 
-test('any history folds to the same license without the events that were overwritten', () => {
+test('any history leads to the same license without the overwritten events', () => {
   fc.assert(
     fc.property(fc.array(fc.oneof(events, more), { maxLength: 40 }), (later) => {
       const all = [minted(), ...later]
@@ -60,7 +60,7 @@ test('any history folds to the same license without the events that were overwri
   )
 })
 
-test('a device that came and went ten thousand times leaves three events to fold', () => {
+test('a device that was activated ten thousand times leaves three events to apply', () => {
   const visits = Array.from({ length: 10_000 }, () => [activated('laptop'), deactivated('laptop')]).flat()
   expect(withoutOverwritten([minted(), ...visits])).toStrictEqual([
     minted(),

@@ -61,22 +61,22 @@ describe('several units', () => {
   })
 })
 
-describe('what the request asks for', () => {
-  test('a device limit of its own stands for the whole license, not for a unit', () =>
+describe('the terms of the request', () => {
+  test('its device limit is that of the whole license, not of a unit', () =>
     expect(termsOf(inMultiples, { quantity: 4, deviceLimit: 5 }, at).deviceLimit).toBe(5))
 
   test('a device limit of null is unlimited', () =>
     expect(termsOf(single, { deviceLimit: null }, at).deviceLimit).toBeNull())
 
-  test('an expiry of null is perpetual, whatever the key type says', () =>
+  test('an expiry of null is perpetual, regardless of the key type', () =>
     expect(termsOf(yearly, { expiresAt: null }, at).expiresAt).toBeNull())
 
-  test('an expiry of its own stands, cut to its second', () =>
+  test('its expiry is kept, cut to the second', () =>
     expect(termsOf(yearly, { expiresAt: '2026-03-05T00:00:00.999Z' }, at).expiresAt).toBe(
       '2026-03-05T00:00:00.000Z',
     ))
 
-  test('an expiry in the next second is taken', () =>
+  test('an expiry in the next second is accepted', () =>
     expect(termsOf(single, { expiresAt: '2026-03-01T12:00:01.000Z' }, at).expiresAt).toBe(
       '2026-03-01T12:00:01.000Z',
     ))
@@ -108,14 +108,14 @@ test('seats are exactly the units times the devices of each', () =>
     ),
   ))
 
-describe('a license that was issued somewhere else', () => {
+describe('a license that another system issued', () => {
   test('has the terms of one issued then, ended or not', () => {
     const then = '2020-02-29T12:00:00.500Z'
     expect(termsFrom(yearly, {}, then)).toStrictEqual(termsOf(yearly, {}, then))
     expect(termsFrom(yearly, {}, then).expiresAt).toBe('2021-02-28T12:00:00.000Z')
   })
 
-  test('may have ended when it was issued, which none is that is issued now', () => {
+  test('may have expired already, unlike one that is issued now', () => {
     const asked = { expiresAt: '2026-02-01T00:00:00.900Z' }
     expect(termsFrom(single, asked, at).expiresAt).toBe('2026-02-01T00:00:00.000Z')
     expect(() => termsOf(single, asked, at)).toThrow(new Refusal('expiry_in_the_past'))

@@ -51,7 +51,7 @@ describe('reinstating', () => {
     given(minted()).when(reinstate).expectEvents([])
   })
 
-  test('is refused where the key type is gone, unless there is nothing to undo', () => {
+  test('is refused when the key type was deleted, unless there is nothing to undo', () => {
     const withoutKeyType = { ...reinstate, keyTypeIsThere: false }
     given(minted(), revoked).when(withoutKeyType).expectRefusal('license_key_type_gone')
     given(minted()).when(withoutKeyType).expectEvents([])
@@ -62,23 +62,23 @@ describe('reinstating', () => {
       [minted(), seated].reduce(evolveLicense, absentLicense),
     ))
 
-  test('is refused while the money is gone', () =>
+  test('is refused while no payment is left', () =>
     given(minted(), refunded, revoked).when(reinstate).expectRefusal('license_refunded'))
 
-  test('is refused where nothing is', () => given().when(reinstate).expectRefusal('license_not_found'))
+  test('is refused for an absent license', () => given().when(reinstate).expectRefusal('license_not_found'))
 })
 
-describe('giving a seat back', () => {
+describe('reseating a device', () => {
   const reseat: LicenseCommand = { type: 'ReseatDevice', deviceId: 'laptop', at }
 
-  test('seats the device as it was', () => {
+  test('gives the device its former seat', () => {
     given(minted(), seated, left)
       .when(reseat)
       .expectEvents([{ type: 'DeviceActivated', data: { ...device, at } }])
     given(minted(), seated).when(reseat).expectEvents([])
   })
 
-  test('is refused to a device that was never there, beyond the limit, and on a revoked license', () => {
+  test('is refused for a device that never had a seat, beyond the limit, and on a revoked license', () => {
     given(minted()).when(reseat).expectRefusal('device_not_found')
     given(minted({ deviceLimit: 1 }), seated, left, {
       type: 'DeviceActivated',
@@ -90,7 +90,7 @@ describe('giving a seat back', () => {
   })
 })
 
-describe('taking an import back', () => {
+describe('undoing an import', () => {
   const takeBack = (used: boolean): LicenseCommand => ({ type: 'TakeBackImport', reason: null, used, at })
   const takenBack: LicenseEvent = { type: 'ImportTakenBack', data: { reason: null, at } }
 

@@ -38,8 +38,7 @@ const approved: LoginEvent = { type: 'LoginApproved', data: { ...asked, ...grant
 const denied: LoginEvent = { type: 'LoginDenied', data: asked }
 
 describe('approving', () => {
-  test('records what was asked for and what was granted', () =>
-    given().when(approve).expectEvents([approved]))
+  test('records the requested and the granted scopes', () => given().when(approve).expectEvents([approved]))
 
   test('scopes are recorded as sets: sorted, without repeats', () =>
     given()
@@ -50,7 +49,7 @@ describe('approving', () => {
       })
       .expectEvents([approved]))
 
-  test('nothing is granted that was not asked for, nor nothing at all', () => {
+  test('a scope that was not requested is not granted, and neither is an empty set', () => {
     given()
       .when({ ...approve, scopes: ['products:read'] })
       .expectRefusal('scope_not_grantable')
@@ -76,7 +75,7 @@ describe('approving', () => {
       .when({ ...approve, tokenExpiresAt: at })
       .expectRefusal('expiry_in_the_past'))
 
-  test('what is granted is always a part of what was asked for and of what the role may grant', () =>
+  test('the granted scopes are always among the requested ones and among those of the role', () =>
     fc.assert(
       fc.property(
         fc.subarray([...Scope.options]),
@@ -102,7 +101,7 @@ describe('denying', () => {
   test('a second time changes nothing', () => given(denied).when(deny).expectEvents([]))
 })
 
-test('whatever was decided stays so', () => {
+test('a decision cannot be changed', () => {
   given(approved).when(approve).expectRefusal('login_settled')
   given(approved).when(deny).expectRefusal('login_settled')
   given(denied).when(approve).expectRefusal('login_settled')

@@ -29,12 +29,12 @@ describe('settings', () => {
       .when(change({ enabled: false }))
       .expectEvents([changed({ enabled: false })]))
 
-  test('that stand already are not recorded again', () =>
+  test('are not recorded again when they have not changed', () =>
     given(changed({ subject: 'Your key' }))
       .when(change({ subject: 'Your key' }))
       .expectEvents([]))
 
-  test('are usual from the start', () => given().when(change({})).expectEvents([]))
+  test('are the defaults at first', () => given().when(change({})).expectEvents([]))
 })
 
 const facts: MailFacts = {
@@ -53,7 +53,7 @@ const written = (settings: Partial<MailSettings>, about: Partial<MailFacts> = {}
   writeMail({ ...usual, ...settings }, { ...facts, ...about }, service)
 
 describe('a mail', () => {
-  test('is written in usual words by the service in the name of the vendor', () => {
+  test('has the default text, the address of the service and the name of the vendor', () => {
     const mail = written({})
     expect(mail).toMatchObject({
       from: { name: 'Acme Tools', email: service.email },
@@ -69,7 +69,7 @@ describe('a mail', () => {
     }
   })
 
-  test('is written in words of the product, in its name from the address of the service; answers go to the product', () => {
+  test('has the text and the name of the product and the address of the service; replies go to the product', () => {
     const from = { name: 'Acme', email: 'keys@acme.example' }
     const text = '{{ customer_name }} {{customer_email}} {{license_key}} {{quantity}} {{devices}} {{sale_id}}'
     const mail = written({ from, subject: '{{key_type_name}}!', text })
@@ -83,7 +83,7 @@ describe('a mail', () => {
     })
   })
 
-  test('comes from the address of the service alone, whatever a product asks for, and says which vendor it is', () => {
+  test('always comes from the address of the service, and names the vendor', () => {
     const senders: [from: MailSettings['from'], vendorName: string, name: string][] = [
       [null, 'Acme Tools', 'Acme Tools'],
       [{ name: null, email: 'keys@other.example' }, 'Acme Tools', 'Acme Tools'],
@@ -101,7 +101,7 @@ describe('a mail', () => {
     expect(written({ from }).replyTo).toBe('keys@acme.example')
   })
 
-  test('says what is not limited, and greets whoever has no name', () => {
+  test('says what is unlimited, and greets a customer without a name', () => {
     const about = { customer: { email: 'a@example.com', name: null }, deviceLimit: null, expiresAt: null }
     const { text } = written({ text: '{{greeting}}, {{devices}}, {{expires_on}}' }, about)
     expect(text).toBe('Hello, unlimited, never')
@@ -130,5 +130,5 @@ describe('a mail', () => {
   })
 })
 
-test('what nothing stands for is named', () =>
+test('unknown placeholders are named', () =>
   expect(unknownPlaceholders('{{license_key}} {{licence}} {{ toString }}')).toStrictEqual(['licence']))

@@ -49,11 +49,11 @@ describe('changing the role', () => {
   test('to the same role it changes nothing', () => given(added).when(change('owner', 0)).expectEvents([]))
   test('the last owner stays owner', () =>
     given(added).when(change('support', 0)).expectRefusal('last_owner'))
-  test('who is no owner is no last owner', () =>
+  test('a member who is not an owner is not the last owner', () =>
     given(added, madeSupport)
       .when(change('auditor', 0))
       .expectEvents([{ type: 'MemberRoleChanged', data: { role: 'auditor', at: later } }]))
-  test('nobody and one who was removed have none', () => {
+  test('an absent and a removed member have no role', () => {
     given().when(change('support', 1)).expectRefusal('member_not_found')
     given(added, removed).when(change('support', 1)).expectRefusal('member_not_found')
   })
@@ -64,14 +64,14 @@ describe('removing', () => {
   test('it is recorded', () => given(added).when(remove(1)).expectEvents([removed]))
   test('a second time changes nothing', () => given(added, removed).when(remove(0)).expectEvents([]))
   test('the last owner stays', () => given(added).when(remove(0)).expectRefusal('last_owner'))
-  test('nobody cannot be removed', () => given().when(remove(1)).expectRefusal('member_not_found'))
+  test('an absent member cannot be removed', () => given().when(remove(1)).expectRefusal('member_not_found'))
 })
 
 describe('a one-time link', () => {
   const issue: MemberCommand = { type: 'IssueLink', ...link }
   test('is recorded without what it holds', () => given(added).when(issue).expectEvents([issued]))
-  test('is made as often as it is asked for', () => given(added, issued).when(issue).expectEvents([issued]))
-  test('is made for nobody who is no member', () => {
+  test('is issued again for each request', () => given(added, issued).when(issue).expectEvents([issued]))
+  test('is issued only for members', () => {
     given().when(issue).expectRefusal('member_not_found')
     given(added, removed).when(issue).expectRefusal('member_not_found')
   })
@@ -86,7 +86,7 @@ describe('the state', () => {
     expect(state(added, removed)).toStrictEqual({ ...present, status: 'removed', removedAt: later })
   })
 
-  test('takes any sequence of events without an error, and is absent until an addition', () =>
+  test('accepts any sequence of events without an error, and is absent until an addition', () =>
     fc.assert(
       fc.property(fc.array(fc.constantFrom(added, issued, madeSupport, removed)), (history) => {
         expect(history.reduce(evolveMember, absentMember).status === 'absent').toBe(!history.includes(added))

@@ -61,7 +61,7 @@ describe('creating', () => {
       .when({ ...create, keyTypes: [] })
       .expectEvents([created, { type: 'KeyTypeAdded', data: { keyType: defaultKeyType, at } }]))
 
-  test('settings that are given stand beside the defaults of the others', () => {
+  test('given settings are combined with the defaults of the others', () => {
     const settings = { ...defaultSettings, freeTierEnabled: true, trialDurationDays: 0 }
     given()
       .when({ ...create, settings: { freeTierEnabled: true, trialDurationDays: 0 } })
@@ -123,19 +123,19 @@ describe('changing a product', () => {
         settingsChanged({ ...defaultSettings, leaseSeconds: 60 }, later),
       ]))
 
-  test('a change to what already is records nothing', () =>
+  test('a change to the present values records nothing', () =>
     given(...product, settingsChanged(trialOf14Days))
       .when({ ...change, name: 'Editor', keyPrefix: 'ACME', settings: { ...trialOf14Days } })
       .expectEvents([]))
 
-  test('a change that says nothing records nothing', () =>
+  test('an empty change records nothing', () =>
     given(...product)
       .when(change)
       .expectEvents([]))
 })
 
 describe('the trial length', () => {
-  test('null takes it back to never configured', () =>
+  test('null resets it to never configured', () =>
     given(...product, settingsChanged(trialOf14Days))
       .when({ ...change, settings: { trialDurationDays: null } })
       .expectEvents([settingsChanged(defaultSettings, later)]))
@@ -182,7 +182,7 @@ describe('key types', () => {
         },
       ]))
 
-  test('a change to what already is records nothing', () =>
+  test('a change to the present values records nothing', () =>
     given(...product)
       .when({ ...changePro, change: { name: 'Pro', entitlements: ['export'] } })
       .expectEvents([]))
@@ -207,7 +207,7 @@ describe('key types', () => {
       .when({ ...deletePro, keyTypeId: 'team' })
       .expectRefusal('key_type_is_last'))
 
-  test('one that was deleted is no longer there, and its id is free to take', () => {
+  test('a deleted one no longer exists, and its id can be used again', () => {
     given(...product, teamAdded, proDeleted)
       .when(deletePro)
       .expectRefusal('key_type_not_found')
@@ -275,7 +275,7 @@ describe('the state', () => {
     expect(after).toStrictEqual({ ...begun, keyTypes: [newPro, team], updatedAt: later })
   })
 
-  test('takes any sequence of events without an error, and is absent until a creation', () => {
+  test('accepts any sequence of events without an error, and is absent until a creation', () => {
     const events = fc.constantFrom<ProductEvent>(
       created,
       proAdded,

@@ -131,7 +131,7 @@ describe('a price', () => {
     at: later,
   })
 
-  test('is recorded as the provider gave it', () => {
+  test('is recorded as the provider returned it', () => {
     const found = { keyTypeId: 'pro', price: verified('price_1') }
     const event: ProductEvent = { type: 'PricesVerified', data: { prices: [found], at: later } }
     given(...product)
@@ -140,7 +140,7 @@ describe('a price', () => {
     expect(state(event)).toMatchObject({ keyTypes: [{ price: verified('price_1') }, { price: null }] })
   })
 
-  test('that was replaced, taken away or never there meanwhile is left out', () => {
+  test('that was replaced or removed meanwhile, or never existed, is skipped', () => {
     given(...product)
       .when(
         record(
@@ -152,7 +152,7 @@ describe('a price', () => {
       .expectEvents([])
   })
 
-  test('mapped to a key type stands with it, and others are taken away', () => {
+  test('mapped to a key type is set, and others are removed', () => {
     const map: ProductCommand = {
       type: 'MapPrices',
       prices: [{ keyTypeId: 'team', price: verified('price_3') }],

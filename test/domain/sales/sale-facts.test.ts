@@ -19,37 +19,37 @@ const sold = {
 const may = '2026-05-01T12:00:00.000Z'
 const june = '2026-06-01T12:00:00.000Z'
 
-const factsOf = (told: readonly SaleFact[]) => told.reduce(withFact, noFacts)
+const factsOf = (facts: readonly SaleFact[]) => facts.reduce(withFact, noFacts)
 
-test('the order and the number of tellings leave no trace', () =>
+test('the order and the repetition of facts have no effect', () =>
   fc.assert(
     fc.property(
-      fc.array(anyFact, { maxLength: 8 }).chain((told) =>
+      fc.array(anyFact, { maxLength: 8 }).chain((facts) =>
         fc.tuple(
-          fc.constant(told),
-          fc.shuffledSubarray([...told, ...told], {
-            minLength: told.length * 2,
-            maxLength: told.length * 2,
+          fc.constant(facts),
+          fc.shuffledSubarray([...facts, ...facts], {
+            minLength: facts.length * 2,
+            maxLength: facts.length * 2,
           }),
         ),
       ),
-      ([told, retold]) => {
-        const facts = factsOf(told)
-        expect(factsOf(retold)).toStrictEqual(facts)
-        for (const fact of told) expect(isNew(facts, fact)).toBe(false)
+      ([given, repeated]) => {
+        const facts = factsOf(given)
+        expect(factsOf(repeated)).toStrictEqual(facts)
+        for (const fact of given) expect(isNew(facts, fact)).toBe(false)
       },
     ),
     { numRuns: 1000 },
   ))
 
 /** The payment status, for a license until April unless `own` sets something else. */
-const standing = (told: readonly SaleFact[], own: Partial<typeof sold> = {}, keepRefunded = false) =>
-  paymentStatusOf({ ...sold, ...own }, factsOf(told), keepRefunded)
+const statusFrom = (facts: readonly SaleFact[], own: Partial<typeof sold> = {}, keepRefunded = false) =>
+  paymentStatusOf({ ...sold, ...own }, factsOf(facts), keepRefunded)
 
 const inApril = '2026-04-01T12:00:05.000Z'
 const of = (payment: string) => ({ payment })
 
-describe('money that goes back', () => {
+describe('a returned payment', () => {
   const whole = [{ payment: 'first', because: 'refund', amount: 4900, totalRefunded: 4900, currency: 'usd' }]
 
   test.each<[string, SaleFact[]]>([
@@ -58,22 +58,22 @@ describe('money that goes back', () => {
     ['in another currency', [refunded('re_1', 4900, { currency: 'eur' })]],
     ['of a payment that is not known', [refunded('re_1', 4900, { ...of('payment:pi_9'), full: true })]],
     [
-      'in parts that are told in all',
+      'in parts that are reported as totals',
       [refunded('c.2000', 2000, { cumulative: true }), refunded('c.3000', 3000, { cumulative: true })],
     ],
     ['in a dispute that is open', [disputed('SaleDisputed')]],
     ['in a dispute that was won', [disputed('DisputeLost'), disputed('DisputeWon')]],
-  ])('%s leaves what was paid', (_, told) => {
-    expect(standing(told)).toMatchObject({ refunded: [], unpaid: null, expiresAt: undefined })
+  ])('%s leaves what was paid', (_, facts) => {
+    expect(statusFrom(facts)).toMatchObject({ refunded: [], unpaid: null, expiresAt: undefined })
   })
 
-  test('as the provider says, or in parts that add up, is a full refund', () => {
-    expect(standing([refunded('re_1', 4900, { full: true })])).toMatchObject({
+  test('marked as full by the provider, or in parts that add up, is a full refund', () => {
+    expect(statusFrom([refunded('re_1', 4900, { full: true })])).toMatchObject({
       refunded: whole,
       unpaid: 'refund',
     })
     const parts = [refunded('re_1', 1000), refunded('re_2', 3900)]
-    expect(standing(parts)).toMatchObject({
+    expect(statusFrom(parts)).toMatchObject({
       refunded: [{ amount: 3900, totalRefunded: 4900 }],
       unpaid: 'refund',
     })
@@ -81,43 +81,45 @@ describe('money that goes back', () => {
       refunded('c.1000', 1000, { cumulative: true }),
       refunded('c.4900', 4900, { cumulative: true }),
     ]
-    expect(standing(inAll)).toMatchObject({
+    expect(statusFrom(inAll)).toMatchObject({
       refunded: [{ amount: 3900, totalRefunded: 4900 }],
       unpaid: 'refund',
     })
   })
 
-  test('in a dispute that was lost leaves nothing, whatever becomes of another dispute', () => {
-    expect(standing([disputed('SaleDisputed'), disputed('DisputeLost')])).toMatchObject({
+  test('by a lost dispute leaves no payment, regardless of another dispute', () => {
+    expect(statusFrom([disputed('SaleDisputed'), disputed('DisputeLost')])).toMatchObject({
       refunded: [{ because: 'dispute', amount: 4900 }],
       unpaid: 'dispute',
     })
-    expect(standing([disputed('DisputeWon', 'dp_1'), disputed('DisputeLost', 'dp_2')])).toMatchObject({
+    expect(statusFrom([disputed('DisputeWon', 'dp_1'), disputed('DisputeLost', 'dp_2')])).toMatchObject({
       unpaid: 'dispute',
     })
     const both = [refunded('re_1', 4900, { full: true }), disputed('DisputeWon')]
-    expect(standing(both)).toMatchObject({ refunded: whole, unpaid: 'refund' })
+    expect(statusFrom(both)).toMatchObject({ refunded: whole, unpaid: 'refund' })
   })
 
   test('is of the payment that any of its names names', () => {
-    const told = [refunded('re_1', 4900, of('payment:pi_7')), named(['payment:pi_7', 'invoice:in_0'])]
-    expect(standing(told)).toMatchObject({ unpaid: null })
-    expect(standing([...told, named(['invoice:in_0', 'charge:1'], true)])).toMatchObject({ unpaid: 'refund' })
-    const ofRenewal = [...told, named(['invoice:in_0', 'invoice:in_1']), renewed('in_1', may)]
-    expect(standing(ofRenewal)).toMatchObject({
+    const facts = [refunded('re_1', 4900, of('payment:pi_7')), named(['payment:pi_7', 'invoice:in_0'])]
+    expect(statusFrom(facts)).toMatchObject({ unpaid: null })
+    expect(statusFrom([...facts, named(['invoice:in_0', 'charge:1'], true)])).toMatchObject({
+      unpaid: 'refund',
+    })
+    const ofRenewal = [...facts, named(['invoice:in_0', 'invoice:in_1']), renewed('in_1', may)]
+    expect(statusFrom(ofRenewal)).toMatchObject({
       refunded: [{ payment: 'in_1' }],
       unpaid: null,
       expiresAt: april,
     })
   })
 
-  test('that was recorded of the whole sale takes what was paid until then', () => {
+  test('by a refund of the whole sale includes every earlier payment', () => {
     const old = refunded('re_1', 100, { payment: null, full: true })
-    expect(standing([old])).toMatchObject({ unpaid: 'refund' })
+    expect(statusFrom([old])).toMatchObject({ unpaid: 'refund' })
     const later = renewed('in_1', may)
     const paidLater = { ...later, data: { ...later.data, occurredAt: inApril } } as SaleFact
-    expect(standing([old, paidLater])).toMatchObject({ unpaid: null, expiresAt: may })
-    expect(standing([disputed('DisputeLost', 'dp_1', null)])).toMatchObject({ unpaid: 'dispute' })
+    expect(statusFrom([old, paidLater])).toMatchObject({ unpaid: null, expiresAt: may })
+    expect(statusFrom([disputed('DisputeLost', 'dp_1', null)])).toMatchObject({ unpaid: 'dispute' })
   })
 })
 
@@ -126,15 +128,15 @@ describe('the period of a payment', () => {
     refunded(`re_${paymentId}`, amount, of(paymentId === 'first' ? 'payment:pi_1' : `invoice:${paymentId}`))
 
   test.each<[string, SaleFact[], string | null | undefined]>([
-    ['is as the license was issued when nothing is told', [], undefined],
+    ['is as the license was issued when nothing is reported', [], undefined],
     ['runs as long as the last renewal', [renewed('in_2', june), renewed('in_1', may)], june],
     ['never makes the license shorter', [renewed('in_1', '2026-03-15T00:00:00.000Z')], april],
     ['ends with what is paid', [renewed('in_1', may), ended(null)], may],
     ['ends when the end says so', [ended(may)], may],
     ['is renewed by a payment that comes after the end', [ended(may), renewed('in_2', june)], june],
-    ['is told of the first payment', [named(['invoice:in_0'], true, may)], may],
-  ])('%s', (_, told, expiresAt) => {
-    expect(standing(told)).toMatchObject({ refunded: [], unpaid: null, expiresAt })
+    ['is reported for the first payment', [named(['invoice:in_0'], true, may)], may],
+  ])('%s', (_, facts, expiresAt) => {
+    expect(statusFrom(facts)).toMatchObject({ refunded: [], unpaid: null, expiresAt })
   })
 
   test.each<[string, SaleFact[], string]>([
@@ -144,44 +146,44 @@ describe('the period of a payment', () => {
     ['of the first payment', [renewed('in_1', may), refundOf('first')], may],
     ['in a lost dispute', [renewed('in_1', may), disputed('DisputeLost', 'dp_1', 'invoice:in_1')], april],
     [
-      'of the last renewal, whose end the subscription told',
+      'of the last renewal, whose end the subscription reported',
       [renewed('in_1', may), renewed('in_2', june), refundOf('in_2'), ended(june)],
       may,
     ],
-  ])('is taken back with the money %s', (_, told, expiresAt) => {
-    expect(standing(told)).toMatchObject({ refunded: [{}], unpaid: null, expiresAt })
+  ])('is taken back with the money %s', (_, facts, expiresAt) => {
+    expect(statusFrom(facts)).toMatchObject({ refunded: [{}], unpaid: null, expiresAt })
   })
 
   test('stays with a license that its product keeps', () => {
-    const told = [renewed('in_1', may), refundOf('in_1')]
-    expect(standing(told, {}, true)).toMatchObject({ refunded: [{ payment: 'in_1' }], expiresAt: may })
+    const facts = [renewed('in_1', may), refundOf('in_1')]
+    expect(statusFrom(facts, {}, true)).toMatchObject({ refunded: [{ payment: 'in_1' }], expiresAt: may })
   })
 
-  test('of all payments taken back leaves nothing', () => {
-    const told = [renewed('in_1', may), refundOf('first'), refundOf('in_1')]
-    expect(standing(told)).toMatchObject({
+  test('ends when all payments are returned', () => {
+    const facts = [renewed('in_1', may), refundOf('first'), refundOf('in_1')]
+    expect(statusFrom(facts)).toMatchObject({
       refunded: [{ totalRefunded: 9800 }, { totalRefunded: 9800 }],
       unpaid: 'refund',
       expiresAt: may,
     })
     const free = [renewed('in_1', may), refundOf('in_1')]
-    expect(standing(free, { amount: 0 })).toMatchObject({ unpaid: 'refund' })
-    expect(standing([...free, renewed('in_2', june)], { amount: 0 })).toMatchObject({ unpaid: null })
+    expect(statusFrom(free, { amount: 0 })).toMatchObject({ unpaid: 'refund' })
+    expect(statusFrom([...free, renewed('in_2', june)], { amount: 0 })).toMatchObject({ unpaid: null })
   })
 
-  test('of a license without an end leaves it so, until the subscription ends or its period was taken back', () => {
+  test('gives no expiry to a perpetual license until the subscription ends or the period is returned', () => {
     const perpetual = { firstExpiresAt: null }
-    const told = [renewed('in_1', may), renewed('in_2', june)]
-    expect(standing(told, perpetual)).toMatchObject({ expiresAt: null })
-    expect(standing([...told, refundOf('in_2')], perpetual)).toMatchObject({ expiresAt: may })
-    expect(standing([...told, refundOf('in_1')], perpetual)).toMatchObject({ expiresAt: null })
-    expect(standing([renewed('in_1', may), ended(null)], perpetual)).toMatchObject({ expiresAt: may })
+    const facts = [renewed('in_1', may), renewed('in_2', june)]
+    expect(statusFrom(facts, perpetual)).toMatchObject({ expiresAt: null })
+    expect(statusFrom([...facts, refundOf('in_2')], perpetual)).toMatchObject({ expiresAt: may })
+    expect(statusFrom([...facts, refundOf('in_1')], perpetual)).toMatchObject({ expiresAt: null })
+    expect(statusFrom([renewed('in_1', may), ended(null)], perpetual)).toMatchObject({ expiresAt: may })
     const atOnce = ended(null)
-    expect(standing([atOnce], perpetual)).toMatchObject({ expiresAt: atOnce.data.occurredAt })
+    expect(statusFrom([atOnce], perpetual)).toMatchObject({ expiresAt: atOnce.data.occurredAt })
   })
 })
 
-describe('a subscription that tells itself how far it is paid', () => {
+describe('a subscription that reports its own paid period', () => {
   const paidInApril = (own: object = {}) => {
     const fact = renewed('77', null)
     return { ...fact, data: { ...fact.data, occurredAt: inApril, ...own } } as SaleFact
@@ -189,23 +191,23 @@ describe('a subscription that tells itself how far it is paid', () => {
   const until = (paidUntil: string) => subscription(at, { paidUntil })
 
   test('is renewed from the second period on', () => {
-    expect(standing([until(april)])).toMatchObject({ expiresAt: april, isRenewed: false })
-    expect(standing([until(april), until(may)])).toMatchObject({ expiresAt: may, isRenewed: true })
-    expect(standing([until(april), paidInApril(), until(may)])).toMatchObject({
+    expect(statusFrom([until(april)])).toMatchObject({ expiresAt: april, isRenewed: false })
+    expect(statusFrom([until(april), until(may)])).toMatchObject({ expiresAt: may, isRenewed: true })
+    expect(statusFrom([until(april), paidInApril(), until(may)])).toMatchObject({
       expiresAt: may,
       isRenewed: true,
     })
   })
 
   test('loses the period of the payment that was refunded', () => {
-    const told = [until(april), until(may), paidInApril(), refunded('re_1', 4900, of('invoice:77'))]
-    expect(standing(told)).toMatchObject({ unpaid: null, expiresAt: april })
-    expect(standing(told.slice(1))).toMatchObject({ unpaid: null, expiresAt: april })
+    const facts = [until(april), until(may), paidInApril(), refunded('re_1', 4900, of('invoice:77'))]
+    expect(statusFrom(facts)).toMatchObject({ unpaid: null, expiresAt: april })
+    expect(statusFrom(facts.slice(1))).toMatchObject({ unpaid: null, expiresAt: april })
   })
 
-  test('is paid by somebody though no payment is known', () => {
-    const told = [until(april), until(may), refunded('re_1', 4900, { full: true })]
-    expect(standing(told)).toMatchObject({ unpaid: null, expiresAt: may })
+  test('counts as paid though no payment is known', () => {
+    const facts = [until(april), until(may), refunded('re_1', 4900, { full: true })]
+    expect(statusFrom(facts)).toMatchObject({ unpaid: null, expiresAt: may })
   })
 })
 
@@ -214,13 +216,15 @@ describe('a subscription that was paused', () => {
 
   test('runs until the end of what is paid, and on when it is resumed', () => {
     const perpetual = { firstExpiresAt: null, paidUntil: april }
-    expect(standing([paused(true, at)], perpetual)).toMatchObject({ expiresAt: april, unpaid: null })
-    expect(standing([paused(false, inApril), paused(true, at)], perpetual)).toMatchObject({ expiresAt: null })
-    expect(standing([paused(true, at), renewed('in_1', may)])).toMatchObject({ expiresAt: may })
+    expect(statusFrom([paused(true, at)], perpetual)).toMatchObject({ expiresAt: april, unpaid: null })
+    expect(statusFrom([paused(false, inApril), paused(true, at)], perpetual)).toMatchObject({
+      expiresAt: null,
+    })
+    expect(statusFrom([paused(true, at), renewed('in_1', may)])).toMatchObject({ expiresAt: may })
   })
 
-  test('takes nothing where it is not known how far it is paid', () => {
-    expect(standing([paused(true, at)], { firstExpiresAt: null })).toMatchObject({ expiresAt: null })
+  test('changes nothing when the end of the paid period is unknown', () => {
+    expect(statusFrom([paused(true, at)], { firstExpiresAt: null })).toMatchObject({ expiresAt: null })
   })
 })
 

@@ -32,10 +32,10 @@ const recordLicense = { type: 'RecordLicense', license: { ...editor, expiresAt: 
 const again = { type: 'ReceiveAgain', notificationId: 'evt_2', at: later } as const
 
 describe('a sale', () => {
-  test('is received with what is issued for it', () =>
+  test('is received with the key type to issue', () =>
     given().when({ type: 'ReceiveSale', received, resolution: editor }).expectEvents([saleReceived, mapped]))
 
-  test('is received with the reason why nothing can be', () =>
+  test('is received with the reason why it is parked', () =>
     given()
       .when({ type: 'ReceiveSale', received, resolution: noMapping })
       .expectEvents([saleReceived, parked]))
@@ -43,7 +43,7 @@ describe('a sale', () => {
   test('is not received twice', () =>
     given(saleReceived, mapped).when({ type: 'ReceiveSale', received, resolution: editor }).expectEvents([]))
 
-  test('that is absent is told of nothing', () =>
+  test('that is absent refuses every command', () =>
     given()
       .when({ type: 'RecordFacts', facts: [refunded('re_1', 1)] })
       .expectRefusal('sale_not_found'))
@@ -55,19 +55,19 @@ describe('a sale', () => {
       .expectEvents([{ type: 'SaleParked', data: { reason: 'no_mapping', detail: 'price_2', at } }])
   })
 
-  test('keeps what it is issued for', () =>
+  test('keeps its key type', () =>
     given(saleReceived, mapped)
       .when({ type: 'ResolveSale', resolution: { productId: 'player', keyTypeId: 'pro' }, at })
       .expectEvents([]))
 
-  test('that has its license is parked no more', () =>
+  test('that has its license is no longer parked', () =>
     given(saleReceived, mapped, licensed, paid)
       .when({ type: 'ResolveSale', resolution: noMapping, at })
       .expectEvents([]))
 })
 
 describe('its license', () => {
-  test('is recorded with the payment, and with what was told before', () =>
+  test('is recorded with the payment, and with the facts that came before the sale', () =>
     given(saleReceived, mapped)
       .when({ ...recordLicense, kept: [refunded('re_1', 1), refunded('re_1', 1)] })
       .expectEvents([licensed, paid, refunded('re_1', 1)]))
@@ -78,11 +78,11 @@ describe('its license', () => {
   test('is not recorded before every link of the sale leads to it', () =>
     given(saleReceived, mapped, linked).when(recordLicense).expectEvents([]))
 
-  test('that exists counts, whatever the sale was parked for in the meantime', () =>
+  test('that exists counts, even if the sale was parked meanwhile', () =>
     given(saleReceived, mapped, parked).when(recordLicense).expectEvents([licensed, paid]))
 })
 
-describe('what is told again', () => {
+describe('a repeated notification', () => {
   test('is counted', () =>
     given(saleReceived, mapped)
       .when({ ...again, links: ownLinks })
@@ -98,7 +98,7 @@ describe('what is told again', () => {
       .when({ ...again, links: [] })
       .expectEvents([]))
 
-  test('tells nothing new of a dispute that was won', () =>
+  test('adds nothing to a dispute that was won', () =>
     given(saleReceived, mapped, disputed('DisputeWon'))
       .when({ type: 'RecordFacts', facts: [disputed('SaleDisputed'), disputed('DisputeLost')] })
       .expectEvents([]))

@@ -48,7 +48,7 @@ describe('publishing', () => {
       decideSigning(keysAfter(first), command('RotateKey', '2', '2026-03-02T12:00:00.000Z')),
     ).toStrictEqual([second]))
 
-  test('while one is on its way, a rotation changes nothing', () => {
+  test('while a published key does not sign yet, a rotation changes nothing', () => {
     const keys = keysAfter(first, second)
     expect(decideSigning(keys, command('RotateKey', '3', '2026-03-02T12:04:59.999Z'))).toStrictEqual([])
     expect(decideSigning(keys, command('RotateKey', '3', '2026-03-02T12:05:00.000Z'))).toHaveLength(1)

@@ -25,7 +25,7 @@ const end: SubjectCommand = { type: 'EndErasure', erased: found, at }
 const begun: SubjectEvent = { type: 'ErasureBegun', data: { ...who, at } }
 const erased: SubjectEvent = { type: 'SubjectErased', data: { ...found, at } }
 
-test('it is begun once, and ended once', () => {
+test('an erasure begins once and ends once', () => {
   given().when(begin).expectEvents([begun])
   given(begun).when(begin).expectEvents([])
   given(begun).when(end).expectEvents([erased])
@@ -33,9 +33,9 @@ test('it is begun once, and ended once', () => {
   given(begun, erased).when(end).expectEvents([])
 })
 
-test('what was not begun does not end', () => given().when(end).expectEvents([]))
+test('an erasure that has not begun does not end', () => given().when(end).expectEvents([]))
 
-test('what was found is known', () =>
+test('the state holds what was found', () =>
   expect([begun, erased].reduce(evolveSubject, presentSubject)).toStrictEqual({
     ...who,
     status: 'erased',
@@ -56,7 +56,7 @@ test('the holder of a license is erased once, and stays a subject without a name
   })
 })
 
-test('a license of nobody has nobody to erase, and one that is not there is refused', () => {
+test('a license without a holder has nothing to erase, and an absent one is refused', () => {
   givenLicense(minted({ holder: null }))
     .when(erase)
     .expectEvents([])

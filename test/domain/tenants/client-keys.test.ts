@@ -55,7 +55,7 @@ describe('the SDK key', () => {
       .expectEvents([issued('1')])
   })
 
-  test('is issued once, whoever asks', () => {
+  test('is issued once, for any number of requests', () => {
     given(created, issued('1')).when(command('IssueSdkKey', '1')).expectEvents([])
     given(created, issued('1')).when(command('IssueSdkKey', '2')).expectEvents([])
   })
@@ -70,7 +70,7 @@ describe('the SDK key', () => {
       .expectEvents([rotated('3')])
   })
 
-  test('is not put back by an operation that a later one has overtaken', () => {
+  test('is not restored by an operation after a later one', () => {
     given(created, issued('1'), rotated('2')).when(command('RotateSdkKey', '1')).expectEvents([])
     given(created, issued('1'), rotated('2'), rotated('3'))
       .when(command('RotateSdkKey', '2'))
@@ -102,13 +102,13 @@ describe('the checkout key', () => {
   })
 })
 
-test('nobody has no keys', () => {
+test('an absent tenant has no keys', () => {
   given().when(command('IssueSdkKey', '1')).expectRefusal('tenant_not_found')
   given().when(command('RotateSdkKey', '1')).expectRefusal('tenant_not_found')
   given().when(issueCheckout).expectRefusal('tenant_not_found')
 })
 
-test('the keys are the last ones, and everything else of the tenant leaves them alone', () => {
+test('the keys are the latest ones, and other events of the tenant do not change them', () => {
   const history = [created, issued('1'), checkoutIssued, suspended, rotated('2')]
   expect(history.reduce(evolveClientKeys, noClientKeys)).toStrictEqual({
     tenantId: 'acme',
@@ -118,7 +118,7 @@ test('the keys are the last ones, and everything else of the tenant leaves them 
   })
 })
 
-test('the tenant itself knows nothing of its keys', () => {
+test('the state of the tenant does not hold its keys', () => {
   const history = [created, issued('1'), checkoutIssued, rotated('2')]
   expect(history.reduce(evolveTenant, absentTenant)).toStrictEqual(evolveTenant(absentTenant, created))
 })

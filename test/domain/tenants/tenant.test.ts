@@ -74,7 +74,7 @@ describe('creating', () => {
   )
 })
 
-test.each([suspend, reinstate, close])('$type on a tenant that is not there is refused', (command) =>
+test.each([suspend, reinstate, close])('$type on an absent tenant is refused', (command) =>
   given().when(command).expectRefusal('tenant_not_found'),
 )
 
@@ -132,7 +132,7 @@ describe('whether another member approves', () => {
       .when(rule(true))
       .expectEvents([changed(true)])
   })
-  test('cannot be changed of a tenant that is closed, or not there', () => {
+  test('cannot be changed for a closed or absent tenant', () => {
     given(created, closed).when(rule(true)).expectRefusal('tenant_closed')
     given().when(rule(true)).expectRefusal('tenant_not_found')
   })
@@ -151,7 +151,7 @@ describe('the state', () => {
     expect(state(created, ruled)).toStrictEqual({ ...present, status, anotherMemberApproves: true })
   })
 
-  test('takes any sequence of events without an error, and is absent until a creation', () => {
+  test('accepts any sequence of events without an error, and is absent until a creation', () => {
     const events = fc.array(fc.constantFrom(created, suspended, reinstated, closed))
     fc.assert(
       fc.property(events, (history) => {

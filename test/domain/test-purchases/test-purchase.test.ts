@@ -55,16 +55,16 @@ test('a stage begins once and ends once', () => {
   given(started, done('checkout')).when(end('checkout', 'failed')).expectEvents([])
 })
 
-test('a stage whose turn it is not records nothing', () => {
+test('a stage that is not the next one records nothing', () => {
   given(started).when(begin('webhook')).expectEvents([])
   given(started).when(end('license_minted', 'done')).expectEvents([])
   given(started, failed('checkout')).when(begin('webhook')).expectEvents([])
 })
 
-test('nothing can be done to one that is not there', () =>
+test('an absent test purchase refuses every command', () =>
   given().when(begin('checkout')).expectRefusal('test_purchase_not_found'))
 
-test('every stage done is a success, one failed is a failure that nothing follows', () => {
+test('it succeeds after every stage, and fails at the first failed one', () => {
   const state = (...events: TestPurchaseEvent[]) => events.reduce(evolveTestPurchase, absentTestPurchase)
   const stage = (name: Stage, status: string) => ({
     name,
@@ -90,7 +90,7 @@ test('every stage done is a success, one failed is a failure that nothing follow
   })
 })
 
-test('whatever happens in whatever order, stages are done from the first on and none after a failure', () => {
+test('for any commands in any order, stages are done in order and none after a failure', () => {
   const command = fc.oneof(
     fc.constantFrom(...Stage.options).map(begin),
     fc

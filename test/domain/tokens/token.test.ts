@@ -33,7 +33,7 @@ describe('creating', () => {
       .when({ ...create, scopes: ['licenses:read', 'danger', 'licenses:read'] })
       .expectEvents([created]))
 
-  test('an expiry one millisecond ahead is taken', () => {
+  test('an expiry one millisecond ahead is accepted', () => {
     const expiresAt = '2026-03-01T12:00:00.001Z'
     given()
       .when({ ...create, expiresAt })
@@ -60,7 +60,7 @@ describe('revoking', () => {
       .when(revoke)
       .expectEvents([{ type: 'TokenRevoked', data: { at: later } }]))
   test('a revoked token stays as it is', () => given(created, revoked).when(revoke).expectEvents([]))
-  test('a token that is not there is refused', () => given().when(revoke).expectRefusal('token_not_found'))
+  test('an absent token is refused', () => given().when(revoke).expectRefusal('token_not_found'))
 })
 
 describe('the state', () => {
@@ -72,7 +72,7 @@ describe('the state', () => {
     expect(state(created, revoked)).toStrictEqual({ ...live, status: 'revoked', revokedAt: at })
   })
 
-  test('takes any sequence of events without an error, and is absent until a creation', () =>
+  test('accepts any sequence of events without an error, and is absent until a creation', () =>
     fc.assert(
       fc.property(fc.array(fc.constantFrom(created, revoked)), (history) => {
         expect(state(...history).status === 'absent').toBe(!history.includes(created))

@@ -47,7 +47,7 @@ describe('a trial', () => {
       .when({ ...report, at: '2026-03-02T12:00:00.000Z' })
       .expectEvents([]))
 
-  test('has started at a whole second, as the wire tells it', () =>
+  test('starts at a whole second, as in answers', () =>
     expect(trialStatusOf(trialAfter(startedAt('2026-03-01T12:00:00.999Z')), 14, at)).toStrictEqual({
       startedAt: unix(at),
       alreadyUsed: false,
@@ -73,14 +73,14 @@ describe('a trial has run out', () => {
   test('at once where trials are off', () => expect(usedAt(at, 0, at)).toBe(true))
   test('never where no length is configured: nobody knows', () =>
     expect(usedAt(at, undefined, '2027-08-01T12:00:00.000Z')).toBe(false))
-  test('no more when the vendor makes it longer', () => {
+  test('no longer when the vendor makes it longer', () => {
     const now = '2026-03-20T12:00:00.000Z'
     expect(usedAt(at, 14, now)).toBe(true)
     expect(usedAt(at, 30, now)).toBe(false)
   })
 })
 
-describe('the entry lives for 18 months of the calendar', () => {
+describe('the trial counts for 18 calendar months', () => {
   test.each([
     ['2026-03-01T12:00:00.000Z', '2027-09-01T12:00:00.000Z'],
     ['2026-08-31T08:00:00.000Z', '2028-02-29T08:00:00.000Z'],
@@ -100,7 +100,7 @@ describe('the entry lives for 18 months of the calendar', () => {
       .expectEvents([startedAt(after)])
   })
 
-  test('after it a trial starts anew', () => {
+  test('after that a new trial starts', () => {
     const again = '2027-10-01T12:00:00.000Z'
     expect(trialStatusOf(trialAfter(startedAt(at), startedAt(again)), 14, again)).toStrictEqual({
       startedAt: unix(again),
@@ -124,7 +124,7 @@ describe('a machine with more than 20 installs', () => {
       .when({ ...report, installs: 21 })
       .expectEvents([]))
 
-  test('is noticed whether or not anybody is on trial', () => {
+  test('is noticed with or without a trial', () => {
     given()
       .when({ ...report, state: 'free_tier', installs: 21 })
       .expectEvents([foundShared(at)])
@@ -138,11 +138,11 @@ describe('a machine with more than 20 installs', () => {
       trialStatusOf(trialAfter(startedAt(at), foundShared(at)), 14, '2027-01-01T00:00:00.000Z'),
     ).toStrictEqual({ startedAt: unix(at), alreadyUsed: false }))
 
-  test('without a trial has nothing to tell', () =>
+  test('without a trial has no trial status', () =>
     expect(trialStatusOf(trialAfter(foundShared(at)), 14, at)).toBeUndefined())
 })
 
-test('nothing is known of a machine that never reported', () =>
+test('a machine without reports is unknown', () =>
   expect(trialStatusOf(unknownMachine, 14, at)).toBeUndefined())
 
 describe('over any reports in any order', () => {
@@ -175,7 +175,7 @@ describe('over any reports in any order', () => {
   }
   const anyDays = fc.option(fc.integer({ min: 0, max: 60 }), { nil: undefined })
 
-  test('a replay of what was recorded tells the same', () =>
+  test('a replay of the events gives the same status', () =>
     fc.assert(
       fc.property(anyDays, reports, (days, told) => {
         const { trial, events, answers } = live(days, told)
@@ -186,7 +186,7 @@ describe('over any reports in any order', () => {
       }),
     ))
 
-  test('a start never moves while its entry lives, and two are more than 18 months apart', () =>
+  test('a start never changes while it counts, and two starts are more than 18 months apart', () =>
     fc.assert(
       fc.property(anyDays, reports, (days, told) => {
         const { events, answers } = live(days, told)
@@ -220,7 +220,7 @@ describe('over any reports in any order', () => {
       }),
     ))
 
-  test('reporting the same twice changes nothing the second time', () =>
+  test('a repeated report changes nothing', () =>
     fc.assert(
       fc.property(
         reports,

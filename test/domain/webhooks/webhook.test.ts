@@ -50,12 +50,12 @@ const rotated = (operationId: string): WebhookEvent => ({
 const removed = (operationId: string): WebhookEvent => ({ type: 'WebhookRemoved', data: { operationId, at } })
 
 describe('setting', () => {
-  test('the first time takes every event and brings a secret', () =>
+  test('the first time selects every event and creates a secret', () =>
     given()
       .when(set('1'))
       .expectEvents([configured('1')]))
 
-  test('another address, or other events, changes those and leaves the secret', () => {
+  test('another URL, or other events, changes those and keeps the secret', () => {
     given(configured('1'))
       .when(set('2', { url: other }))
       .expectEvents([changed('2', other)])
@@ -77,12 +77,12 @@ describe('setting', () => {
       .expectEvents([changed('3', other, ['license.created'])])
   })
 
-  test('what stands already records nothing', () =>
+  test('the present settings record nothing', () =>
     given(configured('1'))
       .when(set('2', { events: all }))
       .expectEvents([]))
 
-  test('a rotation brings a secret, and lets the former one go on for a day', () => {
+  test('a rotation creates a secret, and keeps the former one for a day', () => {
     given(configured('1'))
       .when(set('2', { rotateSecret: true }))
       .expectEvents([rotated('2')])
@@ -91,7 +91,7 @@ describe('setting', () => {
       .expectEvents([changed('2', other), rotated('2')])
   })
 
-  test('a rotation of nothing is the first setting', () =>
+  test('a rotation without a webhook is the first setting', () =>
     given()
       .when(set('1', { rotateSecret: true }))
       .expectEvents([configured('1')]))
@@ -106,7 +106,7 @@ describe('removing', () => {
     given().when(remove('1')).expectEvents([])
   })
 
-  test('leaves room for a new beginning with another secret', () =>
+  test('allows new settings with another secret', () =>
     given(configured('1'), removed('2'))
       .when(set('3'))
       .expectEvents([configured('3')]))
@@ -162,7 +162,7 @@ describe('the secrets of a moment', () => {
   )
 })
 
-test('events of settings that were never there are taken without an error', () => {
+test('events of absent settings are applied without an error', () => {
   for (const event of [changed('1', url), rotated('1'), removed('1')]) {
     expect(evolveWebhook(noWebhook, event)).toStrictEqual({ ...noWebhook, operationIds: ['1'] })
   }
