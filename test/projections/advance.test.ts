@@ -129,18 +129,18 @@ test('a process continues from where another process has advanced the tables', a
 test('a process whose event store hangs holds no lock, so other processes can advance the tables', async () => {
   const { tenantId, position } = await appendTenant()
   const { log } = countedLog()
-  const asked = Promise.withResolvers<void>()
+  const called = Promise.withResolvers<void>()
   const answer = Promise.withResolvers<LogPage>()
   onTestFinished(() => answer.resolve({ entries: [], through: undefined }))
   const hanging: LogReader = {
     head: log.head,
     readPage: () => {
-      asked.resolve()
+      called.resolve()
       return answer.promise
     },
   }
   const stuck = readModelsOn(hanging, 60_000).advanceTo(position)
-  await asked.promise
+  await called.promise
   // Asserted separately: Postgres ends idle transactions, so the other process would succeed later even with the lock.
   expect(await holdersOfProjectionLock()).toStrictEqual([])
   await readModelsOn(log).advanceTo(position)

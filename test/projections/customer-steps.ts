@@ -74,8 +74,8 @@ export function customerStepRunner({ services, clock }: TestLedger, tenantId: st
     const operation = 'operation' in step ? `cnf_${step.operation}` : ''
     switch (step.do) {
       case 'add customer': {
-        const asked = { email: `${tenantId}@example.com`, name: 'Ada', metadata: {} }
-        const { customer } = await createCustomer(services, tenantId, asked, origin)
+        const person = { email: `${tenantId}@example.com`, name: 'Ada', metadata: {} }
+        const { customer } = await createCustomer(services, tenantId, person, origin)
         return customerIds.push(customer.customerId)
       }
       case 'erase customer':
@@ -90,8 +90,8 @@ export function customerStepRunner({ services, clock }: TestLedger, tenantId: st
         return issueCheckoutKey(services, tenantId, origin)
       case 'set webhook': {
         const { rotateSecret } = step
-        const asked = { url: `https://example.com/${step.url}`, events: undefined, rotateSecret }
-        return setWebhook(services, tenantId, asked, operation, origin)
+        const settings = { url: `https://example.com/${step.url}`, events: undefined, rotateSecret }
+        return setWebhook(services, tenantId, settings, operation, origin)
       }
       case 'remove webhook':
         return removeWebhook(services, tenantId, operation, origin)

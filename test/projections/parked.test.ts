@@ -65,24 +65,24 @@ async function expectNoDifference(): Promise<void> {
 
 describe('later events of a parked stream are left out', () => {
   test('when the writes of a page were computed speculatively', async () => {
-    const aside = await newLicense()
+    const parked = await newLicense()
     const other = await newLicense()
-    await park(aside)
+    await park(parked)
     // After two uncontended batches the next page's writes are computed before the parked streams are known.
     for (const _ of [1, 2]) await newLicense()
-    await append(aside.id, 1, activated())
+    await append(parked.id, 1, activated())
     await append(other.id, 0, activated())
     await catchUp()
-    expect(await stateOf(aside)).toStrictEqual({ revision: 0, devices: 0 })
+    expect(await stateOf(parked)).toStrictEqual({ revision: 0, devices: 0 })
     expect(await stateOf(other)).toStrictEqual({ revision: 1, devices: 1 })
     await expectNoDifference()
   })
 
   test('by a process that has just begun', async () => {
-    const aside = await newLicense()
+    const parked = await newLicense()
     const other = await newLicense()
-    await park(aside)
-    await append(aside.id, 1, activated())
+    await park(parked)
+    await append(parked.id, 1, activated())
     await append(other.id, 0, activated())
     const fresh = createReadModels(api.ledger.db, api.ledger.services.ledger, {
       timeLimitMs: 10_000,
@@ -90,20 +90,20 @@ describe('later events of a parked stream are left out', () => {
       onFailure: (error) => console.error(error),
     })
     await fresh.catchUp()
-    expect(await stateOf(aside)).toStrictEqual({ revision: 0, devices: 0 })
+    expect(await stateOf(parked)).toStrictEqual({ revision: 0, devices: 0 })
     expect(await stateOf(other)).toStrictEqual({ revision: 1, devices: 1 })
   })
 
   test('when the events of a page are applied one at a time, because another stream gets parked', async () => {
-    const aside = await newLicense()
+    const parked = await newLicense()
     const next = await newLicense()
     const other = await newLicense()
-    await park(aside)
-    await append(aside.id, 1, activated())
+    await park(parked)
+    await append(parked.id, 1, activated())
     await append(next.id, 0, activated(), poison, activated())
     await append(other.id, 0, activated())
     await catchUp()
-    expect(await stateOf(aside)).toStrictEqual({ revision: 0, devices: 0 })
+    expect(await stateOf(parked)).toStrictEqual({ revision: 0, devices: 0 })
     expect(await stateOf(next)).toStrictEqual({ revision: 1, devices: 1 })
     expect(await stateOf(other)).toStrictEqual({ revision: 1, devices: 1 })
     await expectNoDifference()

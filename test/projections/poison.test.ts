@@ -183,9 +183,11 @@ test('good events before an unreadable one are kept, also beside one that Postgr
   expect(await listDevices(ledger.db, unreadable.id)).toHaveLength(1)
   // Its state before the unreadable event is known, its present state is not.
   for (const what of ['', '/explain']) {
-    const asked = async (asOf: string) =>
+    const statusAsOf = async (asOf: string) =>
       (await ask('GET', `/v1/licenses/${unreadable.id}${what}?asOf=${asOf}`, { token: tenant.token })).status
-    expect([await asked('1'), await asked(ledger.clock.now().toISOString())]).toStrictEqual([200, 503])
+    expect([await statusAsOf('1'), await statusAsOf(ledger.clock.now().toISOString())]).toStrictEqual([
+      200, 503,
+    ])
   }
   const { differences } = await verify(ledger.db, ledger.services.ledger, () => undefined)
   expect(differences).toStrictEqual([])

@@ -44,7 +44,7 @@ test('during repeated rebuilds every read is answered and every mint is kept', a
   let rebuilding = true
   const { tenantId, licenses } = scenario
   const keyHash = sha256(normalised(licenses[0]?.licenseKey ?? ''))
-  const question = { tenantId, productId: 'editor', keyHash, deviceId: 'device-0' }
+  const params = { tenantId, productId: 'editor', keyHash, deviceId: 'device-0' }
   const found = new Set<string>()
   const failed: unknown[] = []
   const whileRebuilding = async (work: () => Promise<unknown>) => {
@@ -53,7 +53,7 @@ test('during repeated rebuilds every read is answered and every mint is kept', a
   // Each has its own lookups, as separate processes would, so that queries hit the swap at every point.
   const validate = () => {
     const find = createRuntimeLookup(ledger.db)
-    return whileRebuilding(async () => found.add((await find(question)).found))
+    return whileRebuilding(async () => found.add((await find(params)).found))
   }
   const firstPage = { after: undefined, limit: 10 }
   const list = () => whileRebuilding(() => listLicenses(ledger.db, tenantId, {}, beginning, firstPage))

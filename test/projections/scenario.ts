@@ -163,22 +163,22 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
   async function seat(step: Extract<Step, { do: 'activate' | 'deactivate' }>): Promise<void> {
     const keyHash = keyHashOf(licenseAt(step.license)?.licenseKey ?? '')
     if (keyHash === undefined) return
-    const question = { tenantId, productId, keyHash, deviceId: `device-${step.device}` }
-    const found = await services.findForRuntime(question)
+    const params = { tenantId, productId, keyHash, deviceId: `device-${step.device}` }
+    const found = await services.findForRuntime(params)
     if (found.found !== 'license') return
     if (step.do === 'activate') {
-      await activateDevice(services, found, question, { name: 'A device', plan }, origin)
-    } else await deactivateDevice(services, found, question, origin)
+      await activateDevice(services, found, params, { name: 'A device', plan }, origin)
+    } else await deactivateDevice(services, found, params, origin)
   }
 
   async function mint(step: Extract<Step, { do: 'mint' }>): Promise<void> {
-    const asked = {
+    const terms = {
       keyTypeId: step.keyType === 0 ? undefined : `type-${step.keyType}`,
       ...(step.seats !== null && { deviceLimit: step.seats }),
       ...(step.person && { email: `${tenantId}@example.com`, name: 'Ada' }),
       metadata: { odd: '"\\ {} é 💻' },
     }
-    const minted = await mintLicense(services, product, asked, origin)
+    const minted = await mintLicense(services, product, terms, origin)
     licenses.push({ id: minted.license.licenseId, licenseKey: minted.licenseKey })
   }
 
@@ -191,9 +191,9 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
       origin,
       confirmationId: undefined,
     }
-    const asked = await passGate(services, revokeLicense, call)
-    if (asked.passed || decision === 'none') return
-    const { confirmationId } = asked.confirmation
+    const gated = await passGate(services, revokeLicense, call)
+    if (gated.passed || decision === 'none') return
+    const { confirmationId } = gated.confirmation
     const by = { ...origin, actor: 'operator:test' }
     if (decision === 'deny') return deny(services, tenantId, confirmationId, by)
     await approve(services, tenantId, confirmationId, by)

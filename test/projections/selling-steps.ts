@@ -73,11 +73,11 @@ export async function runSellingStep(
   switch (step.do) {
     case 'connect': {
       if (step.through !== 'stripe') {
-        const asked =
+        const provider =
           step.through === 'paddle'
             ? { provider: step.through, webhookSecret: 'secret' }
             : { provider: step.through }
-        return connectMarketplace(services, tenantId, asked, operation, origin)
+        return connectMarketplace(services, tenantId, provider, operation, origin)
       }
       return connectAccount(services, tenantId, 'acct_1')
     }
@@ -136,5 +136,5 @@ export async function runSellingStep(
 
 const saleNumber = (number: number) => purchase(`sale${number}`)
 
-const receive = (services: AllPorts, tenantId: string, told: PaymentNotification) =>
-  receiveNotification(services, tenantId, told, JSON.stringify(told), origin)
+const receive = (services: AllPorts, tenantId: string, notification: PaymentNotification) =>
+  receiveNotification(services, tenantId, notification, JSON.stringify(notification), origin)

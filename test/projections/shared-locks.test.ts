@@ -109,9 +109,9 @@ const waiting = async (): Promise<number | null> => {
 async function lockWanted(): Promise<void> {
   const client = await db.connect()
   try {
-    const told = once(client, 'notification')
+    const notified = once(client, 'notification')
     await client.query(`listen ${wantedChannel}`)
-    await told
+    await notified
     await client.query('unlisten *')
   } finally {
     client.release()
@@ -124,9 +124,9 @@ test('new shares wait behind a session that awaits the lock exclusively', async 
   const { leave } = await first.share('a', nothing)
   const other = await first.share('b', nothing)
   other.leave()
-  const told = lockWanted()
+  const notified = lockWanted()
   const alone = second.exclusive('a', async () => void order.push('alone'))
-  await Promise.all([told, expect.poll(waiting).toBe(1)])
+  await Promise.all([notified, expect.poll(waiting).toBe(1)])
   // Notifications arrive in order: a process that has released this lock knows of the other one.
   await second.exclusive('b', nothing)
   const late = [first, second].map(async (locks) => {
@@ -160,8 +160,8 @@ test('after a lost connection `prove` fails, and the next share takes the lock o
      and database = (select oid from pg_database where datname = current_database())`,
   )
   await other.exclusive('a', nothing)
-  const told = await share.prove().catch((error: unknown) => error)
-  expect(isDatabaseTrouble(told)).toBe(true)
+  const failure = await share.prove().catch((error: unknown) => error)
+  expect(isDatabaseTrouble(failure)).toBe(true)
   share.leave()
   const again = await locks.share('a', nothing)
   await again.prove()
@@ -183,8 +183,8 @@ test('an unused lock is released at once when there are many', async () => {
 test('waiting for a lock has a time limit', async () => {
   const [first, second] = [locksOfProcess(), locksOfProcess({ timeLimitMs: 50 })]
   const { leave } = await first.share('a', nothing)
-  const told = await second.exclusive('a', nothing).catch((error: unknown) => error)
-  expect(isDatabaseTrouble(told)).toBe(true)
+  const failure = await second.exclusive('a', nothing).catch((error: unknown) => error)
+  expect(isDatabaseTrouble(failure)).toBe(true)
   leave()
   await first.exclusive('a', async () => {
     const late = await second.share('a', nothing).catch((error: unknown) => error)

@@ -81,8 +81,8 @@ test('when the connection ends, all waiting statements fail', async () => {
   own.on('error', () => undefined)
   await own.connect()
   const lost = batchStatements(own)
-  const asked = ['one', 'two'].map((name) => lost.query({ name, text: 'select pg_sleep(60)' }))
-  const ended = Promise.allSettled(asked)
+  const queries = ['one', 'two'].map((name) => lost.query({ name, text: 'select pg_sleep(60)' }))
+  const ended = Promise.allSettled(queries)
   const { rows } = await client.query<{ ended: boolean }>(
     `select pg_terminate_backend(pid) as ended from pg_stat_activity
      where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`,

@@ -64,10 +64,10 @@ test('no text that looks like a license key reaches the database in clear', asyn
   for (const text of [licenseKey, licenseKey.toLowerCase(), `${licenseKey.slice(0, -1)}${last}`]) {
     expect(await found(text)).toStrictEqual([])
   }
-  const asked = query.mock.calls
+  const queries = query.mock.calls
   query.mockRestore()
-  expect(asked).not.toStrictEqual([])
-  expect(JSON.stringify(asked).toUpperCase()).not.toContain(licenseKey.slice(0, 10))
+  expect(queries).not.toStrictEqual([])
+  expect(JSON.stringify(queries).toUpperCase()).not.toContain(licenseKey.slice(0, 10))
 })
 
 test('the end of a key is found as it is displayed or read out', async () => {
