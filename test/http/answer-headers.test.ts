@@ -28,7 +28,7 @@ async function headersOf(method: string, url: string, headers: Record<string, st
 }
 const careful = { cache: 'no-store', sniff: 'nosniff', id: 'string' }
 
-test('every operation, asked by a stranger or by a caller, says so of whatever it answers', async () => {
+test('every operation forbids caching in each response, with and without a token', async () => {
   const { paths } = Paths.parse(api.app.swagger())
   for (const [path, methods] of Object.entries(paths)) {
     if (/service-keys|openapi\.json/.test(path)) continue
@@ -48,11 +48,11 @@ test.each([
   ['an address that cannot be read', 'GET', '/v1/licenses/%E0%A4%A'],
   ['a page', 'GET', '/dashboard/sign-in'],
   ['a way to a page', 'GET', '/login'],
-])('%s says so too', async (_what, method, url) =>
+])('%s forbids caching, too', async (_what, method, url) =>
   expect(await headersOf(method, url)).toMatchObject(careful),
 )
 
-test('what is meant to be kept may be', async () => {
+test('cacheable responses may be cached', async () => {
   const sdkKey = await sdkKeyOf(api.ledger, tenant.tenantId)
   const place = `/${tenant.tenantId}`
   for (const [url, cache] of [

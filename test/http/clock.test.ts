@@ -51,7 +51,7 @@ const standing: fc.Arbitrary<LicenseOfKey> = fc
 const whole = fc.record({ standing, seatNeeded: fc.boolean(), now: fc.integer({ min: 0, max: 5000 }) })
 
 describe('an answer', () => {
-  test('holds until it says that one should ask again', () =>
+  test('is valid until its revalidate_after', () =>
     fc.assert(
       fc.property(whole, fc.nat({ max: 8000 }), ({ standing, seatNeeded, now }, laterMs) => {
         const told = verdictOn(standing, seatNeeded, moment(now))

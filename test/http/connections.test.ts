@@ -57,7 +57,7 @@ test('headers that do not end are answered 408, and the connection is closed', a
   expect(await answer).toMatch(/^HTTP\/1\.1 408 .*\r\n\r\n\{"error":"the request did not arrive in time/s)
 })
 
-test('a connection that says nothing is closed', async () => {
+test('a silent connection is closed', async () => {
   const { answer } = dial(await listening({ headersMs: 200 }))
   expect(await answer).toMatch(/^HTTP\/1\.1 408 /)
 })
@@ -111,7 +111,7 @@ test('an import that has arrived may take longer than a body may stall', async (
   expect(await answer).toMatch(/^HTTP\/1\.1 200 .*"imported":1/s)
 })
 
-test('what bodies that stalled have sent is held no longer', async () => {
+test('the memory of stalled bodies is freed', async () => {
   const app = await listening({ headersMs: 1000, requestMs: 1000 })
   const requests: WeakRef<object>[] = []
   app.server.on('request', (request) => requests.push(new WeakRef(request)))

@@ -19,7 +19,7 @@ afterAll(() => api.close())
 
 const described = ['/v1/openapi.json', '/docs/json', '/docs/yaml']
 
-test.each(described)('%s is written out once, and not sent to whoever has it', async (url) => {
+test.each(described)('%s is serialized once, and not sent to clients that have it', async (url) => {
   const app = await createTestApp(api.ledger, api.ledger.services)
   const made = vi.spyOn(app, 'swagger')
   const first = await app.inject({ url })
@@ -40,7 +40,7 @@ test.each(described)('%s is written out once, and not sent to whoever has it', a
   await app.close()
 })
 
-test('one address reads no more than its limit of all of them together, and another is not kept waiting', async () => {
+test('one address reads at most its limit over all of them, and does not affect another one', async () => {
   const memory = createMemoryBuckets()
   const documents = createLimiter(
     'documents',
@@ -68,7 +68,7 @@ test('one address reads no more than its limit of all of them together, and anot
 })
 
 describe('the metrics', () => {
-  test('are shown to whoever has the token', async () => {
+  test('are returned with the token', async () => {
     const { status, text } = await api.ask('GET', '/metrics', { token: metricsToken })
     expect(status).toBe(200)
     expect(text).toContain('keyledger_request_duration_seconds')

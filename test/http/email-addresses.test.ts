@@ -68,13 +68,15 @@ const edges: Record<string, { ask(email: string): Promise<number>; taken: number
 }
 
 describe.each(Object.entries(edges))('%s', (_, edge) => {
-  test.each(taken)('may have the address %s', async (email) => expect(await edge.ask(email)).toBe(edge.taken))
-  test.each(refused)('cannot have the address %s', async (email) =>
+  test.each(taken)('accepts the email address %s', async (email) =>
+    expect(await edge.ask(email)).toBe(edge.taken),
+  )
+  test.each(refused)('refuses the email address %s', async (email) =>
     expect(await edge.ask(email)).toBe(edge.refused),
   )
 })
 
-test('a person is found under both forms of their domain, and kept in the one that every mail server knows', async () => {
+test('a person is found under both forms of their domain, and stored in the form that every mail server knows', async () => {
   const { token, tenantId } = tenant
   const body = { productId: 'editor', email: 'grace@bücher.example' }
   const minted = await api.ask('POST', '/v1/licenses', { token, body })

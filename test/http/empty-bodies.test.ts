@@ -14,7 +14,7 @@ afterAll(() => api.close())
 
 const empty = (url: string, token = tenant.token) => api.ask('POST', url, { token, raw: '' })
 
-test('is taken where none is needed', async () => {
+test('is accepted where no body is needed', async () => {
   const { id } = await mint(api.ask, tenant.token, 'editor')
   expect(await empty('/v1/integrations/gumroad/connect')).toMatchObject({ status: 200 })
   expect(await empty(`/v1/licenses/${id}/remint`)).toMatchObject({ status: 200 })
@@ -35,7 +35,7 @@ test('is refused where one is needed, in the envelope of the interface', async (
   }
 })
 
-test('is not what white space or half of a body is', async () => {
+test('does not include white space or half of a body', async () => {
   for (const raw of [' ', '{', 'null,']) {
     expect(
       await api.ask('POST', '/v1/integrations/gumroad/connect', { token: tenant.token, raw }),

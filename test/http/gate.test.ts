@@ -190,7 +190,7 @@ describe('nothing is executed', () => {
   })
 
   const unknown = 'this token has no confirmation with this id; send the request without one'
-  test('when another token of the same tenant asked', async () => {
+  test('when another token of the same tenant requested it', async () => {
     const id = await license()
     const confirmation = await approved(pendingId(await revoke(id)))
     const token = await tenant.tokenWith('licenses:write', 'danger')
@@ -218,7 +218,7 @@ describe('nothing is executed', () => {
 })
 
 describe('the order of refusals', () => {
-  test('a token without danger is refused before anything else, whatever it sends', async () => {
+  test('a token without danger is refused before anything else, with any input', async () => {
     const token = await tenant.tokenWith('licenses:write')
     const id = 'lic_00000000000000000000000000'
     expect(answered(await revoke(id, { token, body: { nobody: 1 } }))).toStrictEqual({
@@ -231,7 +231,7 @@ describe('the order of refusals', () => {
     })
   })
 
-  test('what could never run opens no confirmation', async () => {
+  test('an impossible request opens no confirmation', async () => {
     const id = await license()
     const confirmation = await approved(pendingId(await revoke(id)))
     await revoke(id, { confirmation })
@@ -245,7 +245,7 @@ describe('the order of refusals', () => {
     expect(await confirmations()).toBe(before)
   })
 
-  test('a conflict comes before a confirmation that was never used', async () => {
+  test('a conflict is reported before an unused confirmation', async () => {
     const id = await license()
     const [first, second] = [pendingId(await revoke(id)), pendingId(await revoke(id))]
     await revoke(id, { confirmation: await approved(first) })
@@ -256,13 +256,13 @@ describe('the order of refusals', () => {
     })
   })
 
-  test('it is asked for by POST alone', async () => {
+  test('it is only requested by POST', async () => {
     const id = await license()
     const { status, headers } = await api.ask('GET', `/v1/licenses/${id}/revoke`, { token: tenant.token })
     expect({ status, allow: headers.allow }).toStrictEqual({ status: 405, allow: 'POST' })
   })
 
-  test('a body that no schema bounds is taken as deep as it may be, and no deeper', async () => {
+  test('a body without a schema is accepted up to the maximum depth', async () => {
     const id = await license()
     const remove = (raw: string) =>
       api.ask('DELETE', '/v1/products/editor/key-types/default', { token: tenant.token, raw })
@@ -298,7 +298,7 @@ test('another tenant cannot tell a confirmation from one that is not there', asy
   }
 })
 
-describe('what is kept', () => {
+describe('storage', () => {
   const secret = 'a reason that nobody else may read'
 
   test('the request is sealed while it may still run, and destroyed once it is executed or denied', async () => {
@@ -314,7 +314,7 @@ describe('what is kept', () => {
     expect(await kept(used)).toBeUndefined()
   })
 
-  test('the log tells who asked, who approved and what came of it, and not what may be secret', async () => {
+  test('the log has the requester, the approver and the outcome, without secrets', async () => {
     const id = await license()
     const confirmation = pendingId(await revoke(id, { body: { reason: secret } }))
     await approved(confirmation)

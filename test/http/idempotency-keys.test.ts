@@ -56,7 +56,7 @@ const seated = async () => {
 }
 
 describe('a refusal', () => {
-  test('by the rules is remembered as well, whatever changes', async () => {
+  test('by the rules is stored as well, and repeated after any change', async () => {
     const own = await makeTenant(api.ledger)
     const request = { url: '/v1/licenses', body: { productId: 'later' } }
     const key = newKey()
@@ -75,7 +75,7 @@ describe('a refusal', () => {
     expect((await send({ url: '/v1/licenses', body: { productId: 'editor' } }, key)).status).toBe(201)
   })
 
-  test('of a token or a tenant is not, and comes before every other', async () => {
+  test('of a token or a tenant is not stored, and comes first', async () => {
     const own = await makeTenant(api.ledger)
     await makeProduct(api.ask, own.token, 'editor')
     const request = { url: '/v1/licenses', body: { productId: 'editor' } }
@@ -257,7 +257,7 @@ describe('a gated request', () => {
   test.each([
     ['a secret that is shown once', '/v1/sdk-key/rotate', {}],
     ['an address that is shown once', '/v1/integrations/gumroad/rotate-secret', {}],
-  ])('ignores the header, so that no answer of it is kept: %s', async (_, url, body) => {
+  ])('ignores the header, so that no response is stored: %s', async (_, url, body) => {
     const own = await makeTenant(api.ledger)
     if (url.includes('gumroad')) {
       await api.ask('POST', '/v1/integrations/gumroad/connect', { token: own.token })

@@ -235,7 +235,7 @@ describe('a run that begins again', () => {
     expect(event).toMatchObject({ event: { data: { keyHash: keyHashOf(licenseKey), at } } })
   })
 
-  test('says in its events which request it began with', async () => {
+  test("has the first request's id in its events", async () => {
     const request = { url: '/v1/licenses', body: { productId: 'editor' } }
     const key = newKey()
     const first = await send(request, key, askOf(failing))

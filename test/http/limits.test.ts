@@ -63,7 +63,7 @@ const exhaust = async (tenant: TestTenant) => {
   for (let calls = 0; calls < 5; calls++) expect((await list(tenant.token)).status).toBe(200)
 }
 
-test('a token that calls too often waits, and is admitted when it was told', async () => {
+test('a token over its limit waits, and is admitted after Retry-After', async () => {
   const tenant = await makeTenant(api.ledger)
   await exhaust(tenant)
   expect(told(await list(tenant.token))).toStrictEqual({
@@ -78,7 +78,7 @@ test('a token that calls too often waits, and is admitted when it was told', asy
   expect((await list(tenant.token)).status).toBe(429)
 })
 
-test('it is said before the scope, the body and the path are looked at', async () => {
+test('the limit is checked before the scope, the body and the path', async () => {
   const tenant = await makeTenant(api.ledger)
   const token = await tenant.tokenWith('usage:read')
   for (let calls = 0; calls < 5; calls++) expect((await list(token)).status).toBe(403)
@@ -95,7 +95,7 @@ test('each token has its own', async () => {
   expect((await list(await tenant.tokenWith('products:read'))).status).toBe(200)
 })
 
-test('runtime calls are counted by tenant, beside the management calls, and told in their own envelope', async () => {
+test('runtime calls are counted by tenant, separately from management calls, with their own error format', async () => {
   const tenant = await makeTenant(api.ledger)
   await makeProduct(api.ask, tenant.token, 'editor')
   const tokens = [tenant.token, await tenant.tokenWith('licenses:runtime')]
@@ -114,7 +114,7 @@ test('runtime calls are counted by tenant, beside the management calls, and told
   expect((await validate(other.token)).status).toBe(404)
 })
 
-test('who shows no valid token is told 401 however often, and no bucket is opened for them', async () => {
+test('a caller without a valid token gets 401 however often, and no bucket is created', async () => {
   const before = taken.length
   const bogus = `kl_pat_${'0'.repeat(38)}`
   for (let calls = 0; calls < 20; calls++) {

@@ -96,7 +96,7 @@ const takesKey = ({ parameters }: z.infer<typeof Operation>) =>
 const isGated = ({ parameters }: z.infer<typeof Operation>) =>
   parameters.some((parameter) => parameter.name === 'X-Service-Confirmation')
 
-test('every POST with a token takes an Idempotency-Key and says what a replay looks like, but for validate, logout and what is gated', () => {
+test('every POST with a token documents Idempotency-Key and its replay, except validate, logout and gated ones', () => {
   const posts = operations.filter(
     ({ route, operation }) => /^POST \/v1\//.test(route) && '401' in operation.responses,
   )
@@ -246,7 +246,7 @@ test('every operation of the contract is described with all its statuses', () =>
   expect(described).toStrictEqual(Object.fromEntries(expected))
 })
 
-test('every call of an app says what it tells of a limit', () => {
+test('every call of an app documents its rate limit headers', () => {
   const calls = operations.filter(
     ({ operation }) => operation.tags.includes('Client') && '401' in operation.responses,
   )
@@ -262,7 +262,7 @@ test('every call of an app says what it tells of a limit', () => {
   }
 })
 
-test('whoever needs no token is said so, and everybody else may be told 401', () => {
+test('routes without a token say so, and all others document 401', () => {
   const open = operations
     .filter(({ operation }) => operation.security?.length === 0)
     .map(({ route }) => route)
@@ -288,7 +288,7 @@ test('whoever needs no token is said so, and everybody else may be told 401', ()
   }
 })
 
-test('it stands as it was committed; if the change is meant, run vitest with -u', async () => {
+test('it equals the committed snapshot; for an intended change, run vitest with -u', async () => {
   const snapshot = join(import.meta.dirname, 'openapi.snapshot.json')
   await expect(await formatted(snapshot, text)).toMatchFileSnapshot(snapshot)
 })
@@ -301,7 +301,7 @@ async function formatted(path: string, json: string): Promise<string> {
   return (await child).stdout
 }
 
-test('every answer says its Request-Id, every refusal of a method what is allowed, and every wait how long it is', () => {
+test('every response documents Request-Id, every 405 its Allow, and every wait its Retry-After', () => {
   for (const { route, operation } of operations) {
     for (const [status, { headers = {} }] of Object.entries(operation.responses)) {
       const names = Object.keys(headers)

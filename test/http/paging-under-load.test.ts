@@ -85,7 +85,7 @@ test('by many at once while others mint as fast as they can', async () => {
   expect(acknowledged.length).toBeGreaterThan(20)
 })
 
-test('narrowed by status, what loses it on the way may be missing, and nothing else', async () => {
+test('filtered by status, only licenses that lose it meanwhile may be missing', async () => {
   const before = idsOf(await walk('limit=100&status=active'))
   const revoked: string[] = []
   const seen = await walk('limit=10&status=active', async () => {

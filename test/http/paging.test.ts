@@ -61,7 +61,7 @@ describe('a list of licenses', () => {
     expect(await walk(`/v1/licenses?limit=${limit}`)).toStrictEqual(newestFirst(minted))
   })
 
-  test('has twenty-five on a page unless asked, and no cursor after the last', async () => {
+  test('has 25 entries per page by default, and no cursor after the last', async () => {
     const first = await page('/v1/licenses')
     expect(first.items).toHaveLength(25)
     const last = await page(`/v1/licenses?cursor=${first.nextCursor}`)
@@ -70,7 +70,7 @@ describe('a list of licenses', () => {
     expect((await page('/v1/licenses?limit=30')).nextCursor).toBeNull()
   })
 
-  test('is not disturbed by what is minted meanwhile', async () => {
+  test('is not affected by concurrent mints', async () => {
     const first = await page('/v1/licenses?limit=10')
     const added = await mint(api.ask, tenant.token, 'editor', { keyTypeId: 'long' })
     const second = await page(`/v1/licenses?limit=10&cursor=${first.nextCursor}`)
@@ -168,7 +168,7 @@ test.each([
   'limit=1&limit=2',
   'page=2',
   'cursor=',
-])('a list asked for with %s is malformed', async (query) => {
+])('a list with %s is malformed', async (query) => {
   for (const path of ['/v1/licenses', '/v1/products']) {
     const { status, body } = await api.ask('GET', `${path}?${query}`, { token: tenant.token })
     expect({ status, body }).toStrictEqual({ status: 400, body: { error: expect.any(String) as string } })
@@ -176,7 +176,7 @@ test.each([
 })
 
 test.each(['status=ended', 'status=', 'product=A', 'product=%00'])(
-  'licenses asked for with %s are malformed',
+  'licenses with %s are malformed',
   async (query) => {
     const { status } = await api.ask('GET', `/v1/licenses?${query}`, { token: tenant.token })
     expect(status).toBe(400)

@@ -124,7 +124,7 @@ describe.each([
   })
 })
 
-test('a field of a page that holds NUL is refused, whatever the page', async () => {
+test('a field with NUL is refused on every page', async () => {
   const client = clientOf(api.app)
   await client.get('/dashboard/sign-in')
   const fields = { email: 'ada\0@example.com', password: 'x', code: '' }

@@ -19,7 +19,7 @@ test('thousands of streams set aside are counted up to a bound, and the process 
   await api.ledger.db.query('delete from parked')
 })
 
-test('a log that does not respond makes it unready, whatever is set aside', async () => {
+test('a log that does not respond makes it unready, with or without parked streams', async () => {
   const { services } = api.ledger
   const gone = () => Promise.reject(new Error('gone'))
   const { parts } = await createReadiness(

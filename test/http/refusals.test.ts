@@ -104,7 +104,7 @@ describe.each(guarded)('%s %s', (method, path, scope, body) => {
       expect(await api.ask(method, path, { token, raw })).toMatchObject({ status: 400 })
     })
 
-    test('says 401 before it reads a malformed body', async () => {
+    test('gets 401 before a malformed body is read', async () => {
       const { token } = newToken('pat', api.ledger.services.randomBytes)
       expect(await api.ask(method, path, { raw: '{malformed' })).toMatchObject({ status: 401 })
       expect(await api.ask(method, path, { token, raw: '{malformed' })).toMatchObject({ status: 401 })
@@ -118,7 +118,7 @@ describe('a token', () => {
     return { status, body }
   }
 
-  test('is told whose it is and what it may do', async () => {
+  test('returns its owner and scopes', async () => {
     const { services } = api.ledger
     const { tenantId } = tenant
     const scopes: Scope[] = ['products:write', 'danger', 'products:write']
@@ -252,7 +252,7 @@ describe('a path', () => {
     ['/metrics', 'GET, HEAD'],
   ]
 
-  test.each(allowed)('%s answers other methods with 405 and what it allows', async (path, allow) => {
+  test.each(allowed)('%s answers other methods with 405 and Allow', async (path, allow) => {
     for (const method of ['GET', 'HEAD', 'POST', 'PATCH', 'PUT', 'DELETE'] as const) {
       if (allow.split(', ').includes(method)) continue
       for (const query of ['', '?a=b']) {
@@ -277,7 +277,7 @@ describe('a path', () => {
   )
 })
 
-test('every answer says the id of its request, each another one', async () => {
+test('every response has a different request id', async () => {
   const { token } = tenant
   const asked: [Method, string, Parameters<TestApi['ask']>[2]?][] = [
     ['GET', '/livez'],
@@ -309,7 +309,7 @@ test('every answer says the id of its request, each another one', async () => {
   expect(ids.size).toBe(asked.length)
 })
 
-test('the id of a request stands in every event that it caused, with the token that asked', async () => {
+test('the id of a request is in every event that it caused, with its token', async () => {
   const { headers } = await api.ask('POST', '/v1/products', {
     token: tenant.token,
     body: { name: 'Traced', keyTypes: [{ name: 'One' }, { name: 'Two' }] },

@@ -96,35 +96,32 @@ function expectUnavailable({ status: found, headers }: { status: number; headers
 describe.each(Object.keys(endings))('calls that end as %s', (name) => {
   const ending = endings[name] ?? 'reset'
 
-  test.each(moments)(
-    '%s: whoever asks is answered 503, and a repeated mint issues one license',
-    async (moment) => {
-      const { id, licenseKey } = await mint(ask, tenant.token, 'editor')
-      const key = uniqueId('key')
-      proxy.fault = { moment, ending }
-      shorten(300)
-      const at = '2026-03-01T12:00:00.000Z'
-      const validate = { product_id: 'editor', license_key: licenseKey }
-      const [minted, asOf, history, events, valid] = await Promise.all([
-        mintOnce(key),
-        ask('GET', `/v1/licenses/${id}?asOf=${at}`, { token: tenant.token }),
-        ask('GET', `/v1/licenses/${id}/history`, { token: tenant.token }),
-        ask('GET', '/v1/events', { token: tenant.token }),
-        ask('POST', '/v1/licenses/validate', { token: tenant.token, body: validate }),
-      ])
-      // A response that is cut off after its first bytes may have been complete.
-      if (moment !== 'midway' || minted.status !== 201) expectUnavailable(minted)
-      expectUnavailable(asOf)
-      for (const answer of [history, events, valid]) expect(answer.status).toBe(200)
+  test.each(moments)('%s: requests get 503, and a repeated mint issues one license', async (moment) => {
+    const { id, licenseKey } = await mint(ask, tenant.token, 'editor')
+    const key = uniqueId('key')
+    proxy.fault = { moment, ending }
+    shorten(300)
+    const at = '2026-03-01T12:00:00.000Z'
+    const validate = { product_id: 'editor', license_key: licenseKey }
+    const [minted, asOf, history, events, valid] = await Promise.all([
+      mintOnce(key),
+      ask('GET', `/v1/licenses/${id}?asOf=${at}`, { token: tenant.token }),
+      ask('GET', `/v1/licenses/${id}/history`, { token: tenant.token }),
+      ask('GET', '/v1/events', { token: tenant.token }),
+      ask('POST', '/v1/licenses/validate', { token: tenant.token, body: validate }),
+    ])
+    // A response that is cut off after its first bytes may have been complete.
+    if (moment !== 'midway' || minted.status !== 201) expectUnavailable(minted)
+    expectUnavailable(asOf)
+    for (const answer of [history, events, valid]) expect(answer.status).toBe(200)
 
-      proxy.fault = undefined
-      shorten(20_000)
-      const again = await mintOnce(key)
-      expect(again.status).toBe(201)
-      const { license } = again.body as { license: { id: string } }
-      expect(await eventsIn(ledger.services.ledger, licenseStream(license.id))).toHaveLength(1)
-    },
-  )
+    proxy.fault = undefined
+    shorten(20_000)
+    const again = await mintOnce(key)
+    expect(again.status).toBe(201)
+    const { license } = again.body as { license: { id: string } }
+    expect(await eventsIn(ledger.services.ledger, licenseStream(license.id))).toHaveLength(1)
+  })
 
   test.each(moments)('%s, once, cost no one anything where another try may pass', async (moment) => {
     const fault: Fault = { method: 'BatchAppend', moment, ending, times: 1 }

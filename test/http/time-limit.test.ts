@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 afterAll(() => api.close())
 
-test('a request that waits for a store is answered 503 in time, and what it began is done once', async () => {
+test('a request that waits for a store gets 503 in time, and its work is done once', async () => {
   const { services } = api.ledger
   const gate = Promise.withResolvers<void>()
   const execute: AllPorts['execute'] = async (...args) => {

@@ -44,7 +44,7 @@ const installsOf = async (tenant = tenantId, productId = 'editor') => {
 }
 
 describe('a free-tier beacon', () => {
-  test('is received, and counted once however often it comes', async () => {
+  test('is accepted, and counted once however often it is sent', async () => {
     await makeProduct(api.ask, token, 'counted')
     const counted = appOf(api.ask, { tenantId, productId: 'counted' }, sdkKey)
     const body = { instance_id: 'anonymous', app_version: '1.0', sdk_version: '0.4.0', platform: 'macos' }
@@ -126,7 +126,7 @@ describe('a keyless beacon', () => {
 })
 
 describe('telemetry', () => {
-  test('that makes no sense keeps nobody from being received', async () => {
+  test('with invalid fields is still accepted', async () => {
     const odd = { instance_id: 'odd', app_version: 7, platform: 'x'.repeat(5000), sdk: 'cobol', more: [] }
     expect((await app.post('free-tier', odd)).status).toBe(200)
     const [row] = (await installsOf()).filter(({ instance_id }) => instance_id === 'odd')
@@ -162,8 +162,8 @@ describe('installs without a license', () => {
   })
 })
 
-describe('who may report', () => {
-  test('is nobody without the SDK key, and nothing at a product or tenant that there is not', async () => {
+describe('authorization', () => {
+  test('needs the SDK key, and an existing product and tenant', async () => {
     const other = await makeTenant(api.ledger)
     const otherKey = await sdkKeyOf(api.ledger, other.tenantId)
     for (const call of ['free-tier', 'keyless'] as const) {

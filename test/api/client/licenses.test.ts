@@ -118,7 +118,7 @@ describe('an activation', () => {
     expect((await validate(licenseKey, instanceId)).status).toBe(422)
   })
 
-  test('of one name, asked ten times at once, takes one seat', async () => {
+  test('with the same name, activated ten times at once, takes one seat', async () => {
     const { id, licenseKey } = await make()
     const answers = await Promise.all(Array.from({ length: 10 }, () => activate(licenseKey, 'Laptop')))
     expect(new Set(answers.map(instanceOf)).size).toBe(1)
@@ -188,7 +188,7 @@ describe('a license that is not good', () => {
     )
   })
 
-  test('the old key of a reminted one is 422, and its devices are gone', async () => {
+  test('the old key of a reminted license gets 422, and its devices are removed', async () => {
     const { id, licenseKey } = await make()
     const instanceId = instanceOf(await activate(licenseKey))
     const { token } = tenant
@@ -226,7 +226,7 @@ describe('a license that is not good', () => {
 })
 
 describe('time', () => {
-  test('a lease ends with the license, and then says so', async () => {
+  test('a lease ends with the license, and is then refused', async () => {
     const { clock } = api.ledger
     const { licenseKey } = await make('year')
     const instanceId = instanceOf(await activate(licenseKey))
@@ -259,7 +259,7 @@ describe('time', () => {
     expect(told(await activate(licenseKey))).toStrictEqual(refusal(422, 'license expired'))
   })
 
-  test('a license that falls back is leased on, with what is left of it', async () => {
+  test('a license that enters fallback gets leases with its fallback entitlements', async () => {
     const { clock } = api.ledger
     const { licenseKey } = await make('soft')
     const begun = clock.now().getTime() / 1000
@@ -274,7 +274,7 @@ describe('time', () => {
     })
   })
 
-  test('a license that has fallen back is activated with a lease that says so', async () => {
+  test('a license in fallback is activated, with a lease that shows it', async () => {
     const { clock } = api.ledger
     const { licenseKey } = await make('soft')
     const begun = clock.now().getTime() / 1000

@@ -96,8 +96,8 @@ const bodyOf = (route: Route) => ({
   instance_id: route === 'free-tier' || route === 'keyless' ? 'known' : `ins_${++instances}`,
 })
 
-describe.each(routes)('calls of one address to %s', (route) => {
-  test('are admitted exactly as the token bucket says, and refused with the four headers', async () => {
+describe.each(routes)('calls from one address to %s', (route) => {
+  test('are admitted exactly as by the token bucket, and refused with the four headers', async () => {
     const from = newAddress()
     const { perMinute, burst } = limitOf[route]
     const gcra = gcraOf(limitOf[route])
@@ -129,7 +129,7 @@ describe.each(routes)('calls of one address to %s', (route) => {
     }
   })
 
-  test('leave those of another address and to other routes alone', async () => {
+  test('do not affect another address or other routes', async () => {
     const from = newAddress()
     const calls = limitOf[route].burst
     for (let made = 0; made <= calls; made++) await call(route, { from })
@@ -142,7 +142,7 @@ describe.each(routes)('calls of one address to %s', (route) => {
 })
 
 describe('an address', () => {
-  test('is the /64 of an IPv6 address', async () => {
+  test('is the /64 network of an IPv6 address', async () => {
     for (let host = 1; host <= 10; host++) {
       expect((await call('activate', { from: `2001:db8:5:5::${host.toString(16)}` })).status).not.toBe(429)
     }
@@ -150,7 +150,7 @@ describe('an address', () => {
     expect((await call('activate', { from: '2001:db8:5:6::1' })).status).not.toBe(429)
   })
 
-  test('is counted before anything is looked up: also with a wrong key, at no product, with no body', async () => {
+  test('is limited before any lookup: also with a wrong key, an unknown product or no body', async () => {
     const from = newAddress()
     const wrong = { from, key: newToken('sdk', api.ledger.services.randomBytes).token }
     for (let calls = 0; calls < 5; calls++) expect((await call('activate', wrong)).status).toBe(401)
@@ -167,7 +167,7 @@ describe('an address', () => {
 })
 
 describe('the ceiling of a tenant', () => {
-  test('is over all its client routes and addresses, and named', async () => {
+  test('is limited over all its client routes and addresses, and named', async () => {
     const before = now
     for (let calls = 0; calls < rates.clientTenant.burst; calls++) {
       const route = routes[calls % routes.length] ?? 'config'
@@ -191,7 +191,7 @@ describe('the ceiling of a tenant', () => {
     expect((await call('config', { from: newAddress(), key, place })).status).toBe(200)
   })
 
-  test('is not eaten by whoever has not got its SDK key', async () => {
+  test('is not affected by callers without its SDK key', async () => {
     const other = await makeTenant(api.ledger)
     const otherKey = await sdkKeyOf(api.ledger, other.tenantId)
     const before = taken.filter((name) => name.startsWith('clientTenant')).length

@@ -71,7 +71,7 @@ async function verified({ tenantId, keys }: Vendor, answer: unknown, now = unixN
 }
 
 describe('config', () => {
-  test('without a trial length is unsigned and says nothing of one', async () => {
+  test('without a trial length is unsigned and does not contain one', async () => {
     const { app } = await vendor({ freeTierEnabled: true })
     const { body, headers } = await app.config()
     expect(body).toStrictEqual({ free_tier_enabled: true })
@@ -94,7 +94,7 @@ describe('config', () => {
     })
   })
 
-  test('a trial length that is taken back is absent again', async () => {
+  test('a removed trial length is absent again', async () => {
     const own = await vendor()
     await own.set({ trialDurationDays: null })
     expect((await own.app.config()).body).toStrictEqual({ free_tier_enabled: false })
@@ -145,7 +145,7 @@ describe('time', () => {
     expect(await verified(own, before, before.expires_at + 1)).toStrictEqual({ ok: false, reason: 'over' })
   })
 
-  test('a change is signed at once, and what apps are not told of changes nothing', async () => {
+  test('a change is signed at once, and a change that apps do not see has no effect', async () => {
     const own = await vendor()
     const before = Signed.parse((await own.app.config()).body)
     api.ledger.clock.advance(5000)
@@ -160,7 +160,7 @@ describe('time', () => {
 })
 
 describe('the keyset', () => {
-  test('is public and may be kept for five minutes', async () => {
+  test('is public and may be cached for five minutes', async () => {
     const { tenantId } = await vendor()
     const url = `/${tenantId}/.well-known/service-keys`
     const { status, body, headers } = await api.ask('GET', url)
@@ -175,7 +175,7 @@ describe('the keyset', () => {
     expect({ status: again.status, text: again.text }).toStrictEqual({ status: 304, text: '' })
   })
 
-  test('of nobody is 404, and of a closed tenant goes on', async () => {
+  test('of an unknown tenant gets 404, and of a closed tenant still works', async () => {
     expect((await api.ask('GET', '/nobody/.well-known/service-keys')).status).toBe(404)
     const own = await vendor()
     const { keys } = await own.keys()
@@ -220,7 +220,7 @@ describe('the keyset', () => {
     expect(await seeds()).toStrictEqual(['signing-key.2', 'signing-key.3'])
   })
 
-  test('asked for by many at once makes one key', async () => {
+  test('requested by many at once creates one key', async () => {
     const { tenantId } = await makeTenant(api.ledger)
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => api.ask('GET', `/${tenantId}/.well-known/service-keys`)),
@@ -229,7 +229,7 @@ describe('the keyset', () => {
   })
 })
 
-test('when the vault has lost the key, settings come unsigned, leases not at all, and the log says so', async () => {
+test('when the vault has lost the key, settings are unsigned, leases are refused, and it is logged', async () => {
   const own = await vendor()
   const { licenseKey } = await mint(api.ask, own.token, 'editor')
   await own.app.config()

@@ -47,7 +47,7 @@ test.each([
   expect(sdkOf(sdk, platform)).toBe(expected),
 )
 
-test('the last that a device has said is shown with it', async () => {
+test('the latest report of a device is shown with it', async () => {
   const { id, licenseKey } = await mint(api.ask, tenant.token, 'editor')
   const said = { app_version: '1.0.0', sdk_version: '0.12.1', platform: 'macos' }
   const activated = await app.post('activate', { license_key: licenseKey, instance_name: 'Mac', ...said })
@@ -63,7 +63,7 @@ test('the last that a device has said is shown with it', async () => {
   expect(await telemetryOf(id)).toMatchObject({ appVersion: '1.0.1', seenAt: '2026-03-01T12:01:00.000Z' })
 })
 
-test('what cannot be used is passed over, and so is what nobody knows', async () => {
+test('invalid values and unknown fields are ignored', async () => {
   const { id, licenseKey } = await mint(api.ask, tenant.token, 'editor')
   const odd = { app_version: 7, sdk_version: 'x'.repeat(1000), platform: null, sdk: 'cobol', mood: 'good' }
   const asked = { license_key: licenseKey, instance_name: 'Odd', ...odd }
@@ -71,7 +71,7 @@ test('what cannot be used is passed over, and so is what nobody knows', async ()
   expect(await telemetryOf(id)).toBeNull()
 })
 
-test('only what is new, or a day old, is written down', () => {
+test('only a change, or a report a day later, is written', () => {
   const said = { appVersion: '1', sdkVersion: null, platform: 'web', sdk: 'js' }
   const known = { ...said, seenAt: '2026-03-01T12:00:00.000Z' }
   const at = (moment: string) => new Date(moment)

@@ -59,7 +59,7 @@ async function trialTold(body: object, as = app): Promise<object> {
 }
 const onTrial = (instance_id: string, machine_hash: string, as = app) =>
   trialTold({ instance_id, state: 'trial', machine_hash }, as)
-describe('what is known of a trial', () => {
+describe('the state of a trial', () => {
   test('is the start, which never moves, and whether it has run out', async () => {
     const machine = unused('machine')
     const started = nowUnix()
@@ -149,7 +149,7 @@ describe('what is known of a trial', () => {
     },
   )
 
-  test('a machine_hash of 16 to 128 characters is taken', async () => {
+  test('a machine_hash of 16 to 128 characters is accepted', async () => {
     for (const machine_hash of ['Aa0+/=_-Aa0+/=_-', 'x'.repeat(128)]) {
       expect(await onTrial('i', machine_hash)).toHaveProperty('trial_started_at')
     }
@@ -181,7 +181,7 @@ const streamOf = async (machine: string) =>
   `trial-${tenantId}.editor.${await api.ledger.services.machines.hashOf(tenantId, 'editor', machine)}`
 
 describe('a machine that more than 20 installs share', () => {
-  test('counts as used by nobody from the 21st on, and operators are told once', async () => {
+  test('counts as unused from the 21st installation on, and operators are informed once', async () => {
     const warned = vi.spyOn(api.app.log, 'warn')
     const before = await countSharedMachines(api.ledger.db)
     const machine = unused('machine')
@@ -215,7 +215,7 @@ describe('a machine that more than 20 installs share', () => {
 })
 
 describe('a machine', () => {
-  test('stands nowhere as the app has sent it', async () => {
+  test('is never stored as the app has sent it', async () => {
     const machine = unused('secret-machine')
     await onTrial('private', machine)
     await api.ledger.services.installs.flush()
@@ -268,7 +268,7 @@ describe('without a database read', () => {
     expect(await onTrial('before', machine)).toMatchObject({ trial_already_used: false })
   })
 
-  test('when more come at once than can be looked up, the rest is answered without', async () => {
+  test('when more arrive at once than can be looked up, the rest gets no trial', async () => {
     const waiting: (() => void)[] = []
     const { findInstall } = api.ledger.services
     const { server, as } = await appWith({

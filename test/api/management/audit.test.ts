@@ -34,7 +34,7 @@ async function auditOf({ token }: TestTenant, query = ''): Promise<z.infer<typeo
   return Page.parse((await api.ask('GET', `/v1/audit${query}`, { token })).body)
 }
 
-test('what a member looks at is recorded with the member and the moment that was looked back to', async () => {
+test('a view by a member is recorded with the member and the past moment', async () => {
   const own = await makeTenant(api.ledger)
   const member = await makeMember(api.ledger, own.tenantId, 'auditor')
   const browser = clientOf(api.app)
@@ -51,7 +51,7 @@ test('what a member looks at is recorded with the member and the moment that was
   ])
 })
 
-test('what becomes of a dangerous request is read from its own events', async () => {
+test('the outcome of a dangerous request is read from its own events', async () => {
   const { body } = await askApproveRepeat(api, tenant, 'GET', '/v1/sdk-key')
   expect(body).toHaveProperty('sdkKey')
   const { items } = await auditOf(tenant)
@@ -62,7 +62,7 @@ test('what becomes of a dangerous request is read from its own events', async ()
   ])
 })
 
-test('it is filtered and paged, and nobody else sees it', async () => {
+test('it is filtered and paged, and not visible to others', async () => {
   const own = await makeTenant(api.ledger)
   const origin = { requestId: 'req_look', actor: 'operator:ada' }
   for (const id of ['sal_1', 'sal_2', 'sal_3']) {
@@ -78,7 +78,7 @@ test('it is filtered and paged, and nobody else sees it', async () => {
   expect(idsIn(await auditOf(await makeTenant(api.ledger)))).toStrictEqual([])
 })
 
-test('what cannot be recorded is not shown', async () => {
+test('a view that cannot be recorded is not shown', async () => {
   const { services } = api.ledger
   const execute = () => Promise.reject(new LedgerUnavailable('the event store does not answer'))
   const app = await createTestApp(api.ledger, { ...services, execute })
@@ -88,7 +88,7 @@ test('what cannot be recorded is not shown', async () => {
   await app.close()
 })
 
-test('every page that shows licenses and what belongs to them is one whose looks are recorded', async () => {
+test('views of every page that shows licenses and related data are recorded', async () => {
   const own = await makeTenant(api.ledger)
   const browser = clientOf(api.app)
   await browser.signIn(await makeMember(api.ledger, own.tenantId, 'auditor'))
@@ -104,7 +104,7 @@ test('every page that shows licenses and what belongs to them is one whose looks
   expect((await auditOf(own, '?limit=100')).items).toHaveLength(pages.length)
 })
 
-test('a look counts with whichever headers it is asked for', async () => {
+test('a view counts with any headers', async () => {
   const own = await makeTenant(api.ledger)
   const browser = clientOf(api.app)
   await browser.signIn(await makeMember(api.ledger, own.tenantId, 'owner'))
@@ -123,7 +123,7 @@ test('a look counts with whichever headers it is asked for', async () => {
   expect(await looksOf(asFragment)).toStrictEqual(looks)
 })
 
-test('a page that brings itself up to date shows nothing of which looks are recorded', async () => {
+test('a page that updates itself shows nothing whose views are recorded', async () => {
   const own = await makeTenant(api.ledger)
   const browser = clientOf(api.app)
   await browser.signIn(await makeMember(api.ledger, own.tenantId, 'owner'))

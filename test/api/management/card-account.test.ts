@@ -88,7 +88,7 @@ describe('connecting', () => {
     expect(refreshUrl).toMatch(new RegExp(`^${place}/refresh\\?state=[\\w-]{43}$`))
   })
 
-  test('is gone on with on the same account, each time at another address', async () => {
+  test('is continued on the same account, each time with a new URL', async () => {
     const first = await connect()
     const second = await connect()
     expect(second.body).not.toStrictEqual(first.body)
@@ -148,7 +148,7 @@ describe('connecting', () => {
   })
 })
 
-describe('a person who comes back', () => {
+describe('a person who returns', () => {
   test('with everything given has connected the account', async () => {
     await connect()
     submit()
@@ -196,7 +196,7 @@ describe('a person who comes back', () => {
     })
   })
 
-  test('with an expired address gets another one', async () => {
+  test('with an expired URL gets another one', async () => {
     await connect()
     const { status, headers } = await visit(comeback().refreshUrl)
     expect({ status, location: headers.location }).toStrictEqual({
@@ -206,7 +206,7 @@ describe('a person who comes back', () => {
     expect(headers['cache-control']).toBe('no-store')
   })
 
-  test('while stripe is away is told so, and can come again', async () => {
+  test('while Stripe does not respond is told to come again', async () => {
     await connect()
     submit()
     const { returnUrl, refreshUrl } = comeback()
@@ -218,7 +218,7 @@ describe('a person who comes back', () => {
     expect(await statusNow()).toMatchObject({ connected: true })
   })
 
-  test('with another state, of another tenant, or late, is nobody', async () => {
+  test('with another state, of another tenant, or late, is refused', async () => {
     await connect()
     submit()
     const { returnUrl, refreshUrl } = comeback()
@@ -249,7 +249,7 @@ describe('a person who comes back', () => {
     expect(await visit(comeback().returnUrl)).toMatchObject({ status: 200 })
   })
 
-  test('to a tenant that was closed is nobody', async () => {
+  test('to a closed tenant is refused', async () => {
     await connect()
     submit()
     await closeTenant(api.ledger.services, tenant.tenantId, null, origin)
@@ -265,7 +265,7 @@ describe('an account', () => {
     await visit(comeback().returnUrl)
   }
 
-  test('that was disconnected is taken again', async () => {
+  test('that was disconnected is reused', async () => {
     await connectFully()
     const [accountId] = accountIds()
     expect(await asks('DELETE', '/v1/integrations/stripe')).toMatchObject({
@@ -289,7 +289,7 @@ describe('an account', () => {
     expect(await statusNow()).toMatchObject({ connected: true, accountId: found })
   })
 
-  test('of which stripe says nothing is a 503', async () => {
+  test('that Stripe does not answer for is a 503', async () => {
     await connectFully()
     standIns.stripe.health = 502
     expect(await asks('GET', '/v1/integrations/stripe/status')).toMatchObject({ status: 503 })

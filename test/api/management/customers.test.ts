@@ -49,7 +49,7 @@ const ada = {
 }
 
 describe('a customer', () => {
-  test('created with an address alone is shown whole', async () => {
+  test('created with an email address alone is shown completely', async () => {
     expect(await asks('POST', '/v1/customers', { email: 'ada@example.com' })).toStrictEqual({
       status: 201,
       body: { customer: ada },
@@ -66,7 +66,7 @@ describe('a customer', () => {
     })
   })
 
-  test('may have the address of another one', async () => {
+  test('may have the email address of another one', async () => {
     expect(await create()).not.toBe(await create())
   })
 
@@ -81,7 +81,7 @@ describe('a customer', () => {
     expect(kept.toLowerCase()).not.toContain('canary')
   })
 
-  test('whose person was erased stays, without address and name', async () => {
+  test('whose person was erased remains, without email address and name', async () => {
     const id = await create({ email: 'erased@example.com', name: 'Gone' })
     const { rows } = await api.ledger.db.query<{ subject: string }>(
       `select state ->> 'subjectId' as subject from customers where customer_id = $1`,
@@ -99,7 +99,7 @@ describe('a customer', () => {
     [{ email: 'ada@example.com', name: 'a\0b' }, /^body name: must be well-formed/],
     [{ email: 'ada@example.com', metadata: { a: 1 } }, /^body metadata\.a: /],
     [{ email: 'ada@example.com', licenseIds: [] }, /Unrecognized key/],
-  ])('is not made of %j', async (sent, message) => {
+  ])('is not created from %j', async (sent, message) => {
     const { status, body } = await asks('POST', '/v1/customers', sent)
     expect(status).toBe(400)
     expect(z.object({ error: z.string() }).parse(body).error).toMatch(message)
@@ -220,7 +220,7 @@ describe('linking a license', () => {
 })
 
 describe('entitlement overrides', () => {
-  test('are replaced as a whole, kept to the second and in UTC', async () => {
+  test('are replaced as a whole, with times in whole seconds and UTC', async () => {
     const id = await create()
     const first = [{ entitlement: 'export', effect: 'grant', reason: 'a trial' }]
     expect(await override(id, first)).toStrictEqual({
@@ -289,7 +289,7 @@ describe('entitlement overrides', () => {
   )
 })
 
-test('a license is minted for a customer of the tenant and for nobody else', async () => {
+test('a license is minted only for a customer of the tenant', async () => {
   const id = await create()
   const other = await makeTenant(api.ledger)
   const stranger = await create({}, other.token)

@@ -61,7 +61,7 @@ async function keyTypeIds(): Promise<string[]> {
   return list.keyTypes.map(({ keyTypeId }) => keyTypeId)
 }
 
-test('it is gone from the product, cannot be minted against, and its id may be taken again', async () => {
+test('it is removed from the product, cannot be minted, and its id may be used again', async () => {
   expect(await remove('pro')).toStrictEqual(deleted)
   expect(await keyTypeIds()).toStrictEqual(['kept', 'team'])
   const body = { productId: 'editor', keyTypeId: 'pro' }
@@ -129,7 +129,7 @@ test('run again for the same cause it spares the one that has been added since',
   expect(await keyTypeIds()).toStrictEqual(['kept', 'team', 'pro'])
 })
 
-test('a deletion that the read models do not show yet is known to whoever issues', async () => {
+test('issuing sees a deletion that the read models do not have yet', async () => {
   const { services } = api.ledger
   const unseen: AllPorts = {
     ...services,
@@ -151,7 +151,7 @@ test('a deletion that the read models do not show yet is known to whoever issues
   expect(await keyTypeIds()).toStrictEqual(['kept', 'team'])
 })
 
-test('a license that the read models do not show yet is known to whoever deletes', async () => {
+test('a deletion sees a license that the read models do not have yet', async () => {
   const { services } = api.ledger
   const unseen: AllPorts = {
     ...services,
@@ -192,7 +192,7 @@ async function waiting(): Promise<number> {
   return rows[0]?.count ?? 0
 }
 
-test('nobody is told of success whose lock was lost before the license was recorded', async () => {
+test('a request that lost its lock before the license was recorded does not succeed', async () => {
   const { services } = api.ledger
   const enter: AllPorts['keyTypes']['enter'] = async (keyType) => {
     const share = await services.keyTypes.enter(keyType)

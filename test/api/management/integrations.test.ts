@@ -79,7 +79,7 @@ describe('the list', () => {
     )
   })
 
-  test('shows what is connected and mapped, to its own tenant alone', async () => {
+  test('shows connections and mappings only to their tenant', async () => {
     await makeProduct(api.ask, tenant.token, 'editor', {
       keyTypes: [{ name: 'Pro', price: { priceId: 'price_1' } }],
     })
@@ -101,7 +101,7 @@ describe('the list', () => {
     })
   })
 
-  test.each([1, 2, 3, 4, 5, 100])('comes in pages of %i', async (limit) => {
+  test.each([1, 2, 3, 4, 5, 100])('is listed in pages of %i', async (limit) => {
     const Page = z.object({
       items: z.array(z.object({ provider: z.string() })),
       nextCursor: z.string().nullable(),
@@ -131,7 +131,7 @@ describe('the list', () => {
 describe('gumroad', () => {
   const PingUrl = z.object({ pingUrl: z.string() })
 
-  test('needs nothing; the address for its ping is shown once, and its token kept as a hash', async () => {
+  test('needs no credentials; its ping URL is shown once, and the token is stored as a hash', async () => {
     const answer = await connect('gumroad')
     const { pingUrl } = PingUrl.parse(answer.body)
     expect(answer).toStrictEqual(ok({ integration: connected('gumroad'), pingUrl }))
@@ -172,7 +172,7 @@ describe.each(['lemonsqueezy', 'paddle', 'polar'] as const)('%s', (provider) => 
     expect(standIns[provider].asked).toStrictEqual([])
   })
 
-  test('is connected with an API key that it accepts, and that is tried first', async () => {
+  test('is connected with an API key that it accepts, which is tested first', async () => {
     expect(await connect(provider, { webhookSecret, apiKey: goodKey })).toMatchObject({ status: 200 })
     expect(standIns[provider].asked.map(({ method, key }) => ({ method, key }))).toStrictEqual([
       { method: 'GET', key: goodKey },

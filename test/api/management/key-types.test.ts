@@ -60,7 +60,7 @@ test('an id that the product has already is a conflict', async () => {
   })
 })
 
-test('a change keeps what it leaves out, and null takes away what may be absent', async () => {
+test('a change keeps omitted fields, and null removes optional ones', async () => {
   const changed = await asks('PATCH', `${path}/pro`, { deviceLimit: null, price: { priceId: 'price_9' } })
   const price = {
     priceId: 'price_9',

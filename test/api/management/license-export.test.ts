@@ -118,7 +118,7 @@ describe('an export', () => {
     expect(rows[0]?.slice(0, 3)).toStrictEqual(['id', 'productId', 'keyTypeId'])
   })
 
-  test('shows keys masked only', async () => {
+  test('contains masked keys only', async () => {
     for (const format of ['ndjson', 'csv']) {
       const answer = await exported(`?format=${format}`)
       for (const key of rawKeys) {
@@ -130,7 +130,7 @@ describe('an export', () => {
 })
 
 describe('its approval', () => {
-  test('is asked for before anything leaves, in words, and is good for one export', async () => {
+  test('needs an approval, is described in words, and works for one export', async () => {
     const url = '/v1/licenses/export?format=csv&product=editor&status=active'
     const { token } = tenant
     const asked = await api.ask('GET', url, { token })
@@ -182,7 +182,7 @@ describe('its approval', () => {
     return { ids, sent: sent.map(({ id }) => id).sort() }
   }
 
-  test('is for the licenses that were there, whatever is minted, or imported with a date of its own, before it is used', async () => {
+  test('contains the licenses that existed at the approval, whatever is minted or imported afterwards', async () => {
     const { ids, sent } = await exportedAcross('', async ({ token }, [first = '']) => {
       await mint(api.ask, token, 'editor')
       const licenses = [{ licenseKey: 'OLD-1234-5678-9012', createdAt: '2020-01-01T00:00:00.000Z' }]
@@ -209,7 +209,7 @@ describe('its approval', () => {
     expect(sent).toStrictEqual([ids[0]])
   })
 
-  test('sends one that has changed, and still is what it was', async () => {
+  test('contains a changed license that still matches', async () => {
     const { ids, sent } = await exportedAcross('?status=active', async ({ token }, [first = '']) => {
       await api.ask('POST', `/v1/licenses/${first}/remint`, { token })
     })
@@ -230,7 +230,7 @@ describe('its approval', () => {
     ['?limit=3', 400],
     ['?format=csv&format=csv', 400],
     ['?product=A', 400],
-  ])('is not asked for an export with %s, which is %i', async (query, status) => {
+  ])('with %s needs no approval, and gets %i', async (query, status) => {
     const before = await listApprovals(api.ledger.services, tenant.tenantId)
     expect((await api.ask('GET', `/v1/licenses/export${query}`, { token: tenant.token })).status).toBe(status)
     expect(await listApprovals(api.ledger.services, tenant.tenantId)).toStrictEqual(before)
@@ -242,7 +242,7 @@ describe('its approval', () => {
   })
 })
 
-test('nothing comes twice and nothing is missing while licenses are minted and imported', async () => {
+test('nothing is duplicated or missing while licenses are minted and imported', async () => {
   const busy = await makeTenant(api.ledger)
   const { ask, ledger } = api
   await makeProduct(ask, busy.token, 'editor')
@@ -342,7 +342,7 @@ describe('over a connection', () => {
     return { authorization: `Bearer ${crowded.token}`, 'x-service-confirmation': confirmation }
   }
 
-  test('it is read from the database no faster than it is taken, and no further once nobody takes it', async () => {
+  test('it is read from the database no faster than by the client, and not further once the client is gone', async () => {
     const { pages, services } = counting()
     const headers = await approvedExport()
     await serving(services, async ({ hostname, port }) => {
@@ -361,7 +361,7 @@ describe('over a connection', () => {
     })
   })
 
-  test('taken at full speed it is whole', async () => {
+  test('read at full speed it is complete', async () => {
     const headers = await approvedExport()
     await serving(api.ledger.services, async (url) => {
       const response = await fetch(new URL('/v1/licenses/export', url), { headers })
@@ -375,7 +375,7 @@ describe('over a connection', () => {
     })
   })
 
-  test('one that breaks on the way is not taken for a whole one', async () => {
+  test('an interrupted one does not look complete', async () => {
     const { services } = counting(true)
     const headers = await approvedExport()
     await serving(services, async (url) => {

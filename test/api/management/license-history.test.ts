@@ -67,7 +67,7 @@ const byToken = () => ({ kind: 'token', id: tenant.tokenId, name: 'test' })
 const requestId = expect.stringMatching(/^req_/) as string
 const noLinks = { saleId: null, customerId: null, confirmationId: null, deliveries: [] }
 
-test('says what happened, when, by whom, and what it changed', async () => {
+test('contains events with their time, actor and changes', async () => {
   const { items, nextCursor } = await history('?order=oldest')
   expect(nextCursor).toBeNull()
   expect(items).toStrictEqual([
@@ -162,7 +162,7 @@ test('a cursor is good for its own order and license alone', async () => {
   }
 })
 
-test('what was sold names its sale, and what went out for it', async () => {
+test('a sold license has its sale, and its deliveries', async () => {
   const shop = await openShop(api)
   const { sold, refunded } = purchase('story')
   await shop.tell(sold())
@@ -239,7 +239,7 @@ test('an end names the event that set it, and the one that recorded it', async (
   api.ledger.clock.set(before)
 })
 
-test('what was made good is told, and explained as it was before and after', async () => {
+test('an undone action is listed, and explained as before and after', async () => {
   const { results } = await importRows(api.ask, tenant.token, 'editor', [{ licenseKey: 'TAKEN-BACK-0001' }])
   const id = results[0]?.id ?? ''
   await askApproveRepeat(api, tenant, 'POST', `/v1/licenses/${id}/take-back-import`)
@@ -302,7 +302,7 @@ test.each([
 test.each([
   [() => `/v1/customers/${customer}`, 'customer not found'],
   [() => '/v1/products/editor', 'product not found'],
-])('what was not there yet is not found, and what is to come is refused', async (url, message) => {
+])('a time before the mint gets 404, and a future time is refused', async (url, message) => {
   const asked = async (asOf: string) => {
     const { status, body } = await send('GET', `${url()}?asOf=${asOf}`)
     return { status, body }

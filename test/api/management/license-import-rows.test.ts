@@ -113,7 +113,7 @@ describe('a row', () => {
       { licenseKey: 'OLD-000013\ud800' },
       expect.stringMatching(/^licenseKey: /),
     ],
-  ])('%s is invalid, says why, and loses no other', async (_, row, error: unknown) => {
+  ])('%s is invalid, has a reason, and affects no other row', async (_, row, error: unknown) => {
     const [before, after] = [newKey(), newKey()]
     const { imported, skipped, results } = await importRows([
       { licenseKey: before },
@@ -129,7 +129,7 @@ describe('a row', () => {
     expect(await validate(after)).toMatchObject({ status: 'inactive' })
   })
 
-  test('as large as a row may be is taken, and a larger one is invalid', async () => {
+  test('of the maximum size is accepted, and a larger one is invalid', async () => {
     await makeProduct(api.ask, tenant.token, 'large', { keyTypes: [{ name: 'Large', deviceLimit: null }] })
     const devices = (count: number, pad: number) =>
       // No character of an id takes more than three bytes per UTF-16 unit.

@@ -51,7 +51,7 @@ const runtime = async (call: string, license_key: string, device_id: string) =>
 const ofLicense = expect.stringMatching(/^lic_[0-7][0-9a-hjkmnp-tv-z]{25}$/) as string
 
 describe('an imported license', () => {
-  test('that says nothing but its key takes the first key type, now', async () => {
+  test('with only a key gets the first key type, from now on', async () => {
     const { imported, skipped, results } = await importRows([{ licenseKey: 'Old-shop key 4711/B' }])
     expect({ imported, skipped, results }).toStrictEqual({
       imported: 1,
@@ -83,7 +83,7 @@ describe('an imported license', () => {
     expect(await runtime('activate', 'old-SHOPkey4711/b', 'laptop')).toMatchObject({ activated: true })
   })
 
-  test('keeps everything that it says, and its devices their seats', async () => {
+  test('keeps all its fields, and its devices their seats', async () => {
     const licenseKey = newKey()
     const row = {
       licenseKey,
@@ -136,7 +136,7 @@ describe('an imported license', () => {
     ['active', { status: 'active', expiresAt: null }, 'active'],
     ['ending later', { expiresAt: '2026-03-01T12:00:00.001Z' }, 'expired'],
     ['ending a second later', { expiresAt: '2026-03-01T12:00:01Z' }, 'active'],
-  ])('that comes %s is that here too', async (_, row, status) => {
+  ])('that is %s is so here, too', async (_, row, status) => {
     const licenseKey = newKey()
     const { results } = await importRows([{ licenseKey, ...row }])
     expect(await licenseOf(results[0]?.id)).toMatchObject({ license: { status } })
@@ -173,7 +173,7 @@ describe('a key', () => {
     expect(await licenseOf(id)).toStrictEqual(before)
   })
 
-  test('that stands twice in a call is imported once, from the first row that is in order', async () => {
+  test('that occurs twice in a call is imported once, from its first valid row', async () => {
     const licenseKey = newKey()
     const { imported, skipped, results } = await importRows([
       { licenseKey, quantity: 2 },
@@ -223,7 +223,7 @@ describe('a key', () => {
     expect(theirs.results[0]?.id).not.toBe(mine.results[0]?.id)
   })
 
-  test('in the form of keys made here keeps its prefix in what is shown', async () => {
+  test('in the format of keys minted here keeps its prefix in the masked key', async () => {
     const other = await makeTenant(api.ledger)
     await makeProduct(api.ask, other.token, 'elsewhere', { keyPrefix: 'ELSE' })
     const { licenseKey } = await mint(api.ask, other.token, 'elsewhere')
@@ -244,7 +244,7 @@ describe('a key', () => {
   })
 })
 
-test('what was imported is what a replay of the log makes, down to the last moment of history', async () => {
+test('an import equals a replay of the log, including its history', async () => {
   const { imported } = await importRows([
     { licenseKey: newKey(), createdAt: '1970-01-01T00:00:00Z' },
     { licenseKey: newKey(), expiresAt: '1970-01-01T00:00:00.001Z' },
@@ -267,7 +267,7 @@ describe('a call', () => {
     return { status, body: answered }
   }
 
-  test('of a thousand full rows is taken in one go', async () => {
+  test('of a thousand full rows is accepted in one call', async () => {
     const rows = Array.from({ length: 1000 }, (_, n) => ({
       licenseKey: `full row number ${n}`,
       email: `person${n}@example.com`,
@@ -319,7 +319,7 @@ describe('a call', () => {
     })
   })
 
-  test('that races others for the same keys imports each key once, whoever wins it', async () => {
+  test('that races others for the same keys imports each key once', async () => {
     const rows = Array.from({ length: 40 }, () => ({ licenseKey: newKey() }))
     const answers = await Promise.all(Array.from({ length: 6 }, () => importRows(rows)))
     for (const [index] of rows.entries()) {

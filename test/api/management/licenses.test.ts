@@ -59,7 +59,7 @@ const basic = {
 }
 
 describe('a license', () => {
-  test('minted for a product alone takes the first key type as it stands', async () => {
+  test('minted for a product alone takes the first key type with its terms', async () => {
     expect(await asks('POST', '/v1/licenses', { productId: 'editor' })).toStrictEqual({
       status: 201,
       body: { license: basic, licenseKey: ofKey },
@@ -139,7 +139,7 @@ describe('a license', () => {
     ])
   })
 
-  test('says when it was revoked', async () => {
+  test('shows when it was revoked', async () => {
     const { id } = await mint(api.ask, tenant.token, 'editor', { keyTypeId: 'team' })
     await revokeLicense(api.ledger.services, tenant.tenantId, id, 'a chargeback', origin)
     const now = api.ledger.clock.now().toISOString()
@@ -202,7 +202,7 @@ describe('a request to mint', () => {
   })
 })
 
-test('a raw key stands in the answer of its mint and in no other', async () => {
+test('a raw key is only in the response to its mint', async () => {
   const { id, licenseKey } = await mint(api.ask, tenant.token, 'editor')
   const { token } = tenant
   for (const url of ['/v1/licenses', `/v1/licenses/${id}`, '/v1/licenses?product=editor&status=active']) {

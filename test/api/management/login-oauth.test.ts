@@ -47,7 +47,7 @@ async function waiting(userCode: string) {
 
 const refusal = (error: string) => expect.objectContaining({ error }) as Error
 
-test('gets what was granted, for as long as it was granted', async () => {
+test('gets the granted scopes, for the granted time', async () => {
   const { device_code, user_code, expires_in, interval } = await start({ scope: 'licenses:read usage:read' })
   expect({ expires_in, interval }).toStrictEqual({ expires_in: 600, interval: 5 })
   await expect(fetchToken(device_code)).rejects.toStrictEqual(refusal('authorization_pending'))
@@ -66,7 +66,7 @@ test('gets what was granted, for as long as it was granted', async () => {
   await expect(fetchToken(device_code)).rejects.toStrictEqual(refusal('expired_token'))
 })
 
-test('gets a token that does not expire, where nobody said that it should', async () => {
+test('gets a token that does not expire, if no expiry was chosen', async () => {
   const { device_code, user_code } = await start()
   const granted: Scope[] = ['usage:read']
   const asked = await waiting(user_code)
@@ -80,14 +80,14 @@ test('is told when it is denied', async () => {
   await expect(fetchToken(device_code)).rejects.toStrictEqual(refusal('access_denied'))
 })
 
-describe('what a library cannot have meant is told by the codes of OAuth:', () => {
+describe('invalid input gets the error codes of OAuth:', () => {
   test('a scope that there is none of', async () =>
     expect(start({ scope: 'licenses:read openid' })).rejects.toStrictEqual(refusal('invalid_scope')))
 
   test('a name with a control character', async () =>
     expect(start({ client_name: 'a\u001bb' })).rejects.toStrictEqual(refusal('invalid_request')))
 
-  test('what is no device code', async () =>
+  test('an unknown device code', async () =>
     expect(fetchToken('nonsense')).rejects.toStrictEqual(refusal('invalid_grant')))
 
   test.each([

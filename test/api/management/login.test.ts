@@ -74,8 +74,8 @@ const Given = z.strictObject({
   expires_in: z.int().optional(),
 })
 
-describe('a program', () => {
-  test('waits until somebody decides, and then gets what was granted, once', async () => {
+describe('a device', () => {
+  test('waits for a decision, and then gets the granted scopes, once', async () => {
     const started = await start({
       client_name: 'keyledger on build-1',
       scopes: ['licenses:read', 'licenses:write', 'danger'],
@@ -135,7 +135,7 @@ describe('a program', () => {
     expect(answered(await poll(started.device_code))).toStrictEqual(refused('access_denied'))
   })
 
-  test('that polls faster than the interval is told to slow down, approved or not', async () => {
+  test('that polls faster than the interval gets slow_down, approved or not', async () => {
     const started = await start()
     expect(answered(await poll(started.device_code))).toStrictEqual(refused('authorization_pending'))
     expect(answered(await poll(started.device_code))).toStrictEqual(refused('slow_down'))
@@ -146,7 +146,7 @@ describe('a program', () => {
     expect((await poll(started.device_code)).status).toBe(200)
   })
 
-  test('has ten minutes, also for fetching what was approved', async () => {
+  test('has ten minutes, also to fetch an approved token', async () => {
     const pending = await start()
     const approved = await start()
     await approve(approved, ['usage:read'])
@@ -158,7 +158,7 @@ describe('a program', () => {
     await expect(waiting(pending)).rejects.toThrow('nobody waits')
   })
 
-  test('with a code that nobody was given gets nothing', async () => {
+  test('with an unknown code gets nothing', async () => {
     const { user_code } = await start()
     expect(answered(await poll('x'.repeat(43)))).toStrictEqual(refused('expired_token'))
     for (const code of ['a', user_code, '🔑', 'x'.repeat(44)])
@@ -197,7 +197,7 @@ describe('a program', () => {
     },
   )
 
-  test('has codes that nobody can read from the database', async () => {
+  test('has codes that cannot be read from the database', async () => {
     const { device_code, user_code } = await start()
     const { rows } = await api.ledger.db.query<{ text: string }>(
       'select r::text as text from vault.login_requests r',
@@ -208,7 +208,7 @@ describe('a program', () => {
   })
 })
 
-test('an address that starts too many is told to wait', async () => {
+test('an address that starts too many gets 429', async () => {
   const statuses = []
   for (let starts = 0; starts < 21; starts++)
     statuses.push((await api.ask('POST', '/v1/login/device', { body: {} })).status)

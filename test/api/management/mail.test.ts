@@ -18,7 +18,7 @@ const get = () => api.ask('GET', url, { token: tenant.token })
 
 const usual = { enabled: true, from: null, replyTo: null, subject: null, text: null, html: null }
 
-test('is usual until it is set, and what is left out is usual again', async () => {
+test('has defaults until it is set, and omitted fields return to them', async () => {
   expect(await get()).toMatchObject({ status: 200, body: { mail: usual } })
   const mail = {
     enabled: true,

@@ -57,7 +57,7 @@ describe('a mapping', () => {
     ['paddle', { prices: { pri_01gsz8z1q1n00f12qt82y31smh: 'pro' } }],
     ['polar', { products: { 'd8dd2de1-21b7-4a41-8bc3-ce909c0cfe23': 'team' } }],
   ] as const)(
-    'of %s is kept as given, replaced as a whole, and taken away by an empty one',
+    'of %s is stored as given, replaced as a whole, and removed by an empty one',
     async (provider, mapping) => {
       const [field = ''] = Object.keys(mapping)
       const other = field === 'permalinks' ? ['xyz'] : { other: 'pro' }

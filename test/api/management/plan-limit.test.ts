@@ -63,7 +63,7 @@ async function whileAnotherHasIt<T>(
   }
 }
 
-test('a device that has its seat, and one that its license refuses, wait for nobody', async () => {
+test('a device that has its seat, and one that its license refuses, do not wait', async () => {
   const full = await seated(1)
   const { licenseKey } = await mint(api.ask, tenant.token, 'editor', { keyTypeId: 'one' })
   await activate(licenseKey, 'device-0')
@@ -80,7 +80,7 @@ test('a device that has its seat, and one that its license refuses, wait for nob
   })
 })
 
-test('what is recorded counts, also where nobody can see it yet', async () => {
+test('recorded events count, also when they are not visible yet', async () => {
   const { services } = api.ledger
   const unseen: AllPorts = {
     ...services,
@@ -136,7 +136,7 @@ test('room that is not used after all goes to the next', async () => {
   expect(answers.filter((answer) => Activated.safeParse(answer).success)).toHaveLength(2)
 })
 
-test('a plan without limits takes no turn', async () => {
+test('a plan without limits takes no lock', async () => {
   tenant = await makeTenant(api.ledger)
   await makeProduct(api.ask, tenant.token, 'editor', { keyTypes: [{ name: 'Any', deviceLimit: null }] })
   const { licenseKey } = await mint(api.ask, tenant.token, 'editor')

@@ -95,7 +95,7 @@ describe('verifying prices', () => {
     null,
   ]
 
-  test('asks the connected account for each and records what it says', async () => {
+  test('requests each from the connected account and records the result', async () => {
     await connectStripe()
     const { status, body } = await verify()
     const { keyTypes: shown, skipped } = body as { keyTypes: { price: unknown }[]; skipped: boolean }
@@ -206,7 +206,7 @@ describe('verifying prices', () => {
     })
   })
 
-  test('leaves a price alone that was changed while stripe was being asked', async () => {
+  test('keeps a price that was changed during the request to Stripe', async () => {
     await connectStripe()
     const { execute } = api.ledger.services
     api.ledger.services.execute = async (...args) => {
@@ -243,7 +243,7 @@ describe('mapping prices', () => {
     standIns.stripe.prices.set('price_foreign', { owner: 'acct_other' })
   })
 
-  test('puts them with the key types, looked up, and takes away what is not named', async () => {
+  test('stores them with the key types after a lookup, and removes those not named', async () => {
     expect(await map({ team: 'price_1' })).toMatchObject({
       status: 200,
       body: {

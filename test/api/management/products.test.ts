@@ -52,7 +52,7 @@ describe('a product', () => {
     tenant = await makeTenant(api.ledger)
   })
 
-  test('made from a name alone gets its id, its prefix, the defaults and one key type', async () => {
+  test('created from a name alone gets its id, its prefix, the defaults and one key type', async () => {
     expect(await asks('POST', '/v1/products', { name: 'Acme Editor' })).toStrictEqual({
       status: 201,
       body: { product: editor },
@@ -63,7 +63,7 @@ describe('a product', () => {
     })
   })
 
-  test('made with everything keeps everything, its entitlements as a sorted set', async () => {
+  test('created with all fields keeps them, its entitlements as a sorted set', async () => {
     const asked = {
       name: 'Acme Player',
       productId: 'player',
@@ -111,7 +111,7 @@ describe('a product', () => {
     expect(await asks('POST', '/v1/products', asked)).toStrictEqual({ status: 201, body: { product } })
   })
 
-  test('whose id is taken is a conflict, and the first one stays', async () => {
+  test('with a known id is a conflict, and the first one remains', async () => {
     const taken = await asks('POST', '/v1/products', { name: 'Another', productId: 'acme-editor' })
     expect(taken).toStrictEqual({
       status: 409,
@@ -162,7 +162,7 @@ describe('a change of a product', () => {
     expect(await changed({ name: 'Acme Editor' })).toStrictEqual({ product: present })
   })
 
-  test('keeps what it leaves out', async () => {
+  test('keeps omitted fields', async () => {
     api.ledger.clock.set('2026-03-02T00:00:00.000Z')
     expect(await changed({ name: 'Renamed', leaseSeconds: 60 })).toStrictEqual({
       product: {

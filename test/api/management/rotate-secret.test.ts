@@ -117,7 +117,7 @@ test('needs the scope danger besides', async () => {
   })
 })
 
-test('the approver reads what follows from it, and no secret', async () => {
+test('the approver sees the effect, and no secret', async () => {
   await connect('paddle', { webhookSecret: 'first_secret' })
   await makeProduct(api.ask, tenant.token, 'editor')
   const mapping = { prices: { pri_1: 'default' } }

@@ -25,7 +25,7 @@ const Page = z.object({
 })
 const list = async (query = '') => Page.parse((await asks('GET', `/v1/sales${query}`)).body)
 
-test('a sale is read with all that was told of it', async () => {
+test('a sale is read with its history', async () => {
   const { sold, refunded, renewed, dispute } = purchase('ada', { productName: 'The editor' })
   const outcome = await shop.tell(sold())
   await shop.tell(sold())
@@ -100,7 +100,7 @@ test('a sale is read with all that was told of it', async () => {
   })
 })
 
-test('a parked sale says why, and is licensed when it is replayed after that was put right', async () => {
+test('a parked sale has a reason, and is licensed by a replay after the cause was fixed', async () => {
   const id = await parkedSale(api.ledger, shop.tenantId)
   const parked = Page.parse((await asks('GET', '/v1/sales/parked')).body)
   expect(parked.items).toMatchObject([
@@ -148,7 +148,7 @@ test('sales are filtered, and paged through newest first', async () => {
   })
 })
 
-test('a sale to nobody known needs a holder until its license is linked to a customer', async () => {
+test('a sale without a known buyer needs a holder until its license is linked to a customer', async () => {
   const outcome = await shop.tell(purchase('ghost', { customer: null, quantity: 2 }).sold())
   if (outcome.outcome !== 'issued') throw new Error('nothing was issued')
   const { licenseId } = outcome.license

@@ -52,7 +52,7 @@ const secretsKept = async () => {
 }
 
 describe('the SDK key', () => {
-  test('is made when it is first read, and the same from then on', async () => {
+  test('is created on first read, and the same from then on', async () => {
     const first = await shown('GET')
     expect(await shown('GET')).toBe(first)
     expect(await whose('sdk', first)).toBe(tenant.tenantId)
@@ -69,7 +69,7 @@ describe('the SDK key', () => {
     expect(await secretsKept()).toBe(1)
   })
 
-  test('is made by a rotation where there is none', async () => {
+  test('is created by a rotation when there is none', async () => {
     const key = await shown('POST')
     expect(await shown('GET')).toBe(key)
   })
@@ -79,23 +79,26 @@ describe('the SDK key', () => {
     expect(await whose('sdk', await shown('POST'))).toBe(tenant.tenantId)
   })
 
-  test.each(['GET', 'POST'] as const)('is neither made nor shown before an approval (%s)', async (method) => {
-    const url = method === 'GET' ? '/v1/sdk-key' : '/v1/sdk-key/rotate'
-    const asked = await api.ask(method, url, { token: tenant.token })
-    expect(asked.text).not.toContain('kl_sdk_')
-    const approval = await showApproval(services(), tenant.tenantId, pendingId(asked))
-    expect(approval).toMatchObject({
-      description: { summary: 'Create the first SDK key of “A tenant” and show it' },
-      changedSinceAsked: false,
-    })
-    expect(await keyEvents()).toStrictEqual([])
-    await shown('GET')
-    expect(await showApproval(services(), tenant.tenantId, pendingId(asked))).toMatchObject({
-      changedSinceAsked: true,
-    })
-  })
+  test.each(['GET', 'POST'] as const)(
+    'is neither created nor shown before an approval (%s)',
+    async (method) => {
+      const url = method === 'GET' ? '/v1/sdk-key' : '/v1/sdk-key/rotate'
+      const asked = await api.ask(method, url, { token: tenant.token })
+      expect(asked.text).not.toContain('kl_sdk_')
+      const approval = await showApproval(services(), tenant.tenantId, pendingId(asked))
+      expect(approval).toMatchObject({
+        description: { summary: 'Create the first SDK key of “A tenant” and show it' },
+        changedSinceAsked: false,
+      })
+      expect(await keyEvents()).toStrictEqual([])
+      await shown('GET')
+      expect(await showApproval(services(), tenant.tenantId, pendingId(asked))).toMatchObject({
+        changedSinceAsked: true,
+      })
+    },
+  )
 
-  test('is told to the approver masked', async () => {
+  test('is shown masked to the approver', async () => {
     const key = await shown('GET')
     const masked = `kl_sdk_…${key.slice(-4)}`
     const told = async (method: 'GET' | 'POST', url: string) => {
@@ -115,7 +118,7 @@ describe('the SDK key', () => {
     })
   })
 
-  test('stands nowhere in the clear', async () => {
+  test('is never stored in plaintext', async () => {
     const key = await shown('GET')
     const events = await eventsIn(services().ledger, tenantStream(tenant.tenantId))
     const { rows } = await api.ledger.db.query('select * from client_keys')
@@ -148,7 +151,7 @@ describe('an operation on the SDK key that is run again', () => {
   const reveal = (id: string) => revealSdkKey(services(), tenant.tenantId, id, origin)
   const rotate = (id: string) => rotateSdkKey(services(), tenant.tenantId, id, origin)
 
-  test('after its secret was kept and nothing recorded goes on with that secret', async () => {
+  test('whose secret was stored without an event continues with that secret', async () => {
     for (const run of [reveal, rotate]) {
       const dying = { ...services(), execute: dieBeforeAppend() }
       const id = `cnf_${run.name}`
@@ -198,7 +201,7 @@ describe('an operation on the SDK key that is run again', () => {
     expect(await keyEvents()).toStrictEqual(['SdkKeyIssued'])
   })
 
-  test('by several who all read first makes one key, which all are shown', async () => {
+  test('by several concurrent first reads creates one key, which all return', async () => {
     const keys = await Promise.all(Array.from({ length: 8 }, (_, n) => reveal(`cnf_${n}`)))
     expect(new Set(keys).size).toBe(1)
     expect(await keyEvents()).toStrictEqual(['SdkKeyIssued'])
@@ -232,7 +235,7 @@ describe('the checkout key', () => {
     expect(await keyEvents()).toStrictEqual(['CheckoutKeyIssued', 'CheckoutKeyRotated'])
   })
 
-  test('is kept by its hash alone', async () => {
+  test('is stored only as a hash', async () => {
     const key = await issue()
     const { rows } = await api.ledger.db.query('select 1 from vault.secrets where tenant_id = $1', [
       tenant.tenantId,
@@ -251,8 +254,8 @@ describe('the checkout key', () => {
   })
 })
 
-describe('looking a key up', () => {
-  test('says whose it is and what they may do', async () => {
+describe('the lookup of a key', () => {
+  test('returns its tenant and permissions', async () => {
     const find = createClientKeyLookup(api.ledger.db)
     const sdkKey = await shown('GET')
     const known = await knownClientKey(find, 'sdk', sdkKey)
@@ -268,7 +271,7 @@ describe('looking a key up', () => {
     expect(await knownClientKey(find, 'sdk', sdkKey)).toMatchObject({ tenantStatus: 'suspended' })
   })
 
-  test('needs no look-up for what cannot be one', async () => {
+  test('is skipped for a malformed key', async () => {
     const sdkKey = await shown('GET')
     const asked: string[] = []
     const find = (hash: string) => {
@@ -303,7 +306,7 @@ describe('looking a key up', () => {
   })
 })
 
-test('the keys of a tenant can be seen masked', async () => {
+test('the keys of a tenant are listed masked', async () => {
   const masked = () => readMaskedKeys(api.ledger.db, tenant.tenantId)
   expect(await masked()).toStrictEqual({ sdkKey: null, checkoutKey: null })
   const sdkKey = await shown('GET')

@@ -159,7 +159,7 @@ describe('test mode', () => {
   })
 })
 
-test('the free tier is turned on and off', async () => {
+test('the free tier can be turned on and off', async () => {
   await makeProduct(api.ask, tenant.token, 'editor')
   for (const enabled of [true, true, false]) {
     expect(await asks('POST', '/v1/products/editor/free-tier', { enabled })).toMatchObject({

@@ -112,8 +112,8 @@ test('it begins running, with nothing done', async () => {
   })
 })
 
-describe('what is mapped', () => {
-  test('is shown by its checkout, and what it leads to by what follows', async () => {
+describe('the mapping', () => {
+  test('is shown by the checkout stage, and its effect by the later ones', async () => {
     await connect('gumroad')
     await configure('gumroad', { permalinks: ['editor'] })
     expect(await outcome({ productId: 'editor' })).toStrictEqual({
@@ -124,7 +124,7 @@ describe('what is mapped', () => {
     })
   })
 
-  test('is looked for by key type where the marketplace sells those', async () => {
+  test('is looked up by key type where the marketplace sells those', async () => {
     await connect('paddle', { webhookSecret: 'secret' })
     await configure('paddle', { prices: { pri_1: 'team' } })
     expect(await outcome({ productId: 'editor', keyTypeId: 'team' })).toMatchObject({
@@ -138,7 +138,7 @@ describe('what is mapped', () => {
     })
   })
 
-  test('of the card provider is a price that is asked for', async () => {
+  test('of the card provider is a price that is requested', async () => {
     standIns.stripe.keys.add(testKeys.secretKey)
     const { prices } = standIns.stripe
     prices.set('price_1', { owner: testKeys.secretKey, recurring: { interval: 'month', interval_count: 1 } })
@@ -198,7 +198,7 @@ describe('the provider', () => {
     expect(await outcome({ productId: 'editor' })).toMatchObject({ provider: 'stripe' })
   })
 
-  test('that is not there is a conflict that says what to do', async () => {
+  test('that is missing is a conflict that says what to do', async () => {
     const nothing = {
       status: 409,
       body: { error: expect.stringContaining('connect one') as string },
@@ -263,7 +263,7 @@ describe('a run', () => {
   const resume = (run: ReturnType<typeof createTestPurchaseRunner>, trouble: unknown[] = []) =>
     resumeTestPurchases(api.ledger.services, run, (t) => trouble.push(t)).poll()
 
-  test('that was killed is gone on with by a reaction, when nobody else is at it any more', async () => {
+  test('that was killed is resumed by the process manager, once no other process runs it', async () => {
     const { services, clock } = api.ledger
     const run = createTestPurchaseRunner(services, createTestPurchaseDriver(services, sendInProcess(api.app)))
     const id = await abandoned()
@@ -278,7 +278,7 @@ describe('a run', () => {
     expect(await events(id)).toStrictEqual(whole)
   })
 
-  test('by 10 at once comes to one history, and to success when every stage is done', async () => {
+  test('by 10 at once has one history, and succeeds when every stage is done', async () => {
     const id = await abandoned()
     let runs = 0
     const run = createTestPurchaseRunner(
@@ -295,7 +295,7 @@ describe('a run', () => {
     })
   })
 
-  test('that meets an error is told of, and tried again', async () => {
+  test('that meets an error reports it, and is retried', async () => {
     const id = await abandoned()
     const { services, clock } = api.ledger
     let broken = true

@@ -91,7 +91,7 @@ describe('a token ends with its member', () => {
     expect(await verify(token)).toMatchObject(ended)
   })
 
-  test('also one of a program that the member let in, and one that it has not fetched yet', async () => {
+  test('also one of a device that the member authorized, and one that was not fetched yet', async () => {
     const auditor = await member('auditor')
     const start = async () => {
       const { body } = await api.ask('POST', '/v1/login/device', { body: { scopes: ['products:read'] } })
@@ -113,7 +113,7 @@ describe('a token ends with its member', () => {
     expect(answered(await fetchLater())).toStrictEqual({ status: 400, body: { error: 'access_denied' } })
   })
 
-  test('and nobody uses it while what decides about the member cannot be read', async () => {
+  test("and is refused while the member's state cannot be read", async () => {
     const token = await tokenOf(memberId, 'products:read')
     const poison = jsonEvent({ type: 'MemberPainted', data: {}, metadata: {} })
     const position = await appendRaw(api.ledger, memberStream(memberId), [poison], 0n)
@@ -124,7 +124,7 @@ describe('a token ends with its member', () => {
 })
 
 describe('a token may do no more than its member', () => {
-  test('loses with the role what the role does not allow, and gets it back with the role', async () => {
+  test('loses with the role the scopes that the role does not allow, and regains them with it', async () => {
     const token = await tokenOf(memberId, 'products:read', 'products:write')
     const create = () => api.ask('POST', '/v1/products', { token, body: { name: uniqueId('product') } })
     expect((await create()).status).toBe(201)
@@ -139,7 +139,7 @@ describe('a token may do no more than its member', () => {
   })
 })
 
-test('the pages say whose token it is, what ends with a member, and why one ended', async () => {
+test('the pages show whose token it is, which end with a member, and why one ended', async () => {
   const owner = clientOf(api.app)
   await owner.signIn(await makeMember(api.ledger, tenant.tenantId, 'owner'))
   const name = uniqueId('token')

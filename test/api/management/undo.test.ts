@@ -32,7 +32,7 @@ const typesOf = async (id: string) =>
 const at = () => api.ledger.clock.now().toISOString()
 
 describe('a revoked license', () => {
-  test('is reinstated with its devices, and the next validate says so', async () => {
+  test('is reinstated with its devices, which the next validate shows', async () => {
     const { id, licenseKey } = await mint(api.ask, tenant.token, 'editor')
     await runtime('activate', licenseKey, 'laptop')
     await undone(id, 'revoke')
@@ -118,7 +118,7 @@ describe('a device that was deactivated', () => {
     expect(new Set(instances).size).toBe(1)
   })
 
-  test('gets none where all are taken, and an unknown one is 404', async () => {
+  test('gets none when all are in use, and an unknown one is 404', async () => {
     const { id, licenseKey } = await mint(api.ask, tenant.token, 'editor')
     for (const device of ['one', 'two']) await runtime('activate', licenseKey, device)
     await runtime('deactivate', licenseKey, 'one')
@@ -138,7 +138,7 @@ describe('an import', () => {
     return { status: first.status, licenseId: first.id }
   }
 
-  test('that is taken back is answered as revoked, and its key can be imported again as another license', async () => {
+  test('that is undone is answered as revoked, and its key can be imported again as another license', async () => {
     const key = 'TAKEN-BACK-0001'
     const first = await imported(key)
     expect(await undone(first.licenseId, 'take-back-import', { reason: 'wrong list' })).toMatchObject({
@@ -162,7 +162,7 @@ describe('an import', () => {
     ])
   })
 
-  test('that has been used, and a license that was not imported, are not taken back', async () => {
+  test('of a used license, and a license that was not imported, cannot be undone', async () => {
     const key = 'USED-SINCE-0001'
     const used = await imported(key)
     api.ledger.clock.advance(1000)

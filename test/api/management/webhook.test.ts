@@ -169,7 +169,7 @@ describe('an operation on the webhook that is run again', () => {
       origin,
     )
 
-  test('after its secret was kept and nothing recorded goes on with that secret', async () => {
+  test('whose secret was stored without an event continues with that secret', async () => {
     const dead = { ...services().ledger, append: () => Promise.reject(new Error('killed')) }
     const dying = { ...services(), execute: createExecute(dead, api.ledger.readModels, createKeyedMutex()) }
     const asked = { url, events: undefined, rotateSecret: false }
@@ -187,7 +187,7 @@ describe('an operation on the webhook that is run again', () => {
     expect(await events()).toStrictEqual(['WebhookConfigured', 'WebhookSecretRotated'])
   })
 
-  test('after others have gone on does not undo what they did', async () => {
+  test('after later changes does not undo them', async () => {
     await set('cnf_1')
     const moved = await set('cnf_2', { url: `${url}2`, rotateSecret: true })
     const { secret: _, ...settings } = moved
@@ -218,7 +218,7 @@ describe('the approver', () => {
     return approval.description
   }
 
-  test('is told where events go, which, and what becomes of the secret', async () => {
+  test('sees the URL, the events, and the effect on the secret', async () => {
     expect(await told({ url, events: ['license.created'] })).toStrictEqual({
       summary: `Deliver license events to ${host}`,
       target: { host, url },
@@ -247,7 +247,7 @@ describe('the approver', () => {
     ['https://\u0430\u0440\u0440\u04cf\u0435.com/apple.com', 'xn--80ak6aa92e.com'],
     ['https://GOOD.example:8443/a', 'good.example:8443'],
     ['https://good\u3002example/', 'good.example'],
-  ])('is told the host that is really connected to: of %s it is %s', async (asked, parsed) => {
+  ])('sees the actual host: for %s it is %s', async (asked, parsed) => {
     expect(await told({ url: asked })).toMatchObject({
       summary: `Deliver license events to ${parsed}`,
       target: { host: parsed, url: asked },
@@ -255,13 +255,13 @@ describe('the approver', () => {
   })
 
   test.each(['https://good.example@evil.example/', 'https://good.example%2F:x@evil.example/'])(
-    'is never asked about a URL with a name before its host: %s',
+    'never gets a URL with credentials before its host: %s',
     async (asked) => {
       expect(await put({ url: asked })).toMatchObject({ status: 422 })
     },
   )
 
-  test('is told that deliveries end', async () => {
+  test('sees that deliveries end', async () => {
     await approved({ url })
     expect(await told({ url: null })).toStrictEqual({
       summary: `Stop delivering license events to ${host}`,
@@ -314,7 +314,7 @@ describe('settings that could never be', () => {
   ])('are not these: %s', async (fine) => expect(await put({ url: fine })).toMatchObject({ status: 202 }))
 })
 
-test('the secret stands nowhere in the clear', async () => {
+test('the secret is never stored in plaintext', async () => {
   const secret = secretIn(await approved({ url }))
   const log = await eventsIn(services().ledger, webhookStream(tenant.tenantId))
   const { rows } = await api.ledger.db.query('select * from webhooks')

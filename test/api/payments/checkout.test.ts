@@ -89,7 +89,7 @@ const anyUrl = {
   url: expect.stringMatching(/^https:\/\/checkout\.stripe\.com\/c\/pay\/cs_test_\w+$/) as string,
 }
 
-test("opens stripe's page on the tenant's account, with what was bought in its metadata and a fee of 0.5 %", async () => {
+test("opens Stripe's page on the tenant's account, with the purchase in its metadata and a fee of 0.5 %", async () => {
   await connect()
   expect(await buy({ ...asked, quantity: 3 })).toStrictEqual({ status: 200, body: anyUrl })
   const { tenantId } = tenant
@@ -181,7 +181,7 @@ test('another key, none, and that of another tenant are 401', async () => {
   expect((await buy()).status).toBe(401)
 })
 
-test('in test mode without test keys it is 409 and says so, also on a connected account', async () => {
+test('in test mode without test keys it is a 409, also on a connected account', async () => {
   await connect()
   const testMode = '/v1/products/editor/test-mode'
   expect((await api.ask('POST', testMode, { token: tenant.token, body: {} })).status).toBe(200)
@@ -248,7 +248,7 @@ test('stripe that does not answer is a 503', async () => {
 
 const prices = (productId = 'editor') => api.ask('GET', `/${tenant.tenantId}/${productId}/pricing`)
 
-test('lists what can be bought, for pages of any origin', async () => {
+test('lists prices, for pages of any origin', async () => {
   expect((await prices()).body).toStrictEqual({
     product: { productId: 'editor', name: 'Acme <Editor>' },
     keyTypes: [],
@@ -283,7 +283,7 @@ test('lists what can be bought, for pages of any origin', async () => {
   expect(headers).toMatchObject({ 'access-control-allow-origin': '*', 'cache-control': 'public, max-age=60' })
 })
 
-test('has no prices of what is not there', async () => {
+test('has no prices of an unknown product', async () => {
   for (const path of [`${tenant.tenantId}/player`, 'nobody/editor', `${tenant.tenantId}/%00`, 'v1/nothing']) {
     expect((await api.ask('GET', `/${path}/pricing`)).status).toBe(404)
   }
@@ -312,7 +312,7 @@ test('a plain link shows a page whose button leads to stripe', async () => {
   expect((await api.ask('GET', '/v1/nothing/buy/pro/done')).status).toBe(404)
 })
 
-test('a link to what is not for sale says so', async () => {
+test('a link to a product that is not for sale shows so', async () => {
   await connect()
   await verify()
   for (const keyTypeId of ['unpriced', 'basic', 'gone']) {

@@ -120,13 +120,13 @@ test('a tenant without gumroad is refused in the same words', async () => {
   expect(await ping(sale)).toStrictEqual(refused(400, 'Invalid request'))
 })
 
-test('a sale without its id or an address lacks something', async () => {
+test('a sale without its id or an email address is incomplete', async () => {
   for (const field of ['sale_id', 'email']) {
     expect(await ping({ ...sale, [field]: '' })).toStrictEqual(refused(400, 'Missing required fields'))
   }
 })
 
-test('a sale that is not mapped is refused and kept; once it is mapped, the next ping issues', async () => {
+test('an unmapped sale is refused and stored; once it is mapped, the next ping issues the license', async () => {
   const other = { ...sale, product_permalink: 'https://acme.gumroad.com/l/player' }
   const message = "No product mapping for permalink 'https://acme.gumroad.com/l/player'"
   expect(await ping(other)).toStrictEqual(refused(400, message))
@@ -147,7 +147,7 @@ test('a tenant that is suspended or closed gets 403, and nothing is issued', asy
   expect(await ping({ ...sale, sale_id: 'another' })).toMatchObject({ status: 403 })
 })
 
-test('a refund on the address of resources revokes, and a dispute that is won undoes that it was lost', async () => {
+test('a refund at the resources URL revokes, and a won dispute reinstates', async () => {
   await ping(sale)
   const resources = address.replace('?', '/resources?')
   const tell = (form: Record<string, string>) => ping({ ...sale, ...form }, resources)

@@ -121,7 +121,7 @@ const refunds: Record<Signing, string> = {
 describe.each(['stripe', 'lemonsqueezy', 'paddle', 'polar'] as const)('%s', (provider) => {
   const untrusted = provider === 'stripe' ? 401 : 400
 
-  test('sells once, however often it says so, and no answer holds the key', async () => {
+  test('sells once, however often it is sent, and no response contains the key', async () => {
     const raw = golden(provider, sales[provider])
     expect(await send(provider, raw)).toStrictEqual(taken)
     expect(await send(provider, raw)).toStrictEqual({ ...taken, body: { received: true, duplicate: true } })
@@ -130,11 +130,14 @@ describe.each(['stripe', 'lemonsqueezy', 'paddle', 'polar'] as const)('%s', (pro
     ])
   })
 
-  test.each([true, false])('revokes for a refund, whether it comes after the sale: %s', async (after) => {
-    const names = after ? [sales[provider], refunds[provider]] : [refunds[provider], sales[provider]]
-    for (const name of names) expect(await send(provider, golden(provider, name))).toStrictEqual(taken)
-    expect(await licenses()).toMatchObject([{ status: 'revoked' }])
-  })
+  test.each([true, false])(
+    'revokes for a refund, also when it arrives before the sale: %s',
+    async (after) => {
+      const names = after ? [sales[provider], refunds[provider]] : [refunds[provider], sales[provider]]
+      for (const name of names) expect(await send(provider, golden(provider, name))).toStrictEqual(taken)
+      expect(await licenses()).toMatchObject([{ status: 'revoked' }])
+    },
+  )
 
   test('that is not signed with the secret has no effect', async () => {
     const raw = golden(provider, sales[provider])
@@ -172,7 +175,7 @@ describe.each(['stripe', 'lemonsqueezy', 'paddle', 'polar'] as const)('%s', (pro
     expect(await licenses()).toHaveLength(1)
   })
 
-  test('that speaks of what changes nothing is 204', async () => {
+  test('without an effect gets 204', async () => {
     const ignored = goldenOf(provider).filter(({ means }) => 'type' in means && means.type === 'ignored')
     for (const { name } of ignored) {
       expect(await send(provider, golden(provider, name))).toMatchObject({ status: 204, body: '' })
@@ -184,7 +187,7 @@ describe.each(['stripe', 'lemonsqueezy', 'paddle', 'polar'] as const)('%s', (pro
 describe.each(['lemonsqueezy', 'paddle', 'polar'] as const)('%s', (provider) => {
   const invalid = { status: 400, body: { error: 'Invalid request' }, retryAfter: undefined }
 
-  test('is believed by nobody but its own tenant, in the same words', async () => {
+  test('is accepted by its own tenant only, with the same response for others', async () => {
     const raw = golden(provider, sales[provider])
     const other = await makeTenant(api.ledger)
     for (const id of [other.tenantId, 'nobody', '%00', 'A']) {
@@ -194,7 +197,7 @@ describe.each(['lemonsqueezy', 'paddle', 'polar'] as const)('%s', (provider) => 
     expect(await send(provider, raw)).toStrictEqual(invalid)
   })
 
-  test('keeps a sale that is not mapped, and says so', async () => {
+  test('stores an unmapped sale, and reports it', async () => {
     await manage('POST', `/v1/products/editor/integrations/${provider}`, {
       [{ lemonsqueezy: 'variants', paddle: 'prices', polar: 'products' }[provider]]: {},
     })
@@ -208,7 +211,7 @@ test.each([
   ['stripe', 'session-completed-without-email'],
   ['paddle', 'transaction-completed-without-customer'],
   ['polar', 'order-paid-of-a-team'],
-] as const)('%s: a paid sale without an email address has its license', async (provider, name) => {
+] as const)('%s: a paid sale without an email address gets its license', async (provider, name) => {
   expect(await send(provider, golden(provider, name))).toStrictEqual(taken)
   expect(await licenses()).toMatchObject([{ source: 'sale', email: null, status: 'active' }])
   expect((await manage('GET', '/v1/sales?needs=holder')).body).toMatchObject({
@@ -216,7 +219,7 @@ test.each([
   })
 })
 
-test('paddle: a key that may not read customers keeps nobody from their license', async () => {
+test('paddle: a key without the permission to read customers does not prevent the license', async () => {
   const raw = golden('paddle', 'transaction-completed')
   const answer = await send('paddle', raw.replaceAll('ctm_01hv6y1jedq4p1n0yqn5ba3ky4', 'of another vendor'))
   expect(answer).toStrictEqual(taken)
@@ -236,7 +239,7 @@ describe('stripe', () => {
     expect(await licenses()).toHaveLength(1)
   })
 
-  test('in test mode sells only what is in test mode, without any key, and lists what it ignores', async () => {
+  test('in test mode sells only in test mode, without any key, and lists what it ignores', async () => {
     const raw = golden('stripe', 'session-completed-test-mode')
     const ignored = async () => {
       const { body } = await manage('GET', '/v1/sales/ignored')
@@ -274,7 +277,7 @@ describe('stripe', () => {
     expect(await ignored()).toHaveLength(3)
   })
 
-  test("of an account that is nobody's, or disconnected, is refused", async () => {
+  test('for an unknown or disconnected account is refused', async () => {
     const raw = golden('stripe', 'session-completed')
     const refused = { status: 400, body: { error: 'Invalid request' } }
     expect(await send('stripe', raw.replaceAll(accountId, 'acct_of_nobody'))).toMatchObject(refused)
@@ -285,7 +288,7 @@ describe('stripe', () => {
   })
 })
 
-test('paddle says who bought when it is asked; until it does, the notification is to be sent again', async () => {
+test('paddle returns the buyer on request; until then the notification has to be repeated', async () => {
   const raw = golden('paddle', 'transaction-completed')
   standIns.paddle.health = 503
   expect(await send('paddle', raw)).toMatchObject({ status: 503 })
@@ -293,7 +296,7 @@ test('paddle says who bought when it is asked; until it does, the notification i
   expect(await send('paddle', raw)).toStrictEqual(taken)
 })
 
-test('lemonsqueezy says how far a renewal is paid when it is asked', async () => {
+test('lemonsqueezy returns the end of a paid renewal on request', async () => {
   await send('lemonsqueezy', golden('lemonsqueezy', 'order-created'))
   expect(await send('lemonsqueezy', golden('lemonsqueezy', 'payment-success-renewal'))).toStrictEqual(taken)
   expect(await licenses()).toMatchObject([{ expiresAt: '2026-05-01T12:00:00.000Z' }])

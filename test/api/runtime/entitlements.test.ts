@@ -77,12 +77,12 @@ describe('a license grants', () => {
     expect(await everywhere(await license(await customer()))).toStrictEqual(allSay('export', 'sync'))
   })
 
-  test('what its customer is granted besides, and nothing that they are revoked', async () => {
+  test("those added by its customer's overrides, without those removed", async () => {
     const id = await customer(grant('beta'), revoke('sync'), grant('sync'))
     expect(await everywhere(await license(id))).toStrictEqual(allSay('beta', 'export'))
   })
 
-  test('what was overridden before it was minted, as its mint says', async () => {
+  test('overrides from before its mint, as in the response to the mint', async () => {
     const customerId = await customer(grant('beta'))
     const { body } = await api.ask('POST', '/v1/licenses', {
       token: tenant.token,
@@ -91,7 +91,7 @@ describe('a license grants', () => {
     expect(body).toMatchObject({ license: { entitlements: ['beta', 'export', 'sync'] } })
   })
 
-  test('what is overridden for its own product, or for all', async () => {
+  test('overrides for its own product, or for all', async () => {
     const id = await customer(
       grant('all'),
       grant('mine', { productId: 'editor' }),
@@ -114,7 +114,7 @@ describe('a license grants', () => {
     expect(await everywhere(minted)).toStrictEqual(allSay('beta', 'export', 'sync'))
   })
 
-  test('what the overrides say now, at every change of them', async () => {
+  test('the current overrides, after every change', async () => {
     const id = await customer()
     const minted = await license(id)
     await runtime('activate', minted.licenseKey)
@@ -128,7 +128,7 @@ describe('a license grants', () => {
     expect(await everywhere(minted)).toStrictEqual(allSay('export', 'sync'))
   })
 
-  test('what an override gives until it ends, and says when to ask again', async () => {
+  test('an override until it ends, with that time as revalidate_after', async () => {
     const id = await customer(grant('beta', { expiresAt: at(60) }), revoke('sync', { expiresAt: at(120) }))
     const minted = await license(id)
     await runtime('activate', minted.licenseKey)
@@ -166,7 +166,7 @@ describe('after its end a license', () => {
     })
   })
 
-  test('that expires, or was revoked, grants nothing, whatever its customer is granted', async () => {
+  test('that is expired or revoked grants nothing, despite overrides', async () => {
     const id = await customer(...overrides)
     const [expired, revoked] = [await license(id, 'editor', 'hard'), await license(id)]
     await commandLicense(api.ledger, revoked.id, { type: 'RevokeLicense', reason: null, at: beginning })

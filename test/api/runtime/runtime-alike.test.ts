@@ -56,7 +56,7 @@ test.each(['validate', 'activate'])(
   },
 )
 
-test('a seat that is free is asked for more', async () => {
+test('a free seat needs more statements', async () => {
   const { licenseKey } = await mint(api.ask, tenant.token, 'editor')
   const { statements, stores } = await traceOf('activate', licenseKey)
   expect(statements).toContain('count-active-devices')

@@ -74,7 +74,7 @@ describe('a perpetual license', () => {
     expect(phone).toStrictEqual(ok({ valid: false, ...inactive, device_id: 'phone' }))
   })
 
-  test('is asked about alone when no device is named', async () => {
+  test('is validated alone when no device is named', async () => {
     const { licenseKey: license_key } = await license('perpetual')
     expect(await call('validate', { license_key })).toStrictEqual(
       ok({
@@ -128,7 +128,7 @@ describe('the seats of a license', () => {
     expect(body).toMatchObject({ license: { seatsUsed: 2 } })
   })
 
-  test('are free again after a deactivation, which may be said twice', async () => {
+  test('are free again after a deactivation, which may be repeated', async () => {
     const { licenseKey: license_key } = await license('perpetual')
     const gone = ok({ deactivated: true })
     await call('activate', { license_key, device_id: 'old' })
@@ -146,7 +146,7 @@ describe('the seats of a license', () => {
     })
   })
 
-  test('are told apart by the exact device id', async () => {
+  test('are distinguished by the exact device id', async () => {
     const { licenseKey: license_key } = await license('perpetual', { deviceLimit: 10 })
     for (const device_id of ['é', 'e\u0301', 'É', "'; drop table licenses; --", '💻', ' ', '\\', '{"a":1}']) {
       expect((await call('validate', { license_key, device_id })).body).toMatchObject({ status: 'inactive' })
@@ -226,17 +226,17 @@ describe('a license at its end', () => {
     })
   })
 
-  test('is told apart to the second in which a clock with milliseconds stands', async () => {
+  test('is exact to the second, with a clock in milliseconds', async () => {
     const { licenseKey: license_key } = await license('perpetual')
     api.ledger.clock.set('2026-03-01T12:00:00.999Z')
     expect((await call('validate', { license_key })).body).toMatchObject({ revalidate_after: later })
   })
 })
 
-describe('a license that is gone', () => {
+describe('an invalid license', () => {
   const fields = (body: unknown) => Object.keys(body as object).sort()
 
-  test('looks like one that never was, but for status and reason', async () => {
+  test('looks like an unknown one, except for status and reason', async () => {
     const { id, licenseKey } = await license('hard')
     const device_id = 'laptop'
     await call('activate', { license_key: licenseKey, device_id })
@@ -261,7 +261,7 @@ describe('a license that is gone', () => {
     )
   })
 
-  test('says that its key was reminted, to the old key alone', async () => {
+  test('shows that its key was reminted, to the old key alone', async () => {
     const { id, licenseKey } = await license('perpetual')
     const device_id = 'laptop'
     await call('activate', { license_key: licenseKey, device_id })
