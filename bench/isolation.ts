@@ -77,24 +77,24 @@ async function measureRound(
 ): Promise<number> {
   const ofOthers = await makePending(stores, others)
   const ofTwo = await Promise.all(two.map((one) => makePending(stores, one)))
-  await Promise.all([ofOthers, ...ofTwo].map((owed) => atPace(stores, owed)))
+  await Promise.all([ofOthers, ...ofTwo].map((pending) => atPace(stores, pending)))
   return at99(await latenciesOf(stores, ofOthers))
 }
 
 /** Schedules the deliveries evenly over a round, without waiting for them. */
-async function atPace(stores: Stores, owed: readonly Pending[]): Promise<void> {
+async function atPace(stores: Stores, pending: readonly Pending[]): Promise<void> {
   const started = performance.now()
   const scheduling: Promise<void>[] = []
-  for (const [index, one] of owed.entries()) {
-    const due = started + (index / owed.length) * roundSeconds * 1000
+  for (const [index, one] of pending.entries()) {
+    const due = started + (index / pending.length) * roundSeconds * 1000
     await setTimeout(Math.max(0, due - performance.now()))
     scheduling.push(schedule(stores, one))
   }
   await Promise.all(scheduling)
 }
 
-async function latenciesOf({ services, db }: Stores, owed: readonly Pending[]): Promise<number[]> {
-  const ids = owed.map((one) => deliveryIdOf(services, one))
+async function latenciesOf({ services, db }: Stores, pending: readonly Pending[]): Promise<number[]> {
+  const ids = pending.map((one) => deliveryIdOf(services, one))
   for (;;) {
     const { rows } = await db.query<{ status: string; tookMs: number }>(
       `select status, 1000 * extract(epoch from

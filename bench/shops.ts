@@ -50,16 +50,16 @@ export function makePending({ services }: Stores, products: readonly PresentProd
     const { tenantId } = product
     const { licenseId } = (await mintLicense(services, product, {}, origin)).license
     // Sent as a revocation, with the content of a mint.
-    const owed = { tenantId, licenseId, channel: 'webhook', event: 'license.revoked' } as const
-    return { ...owed, licenseRevision: 0, sequence: 1 }
+    const pending = { tenantId, licenseId, channel: 'webhook', event: 'license.revoked' } as const
+    return { ...pending, licenseRevision: 0, sequence: 1 }
   })
 }
 
-export const schedule = ({ services }: Stores, owed: Pending): Promise<void> =>
-  scheduleDelivery(services, owed, origin)
+export const schedule = ({ services }: Stores, pending: Pending): Promise<void> =>
+  scheduleDelivery(services, pending, origin)
 
 export const scheduleAll = async (stores: Stores, all: readonly Pending[]): Promise<void> =>
-  void (await inLanes(all, (owed) => schedule(stores, owed)))
+  void (await inLanes(all, (pending) => schedule(stores, pending)))
 
 async function inLanes<Item, Made>(
   items: readonly Item[],

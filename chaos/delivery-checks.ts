@@ -27,8 +27,8 @@ export function checkDelivered(arrivals: readonly Arrival[], log: readonly LogLi
     ({ license_id }) => `license-${license_id}`,
   )
   for (const [stream, lines] of Map.groupBy(log, (line) => line.stream)) {
-    const isOwed = lines[0]?.data.tenantId === seller && stream.startsWith('license-')
-    const owed = isOwed ? lines.flatMap(({ publicName }) => publicName ?? []) : []
+    const isExpected = lines[0]?.data.tenantId === seller && stream.startsWith('license-')
+    const pending = isExpected ? lines.flatMap(({ publicName }) => publicName ?? []) : []
     const bySequence = [...Map.groupBy(come.get(stream) ?? [], ({ sequence }) => sequence)]
     const got = bySequence
       .sort(([one], [other]) => one - other)
@@ -37,7 +37,7 @@ export function checkDelivered(arrivals: readonly Arrival[], log: readonly LogLi
         const ids = new Set(times.map(({ id }) => id))
         return `${sequence} ${[...names].join('|')}${ids.size === 1 ? '' : ` under ${ids.size} ids`}`
       })
-    const expected = owed.map((name, index) => `${index + 1} ${name}`).join(', ')
+    const expected = pending.map((name, index) => `${index + 1} ${name}`).join(', ')
     if (expected !== got.join(', ')) {
       faults.push({ what: stream, expected: `delivered: ${expected}`, found: got.join(', ') })
     }

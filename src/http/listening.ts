@@ -9,9 +9,9 @@ export type Listening = {
   /**
    * Takes no new connections. Closes each open one with its next response, or after the idle time that its client
    * was promised, so that no client sends a request on a closed connection.
-   * @param patienceMs idle connections are closed after this time at the latest
+   * @param timeoutMs idle connections are closed after this time at the latest
    */
-  drain(patienceMs: number): Promise<void>
+  drain(timeoutMs: number): Promise<void>
   /** Takes no new connections, finishes the running requests and closes the application. */
   close(): Promise<void>
 }
@@ -41,10 +41,10 @@ export async function listen(
   }
   return {
     address,
-    async drain(patienceMs) {
+    async drain(timeoutMs) {
       app.endConnections = true
       stopAccepting()
-      for (const until = performance.now() + patienceMs; performance.now() < until; await sleep(pollMs)) {
+      for (const until = performance.now() + timeoutMs; performance.now() < until; await sleep(pollMs)) {
         if ((await countConnections(servers)) === 0) return
       }
     },

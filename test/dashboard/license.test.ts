@@ -99,8 +99,8 @@ test('two moments are compared', async () => {
 })
 
 test('the history is shown by day, with the actor, the changes and the recorded event', async () => {
-  const told = await page()
-  expect(told).toMatch(
+  const shown = await page()
+  expect(shown).toMatch(
     /3 Mar 2026 .* “MacBook” deactivated by token “test” Seats in use 2 → 1 .* 2 Mar 2026 .* “Studio PC” activated .* 1 Mar 2026 .* “MacBook” activated .* Issued by token “test”/,
   )
   const { text } = await owner.get(path)
@@ -224,12 +224,12 @@ test('an auditor views, and cannot request actions', async () => {
 })
 
 test('views, searches, requests and approvals are in the audit log, without the text of searches', async () => {
-  const told = wordsOf((await owner.get('/dashboard/audit')).text)
-  expect(told).toMatch(
+  const text = wordsOf((await owner.get('/dashboard/audit')).text)
+  expect(text).toMatch(
     /auditor[\w-]*@example\.com viewed a license .* approved: revoke a license .* requested: revoke a license/,
   )
-  expect(told).toContain('searched: found by email')
-  expect(told).not.toMatch(/ada@example|laptop/)
+  expect(text).toContain('searched: found by email')
+  expect(text).not.toMatch(/ada@example|laptop/)
   const back = await owner.get(`/dashboard/audit?target=${license.id}&action=viewed`)
   expect(wordsOf(back.text)).toContain('a license , as of 1')
   expect(wordsOf(back.text)).not.toContain('searched, and')

@@ -55,7 +55,7 @@ test('a trial, an exhausted limit and signed settings survive a kill', async () 
     'x-service-remaining': '0',
     'retry-after': expect.stringMatching(/^[1-9]\d*$/) as string,
   })
-  await allTold(databaseUrl)
+  await untilShared(databaseUrl)
   await first.end('SIGKILL')
 
   const [second, third] = await Promise.all([host.serve(limited), host.serve(limited)])
@@ -69,7 +69,7 @@ test('a trial, an exhausted limit and signed settings survive a kill', async () 
 })
 
 /** Servers share what they have admitted twice a second: a kill loses that much, and one call is tolerated here. */
-async function allTold(databaseUrl: string): Promise<void> {
+async function untilShared(databaseUrl: string): Promise<void> {
   const db = new pg.Client({ connectionString: databaseUrl })
   await db.connect()
   const spent = `select from limits.buckets

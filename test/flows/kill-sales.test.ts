@@ -58,7 +58,7 @@ test(`${manySales} sales, while each store is stopped for a while and ${kills} t
 
   await expect.poll(leftToDo, { timeout: 90_000, interval: 500 }).toStrictEqual([0, 0, 0])
   const log = await readLog(seller.services.ledger)
-  for (const told of purchases) await expectLicense(told, log)
+  for (const notifications of purchases) await expectLicense(notifications, log)
   expectDeliveries(log)
   const { differences } = await verify(seller.db, seller.services.ledger, () => undefined)
   expect(differences).toStrictEqual([])

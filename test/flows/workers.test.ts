@@ -12,19 +12,19 @@ import { client, createVendor, productId } from './vendor.ts'
 const host = createHost()
 const metricsToken = 'metrics-token-of-the-tests'
 
-type Crew = { server: Server; token: string; environment: Environment }
+type WorkerServer = { server: Server; token: string; environment: Environment }
 
-let crew: Promise<Crew> | undefined
+let crew: Promise<WorkerServer> | undefined
 
 /** A server with two workers, reused from the previous test unless it ended: a start takes seconds of CPU. */
-async function servingCrew(): Promise<Crew> {
+async function runningServer(): Promise<WorkerServer> {
   const left = await crew
   if (left && !hasEnded(left.server)) return left
   crew = startCrew()
   return crew
 }
 
-async function startCrew(): Promise<Crew> {
+async function startCrew(): Promise<WorkerServer> {
   const { environment } = await host.stores()
   const token = await createVendor(environment)
   const server = await host.serve({
@@ -62,7 +62,7 @@ async function askAnew(address: string, path: string, token: string, body?: obje
 }
 
 test('every worker shows what another one has acknowledged', async () => {
-  const { server, token } = await servingCrew()
+  const { server, token } = await runningServer()
   const vendor = client(server.address, token)
   const askAll = (path: string, body: object) =>
     Promise.all(Array.from({ length: 6 }, () => askAnew(server.address, path, token, body)))
@@ -79,7 +79,7 @@ test('every worker shows what another one has acknowledged', async () => {
 })
 
 test('a killed worker is replaced, and its counts remain', async () => {
-  const { server, token } = await servingCrew()
+  const { server, token } = await runningServer()
   const before = workersOf(server)
   const listening = listeningOf(server)
   expect(before).toHaveLength(2)
@@ -111,7 +111,7 @@ async function countedVerifies({ address }: Server): Promise<number> {
 }
 
 test('SIGHUP replaces every worker, and no request fails meanwhile', async () => {
-  const { server, token } = await servingCrew()
+  const { server, token } = await runningServer()
   const before = workersOf(server)
   const failures: unknown[] = []
   let answered = 0
@@ -159,7 +159,7 @@ test('SIGHUP replaces every worker, and no request fails meanwhile', async () =>
 })
 
 test('a port in use ends the start with one sentence', async () => {
-  const { server, environment } = await servingCrew()
+  const { server, environment } = await runningServer()
   const second = host.startServer({ ...environment, KEYLEDGER_WORKERS: '2' }, portOf(server))
   const { code, stderr } = await second.finished
   expect(code).toBe(1)
@@ -167,7 +167,7 @@ test('a port in use ends the start with one sentence', async () => {
 })
 
 test('Ctrl-C finishes requests in flight and ends the workers', async () => {
-  const { server, token } = await servingCrew()
+  const { server, token } = await runningServer()
   const vendor = client(server.address, token)
   const workers = workersOf(server)
   // A terminal sends the signal to every process.
@@ -182,7 +182,7 @@ test('Ctrl-C finishes requests in flight and ends the workers', async () => {
 })
 
 test('without their parent the workers end', async () => {
-  const { server } = await servingCrew()
+  const { server } = await runningServer()
   const workers = workersOf(server)
   await server.end('SIGKILL')
   await expect.poll(() => workers.filter(isAlive)).toStrictEqual([])

@@ -33,7 +33,7 @@ beforeAll(async () => {
     sameName: await mint(ask, owner.token, 'shared-name'),
     customer: await makeCustomer(ask, owner.token),
     testPurchase: await playPurchase(),
-    delivery: await owedDelivery(license.id),
+    delivery: await pendingDelivery(license.id),
     sale: await parkedSale(api.ledger, owner.tenantId),
     confirmation: pendingId(await ask('POST', `/v1/licenses/${license.id}/revoke`, { token: owner.token })),
     ownCustomer: await makeCustomer(ask, asking.token),
@@ -65,7 +65,7 @@ async function playPurchase(): Promise<string> {
 }
 
 /** A delivery before its first attempt. */
-async function owedDelivery(licenseId: string): Promise<string> {
+async function pendingDelivery(licenseId: string): Promise<string> {
   const { services } = api.ledger
   await scheduleDelivery(
     services,

@@ -33,7 +33,7 @@ const mostSignIns = 20
 /** The limits of at most this many tokens are shown, the newest first. */
 const mostTokens = 50
 /** The page must load while the event store hangs. */
-const patienceMs = 2000
+const timeoutMs = 2000
 
 /** The system page: the health of the installation, and the activity of this tenant alone. */
 export function systemPage(app: FastifyInstance, context: PageContext): void {
@@ -79,7 +79,7 @@ async function readModelsOf(
   tenantId: string,
 ): Promise<ReadModelsShown> {
   const limit = new AbortController()
-  const late = setTimeout(patienceMs, undefined, { signal: limit.signal }).catch(() => undefined)
+  const late = setTimeout(timeoutMs, undefined, { signal: limit.signal }).catch(() => undefined)
   const answered = projectionStatus(db, ledger).catch(() => undefined)
   const [status, parked, own, rebuilding] = await Promise.all([
     Promise.race([answered, late]),

@@ -59,7 +59,7 @@ async function leased(licenseKey: string, instanceId: string, { body }: Answer) 
   return verifyLease(lease, { tenantId, productId: 'editor', ...holder }, keyset, now)
 }
 
-const told = ({ status, body }: Answer) => ({ status, body })
+const statusAndBody = ({ status, body }: Answer) => ({ status, body })
 const refusal = (status: number, error: string, more = {}) => ({ status, body: { error, ...more } })
 const settings = { free_tier_enabled: false }
 
@@ -101,7 +101,7 @@ describe('an activation', () => {
     expect(instanceOf(await activate(licenseKey, 'MacBook', { free_tier_instance_id: 'anon-2' }))).toBe(
       second,
     )
-    expect(told(await activate(licenseKey, 'Phone'))).toStrictEqual(
+    expect(statusAndBody(await activate(licenseKey, 'Phone'))).toStrictEqual(
       refusal(422, 'activation limit reached; deactivate another device first'),
     )
   })
@@ -135,7 +135,7 @@ describe('an activation', () => {
     await importRows(api.ask, token, 'editor', [{ licenseKey, devices }])
     const own = appOf(api.ask, { tenantId, productId: 'editor' }, await sdkKeyOf(api.ledger, tenantId))
     const asked = { license_key: licenseKey, instance_name: 'One more' }
-    expect(told(await own.post('activate', asked))).toStrictEqual(
+    expect(statusAndBody(await own.post('activate', asked))).toStrictEqual(
       refusal(402, "the vendor's plan allows no more active devices"),
     )
     expect((await own.post('activate', { ...asked, instance_name: 'Device 7' })).status).toBe(200)
@@ -149,7 +149,7 @@ describe('an activation', () => {
     const asked = { license_key: licenseKey, instance_name: 'MacBook' }
     const instance_id = instanceOf(await own.post('activate', asked))
     await suspendTenant(api.ledger.services, tenantId, null, origin)
-    expect(told(await own.post('activate', asked))).toStrictEqual(
+    expect(statusAndBody(await own.post('activate', asked))).toStrictEqual(
       refusal(403, 'the tenant is suspended; it cannot activate licenses'),
     )
     const held = { license_key: licenseKey, instance_id }
@@ -166,10 +166,14 @@ describe('a license that is not good', () => {
     ['a key with a wrong check character', () => 'ACME-00000-00000-00000-00000-00000-1'],
     ['text', () => 'whatever'],
   ])('%s is 404', async (_, key) => {
-    expect(told(await activate(key()))).toStrictEqual(refusal(404, 'license not found'))
-    expect(told(await validate(key(), 'ins_x'))).toStrictEqual(refusal(404, 'license not found', settings))
+    expect(statusAndBody(await activate(key()))).toStrictEqual(refusal(404, 'license not found'))
+    expect(statusAndBody(await validate(key(), 'ins_x'))).toStrictEqual(
+      refusal(404, 'license not found', settings),
+    )
     const asked = { license_key: key(), instance_id: 'ins_x' }
-    expect(told(await app.post('deactivate', asked))).toStrictEqual(refusal(404, 'license not found'))
+    expect(statusAndBody(await app.post('deactivate', asked))).toStrictEqual(
+      refusal(404, 'license not found'),
+    )
   })
 
   test('a key of another product is 404', async () => {
@@ -182,8 +186,8 @@ describe('a license that is not good', () => {
     const { id, licenseKey } = await make()
     const instanceId = instanceOf(await activate(licenseKey))
     await commandLicense(api.ledger, id, { type: 'RevokeLicense', reason: null, at: beginning })
-    expect(told(await activate(licenseKey))).toStrictEqual(refusal(422, 'license revoked'))
-    expect(told(await validate(licenseKey, instanceId))).toStrictEqual(
+    expect(statusAndBody(await activate(licenseKey))).toStrictEqual(refusal(422, 'license revoked'))
+    expect(statusAndBody(await validate(licenseKey, instanceId))).toStrictEqual(
       refusal(422, 'license revoked', settings),
     )
   })
@@ -195,8 +199,10 @@ describe('a license that is not good', () => {
     const reminted = await api.ask('POST', `/v1/licenses/${id}/remint`, { token })
     const { licenseKey: newKey } = z.object({ licenseKey: z.string() }).parse(reminted.body)
     const message = 'this license was reminted; ask the vendor for its new key'
-    expect(told(await activate(licenseKey))).toStrictEqual(refusal(422, message))
-    expect(told(await validate(licenseKey, instanceId))).toStrictEqual(refusal(422, message, settings))
+    expect(statusAndBody(await activate(licenseKey))).toStrictEqual(refusal(422, message))
+    expect(statusAndBody(await validate(licenseKey, instanceId))).toStrictEqual(
+      refusal(422, message, settings),
+    )
     expect((await validate(newKey, instanceId)).status).toBe(422)
   })
 
@@ -204,16 +210,20 @@ describe('a license that is not good', () => {
     const { licenseKey } = await make()
     const message = 'this instance does not exist or is deactivated; activate it again'
     const unknown = { license_key: licenseKey, instance_id: 'ins_00000000000000000000000000' }
-    expect(told(await validate(licenseKey, unknown.instance_id))).toStrictEqual(
+    expect(statusAndBody(await validate(licenseKey, unknown.instance_id))).toStrictEqual(
       refusal(422, message, settings),
     )
-    expect(told(await app.post('deactivate', unknown))).toStrictEqual(refusal(404, 'instance not found'))
+    expect(statusAndBody(await app.post('deactivate', unknown))).toStrictEqual(
+      refusal(404, 'instance not found'),
+    )
     const instance_id = instanceOf(await activate(licenseKey))
     for (let again = 0; again < 2; again++) {
       const answer = await app.post('deactivate', { license_key: licenseKey, instance_id })
-      expect(told(answer)).toStrictEqual({ status: 200, body: { deactivated: true } })
+      expect(statusAndBody(answer)).toStrictEqual({ status: 200, body: { deactivated: true } })
     }
-    expect(told(await validate(licenseKey, instance_id))).toStrictEqual(refusal(422, message, settings))
+    expect(statusAndBody(await validate(licenseKey, instance_id))).toStrictEqual(
+      refusal(422, message, settings),
+    )
     expect(instanceOf(await activate(licenseKey))).not.toBe(instance_id)
   })
 
@@ -256,7 +266,7 @@ describe('time', () => {
     expect(await leased(licenseKey, instanceId, last)).toMatchObject({ ok: true })
     clock.advance(1000)
     expect(await leased(licenseKey, instanceId, last)).toStrictEqual({ ok: false, reason: 'over' })
-    expect(told(await activate(licenseKey))).toStrictEqual(refusal(422, 'license expired'))
+    expect(statusAndBody(await activate(licenseKey))).toStrictEqual(refusal(422, 'license expired'))
   })
 
   test('a license that enters fallback gets leases with its fallback entitlements', async () => {

@@ -48,7 +48,7 @@ let names = 0
 const unused = (what: string) => `${what}-${String(++names).padStart(16, '0')}`
 
 /** The trial in a response to a beacon. */
-async function trialTold(body: object, as = app): Promise<object> {
+async function trialIn(body: object, as = app): Promise<object> {
   const answer = await as.post('keyless', body)
   expect(answer).toMatchObject({ status: 200, body: { received: true, free_tier_enabled: false } })
   return Object.fromEntries(
@@ -58,7 +58,7 @@ async function trialTold(body: object, as = app): Promise<object> {
   )
 }
 const onTrial = (instance_id: string, machine_hash: string, as = app) =>
-  trialTold({ instance_id, state: 'trial', machine_hash }, as)
+  trialIn({ instance_id, state: 'trial', machine_hash }, as)
 describe('the state of a trial', () => {
   test('is the start, which never moves, and whether it has run out', async () => {
     const machine = unused('machine')
@@ -72,16 +72,14 @@ describe('the state of a trial', () => {
     api.ledger.clock.advance(1000)
     const used = { trial_started_at: started, trial_already_used: true }
     for (const state of ['trial', 'expired', 'free_tier', undefined]) {
-      expect(await trialTold({ instance_id: 'first', machine_hash: machine, state })).toStrictEqual(used)
+      expect(await trialIn({ instance_id: 'first', machine_hash: machine, state })).toStrictEqual(used)
     }
   })
 
   test('is nothing without a machine, and of a machine that never had one', async () => {
-    expect(await trialTold({ instance_id: 'no machine', state: 'trial' })).toStrictEqual({})
+    expect(await trialIn({ instance_id: 'no machine', state: 'trial' })).toStrictEqual({})
     for (const state of ['free_tier', 'expired', undefined]) {
-      expect(await trialTold({ instance_id: 'new', machine_hash: unused('machine'), state })).toStrictEqual(
-        {},
-      )
+      expect(await trialIn({ instance_id: 'new', machine_hash: unused('machine'), state })).toStrictEqual({})
     }
   })
 
@@ -90,7 +88,7 @@ describe('the state of a trial', () => {
     await onTrial('here', machine)
     await makeProduct(api.ask, token, 'viewer')
     const viewer = appOf(api.ask, { tenantId, productId: 'viewer' }, sdkKey)
-    expect(await trialTold({ instance_id: 'here', machine_hash: machine }, viewer)).toStrictEqual({})
+    expect(await trialIn({ instance_id: 'here', machine_hash: machine }, viewer)).toStrictEqual({})
     const other = await makeTenant(api.ledger)
     await makeProduct(api.ask, other.token, 'editor')
     const foreign = appOf(
@@ -98,7 +96,7 @@ describe('the state of a trial', () => {
       { ...other, productId: 'editor' },
       await sdkKeyOf(api.ledger, other.tenantId),
     )
-    expect(await trialTold({ instance_id: 'here', machine_hash: machine }, foreign)).toStrictEqual({})
+    expect(await trialIn({ instance_id: 'here', machine_hash: machine }, foreign)).toStrictEqual({})
   })
 
   test('ends with the 18th month, and the next trial is a new one', async () => {
@@ -112,7 +110,7 @@ describe('the state of a trial', () => {
       trial_already_used: true,
     })
     api.ledger.clock.advance(1)
-    expect(await trialTold({ instance_id: 'old', machine_hash: machine })).toStrictEqual({})
+    expect(await trialIn({ instance_id: 'old', machine_hash: machine })).toStrictEqual({})
     expect(await onTrial('old', machine)).toStrictEqual({
       trial_started_at: nowUnix(),
       trial_already_used: false,

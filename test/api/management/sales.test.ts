@@ -35,7 +35,7 @@ test('a sale is read with its history', async () => {
   if (outcome.outcome !== 'issued') throw new Error('nothing was issued')
   const { licenseId } = outcome.license
   const { items } = await list()
-  const told = (type: string, notificationId: string | null, occurredAt: string | null) => ({
+  const historyEntry = (type: string, notificationId: string | null, occurredAt: string | null) => ({
     type,
     at: beginning,
     actor: 'provider:stripe',
@@ -79,17 +79,17 @@ test('a sale is read with its history', async () => {
         renewals: [{ paymentId: 'in_1', paidUntil: month.second, amount: 4900, currency: 'usd' }],
         disputes: [{ disputeId: 'dp_1', outcome: 'open', amount: 4900, currency: 'usd' }],
         history: [
-          told('SaleReceived', 'evt_ada_sold', soldAt),
-          told('SaleMapped', null, null),
-          told('SaleLicensed', null, null),
-          told('SalePaymentRecorded', null, null),
-          told('DuplicateReceived', 'evt_ada_sold', null),
-          told('SaleRenewed', 'evt_ada_in_1', month.second),
-          told('SaleSettled', null, null),
-          told('SaleRefunded', 'evt_ada_re_1', soldAt),
-          told('SaleSettled', null, null),
-          told('SaleDisputed', 'evt_ada_dp_1_disputed', soldAt),
-          told('SaleSettled', null, null),
+          historyEntry('SaleReceived', 'evt_ada_sold', soldAt),
+          historyEntry('SaleMapped', null, null),
+          historyEntry('SaleLicensed', null, null),
+          historyEntry('SalePaymentRecorded', null, null),
+          historyEntry('DuplicateReceived', 'evt_ada_sold', null),
+          historyEntry('SaleRenewed', 'evt_ada_in_1', month.second),
+          historyEntry('SaleSettled', null, null),
+          historyEntry('SaleRefunded', 'evt_ada_re_1', soldAt),
+          historyEntry('SaleSettled', null, null),
+          historyEntry('SaleDisputed', 'evt_ada_dp_1_disputed', soldAt),
+          historyEntry('SaleSettled', null, null),
         ],
       },
     },

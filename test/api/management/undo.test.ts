@@ -74,7 +74,7 @@ describe('a revoked license', () => {
       totalRefunded: 1,
       currency: 'usd',
     } as const
-    const wish = {
+    const request = {
       saleId: 'cs_1',
       through: 1,
       refunded: [refund],
@@ -86,7 +86,7 @@ describe('a revoked license', () => {
       terms: null,
       at: at(),
     } as const
-    await commandLicense(api.ledger, refunded.id, { type: 'FollowSale', ...wish })
+    await commandLicense(api.ledger, refunded.id, { type: 'FollowSale', ...request })
     const answer = await post(`${refunded.id}/reinstate`)
     expect({ status: answer.status, text: answer.text }).toMatchObject({ status: 409 })
     expect(answer.text).toContain('the payment was refunded or lost in a dispute')

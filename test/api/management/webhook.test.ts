@@ -213,13 +213,13 @@ describe('an operation on the webhook that is run again', () => {
 
 describe('the approver', () => {
   const { host } = new URL(url)
-  const told = async (body: unknown) => {
+  const shownToApprover = async (body: unknown) => {
     const approval = await showApproval(services(), tenant.tenantId, pendingId(await put(body)))
     return approval.description
   }
 
   test('sees the URL, the events, and the effect on the secret', async () => {
-    expect(await told({ url, events: ['license.created'] })).toStrictEqual({
+    expect(await shownToApprover({ url, events: ['license.created'] })).toStrictEqual({
       summary: `Deliver license events to ${host}`,
       target: { host, url },
       consequences: [
@@ -229,7 +229,9 @@ describe('the approver', () => {
       ],
     })
     const secret = masked(secretIn(await approved({ url })))
-    expect(await told({ url: `${url}2`, events: ['license.revoked'], rotateSecret: true })).toStrictEqual({
+    expect(
+      await shownToApprover({ url: `${url}2`, events: ['license.revoked'], rotateSecret: true }),
+    ).toStrictEqual({
       summary: `Deliver license events to ${host}`,
       target: { host, url: `${url}2` },
       consequences: [
@@ -248,7 +250,7 @@ describe('the approver', () => {
     ['https://GOOD.example:8443/a', 'good.example:8443'],
     ['https://good\u3002example/', 'good.example'],
   ])('sees the actual host: for %s it is %s', async (asked, parsed) => {
-    expect(await told({ url: asked })).toMatchObject({
+    expect(await shownToApprover({ url: asked })).toMatchObject({
       summary: `Deliver license events to ${parsed}`,
       target: { host: parsed, url: asked },
     })
@@ -263,7 +265,7 @@ describe('the approver', () => {
 
   test('sees that deliveries end', async () => {
     await approved({ url })
-    expect(await told({ url: null })).toStrictEqual({
+    expect(await shownToApprover({ url: null })).toStrictEqual({
       summary: `Stop delivering license events to ${host}`,
       consequences: ['License events are no longer delivered', 'The signing secret is destroyed'],
     })

@@ -17,7 +17,7 @@ const checkout = createLimiter(
   'checkout',
   { perMinute: 20, burst: 20 },
   {
-    shared: { settle: async (_limit, ...told) => memory.settle(...told) },
+    shared: { settle: async (_limit, ...answer) => memory.settle(...answer) },
     now: () => now,
     onFailure: (error) => {
       throw error
