@@ -29,14 +29,14 @@ export function coalesce<Key, Value>(
     running = true
     while (waiting.length > 0) {
       if (waiting.length < smallBatch && performance.now() - lastBurstAt < burstMs) await setTimeout(1)
-      const asked = waiting.slice(0, most)
+      const batch = waiting.slice(0, most)
       waiting = waiting.slice(most)
       try {
-        const values = await load(asked.map(({ key }) => key))
-        for (const [index, value] of values.entries()) asked[index]?.resolve(value)
-        lastBurstAt = asked.length < smallBatch ? Number.NEGATIVE_INFINITY : performance.now()
+        const values = await load(batch.map(({ key }) => key))
+        for (const [index, value] of values.entries()) batch[index]?.resolve(value)
+        lastBurstAt = batch.length < smallBatch ? Number.NEGATIVE_INFINITY : performance.now()
       } catch (error) {
-        for (const { reject } of asked) reject(error)
+        for (const { reject } of batch) reject(error)
       }
     }
     running = false

@@ -103,11 +103,11 @@ export async function restore(
 
 /** @returns the phase that an earlier run has reached */
 async function claim(client: pg.Client, { manifest }: CheckedBackup, log: RawLog): Promise<RestorePhase> {
-  const goesOn = await isBeingRestored(client)
-  if (!goesOn && !(await isEmpty(log))) throw new TargetNotEmpty('The event store already contains events')
+  const isResumed = await isBeingRestored(client)
+  if (!isResumed && !(await isEmpty(log))) throw new TargetNotEmpty('The event store already contains events')
   const phase = await claimForRestore(client, manifest.id)
   if (phase !== undefined) return phase
-  throw new TargetNotEmpty(goesOn ? 'Another backup is being restored there' : 'The database is in use')
+  throw new TargetNotEmpty(isResumed ? 'Another backup is being restored there' : 'The database is in use')
 }
 
 async function isEmpty(log: RawLog): Promise<boolean> {

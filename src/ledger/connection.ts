@@ -70,9 +70,9 @@ export function createConnection(url: string): Connection {
   }
 
   function reportFailure(what: string, of: Node | undefined, error: unknown): unknown {
-    const trouble = classifyError(error)
-    if (trouble.kind === 'unavailable') {
-      if (held && held === of && held.shouldReplace(trouble.reason)) {
+    const classified = classifyError(error)
+    if (classified.kind === 'unavailable') {
+      if (held && held === of && held.shouldReplace(classified.reason)) {
         current = undefined
         held.end(drainMs)
         held = undefined

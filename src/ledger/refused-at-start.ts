@@ -90,15 +90,15 @@ async function tlsProblem({ target, seeds, certificateAuthority }: StoreAddress)
 }
 
 /** Translates a TLS error of Node or OpenSSL into what the operator can do. */
-function certificateMessage({ target, seeds }: StoreAddress, said: string): string {
+function certificateMessage({ target, seeds }: StoreAddress, tlsError: string): string {
   const node = target ?? seeds.join(', ')
-  if (/wrong version number/i.test(said)) {
+  if (/wrong version number/i.test(tlsError)) {
     return `The server at ${node} does not use TLS. Add tls=false to ${variable}, or use a port with TLS.`
   }
-  if (/altnames|IP_OR_NAME|hostname/i.test(said)) {
+  if (/altnames|IP_OR_NAME|hostname/i.test(tlsError)) {
     return `The certificate of the event store at ${node} is for a different host name. Use a host name from the certificate in ${variable}.`
   }
-  if (/expired|not yet valid/i.test(said)) {
+  if (/expired|not yet valid/i.test(tlsError)) {
     return `The certificate of the event store at ${node} is expired or not yet valid. Renew it, and check the clock of this machine.`
   }
   return (
@@ -117,6 +117,6 @@ function* causesOf(error: unknown): Iterable<unknown> {
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : '')
 
 function reasonOf(error: unknown): UnavailableReason | undefined {
-  const trouble = classifyError(error)
-  return trouble.kind === 'unavailable' ? trouble.reason : undefined
+  const classified = classifyError(error)
+  return classified.kind === 'unavailable' ? classified.reason : undefined
 }

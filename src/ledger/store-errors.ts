@@ -30,9 +30,9 @@ export function classifyError(error: unknown): StoreError {
 
 /** Returns the error to throw for a failed call. keyledger's own errors are returned unchanged. */
 export function failureOf(what: string, error: unknown): unknown {
-  const trouble = classifyError(error)
-  if (trouble.kind !== 'unavailable' || error instanceof LedgerUnavailable) return error
-  return new LedgerUnavailable(`${what}: ${descriptions[trouble.reason]}`, error, trouble.reason)
+  const classified = classifyError(error)
+  if (classified.kind !== 'unavailable' || error instanceof LedgerUnavailable) return error
+  return new LedgerUnavailable(`${what}: ${descriptions[classified.reason]}`, error, classified.reason)
 }
 
 const descriptions: Record<UnavailableReason, string> = {

@@ -45,9 +45,9 @@ const factUpcasters: Readonly<Record<string, Upcaster>> = {
 
 const notificationOfOldFact = from(
   z.looseObject({ fact: z.object({ type: z.string(), data: z.unknown() }) }),
-  (notice) => {
-    const { type, data } = notice.fact
-    return { ...notice, fact: { type, data: factUpcasters[type]?.(data) ?? data } }
+  (notification) => {
+    const { type, data } = notification.fact
+    return { ...notification, fact: { type, data: factUpcasters[type]?.(data) ?? data } }
   },
 )
 

@@ -13,10 +13,10 @@ export type LimitUse = LimitKey & { rate: Rate; share: number }
 export async function readLimitUse(
   db: Pool,
   limits: Limits,
-  asked: readonly LimitKey[],
+  requested: readonly LimitKey[],
   now: number,
 ): Promise<LimitUse[]> {
-  const inForce = asked.flatMap(({ name, key }) => {
+  const inForce = requested.flatMap(({ name, key }) => {
     const limiter = limits[name]
     return limiter ? [{ name, key, rate: limiter.rate }] : []
   })

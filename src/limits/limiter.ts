@@ -15,7 +15,7 @@ export type Limiter = {
   take(key: string): number | Promise<number>
   setProcesses(count: number): void
   /** Starts from the shared state of earlier processes. */
-  resume(told: readonly Pick<Settlement, 'key' | 'tat'>[]): void
+  resume(states: readonly Pick<Settlement, 'key' | 'tat'>[]): void
   /** Reports everything that is unreported, once. */
   flush(): Promise<void>
   stop(): Promise<void>
@@ -97,7 +97,7 @@ export function createLimiter(limit: string, rate: Rate, options: LimiterOptions
       return decided
     },
     setProcesses: (count) => meter.setProcesses(count),
-    resume: (told) => meter.resume(told),
+    resume: (states) => meter.resume(states),
     flush,
     async stop() {
       clearInterval(reporting)

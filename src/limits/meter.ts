@@ -168,8 +168,8 @@ export class Meter {
   }
 
   /** Starts from the shared state of earlier processes. */
-  resume(told: readonly Pick<Settlement, 'key' | 'tat'>[]): void {
-    for (const { key, tat } of told) {
+  resume(states: readonly Pick<Settlement, 'key' | 'tat'>[]): void {
+    for (const { key, tat } of states) {
       if (this.#buckets.has(key)) continue
       this.#buckets.set(key, { tat, reported: tat, since: 0, admitted: 0, waiters: [], inFlight: undefined })
     }

@@ -31,11 +31,11 @@ export async function joinProcesses(
   /** @returns whether other processes have not counted this one yet */
   async function beat(): Promise<boolean> {
     try {
-      const said = await recordHeartbeat(db, id, joinedAt)
-      joinedAt ??= said?.at ?? null
-      onCount(Number(said?.others ?? 0n) + 1)
+      const heartbeat = await recordHeartbeat(db, id, joinedAt)
+      joinedAt ??= heartbeat?.at ?? null
+      onCount(Number(heartbeat?.others ?? 0n) + 1)
       if (beats++ % 60 === 0) await db.query('delete from limits.buckets where tat < $1', [now()])
-      return (said?.unaware ?? 0n) > 0n
+      return (heartbeat?.unaware ?? 0n) > 0n
     } catch (error) {
       onFailure(error)
       return false
@@ -74,14 +74,14 @@ function recordHeartbeat(db: Pool, id: string, joinedAt: string | null): Promise
  * process's own row.
  */
 const upsertAndCount = `
-  with said as (
+  with heartbeat as (
     insert into limits.processes (id, seen_at) values ($1, clock_timestamp())
     on conflict (id) do update set seen_at = excluded.seen_at
     returning seen_at
   ), gone as (
     delete from limits.processes where seen_at < clock_timestamp() - interval '${goneAfter}' and id <> $1
   )
-  select (select seen_at from said) as at, count(*) as others,
+  select (select seen_at from heartbeat) as at, count(*) as others,
     count(*) filter (where seen_at <= coalesce($2, clock_timestamp())) as unaware
   from limits.processes
   where id <> $1 and seen_at >= clock_timestamp() - interval '${goneAfter}'`

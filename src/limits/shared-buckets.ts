@@ -78,7 +78,7 @@ const nameOf = (limit: string, key: string): string => `${limit}:${key}`
  * statements do not deadlock.
  */
 const settleBuckets = `
-  with told as (
+  with reported as (
     select * from unnest($1::text[], $2::float8[], $3::float8[], $4::float8[], $5::int[], $6::int[])
       as t (key, expected, mine, since, admitted, waiting)
   ), locked as (
@@ -87,7 +87,7 @@ const settleBuckets = `
     select key, waiting,
       case when l.tat = expected or l.tat <= since or l.tat > $10::float8 then mine
         else greatest(mine, l.tat + admitted * $7::float8) end as tat
-    from locked l join told using (key)
+    from locked l join reported using (key)
   ), granted as (
     select key, tat, greatest(tat, $9::float8) as base,
       least(waiting, greatest(0, floor(($9 + $8::float8 - greatest(tat, $9)) / $7)))::int as granted

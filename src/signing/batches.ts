@@ -60,7 +60,7 @@ type SigningThread = {
 }
 
 /** Starts the worker thread that signs. If it ends, its unanswered requests are signed here. */
-function startThread(mostKnown: number): SigningThread {
+function startThread(maxKnownKeys: number): SigningThread {
   const worker = new Worker(workerProgram)
   const known = new Set<string>()
   const inFlight = new Map<number, readonly SignRequest[]>()
@@ -85,7 +85,7 @@ function startThread(mostKnown: number): SigningThread {
       return alive
     },
     send(batch) {
-      const startOver = known.size >= mostKnown
+      const startOver = known.size >= maxKnownKeys
       if (startOver) known.clear()
       const fresh = new Map(batch.flatMap(({ name, key }) => (known.has(name) ? [] : [[name, key]])))
       for (const name of fresh.keys()) known.add(name)

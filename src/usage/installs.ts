@@ -19,14 +19,14 @@ export type InstallReport = Install & {
  */
 export type Installs = {
   /** @param isNew false updates an existing row and creates none */
-  record(sighting: InstallReport, isNew: boolean): void
+  record(report: InstallReport, isNew: boolean): void
   /** Whether an install's row is about to be created. */
   isPending(install: Install): boolean
   /**
    * Writes an install's machine at once.
    * @returns how many installs were seen on that machine; counting stops at one more than the maximum
    */
-  settle(sighting: InstallReport & { machine: string }): Promise<number>
+  settle(report: InstallReport & { machine: string }): Promise<number>
   /** Records that a license was activated on an install; an unknown install gets no row. */
   convert(install: Install): void
   /** Deletes installs that were not seen for 18 months, the period that the trial ledger covers. */
@@ -61,11 +61,11 @@ export function createInstalls(
   let skipped = 0
   let flushing = Promise.resolve()
 
-  function keep(sighting: PendingReport): void {
-    const key = keyOf(sighting)
+  function keep(report: PendingReport): void {
+    const key = keyOf(report)
     const before = pending.get(key)
     if (!before && pending.size >= maxPending) skipped++
-    else pending.set(key, before ? newerOf(before, sighting) : sighting)
+    else pending.set(key, before ? newerOf(before, report) : report)
   }
 
   async function write(): Promise<void> {
@@ -87,7 +87,7 @@ export function createInstalls(
       onFailure(error)
       const later = pending
       pending = writing
-      for (const sighting of later.values()) keep(sighting)
+      for (const report of later.values()) keep(report)
       converted = new Map([...conversions, ...converted])
     }
     writing = new Map()
@@ -102,14 +102,14 @@ export function createInstalls(
   const sweeping = setInterval(() => void sweep(), sweepEveryMs)
 
   return {
-    record: (sighting, isNew) => keep({ ...sighting, isNew }),
+    record: (report, isNew) => keep({ ...report, isNew }),
     isPending(install) {
       const key = keyOf(install)
       return pending.get(key)?.isNew === true || writing.get(key)?.isNew === true
     },
-    async settle(sighting) {
-      await writeReports(db, [{ ...sighting, isNew: true }])
-      return countOnMachine(db, sighting.machine)
+    async settle(report) {
+      await writeReports(db, [{ ...report, isNew: true }])
+      return countOnMachine(db, report.machine)
     },
     convert(install) {
       if (converted.size < maxPending) converted.set(keyOf(install), { ...install, at: now() })
@@ -140,9 +140,9 @@ function newerOf(before: PendingReport, after: PendingReport): PendingReport {
   }
 }
 
-async function writeReports(db: Pool, sightings: readonly PendingReport[]): Promise<void> {
+async function writeReports(db: Pool, reports: readonly PendingReport[]): Promise<void> {
   for (const isNew of [true, false]) {
-    const rows = sightings.filter((sighting) => sighting.isNew === isNew).map(rowOf)
+    const rows = reports.filter((report) => report.isNew === isNew).map(rowOf)
     if (rows.length === 0) continue
     await db.query({
       name: isNew ? 'write-installs' : 'write-known-installs',
