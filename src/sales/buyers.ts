@@ -3,10 +3,10 @@ import type { KnownSale } from '../domain/sales/sale.ts'
 import type { Ports } from '../ports.ts'
 import { type Person, unknownPerson } from '../vault/subjects.ts'
 
-/** Who bought, as far as it is known, and whether the license still needs somebody to hold it. */
+/** The buyer, as far as it is known, and whether the license still lacks a holder. */
 export type Buyer = Person & { needsHolder: boolean }
 
-/** A tenant's sales with who bought them, in the order given. */
+/** The buyers of a tenant's sales, in the order of the sales. */
 export async function readBuyers(
   { db, subjects }: Ports<'db' | 'subjects'>,
   tenantId: string,

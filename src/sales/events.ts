@@ -6,7 +6,7 @@ import { saleKey } from '../domain/streams.ts'
 import { loadFromLog } from '../ledger/load.ts'
 import type { Ports } from '../ports.ts'
 
-/** Everything that ever happened to a sale, oldest first: read from the log, since nobody but people asks for it. */
+/** All events of a sale, oldest first. They are read from the log: only people ask for them, so they need no read model. */
 export async function readSaleEvents(
   { ledger }: Ports<'ledger'>,
   { tenantId, provider, saleId }: KnownSale,

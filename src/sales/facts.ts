@@ -2,9 +2,9 @@ import { SaleFact } from '../domain/sales/events.ts'
 import type { PaymentNotification } from '../payments/notification.ts'
 
 /**
- * What a notification tells of a sale that was made, as the log writes it. Parsed, since nothing that a provider made up
- * may stand in the log unreadable.
- * @param payload where the vault keeps the notification as it came
+ * A later notification about a sale as the fact that the log records. It is parsed, so that the log never holds what the
+ * schema cannot read.
+ * @param payload the vault's name of the notification as it was received
  */
 export function factFrom(
   notification: Exclude<PaymentNotification, { type: 'sold' }>,
@@ -67,7 +67,7 @@ const disputeTypes = {
 
 const momentOrNull = (moment: string | null | undefined): string | null => (moment ? inUtc(moment) : null)
 
-/** As the log writes moments; whole seconds, as licenses end. */
+/** A time in UTC, truncated to the second, as licenses expire. */
 export function inUtc(moment: string): string {
   const date = new Date(moment)
   date.setUTCMilliseconds(0)

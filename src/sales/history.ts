@@ -2,19 +2,19 @@ import { type SalePlace, saleStreamOf } from '../commands/sales.ts'
 import type { SaleEvent } from '../domain/sales/events.ts'
 import type { Ports } from '../ports.ts'
 
-/** One thing that happened to a sale. */
+/** One event of a sale, for the API and the command line. */
 export type SaleHistoryEntry = {
   type: SaleEvent['type']
   at: string
-  /** Who told of it or did it, such as `provider:stripe`. */
+  /** Who caused it, such as `provider:stripe`. */
   actor: string
   requestId: string
-  /** Of what a provider told: its id of the notification, and when it happened there. */
+  /** For an event by a notification: the provider's id of it, and its time there. */
   notificationId: string | null
   occurredAt: string | null
 }
 
-/** Everything that happened to a sale, oldest first. */
+/** All events of a sale, oldest first. */
 export async function readSaleHistory(
   services: Ports<'ledger'>,
   place: SalePlace,

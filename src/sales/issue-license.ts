@@ -16,12 +16,12 @@ import { unlessKeyTypeGone } from './key-type-gone.ts'
 import { bindLinks } from './links.ts'
 import type { AdvancePorts } from './ports.ts'
 
-/** A license that was issued here and now, with its raw key. */
+/** A license that this call issued, with its raw key. */
 export type Issued = { license: IssuedLicense; licenseKey: string }
 
 /**
- * Issues the license, or parks the sale when its product or key type is gone meanwhile.
- * @param isNew no other process has issued it, which spares a read
+ * Issues the license and records it, or parks the sale when its product or key type was deleted meanwhile.
+ * @param isNew no other process can have issued it, which saves a read
  */
 export async function issueLicense(
   services: AdvancePorts,
@@ -52,7 +52,7 @@ export async function issueLicense(
 
 type Issue = { first: IssuedLicense; issued?: Issued } | { reason: ParkedReason; detail: string }
 
-/** Issues the license that the sale has chosen; the first append to its stream is the claim, so there is only one. */
+/** Issues the license whose id the sale has chosen. Its stream must not exist yet, so only one process succeeds. */
 async function issue(
   services: Ports<'execute' | 'findProduct' | 'keyTypes' | 'ledger' | 'now' | 'randomBytes' | 'secrets'>,
   sale: KnownSale,
@@ -98,7 +98,7 @@ async function issue(
   if (events.length > 0) return { first: license, issued: { license, licenseKey: kept } }
   const first = await issuedAs(services.ledger, stream)
   if (first.status === 'absent') throw new Error('a license that was issued is there')
-  // Its own key was delivered and destroyed in the meantime: this one opens nothing.
+  // The license's own key was delivered and destroyed meanwhile: the key made here is of no use.
   if (first.keyHash !== key.keyHash) await services.secrets.destroy(sale.tenantId, sale.keyName)
   return { first }
 }

@@ -10,7 +10,7 @@ import type { Ports } from '../ports.ts'
 
 type LinkPlace = { tenantId: string; provider: Provider; link: string }
 
-/** Keeps what was told of a link's sale, unless the sale is known. @returns the sale's id if it is */
+/** Keeps a fact under a link whose sale is not known yet. @returns the id of the sale that the link is bound to, or null */
 export async function keepFact(
   services: Ports<'execute' | 'now'>,
   place: LinkPlace,
@@ -26,15 +26,15 @@ export async function keepFact(
   return saleId
 }
 
-/** The sale that a link names, if any is known. */
+/** The id of the sale that a link is bound to, or null. */
 export async function saleOfLink(services: Ports<'ledger'>, place: LinkPlace): Promise<string | null> {
   return (await loadFromLog(services.ledger, linkKeyOf(place), links)).state.saleId
 }
 
 /**
- * Lets every link of the sale lead to it from now on. A link that leads to another sale already stays so.
- * @param areNew nobody is likely to have told anything of them yet, which spares looking
- * @returns what was told by these links before
+ * Binds every link of the sale to it. A link that is already bound to another sale stays so.
+ * @param areNew the links have probably no facts yet, which saves a read
+ * @returns the facts that were kept under these links before
  */
 export async function bindLinks(
   services: Ports<'execute' | 'now'>,

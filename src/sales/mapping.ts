@@ -15,10 +15,10 @@ import type { Ports } from '../ports.ts'
 
 type Bought = { tenantId: string; provider: Provider; sold: SoldItem; quantity: number }
 
-/** What a purchase is to be licensed as; the product also when it cannot be licensed at this moment. */
+/** What to issue for a purchase, or why nothing can be issued now; with the product, if it is known. */
 export type Resolved = { resolution: Resolution; product: PresentProduct | undefined }
 
-/** @throws Refusal `tenant_not_found`: there is nobody to keep the sale for */
+/** Finds what to issue for a purchase. @throws Refusal `tenant_not_found` */
 export async function resolveSale(services: Ports<'db' | 'findProduct'>, bought: Bought): Promise<Resolved> {
   const { tenantId, provider, sold, quantity } = bought
   const [tenant, named] = await Promise.all([
@@ -44,7 +44,7 @@ export async function resolveSale(services: Ports<'db' | 'findProduct'>, bought:
 
 const parked = (reason: ParkedReason, detail: string) => ({ reason, detail: detail.slice(0, 1000) || reason })
 
-/** What the tenant's mapping says that a provider's id is sold as; the key type null for the product's first one. */
+/** The product and key type that the tenant has mapped a provider's id to; a null key type stands for the product's first. */
 export async function mappedTo(
   services: Ports<'db'>,
   tenantId: string,

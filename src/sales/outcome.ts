@@ -10,21 +10,21 @@ import { advanceSale } from './advance.ts'
 import { bindLinks } from './links.ts'
 import type { AdvancePorts } from './ports.ts'
 
-/** What came of a notification, when it was taken in. */
+/** The outcome of a received notification. */
 export type ReceivedOutcome =
-  /** The raw key is nowhere else in the answer to anything. */
+  /** The only answer that holds the raw key. */
   | { outcome: 'issued'; saleId: string; license: IssuedLicense; licenseKey: string }
   /** The sale has its license already. */
   | { outcome: 'duplicate' }
-  /** A renewal, refund, dispute or end, also of a sale that is not known yet. */
+  /** A renewal, refund, dispute or end, also for a sale that is not known yet. */
   | { outcome: 'recorded' }
-  /** Paid and kept, but nobody knows what to issue. */
+  /** Paid and kept, but it is not known what to issue. */
   | { outcome: 'parked'; reason: ParkedReason; detail: string }
-  /** A test where nothing is tested. */
+  /** A test notification for a product that is not in test mode. */
   | { outcome: 'ignored'; reason: IgnoredReason }
 
 /**
- * Advances a sale and says what came of it.
+ * Advances a sale and returns the outcome.
  * @throws Refusal `tenant_suspended`, `tenant_closed` for a sale that is parked because of it
  */
 export async function advanceToOutcome(
@@ -36,7 +36,7 @@ export async function advanceToOutcome(
   const { sale, issued } = await advanceSale(services, found, origin, isNew)
   if (issued) return { outcome: 'issued', saleId: sale.saleId, ...issued }
   if (!sale.parked) return { outcome: 'duplicate' }
-  // What was told of it by another id than its own waits no longer for it to be licensed.
+  // Facts that were kept under its other links need not wait until it is licensed.
   const facts = await bindLinks(services, sale, origin)
   if (facts.length > 0) await changeSale(services, sale, origin, () => ({ type: 'RecordFacts', facts }))
   const { reason, detail } = sale.parked

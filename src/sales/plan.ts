@@ -9,8 +9,8 @@ import type { Ports } from '../ports.ts'
 import { mappedTo } from './mapping.ts'
 
 /**
- * What a license is to be for what its subscription was changed to: the latest plan that a key type of the sale's own
- * product is mapped to, and the latest quantity, also one that the key type is not sold in: it is paid.
+ * The terms that a license gets when its subscription changes: those of the latest plan that a key type of the sale's own
+ * product is mapped to, and the latest quantity, even one in which the key type is not sold, since it was paid.
  * @returns `terms` null when the license stays as it was sold; `unmapped` the latest plan, when no key type is mapped to it
  */
 export async function termsOfPlan(
@@ -54,7 +54,7 @@ async function keyTypeOf(
   const { tenantId, provider } = sale
   const named =
     'productId' in sold ? sold : await mappedTo(services, tenantId, provider, sold.providerProduct)
-  // A license stays one of the product that it was issued for, under whose name its key is known.
+  // A license never changes its product: its key is known under the product's name.
   if (!product || named?.productId !== product.productId) return undefined
   const keyType = named.keyTypeId === null ? product.keyTypes[0] : findKeyType(product, named.keyTypeId)
   return keyType?.keyTypeId

@@ -17,9 +17,9 @@ import type { AdvancePorts, SalePorts } from './ports.ts'
 import { boughtIn, keepPayload, linksOf, receivedFrom, type SoldNotification } from './received.ts'
 
 /**
- * Takes in what a payment provider tells, of a sale or of what became of it. The same may be told any number of times,
- * at the same time and in any order; when it has been answered nothing of it can be lost any more.
- * @param raw the notification as it came and was verified, which the vault keeps
+ * Receives a verified notification about a sale, or about its payments later. It may arrive any number of times, several
+ * times at once, and in any order. Once this returns, nothing of it can be lost.
+ * @param raw the notification as it was received; the vault keeps it
  * @throws Refusal `tenant_not_found`, and `tenant_suspended` or `tenant_closed` for a sale, which is kept nevertheless
  */
 export async function receiveNotification(
@@ -83,7 +83,7 @@ async function receiveAgain(
   return advanceToOutcome(services, resolved, origin)
 }
 
-/** A test purchase of our own is a sale whose id is the purchase's. */
+/** Whether the sale is one of our own test purchases: it then has the purchase's id. */
 async function belongsToTestPurchase(
   services: Ports<'db'>,
   tenantId: string,
@@ -121,7 +121,7 @@ async function receiveFact(
   return { outcome: 'recorded' }
 }
 
-/** Providers go on to tell of somebody who was erased, by name: what they tell counts, and how they said it is not kept. */
+/** Providers keep naming a person who was erased. The fact stays recorded, and the notification as received is destroyed. */
 async function forgetIfErased(
   services: Ports<'secrets' | 'subjects'>,
   sale: KnownSale,

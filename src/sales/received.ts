@@ -7,7 +7,7 @@ import { inUtc } from './facts.ts'
 
 export type SoldNotification = Extract<PaymentNotification, { type: 'sold' }>
 
-/** The name under which the vault keeps a notification as it came, for as long as anybody may want to look at it. */
+/** Keeps a notification as it was received in the vault. @returns its name there */
 export async function keepPayload(
   services: Ports<'secrets'>,
   tenantId: string,

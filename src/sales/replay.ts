@@ -12,7 +12,7 @@ import { advanceToOutcome } from './outcome.ts'
 import type { AdvancePorts } from './ports.ts'
 
 /**
- * Tries a parked sale once more, or brings the license to what its subscription was changed to.
+ * Maps and licenses a parked sale again, or applies a plan change of its subscription that was not mapped before.
  * @throws Refusal `sale_not_found`, `sale_not_parked`, `sale_still_parked`, `tenant_suspended`, `tenant_closed`
  */
 export async function replaySale(
@@ -37,7 +37,7 @@ export async function replaySale(
   return sale
 }
 
-/** Looks up again what the subscription was changed to. */
+/** Maps the changed plan again, and applies it to the license. */
 async function reviewPlan(
   services: AdvancePorts & Ports<'untilVisible'>,
   found: Loaded<KnownSale>,

@@ -32,7 +32,7 @@ export async function settle(
   return changeSale(services, sale, origin, settled, found)
 }
 
-/** @returns what the subscription was changed to, if no key type is mapped to it */
+/** Applies the facts and the plan to the license. @returns the plan, if no key type is mapped to it */
 async function followSale(
   services: Ports<'db' | 'execute' | 'findProduct' | 'keyTypes' | 'now'>,
   sale: KnownSale,

@@ -18,7 +18,7 @@ import { ProviderRefused } from '../payments/trouble.ts'
 import type { Ports } from '../ports.ts'
 import { saleOfLink } from './links.ts'
 
-/** A notification as it came in. */
+/** A notification as it was received. */
 export type Incoming = {
   /** The bytes that a signature is over. */
   raw: Buffer
@@ -26,17 +26,17 @@ export type Incoming = {
   header: (name: string) => string
 }
 
-/** Whom a notification is for and what it says, once it is known to be the provider's own. */
+/** A verified notification, and the tenant that it is for. */
 export type Trusted = {
   tenantId: string
   translated: Translated
-  /** What has to be known beside it to tell of which sale it is. */
+  /** What is needed besides to find the sale that it is about. */
   naming?: PaymentNotification | undefined
 }
 
 /**
- * A form of gumroad's, which only the token in the address vouches for.
- * @returns undefined for a bad token, an unknown tenant and one that is not connected: nobody learns which
+ * Verifies a form of gumroad, which is authenticated by the token in the address alone.
+ * @returns undefined for a bad token, an unknown tenant and one that is not connected, so that the caller cannot tell them apart
  */
 export async function trustGumroad(
   services: Ports<'db' | 'now'>,
@@ -45,7 +45,7 @@ export async function trustGumroad(
   { raw }: Incoming,
 ): Promise<Trusted | undefined> {
   const integration = await connected(services, tenantId, 'gumroad')
-  // Compared also where there is nothing to compare with, so that the time does not tell either.
+  // Compared even when there is nothing to compare with, so that the time it takes reveals nothing either.
   const known = integration?.credentials.pingToken?.hash ?? sha256('')
   const isGood = sameDigest(known, sha256(address.token)) && address.token !== ''
   if (!integration || !isGood) return undefined
@@ -54,9 +54,9 @@ export async function trustGumroad(
 }
 
 /**
- * A notification that is signed with the secret of the tenant's own connection.
- * @returns undefined when the signature is not good or stale, and where there is no such connection
- * @throws ProviderUnavailable, ProviderRefused when the provider has to be asked and does not say
+ * Verifies a notification that is signed with the secret of the tenant's own connection.
+ * @returns undefined when the signature is wrong or stale, and when there is no such connection
+ * @throws ProviderUnavailable, ProviderRefused when the provider has to be asked and does not answer
  */
 export async function trustSigned(
   services: Ports<'db' | 'now' | 'providers' | 'secrets'>,
@@ -126,9 +126,9 @@ async function translated(
 }
 
 /**
- * An event of stripe's, signed with the platform's secret. It is for the tenant whose account it names; one of the
- * platform's own account only for the tenant that its metadata names, and only in test mode.
- * @returns `untrusted` when the signature is not good or stale; undefined for an account that is nobody's
+ * Verifies an event of stripe, signed with the platform's secret. It is for the tenant whose account it names; an event of
+ * the platform's own account is for the tenant that its metadata names, and only in test mode.
+ * @returns `untrusted` when the signature is wrong or stale; undefined for an account that no tenant has connected
  */
 export async function trustStripe(
   services: Ports<'db' | 'ledger' | 'now' | 'providers'>,
@@ -148,8 +148,8 @@ export async function trustStripe(
 const ofPayments: ReadonlySet<string> = new Set(['refunded', 'disputed', 'dispute_won', 'dispute_lost'])
 
 /**
- * Asks stripe which invoice a refunded or disputed payment has paid, where nothing has told whose it is: a subscription's
- * checkout names its invoice, and a charge its payment alone.
+ * Asks stripe which invoice a refunded or disputed payment has paid, when its sale is not known: a subscription's
+ * checkout names its invoice, but a charge only its payment.
  * @returns undefined when the sale is known, the payment has paid no invoice, or the platform has no key to ask with
  * @throws ProviderUnavailable
  */
@@ -170,7 +170,7 @@ async function namingOf(
     const common = { provider: 'stripe', notificationId: `${notificationId}.invoice`, test, at } as const
     return namesOf(invoice, payment, common)
   } catch (error) {
-    // Asking again would be answered the same. The notification is kept until its payment is named in another way.
+    // Asking again would give the same answer. The notification is kept until another one names its payment.
     if (error instanceof ProviderRefused || error instanceof Refusal) return undefined
     throw error
   }
