@@ -14,6 +14,7 @@ import {
 } from '../../commands/members/set-up.ts'
 import { Problem } from '../../http/problem.ts'
 import { formOf, line } from '../frame/forms.ts'
+import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { freshFormMs, freshMs, principalOf } from '../session/principal.ts'
 import { challengeIn, giveChallenge } from '../sign-in/challenges.ts'
@@ -30,9 +31,9 @@ const OnePasskey = z.object({
 })
 const OneSession = z.object({ session: z.string().regex(/^[0-9a-f]{64}$/) })
 
-const member = { config: { page: 'member' }, schema: { hide: true } } as const
-const fresh = { config: { page: 'member', freshMs }, schema: { hide: true } } as const
-const freshForm = { config: { page: 'member', freshMs: freshFormMs }, schema: { hide: true } } as const
+const member = pageRoute({ page: 'member' })
+const fresh = pageRoute({ page: 'member', freshMs })
+const freshForm = pageRoute({ page: 'member', freshMs: freshFormMs })
 
 const path = '/dashboard/account'
 

@@ -11,15 +11,15 @@ import { runApproved } from '../../gate/run-approved.ts'
 import { actorNames } from '../../history/actors.ts'
 import { problemOfRefusal } from '../../http/problem.ts'
 import { formOf } from '../frame/forms.ts'
+import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { freshMs, isFresh, originOfMember, principalOf } from '../session/principal.ts'
 import { approvalPart, approvalsPart, approvalsView, approvalView } from './view.ts'
 
-const hidden = { schema: { hide: true } } as const
-const member = { config: { page: 'member' }, ...hidden } as const
-const decide = { config: { page: 'decide_confirmations' }, ...hidden } as const
-const countWaiting = { config: { page: 'decide_confirmations', background: true }, ...hidden } as const
-const decideFresh = { config: { page: 'decide_confirmations', freshMs }, ...hidden } as const
+const member = pageRoute({ page: 'member' })
+const decide = pageRoute({ page: 'decide_confirmations' })
+const countWaiting = pageRoute({ page: 'decide_confirmations', background: true })
+const decideFresh = pageRoute({ page: 'decide_confirmations', freshMs })
 
 /** `seen` is a hash of what the member has read, so that they approve exactly that. */
 const ApproveForm = z.object({ seen: z.string().regex(/^[0-9a-f]{64}$/) })

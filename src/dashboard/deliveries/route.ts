@@ -12,12 +12,12 @@ import { notFound } from '../../http/problem.ts'
 import type { Ports } from '../../ports.ts'
 import { shownPayload } from '../../webhooks/public-events.ts'
 import { queryOf } from '../frame/lists.ts'
+import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { auditedPage, originOfMember, principalOf } from '../session/principal.ts'
 import { deliveriesView, deliveryView } from './view.ts'
 
-const hidden = { schema: { hide: true } } as const
-const manage = { config: { page: 'manage_settings' }, ...hidden } as const
+const manage = pageRoute({ page: 'manage_settings' })
 
 const pageSize = 50
 

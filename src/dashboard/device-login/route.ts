@@ -14,6 +14,7 @@ import { Scope } from '../../domain/tokens/scopes.ts'
 import { problemOfRefusal } from '../../http/problem.ts'
 import { boxes, formOf } from '../frame/forms.ts'
 import { queryOf } from '../frame/lists.ts'
+import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { deciderOf, isFresh, originOfMember, principalOf } from '../session/principal.ts'
 import { leadingTo } from '../session/return-path.ts'
@@ -24,7 +25,7 @@ import { codeView, reviewView } from './view.ts'
 const CodeForm = z.object({ code: z.string().max(40) })
 const ApproveForm = z.object({ scopes: boxes.pipe(z.array(Scope)), lifetime: Lifetime })
 
-const member = { config: { page: 'member' }, schema: { hide: true } } as const
+const member = pageRoute({ page: 'member' })
 
 const path = '/dashboard/device'
 

@@ -11,6 +11,7 @@ import { listApprovals } from '../../gate/approvals.ts'
 import type { Ports } from '../../ports.ts'
 import { usageRange } from '../../usage/range.ts'
 import { readUsage } from '../../usage/read.ts'
+import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { principalOf } from '../session/principal.ts'
 import { homeView } from './view.ts'
@@ -20,7 +21,7 @@ const givenUpWithinMs = 7 * 86_400_000
 
 /** The home page: what needs attention, and recent activity. */
 export function homePage(app: FastifyInstance, { services, show }: PageContext): void {
-  app.get('/', { config: { page: 'member' }, schema: { hide: true } }, async (request, reply) => {
+  app.get('/', pageRoute({ page: 'member' }), async (request, reply) => {
     const { tenantId, role } = principalOf(request)
     const range = usageRange({ granularity: 'day' }, momentOf(services))
     if (typeof range === 'string') throw new Error(`the last days are no range: ${range}`)

@@ -4,6 +4,7 @@ import { listIntegrations } from '../../../projections/integrations/queries.ts'
 import { listProducts } from '../../../projections/products/queries.ts'
 import { missingFor } from '../../domain/integrations/missing.ts'
 import { Provider } from '../../domain/integrations/provider.ts'
+import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { principalOf } from '../session/principal.ts'
 import { integrationsView } from './view.ts'
@@ -16,7 +17,7 @@ const mostProducts = 1000
  * secrets for the caller.
  */
 export function integrationPages(app: FastifyInstance, { services, show }: PageContext): void {
-  app.get('/integrations', { config: { page: 'member' }, schema: { hide: true } }, async (request, reply) => {
+  app.get('/integrations', pageRoute({ page: 'member' }), async (request, reply) => {
     const { tenantId } = principalOf(request)
     const [known, keys, { items: products }] = await Promise.all([
       listIntegrations(services.db, tenantId),

@@ -12,6 +12,7 @@ import { passGate } from '../../gate/pass.ts'
 import { addressOf } from '../../http/address.ts'
 import { notFound, problemOfRefusal } from '../../http/problem.ts'
 import { formOf, line } from '../frame/forms.ts'
+import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
 import { actionView } from './actions-view.ts'
@@ -78,11 +79,8 @@ export const actionsFor = (
 ): readonly Action[] =>
   may(role, 'ask_for_changes') ? actions.filter(({ fits }) => fits(license, device)) : []
 
-const ask = { config: { page: 'ask_for_changes' }, schema: { hide: true } } as const
-const requestPage = {
-  config: { page: 'ask_for_changes', auditedView: 'license' },
-  schema: { hide: true },
-} as const
+const ask = pageRoute({ page: 'ask_for_changes' })
+const requestPage = pageRoute({ page: 'ask_for_changes', auditedView: 'license' })
 
 const device = z.string().max(256).optional().default('')
 const RequestForm = z.object({ reason: line(500).optional().default(''), device })

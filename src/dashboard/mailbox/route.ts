@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { notFound } from '../../http/problem.ts'
 import type { KeptMail } from '../../mail/mailbox.ts'
+import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { principalOf } from '../session/principal.ts'
 import { mailboxView, mailView } from './view.ts'
 
 /** Mails contain license keys, so only members who may configure mail can read them. */
-const manage = (auditedView: 'mail' | 'mails') =>
-  ({ config: { page: 'manage_settings', auditedView }, schema: { hide: true } }) as const
+const manage = (auditedView: 'mail' | 'mails') => pageRoute({ page: 'manage_settings', auditedView })
 
 const mostMails = 200
 

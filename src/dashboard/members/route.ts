@@ -13,6 +13,7 @@ import { Refusal } from '../../domain/refusal.ts'
 import { EmailAddress } from '../../domain/values.ts'
 import { notFound, Problem } from '../../http/problem.ts'
 import { formOf, line } from '../frame/forms.ts'
+import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { freshFormMs, freshMs, originOfMember, principalOf } from '../session/principal.ts'
 import { welcomePath } from '../welcome/path.ts'
@@ -22,16 +23,15 @@ const NewMember = z.object({ email: line(320), role: Role })
 const RoleForm = z.object({ role: Role })
 
 const path = '/dashboard/members'
-const hidden = { schema: { hide: true } } as const
-const manage = { config: { page: 'manage_members', freshMs }, ...hidden } as const
-const manageForm = { config: { page: 'manage_members', freshMs: freshFormMs }, ...hidden } as const
+const manage = pageRoute({ page: 'manage_members', freshMs })
+const manageForm = pageRoute({ page: 'manage_members', freshMs: freshFormMs })
 
 type MemberRequest = FastifyRequest<{ Params: { id: string } }>
 
 export function memberPages(app: FastifyInstance, context: PageContext): void {
   const { services, show, baseUrl } = context
 
-  app.get('/members', { config: { page: 'member' }, ...hidden }, async (request, reply) => {
+  app.get('/members', pageRoute({ page: 'member' }), async (request, reply) => {
     const { tenantId, role, memberId } = principalOf(request)
     const members = await listMembers(services.db, tenantId)
     const people = await services.subjects.openPeople(

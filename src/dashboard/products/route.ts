@@ -4,11 +4,12 @@ import { countUnlicensed } from '../../../projections/trials/queries.ts'
 import { Slug } from '../../domain/values.ts'
 import { notFound } from '../../http/problem.ts'
 import { queryOf } from '../frame/lists.ts'
+import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { principalOf } from '../session/principal.ts'
 import { productsView, productView } from './view.ts'
 
-const member = { config: { page: 'member' }, schema: { hide: true } } as const
+const member = pageRoute({ page: 'member' })
 const pageSize = 50
 
 type OneRequest = FastifyRequest<{ Params: { id: string } }>

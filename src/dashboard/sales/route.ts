@@ -16,12 +16,11 @@ import { readSaleEvents } from '../../sales/events.ts'
 import { replaySale } from '../../sales/replay.ts'
 import { listIgnoredTests } from '../../usage/ignored-tests.ts'
 import { productChoices, queryOf } from '../frame/lists.ts'
+import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { auditedPage, originOfMember, principalOf } from '../session/principal.ts'
 import type { FlashMessage } from '../session/session.ts'
 import { salesView, saleView } from './view.ts'
-
-const hidden = { schema: { hide: true } } as const
 
 const pageSize = 50
 /** How many ignored tests are shown below the sales. */
@@ -111,7 +110,7 @@ function onePage(app: FastifyInstance, { services, show }: PageContext): void {
 }
 
 function replayForm(app: FastifyInstance, { services }: PageContext): void {
-  const manage = { config: { page: 'manage_settings' }, ...hidden } as const
+  const manage = pageRoute({ page: 'manage_settings' })
   app.post('/sales/:id/replay', manage, async (request: OneRequest, reply) => {
     const { id } = await saleOf(services, request)
     request.session.notice = await outcomeOf(services, request, id)

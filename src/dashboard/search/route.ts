@@ -7,6 +7,7 @@ import { type Found, search } from '../../search/search.ts'
 import type { Subjects } from '../../vault/subjects.ts'
 import { unknownPerson } from '../../vault/subjects.ts'
 import { formOf } from '../frame/forms.ts'
+import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
 import { foundView } from './view.ts'
@@ -19,11 +20,11 @@ const SearchForm = z.object({ text: z.string().max(1000) })
  * of a URL, and is not shown again. A single result opens at once.
  */
 export function searchPage(app: FastifyInstance, { services, show }: PageContext): void {
-  app.get('/search', { config: { page: 'member' }, schema: { hide: true } }, async (_request, reply) =>
+  app.get('/search', pageRoute({ page: 'member' }), async (_request, reply) =>
     reply.redirect('/dashboard', 303),
   )
 
-  app.post('/search', { config: { page: 'member' }, schema: { hide: true } }, async (request, reply) => {
+  app.post('/search', pageRoute({ page: 'member' }), async (request, reply) => {
     const { tenantId } = principalOf(request)
     const { text } = formOf(SearchForm, request)
     const found = await search(services, tenantId, text)

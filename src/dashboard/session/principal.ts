@@ -11,6 +11,7 @@ import { may, type Permission, type Role } from '../../domain/members/roles.ts'
 import type { Plan } from '../../domain/tenants/events.ts'
 import { Problem } from '../../http/problem.ts'
 import type { Ports } from '../../ports.ts'
+import { pageRoute } from '../frame/page-route.ts'
 import { leadingTo } from './return-path.ts'
 import { sessionHashOf } from './session.ts'
 
@@ -75,8 +76,7 @@ export function guardRoutes(
 }
 
 /** The options of a route for every member whose views are recorded in the audit log. */
-export const auditedPage = (auditedView: AuditTarget['kind']) =>
-  ({ config: { page: 'member', auditedView }, schema: { hide: true } }) as const
+export const auditedPage = (auditedView: AuditTarget['kind']) => pageRoute({ page: 'member', auditedView })
 
 const ViewRequest = z.object({
   params: z.object({ id: z.string().optional() }).catch({}),

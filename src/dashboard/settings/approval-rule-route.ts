@@ -4,13 +4,13 @@ import { findTenant } from '../../../projections/tenants/queries.ts'
 import { changeApprovalRule } from '../../commands/tenants.ts'
 import { membersWhoMayApprove } from '../../gate/approval-rule.ts'
 import { formOf } from '../frame/forms.ts'
+import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { freshFormMs, freshMs, originOfMember, principalOf } from '../session/principal.ts'
 import { approvalRuleView } from './approval-rule-view.ts'
 
-const hidden = { schema: { hide: true } } as const
-const manage = { config: { page: 'manage_settings', freshMs }, ...hidden } as const
-const manageForm = { config: { page: 'manage_settings', freshMs: freshFormMs }, ...hidden } as const
+const manage = pageRoute({ page: 'manage_settings', freshMs })
+const manageForm = pageRoute({ page: 'manage_settings', freshMs: freshFormMs })
 
 const Form = z.object({ rule: z.enum(['anyone', 'another']) })
 

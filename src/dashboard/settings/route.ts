@@ -13,6 +13,7 @@ import { WebhookEventName } from '../../domain/webhooks/events.ts'
 import { setWebhook } from '../../gate/operations/set-webhook.ts'
 import { problemOfRefusal } from '../../http/problem.ts'
 import { boxes, formOf, line } from '../frame/forms.ts'
+import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { freshFormMs, freshMs, originOfMember, principalOf } from '../session/principal.ts'
 import { approvalRulePages } from './approval-rule-route.ts'
@@ -25,16 +26,15 @@ import {
   webhookFormView,
 } from './view.ts'
 
-const hidden = { schema: { hide: true } } as const
-const manage = { config: { page: 'manage_settings', freshMs }, ...hidden } as const
-const manageForm = { config: { page: 'manage_settings', freshMs: freshFormMs }, ...hidden } as const
+const manage = pageRoute({ page: 'manage_settings', freshMs })
+const manageForm = pageRoute({ page: 'manage_settings', freshMs: freshFormMs })
 
 const path = '/dashboard/settings'
 
 export function settingPages(app: FastifyInstance, context: PageContext): void {
   const { services, show } = context
 
-  app.get('/settings', { config: { page: 'member' }, ...hidden }, async (request, reply) => {
+  app.get('/settings', pageRoute({ page: 'member' }), async (request, reply) => {
     const principal = principalOf(request)
     const keys = await readMaskedKeys(services.db, principal.tenantId)
     const { endpoint } = await findWebhook(services.db, principal.tenantId)

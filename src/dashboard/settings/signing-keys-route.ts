@@ -4,11 +4,11 @@ import { listSigningKeys } from '../../../projections/signing/queries.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { rotateSigningKey } from '../../commands/signing-keys.ts'
 import { formOf } from '../frame/forms.ts'
+import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { freshFormMs, freshMs, originOfMember, principalOf } from '../session/principal.ts'
 import { rotateSigningKeyView } from './signing-keys-view.ts'
 
-const hidden = { schema: { hide: true } } as const
 const page = '/settings/signing-keys'
 
 /** The form names the newest key, so that sending it twice rotates once. */
@@ -18,7 +18,7 @@ export function signingKeyPages(app: FastifyInstance, { services, show }: PageCo
   const newest = async (tenantId: string) =>
     (await listSigningKeys(services.db, tenantId, momentOf(services))).at(-1)
 
-  app.get(page, { config: { page: 'manage_settings', freshMs }, ...hidden }, async (request, reply) => {
+  app.get(page, pageRoute({ page: 'manage_settings', freshMs }), async (request, reply) => {
     const key = await newest(principalOf(request).tenantId)
     return show(reply, {
       title: 'Signing keys',
@@ -27,20 +27,16 @@ export function signingKeyPages(app: FastifyInstance, { services, show }: PageCo
     })
   })
 
-  app.post(
-    page,
-    { config: { page: 'manage_settings', freshMs: freshFormMs }, ...hidden },
-    async (request, reply) => {
-      const { tenantId } = principalOf(request)
-      const { replaces } = formOf(RotateForm, request)
-      const present = (await newest(tenantId))?.kid ?? 'none'
-      if (replaces === present) {
-        await rotateSigningKey(services, tenantId, originOfMember(request))
-        request.session.notice = { kind: 'done', text: 'Next signing key published.' }
-      } else {
-        request.session.notice = { kind: 'wrong', text: 'Another signing key was published in the meantime.' }
-      }
-      return reply.redirect('/dashboard/settings', 303)
-    },
-  )
+  app.post(page, pageRoute({ page: 'manage_settings', freshMs: freshFormMs }), async (request, reply) => {
+    const { tenantId } = principalOf(request)
+    const { replaces } = formOf(RotateForm, request)
+    const present = (await newest(tenantId))?.kid ?? 'none'
+    if (replaces === present) {
+      await rotateSigningKey(services, tenantId, originOfMember(request))
+      request.session.notice = { kind: 'done', text: 'Next signing key published.' }
+    } else {
+      request.session.notice = { kind: 'wrong', text: 'Another signing key was published in the meantime.' }
+    }
+    return reply.redirect('/dashboard/settings', 303)
+  })
 }

@@ -6,6 +6,7 @@ import { proveWithPasskey, proveWithPassword, type SignIn } from '../../commands
 import { momentOf } from '../../commands/origin.ts'
 import type { Content } from '../../html.ts'
 import { boxes, formOf } from '../frame/forms.ts'
+import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { principalOf } from '../session/principal.ts'
 import { returnPath } from '../session/return-path.ts'
@@ -25,7 +26,7 @@ const noMatch = 'Confirmation failed. Check the password and the code; each code
 /** Before a dangerous action, a member signs in again within their session. */
 export function confirmRoutes(app: FastifyInstance, context: PageContext): void {
   const { services, party, show } = context
-  const member = { config: { page: 'member' }, schema: { hide: true } } as const
+  const member = pageRoute({ page: 'member' })
 
   const page = async (
     request: FastifyRequest,

@@ -17,6 +17,7 @@ import { Problem } from '../../http/problem.ts'
 import { callerOf } from '../../limits/address.ts'
 import type { Ports } from '../../ports.ts'
 import { boxes, formOf } from '../frame/forms.ts'
+import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { home, returnPath } from '../session/return-path.ts'
 import { beginSession } from '../session/session.ts'
@@ -40,7 +41,7 @@ const noMatch =
 
 export function signInRoutes(app: FastifyInstance, context: PageContext): void {
   const { services, party, show, browsers } = context
-  const open = { config: { page: 'open' }, schema: { hide: true } } as const
+  const open = pageRoute({ page: 'open' })
 
   const page = (
     reply: FastifyReply,
@@ -153,7 +154,7 @@ export function waitProblem(reply: FastifyReply, retryAfterSeconds: number): str
 
 export function signOutRoute(app: FastifyInstance, { endSession }: PageContext): void {
   // Also for a cookie whose session has ended.
-  app.post('/sign-out', { config: { page: 'open' }, schema: { hide: true } }, async (request, reply) => {
+  app.post('/sign-out', pageRoute({ page: 'open' }), async (request, reply) => {
     await endSession(request, reply)
     return reply.redirect(`${home}/sign-in`, 303)
   })

@@ -16,6 +16,7 @@ import type { Ports } from '../../ports.ts'
 import { readLimitHits } from '../../usage/limit-hits.ts'
 import { pointsIn, type UsageRange, usageRange } from '../../usage/range.ts'
 import { readUsage } from '../../usage/read.ts'
+import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { type Principal, principalOf } from '../session/principal.ts'
 import { memberIn } from '../session/session.ts'
@@ -38,7 +39,7 @@ const timeoutMs = 2000
 /** The system page: the health of the installation, and the activity of this tenant alone. */
 export function systemPage(app: FastifyInstance, context: PageContext): void {
   const { services, readiness, show, showPart } = context
-  app.get('/system', { config: { page: 'member' }, schema: { hide: true } }, async (request, reply) => {
+  app.get('/system', pageRoute({ page: 'member' }), async (request, reply) => {
     const principal = principalOf(request)
     const readModels = await readModelsOf(services, principal.tenantId)
     if (request.headers['hx-request'] === 'true')

@@ -11,6 +11,7 @@ import { actorNames } from '../../history/actors.ts'
 import { notFound } from '../../http/problem.ts'
 import { boxes, formOf, line } from '../frame/forms.ts'
 import { queryOf } from '../frame/lists.ts'
+import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { freshFormMs, freshMs, originOfMember, principalOf } from '../session/principal.ts'
 import { expiryOf, Lifetime } from './lifetimes.ts'
@@ -25,14 +26,13 @@ const NewToken = z.object({
 })
 
 const path = '/dashboard/tokens'
-const hidden = { schema: { hide: true } } as const
 
 type TokenRequest = FastifyRequest<{ Params: { id: string } }>
 
 export function tokenPages(app: FastifyInstance, context: PageContext): void {
   const { services, cursors, show } = context
 
-  app.get('/tokens', { config: { page: 'member' }, ...hidden }, async (request, reply) => {
+  app.get('/tokens', pageRoute({ page: 'member' }), async (request, reply) => {
     const principal = principalOf(request)
     const { cursor, show: shown } = queryOf(request)
     const live = shown !== 'all'
@@ -48,7 +48,7 @@ export function tokenPages(app: FastifyInstance, context: PageContext): void {
     })
   })
 
-  app.get('/tokens/:id', { config: { page: 'member' }, ...hidden }, async (request: TokenRequest, reply) => {
+  app.get('/tokens/:id', pageRoute({ page: 'member' }), async (request: TokenRequest, reply) => {
     const { tenantId, role } = principalOf(request)
     const { id } = request.params
     const listed = isId('tok', id) ? await findListedToken(services.db, tenantId, id) : undefined
@@ -65,7 +65,7 @@ export function tokenPages(app: FastifyInstance, context: PageContext): void {
 
   app.post(
     '/tokens/:id/revoke',
-    { config: { page: 'manage_tokens' }, ...hidden },
+    pageRoute({ page: 'manage_tokens' }),
     async (request: TokenRequest, reply) => {
       await revokeToken(services, principalOf(request).tenantId, request.params.id, originOfMember(request))
       request.session.notice = {
@@ -95,37 +95,33 @@ function newTokenPages(app: FastifyInstance, { services, show }: PageContext): v
       problem ? 422 : 200,
     )
 
-  app.get('/tokens/new', { config: { page: 'manage_tokens', freshMs }, ...hidden }, async (_request, reply) =>
+  app.get('/tokens/new', pageRoute({ page: 'manage_tokens', freshMs }), async (_request, reply) =>
     form(reply, { name: '', scopes: ['products:read', 'licenses:read'], lifetime: '90' }),
   )
 
-  app.post(
-    '/tokens',
-    { config: { page: 'manage_tokens', freshMs: freshFormMs }, ...hidden },
-    async (request, reply) => {
-      const { tokenId, lifetime, ...asked } = formOf(NewToken, request)
-      if (asked.name === '') return form(reply, { ...asked, lifetime }, 'Enter a name.')
-      if (asked.scopes.length === 0) return form(reply, { ...asked, lifetime }, 'Choose at least one scope.')
-      const { tenantId } = principalOf(request)
-      const expiresAt = expiryOf(lifetime, services.now())
-      try {
-        const made = await createToken(
-          services,
-          { tokenId, tenantId, ...asked, expiresAt },
-          originOfMember(request),
-        )
-        return show(reply, {
-          title: 'New token',
-          nav: 'tokens',
-          content: (view) => madeTokenView(view, made.token, asked.name, made.scopes, expiresAt),
-        })
-      } catch (error) {
-        if (!(error instanceof Refusal) || error.code !== 'token_exists') throw error
-        const text =
-          'This token was already created and is shown only once. If it is lost, revoke it and create another.'
-        request.session.notice = { kind: 'wrong', text }
-        return reply.redirect(path, 303)
-      }
-    },
-  )
+  app.post('/tokens', pageRoute({ page: 'manage_tokens', freshMs: freshFormMs }), async (request, reply) => {
+    const { tokenId, lifetime, ...asked } = formOf(NewToken, request)
+    if (asked.name === '') return form(reply, { ...asked, lifetime }, 'Enter a name.')
+    if (asked.scopes.length === 0) return form(reply, { ...asked, lifetime }, 'Choose at least one scope.')
+    const { tenantId } = principalOf(request)
+    const expiresAt = expiryOf(lifetime, services.now())
+    try {
+      const made = await createToken(
+        services,
+        { tokenId, tenantId, ...asked, expiresAt },
+        originOfMember(request),
+      )
+      return show(reply, {
+        title: 'New token',
+        nav: 'tokens',
+        content: (view) => madeTokenView(view, made.token, asked.name, made.scopes, expiresAt),
+      })
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.code !== 'token_exists') throw error
+      const text =
+        'This token was already created and is shown only once. If it is lost, revoke it and create another.'
+      request.session.notice = { kind: 'wrong', text }
+      return reply.redirect(path, 303)
+    }
+  })
 }

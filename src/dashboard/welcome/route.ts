@@ -12,6 +12,7 @@ import {
 } from '../../commands/members/set-up.ts'
 import { type Html, html } from '../../html.ts'
 import { formOf } from '../frame/forms.ts'
+import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { home } from '../session/return-path.ts'
 import { challengeIn, giveChallenge } from '../sign-in/challenges.ts'
@@ -42,7 +43,7 @@ const settingUp = ({ link, member: { memberId, tenantId }, email }: LinkHolder):
 /** The same for each opening of a link, so that an authenticator app that was connected once stays valid. */
 const enrolmentOf = ({ link }: LinkHolder): string => link.linkHash.slice(0, 24)
 
-const open = { config: { page: 'open' }, schema: { hide: true } } as const
+const open = pageRoute({ page: 'open' })
 
 /** One-time links: a member chooses a sign-in method and is signed in. Opening a link does not use it up. */
 export function welcomeRoutes(app: FastifyInstance, context: PageContext): void {
