@@ -25,7 +25,7 @@ const Answer = z.object({
   licenseKey: z.string().optional(),
 })
 
-/** Far apart in the range, because neighbours share pages. */
+/** Far apart in the range, because neighbors share pages. */
 const nextKey = () => loadedKeyOf((options.offset + calls++ * 7919) % options.licenses)
 
 const callOf: Record<Exclude<LoadKind, 'mixed'>, () => Call> = {

@@ -18,7 +18,7 @@ const Options = z.object({
 const options = Options.parse(JSON.parse(process.argv[2] ?? '{}'))
 let next = 0
 const nextLicense = () => {
-  // Steps over the whole range, because neighbours share pages.
+  // Steps over the whole range, because neighbors share pages.
   next = (next + 7919) % (options.to - options.from)
   return options.from + next
 }

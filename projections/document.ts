@@ -62,7 +62,7 @@ async function readDocuments<State>(
   streams: readonly string[],
 ): Promise<Map<string, Document<State>>> {
   const { rows } = await db.query<Document<State>>({
-    name: `${model.table}-to-fold`,
+    name: `${model.table}-to-apply`,
     text: `select stream, revision, state from ${model.table} where stream = any($1)`,
     values: [streams],
   })

@@ -10,7 +10,7 @@ export const endpointsDdl = `
   create table delivery_endpoints (
     tenant_id text primary key,
     revision int not null,
-    -- Of the last change: what was recorded before it was owed, or not, by the settings before.
+    -- Of the last change: what was recorded before it is pending, or not, by the settings before.
     position bigint not null,
     state json not null
   )`
@@ -26,7 +26,7 @@ export async function loadEndpoints(
   licenseIds: readonly string[],
 ): Promise<Map<string, EndpointAt>> {
   const { rows } = await db.query<Row>({
-    name: 'delivery-endpoints-to-fold',
+    name: 'delivery-endpoints-to-apply',
     text: `select * from delivery_endpoints where tenant_id = any($1)
            union all
            select e.* from licenses l join delivery_endpoints e using (tenant_id) where l.license_id = any($2)`,

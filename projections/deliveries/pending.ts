@@ -142,7 +142,7 @@ async function loadTenants(db: Statements, licenseIds: readonly string[]): Promi
 async function loadSequences(db: Statements, licenseIds: readonly string[]): Promise<Map<string, Sequence>> {
   if (licenseIds.length === 0) return new Map()
   const { rows } = await db.query<Sequence & { license_id: string }>({
-    name: 'delivery-sequences-to-fold',
+    name: 'delivery-sequences-to-apply',
     text: 'select * from delivery_sequences where license_id = any($1)',
     values: [licenseIds],
   })

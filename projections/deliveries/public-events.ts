@@ -13,7 +13,7 @@ export const publicEventsDdl = `
     license_id text not null,
     license_revision int not null,
     event text not null,
-    -- The number that the webhook was owed it under; null when it was not.
+    -- The number under which the webhook gets it; null when it does not.
     sequence int,
     primary key (tenant_id, position)
   )`

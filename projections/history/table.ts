@@ -20,7 +20,7 @@ export const historyDdl = `
     at timestamptz not null,
     position bigint not null,
     seats_used int not null,
-    -- Only the newest of the events in one slot counts, so that a state of years ago is folded from few of them.
+    -- Only the newest of the events in one slot counts, so that a state of years ago is computed from few of them.
     slot text,
     -- When it was over with: no event is before the one that stands before it, whatever the clocks said.
     moment timestamptz not null,

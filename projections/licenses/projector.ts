@@ -129,7 +129,7 @@ async function load(db: Statements, entries: readonly RecordedLicense[]): Promis
   // Queried for all ids: a "new" license has a row already when its events are applied twice.
   const [{ rows }, devices] = await Promise.all([
     db.query<LicenseRow & { moment: string }>({
-      name: 'licenses-to-fold',
+      name: 'licenses-to-apply',
       text: `select l.*, (
                select moment from license_history h where h.license_id = l.license_id and h.revision = l.revision
              ) as moment
@@ -157,7 +157,7 @@ async function loadDevices(
   emptied: readonly string[],
 ): Promise<DeviceRow[]> {
   const { rows } = await db.query<DeviceRow>({
-    name: 'devices-to-fold',
+    name: 'devices-to-apply',
     text: `select d.* from devices d
            join unnest($1::text[], $2::text[]) as q (license_id, device_id) using (license_id, device_id)
            union

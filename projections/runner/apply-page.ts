@@ -85,13 +85,13 @@ async function beginAndPrepare(
 /** Begins, takes the lock, and reads the checkpoint and the parked streams, each with a snapshot after the lock. */
 async function begin(db: Statements, lock: Statement): Promise<Begun> {
   const [, , checkpoint, parked] = await Promise.all([
-    db.query({ name: 'begin-fold', text: 'begin' }),
+    db.query({ name: 'begin-batch', text: 'begin' }),
     db.query(lock),
     db.query<{ position: bigint; fingerprint: string }>({
-      name: 'checkpoint-to-fold-from',
+      name: 'checkpoint-to-apply-from',
       text: 'select position, fingerprint from checkpoint',
     }),
-    db.query<{ stream: string }>({ name: 'parked-to-fold', text: 'select stream from parked' }),
+    db.query<{ stream: string }>({ name: 'parked-to-apply', text: 'select stream from parked' }),
   ])
   return {
     checkpoint: checkpoint.rows[0]?.position ?? beforeAll,
@@ -109,4 +109,4 @@ const moveCheckpoint = (position: bigint, last: LogPage['entries'][number] | und
   values: [position, last?.position ?? null, last?.id ?? null],
 })
 
-const commit: Statement = { name: 'commit-fold', text: 'commit' }
+const commit: Statement = { name: 'commit-batch', text: 'commit' }

@@ -10,7 +10,7 @@ import { beforeAll } from './schema.ts'
 const pageSize = 1000
 
 const projectionLocked: Statement = {
-  name: 'lock-to-fold',
+  name: 'lock-to-apply',
   text: `select pg_advisory_xact_lock(${projectionLock})`,
 }
 

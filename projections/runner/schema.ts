@@ -4,7 +4,7 @@ import { liveSchema } from '../database/pool.ts'
 import { projectors } from '../projectors.ts'
 
 const ownTables = `
-  -- How far the log has been folded into the tables beside this one: committed with them, or not at all.
+  -- How far the log has been applied to the tables beside this one: committed with them, or not at all.
   create table checkpoint (
     only_row boolean primary key default true check (only_row),
     position bigint not null,

@@ -29,18 +29,18 @@ async function withLimit<T>(work: () => Promise<T>): Promise<T> {
 
 /** Checks a new password. @returns undefined when it is acceptable, else what to do */
 export function problemOfPassword(password: string, email: string | null): string | undefined {
-  const length = [...normalised(password)].length
+  const length = [...normalized(password)].length
   if (length < minPasswordLength) return `Choose a password of at least ${minPasswordLength} characters.`
   if (length > maxPasswordLength) return `Choose a password of at most ${maxPasswordLength} characters.`
-  if (new Set(normalised(password)).size < 5) return 'Choose a password with at least 5 different characters.'
+  if (new Set(normalized(password)).size < 5) return 'Choose a password with at least 5 different characters.'
   const name = email?.split('@')[0]?.toLowerCase() ?? ''
-  if (name.length > 3 && normalised(password).toLowerCase().includes(name))
+  if (name.length > 3 && normalized(password).toLowerCase().includes(name))
     return 'Choose a password that does not contain the name in your email address.'
   return undefined
 }
 
 export const hashPassword = (password: string): Promise<string> =>
-  withLimit(() => hash(normalised(password), cost))
+  withLimit(() => hash(normalized(password), cost))
 
 /** A hash that no password matches, so that an unknown member takes as long as a known one. */
 let dummyHash: Promise<string> | undefined
@@ -49,9 +49,9 @@ let dummyHash: Promise<string> | undefined
 export async function passwordFits(hashed: string | null, password: string): Promise<boolean> {
   dummyHash ??= hashPassword(randomBytes(32).toString('base64'))
   const against = hashed ?? (await dummyHash)
-  const fits = await withLimit(() => verify(against, normalised(password)))
+  const fits = await withLimit(() => verify(against, normalized(password)))
   return fits && hashed !== null
 }
 
 /** NFKC, so that the same text matches however a keyboard composes it. */
-const normalised = (password: string): string => password.normalize('NFKC')
+const normalized = (password: string): string => password.normalize('NFKC')

@@ -44,7 +44,7 @@ function nearestOf(name: string, known: readonly string[]): string | undefined {
 const distance = (from: string, to: string): number =>
   to.startsWith(`${from}_`) ? 1 : editsBetween(from, to)
 
-/** The number of letters to insert, remove, replace, or swap with a neighbour. */
+/** The number of letters to insert, remove, replace, or swap with a neighbor. */
 export function editsBetween(from: string, to: string): number {
   let beforeLast: number[] = []
   let last = Array.from({ length: to.length + 1 }, (_, column) => column)

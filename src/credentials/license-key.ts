@@ -16,7 +16,7 @@ export function newLicenseKey(prefix: string, randomBytes: RandomBytes): License
   const body = randomText(alphabet, 25, randomBytes)
   const groups = body.match(/.{5}/g) ?? []
   const licenseKey = [prefix, ...groups, checkCharacter(body)].join('-')
-  return { licenseKey, keyHash: sha256(normalised(licenseKey)), displayKey: `${prefix}…${body.slice(-4)}` }
+  return { licenseKey, keyHash: sha256(normalized(licenseKey)), displayKey: `${prefix}…${body.slice(-4)}` }
 }
 
 /**
@@ -74,7 +74,7 @@ export function foreignKey(typed: string): Omit<LicenseKey, 'licenseKey'> | 'unu
  * read as 0, and I and L as 1. Without hyphens a key counts as own format only if its check character fits,
  * because 32 hexadecimal digits of another vendor's key look the same.
  */
-export function normalised(typed: string): string {
+export function normalized(typed: string): string {
   const text = plain(typed.normalize('NFKC').toUpperCase())
   return isOwnFormat(text) ? withoutLookalikes(text) : text
 }
@@ -88,7 +88,7 @@ function isOwnFormat(text: string): boolean {
 }
 
 /**
- * Luhn mod 32: detects every single wrong character and nearly every swap of neighbours.
+ * Luhn mod 32: detects every single wrong character and nearly every swap of neighbors.
  * @see https://en.wikipedia.org/wiki/Luhn_mod_N_algorithm
  */
 function checkCharacter(body: string): string {

@@ -5,7 +5,7 @@ const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const ownForm = /^[A-Z0-9]{2,8}[0-9A-HJKMNP-TV-Z]{26}$/
 
 /**
- * Normalises a typed license key: NFKC, upper case, without white space and hyphens. In a key that keyledger
+ * Normalizes a typed license key: NFKC, upper case, without white space and hyphens. In a key that keyledger
  * minted, which its check character shows, O becomes 0, and I and L become 1.
  */
 export function normaliseLicenseKey(typed: string): string {
@@ -14,7 +14,7 @@ export function normaliseLicenseKey(typed: string): string {
   return ownForm.test(read) && hasCheckCharacter(read.slice(-26)) ? read : text
 }
 
-/** The `licenseKeyHash` of a lease: lower-case hex SHA-256 of the normalised key. */
+/** The `licenseKeyHash` of a lease: lower-case hex SHA-256 of the normalized key. */
 export const licenseKeyHash = (typed: string): string =>
   bytesToHex(sha256(utf8ToBytes(normaliseLicenseKey(typed))))
 

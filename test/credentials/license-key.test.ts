@@ -11,7 +11,7 @@ import {
   isOwnKey,
   keyHashOf,
   newLicenseKey,
-  normalised,
+  normalized,
 } from '../../src/credentials/license-key.ts'
 import { sha256 } from '../../src/credentials/sha256.ts'
 import { anyText } from '../domain/any-text.ts'
@@ -42,7 +42,7 @@ describe('a new key', () => {
         const { licenseKey, keyHash, displayKey } = newLicenseKey(prefix, source)
         expect(licenseKey).toMatch(ourForm)
         expect(licenseKey.startsWith(`${prefix}-`)).toBe(true)
-        expect(keyHash).toBe(sha256(normalised(licenseKey)))
+        expect(keyHash).toBe(sha256(normalized(licenseKey)))
         expect(keyHash).toBe(keyHashOf(licenseKey))
         expect(displayKey).toBe(`${prefix}…${licenseKey.slice(-6, -2)}`)
       }),
@@ -94,8 +94,8 @@ describe('the check character', () => {
     expect(missed).toStrictEqual([])
   })
 
-  test('detects every swap of two neighbours, except 0 and Z', () => {
-    const neighbours = (one: string, other: string) => {
+  test('detects every swap of two neighbors, except 0 and Z', () => {
+    const neighbors = (one: string, other: string) => {
       const body = [...sample.licenseKey]
       body[3] = one
       body[4] = other
@@ -106,7 +106,7 @@ describe('the check character', () => {
     const missed: string[] = []
     for (const one of '0123456789ABCDEFGHJKMNPQRSTVWXYZ') {
       for (const other of '0123456789ABCDEFGHJKMNPQRSTVWXYZ') {
-        if (one < other && checkOf(neighbours(one, other)) === checkOf(neighbours(other, one)))
+        if (one < other && checkOf(neighbors(one, other)) === checkOf(neighbors(other, one)))
           missed.push(one + other)
       }
     }
@@ -204,7 +204,7 @@ describe('a key of another format', () => {
     ))
 
   test('keeps its O, I and L distinct from 0 and 1', () => {
-    expect(normalised('oil-01')).toBe('OIL01')
+    expect(normalized('oil-01')).toBe('OIL01')
     expect(keyHashOf('oil-01')).not.toBe(keyHashOf('011-01'))
   })
 })
@@ -214,7 +214,7 @@ describe('an imported key', () => {
     fc.assert(
       fc.property(anyText, (typed) => {
         const found = foreignKey(typed)
-        const characters = [...normalised(typed)]
+        const characters = [...normalized(typed)]
         if (found === 'unusable') expect(keyHashOf(typed)).toBeUndefined()
         if (found === 'too short') expect(characters.length).toBeLessThan(6)
         if (typeof found === 'string') return

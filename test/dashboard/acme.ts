@@ -27,7 +27,7 @@ export async function makeAcme({ api }: Pick<TestDashboard, 'api'>): Promise<Acm
   await createTenant(services, { tenantId, name: 'Acme Tools', plan: 'team' }, origin)
   const makeToken = (name: string, scopes: readonly Scope[], expiresAt: string | null = null) =>
     createToken(services, { tenantId, name, scopes, expiresAt }, origin)
-  const { token, tokenId } = await makeToken('Fulfilment server', Scope.options)
+  const { token, tokenId } = await makeToken('Fulfillment server', Scope.options)
   await makeToken('Website', ['licenses:runtime'])
   await makeToken('Reports', ['usage:read', 'licenses:read', 'customers:read'], '2026-06-30T00:00:00.000Z')
   const tenant: Pick<TestTenant, 'token'> = { token }

@@ -191,9 +191,9 @@ async function query(environment: Environment, statement: string): Promise<unkno
 type Canaries = ReadonlyMap<string, string>
 
 function inText(place: string, content: string, canaries: Canaries): string[] {
-  const folded = content.toLowerCase()
+  const lowered = content.toLowerCase()
   return [...canaries].flatMap(([secret, what]) =>
-    folded.includes(secret.toLowerCase()) ? [`${place}: ${what}`] : [],
+    lowered.includes(secret.toLowerCase()) ? [`${place}: ${what}`] : [],
   )
 }
 

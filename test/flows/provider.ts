@@ -21,8 +21,8 @@ export type Provider = {
 
 /** The number of concurrent requests. */
 const lanes = 4
-/** How long the more patient providers wait for a response. */
-const patienceMs = 10_000
+/** How long providers wait for a response. */
+const timeoutMs = 10_000
 const againMs = 200
 
 /** The card provider: signs its notification at each attempt, and repeats it until it is answered with success. */
@@ -36,7 +36,7 @@ export function createProvider(address: string, account: string, waiting: Paymen
     const began = performance.now()
     const body = stripeEvent(told, account)
     const headers = stripeHeaders(body, platformWebhookSecret)
-    const signal = AbortSignal.timeout(patienceMs)
+    const signal = AbortSignal.timeout(timeoutMs)
     const url = `${address}/api/stripe/webhook/connect`
     const answer = await fetch(url, { method: 'POST', headers, body, signal }).catch(() => undefined)
     if (answer === undefined) {

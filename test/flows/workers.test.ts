@@ -14,17 +14,17 @@ const metricsToken = 'metrics-token-of-the-tests'
 
 type WorkerServer = { server: Server; token: string; environment: Environment }
 
-let crew: Promise<WorkerServer> | undefined
+let running: Promise<WorkerServer> | undefined
 
 /** A server with two workers, reused from the previous test unless it ended: a start takes seconds of CPU. */
 async function runningServer(): Promise<WorkerServer> {
-  const left = await crew
+  const left = await running
   if (left && !hasEnded(left.server)) return left
-  crew = startCrew()
-  return crew
+  running = startServer()
+  return running
 }
 
-async function startCrew(): Promise<WorkerServer> {
+async function startServer(): Promise<WorkerServer> {
   const { environment } = await host.stores()
   const token = await createVendor(environment)
   const server = await host.serve({

@@ -38,9 +38,9 @@ function gateOfAProcess(): AppendGate {
   return gate
 }
 
-type Freezing = { patienceMs?: number; lostAppendMs?: number; onWait?: (ms: number) => void }
-async function freeze({ patienceMs = 10_000, lostAppendMs = 1, onWait = () => undefined }: Freezing = {}) {
-  const locks = createSharedLocks(db, { timeLimitMs: patienceMs })
+type Freezing = { timeLimitMs?: number; lostAppendMs?: number; onWait?: (ms: number) => void }
+async function freeze({ timeLimitMs = 10_000, lostAppendMs = 1, onWait = () => undefined }: Freezing = {}) {
+  const locks = createSharedLocks(db, { timeLimitMs })
   const asked = { actor: 'operator:test', reason: 'a move' }
   return freezeLedger(db, locks, asked, onWait, lostAppendMs)
 }
@@ -115,7 +115,7 @@ test('with appends and freezes at random times, no append is in flight while the
 test('a hanging append makes the freeze fail, and the ledger stays as before', async () => {
   const [hanging, going] = [gateOfAProcess(), gateOfAProcess()]
   const leave = await hanging.enter()
-  const failed: unknown = await freeze({ patienceMs: 200 }).catch((error: unknown) => error)
+  const failed: unknown = await freeze({ timeLimitMs: 200 }).catch((error: unknown) => error)
   expect(isDatabaseTrouble(failed)).toBe(true)
   expect(await readFreeze(db)).toBeUndefined()
   ;(await going.enter())()

@@ -59,9 +59,9 @@ test('each settlement follows the rule', async () => {
         const memory = createMemoryBuckets()
         const name = `limit-${limit++}`
         let now = start
-        for (const [gap, tellings] of rounds) {
+        for (const [gap, states] of rounds) {
           now += gap
-          const reports = tellings.map(({ key, knows, ahead, sinceAgo, admitted, waiting }): Report => {
+          const reports = states.map(({ key, knows, ahead, sinceAgo, admitted, waiting }): Report => {
             const state = memory.stateOf(key) ?? null
             const expected = knows === 'the state' ? state : knows === 'nothing' ? null : now + 0.5
             const since = admitted > 0 ? now - sinceAgo : -1

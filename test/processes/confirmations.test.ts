@@ -277,13 +277,13 @@ test('one that fails is reported and retried later, and does not delay others', 
 
 test('an operation that only a newer version knows is left for that version', async () => {
   const id = await licenseId()
-  const newer = { ...revokeLicense, name: 'license.vaporise' }
+  const newer = { ...revokeLicense, name: 'license.vaporize' }
   const call = await approvedCall(callOf({ id }), newer)
   await expect(passGate(dyingAfter('ConfirmationConsumed'), newer, call)).rejects.toThrow(Killed)
   graceOver()
   await poll('resume')
-  expect(trouble).toMatchObject([{ message: expect.stringContaining('license.vaporise') as string }])
-  expect(await show(call.confirmationId)).toMatchObject({ status: 'consumed', title: 'license.vaporise' })
+  expect(trouble).toMatchObject([{ message: expect.stringContaining('license.vaporize') as string }])
+  expect(await show(call.confirmationId)).toMatchObject({ status: 'consumed', title: 'license.vaporize' })
   await api.ledger.services.secrets.destroy(tenant.tenantId, `confirmation.${call.confirmationId}`)
 })
 

@@ -6,7 +6,7 @@ import { prepareReadModels } from '../../projections/runner/prepare.ts'
 import { rebuild } from '../../projections/runner/rebuild.ts'
 import { verify } from '../../projections/runner/verify.ts'
 import { causeOf } from '../../src/commands/origin.ts'
-import { normalised } from '../../src/credentials/license-key.ts'
+import { normalized } from '../../src/credentials/license-key.ts'
 import { sha256 } from '../../src/credentials/sha256.ts'
 import type { DomainEvent } from '../../src/domain/events.ts'
 import { tenantStream } from '../../src/domain/streams.ts'
@@ -43,7 +43,7 @@ async function schemas(): Promise<string[]> {
 test('during repeated rebuilds every read is answered and every mint is kept', async () => {
   let rebuilding = true
   const { tenantId, licenses } = scenario
-  const keyHash = sha256(normalised(licenses[0]?.licenseKey ?? ''))
+  const keyHash = sha256(normalized(licenses[0]?.licenseKey ?? ''))
   const params = { tenantId, productId: 'editor', keyHash, deviceId: 'device-0' }
   const found = new Set<string>()
   const failed: unknown[] = []

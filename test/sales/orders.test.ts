@@ -54,7 +54,7 @@ const comparable = ({ keyTypeId, quantity, deviceLimit, expiresAt, ...license }:
 })
 
 /** Everything that each license is, but when and in which steps it became that. */
-const folded = ({
+const withoutTimes = ({
   revokedAt,
   revokedReason: _,
   revokedCause,
@@ -95,7 +95,9 @@ test(`${wantedNotifications} notifications of five providers come to the same li
       expect(other.count()).toBe(bought.length)
       for (const life of bought) {
         const place = [life.provider, saleIdOf(life)] as const
-        expect(folded(other.licenseOf(...place))).toStrictEqual(folded(orderly.licenseOf(...place)))
+        expect(withoutTimes(other.licenseOf(...place))).toStrictEqual(
+          withoutTimes(orderly.licenseOf(...place)),
+        )
         expect({ life, license: comparable(other.licenseOf(...place)) }).toStrictEqual({
           life,
           license: wantedOf(life, issuedUntil(life)),

@@ -83,7 +83,7 @@ export const deactivateIn = z.object({ license_key: licenseKey, instance_id: ins
 
 const lease = z.object({
   kid: z.string(),
-  licenseKeyHash: z.string().meta({ description: 'Hex SHA-256 of the normalised license key' }),
+  licenseKeyHash: z.string().meta({ description: 'Hex SHA-256 of the normalized license key' }),
   instanceId: z.string(),
   issuedAt: z.int(),
   expiresAt: z.int(),

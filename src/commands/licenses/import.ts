@@ -60,8 +60,8 @@ export async function importLicenses(
   origin: Origin,
 ): Promise<Imported[]> {
   const at = momentOf(services)
-  const wished = asked.rows.map((row) => plannedOrRefused(services, product, row, at))
-  const planned = await withUnusedIds(services, product.tenantId, wished)
+  const rows = asked.rows.map((row) => plannedOrRefused(services, product, row, at))
+  const planned = await withUnusedIds(services, product.tenantId, rows)
   const candidates = planned.filter((plan) => plan.status === 'candidate')
   const firstOfKey = new Map(candidates.toReversed().map((plan) => [plan.terms.keyHash, plan]))
   const taken = await findLicensesByKey(services.db, product.tenantId, [...firstOfKey.keys()])

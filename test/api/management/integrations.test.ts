@@ -213,7 +213,7 @@ describe.each(['lemonsqueezy', 'paddle', 'polar'] as const)('%s', (provider) => 
     ['no body', undefined],
     ['no secret', {}],
     ['an API key alone', { apiKey: goodKey }],
-    ['a field nobody knows', { webhookSecret, colour: 'red' }],
+    ['a field nobody knows', { webhookSecret, color: 'red' }],
     ['an empty secret', { webhookSecret: '' }],
     ['a secret with white space', { webhookSecret: 'a b' }],
     ['an API key that fits in no header', { webhookSecret, apiKey: 'key\nX-Header: 1' }],

@@ -109,7 +109,7 @@ describe('a mapping', () => {
     ['paddle', { prices: { pri_1: null } }],
     ['polar', { products: [] }],
     ['stripe', { permalinks: [] }],
-    ['polar', { colour: 'red' }],
+    ['polar', { color: 'red' }],
   ])('of %s with %j is malformed', async (provider, mapping) => {
     expect(await configure('editor', provider, mapping)).toStrictEqual(refused(400, anyText))
   })

@@ -129,7 +129,7 @@ describe('a product', () => {
     ['no name', {}],
     ['an empty name', { name: '' }],
     ['a name that gives no id', { name: '日本語' }],
-    ['a field nobody knows', { name: 'A product', colour: 'red' }],
+    ['a field nobody knows', { name: 'A product', color: 'red' }],
     ['an id that is no slug', { name: 'A product', productId: 'a|b' }],
     ['a prefix in lower case', { name: 'A product', keyPrefix: 'acme' }],
     [

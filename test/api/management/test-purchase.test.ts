@@ -216,7 +216,7 @@ describe('the provider', () => {
 test.each([
   [{}, 400],
   [{ productId: 'editor', provider: 'ebay' }, 400],
-  [{ productId: 'editor', colour: 'red' }, 400],
+  [{ productId: 'editor', color: 'red' }, 400],
   [{ productId: 'EDITOR' }, 400],
   [{ productId: 'absent' }, 404],
   [{ productId: 'editor', keyTypeId: 'absent' }, 404],

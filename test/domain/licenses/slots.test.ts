@@ -6,7 +6,7 @@ import { absentLicense, evolveLicense, type License } from '../../../src/domain/
 import { deviceSlots, ownSlots, slotOf } from '../../../src/domain/licenses/slots.ts'
 import { activated, deactivated, events, linked, minted, reminted, renewed } from './license-samples.ts'
 
-const folded = (all: readonly LicenseEvent[]): License => all.reduce(evolveLicense, absentLicense)
+const evolved = (all: readonly LicenseEvent[]): License => all.reduce(evolveLicense, absentLicense)
 
 const at = '2026-03-03T12:00:00.000Z'
 const money = {
@@ -54,7 +54,7 @@ test('any history leads to the same license without the overwritten events', () 
   fc.assert(
     fc.property(fc.array(fc.oneof(events, more), { maxLength: 40 }), (later) => {
       const all = [minted(), ...later]
-      expect(comparable(folded(withoutOverwritten(all)))).toStrictEqual(comparable(folded(all)))
+      expect(comparable(evolved(withoutOverwritten(all)))).toStrictEqual(comparable(evolved(all)))
     }),
     { numRuns: 2000 },
   )

@@ -15,7 +15,7 @@ import {
 import { givenOn } from '../given.ts'
 
 const given = givenOn({ initial: noWebhook, decide: decideWebhook, evolve: evolveWebhook })
-const folded = (...history: WebhookEvent[]) => history.reduce(evolveWebhook, noWebhook)
+const evolved = (...history: WebhookEvent[]) => history.reduce(evolveWebhook, noWebhook)
 
 const at = '2026-03-01T12:00:00.000Z'
 const dayLater = '2026-03-02T12:00:00.000Z'
@@ -138,7 +138,7 @@ test.each<[WebhookEvent[], SetWebhook, boolean]>([
   [[configured('1')], set('1', { rotateSecret: true }), false],
   [[configured('1'), removed('2')], set('3'), true],
 ])('a secret is asked for exactly when one is put in place (%#)', (history, command, takes) => {
-  const webhook = folded(...history)
+  const webhook = evolved(...history)
   expect(takesWebhookSecret(webhook, command)).toBe(takes)
   const brings = decideWebhook(webhook, command).some((event) => 'displaySecret' in event.data)
   expect(brings).toBe(takes)
@@ -158,7 +158,7 @@ describe('the secrets of a moment', () => {
     ['none once removed', [configured('1'), rotated('2'), removed('3')], at, []],
     ['the new one after a new beginning', [configured('1'), removed('2'), configured('3')], at, ['3']],
   ])('are %s', (_, history, moment, ids) =>
-    expect(secretsAt(folded(...history), moment)).toStrictEqual(ids.map(secret)),
+    expect(secretsAt(evolved(...history), moment)).toStrictEqual(ids.map(secret)),
   )
 })
 
