@@ -256,7 +256,7 @@ describe('the judgement', () => {
     expect(clockOfResponse('x', null, 0, 10)).toStrictEqual([])
     expect(clockOfResponse('x', 'yesterday', 0, 10)).toStrictEqual([])
     expect(clockOfResponse('x', new Date(60_000).toUTCString(), 60_000, 60_200)).toStrictEqual([
-      { of: 'x', aheadMs: 400, within: 600 },
+      { name: 'x', aheadMs: 400, uncertaintyMs: 600 },
     ])
   })
 
