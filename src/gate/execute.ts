@@ -8,6 +8,7 @@ import { Refusal } from '../domain/refusal.ts'
 import { LedgerUnavailable } from '../ledger/unavailable.ts'
 import type { Ports } from '../ports.ts'
 import type { GatedOperation, RequestInput } from './operation.ts'
+import type { OperationPorts } from './ports.ts'
 import { destroyRequest } from './request.ts'
 import { actorOfRequester } from './requester.ts'
 
@@ -19,20 +20,7 @@ import { actorOfRequester } from './requester.ts'
  * @throws Refusal when the rules no longer allow it; it is then over, and recorded as refused
  */
 export async function execute<Result>(
-  services: Ports<
-    | 'db'
-    | 'execute'
-    | 'idempotency'
-    | 'keyTypes'
-    | 'ledger'
-    | 'mailing'
-    | 'now'
-    | 'planCapacity'
-    | 'randomBytes'
-    | 'secrets'
-    | 'subjects'
-    | 'untilVisible'
-  >,
+  services: OperationPorts,
   operation: GatedOperation<Result>,
   confirmation: RequestedConfirmation,
   request: RequestInput,

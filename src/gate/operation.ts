@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { Origin } from '../commands/origin.ts'
 import type { Scope } from '../domain/tokens/scopes.ts'
 import type { Ports } from '../ports.ts'
+import type { OperationPorts } from './ports.ts'
 
 /** A request as received: path parameters, query and body, before any schema is applied. `null`: no body. */
 export type RequestInput = { parameters: Record<string, string>; query: unknown; body: unknown }
@@ -69,25 +70,7 @@ type OperationOf<Input, Result> = {
    * more and succeeds. A Refusal ends it; after any other error it is run again later.
    * @throws Refusal
    */
-  run(
-    services: Ports<
-      | 'db'
-      | 'execute'
-      | 'idempotency'
-      | 'keyTypes'
-      | 'ledger'
-      | 'mailing'
-      | 'now'
-      | 'planCapacity'
-      | 'randomBytes'
-      | 'secrets'
-      | 'subjects'
-      | 'untilVisible'
-    >,
-    tenantId: string,
-    input: Input,
-    execution: Execution,
-  ): Promise<Result>
+  run(services: OperationPorts, tenantId: string, input: Input, execution: Execution): Promise<Result>
 }
 
 /** An operation as the gate uses it: its input is unparsed, and parsed each time before use. */

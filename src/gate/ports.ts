@@ -1,11 +1,9 @@
 import type { Ports } from '../ports.ts'
 
-/** The ports of a gated operation, from the request for approval to its execution. */
-export type ApprovalPorts = Ports<
-  | 'checkTarget'
+/** The ports with which a gated operation runs. */
+export type OperationPorts = Ports<
   | 'db'
   | 'execute'
-  | 'findProduct'
   | 'idempotency'
   | 'keyTypes'
   | 'ledger'
@@ -17,3 +15,6 @@ export type ApprovalPorts = Ports<
   | 'subjects'
   | 'untilVisible'
 >
+
+/** The ports of a gated operation, from the request for approval to its execution. */
+export type ApprovalPorts = OperationPorts & Ports<'checkTarget' | 'findProduct'>

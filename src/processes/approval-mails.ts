@@ -39,7 +39,7 @@ export function mailApprovers(
 ): Process {
   // Only avoids reading their streams again; the recorded events decide.
   let done: ReadonlySet<string> = new Set()
-  return processOf<ConfirmationEntry>({
+  return processOf<ConfirmationEntry>(services, onTrouble, {
     name: 'confirmations.mail',
     everyMs: 1000,
     most: Number.POSITIVE_INFINITY,
@@ -55,9 +55,6 @@ export function mailApprovers(
       await notifyApprovers(services, entry, baseUrl)
       done = new Set([...done, idOf(entry)])
     },
-    requireStores: () => services.ledger.head(),
-    onTrouble,
-    now: services.now,
   })
 }
 

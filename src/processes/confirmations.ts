@@ -34,7 +34,7 @@ export const confirmationProcesses = (services: ApprovalPorts, options: Options)
 ]
 
 function resumeConfirmations(services: ApprovalPorts, { graceMs = 10_000, onTrouble }: Options): Process {
-  return processOf<string>({
+  return processOf<string>(services, onTrouble, {
     name: 'confirmations.resume',
     everyMs: 1000,
     async due(wanted) {
@@ -46,9 +46,6 @@ function resumeConfirmations(services: ApprovalPorts, { graceMs = 10_000, onTrou
     },
     idOf: (confirmationId) => confirmationId,
     advance: (confirmationId) => resumeConfirmation(services, confirmationId, originOfProcess()),
-    requireStores: () => services.ledger.head(),
-    onTrouble,
-    now: services.now,
   })
 }
 
@@ -56,7 +53,7 @@ function expireConfirmations(
   services: Ports<'db' | 'execute' | 'ledger' | 'now' | 'secrets'>,
   { onTrouble }: Options,
 ): Process {
-  return processOf<string>({
+  return processOf<string>(services, onTrouble, {
     name: 'confirmations.expire',
     everyMs: 1000,
     due: (wanted) => listOverdueConfirmations(services.db, momentOf(services), wanted),
@@ -66,9 +63,6 @@ function expireConfirmations(
       const expired = await changeConfirmation(services, confirmationId, expire, originOfProcess())
       if (expired.status === 'expired') await destroyRequest(services, expired)
     },
-    requireStores: () => services.ledger.head(),
-    onTrouble,
-    now: services.now,
   })
 }
 
@@ -76,7 +70,7 @@ function clearRequests(
   services: Ports<'db' | 'ledger' | 'now' | 'secrets'>,
   { onTrouble }: Options,
 ): Process {
-  return processOf<{ tenantId: string; confirmationId: string; unknown: boolean }>({
+  return processOf<{ tenantId: string; confirmationId: string; unknown: boolean }>(services, onTrouble, {
     name: 'confirmations.clear',
     everyMs: 60_000,
     due: (wanted) => listLeftoverRequests(services.db, wanted),
@@ -87,9 +81,6 @@ function clearRequests(
         return
       await destroyRequest(services, named)
     },
-    requireStores: () => services.ledger.head(),
-    onTrouble,
-    now: services.now,
   })
 }
 

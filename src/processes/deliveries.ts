@@ -28,7 +28,7 @@ export function scheduleDeliveries(
     steps: Ports<'deriveId' | 'execute' | 'now'>,
     { eventId, correlationId, ...pending }: PendingDelivery,
   ) => scheduleDelivery(steps, pending, { ...originOfProcess(), causationId: eventId, correlationId })
-  const process = processOf<PendingDelivery>({
+  const process = processOf<PendingDelivery>(services, onTrouble, {
     name: 'deliveries.schedule',
     everyMs: 500,
     lanes: 16,
@@ -40,9 +40,6 @@ export function scheduleDeliveries(
     idOf: ({ licenseId }) => licenseId,
     advance: (pending) => schedule(services, pending),
     around: (work) => waitOnce(services, (steps) => work((pending) => schedule(steps, pending))),
-    requireStores: () => services.ledger.head(),
-    onTrouble,
-    now: services.now,
     wakeSignal,
   })
   return {
@@ -60,14 +57,11 @@ export const destroySpentKeys = (
   services: Ports<'db' | 'ledger' | 'now' | 'secrets'>,
   onTrouble: OnTrouble,
 ): Process =>
-  processOf<{ tenantId: string; licenseId: string }>({
+  processOf<{ tenantId: string; licenseId: string }>(services, onTrouble, {
     name: 'deliveries.clear',
     everyMs: 60_000,
     most: 1000,
     due: (wanted) => listSpentKeys(services.db, saleKeyPrefix, momentOf(services), wanted),
     idOf: ({ licenseId }) => licenseId,
     advance: ({ tenantId, licenseId }) => destroySpentKey(services, tenantId, licenseId),
-    requireStores: () => services.ledger.head(),
-    onTrouble,
-    now: services.now,
   })

@@ -15,7 +15,7 @@ export function resumeErasures(
   services: Ports<'db' | 'execute' | 'idempotency' | 'ledger' | 'mailing' | 'now' | 'secrets' | 'subjects'>,
   { graceMs = 10_000, onTrouble }: Options,
 ): Process {
-  return processOf<{ tenantId: string; subjectId: string }>({
+  return processOf<{ tenantId: string; subjectId: string }>(services, onTrouble, {
     name: 'erasures.resume',
     everyMs: 1000,
     due(wanted) {
@@ -26,8 +26,5 @@ export function resumeErasures(
     async advance({ tenantId, subjectId }) {
       await eraseSubject(services, tenantId, subjectId, originOfProcess())
     },
-    requireStores: () => services.ledger.head(),
-    onTrouble,
-    now: services.now,
   })
 }

@@ -32,11 +32,12 @@ export function recordExpiries(
   { most = 500, onTrouble }: Options,
 ): Process {
   let nextInMs = pollEveryMs
-  return processOf<string>({
+  return processOf<string>(services, onTrouble, {
     name: 'licenses.expire',
     everyMs: pollEveryMs,
     lanes,
     most,
+    stopAtFailing: 1000,
     async due(wanted) {
       const now = services.now().getTime()
       const until = new Date(now + pollEveryMs).toISOString()
@@ -49,9 +50,6 @@ export function recordExpiries(
     idOf: (licenseId) => licenseId,
     advance: (licenseId) => endPaidPeriod(services, licenseId, originOfProcess()),
     nextInMs: () => nextInMs,
-    requireStores: () => services.ledger.head(),
-    onTrouble,
-    now: services.now,
   })
 }
 

@@ -28,17 +28,12 @@ export type ProcessManager<Due> = {
    * result.
    */
   advance(due: Due): Promise<void>
-  /**
-   * Throws while the stores do not respond. Called after a failure: if it throws, the poll fails as a whole
-   * and the item is not backed off.
-   */
-  requireStores(): Promise<unknown>
-  onTrouble(trouble: Trouble): void
-  now(): Date
   /** How many items are advanced concurrently; default 1. */
   lanes?: number
   /** The limit of items per poll; default 100. */
   most?: number
+  /** With this many failing items the cause is general: the process stops until an operator intervenes. */
+  stopAtFailing?: number
   /** Wraps all steps of a poll, with an `advance` for this poll only. */
   around?(work: (advance: (due: Due) => Promise<void>) => Promise<void>): Promise<void>
   /** In how many milliseconds the next item is due, after a poll that advanced all items. */
@@ -46,20 +41,26 @@ export type ProcessManager<Due> = {
   wakeSignal?: WakeSignal
 }
 
-/** With this many failing items the cause is general: the process stops until an operator intervenes. */
-const mostFailing = 1000
+/** What every process needs: the clock, and a log that responds only while the stores do. */
+type Stores = { ledger: { head(): Promise<unknown> }; now(): Date }
 
 /**
  * Makes a polled process of a process manager. Every due item is advanced; a failing one is retried with
- * backoff and does not block others. Only the backoff is kept in memory: what is due is in a read model.
+ * backoff and does not block others. While the stores do not respond, a poll fails as a whole and no item is backed
+ * off. Only the backoff is kept in memory: what is due is in a read model.
  */
-export function processOf<Due>(manager: ProcessManager<Due>): Process {
-  const { name, everyMs, idOf, lanes = 1, most = 100, wakeSignal } = manager
-  const backoff = createBackoff(manager.now)
+export function processOf<Due>(
+  { ledger, now }: Stores,
+  onTrouble: (trouble: Trouble) => void,
+  manager: ProcessManager<Due>,
+): Process {
+  const { name, everyMs, idOf, lanes = 1, most = 100, stopAtFailing, wakeSignal } = manager
+  const backoff = createBackoff(now)
   let isFull = false
 
   async function poll(): Promise<void> {
-    if (backoff.size >= mostFailing) throw new Error(`${name}: ${backoff.size} cannot be advanced`)
+    if (stopAtFailing !== undefined && backoff.size >= stopAtFailing)
+      throw new Error(`${name}: ${backoff.size} cannot be advanced`)
     const due = await manager.due({ except: backoff.waiting(), most })
     if (manager.around) await manager.around((advance) => advanceAll(due, advance))
     else await advanceAll(due, manager.advance)
@@ -87,8 +88,8 @@ export function processOf<Due>(manager: ProcessManager<Due>): Process {
       await advance(one)
       backoff.succeeded(id)
     } catch (error) {
-      await manager.requireStores()
-      manager.onTrouble({ id, error })
+      await ledger.head()
+      onTrouble({ id, error })
       backoff.failed(id)
     }
   }

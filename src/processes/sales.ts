@@ -20,7 +20,7 @@ export function resumeSales(
   >,
   { graceMs = 10_000, onTrouble }: Options,
 ): Process {
-  return processOf<KnownSale>({
+  return processOf<KnownSale>(services, onTrouble, {
     name: 'sales.resume',
     everyMs: 1000,
     due: (wanted) => listOpenSales(services.db, graceAt(services.now(), graceMs), wanted),
@@ -29,8 +29,5 @@ export function resumeSales(
       const { state, revision } = await loadSale(services, sale)
       if (state.status !== 'absent') await advanceSale(services, { state, revision }, originOfProcess())
     },
-    requireStores: () => services.ledger.head(),
-    onTrouble,
-    now: services.now,
   })
 }

@@ -84,7 +84,7 @@ export function resumeTestPurchases(
   run: RunTestPurchase,
   onTrouble: (trouble: Trouble) => void,
 ): Process {
-  return processOf<string>({
+  return processOf<string>(services, onTrouble, {
     name: 'test-purchases.resume',
     everyMs: 5000,
     due(wanted) {
@@ -95,8 +95,5 @@ export function resumeTestPurchases(
     async advance(testPurchaseId) {
       await run(testPurchaseId, originOfProcess())
     },
-    requireStores: () => services.ledger.head(),
-    onTrouble,
-    now: services.now,
   })
 }

@@ -5,5 +5,8 @@ export type AdvancePorts = Ports<
   'db' | 'execute' | 'findProduct' | 'keyTypes' | 'ledger' | 'now' | 'randomBytes' | 'secrets'
 >
 
+/** What a replay uses: its steps, and one wait for the read models at the end. */
+export type ReplayPorts = AdvancePorts & Ports<'untilVisible'>
+
 /** What a sale needs on its way from a notification to its license. */
-export type SalePorts = AdvancePorts & Ports<'deriveId' | 'newId' | 'subjects' | 'untilVisible'>
+export type SalePorts = ReplayPorts & Ports<'deriveId' | 'newId' | 'subjects'>

@@ -5,18 +5,17 @@ import { changeSale, loadSale } from '../commands/sales.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { KnownSale, SaleCommand } from '../domain/sales/sale.ts'
 import type { Loaded } from '../ledger/load.ts'
-import type { Ports } from '../ports.ts'
 import { advanceSale } from './advance.ts'
 import { mapAgain } from './mapping.ts'
 import { advanceToOutcome } from './outcome.ts'
-import type { AdvancePorts } from './ports.ts'
+import type { ReplayPorts } from './ports.ts'
 
 /**
  * Maps and licenses a parked sale again, or applies a plan change of its subscription that was not mapped before.
  * @throws Refusal `sale_not_found`, `sale_not_parked`, `sale_still_parked`, `tenant_suspended`, `tenant_closed`
  */
 export async function replaySale(
-  services: AdvancePorts & Ports<'untilVisible'>,
+  services: ReplayPorts,
   tenantId: string,
   id: string,
   origin: Origin,
@@ -39,7 +38,7 @@ export async function replaySale(
 
 /** Maps the changed plan again, and applies it to the license. */
 async function reviewPlan(
-  services: AdvancePorts & Ports<'untilVisible'>,
+  services: ReplayPorts,
   found: Loaded<KnownSale>,
   origin: Origin,
 ): Promise<KnownSale> {

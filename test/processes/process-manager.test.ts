@@ -23,8 +23,17 @@ beforeEach(() => {
   nowMs = 0
 })
 
+const services = {
+  ledger: {
+    async head() {
+      if (storesAreDown) throw new Error('the stores are down')
+    },
+  },
+  now: () => new Date(nowMs),
+}
+
 const manager = (more: Partial<ProcessManager<string>> = {}) =>
-  processOf<string>({
+  processOf<string>(services, ({ id }) => trouble.push(id), {
     name: 'test.process',
     everyMs: 1000,
     async due(asked) {
@@ -37,11 +46,6 @@ const manager = (more: Partial<ProcessManager<string>> = {}) =>
       advanced.push(id)
       due = due.filter((one) => one !== id)
     },
-    async requireStores() {
-      if (storesAreDown) throw new Error('the stores are down')
-    },
-    onTrouble: ({ id }) => trouble.push(id),
-    now: () => new Date(nowMs),
     ...more,
   })
 
@@ -132,7 +136,7 @@ test('the wrapper of a poll sees all that it advances', async () => {
 test('when a thousand fail, the process stops until an operator intervenes', async () => {
   due = Array.from({ length: 1000 }, (_, n) => String(n))
   failing = new Set(due)
-  const { poll } = manager({ most: 1000, lanes: 50 })
+  const { poll } = manager({ most: 1000, lanes: 50, stopAtFailing: 1000 })
   await poll()
   await expect(poll()).rejects.toThrow('test.process: 1000 cannot be advanced')
 })

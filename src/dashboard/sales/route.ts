@@ -13,6 +13,7 @@ import { notFound, problemOfRefusal } from '../../http/problem.ts'
 import type { Ports } from '../../ports.ts'
 import { readBuyer, readBuyers } from '../../sales/buyers.ts'
 import { readSaleEvents } from '../../sales/events.ts'
+import type { ReplayPorts } from '../../sales/ports.ts'
 import { replaySale } from '../../sales/replay.ts'
 import { listIgnoredTests } from '../../usage/ignored-tests.ts'
 import { productChoices, queryOf } from '../frame/lists.ts'
@@ -118,21 +119,7 @@ function replayForm(app: FastifyInstance, { services }: PageContext): void {
   })
 }
 
-async function outcomeOf(
-  services: Ports<
-    | 'db'
-    | 'execute'
-    | 'findProduct'
-    | 'keyTypes'
-    | 'ledger'
-    | 'now'
-    | 'randomBytes'
-    | 'secrets'
-    | 'untilVisible'
-  >,
-  request: FastifyRequest,
-  id: string,
-): Promise<FlashMessage> {
+async function outcomeOf(services: ReplayPorts, request: FastifyRequest, id: string): Promise<FlashMessage> {
   try {
     await replaySale(services, principalOf(request).tenantId, id, originOfMember(request))
     return { kind: 'done', text: 'Sale replayed. Its license is up to date.' }

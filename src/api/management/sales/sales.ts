@@ -12,6 +12,7 @@ import type { ZodApp } from '../../../http/zod-app.ts'
 import type { Ports } from '../../../ports.ts'
 import { readBuyer, readBuyers } from '../../../sales/buyers.ts'
 import { readSaleHistory } from '../../../sales/history.ts'
+import type { ReplayPorts } from '../../../sales/ports.ts'
 import { replaySale } from '../../../sales/replay.ts'
 import { answerPage } from '../page.ts'
 import { ignoredTestsRoute } from './ignored-tests.ts'
@@ -20,22 +21,7 @@ import { SaleStatus, saleDetailOut, saleDetailView, saleOut, saleView } from './
 const onlyId = z.strictObject({ id: z.string() })
 const oneSale = z.object({ sale: saleDetailOut })
 
-export function saleRoutes(
-  app: ZodApp,
-  services: Ports<
-    | 'db'
-    | 'execute'
-    | 'findProduct'
-    | 'keyTypes'
-    | 'ledger'
-    | 'now'
-    | 'randomBytes'
-    | 'secrets'
-    | 'subjects'
-    | 'untilVisible'
-  >,
-  cursors: Cursors,
-): void {
+export function saleRoutes(app: ZodApp, services: ReplayPorts & Ports<'subjects'>, cursors: Cursors): void {
   listRoute(app, services, cursors)
   parkedRoute(app, services, cursors)
   ignoredTestsRoute(app, services, cursors)
@@ -135,21 +121,7 @@ function readRoute(app: ZodApp, services: Ports<'db' | 'ledger' | 'subjects'>): 
   )
 }
 
-function replayRoute(
-  app: ZodApp,
-  services: Ports<
-    | 'db'
-    | 'execute'
-    | 'findProduct'
-    | 'keyTypes'
-    | 'ledger'
-    | 'now'
-    | 'randomBytes'
-    | 'secrets'
-    | 'subjects'
-    | 'untilVisible'
-  >,
-): void {
+function replayRoute(app: ZodApp, services: ReplayPorts & Ports<'subjects'>): void {
   app.post(
     '/v1/sales/:id/replay',
     {
