@@ -112,7 +112,7 @@ function rowsOf(entry: Recorded, requests: ReadonlyMap<string, Request>): object
   return action && request ? [{ ...base, ...request, action }] : []
 }
 
-/** Undefined for events that nobody decided, which the audit log leaves out. */
+/** Undefined for events that are not a person's decision; the audit log leaves them out. */
 function actionOf(event: ConfirmationEvent): string | undefined {
   switch (event.type) {
     case 'ConfirmationRequested':

@@ -25,8 +25,9 @@ export async function prepareReadModels(
 ): Promise<void> {
   const found = await makeMissingTables(db)
   const isEmpty = (await readCheckpoint(db)) === beforeAll
-  if (found !== fingerprint) await rebuildOnce(db, log, options)
-  else if (isEmpty && !(await catchUp(db, log, options, most))) await rebuildOnce(db, log, options)
+  if (found !== fingerprint || (isEmpty && !(await catchUp(db, log, options, most)))) {
+    await rebuildOnce(db, log, options)
+  }
   await catchUp(db, log, options)
 }
 

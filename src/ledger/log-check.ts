@@ -14,8 +14,8 @@ export class WrongLog extends LedgerUnavailable {
   /** The message without the instruction. */
   readonly difference: string
 
-  constructor(difference: string, todo: string) {
-    super(`${difference} ${todo}`, undefined, 'wrong_log')
+  constructor(difference: string, remedy: string) {
+    super(`${difference} ${remedy}`, undefined, 'wrong_log')
     this.name = 'WrongLog'
     this.difference = difference
   }

@@ -10,7 +10,7 @@ export type CheckTarget = (url: URL) => Promise<TargetFault | undefined>
 
 /**
  * Every address of a name must be public, since a delivery may use any of them. A name without an address is
- * allowed for now: each delivery checks again, since names change.
+ * accepted here: each delivery checks again, since names change.
  */
 export function createTargetCheck(resolve: Resolve, rules: TargetRules): CheckTarget {
   return async (url) => {

@@ -112,7 +112,7 @@ async function recordView(
 async function leadTo(request: FastifyRequest, reply: FastifyReply, page: string): Promise<FastifyReply> {
   const path = request.method === 'GET' ? request.url : pathOfReferer(request)
   const location = leadingTo(page, path)
-  // A part of a page cannot redirect; htmx is told to load the whole page.
+  // A redirect would replace only a part of the page; this header makes htmx load the whole page.
   if (request.headers['hx-request'] !== undefined)
     return reply.code(204).header('hx-redirect', location).send()
   return reply.redirect(location, 303)
