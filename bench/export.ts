@@ -27,8 +27,8 @@ export async function benchExport(log: (line: string) => void): Promise<Figure[]
       const figures: Figure[] = []
       for (const format of ['ndjson', 'csv']) {
         const url = `${ledger.address}/v1/licenses/export?format=${format}`
-        const first = await exportOnce(url, scratch.token, operator, ledger.pid)
-        const taken = await exportOnce(url, scratch.token, operator, ledger.pid)
+        const first = await exportOnce(url, scratch.token, operator, ledger.pid, licenses)
+        const taken = await exportOnce(url, scratch.token, operator, ledger.pid, licenses)
         // Memory varies with garbage collection, so the maxima are compared.
         const earlyMiB = Math.max(first.earlyMiB, taken.earlyMiB)
         log(
@@ -55,7 +55,8 @@ export async function benchExport(log: (line: string) => void): Promise<Figure[]
 
 type Operator = Awaited<ReturnType<typeof openOperator>>
 
-async function openOperator(directory: string) {
+/** Opens the stores of a running ledger, to approve exports as an operator. */
+export async function openOperator(directory: string) {
   const { services, db, close } = await openStores(
     parseConfig({ KEYLEDGER_DATA_DIR: directory }),
     createLog('warn'),
@@ -84,7 +85,14 @@ async function openOperator(directory: string) {
   }
 }
 
-async function exportOnce(url: string, token: string, operator: Operator, pid: number) {
+/** Requests an export of `licenses` licenses, approves it and downloads it. @throws Error when lines are missing */
+export async function exportOnce(
+  url: string,
+  token: string,
+  operator: Operator,
+  pid: number,
+  licenses: number,
+) {
   const headers = { authorization: `Bearer ${token}` }
   const requested = await fetch(url, { headers })
   const { confirmation } = Pending.parse(await requested.json())

@@ -90,7 +90,10 @@ async function fillTenant(store: EventStore, tenantId: string): Promise<void> {
   ])
 }
 
-/** Licenses `from` to `to` (exclusive), each minted and with one device: two events per license. */
+/**
+ * Licenses `from` to `to` (exclusive), each minted and with one device: two events per license. With
+ * `secondDevices`, every other license has a second device: 2.5 events per license.
+ */
 export async function fillLicenses(
   dataDirectory: string,
   from: number,
@@ -98,16 +101,24 @@ export async function fillLicenses(
   {
     tenants = 1,
     expiresAt = null,
+    secondDevices = false,
     onFilled = () => undefined,
-  }: { tenants?: number; expiresAt?: string | null; onFilled?: (licenses: number) => void } = {},
+  }: {
+    tenants?: number
+    expiresAt?: string | null
+    secondDevices?: boolean
+    onFilled?: (licenses: number) => void
+  } = {},
 ): Promise<void> {
   const store = await EventStore.open(join(dataDirectory, 'eventstore'))
   for (let start = from; start < to; start += 500) {
     const batch = Array.from({ length: Math.min(500, to - start) }, (_, index) => start + index)
     await Promise.all(
-      batch.map((license) =>
-        store.append(streamOf(license), 'no_stream', lifeOf(license, tenantOf(license, tenants), expiresAt)),
-      ),
+      batch.map((license) => {
+        const life = lifeOf(license, tenantOf(license, tenants), expiresAt)
+        if (secondDevices && license % 2 === 0) life.push(activated(license, 1))
+        return store.append(streamOf(license), 'no_stream', life)
+      }),
     )
     onFilled(start + batch.length)
   }
