@@ -1,15 +1,23 @@
 import { z } from 'zod'
 import { Scope } from '../tokens/scopes.ts'
 
-export const Role = z.enum(['owner', 'approver', 'support', 'auditor'])
+export const Role = z.enum(['owner', 'admin', 'developer', 'support', 'approver', 'auditor'])
 export type Role = z.infer<typeof Role>
 
 /** What a member may do in the dashboard besides reading, which every role allows. */
 export type Permission =
+  /** Request dangerous license changes, which need an approval. */
   | 'ask_for_changes'
   | 'decide_confirmations'
+  /** Mint, edit, suspend and import licenses, free seats, send keys, and change customers. */
+  | 'change_licenses'
+  /** Products, key types, and how they are sold. */
+  | 'manage_products'
+  /** Payment providers with their mappings, webhook endpoints and deliveries, SDK keys and checkout keys. */
+  | 'manage_connections'
   | 'manage_tokens'
   | 'manage_members'
+  /** Mail, signing keys, the approval rule, and everything else of the tenant. */
   | 'manage_settings'
 
 type RoleRights = {
@@ -25,24 +33,45 @@ const reading = Scope.options.filter((scope) => scope.endsWith(':read'))
 /** All roles and their rights. A member who can only read can grant only reading scopes. */
 export const rightsOf: Record<Role, RoleRights> = {
   owner: {
-    summary: 'Full access, including tokens, members, settings and approvals',
+    summary: 'Full access, including members, settings and approvals',
     permissions: [
       'ask_for_changes',
       'decide_confirmations',
+      'change_licenses',
+      'manage_products',
+      'manage_connections',
       'manage_tokens',
       'manage_members',
       'manage_settings',
     ],
     grantable: Scope.options,
   },
+  admin: {
+    summary: 'Does everything except add, change or remove members',
+    permissions: [
+      'ask_for_changes',
+      'decide_confirmations',
+      'change_licenses',
+      'manage_products',
+      'manage_connections',
+      'manage_tokens',
+      'manage_settings',
+    ],
+    grantable: Scope.options,
+  },
+  developer: {
+    summary: 'Manages API tokens, webhooks and payment providers, and reads everything',
+    permissions: ['manage_connections', 'manage_tokens'],
+    grantable: Scope.options.filter((scope) => scope !== 'danger'),
+  },
+  support: {
+    summary: 'Changes licenses and customers, and requests what needs an approval',
+    permissions: ['ask_for_changes', 'change_licenses'],
+    grantable: reading,
+  },
   approver: {
     summary: 'Reads everything and approves or denies dangerous requests',
     permissions: ['ask_for_changes', 'decide_confirmations'],
-    grantable: reading,
-  },
-  support: {
-    summary: 'Reads everything and requests license changes, which an owner or an approver approves',
-    permissions: ['ask_for_changes'],
     grantable: reading,
   },
   auditor: { summary: 'Reads everything', permissions: [], grantable: reading },

@@ -98,6 +98,9 @@ test('the matrix of roles is as it was decided', () => {
   const permissions: Permission[] = [
     'ask_for_changes',
     'decide_confirmations',
+    'change_licenses',
+    'manage_products',
+    'manage_connections',
     'manage_tokens',
     'manage_members',
     'manage_settings',
@@ -107,12 +110,16 @@ test('the matrix of roles is as it was decided', () => {
   )
   expect(matrix).toStrictEqual({
     owner: permissions,
+    admin: permissions.filter((permission) => permission !== 'manage_members'),
+    developer: ['manage_connections', 'manage_tokens'],
+    support: ['ask_for_changes', 'change_licenses'],
     approver: ['ask_for_changes', 'decide_confirmations'],
-    support: ['ask_for_changes'],
     auditor: [],
   })
   const reading = ['products:read', 'licenses:read', 'integrations:read', 'customers:read', 'usage:read']
   expect(rightsOf.owner.grantable).toStrictEqual(Scope.options)
+  expect(rightsOf.admin.grantable).toStrictEqual(Scope.options)
+  expect(rightsOf.developer.grantable).toStrictEqual(Scope.options.filter((scope) => scope !== 'danger'))
   for (const role of ['approver', 'support', 'auditor'] as const)
     expect(rightsOf[role].grantable).toStrictEqual(reading)
 })
