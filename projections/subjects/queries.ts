@@ -4,14 +4,14 @@ import type { KnownSale } from '../../src/domain/sales/sale.ts'
 /** People whose erasure began up to a time and has not finished, oldest first. */
 export async function listErasures(
   db: Pool,
-  begunBefore: string,
+  { from, until }: { from: string; until: string },
   { except, most }: { except: readonly string[]; most: number },
 ): Promise<{ tenantId: string; subjectId: string }[]> {
   const { rows } = await db.query<{ tenantId: string; subjectId: string }>(
     `select tenant_id as "tenantId", subject_id as "subjectId" from subjects
-     where status = 'erasing' and begun_at <= $1 and subject_id <> all($2)
-     order by begun_at limit $3`,
-    [begunBefore, except, most],
+     where status = 'erasing' and (begun_at <= $1 or begun_at > $2) and subject_id <> all($3)
+     order by begun_at limit $4`,
+    [from, until, except, most],
   )
   return rows
 }

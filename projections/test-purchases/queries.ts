@@ -17,13 +17,13 @@ export async function findTestPurchase(
 /** The ids of running test purchases that were started before a time, oldest first. */
 export async function listRunningTestPurchases(
   db: Pool,
-  startedBefore: string,
+  { from, until }: { from: string; until: string },
   { except, most }: { except: readonly string[]; most: number },
 ): Promise<string[]> {
   const { rows } = await db.query<{ test_purchase_id: string }>(
-    `select test_purchase_id from test_purchases where status = 'running' and started_at < $1
-       and test_purchase_id <> all($2) order by started_at, stream limit $3`,
-    [startedBefore, except, most],
+    `select test_purchase_id from test_purchases where status = 'running' and (started_at <= $1 or started_at > $2)
+       and test_purchase_id <> all($3) order by started_at, stream limit $4`,
+    [from, until, except, most],
   )
   return rows.map(({ test_purchase_id }) => test_purchase_id)
 }

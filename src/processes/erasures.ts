@@ -1,6 +1,7 @@
 import { listErasures } from '../../projections/subjects/queries.ts'
 import { eraseSubject } from '../commands/customers/erasure.ts'
 import type { Ports } from '../ports.ts'
+import { graceAt } from './grace.ts'
 import type { Process } from './process.ts'
 import { originOfProcess, processOf, type Trouble } from './process-manager.ts'
 
@@ -18,10 +19,7 @@ export function resumeErasures(
   return processOf<{ tenantId: string; subjectId: string }>(services, onTrouble, {
     name: 'erasures.resume',
     everyMs: 1000,
-    due(wanted) {
-      const before = new Date(services.now().getTime() - graceMs).toISOString()
-      return listErasures(services.db, before, wanted)
-    },
+    due: (wanted) => listErasures(services.db, graceAt(services.now(), graceMs), wanted),
     idOf: ({ subjectId }) => subjectId,
     async advance({ tenantId, subjectId }) {
       await eraseSubject(services, tenantId, subjectId, originOfProcess())

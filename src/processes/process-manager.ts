@@ -57,6 +57,7 @@ export function processOf<Due>(
   const { name, everyMs, idOf, lanes = 1, most = 100, stopAtFailing, wakeSignal } = manager
   const backoff = createBackoff(now)
   let isFull = false
+  let before: ReadonlySet<string> = new Set()
 
   async function poll(): Promise<void> {
     if (stopAtFailing !== undefined && backoff.size >= stopAtFailing)
@@ -64,8 +65,14 @@ export function processOf<Due>(
     const due = await manager.due({ except: backoff.waiting(), most })
     if (manager.around) await manager.around((advance) => advanceAll(due, advance))
     else await advanceAll(due, manager.advance)
+    const ids = due.map(idOf)
+    // A full poll that lists the same items again made no progress, as when their streams are parked. Others wait
+    // behind them.
+    const isStuck = due.length >= most && ids.every((id) => before.has(id))
+    if (isStuck) for (const id of ids) backoff.failed(id)
     isFull = due.length >= most
-    backoff.retainOnly(due.map(idOf))
+    before = new Set(ids)
+    backoff.retainOnly(ids)
   }
 
   async function advanceAll(due: readonly Due[], advance: (due: Due) => Promise<void>): Promise<void> {

@@ -6,6 +6,7 @@ import type { Stage } from '../domain/test-purchases/events.ts'
 import { type KnownTestPurchase, nextStage } from '../domain/test-purchases/test-purchase.ts'
 import { ProviderRefused, ProviderUnavailable } from '../payments/trouble.ts'
 import type { Ports } from '../ports.ts'
+import { graceAt } from './grace.ts'
 import type { Process } from './process.ts'
 import { originOfProcess, processOf, type Trouble } from './process-manager.ts'
 
@@ -87,10 +88,7 @@ export function resumeTestPurchases(
   return processOf<string>(services, onTrouble, {
     name: 'test-purchases.resume',
     everyMs: 5000,
-    due(wanted) {
-      const startedBefore = new Date(services.now().getTime() - graceMs).toISOString()
-      return listRunningTestPurchases(services.db, startedBefore, wanted)
-    },
+    due: (wanted) => listRunningTestPurchases(services.db, graceAt(services.now(), graceMs), wanted),
     idOf: (testPurchaseId) => testPurchaseId,
     async advance(testPurchaseId) {
       await run(testPurchaseId, originOfProcess())

@@ -269,7 +269,13 @@ test('killed at each single write, it is resumed to its end', async () => {
       throw error
     }
     await resumeErasures(services, { onTrouble }).poll()
-    expect(await listErasures(db, '9999-01-01T00:00:00.000Z', { except: [], most: 1 })).toStrictEqual([])
+    expect(
+      await listErasures(
+        db,
+        { from: '9999-01-01T00:00:00.000Z', until: '9999-01-01T00:00:00.000Z' },
+        { except: [], most: 1 },
+      ),
+    ).toStrictEqual([])
     const isBegun = (await services.subjects.findSubject(shop.tenantId, email)) === undefined
     if (isBegun) {
       const { body } = await asks('GET', `/v1/customers/${customer}`)

@@ -103,6 +103,24 @@ test('a poll advances no more than its limit, and is repeated at once while ther
   expect({ advanced, dueInMs: dueInMs?.() }).toStrictEqual({ advanced: ['a', 'b', 'c'], dueInMs: 1000 })
 })
 
+test('a full poll whose items stay due makes room for the items behind them', async () => {
+  const parked = new Set(['a', 'b'])
+  due = ['a', 'b', 'c', 'd']
+  const { poll, dueInMs } = manager({
+    most: 2,
+    async advance(id) {
+      advanced.push(id)
+      if (!parked.has(id)) due = due.filter((one) => one !== id)
+    },
+  })
+  for (let n = 0; n < 4; n++) await poll()
+  expect({ advanced, trouble }).toStrictEqual({ advanced: ['a', 'b', 'a', 'b', 'c', 'd'], trouble: [] })
+  expect(dueInMs?.()).toBe(1000)
+  nowMs += 2000
+  await poll()
+  expect(advanced.slice(6)).toStrictEqual(['a', 'b'])
+})
+
 test('no more items are advanced concurrently than there are lanes', async () => {
   due = Array.from({ length: 20 }, (_, n) => String(n))
   let running = 0
