@@ -1,7 +1,7 @@
 // The baseline of commands: appends events of the same size to new streams of the same store, 64 at a time.
 import { randomUUID } from 'node:crypto'
 import { jsonEvent, NO_STREAM } from '@eventstore/db-client'
-import { clientOf } from '../src/ledger/client.ts'
+import { clientOf } from '../src/ledger/connection/client.ts'
 
 const [url = '', sizeText = '900', countText = '20000'] = process.argv.slice(2)
 const count = Number(countText)

@@ -9,7 +9,7 @@ import type { Readable } from 'node:stream'
 import { type EventStoreDBClient, jsonEvent } from '@eventstore/db-client'
 import { EventStore } from '../infra/local/eventstore/engine/event-store.ts'
 import type { ProposedEvent } from '../infra/local/eventstore/storage/event.ts'
-import { clientOf } from '../src/ledger/client.ts'
+import { clientOf } from '../src/ledger/connection/client.ts'
 
 export interface EventStoreFigures {
   /** From the start of the process with 1,000,000 events to the first event read. */

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { jsonEvent, NO_STREAM } from '@eventstore/db-client'
 import { Pool } from 'undici'
-import { clientOf } from '../src/ledger/client.ts'
+import { clientOf } from '../src/ledger/connection/client.ts'
 import { signatureHeaders } from '../src/webhooks/signature.ts'
 
 /** As many connections as the dispatcher may open. */

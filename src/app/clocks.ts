@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
 import { withTimeout } from '../async/timeout.ts'
 import type { PartHealth } from '../http/health.ts'
-import { clockOfEventStore, type OtherClock } from '../ledger/clock-difference.ts'
+import { clockOfEventStore, type OtherClock } from '../ledger/connection/clock-difference.ts'
 import { clockOfPostgres, judgeClocks } from './clock-check.ts'
 
 export type Clocks = {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import type { RawLog } from '../ledger/raw-log.ts'
+import type { RawLog } from '../ledger/raw/log.ts'
 import { existing, writeArchive } from './archive-writer.ts'
 import { dumpLog, dumpTables } from './dump.ts'
 import type { EncryptionKey } from './encryption.ts'

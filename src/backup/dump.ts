@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 import { isBeingRestored, RestoreUnfinished } from '../../projections/database/restoring.ts'
-import type { RawLog } from '../ledger/raw-log.ts'
+import type { RawLog } from '../ledger/raw/log.ts'
 import type { ArchiveWriter } from './archive-writer.ts'
 import { createParts } from './compression.ts'
 import { BackupError } from './errors.ts'

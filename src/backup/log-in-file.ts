@@ -1,4 +1,4 @@
-import type { LogSource } from '../ledger/raw-log.ts'
+import type { LogSource } from '../ledger/raw/log.ts'
 import { readParts } from './archive-reader.ts'
 import { plainOf } from './compression.ts'
 import type { DecryptionKey } from './encryption.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import type { RawEvent, RawEventToWrite } from '../ledger/raw-event.ts'
+import type { RawEvent, RawEventToWrite } from '../ledger/raw/event.ts'
 
 /**
  * Bytes are written as text when they are valid UTF-8, as keyledger's own always are, so that people can read

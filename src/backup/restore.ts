@@ -8,8 +8,8 @@ import {
   markLoaded,
   type RestorePhase,
 } from '../../projections/database/restoring.ts'
-import { copyLog, TargetDiffers } from '../ledger/copy.ts'
-import type { RawLog } from '../ledger/raw-log.ts'
+import { copyLog, TargetDiffers } from '../ledger/raw/copy.ts'
+import type { RawLog } from '../ledger/raw/log.ts'
 import { opensCheck } from '../vault/check.ts'
 import type { MasterKey } from '../vault/master-key.ts'
 import { checkArchive, type Entry, readParts } from './archive-reader.ts'

@@ -1,6 +1,6 @@
 import { joinLocalStack } from '../../infra/local/stack/stack.ts'
 import { ConfigError } from '../config.ts'
-import { openRawLog, type RawLog } from '../ledger/raw-log.ts'
+import { openRawLog, type RawLog } from '../ledger/raw/log.ts'
 import { printToStderr } from '../terminal/output.ts'
 
 /** The location of a store, as an operator gives it. */

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import { type LockSession, openLockSession } from '../../projections/database/lock-session.ts'
 import { LockLost } from '../../projections/database/trouble.ts'
-import { LedgerFrozen } from '../ledger/unavailable.ts'
+import { LedgerFrozen } from '../ledger/connection/unavailable.ts'
 
 /** Processes that append hold this lock as shared; a freeze takes it exclusively. */
 export const appendLock = 'appends to the log'

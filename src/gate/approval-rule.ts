@@ -4,7 +4,7 @@ import { loadTenant } from '../commands/tenants.ts'
 import { type ApprovalRule, mayApprove } from '../domain/confirmations/confirmation.ts'
 import { may } from '../domain/members/roles.ts'
 import { tokenStream } from '../domain/streams.ts'
-import { LedgerUnavailable } from '../ledger/unavailable.ts'
+import { LedgerUnavailable } from '../ledger/connection/unavailable.ts'
 import type { Ports } from '../ports.ts'
 import { isMember } from './requester.ts'
 

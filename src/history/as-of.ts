@@ -21,7 +21,7 @@ import { evolveRecorded, type Recorded } from '../domain/recorded.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { customerStream, licenseStream, productStream, tenantStream } from '../domain/streams.ts'
 import { type Tenant, tenants } from '../domain/tenants/tenant.ts'
-import { LedgerUnavailable } from '../ledger/unavailable.ts'
+import { LedgerUnavailable } from '../ledger/connection/unavailable.ts'
 import type { Ports } from '../ports.ts'
 import { type AsOf, evolveThrough, evolveUntil } from './moment.ts'
 

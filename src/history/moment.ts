@@ -1,7 +1,7 @@
 import type { Cutoff } from '../../projections/history/queries.ts'
 import type { LogEntry, Recorded } from '../domain/recorded.ts'
+import { LedgerUnavailable } from '../ledger/connection/unavailable.ts'
 import type { Ledger } from '../ledger/ledger.ts'
-import { LedgerUnavailable } from '../ledger/unavailable.ts'
 
 /** A moment in the past: right after an event of the stream, or a time. */
 export type AsOf = { sequence: number } | { time: string }

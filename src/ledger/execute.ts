@@ -3,9 +3,9 @@ import type { KeyedMutex } from '../async/keyed-mutex.ts'
 import type { Decider } from '../domain/decider.ts'
 import type { Category, EventOf } from '../domain/events.ts'
 import { streamName } from '../domain/streams.ts'
+import { LedgerUnavailable } from './connection/unavailable.ts'
 import type { Cause, ExpectedRevision, Ledger } from './ledger.ts'
 import { type Loaded, loadFromLog } from './load.ts'
-import { LedgerUnavailable } from './unavailable.ts'
 
 /**
  * Marks a command as part of a run that may be repeated after a crash. An event that an earlier attempt

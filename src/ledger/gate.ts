@@ -1,5 +1,5 @@
 import { withTimeout } from '../async/timeout.ts'
-import { LedgerUnavailable } from './unavailable.ts'
+import { LedgerUnavailable } from './connection/unavailable.ts'
 
 /** Guards all reads and writes of the log: it is open while the log is known to be the right one. */
 export type Gate = {

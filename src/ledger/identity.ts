@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { identityStream } from '../domain/streams.ts'
+import { LedgerUnavailable } from './connection/unavailable.ts'
 import type { Cause, Ledger } from './ledger.ts'
-import { LedgerUnavailable } from './unavailable.ts'
 
 /**
  * Records an identity for the log unless it has one. If two processes do so at once, one appends it and the

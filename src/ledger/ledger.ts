@@ -15,13 +15,13 @@ import type { DomainEvent } from '../domain/events.ts'
 import type { EventMetadata, LogEntry } from '../domain/recorded.ts'
 import { categoryOf, identityStream, ownPrefixes } from '../domain/streams.ts'
 import { codec } from './codec.ts'
-import { type Connection, createConnection } from './connection.ts'
+import { type Connection, createConnection } from './connection/connection.ts'
+import { classifyError, isInvalidPosition } from './connection/errors.ts'
+import type { NodeClient } from './connection/node-client.ts'
+import { LedgerUnavailable } from './connection/unavailable.ts'
 import { createGate, type Gate } from './gate.ts'
-import type { NodeClient } from './node-client.ts'
 import { collect } from './reads.ts'
-import { classifyError, isInvalidPosition } from './store-errors.ts'
 import { subscribed } from './subscription.ts'
-import { LedgerUnavailable } from './unavailable.ts'
 
 /**
  * The revision that the decision was based on; `no_stream` when the stream did not exist. "Any" is never sent.

@@ -2,8 +2,8 @@ import type { Evolver } from '../domain/decider.ts'
 import type { Category } from '../domain/events.ts'
 import { evolveRecorded } from '../domain/recorded.ts'
 import { streamName } from '../domain/streams.ts'
+import { LedgerUnavailable } from './connection/unavailable.ts'
 import type { ExpectedRevision, Ledger } from './ledger.ts'
-import { LedgerUnavailable } from './unavailable.ts'
 
 export type Loaded<State> = { state: State; revision: ExpectedRevision }
 

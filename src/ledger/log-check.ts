@@ -1,5 +1,5 @@
+import { LedgerUnavailable } from './connection/unavailable.ts'
 import type { Ledger, LoggedEvent } from './ledger.ts'
-import { LedgerUnavailable } from './unavailable.ts'
 
 /** The identity and position of the log that the read models were built from. */
 type KnownLog = {

@@ -1,7 +1,7 @@
 import type { StreamingRead } from '@eventstore/db-client'
 import { TimeoutError } from '../async/timeout.ts'
-import type { Node } from './connection.ts'
-import { LedgerUnavailable } from './unavailable.ts'
+import type { Node } from './connection/connection.ts'
+import { LedgerUnavailable } from './connection/unavailable.ts'
 
 /**
  * Collects all events of a read. The client sets no deadline on reads.

@@ -1,7 +1,7 @@
 import { TimeoutError } from '../async/timeout.ts'
-import type { Connection } from './connection.ts'
-import type { NodeClient } from './node-client.ts'
-import { LedgerUnavailable } from './unavailable.ts'
+import type { Connection } from './connection/connection.ts'
+import type { NodeClient } from './connection/node-client.ts'
+import { LedgerUnavailable } from './connection/unavailable.ts'
 
 /** A subscription of the client, to the whole log or to one stream. */
 type Subscription<E> = AsyncIterable<E> & {

@@ -1,7 +1,7 @@
 import type { Origin } from '../commands/origin.ts'
 import { type KnownSale, nextStep, type SaleStep } from '../domain/sales/sale.ts'
+import { LedgerUnavailable } from '../ledger/connection/unavailable.ts'
 import type { Loaded } from '../ledger/load.ts'
-import { LedgerUnavailable } from '../ledger/unavailable.ts'
 import { type Issued, issueLicense } from './issue-license.ts'
 import type { AdvancePorts } from './ports.ts'
 import { settle } from './settle.ts'

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createLogDigest, eventsIn, lineOf } from '../../src/backup/log-part.ts'
-import type { RawEvent } from '../../src/ledger/raw-event.ts'
+import type { RawEvent } from '../../src/ledger/raw/event.ts'
 
 const bytes = fc.oneof(
   fc.uint8Array({ maxLength: 50 }),

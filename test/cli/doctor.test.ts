@@ -11,7 +11,7 @@ import { runChecks } from '../../src/cli/doctor/check.ts'
 import { judgeSpace } from '../../src/cli/doctor/disk.ts'
 import { whyNot } from '../../src/cli/doctor/providers.ts'
 import { judgeRole } from '../../src/cli/doctor/stores.ts'
-import { clockOfResponse } from '../../src/ledger/clock-difference.ts'
+import { clockOfResponse } from '../../src/ledger/connection/clock-difference.ts'
 import { startMailServer } from '../harness/mail-server.ts'
 import { createHost, type Environment, freePort } from '../harness/process.ts'
 

@@ -9,7 +9,7 @@ import { TimeoutError } from '../../src/async/timeout.ts'
 import { ConfigError } from '../../src/config.ts'
 import { Refusal } from '../../src/domain/refusal.ts'
 import { invalid, rateLimited, unavailable } from '../../src/http/problem.ts'
-import { LedgerUnavailable } from '../../src/ledger/unavailable.ts'
+import { LedgerUnavailable } from '../../src/ledger/connection/unavailable.ts'
 import { ProviderRefused, ProviderUnavailable } from '../../src/payments/trouble.ts'
 
 afterEach(() => vi.restoreAllMocks())

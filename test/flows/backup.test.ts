@@ -12,7 +12,7 @@ import { z } from 'zod'
 import { projectionLock } from '../../projections/database/advisory-locks.ts'
 import { checkArchive } from '../../src/backup/archive-reader.ts'
 import { plainOf } from '../../src/backup/compression.ts'
-import { openRawLog } from '../../src/ledger/raw-log.ts'
+import { openRawLog } from '../../src/ledger/raw/log.ts'
 import {
   createHost,
   type Environment,

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { openRawLog } from '../../src/ledger/raw-log.ts'
+import { openRawLog } from '../../src/ledger/raw/log.ts'
 import { createHost } from '../harness/process.ts'
 import { type Client, client, createVendor } from './vendor.ts'
 

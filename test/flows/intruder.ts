@@ -5,7 +5,7 @@
 import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
-import { clientOf } from '../../src/ledger/client.ts'
+import { clientOf } from '../../src/ledger/connection/client.ts'
 
 const [dataDirectory = '', pids = ''] = process.argv.slice(2)
 const outcomes: Record<string, string> = {}

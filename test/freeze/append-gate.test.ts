@@ -10,7 +10,7 @@ import { createSharedLocks } from '../../projections/database/shared-locks.ts'
 import { isDatabaseTrouble } from '../../projections/database/trouble.ts'
 import { type AppendGate, createAppendGate } from '../../src/freeze/append-gate.ts'
 import { freezeLedger, readFreeze, unfreezeLedger } from '../../src/freeze/freeze.ts'
-import { LedgerFrozen } from '../../src/ledger/unavailable.ts'
+import { LedgerFrozen } from '../../src/ledger/connection/unavailable.ts'
 import { createLedgerDatabase } from '../harness/database.ts'
 
 let database: Awaited<ReturnType<typeof createLedgerDatabase>>

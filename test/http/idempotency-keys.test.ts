@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { reinstateTenant, suspendTenant } from '../../src/commands/tenants.ts'
 import { approve } from '../../src/gate/approvals.ts'
-import { LedgerUnavailable } from '../../src/ledger/unavailable.ts'
+import { LedgerUnavailable } from '../../src/ledger/connection/unavailable.ts'
 import {
   type Answer,
   type Ask,

@@ -8,7 +8,7 @@ import { z } from 'zod'
 import { keyHashOf } from '../../src/credentials/license-key.ts'
 import { licenseStream } from '../../src/domain/streams.ts'
 import type { Idempotency } from '../../src/idempotency/idempotency.ts'
-import { LedgerUnavailable } from '../../src/ledger/unavailable.ts'
+import { LedgerUnavailable } from '../../src/ledger/connection/unavailable.ts'
 import {
   type Answer,
   type Ask,

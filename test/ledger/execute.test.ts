@@ -7,10 +7,10 @@ import type { Decider } from '../../src/domain/decider.ts'
 import { Refusal } from '../../src/domain/refusal.ts'
 import { tenantStream } from '../../src/domain/streams.ts'
 import { type Tenant, tenants } from '../../src/domain/tenants/tenant.ts'
+import { LedgerUnavailable } from '../../src/ledger/connection/unavailable.ts'
 import { createExecute, type Execute } from '../../src/ledger/execute.ts'
 import type { Cause } from '../../src/ledger/ledger.ts'
 import { loadFromLog, noStream } from '../../src/ledger/load.ts'
-import { LedgerUnavailable } from '../../src/ledger/unavailable.ts'
 import { beginning, eventsIn, openTestLedger, origin, type TestLedger, uniqueId } from '../harness/ledger.ts'
 
 let ledger: TestLedger

@@ -1,5 +1,5 @@
 import { judgeClocks } from '../../app/clock-check.ts'
-import type { OtherClock } from '../../ledger/clock-difference.ts'
+import type { OtherClock } from '../../ledger/connection/clock-difference.ts'
 import type { Check } from './check.ts'
 
 /** Compares this machine's clock with those of the stores and providers. */

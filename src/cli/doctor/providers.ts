@@ -1,6 +1,6 @@
 import type { Config } from '../../config.ts'
 import type { Provider } from '../../domain/integrations/provider.ts'
-import { clockOfResponse, type OtherClock } from '../../ledger/clock-difference.ts'
+import { clockOfResponse, type OtherClock } from '../../ledger/connection/clock-difference.ts'
 import { type Check, type CheckResult, codeOf } from './check.ts'
 
 const answerMs = 10_000

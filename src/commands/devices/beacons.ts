@@ -13,7 +13,7 @@ import {
   trialStatusOf,
   trials,
 } from '../../domain/trials/trial.ts'
-import { LedgerUnavailable } from '../../ledger/unavailable.ts'
+import { LedgerUnavailable } from '../../ledger/connection/unavailable.ts'
 import type { Ports } from '../../ports.ts'
 import type { InstallReport } from '../../usage/installs.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'

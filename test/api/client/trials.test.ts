@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { countSharedMachines } from '../../../projections/trials/queries.ts'
-import { LedgerUnavailable } from '../../../src/ledger/unavailable.ts'
+import { LedgerUnavailable } from '../../../src/ledger/connection/unavailable.ts'
 import { createInstalls } from '../../../src/usage/installs.ts'
 import { createMachines } from '../../../src/vault/machines.ts'
 import {

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { recordAudit } from '../../../src/commands/audit.ts'
-import { LedgerUnavailable } from '../../../src/ledger/unavailable.ts'
+import { LedgerUnavailable } from '../../../src/ledger/connection/unavailable.ts'
 import { clientOf } from '../../dashboard/client.ts'
 import { makeMember } from '../../dashboard/members.ts'
 import { dashboardRoutes } from '../../dashboard/routes.ts'

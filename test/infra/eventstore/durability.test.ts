@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { NO_STREAM } from '@eventstore/db-client'
 import { afterAll, describe, expect, test } from 'vitest'
-import { clientOf } from '../../../src/ledger/client.ts'
+import { clientOf } from '../../../src/ledger/connection/client.ts'
 import { temporaryDirectory } from '../temporary.ts'
 import { collect, isEmbedded, numberedUpTo, uniqueStream } from './event-store.ts'
 import { StoreProcess } from './store-process.ts'

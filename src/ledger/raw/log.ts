@@ -1,10 +1,10 @@
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
-import { categoryOf } from '../domain/streams.ts'
-import { type Connection, createConnection } from './connection.ts'
-import type { NodeClient } from './node-client.ts'
-import { openRawAppends, type RawAppends } from './raw-appends.ts'
-import type { RawEvent } from './raw-event.ts'
+import { categoryOf } from '../../domain/streams.ts'
+import { type Connection, createConnection } from '../connection/connection.ts'
+import type { NodeClient } from '../connection/node-client.ts'
+import { openRawAppends, type RawAppends } from './appends.ts'
+import type { RawEvent } from './event.ts'
 
 /** A page of the log: the ledger's own events, and the position where the page ends. */
 type RawPage = {

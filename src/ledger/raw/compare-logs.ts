@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { eventsOf } from './copy.ts'
-import { isSameEvent, type RawEvent } from './raw-event.ts'
-import type { LogSource } from './raw-log.ts'
+import { isSameEvent, type RawEvent } from './event.ts'
+import type { LogSource } from './log.ts'
 
 export type LogComparison = {
   /** How many events are the same in both logs, counted from the start. */

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { parseUUID } from '@eventstore/db-client/dist/utils/grpcUUID.js'
 import type streams from '@eventstore/db-client/generated/streams_pb.js'
-import { appendRequest } from './append-request.ts'
-import type { Connection } from './connection.ts'
-import type { RawEventToWrite } from './raw-event.ts'
-import { LedgerUnavailable } from './unavailable.ts'
+import { appendRequest } from '../connection/append-request.ts'
+import type { Connection } from '../connection/connection.ts'
+import { LedgerUnavailable } from '../connection/unavailable.ts'
+import type { RawEventToWrite } from './event.ts'
 
 /**
  * Sends appends one after another without waiting for answers. The store writes the appends of one call in the

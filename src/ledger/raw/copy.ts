@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
-import { WrongRevision } from './raw-appends.ts'
-import { isSameEvent, type RawEvent } from './raw-event.ts'
-import type { LogSource, RawLog } from './raw-log.ts'
-import { writeInOrder } from './raw-write.ts'
-import { LedgerUnavailable } from './unavailable.ts'
+import { LedgerUnavailable } from '../connection/unavailable.ts'
+import { WrongRevision } from './appends.ts'
+import { isSameEvent, type RawEvent } from './event.ts'
+import type { LogSource, RawLog } from './log.ts'
+import { writeInOrder } from './write.ts'
 
 /** How far a copy has come: both logs hold the same events up to these positions. */
 type CopyPosition = { events: number; source: bigint | undefined; target: bigint | undefined }

@@ -1,6 +1,6 @@
 import { convertToCommandError, ErrorType, isCommandError } from '@eventstore/db-client'
 import { status } from '@grpc/grpc-js'
-import { TimeoutError } from '../async/timeout.ts'
+import { TimeoutError } from '../../async/timeout.ts'
 import { LedgerUnavailable, type UnavailableReason } from './unavailable.ts'
 
 /** The kinds of errors of the client that callers distinguish. */

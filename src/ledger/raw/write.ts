@@ -1,5 +1,5 @@
-import type { RawAppends } from './raw-appends.ts'
-import type { RawEventToWrite } from './raw-event.ts'
+import type { RawAppends } from './appends.ts'
+import type { RawEventToWrite } from './event.ts'
 
 /** The store accepts 1 MiB at most, and counts two bytes for each character of the type. */
 const maxBytesPerAppend = 900_000

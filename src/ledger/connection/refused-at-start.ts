@@ -1,6 +1,6 @@
 import { connect } from 'node:tls'
 import { parseAddress, type StoreAddress } from './address.ts'
-import { aboutCertificates, classifyError } from './store-errors.ts'
+import { aboutCertificates, classifyError } from './errors.ts'
 import type { UnavailableReason } from './unavailable.ts'
 
 /** The event store cannot be used with this address; the message says what to change. */

@@ -5,7 +5,7 @@ import { parseUUID } from '@eventstore/db-client/dist/utils/grpcUUID.js'
 import type status from '@eventstore/db-client/generated/status_pb.js'
 import type streams from '@eventstore/db-client/generated/streams_pb.js'
 import type { ClientDuplexStream } from '@grpc/grpc-js'
-import { TimeoutError } from '../async/timeout.ts'
+import { TimeoutError } from '../../async/timeout.ts'
 import { appendRequest, type EventToAppend } from './append-request.ts'
 import { LedgerUnavailable } from './unavailable.ts'
 

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseAddress, type StoreAddress } from './address.ts'
 import { type ClockDifference, createClockDifference } from './clock-difference.ts'
 import { findNode } from './discovery.ts'
+import { classifyError, failureOf } from './errors.ts'
 import { NodeClient } from './node-client.ts'
-import { classifyError, failureOf } from './store-errors.ts'
 import { LedgerUnavailable, type UnavailableReason } from './unavailable.ts'
 
 /** The connection to one node. */
