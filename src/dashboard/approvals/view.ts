@@ -2,6 +2,7 @@ import { quoted } from '../../domain/plain-text.ts'
 import type { Approval, Approvers, ShownApproval as Found } from '../../gate/approvals.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { problemOfRefusal } from '../../http/problem.ts'
+import { copyable } from '../frame/copy.ts'
 import { ago, moment, timeLeft } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import {
@@ -238,6 +239,6 @@ function theRequest({ id, method, path, parameters }: Approval): Html {
       name,
       html`<code>${value}</code>`,
     ]),
-    ['Confirmation', html`<code>${id}</code>`],
+    ['Confirmation', copyable('confirmation ID', id)],
   ])
 }

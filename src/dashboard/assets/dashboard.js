@@ -1,4 +1,5 @@
-// What pages can do with JavaScript beside what they do without it: passkeys, and copying what is shown once.
+// What pages can do with JavaScript beside what they do without it: passkeys, copying, times in the reader's zone, and
+// the key that leads to the search.
 
 /** The token that the page's forms carry. */
 const formToken = (form) => form.elements._csrf.value
@@ -37,15 +38,48 @@ function usePasskeys(form) {
   })
 }
 
-function offerCopying(button) {
-  const input = document.getElementById(button.dataset.copy)
-  button.hidden = false
-  button.addEventListener('click', async () => {
-    input.select()
-    await navigator.clipboard.writeText(input.value)
-    button.textContent = 'Copied'
-  })
+/** How long a button says that it has copied. */
+const copiedMs = 2000
+
+/** Copies the field or the code beside the button, also in parts that htmx has put there since. */
+async function copyFrom(button) {
+  const shown = button.closest('.copyable').querySelector('input, textarea, pre, code')
+  if (shown.select) shown.select()
+  await navigator.clipboard.writeText(shown.value ?? shown.textContent)
+  const name = button.ariaLabel
+  button.textContent = 'Copied'
+  button.ariaLabel = 'Copied'
+  setTimeout(() => {
+    button.textContent = 'Copy'
+    button.ariaLabel = name
+  }, copiedMs)
 }
+
+const dayForm = { day: 'numeric', month: 'short', year: 'numeric' }
+const clockForm = { hour: '2-digit', minute: '2-digit', timeZoneName: 'short' }
+const timeForms = {
+  moment: new Intl.DateTimeFormat('en-GB', { ...dayForm, ...clockForm }),
+  day: new Intl.DateTimeFormat('en-GB', dayForm),
+  clock: new Intl.DateTimeFormat('en-GB', clockForm),
+  hour: new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', ...clockForm }),
+}
+const isUtc = ['UTC', 'Etc/UTC'].includes(timeForms.day.resolvedOptions().timeZone)
+
+/** Writes the times of a page or a part of one in the reader's time zone. Their titles keep UTC. */
+function localizeTimes(root) {
+  if (isUtc) return
+  for (const time of root.querySelectorAll('time[data-local]')) {
+    const at = new Date(time.dateTime)
+    // A time of day stands below its day in UTC: it names its own day where that is another one.
+    const isOtherDay = at.getDate() !== at.getUTCDate()
+    const form = time.dataset.local === 'clock' && isOtherDay ? 'hour' : time.dataset.local
+    time.textContent = timeForms[form].format(at)
+  }
+}
+
+/** Whether a key that was pressed is typed into something. */
+const isTyping = ({ target, ctrlKey, metaKey, altKey }) =>
+  ctrlKey || metaKey || altKey || target.isContentEditable || target.matches('input, textarea, select')
 
 /** So often a page that somebody looks at asks how many requests wait, and so much later when it gets no answer. */
 const countEveryMs = 700
@@ -53,7 +87,7 @@ const countAgainMs = 5000
 
 /** Keeps the count in the navigation up to date, until the session has ended. */
 function keepCount(badge) {
-  const shown = badge.querySelector('.count')
+  const shown = document.querySelectorAll('.waiting .count')
   let timer
   let asking = false
 
@@ -68,7 +102,7 @@ function keepCount(badge) {
       if (!response.ok) throw new Error(String(response.status))
       const { waiting } = await response.json()
       const text = waiting === 0 ? '' : String(waiting)
-      if (shown.textContent !== text) shown.textContent = text
+      for (const count of shown) if (count.textContent !== text) count.textContent = text
     } catch {
       pause = countAgainMs
     } finally {
@@ -86,5 +120,17 @@ if (window.SimpleWebAuthnBrowser?.browserSupportsWebAuthn()) {
   for (const form of document.querySelectorAll('form[data-passkey]')) usePasskeys(form)
 }
 if (navigator.clipboard) {
-  for (const button of document.querySelectorAll('[data-copy]')) offerCopying(button)
+  document.documentElement.classList.add('can-copy')
+  document.addEventListener('click', ({ target }) => {
+    const button = target.closest('[data-copy]')
+    if (button) copyFrom(button)
+  })
 }
+localizeTimes(document)
+document.addEventListener('htmx:load', ({ target }) => localizeTimes(target))
+document.addEventListener('keydown', (event) => {
+  const search = document.getElementById('search')
+  if (event.key !== '/' || !search || isTyping(event)) return
+  event.preventDefault()
+  search.focus()
+})

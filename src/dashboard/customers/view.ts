@@ -1,6 +1,7 @@
 import type { CustomerEntry } from '../../../projections/customers/queries.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import type { Person } from '../../vault/subjects.ts'
+import { copyable } from '../frame/copy.ts'
 import { ago, dayOf } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import {
@@ -90,7 +91,7 @@ type OneCustomer = CustomerEntry & {
 
 export function customerView(view: View, { customer, person, licenses, hidden }: OneCustomer): Html {
   return html`<div>
-    ${heading(person.email ?? customer.customerId, html`<code>${customer.customerId}</code>`)}
+    ${heading(person.email ?? customer.customerId, copyable('customer ID', customer.customerId))}
     <div class="sheet">
       ${facts([
         ['Name', person.name ?? 'not set'],

@@ -2,6 +2,7 @@ import type { KnownDelivery } from '../../domain/deliveries/delivery.ts'
 import type { Attempt, Channel } from '../../domain/deliveries/events.ts'
 import { WebhookEventName } from '../../domain/webhooks/events.ts'
 import { type Content, type Html, html } from '../../html.ts'
+import { copyable } from '../frame/copy.ts'
 import { ago, moment } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import {
@@ -104,7 +105,7 @@ export function deliveryView(view: View, one: OneDelivery): Html {
   const { delivery, payload, url, mayRedeliver } = one
   const { deliveryId, channel, event, licenseId, sequence, attempts, nextAttemptAt } = delivery
   return html`<div>
-    ${heading(html`<code>${event}</code>`, html`<code>${deliveryId}</code>`, mayRedeliver && redeliver(view, deliveryId))}
+    ${heading(html`<code>${event}</code>`, copyable('delivery ID', deliveryId), mayRedeliver && redeliver(view, deliveryId))}
     <div class="sheet">
       ${facts([
         ['Status', deliveryBadge(delivery)],

@@ -1,33 +1,18 @@
 import type { Freshness } from '../../../projections/runner/freshness.ts'
-import { may } from '../../domain/members/roles.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { assets } from '../assets.ts'
 import type { Principal } from '../session/principal.ts'
 import type { FlashMessage } from '../session/session.ts'
+import { findBox } from './find.ts'
 import { freshnessLine } from './freshness-note.ts'
+import { type Crumb, type NavItem, navigationFor } from './navigation.ts'
 import { notice as noticeBox } from './parts.ts'
-
-export type NavItem =
-  | 'home'
-  | 'approvals'
-  | 'sales'
-  | 'licenses'
-  | 'customers'
-  | 'products'
-  | 'devices'
-  | 'deliveries'
-  | 'integrations'
-  | 'mailbox'
-  | 'tokens'
-  | 'members'
-  | 'settings'
-  | 'audit'
-  | 'system'
-  | 'account'
 
 export type Frame = {
   title: string
   nav: NavItem | undefined
+  /** The pages above this one, the first one first. */
+  trail: readonly Crumb[]
   notice: FlashMessage | undefined
   principal: Principal | undefined
   /** Whether mails are kept in the mailbox instead of being sent. */
@@ -50,7 +35,7 @@ const htmxConfig = JSON.stringify({
 
 /** A whole page. Without a signed-in member it is only the centered content. */
 export function frame(parts: Frame, content: Html): Html {
-  const { title, nav, notice, principal, hasMailbox, freshness, waiting, token } = parts
+  const { title, nav, trail, notice, principal, hasMailbox, freshness, waiting, token } = parts
   const shown = notice && noticeBox(notice.kind, notice.text)
   const main = html`<main id="content" tabindex="-1">${shown}${content}${freshness && freshnessLine(freshness)}</main>`
   return html`<html lang="en">
@@ -69,7 +54,13 @@ export function frame(parts: Frame, content: Html): Html {
     </head>
     <body class=${principal ? 'app' : 'alone'}>
       <a class="skip" href="#content">Skip to content</a>
-      ${principal ? sidebar({ principal, hasMailbox, nav, waiting, token }) : brand('header')} ${main}
+      ${
+        principal
+          ? html`${sidebar({ principal, hasMailbox, nav, waiting, token })}
+              <div class="top">${breadcrumbs(trail, title)} ${findBox(token)}</div>`
+          : brand('header')
+      }
+      ${main}
     </body>
   </html>`
 }
@@ -86,25 +77,15 @@ function brand(element: 'header' | 'a'): Html {
       </header>`
 }
 
-const entries: readonly (readonly [item: NavItem, label: string, href: string])[] = [
-  ['home', 'Home', '/dashboard'],
-  ['approvals', 'Approvals', '/dashboard/approvals'],
-  ['sales', 'Sales', '/dashboard/sales'],
-  ['licenses', 'Licenses', '/dashboard/licenses'],
-  ['devices', 'Devices', '/dashboard/devices'],
-  ['customers', 'Customers', '/dashboard/customers'],
-  ['products', 'Products', '/dashboard/products'],
-  ['deliveries', 'Deliveries', '/dashboard/deliveries'],
-]
-
-const settingEntries: readonly (readonly [item: NavItem, label: string, href: string])[] = [
-  ['integrations', 'Integrations', '/dashboard/integrations'],
-  ['tokens', 'API tokens', '/dashboard/tokens'],
-  ['members', 'Members', '/dashboard/members'],
-  ['settings', 'Settings', '/dashboard/settings'],
-  ['audit', 'Audit log', '/dashboard/audit'],
-  ['system', 'System', '/dashboard/system'],
-]
+/** The way back to the list. A page of the navigation itself has none. */
+const breadcrumbs = (trail: readonly Crumb[], title: string): Content =>
+  trail.length > 0 &&
+  html`<nav class="crumbs" aria-label="Breadcrumbs">
+    <ol>
+      ${trail.map(({ label, href }) => html`<li><a href=${href}>${label}</a></li>`)}
+      <li aria-current="page">${title}</li>
+    </ol>
+  </nav>`
 
 /** Updated by the script, with JavaScript. */
 const waitingBadge = (waiting: number): Html =>
@@ -112,38 +93,49 @@ const waitingBadge = (waiting: number): Html =>
     <span class="count">${waiting === 0 ? '' : waiting}</span><span class="unseen"> pending</span>
   </span>`
 
+/** The same number on a phone, where the navigation is collapsed. */
+const menuBadge = (waiting: number): Html =>
+  html`<span class="waiting"><span class="count">${waiting === 0 ? '' : waiting}</span><span class="unseen"> pending</span></span>`
+
 type Sidebar = Pick<Frame, 'hasMailbox' | 'nav' | 'waiting' | 'token'> & { principal: Principal }
 
+/** On a phone the navigation follows a `details` element, whose state shows or hides it without JavaScript. */
 function sidebar({ principal, hasMailbox, nav, waiting, token }: Sidebar): Html {
-  const mayReadMails = hasMailbox && may(principal.role, 'manage_settings')
-  const link = ([item, label, href]: (typeof entries)[number]): Content =>
-    html`<li>
-      <a href=${href} aria-current=${item === nav ? 'page' : undefined}>
-        ${label}${item === 'approvals' && waiting !== undefined && waitingBadge(waiting)}
-      </a>
-    </li>`
   return html`<header class="side"><div class="side-in">
     ${brand('a')}
     <p class="workspace" title=${principal.tenantId}>
       ${principal.tenantName}${principal.tenantStatus === 'suspended' && html`<span class="badge warn">suspended</span>`}
     </p>
-    <nav aria-label="Main">
-      <ul>
-        ${entries.map(link)}
-      </ul>
-      <ul class="nav-settings">
-        ${settingEntries.map(link)} ${mayReadMails && link(['mailbox', 'Mailbox', '/dashboard/mailbox'])}
-      </ul>
-    </nav>
-    <div class="me">
-      <a href="/dashboard/account" aria-current=${nav === 'account' ? 'page' : undefined}>
-        <span class="me-name">${principal.email ?? principal.memberId}</span>
-        <span class="me-role">${principal.role}</span>
-      </a>
-      <form method="post" action="/dashboard/sign-out">
-        <input type="hidden" name="_csrf" value=${token} />
-        <button class="quiet">Sign out</button>
-      </form>
+    <details class="menu">
+      <summary>Menu${waiting !== undefined && menuBadge(waiting)}</summary>
+    </details>
+    <div class="side-menu">
+      <nav aria-label="Main">
+        ${navigationFor(principal.role, hasMailbox).map(
+          ({ title, entries }) => html`<div class="nav-group">
+            ${title && html`<p class="nav-title" id=${`nav-${title.replace(' ', '-')}`}>${title}</p>`}
+            <ul aria-labelledby=${title && `nav-${title.replace(' ', '-')}`}>
+              ${entries.map(
+                ({ item, label, href }) => html`<li>
+                  <a href=${href} aria-current=${item === nav ? 'page' : undefined}>
+                    ${label}${item === 'approvals' && waiting !== undefined && waitingBadge(waiting)}
+                  </a>
+                </li>`,
+              )}
+            </ul>
+          </div>`,
+        )}
+      </nav>
+      <div class="me">
+        <a href="/dashboard/account" aria-current=${nav === 'account' ? 'page' : undefined}>
+          <span class="me-name">${principal.email ?? principal.memberId}</span>
+          <span class="me-role">${principal.role}</span>
+        </a>
+        <form method="post" action="/dashboard/sign-out">
+          <input type="hidden" name="_csrf" value=${token} />
+          <button class="quiet">Sign out</button>
+        </form>
+      </div>
     </div>
   </div></header>`
 }

@@ -8,21 +8,30 @@ const day = new Intl.DateTimeFormat('en-GB', {
 })
 const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', timeZone: 'UTC' })
 
+const utcOf = (at: string): string => `${day.format(new Date(at))}, ${clock.format(new Date(at))} UTC`
+
+/**
+ * A time in UTC, which the script shows in the reader's time zone; the title keeps UTC.
+ * @param form what the script writes: the whole moment, its day, or its time of day
+ */
+const local = (at: string, form: 'moment' | 'day' | 'clock' | 'hour', text: string): Html =>
+  html`<time datetime=${at} title=${utcOf(at)} data-local=${form}>${text}</time>`
+
 /** `21 Nov 2026, 09:30 UTC` */
-export function moment(at: string): Html {
-  const date = new Date(at)
-  return html`<time datetime=${at}>${day.format(date)}, ${clock.format(date)} UTC</time>`
-}
+export const moment = (at: string): Html => local(at, 'moment', utcOf(at))
 
 /** `09:30 UTC`, for a day that is shown elsewhere. */
-export const clockOf = (at: string): Html =>
-  html`<time datetime=${at}>${clock.format(new Date(at))} UTC</time>`
+export const clockOf = (at: string): Html => local(at, 'clock', `${clock.format(new Date(at))} UTC`)
 
 /** `21 Nov 2026` */
-export const dayOf = (at: string): Html => html`<time datetime=${at}>${day.format(new Date(at))}</time>`
+export const dayOf = (at: string): Html => local(at, 'day', day.format(new Date(at)))
+
+/** `21 Nov 2026`: a whole day in UTC, which is no moment and so the same for every reader. */
+export const utcDayOf = (at: string): Html =>
+  html`<time datetime=${at.slice(0, 10)}>${day.format(new Date(at))}</time>`
 
 /** `21 Nov, 09:00 UTC` */
-export const hourOf = (at: string): Html => html`<time datetime=${at}>${hour.format(new Date(at))} UTC</time>`
+export const hourOf = (at: string): Html => local(at, 'hour', `${hour.format(new Date(at))} UTC`)
 
 const hour = new Intl.DateTimeFormat('en-GB', {
   day: 'numeric',
@@ -43,9 +52,7 @@ const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
 /** `3 minutes ago`, `in 2 days`; after a month the date. */
 export function ago(at: string, now: Date): Html {
   if (Math.abs(Date.parse(at) - now.getTime()) > 30 * 86_400_000) return dayOf(at)
-  return html`<time datetime=${at} title=${`${day.format(new Date(at))}, ${clock.format(new Date(at))} UTC`}
-    >${agoWords(at, now)}</time
-  >`
+  return html`<time datetime=${at} title=${utcOf(at)}>${agoWords(at, now)}</time>`
 }
 
 /** `3 minutes ago` within a sentence, for any age. */

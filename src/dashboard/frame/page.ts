@@ -2,7 +2,8 @@ import type { FastifyReply } from 'fastify'
 import { documentOf, type Html, partOf } from '../../html.ts'
 import type { Ports } from '../../ports.ts'
 import { formToken } from '../session/session.ts'
-import { type Frame, frame, type NavItem } from './frame.ts'
+import { type Frame, frame } from './frame.ts'
+import { type Crumb, crumbOf, type NavItem } from './navigation.ts'
 
 /** What every view receives. */
 export type View = {
@@ -17,6 +18,8 @@ type Page = {
   title: string
   /** The entry of the navigation that is highlighted. */
   nav?: NavItem | undefined
+  /** The pages above this one. Without it: the page of the navigation, for every page below that. */
+  trail?: readonly Crumb[]
   content: (view: View) => Html
 }
 
@@ -35,15 +38,32 @@ export function partsOf(services: Ports<'now'>, baseUrl: string): ShowPart {
 /** Returns the function that sends pages: within the frame for a signed-in member, otherwise without it. */
 export function pagesOf(services: Ports<'now' | 'mailing'>, baseUrl: string): ShowPage {
   const hasMailbox = services.mailing.mailbox !== undefined
-  return (reply, { title, nav, content }, status = 200) => {
+  return (reply, { title, nav, trail, content }, status = 200) => {
     const { principal, session, freshness, waiting } = reply.request
     const view: View = { token: formToken(reply), now: services.now(), baseUrl }
     const notice = session?.notice
     if (notice) session.notice = undefined
-    const parts: Frame = { title, nav, notice, principal, hasMailbox, freshness, waiting, token: view.token }
+    const above = trail ?? trailTo(nav, reply.request.url)
+    const parts: Frame = {
+      title,
+      nav,
+      trail: above,
+      notice,
+      principal,
+      hasMailbox,
+      freshness,
+      waiting,
+      token: view.token,
+    }
     return reply
       .code(status)
       .type('text/html; charset=utf-8')
       .send(documentOf(frame(parts, content(view))))
   }
+}
+
+function trailTo(nav: NavItem | undefined, url: string): Crumb[] {
+  const above = nav && crumbOf(nav)
+  const [path] = url.split('?')
+  return above === undefined || above.href === path?.replace(/\/$/, '') ? [] : [above]
 }

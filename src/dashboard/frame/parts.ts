@@ -1,4 +1,5 @@
 import { type Content, type Html, html } from '../../html.ts'
+import { copyButton } from './copy.ts'
 
 /** Required in every form that changes anything. */
 export const tokenField = (token: string): Html => html`<input type="hidden" name="_csrf" value=${token} />`
@@ -191,9 +192,9 @@ export function filters(path: string, listId: string, fields: readonly Content[]
 export function secretBox(label: string, secret: string): Html {
   return html`<div class="secret">
     <label for="secret">${label}</label>
-    <div class="secret-row">
+    <div class="secret-row copyable">
       <input id="secret" class="mono" type="text" readonly value=${secret} autocomplete="off" spellcheck=${false} />
-      <button type="button" class="second" data-copy="secret" hidden>Copy</button>
+      ${copyButton(label.toLowerCase(), 'second')}
     </div>
   </div>`
 }

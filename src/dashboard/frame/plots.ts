@@ -1,5 +1,5 @@
 import { type Html, html } from '../../html.ts'
-import { dayOf, hourOf } from './moments.ts'
+import { hourOf, utcDayOf } from './moments.ts'
 
 /** The values of one bar from bottom to top; each kind has a class with a color. */
 type Bar = { at: string; parts: readonly number[] }
@@ -21,7 +21,7 @@ export function barPlot({ label, by, bars, kinds }: Plot): Html {
   const most = Math.max(1, ...bars.map(sum))
   const first = bars[0]?.at
   const last = bars.at(-1)?.at
-  const when = (at: string | undefined) => at !== undefined && (by === 'day' ? dayOf(at) : hourOf(at))
+  const when = (at: string | undefined) => at !== undefined && (by === 'day' ? utcDayOf(at) : hourOf(at))
   return html`<figure class="card stack-tight">
     <div class="plot">
       <span class="plot-most" aria-hidden="true">${most.toLocaleString('en')}</span>

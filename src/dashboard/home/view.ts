@@ -8,7 +8,6 @@ import { agoWords } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import { empty, heading, section } from '../frame/parts.ts'
 import { barPlot } from '../frame/plots.ts'
-import { searchBox } from '../search/view.ts'
 
 type Waits = {
   deliveries: DeliveryCounts
@@ -35,7 +34,7 @@ type Home = {
 export function homeView(view: View, home: Home): Html {
   const { approvals, mayDecide, waits, usage, devices, isNew, mayManageTokens } = home
   return html`<div>
-    ${heading('Home')} ${searchBox(view.token)}
+    ${heading('Home')}
     ${
       isNew &&
       empty(

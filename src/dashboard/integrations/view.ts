@@ -4,6 +4,7 @@ import type { Missing } from '../../domain/integrations/missing.ts'
 import { type Provider, providerNames } from '../../domain/integrations/provider.ts'
 import type { KeyType } from '../../domain/products/key-type.ts'
 import { type Content, type Html, html } from '../../html.ts'
+import { copyable } from '../frame/copy.ts'
 import { dayOf } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import { badge, facts, heading, section } from '../frame/parts.ts'
@@ -24,7 +25,7 @@ export function integrationsView(view: View, { tenantId, providers, products }: 
           ${facts([
             ['Status', stateBadge(shown)],
             ...since(shown.integration),
-            ['Notification URL', html`<code>${addressOf(view, tenantId, shown.provider)}</code>`],
+            ['Notification URL', copyable('notification URL', addressOf(view, tenantId, shown.provider))],
             ...soldThere(shown, products),
           ])}
           ${shown.missing.length > 0 && missingList(view, tenantId, shown)}

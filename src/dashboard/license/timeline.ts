@@ -3,7 +3,7 @@ import { actorWords } from '../../history/actors.ts'
 import type { Change } from '../../history/changes.ts'
 import type { LicenseHistoryEntry } from '../../history/entries.ts'
 import { type Content, type Html, html } from '../../html.ts'
-import { clockOf, dayOf, moment } from '../frame/moments.ts'
+import { clockOf, moment, utcDayOf } from '../frame/moments.ts'
 import { badge } from '../frame/parts.ts'
 
 export type Timeline = {
@@ -23,7 +23,7 @@ export function timeline({ entries, recorded, chosen, addressOf }: Timeline): Ht
   return html`<div class="timeline">
     ${[...days].map(
       ([day, of]) => html`<section class="day">
-        <h3>${dayOf(`${day}T00:00:00.000Z`)}</h3>
+        <h3>${utcDayOf(day)}</h3>
         <ol>
           ${of.map((entry) => happening(entry, raw.get(entry.sequence), entry.sequence === chosen, addressOf))}
         </ol>

@@ -7,6 +7,7 @@ import { money } from '../../history/money.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import type { Explanation } from '../../verdicts/explain.ts'
 import { deliveryBadge, deliveryWords } from '../deliveries/view.ts'
+import { copyable } from '../frame/copy.ts'
 import { ago, moment } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import { badge, facts, heading, notice, section, table } from '../frame/parts.ts'
@@ -60,7 +61,7 @@ export function licenseView(view: View, one: OneLicense): Html {
   const { id } = license
   const asOfEvent = (sequence: number) => address(id, { ...question, asOf: String(sequence) })
   return html`<div>
-    ${heading(html`<span class="mono">${license.displayKey}</span>`, html`${license.email ?? 'No email address'}, <code>${id}</code>`, actionsOf(one))}
+    ${heading(html`<span class="mono">${license.displayKey}</span>`, html`${license.email ?? 'No email address'}, ${copyable('license ID', id)}`, actionsOf(one))}
     ${momentPart(one)}
     ${section('Point in time', momentSlider({ path: pathOf(id), last, chosen: stop?.sequence, device: question.device, addressOf: asOfEvent }), 'The page address includes the selected moment, so you can share it.')}
     ${comparison && section('Comparison', comparisonView(comparison, asOfEvent))}

@@ -1,6 +1,7 @@
 import type { Correspondent } from '../../domain/mails/template.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import type { KeptMail } from '../../mail/mailbox.ts'
+import { copyable } from '../frame/copy.ts'
 import { ago, moment } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import { empty, facts, heading, section, table } from '../frame/parts.ts'
@@ -34,7 +35,7 @@ const nameAnd = ({ name, email }: Correspondent): string => (name === null ? ema
 
 export function mailView({ deliveryId, at, from, to, replyTo, subject, text, html: body }: KeptMail): Html {
   return html`<div>
-    ${heading(subject, html`<code>${deliveryId}</code>`)}
+    ${heading(subject, copyable('delivery ID', deliveryId))}
     <div class="sheet">
       ${facts([
         ['From', nameAnd(from)],

@@ -4,6 +4,7 @@ import type { signInMethods } from '../../commands/members/set-up.ts'
 import { may, Role, rightsOf } from '../../domain/members/roles.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { browserName } from '../account/view.ts'
+import { copyable } from '../frame/copy.ts'
 import { ago, dayOf, moment } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import { badge, facts, field, heading, secretBox, section, table, tokenField } from '../frame/parts.ts'
@@ -118,7 +119,7 @@ export function memberView(view: View, { member, email, ways, sessions, tokens, 
       `${ways.passkeys.length} ${ways.passkeys.length === 1 ? 'passkey' : 'passkeys'}`,
   ].filter(Boolean)
   return html`<div>
-    ${heading(email ?? memberId, html`<code>${memberId}</code>`)}
+    ${heading(email ?? memberId, copyable('member ID', memberId))}
     <div class="sheet">
       ${facts([
         ['Role', role],

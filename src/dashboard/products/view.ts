@@ -4,6 +4,7 @@ import type { KeyType } from '../../domain/products/key-type.ts'
 import { mostInstalls } from '../../domain/trials/trial.ts'
 import { money } from '../../history/money.ts'
 import { type Content, type Html, html } from '../../html.ts'
+import { copyable } from '../frame/copy.ts'
 import { ago, dayOf } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import { badge, empty, facts, heading, pager, section, table } from '../frame/parts.ts'
@@ -50,7 +51,7 @@ export function productView(product: PresentProduct, unlicensed: Unlicensed): Ht
   const { trialDurationDays: trial } = settings
   const licenses = html`<a class="button second" href=${`/dashboard/licenses?product=${productId}`}>View licenses</a>`
   return html`<div>
-    ${heading(name, html`<code>${productId}</code>`, licenses)}
+    ${heading(name, copyable('product ID', productId), licenses)}
     <div class="sheet">
       ${facts([
         ['Key prefix', html`<code>${keyPrefix}</code>`],

@@ -7,6 +7,7 @@ import { warningsOf } from '../../history/sale-warnings.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import type { Buyer } from '../../sales/buyers.ts'
 import { deliveryBadge, deliveryWords } from '../deliveries/view.ts'
+import { copyable } from '../frame/copy.ts'
 import { ago, moment } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import {
@@ -130,7 +131,7 @@ type OneSale = {
 export function saleView(view: View, one: OneSale): Html {
   const { sale, buyer, history, deliveries } = one
   return html`<div>
-    ${heading(buyerWords(sale, buyer.email), html`<code>${sale.id}</code>`)} ${sale.parked && parkedBox(view, one)}
+    ${heading(buyerWords(sale, buyer.email), copyable('sale ID', sale.id))} ${sale.parked && parkedBox(view, one)}
     ${buyer.needsHolder && needsHolderBox} ${warningsOf(sale).map(({ message }) => notice('warn', message))}
     ${sale.unmappedPlan !== null && one.mayReplay && replayForm(view.token, sale)}
     <div class="sheet">
@@ -139,7 +140,7 @@ export function saleView(view: View, one: OneSale): Html {
         ['Item', sale.quantity === 1 ? sale.productName : `${sale.quantity} × ${sale.productName}`],
         ['Amount', money(sale.amount, sale.currency)],
         ['Provider', providerNames[sale.provider]],
-        ['Provider sale ID', html`<code>${sale.saleId}</code>`],
+        ['Provider sale ID', copyable('provider sale ID', sale.saleId)],
         ...(sale.productId === null
           ? []
           : [

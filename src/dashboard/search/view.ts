@@ -4,31 +4,12 @@ import type { Found } from '../../search/search.ts'
 import type { Person } from '../../vault/subjects.ts'
 import { ago } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
-import { badge, empty, heading, section, table, tokenField } from '../frame/parts.ts'
+import { badge, empty, heading, section, table } from '../frame/parts.ts'
 import { statusBadge } from '../licenses/view.ts'
 import { buyerWords } from '../sales/view.ts'
 
 /** The field that matched, in words. The audit log records `e-mail`. */
 export const foundByWords = (by: string): string => by.replace('e-mail', 'email').replace(/ id$/, ' ID')
-
-/** The search box. */
-export const searchBox = (token: string, autofocus = false): Html => html`<form
-  class="search"
-  method="post"
-  action="/dashboard/search"
-  role="search"
->
-  ${tokenField(token)}
-  <label for="search">Find a license</label>
-  <div class="search-row">
-    <input id="search" name="text" type="text" maxlength="500" autocomplete="off" spellcheck=${false} autofocus=${autofocus} aria-describedby="search-hint" />
-    <button>Search</button>
-  </div>
-  <p class="hint" id="search-hint">
-    By license key or its ending, email address, sale ID, device ID or name, request ID, license ID or customer ID. Your
-    input is not stored.
-  </p>
-</form>`
 
 type FoundPage = {
   found: Found
@@ -42,7 +23,10 @@ export function foundView(view: View, page: FoundPage): Html {
   const { licenses, devices, sales, customers, more } = found
   const nothing = licenses.length + devices.length + sales.length + customers.length === 0
   return html`<div>
-    ${heading('Search')} ${searchBox(view.token, true)}
+    ${heading(
+      'Search',
+      'By license key or its ending, email address, sale ID, device ID or name, request ID, license ID or customer ID. Your input is not stored.',
+    )}
     <div role="status">
       ${
         nothing &&

@@ -3,6 +3,7 @@ import { planLimits } from '../../domain/tenants/tenant.ts'
 import { WebhookEventName } from '../../domain/webhooks/events.ts'
 import type { WebhookEndpoint } from '../../domain/webhooks/webhook.ts'
 import { type Content, type Html, html } from '../../html.ts'
+import { copyable } from '../frame/copy.ts'
 import { ago, moment } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import { badge, facts, field, heading, notice, secretBox, section, tokenField } from '../frame/parts.ts'
@@ -33,7 +34,7 @@ export function settingsView(
     <div class="sheet">
       ${facts([
         ['Workspace', tenantName],
-        ['Tenant ID', html`<code>${tenantId}</code>`],
+        ['Tenant ID', copyable('tenant ID', tenantId)],
         ['Status', tenantStatus === 'active' ? badge('good', 'active') : badge('warn', tenantStatus)],
         ['Plan', html`${plan}<span class="sub">${limitWords(plan)}</span>`],
       ])}

@@ -2,6 +2,7 @@ import type { ListedToken } from '../../../projections/tokens/list.ts'
 import { may, type Role } from '../../domain/members/roles.ts'
 import { Scope } from '../../domain/tokens/scopes.ts'
 import { type Content, type Html, html } from '../../html.ts'
+import { copyable } from '../frame/copy.ts'
 import { ago, dayOf, moment } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import {
@@ -91,7 +92,7 @@ export function tokenView(view: View, listed: ListedToken, madeBy: string | null
   const { token, lastUsedAt } = listed
   const state = stateOf(listed, view.now)
   return html`<div>
-    ${heading(token.name, html`<code>${token.tokenId}</code>`)}
+    ${heading(token.name, copyable('token ID', token.tokenId))}
     <div class="sheet stack">
       ${facts([
         ['Status', state ?? badge('good', 'active')],
