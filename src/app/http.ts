@@ -97,9 +97,10 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     ...services,
     clientLimits: createClientLimits(options.limits, services.limitHits),
   }
-  answerErrors(app, async (request) => {
+  answerErrors(app, async (reply) => {
+    const { request } = reply
     if (request.routeOptions.config.client) await admitClient(clientAuthority, request)
-    else await admit(authority, request)
+    else await admit(authority, reply)
   })
   app.decorateRequest('gatedInput', undefined)
   app.decorate('baseUrl', options.baseUrl)

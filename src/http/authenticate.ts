@@ -1,4 +1,4 @@
-import type { FastifyContextConfig, FastifyRequest, onRequestHookHandler } from 'fastify'
+import type { FastifyContextConfig, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { KnownToken } from '../../projections/tokens/queries.ts'
 import { momentOf, type Origin } from '../commands/origin.ts'
 import { sameDigest } from '../credentials/sha256.ts'
@@ -7,7 +7,8 @@ import { grantableOf } from '../domain/logins/login.ts'
 import type { Scope } from '../domain/tokens/scopes.ts'
 import type { Limits } from '../limits/limits.ts'
 import type { Ports } from '../ports.ts'
-import { Problem, rateLimited, unavailable } from './problem.ts'
+import { Problem, unavailable } from './problem.ts'
+import { rateLimited, showRateLimit } from './rate-limit.ts'
 
 /** The token that authenticated a request. */
 export type Caller = KnownToken['token'] &
@@ -35,20 +36,20 @@ declare module 'fastify' {
  * other refusal. A route with {@link FastifyContextConfig.admitsItself} is skipped.
  */
 export function authenticate(authority: Authority): onRequestHookHandler {
-  return (request, _reply, done) => {
+  return (request, reply, done) => {
     const { scope, admitsItself } = request.routeOptions.config
     if (scope === undefined || admitsItself) done()
-    else admit(authority, request).then(() => done(), done)
+    else admit(authority, reply).then(() => done(), done)
   }
 }
 
 /** What authentication and rate limits need. */
 export type Authority = Ports<'findToken' | 'tokenUse' | 'limitHits' | 'now'> & { limits: Limits }
 
-/** Authenticates the request by its bearer token. @throws Problem 401, 429, 403 */
-export async function admit(authority: Authority, request: FastifyRequest): Promise<void> {
-  const tokenHash = tokenHashIn(request)
-  await admitAs(authority, request, tokenHash, await authority.findToken(tokenHash), momentOf(authority))
+/** Authenticates the request of a reply by its bearer token. @throws Problem 401, 429, 403 */
+export async function admit(authority: Authority, reply: FastifyReply): Promise<void> {
+  const tokenHash = tokenHashIn(reply.request)
+  await admitAs(authority, reply, tokenHash, await authority.findToken(tokenHash), momentOf(authority))
 }
 
 /** @returns the hash of the bearer token. @throws Problem 401 when there is none or its form is wrong */
@@ -62,27 +63,34 @@ export function tokenHashIn(request: FastifyRequest): string {
 }
 
 /**
- * Makes the token the request's caller, if it may call this route now.
+ * Makes the token the caller of a reply's request, if it may call this route now.
  * @param known the result of the lookup by hash
  * @throws Problem 401, 429, 403
  */
 export async function admitAs(
   authority: Authority,
-  request: FastifyRequest,
+  reply: FastifyReply,
   tokenHash: string,
   known: KnownToken | undefined,
   now: string,
 ): Promise<Caller> {
   const caller = callerFrom(tokenHash, known, now)
+  const { request } = reply
   const { scope, issues } = request.routeOptions.config
-  const { runtime, management } = authority.limits
-  const taken =
-    scope === 'licenses:runtime' ? runtime?.take(caller.tenantId) : management?.take(caller.tokenId)
-  // Usually the result is available synchronously, and avoiding an await matters on this path.
-  const waitMs = typeof taken === 'object' ? await taken : taken
-  if (waitMs) {
-    authority.limitHits.count(caller.tenantId, scope === 'licenses:runtime' ? 'runtime' : 'management')
-    throw rateLimited(waitMs)
+  const [limit, key] =
+    scope === 'licenses:runtime'
+      ? (['runtime', caller.tenantId] as const)
+      : (['management', caller.tokenId] as const)
+  const limiter = authority.limits[limit]
+  if (limiter) {
+    const taken = limiter.take(key)
+    // Usually the result is available synchronously, and avoiding an await matters on this path.
+    const waitMs = typeof taken === 'object' ? await taken : taken
+    if (waitMs > 0) {
+      authority.limitHits.count(caller.tenantId, limit)
+      throw rateLimited(limiter, key, waitMs)
+    }
+    showRateLimit(reply, limiter, key)
   }
   if (caller.tenantStatus === 'closed') throw new Problem(403, 'forbidden', 'the tenant is closed')
   const lacking = lackingScope(caller, scope)

@@ -22,12 +22,12 @@ const frozenRetrySeconds = 5
  * @param admit refuses callers that may not call the route. A route that admits its callers itself may reject the
  *   input first; then the caller is checked here, so that an unauthorized caller learns nothing about its input.
  */
-export function answerErrors(app: FastifyInstance, admit: (request: FastifyRequest) => Promise<void>): void {
+export function answerErrors(app: FastifyInstance, admit: (reply: FastifyReply) => Promise<void>): void {
   app.setErrorHandler(async (error: FastifyError, request, reply) => {
     const unadmitted = request.routeOptions.config.admitsItself && !request.caller && !request.client
     const problem = problemOf(
       unadmitted && !(error instanceof Problem)
-        ? await admit(request).then(
+        ? await admit(reply).then(
             () => error,
             (refused: FastifyError) => refused,
           )

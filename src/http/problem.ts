@@ -42,13 +42,6 @@ export const noSuchPath = (): Problem => new Problem(404, 'invalid_request', 'th
 export const unavailable = (message: string, retryAfterSeconds = 1): Problem =>
   new Problem(503, 'unavailable', message, { 'retry-after': String(retryAfterSeconds) })
 
-/** @param waitMs how long to wait before a retry */
-export const rateLimited = (waitMs: number): Problem => {
-  const seconds = Math.max(1, Math.ceil(waitMs / 1000))
-  const message = `too many requests; try again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}`
-  return new Problem(429, 'rate_limited', message, { 'retry-after': String(seconds) })
-}
-
 /** The response for each refusal of the domain. A missing code does not compile. */
 const refusals: Record<RefusalCode, [status: number, message: string]> = {
   tenant_exists: [409, 'a tenant with this id already exists; choose another tenantId'],

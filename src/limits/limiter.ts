@@ -1,5 +1,5 @@
 import type { Gcra, Rate } from './gcra.ts'
-import { Meter, type MeterOptions, type Report, type Settlement } from './meter.ts'
+import { type Left, Meter, type MeterOptions, type Report, type Settlement } from './meter.ts'
 
 /** The buckets that the processes share. */
 export type SharedBuckets = {
@@ -13,6 +13,8 @@ export type Limiter = {
    *   when the shared state is needed
    */
   take(key: string): number | Promise<number>
+  /** What is left for a caller, as far as this process knows. */
+  left(key: string): Left
   setProcesses(count: number): void
   /** Starts from the shared state of earlier processes. */
   resume(states: readonly Pick<Settlement, 'key' | 'tat'>[]): void
@@ -96,6 +98,7 @@ export function createLimiter(limit: string, rate: Rate, options: LimiterOptions
       if (meter.isUrgent) sendSoon()
       return decided
     },
+    left: (key) => meter.left(key, now()),
     setProcesses: (count) => meter.setProcesses(count),
     resume: (states) => meter.resume(states),
     flush,

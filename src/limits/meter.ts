@@ -1,4 +1,4 @@
-import { type Gcra, gcraOf, type Rate, spent, waitMs } from './gcra.ts'
+import { type Gcra, gcraOf, type Rate, roundingMs, spent, waitMs } from './gcra.ts'
 
 /** A process's report on one bucket: what it admitted since its last report, and how many callers wait. */
 export type Report = {
@@ -18,6 +18,13 @@ export type Report = {
  * admitted.
  */
 export type Settlement = { key: string; tat: number; granted: number }
+
+/** What a bucket holds now. */
+export type Left = {
+  units: number
+  /** When it is full again, in milliseconds from now. */
+  fullInMs: number
+}
 
 const mustWait = -1
 
@@ -106,6 +113,14 @@ export class Meter {
     if (this.#alone || !this.#connected || unreported(bucket) < this.#allowance)
       return this.#decide(key, bucket, now)
     return waitMs(this.#gcra, bucket.tat, now) || mustWait
+  }
+
+  /** What is left in a bucket, as far as this process knows. */
+  left(key: string, now: number): Left {
+    const { intervalMs, toleranceMs } = this.#gcra
+    const fullInMs = Math.max(0, (this.#buckets.get(key)?.tat ?? 0) - now)
+    const units = Math.floor((toleranceMs - fullInMs + roundingMs) / intervalMs)
+    return { units: Math.max(0, units), fullInMs }
   }
 
   /** Queues a caller that `admit` could not decide at once. */

@@ -8,7 +8,7 @@ import { CommandRefused, CommandUnavailable, reportFailure } from '../../src/app
 import { TimeoutError } from '../../src/async/timeout.ts'
 import { ConfigError } from '../../src/config.ts'
 import { Refusal } from '../../src/domain/refusal.ts'
-import { invalid, rateLimited, unavailable } from '../../src/http/problem.ts'
+import { invalid, Problem, unavailable } from '../../src/http/problem.ts'
 import { LedgerUnavailable } from '../../src/ledger/connection/unavailable.ts'
 import { ProviderRefused, ProviderUnavailable } from '../../src/payments/trouble.ts'
 
@@ -21,7 +21,7 @@ test.each<[what: string, error: Error, code: number]>([
   ['what the command refuses itself', new CommandRefused('no'), 1],
   ['the configuration', new ConfigError('no'), 2],
   ['a part that cannot be read at the moment', unavailable('the state cannot be read'), 3],
-  ['too many calls', rateLimited(1000), 3],
+  ['too many calls', new Problem(429, 'rate_limited', 'too many requests; try again in 1 second'), 3],
   ['a provider that does not respond', new ProviderUnavailable('stripe', 'no answer'), 3],
   ['a log that does not respond', new LedgerUnavailable('no answer'), 3],
   ['read models that are behind', new ReadModelsBehind(1n, undefined), 3],

@@ -78,6 +78,28 @@ test('a token over its limit waits, and is admitted after Retry-After', async ()
   expect((await list(tenant.token)).status).toBe(429)
 })
 
+test('every answer tells what is left, and when the limit is full again', async () => {
+  const tenant = await makeTenant(api.ledger)
+  const left = async () => {
+    const { status, headers } = await list(tenant.token)
+    return [status, ...['limit', 'remaining', 'reset'].map((name) => headers[`ratelimit-${name}`])]
+  }
+  expect(await left()).toStrictEqual([200, '5', '4', '3'])
+  expect(await left()).toStrictEqual([200, '5', '3', '6'])
+  now += 4500
+  expect(await left()).toStrictEqual([200, '5', '3', '5'])
+  for (let calls = 0; calls < 3; calls++) await left()
+  expect(await left()).toStrictEqual([429, '5', '0', '14'])
+  const lacking = await tenant.tokenWith('usage:read')
+  expect((await list(lacking)).headers).toMatchObject({ 'ratelimit-remaining': '4' })
+  const token = await tenant.tokenWith('licenses:runtime')
+  expect((await validate(token)).headers).toMatchObject({
+    'ratelimit-limit': '3',
+    'ratelimit-remaining': '2',
+    'ratelimit-reset': '1',
+  })
+})
+
 test('the limit is checked before the scope, the body and the path', async () => {
   const tenant = await makeTenant(api.ledger)
   const token = await tenant.tokenWith('usage:read')

@@ -253,6 +253,9 @@ test('every call of an app documents its rate limit headers', () => {
   expect(calls).toHaveLength(6)
   for (const { operation } of calls) {
     expect(Object.keys(operation.responses['429']?.headers ?? {})).toStrictEqual([
+      'RateLimit-Limit',
+      'RateLimit-Remaining',
+      'RateLimit-Reset',
       'Retry-After',
       'X-Service-Limit-Scope',
       'X-Service-Limit',

@@ -18,6 +18,9 @@ declare module 'fastify' {
 const exposed = [
   'Request-Id',
   'Retry-After',
+  'RateLimit-Limit',
+  'RateLimit-Remaining',
+  'RateLimit-Reset',
   'X-Service-Limit-Scope',
   'X-Service-Limit',
   'X-Service-Remaining',
@@ -74,8 +77,8 @@ export const passOverReserved: onRequestHookHandler = (request, reply, done) => 
 
 const arriving =
   ({ clientLimits }: ClientAuthority, route: ClientRoute): onRequestHookHandler =>
-  (request, _reply, done) => {
-    const waiting = clientLimits.arriving(route, request)
+  (_request, reply, done) => {
+    const waiting = clientLimits.arriving(route, reply)
     if (waiting) waiting.then(() => done(), done)
     else done()
   }

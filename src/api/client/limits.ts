@@ -1,5 +1,6 @@
-import type { FastifyRequest } from 'fastify'
-import { Problem, rateLimited } from '../../http/problem.ts'
+import type { FastifyReply } from 'fastify'
+import { Problem } from '../../http/problem.ts'
+import { rateLimited, showRateLimit } from '../../http/rate-limit.ts'
 import { callerOf } from '../../limits/address.ts'
 import type { Limiter } from '../../limits/limiter.ts'
 import type { LimitName, Limits } from '../../limits/limits.ts'
@@ -11,11 +12,15 @@ import type { Client, ClientRoute } from './client.ts'
  */
 export type ClientLimits = {
   /** Before any lookup: only the route and the caller's address are known. */
-  arriving(route: ClientRoute, request: FastifyRequest): void | Promise<void>
+  arriving(route: ClientRoute, reply: FastifyReply): void | Promise<void>
   /** After the SDK key was recognized as the tenant's. */
   admitted(tenantId: string): void | Promise<void>
   /** After the body was read: limited by license and instance. */
-  asking(client: Client, license: { keyHash: string; instanceId: string }): void | Promise<void>
+  asking(
+    client: Client,
+    license: { keyHash: string; instanceId: string },
+    reply: FastifyReply,
+  ): void | Promise<void>
   /** After an anonymous instance was found to be new. */
   creating(tenantId: string): void | Promise<void>
 }
@@ -35,42 +40,48 @@ type Scope = (typeof scopes)[number]
 const minutesOf: Record<Scope, number> = { ip: 1, tenant: 1, instance: 1, new_instances: 60 }
 
 export function createClientLimits(limits: Limits, hits: LimitHits): ClientLimits {
-  const spendOf = (tenantId: string, name: TenantLimit, scope: Scope, key = tenantId) =>
-    spend(limits[name], scope, key, () => hits.count(tenantId, name))
+  const spendOf = (tenantId: string, name: TenantLimit, scope: Scope, key = tenantId, reply?: FastifyReply) =>
+    spend(limits[name], scope, key, { onHit: () => hits.count(tenantId, name), reply })
   return {
-    arriving: (route, request) => spend(limits[byRoute[route]], 'ip', callerOf(request.ip)),
+    arriving: (route, reply) => {
+      const [limiter, key] = [limits[byRoute[route]], callerOf(reply.request.ip)]
+      return spend(limiter, 'ip', key, { reply })
+    },
     admitted: (tenantId) => spendOf(tenantId, 'clientTenant', 'tenant'),
-    asking: ({ tenantId }, { keyHash, instanceId }) => {
+    asking: ({ tenantId }, { keyHash, instanceId }, reply) => {
       // Truncated, because callers may send ids of any length; genuine ids are shorter.
       const key = `${tenantId}.${keyHash}.${instanceId.slice(0, 64)}`
-      return spendOf(tenantId, 'clientInstance', 'instance', key)
+      return spendOf(tenantId, 'clientInstance', 'instance', key, reply)
     },
     creating: (tenantId) => spendOf(tenantId, 'clientNewInstances', 'new_instances'),
   }
 }
 
+/** @param more `reply`: where to tell what is left; undefined for limits that other callers share */
 function spend(
   limiter: Limiter | undefined,
   scope: Scope,
   key: string,
-  onHit: () => void = () => undefined,
+  { onHit, reply }: { onHit?: () => void; reply?: FastifyReply | undefined },
 ): void | Promise<void> {
-  const taken = limiter?.take(key)
-  if (!limiter || !taken) return
-  const refuse = (waitMs: number): void => {
-    if (waitMs <= 0) return
-    onHit()
-    throw tooMany(scope, limiter, waitMs)
+  if (!limiter) return
+  const decide = (waitMs: number): void => {
+    if (waitMs > 0) {
+      onHit?.()
+      throw tooMany(scope, limiter, key, waitMs)
+    }
+    if (reply) showRateLimit(reply, limiter, key)
   }
-  return typeof taken === 'object' ? taken.then(refuse) : refuse(taken)
+  const taken = limiter.take(key)
+  return typeof taken === 'object' ? taken.then(decide) : decide(taken)
 }
 
-function tooMany(scope: Scope, { rate }: Limiter, waitMs: number): Problem {
-  const { status, code, message, headers } = rateLimited(waitMs)
+function tooMany(scope: Scope, limiter: Limiter, key: string, waitMs: number): Problem {
+  const { status, code, message, headers } = rateLimited(limiter, key, waitMs)
   return new Problem(status, code, message, {
     ...headers,
     'x-service-limit-scope': scope,
-    'x-service-limit': String(Math.round(rate.perMinute * minutesOf[scope])),
+    'x-service-limit': String(Math.round(limiter.rate.perMinute * minutesOf[scope])),
     // A caller with a unit left would not be refused.
     'x-service-remaining': '0',
   })

@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import type { InstanceKeyResult, LicenseOnInstance } from '../../../projections/licenses/instance-validate.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { keyHashOf } from '../../credentials/license-key.ts'
@@ -65,9 +65,9 @@ export function validateRoute(
         },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const now = momentOf(services)
-      const { client, keyHash, result } = await find(services, authority, request, request.body, now)
+      const { client, keyHash, result } = await find(services, authority, reply, request.body, now)
       const asking = { client, origin: clientOriginOf(request), log: request.log }
       const { tenantId, productId } = client
       const verdict = verdictOn(result, now)
@@ -103,10 +103,11 @@ type Found = { client: Client; keyHash: string; result: InstanceKeyResult }
 async function find(
   services: Ports<'findForInstanceValidate'>,
   authority: ClientAuthority,
-  request: FastifyRequest,
+  reply: FastifyReply,
   { license_key, instance_id: instanceId }: { license_key: string; instance_id: string },
   now: string,
 ): Promise<Found> {
+  const { request } = reply
   const sdkKeyHash = sdkKeyHashIn(request)
   const place = placeOf(request)
   const keyHash = keyHashOf(license_key)
@@ -115,7 +116,7 @@ async function find(
   }
   const found = await services.findForInstanceValidate({ ...place, keyHash, instanceId, now })
   const client = await admitClientAs(authority, request, place, sdkKeyHash, found.client)
-  const asking = authority.clientLimits.asking(client, { keyHash, instanceId })
+  const asking = authority.clientLimits.asking(client, { keyHash, instanceId }, reply)
   if (asking) await asking
   return { client, keyHash, result: found.result }
 }

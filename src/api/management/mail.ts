@@ -3,14 +3,14 @@ import { findMail } from '../../../projections/mails/queries.ts'
 import { changeMail } from '../../commands/mails.ts'
 import { MailSettings } from '../../domain/mails/events.ts'
 import { holdsKey, placeholders, unknownPlaceholders } from '../../domain/mails/template.ts'
-import { asciiEmail, isStorable, Slug } from '../../domain/values.ts'
+import { asciiEmail, isStorable, SlugInPath } from '../../domain/values.ts'
 import { callerIn, originOf } from '../../http/authenticate.ts'
 import { answer, errors } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
 import type { Ports } from '../../ports.ts'
 import { requireProduct } from './products/products.ts'
 
-const onlyProductId = z.strictObject({ productId: Slug })
+const onlyProductId = z.strictObject({ productId: SlugInPath })
 
 const known = Object.keys(placeholders)
   .map((name) => `{{${name}}}`)

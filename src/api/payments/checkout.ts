@@ -1,9 +1,10 @@
-import type { FastifyRequest, onRequestHookHandler } from 'fastify'
+import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import { z } from 'zod'
 import { createClientKeyLookup } from '../../../projections/client-keys/queries.ts'
 import { openCheckout } from '../../commands/checkout/checkout.ts'
 import { EmailAddress, isPlain } from '../../domain/values.ts'
-import { Problem, rateLimited, unavailable } from '../../http/problem.ts'
+import { Problem, unavailable } from '../../http/problem.ts'
+import { rateLimited, showRateLimit } from '../../http/rate-limit.ts'
 import { answer, errors, text } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
 import type { Limiter } from '../../limits/limiter.ts'
@@ -85,7 +86,7 @@ function admitting(
   limiter: Limiter | undefined,
 ): onRequestHookHandler {
   const findClientKey = createClientKeyLookup(db)
-  const admit = async (request: FastifyRequest) => {
+  const admit = async (request: FastifyRequest, reply: FastifyReply) => {
     const { tenantId } = request.params as { tenantId: string }
     const presented = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
     const known = presented === undefined ? undefined : await knownClientKey(findClientKey, 'chk', presented)
@@ -95,15 +96,18 @@ function admitting(
       })
     }
     if (known.uncertain) throw unavailable('the state of this key cannot be read right now; try again')
-    const waitMs = await limiter?.take(tenantId)
-    if (waitMs) {
-      limitHits.count(tenantId, 'checkout')
-      throw rateLimited(waitMs)
+    if (limiter) {
+      const waitMs = await limiter.take(tenantId)
+      if (waitMs) {
+        limitHits.count(tenantId, 'checkout')
+        throw rateLimited(limiter, tenantId, waitMs)
+      }
+      showRateLimit(reply, limiter, tenantId)
     }
     refuseInactive(known.tenantStatus)
   }
-  return (request, _reply, done) => {
-    admit(request).then(() => done(), done)
+  return (request, reply, done) => {
+    admit(request, reply).then(() => done(), done)
   }
 }
 

@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import type { RuntimeLookupResult } from '../../../projections/licenses/runtime.ts'
 import { activateDevice, deactivateDevice } from '../../commands/devices/devices.ts'
 import { momentOf } from '../../commands/origin.ts'
@@ -86,9 +86,9 @@ function validateRoute(
         response: { 200: answer('The result', validateOut), ...runtimeErrors() },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { device_id } = request.body
-      const verdict = await verdictFor(services, authority, request, request.body)
+      const verdict = await verdictFor(services, authority, reply, request.body)
       const valid = verdict.status === 'active'
       return { valid, ...verdict, device_id: device_id ?? null, ...(!valid && { reason: verdict.status }) }
     },
@@ -99,19 +99,19 @@ function validateRoute(
 async function verdictFor(
   services: Ports<'findForValidate' | 'findToken' | 'now' | 'usage'>,
   authority: Authority,
-  request: FastifyRequest,
+  reply: FastifyReply,
   { product_id: productId, license_key, device_id }: Asked,
 ): Promise<Verdict> {
   const now = momentOf(services)
-  const tokenHash = tokenHashIn(request)
+  const tokenHash = tokenHashIn(reply.request)
   const keyHash = keyHashOf(license_key)
   if (keyHash === undefined) {
-    await admitAs(authority, request, tokenHash, await services.findToken(tokenHash), now)
+    await admitAs(authority, reply, tokenHash, await services.findToken(tokenHash), now)
     return unknownKey(now)
   }
   const question = { tokenHash, productId, keyHash, deviceId: device_id ?? '' }
   const { token, result } = await services.findForValidate(question)
-  const { tenantId } = await admitAs(authority, request, tokenHash, token, now)
+  const { tenantId } = await admitAs(authority, reply, tokenHash, token, now)
   const verdict = verdictOn(result, device_id !== undefined, now)
   services.usage.count(tenantId, productId, verdict.status === 'active' ? 'validations' : 'rejected')
   return verdict

@@ -7,12 +7,12 @@ import { quoted } from '../../domain/plain-text.ts'
 import type { KeyType } from '../../domain/products/key-type.ts'
 import { findKeyType } from '../../domain/products/product.ts'
 import { Refusal } from '../../domain/refusal.ts'
-import { Slug } from '../../domain/values.ts'
+import { SlugInPath } from '../../domain/values.ts'
 import type { Ports } from '../../ports.ts'
 import { gatedOperation } from '../operation.ts'
 import { counted } from '../words.ts'
 
-const input = z.object({ params: z.strictObject({ productId: Slug, keyTypeId: Slug }) })
+const input = z.object({ params: z.strictObject({ productId: SlugInPath, keyTypeId: SlugInPath }) })
 
 export const deleteKeyType = gatedOperation({
   name: 'key-type.delete',

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandle
 import { sha256 } from '../../credentials/sha256.ts'
 import { callerOf } from '../../limits/address.ts'
 import type { Limiter } from '../../limits/limiter.ts'
-import { rateLimited } from '../problem.ts'
+import { rateLimited } from '../rate-limit.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -18,8 +18,9 @@ export const docsPath = '/docs'
 export function limitDocuments(app: FastifyInstance, limiter: Limiter | undefined): void {
   if (!limiter) return
   const admit = async ({ ip }: FastifyRequest): Promise<void> => {
-    const waitMs = await limiter.take(callerOf(ip))
-    if (waitMs) throw rateLimited(waitMs)
+    const key = callerOf(ip)
+    const waitMs = await limiter.take(key)
+    if (waitMs) throw rateLimited(limiter, key, waitMs)
   }
   const limit: onRequestHookHandler = (request, _reply, done) => {
     admit(request).then(() => done(), done)

@@ -6,6 +6,7 @@ const Response = z.looseObject({
   content: z.record(z.string(), z.unknown()).optional(),
 })
 const Operation = z.looseObject({ responses: z.record(z.string(), Response) })
+const Secured = z.object({ security: z.array(z.record(z.string(), z.unknown())).default([]) })
 const Paths = z.record(z.string(), z.record(z.string(), Operation))
 
 const requestId = {
@@ -14,10 +15,36 @@ const requestId = {
   example: 'req_06f5w3k8hx7vq2m4n9t1r0s5zc',
 }
 const retryAfter = { description: 'Seconds to wait', schema: { type: 'integer' } }
+const rateLimit = {
+  RateLimitLimit: {
+    description: 'Calls at once after a pause, of the rate limit of which the least is left',
+    schema: { type: 'integer' },
+    example: 1200,
+  },
+  RateLimitRemaining: {
+    description: 'Calls that this limit still admits at once',
+    schema: { type: 'integer' },
+    example: 1187,
+  },
+  RateLimitReset: {
+    description: 'Seconds until the limit is full again; after a 429, wait for Retry-After',
+    schema: { type: 'integer' },
+    example: 2,
+  },
+}
 const allow = { description: 'The methods that this path supports', schema: { type: 'string' } }
 
 /** Statuses that a retry may resolve; 409 only while the first request of a key is still running. */
 const passing = new Set(['409', '429', '503'])
+
+/** The credentials whose callers have a rate limit of their own. */
+const limitedCallers = new Set(['accessToken', 'sdkKey', 'checkoutKey'])
+
+const rateLimitHeaders = {
+  'RateLimit-Limit': { $ref: '#/components/headers/RateLimitLimit' },
+  'RateLimit-Remaining': { $ref: '#/components/headers/RateLimitRemaining' },
+  'RateLimit-Reset': { $ref: '#/components/headers/RateLimitReset' },
+}
 
 /** Adds to every operation the responses and headers that all of them share, such as 405. */
 export function withEveryAnswer(transform: SwaggerTransformObject): SwaggerTransformObject {
@@ -33,8 +60,11 @@ export function withEveryAnswer(transform: SwaggerTransformObject): SwaggerTrans
         headers: { Allow: allow },
         content: structuredClone(envelope),
       }
+      const { security } = Secured.parse(operation)
+      const isLimited = security.flatMap((one) => Object.keys(one)).some((way) => limitedCallers.has(way))
       for (const [status, response] of Object.entries(operation.responses)) {
         response.headers = {
+          ...(isLimited && (status.startsWith('2') || status === '429') && rateLimitHeaders),
           ...(passing.has(status) && { 'Retry-After': retryAfter }),
           ...response.headers,
           'Request-Id': { $ref: '#/components/headers/RequestId' },
@@ -42,7 +72,7 @@ export function withEveryAnswer(transform: SwaggerTransformObject): SwaggerTrans
       }
     }
     const known = 'components' in description ? description.components : {}
-    const components = { ...known, headers: { RequestId: requestId } }
+    const components = { ...known, headers: { RequestId: requestId, ...rateLimit } }
     return Object.assign(description, { paths, components })
   }
 }

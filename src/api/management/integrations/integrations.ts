@@ -9,7 +9,7 @@ import { disconnectCardAccount } from '../../../commands/integrations/card-accou
 import { connectMarketplace, disconnect, mapProduct } from '../../../commands/integrations/integrations.ts'
 import { Provider } from '../../../domain/integrations/provider.ts'
 import { Refusal } from '../../../domain/refusal.ts'
-import { Slug } from '../../../domain/values.ts'
+import { SlugInPath } from '../../../domain/values.ts'
 import { rotateProviderSecret } from '../../../gate/operations/rotate-provider-secret.ts'
 import type { ApprovalPorts } from '../../../gate/ports.ts'
 import { callerIn, originOf } from '../../../http/authenticate.ts'
@@ -201,7 +201,7 @@ function configureRoute(
         summary: "Map a provider's products to a product's key types",
         description:
           'gumroad `{permalinks}`; lemonsqueezy `{variants: {id: keyTypeId}}`; paddle `{prices: {id: keyTypeId}}`; polar `{products: {id: keyTypeId}}`; stripe `{prices: {keyTypeId: priceId}}`, whose prices are read from Stripe and shown with the key types.',
-        params: z.strictObject({ productId: Slug, ...providerParam.shape }),
+        params: z.strictObject({ productId: SlugInPath, ...providerParam.shape }),
         body: mappingIn,
         response: { 200: answer('The provider', oneIntegration), ...errors(400, 403, 404, 409, 422) },
       },

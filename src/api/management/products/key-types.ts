@@ -3,7 +3,7 @@ import type { PresentProduct } from '../../../../projections/products/queries.ts
 import { addKeyType, changeKeyType } from '../../../commands/products/products.ts'
 import type { KeyType } from '../../../domain/products/key-type.ts'
 import { findKeyType } from '../../../domain/products/product.ts'
-import { Slug } from '../../../domain/values.ts'
+import { SlugInPath } from '../../../domain/values.ts'
 import { deleteKeyType } from '../../../gate/operations/delete-key-type.ts'
 import type { ApprovalPorts } from '../../../gate/ports.ts'
 import { callerIn, originOf } from '../../../http/authenticate.ts'
@@ -40,7 +40,7 @@ function listRoute(app: ZodApp, services: Ports<'findProduct'>): void {
         operationId: 'listKeyTypes',
         tags: ['Key types'],
         summary: "List a product's key types, oldest first",
-        params: z.strictObject({ productId: Slug }),
+        params: z.strictObject({ productId: SlugInPath }),
         response: {
           200: answer('The key types', z.object({ keyTypes: z.array(keyTypeOut) })),
           ...errors(400, 403, 404),
@@ -66,7 +66,7 @@ function addRoute(
         operationId: 'createKeyType',
         tags: ['Key types'],
         summary: 'Add a key type to a product',
-        params: z.strictObject({ productId: Slug }),
+        params: z.strictObject({ productId: SlugInPath }),
         body: keyTypeIn,
         response: {
           201: answer('The key type', z.object({ created: keyTypeOut })),
@@ -96,7 +96,7 @@ function changeRoute(app: ZodApp, services: Ports<'execute' | 'findProduct' | 'n
         summary: 'Change a key type; omitted fields keep their value',
         description:
           'Existing licenses keep their device limit and expiry; their entitlements change with the key type.',
-        params: z.strictObject({ productId: Slug, keyTypeId: Slug }),
+        params: z.strictObject({ productId: SlugInPath, keyTypeId: SlugInPath }),
         body: keyTypeChange,
         response: {
           200: answer('The key type', z.object({ updated: keyTypeOut })),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { listProducts, type PresentProduct } from '../../../../projections/products/queries.ts'
 import { changeProduct, createProduct } from '../../../commands/products/products.ts'
-import { Slug, slugOf } from '../../../domain/values.ts'
+import { SlugInPath, slugOf } from '../../../domain/values.ts'
 import { productAsOf } from '../../../history/as-of.ts'
 import { asOfFrom, asOfQuery } from '../../../http/as-of.ts'
 import { callerIn, originOf } from '../../../http/authenticate.ts'
@@ -15,7 +15,7 @@ import { answerPage } from '../page.ts'
 import { keyPrefixOf, keyTypeFrom, productChange, productIn, productOut, settingsFrom } from './schemas.ts'
 
 export const oneProduct = z.object({ product: productOut })
-const onlyProductId = z.strictObject({ productId: Slug })
+const onlyProductId = z.strictObject({ productId: SlugInPath })
 
 export function productView({
   status: _,

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { verifyPrices } from '../../../commands/checkout/prices.ts'
 import { disableTestMode, enableTestMode, switchTestModeOn } from '../../../commands/checkout/test-mode.ts'
 import { changeProduct } from '../../../commands/products/products.ts'
-import { Slug } from '../../../domain/values.ts'
+import { SlugInPath } from '../../../domain/values.ts'
 import { callerIn, originOf } from '../../../http/authenticate.ts'
 import { answer, errors, text } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
@@ -10,7 +10,7 @@ import type { Ports } from '../../../ports.ts'
 import { oneProduct, productView, requireProduct } from './products.ts'
 import { keyTypeOut } from './schemas.ts'
 
-const onlyProductId = z.strictObject({ productId: Slug })
+const onlyProductId = z.strictObject({ productId: SlugInPath })
 
 export function sellingRoutes(
   app: ZodApp,
