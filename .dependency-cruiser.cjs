@@ -96,9 +96,9 @@ module.exports = {
     ),
     only(
       'commands-know-no-edge',
-      'The same command serves HTTP, the command line and reactions.',
+      'The same command serves HTTP, the command line and the process managers.',
       {
-        path: '^src/(access|async|backup|commands|credentials|evidence|freeze|gate|history|idempotency|ledger|limits|mail|payments|reactions|sales|search|signing|tracing|usage|vault|verdicts|webhooks)/',
+        path: '^src/(access|async|backup|commands|credentials|evidence|freeze|gate|history|idempotency|ledger|limits|mail|payments|processes|sales|search|signing|tracing|usage|vault|verdicts|webhooks)/',
       },
       { path: ['^src/(api|app|cli|dashboard|http|terminal)/', '^infra/'] },
     ),

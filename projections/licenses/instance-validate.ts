@@ -72,7 +72,7 @@ type Row = ClientColumns & {
 export function createInstanceValidateLookup(db: Pool): FindForInstanceValidate {
   return coalesce(async (lookups) => {
     const { rows } = await db.query<Row>({
-      name: 'instance-standing-lookup',
+      name: 'instance-validate',
       text: lookupSql,
       values: [
         lookups.map(({ tenantId }) => tenantId),

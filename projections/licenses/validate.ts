@@ -52,7 +52,7 @@ export function createValidateLookup(db: Pool): FindForValidate {
 async function lookUpOne(db: Pool, params: ValidateLookupParams): Promise<ValidateLookupResult> {
   const { tokenHash, productId, keyHash, deviceId } = params
   const values = [tokenHash, productId, keyHash, deviceId]
-  const { rows } = await db.query<Row>({ name: 'standing-of-one', text: lookupOneSql, values })
+  const { rows } = await db.query<Row>({ name: 'validate-one', text: lookupOneSql, values })
   const [row] = rows
   if (!row) throw new Error('the validate lookup returned no row')
   return resultFrom(row, row, productId)
@@ -65,7 +65,7 @@ async function lookUpMany(
   const firstOf = firstByKey(lookups, tokenAndProductKey)
   const firsts = [...new Set(firstOf)]
   const { rows } = await db.query<Row>({
-    name: 'standing-lookup',
+    name: 'validate-many',
     text: lookupSql,
     values: [
       firsts,

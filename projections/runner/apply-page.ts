@@ -3,7 +3,7 @@ import { batchStatements } from '../database/statement-batch.ts'
 import { runAll, type Statement, type Statements } from '../statements.ts'
 import { applyOneByOne, type OnParked, PoisonedPage, runWrites, writesOfPage } from './apply.ts'
 import type { LogPage } from './log.ts'
-import { beforeAll, fingerprint } from './schema.ts'
+import { fingerprint, startOfLog } from './schema.ts'
 
 /** The checkpoint before and after a batch, and the number of events that were applied. */
 export type AppliedBatch = { from: bigint; to: bigint; events: number }
@@ -29,11 +29,11 @@ export async function applyPage(
 ): Promise<AppliedBatch> {
   const statements = batchStatements(client)
   const step = async (
-    { checkpoint, isOurs, parked }: Begun,
+    { checkpoint, isThisVersion, parked }: Begun,
     apply: (entries: LogPage['entries'], parked: ReadonlySet<string>, last: Statement[]) => Promise<void>,
   ): Promise<AppliedBatch> => {
     const { through } = page
-    if (!isOurs || through === undefined || checkpoint < page.from || checkpoint >= through) {
+    if (!isThisVersion || through === undefined || checkpoint < page.from || checkpoint >= through) {
       await client.query('rollback')
       return { from: checkpoint, to: checkpoint, events: 0 }
     }
@@ -62,7 +62,12 @@ export async function applyPage(
 }
 
 /** The tables at the beginning of the transaction; `writes` are those that were computed speculatively, if any. */
-type Begun = { checkpoint: bigint; isOurs: boolean; parked: Set<string>; writes?: Statement[] | undefined }
+type Begun = {
+  checkpoint: bigint
+  isThisVersion: boolean
+  parked: Set<string>
+  writes?: Statement[] | undefined
+}
 
 /** Begins, and computes the writes of the page at the same time. */
 async function beginAndPrepare(
@@ -94,8 +99,8 @@ async function begin(db: Statements, lock: Statement): Promise<Begun> {
     db.query<{ stream: string }>({ name: 'parked-to-apply', text: 'select stream from parked' }),
   ])
   return {
-    checkpoint: checkpoint.rows[0]?.position ?? beforeAll,
-    isOurs: checkpoint.rows[0]?.fingerprint === fingerprint,
+    checkpoint: checkpoint.rows[0]?.position ?? startOfLog,
+    isThisVersion: checkpoint.rows[0]?.fingerprint === fingerprint,
     parked: new Set(parked.rows.map(({ stream }) => stream)),
   }
 }

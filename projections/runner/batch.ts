@@ -4,7 +4,7 @@ import type { Statement } from '../statements.ts'
 import type { OnParked } from './apply.ts'
 import { type AppliedBatch, applyPage } from './apply-page.ts'
 import type { LogReader } from './log.ts'
-import { beforeAll } from './schema.ts'
+import { startOfLog } from './schema.ts'
 
 /** The largest number of events in one transaction. */
 const pageSize = 1000
@@ -29,7 +29,7 @@ export async function runBatch(
   speculative = false,
 ): Promise<AppliedBatch> {
   const from = expected ?? (await readCheckpoint(db))
-  const page = await log.readPage(from === beforeAll ? undefined : from, pageSize)
+  const page = await log.readPage(from === startOfLog ? undefined : from, pageSize)
   if (page.through === undefined) {
     const found = await readCheckpoint(db)
     return { from: found, to: found, events: 0 }
@@ -54,5 +54,5 @@ export async function runBatch(
 
 export async function readCheckpoint(db: Pool | ClientBase): Promise<bigint> {
   const { rows } = await db.query<{ position: bigint }>('select position from checkpoint')
-  return rows[0]?.position ?? beforeAll
+  return rows[0]?.position ?? startOfLog
 }

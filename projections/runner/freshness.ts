@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import type { LogReader } from './log.ts'
-import { beforeAll } from './schema.ts'
+import { startOfLog } from './schema.ts'
 
 /** How current the read models are. */
 export type Freshness = {
@@ -24,7 +24,7 @@ export async function readFreshness(db: Pool, log: LogReader): Promise<Freshness
     text: `select position, (extract(epoch from clock_timestamp() - moved_at) * 1000)::double precision as age_ms
            from checkpoint`,
   })
-  const { position, age_ms: ageMs } = rows[0] ?? { position: beforeAll, age_ms: 0 }
+  const { position, age_ms: ageMs } = rows[0] ?? { position: startOfLog, age_ms: 0 }
   const counted = countAfter(log, position).catch(() => undefined)
   const limit = new AbortController()
   const timedOut = setTimeout(timeLimitMs, undefined, { signal: limit.signal }).catch(() => undefined)
@@ -34,8 +34,8 @@ export async function readFreshness(db: Pool, log: LogReader): Promise<Freshness
 }
 
 async function countAfter(log: LogReader, position: bigint): Promise<number> {
-  const head = (await log.head()) ?? beforeAll
+  const head = (await log.head()) ?? startOfLog
   if (head <= position) return 0
-  const { entries } = await log.readPage(position === beforeAll ? undefined : position, mostCounted)
+  const { entries } = await log.readPage(position === startOfLog ? undefined : position, mostCounted)
   return entries.length
 }

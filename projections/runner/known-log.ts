@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import { liveSchema } from '../database/pool.ts'
-import { beforeAll } from './schema.ts'
+import { startOfLog } from './schema.ts'
 
 /** What the live tables, of any version of keyledger, say about the log that they were built from. */
 export type KnownLog = {
@@ -14,7 +14,7 @@ export type KnownLog = {
   movedAt: string | undefined
 }
 
-const nothing: KnownLog = { ledgerId: undefined, position: beforeAll, event: undefined, movedAt: undefined }
+const nothing: KnownLog = { ledgerId: undefined, position: startOfLog, event: undefined, movedAt: undefined }
 
 type Row = {
   position: bigint

@@ -6,7 +6,7 @@ import { readCheckpoint, runBatch } from './batch.ts'
 import type { LogReader } from './log.ts'
 import { type RebuildOptions, rebuild } from './rebuild.ts'
 import { ScratchInUse } from './replay.ts'
-import { beforeAll, createReadModelSchema, fingerprint, liveFingerprint } from './schema.ts'
+import { createReadModelSchema, fingerprint, liveFingerprint, startOfLog } from './schema.ts'
 
 /** The number of events from which on a rebuild is faster than catching up in batches. */
 const maxCatchUpFromNothing = 5000
@@ -24,7 +24,7 @@ export async function prepareReadModels(
   most = maxCatchUpFromNothing,
 ): Promise<void> {
   const found = await makeMissingTables(db)
-  const isEmpty = (await readCheckpoint(db)) === beforeAll
+  const isEmpty = (await readCheckpoint(db)) === startOfLog
   if (found !== fingerprint || (isEmpty && !(await catchUp(db, log, options, most)))) {
     await rebuildOnce(db, log, options)
   }
@@ -51,7 +51,7 @@ async function catchUp(
   { onParked, onProgress }: RebuildOptions,
   most = Number.POSITIVE_INFINITY,
 ): Promise<boolean> {
-  const head = (await log.head()) ?? beforeAll
+  const head = (await log.head()) ?? startOfLog
   let events = 0
   for (let position = await readCheckpoint(db); position < head; ) {
     const batch = await runBatch(db, log, onParked)

@@ -4,7 +4,7 @@ import type { OnParked } from './apply.ts'
 import type { AppliedBatch } from './apply-page.ts'
 import { readCheckpoint, runBatch } from './batch.ts'
 import type { LogReader } from './log.ts'
-import { beforeAll } from './schema.ts'
+import { startOfLog } from './schema.ts'
 
 /** The read models did not reach a position in time. The command's events are in the log nevertheless. */
 export class ReadModelsBehind extends Error {
@@ -45,7 +45,7 @@ export function createReadModels(
     onBatch?: OnBatch | undefined
   },
 ): ReadModels {
-  let reached = beforeAll
+  let reached = startOfLog
   /** Whether `reached` comes from a batch. */
   let positionKnown = false
   /** Whether the last batch began where the previous one ended: no other process advanced the tables meanwhile. */

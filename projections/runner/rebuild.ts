@@ -6,7 +6,7 @@ import type { OnParked } from './apply.ts'
 import { readCheckpoint } from './batch.ts'
 import type { LogReader } from './log.ts'
 import { type Progress, replay, withScratchSchema } from './replay.ts'
-import { beforeAll } from './schema.ts'
+import { startOfLog } from './schema.ts'
 
 const nextSchema = `${liveSchema}_next`
 const formerSchema = `${liveSchema}_former`
@@ -56,7 +56,7 @@ async function catchUpWithLiveTables(
     const reached = await readCheckpoint(client)
     await client.query('select pg_advisory_lock($1)', [projectionLock])
     const { rows } = await client.query<{ position: bigint }>(`select position from ${liveSchema}.checkpoint`)
-    const live = rows[0]?.position ?? beforeAll
+    const live = rows[0]?.position ?? startOfLog
     // Unreachable even after another replay: the live tables' position is not one of this log.
     if (live <= reached || live === missed) return
     missed = live

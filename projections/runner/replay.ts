@@ -6,7 +6,7 @@ import { applyPage } from './apply-page.ts'
 import { readCheckpoint } from './batch.ts'
 import type { LogPage, LogReader } from './log.ts'
 import { withOwnConnection } from './own-connection.ts'
-import { beforeAll, createReadModelSchema, dropQueryIndexes } from './schema.ts'
+import { createReadModelSchema, dropQueryIndexes, startOfLog } from './schema.ts'
 
 /** The progress of a replay: the number of applied events, and positions, of which only the ratio is meaningful. */
 export type Progress = { events: number; position: bigint; head: bigint }
@@ -66,7 +66,7 @@ export async function replay(
   log: LogReader,
   options: { upTo?: bigint; onParked: OnParked; onProgress: (progress: Progress) => void },
 ): Promise<void> {
-  const head = options.upTo ?? (await log.head()) ?? beforeAll
+  const head = options.upTo ?? (await log.head()) ?? startOfLog
   await client.query(beginKeyedPlans)
   await applyUpTo(head, client, log, options)
   await client.query(endKeyedPlans)
@@ -82,7 +82,7 @@ async function applyUpTo(
   let events = 0
   const next = async (after: bigint | undefined): Promise<LogPage> => {
     if (after === undefined || after >= head) return { entries: [], through: undefined }
-    const page = await log.readPage(after === beforeAll ? undefined : after, pageSize)
+    const page = await log.readPage(after === startOfLog ? undefined : after, pageSize)
     if (page.through === undefined || page.through <= head) return page
     return { entries: page.entries.filter((entry) => entry.position <= head), through: head }
   }

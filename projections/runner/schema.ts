@@ -35,7 +35,7 @@ export const fingerprint: string = createHash('sha256')
   .slice(0, 16)
 
 /** The position before the first event. */
-export const beforeAll = -1n
+export const startOfLog = -1n
 
 /**
  * Creates the empty tables of every read model in a new schema. Must run in a transaction.
@@ -46,7 +46,7 @@ export async function createReadModelSchema(db: ClientBase, schema: string, logg
   for (const ddl of [ownTables, ...projectors.map((projector) => projector.ddl)]) {
     await db.query(logged ? ddl : ddl.replaceAll('create table', 'create unlogged table'))
   }
-  await db.query('insert into checkpoint (position, fingerprint) values ($1, $2)', [beforeAll, fingerprint])
+  await db.query('insert into checkpoint (position, fingerprint) values ($1, $2)', [startOfLog, fingerprint])
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Pool } from 'pg'
 import type { LogEntry } from '../../src/domain/recorded.ts'
 import { readCheckpoint } from './batch.ts'
 import type { LogReader } from './log.ts'
-import { beforeAll } from './schema.ts'
+import { startOfLog } from './schema.ts'
 
 type ParkedStream = {
   stream: string
@@ -35,10 +35,10 @@ export async function projectionStatus(db: Pool, log: LogReader): Promise<Projec
 /** The checkpoint and lag of the read models. */
 export async function projectionLag(db: Pool, log: LogReader): Promise<ProjectionLag> {
   const checkpoint = await readCheckpoint(db)
-  const head = (await log.head()) ?? beforeAll
+  const head = (await log.head()) ?? startOfLog
   const waiting =
     head > checkpoint
-      ? await log.readPage(checkpoint === beforeAll ? undefined : checkpoint, mostCounted)
+      ? await log.readPage(checkpoint === startOfLog ? undefined : checkpoint, mostCounted)
       : undefined
   return {
     checkpoint: String(checkpoint),

@@ -7,10 +7,10 @@ import { causeOf } from '../commands/origin.ts'
 import { newId } from '../credentials/id.ts'
 import { explainRefusal, refuseUnusable } from '../ledger/connection/refused-at-start.ts'
 import { LedgerFrozen } from '../ledger/connection/unavailable.ts'
-import type { Gate } from '../ledger/gate.ts'
 import { identify } from '../ledger/identity.ts'
 import { connectLedger, type Ledger } from '../ledger/ledger.ts'
 import { checkLog, WrongLog } from '../ledger/log-check.ts'
+import type { LogGuard } from '../ledger/log-guard.ts'
 import { watchLog } from '../ledger/watch.ts'
 import { printToStderr } from '../terminal/output.ts'
 import { showProgress } from '../terminal/progress.ts'
@@ -31,8 +31,8 @@ export type OpenOptions = {
  * Connects to the event store and checks that `$all` can be read.
  * @throws EventStoreRefused, LedgerUnavailable
  */
-export async function reachLedger(url: string, gate: Gate): Promise<Ledger> {
-  const ledger = connect(url, gate)
+export async function reachLedger(url: string, guard: LogGuard): Promise<Ledger> {
+  const ledger = connect(url, guard)
   try {
     await ledger.lastEvent()
     return ledger
@@ -42,15 +42,15 @@ export async function reachLedger(url: string, gate: Gate): Promise<Ledger> {
   }
 }
 
-function connect(url: string, gate: Gate): Ledger {
+function connect(url: string, guard: LogGuard): Ledger {
   try {
-    return connectLedger(url, undefined, gate)
+    return connectLedger(url, undefined, guard)
   } catch (error) {
     return refuseUnusable(error)
   }
 }
 
-/** `connected` is the ledger without the gate that holds appends back during a freeze. */
+/** `connected` is the ledger without the guard that holds appends back during a freeze. */
 type Parts = {
   connected: Ledger
   ledger: Ledger
@@ -102,12 +102,12 @@ async function identifyLog(ledger: Ledger, url: string): Promise<void> {
 
 /** Compares the log with the read models after each new connection. @returns a function that stops it */
 export function watchLogConnection(
-  { ledger, gate, db, log }: { ledger: Ledger; gate: Gate; db: Pool; log: Logger },
+  { ledger, guard, db, log }: { ledger: Ledger; guard: LogGuard; db: Pool; log: Logger },
   { onWrongLog }: NonNullable<OpenOptions['supervise']>,
 ): () => Promise<void> {
   const ending = new AbortController()
   const check = async () => checkLog(ledger, await readKnownLog(db))
-  const watched = watchLog(ledger, gate, check, ending.signal, {
+  const watched = watchLog(ledger, guard, check, ending.signal, {
     onBreak: (err) => log.warn({ err }, 'log.connection_lost'),
     onWrong: onWrongLog,
   })

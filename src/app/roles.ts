@@ -1,3 +1,6 @@
-/** The kinds of work of a process. Roles can be split over machines, and each may run several times. */
+/**
+ * The kinds of work of an operating-system process. Roles can be split over machines, and each may run several times.
+ * `reactions` runs the process managers of src/processes.
+ */
 export const roles = ['api', 'projector', 'reactions', 'dispatcher'] as const
 export type Role = (typeof roles)[number]

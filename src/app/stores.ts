@@ -21,7 +21,7 @@ import { type AppendGate, createAppendGate } from '../freeze/append-gate.ts'
 import { freezable } from '../freeze/freezable.ts'
 import { createIdempotency } from '../idempotency/idempotency.ts'
 import { createExecute } from '../ledger/execute.ts'
-import { createGate } from '../ledger/gate.ts'
+import { createLogGuard } from '../ledger/log-guard.ts'
 import { createTail, type Tail } from '../ledger/tail.ts'
 import { createMailing } from '../mail/mailing.ts'
 import { createProviders } from '../payments/providers.ts'
@@ -139,8 +139,8 @@ export async function connectStores(
   const close = undo.run
   try {
     const traces = await startTraces(config, log, undo)
-    const gate = createGate()
-    const connected = await reachLedger(addresses.eventstoreUrl, gate)
+    const guard = createLogGuard()
+    const connected = await reachLedger(addresses.eventstoreUrl, guard)
     undo.push(() => connected.close())
     const { db, hotDb, projectionDb, locksDb } = createPools(
       addresses.databaseUrl,
@@ -157,7 +157,7 @@ export async function connectStores(
     const onParked = (parked: object) => log.error(parked, 'projection.stream_parked')
     const { eventstoreUrl: url } = addresses
     if (use.prepare) await prepareLog({ connected, ledger, url, db, projectionDb, onParked }, use)
-    if (use.supervise) undo.push(watchLogConnection({ ledger, gate, db, log }, use.supervise))
+    if (use.supervise) undo.push(watchLogConnection({ ledger, guard, db, log }, use.supervise))
     const clocks = clocksOf(url, db)
     const tail = createTail(ledger)
     const batches = traces.batches(tail)

@@ -20,7 +20,8 @@ export function loadSale(services: Ports<'ledger'>, place: SalePlace): Promise<L
 }
 
 /**
- * @param loaded the state of the sale, if it has been read
+ * Executes a command on a sale.
+ * @param found the state of the sale, if it has been read
  * @returns the sale afterwards, its revision, and whether the command changed it
  * @throws Refusal as `decideSale` does
  */

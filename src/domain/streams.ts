@@ -40,6 +40,7 @@ export const deliveryStream = (deliveryId: string): string => streamName('delive
 export const deliveryIdIn = (stream: string): string => stream.slice('delivery-'.length)
 export const saleStream = (tenantId: string, provider: Provider, saleIdHash: string): string =>
   streamName('sale', saleKey(tenantId, provider, saleIdHash))
+/** Its category is `notice`, the first name of links: recorded names never change. */
 export const linkStream = (tenantId: string, provider: Provider, linkHash: string): string =>
   streamName('notice', linkKey(tenantId, provider, linkHash))
 

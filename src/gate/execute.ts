@@ -15,11 +15,11 @@ import { actorOfRequester } from './requester.ts'
 /**
  * Runs the operation of a consumed confirmation, and records that it was run. After a crash before the record
  * it is run again, which changes nothing more. After a crash behind the record only the sealed request is
- * left, which a worker destroys.
- * @param origin the request that consumed the confirmation, or the worker that resumes it
+ * left, which a process manager destroys.
+ * @param origin the request that consumed the confirmation, or the process manager that resumes it
  * @throws Refusal when the rules no longer allow it; it is then over, and recorded as refused
  */
-export async function execute<Result>(
+export async function runConsumed<Result>(
   services: OperationPorts,
   operation: GatedOperation<Result>,
   confirmation: RequestedConfirmation,
@@ -27,7 +27,7 @@ export async function execute<Result>(
   origin: Origin,
 ): Promise<Result> {
   const { confirmationId, tenantId, tokenId, requestId: correlationId } = confirmation
-  // The actor is always the requester, even if a worker resumes it.
+  // The actor is always the requester, even if a process manager resumes it.
   const actor = actorOfRequester(tokenId)
   const cause: Origin = {
     requestId: origin.requestId,
@@ -47,7 +47,7 @@ export async function execute<Result>(
     throw error
   }
   await recordExecution(services, confirmation, { outcome: 'done', reason: null }, origin).catch(
-    leaveToWorker,
+    leaveToProcessManager,
   )
   return result
 }
@@ -56,7 +56,7 @@ export async function execute<Result>(
  * The operation was run, and its answer may show a secret once. A failing store must not cost the caller that
  * answer.
  */
-function leaveToWorker(error: unknown): void {
+function leaveToProcessManager(error: unknown): void {
   const passes =
     error instanceof LedgerUnavailable || error instanceof ReadModelsBehind || isDatabaseTrouble(error)
   if (!passes) throw error

@@ -5,7 +5,7 @@ import { lifetimeSeconds, type RequestedConfirmation } from '../domain/confirmat
 import type { Client } from '../domain/confirmations/events.ts'
 import { Refusal, type RefusalCode } from '../domain/refusal.ts'
 import type { Ports } from '../ports.ts'
-import { execute } from './execute.ts'
+import { runConsumed } from './execute.ts'
 import type { GatedOperation, RequestInput } from './operation.ts'
 import type { ApprovalPorts } from './ports.ts'
 import { destroyRequest, hashOf, keepRequest, requestHashOf } from './request.ts'
@@ -57,7 +57,7 @@ export async function passGate<Result>(
     consumption(services, operation, call),
     call.origin,
   )
-  return { passed: true, result: await execute(services, operation, consumed, request, call.origin) }
+  return { passed: true, result: await runConsumed(services, operation, consumed, request, call.origin) }
 }
 
 /**

@@ -29,7 +29,10 @@ type ExecuteOptions<State, C extends Category> = {
   run?: Resumable | undefined
   /** Called with the decided events before they are appended; throws to refuse them. */
   admit?: ((events: EventOf<C>[]) => void) | undefined
-  /** Awaited after the append: checks that the other facts that the decision relied on still held. */
+  /**
+   * Awaited after the append: confirms that a lock over other streams was held throughout. If it rejects, the events
+   * stay recorded and the caller gets 503. See decision 0078.
+   */
   proof?: (() => Promise<void>) | undefined
   /** Whether to wait until the read models show the events. The default is true. */
   waits?: boolean

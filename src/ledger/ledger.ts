@@ -19,7 +19,7 @@ import { type Connection, createConnection } from './connection/connection.ts'
 import { classifyError, isInvalidPosition } from './connection/errors.ts'
 import type { NodeClient } from './connection/node-client.ts'
 import { LedgerUnavailable } from './connection/unavailable.ts'
-import { createGate, type Gate } from './gate.ts'
+import { createLogGuard, type LogGuard } from './log-guard.ts'
 import { collect } from './reads.ts'
 import { subscribed } from './subscription.ts'
 
@@ -66,7 +66,7 @@ export type Ledger = {
   subscribe(after: bigint | undefined, signal: AbortSignal): AsyncIterable<LogEntry>
   /** The position of the log's last event; undefined when it is empty. */
   head(): Promise<bigint | undefined>
-  /** The id of the log, undefined when it has none. Bypasses the gate, as all methods below do. */
+  /** The id of the log, undefined when it has none. Bypasses the guard, as all methods below do. */
   identity(): Promise<string | undefined>
   /** Yields once when a connection is established, and ends or fails with it. */
   followIdentity(signal: AbortSignal): AsyncIterable<unknown>
@@ -93,31 +93,31 @@ const defaultLimits: LedgerLimits = { tryMs: 2500, callMs: 7000 }
 /**
  * Connects to an EventStoreDB, and reconnects when it becomes unreachable.
  * @param url as `parseAddress` takes it
- * @param gate must be open before each attempt to read or write the log
+ * @param guard must be open before each attempt to read or write the log
  */
 export function connectLedger(
   url: string,
   limits: LedgerLimits = defaultLimits,
-  gate: Gate = createGate(),
+  guard: LogGuard = createLogGuard(),
 ): Ledger {
   const connection = createConnection(url)
-  const store = { connection, limits, gate }
-  const ungated = { connection, limits, gate: createGate() }
+  const store = { connection, limits, guard }
+  const unguarded = { connection, limits, guard: createLogGuard() }
   return {
     readStream: (stream, most = Number.POSITIVE_INFINITY) => readStream(store, stream, most),
     append: (stream, expected, events, cause) => append(store, stream, expected, events, cause),
     readPage: (after, limit) => readPage(store, after, limit),
     subscribe: (after, signal) => subscribe(store, after, signal),
     async head() {
-      const last = await readEvents(ungated, 'the end of the log cannot be read', (client) =>
+      const last = await readEvents(unguarded, 'the end of the log cannot be read', (client) =>
         client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 }),
       )
       return last[0]?.event?.position.commit
     },
-    identity: () => readIdentity(ungated),
-    followIdentity: (signal) => followIdentity(ungated, signal),
-    eventAt: (position) => eventAt(ungated, position),
-    lastEvent: () => readOneEvent(ungated, { direction: BACKWARDS, fromPosition: END }),
+    identity: () => readIdentity(unguarded),
+    followIdentity: (signal) => followIdentity(unguarded, signal),
+    eventAt: (position) => eventAt(unguarded, position),
+    lastEvent: () => readOneEvent(unguarded, { direction: BACKWARDS, fromPosition: END }),
     close() {
       connection.close()
       return Promise.resolve()
@@ -125,7 +125,7 @@ export function connectLedger(
   }
 }
 
-type Store = { connection: Connection; limits: LedgerLimits; gate: Gate }
+type Store = { connection: Connection; limits: LedgerLimits; guard: LogGuard }
 
 const ownStreams = streamNameFilter({ prefixes: [...ownPrefixes] })
 
@@ -149,11 +149,11 @@ async function readPage(store: Store, after: bigint | undefined, limit: number):
 }
 
 async function* subscribe(
-  { connection, limits, gate }: Store,
+  { connection, limits, guard }: Store,
   after: bigint | undefined,
   signal: AbortSignal,
 ): AsyncIterable<LogEntry> {
-  if (!gate.isOpen()) await gate.passed()
+  if (!guard.isOpen()) await guard.passed()
   const begin = (client: NodeClient) =>
     client.subscribeToAll({ fromPosition: startingAt(after), filter: ownStreams })
   for await (const { event } of subscribed(connection, begin, signal, limits.callMs)) {
@@ -195,12 +195,12 @@ async function readStreamPage(
 }
 
 const readEvents = <E extends ResolvedEvent | AllStreamResolvedEvent>(
-  { connection, limits, gate }: Store,
+  { connection, limits, guard }: Store,
   what: string,
   begin: (client: NodeClient) => StreamingRead<E>,
 ): Promise<E[]> =>
   connection.call(what, limits.callMs, async (node, leftMs) => {
-    if (!gate.isOpen()) await gate.passed()
+    if (!guard.isOpen()) await guard.passed()
     return collect(begin(node.client), node, Math.min(leftMs, limits.tryMs))
   })
 
@@ -251,7 +251,7 @@ async function append(
   events: readonly DomainEvent[],
   cause: Cause,
 ): Promise<AppendOutcome> {
-  const { connection, limits, gate } = store
+  const { connection, limits, guard } = store
   const encoded = events.map(({ type, data }) => ({
     id: randomUUID(),
     type,
@@ -264,7 +264,7 @@ async function append(
   try {
     const { revision, position } = await connection.call(what, limits.callMs, async ({ client }, leftMs) => {
       // Checked before each attempt: since the one before, the store may have been replaced by another log.
-      if (!gate.isOpen()) await gate.passed()
+      if (!guard.isOpen()) await guard.passed()
       return client.appends.append(stream, last, encoded, Math.min(leftMs, limits.tryMs))
     })
     return { appended: true, revision, position: position ?? (await positionOf(store, stream, revision)) }

@@ -12,7 +12,7 @@ const maxKept = 5000
  */
 const pushTimeoutMs = 20
 
-const beforeAll = -1n
+const startOfLog = -1n
 
 /**
  * Keeps the newest part of the log in memory, for a reader that is never far behind. Each event is then
@@ -53,7 +53,7 @@ export function createTail(ledger: Ledger): Tail {
   return {
     head: () => ledger.head(),
     async readPage(after, limit): Promise<Page> {
-      const from = after ?? beforeAll
+      const from = after ?? startOfLog
       if (completeAfter === undefined || from < completeAfter) return ledger.readPage(after, limit)
       forget(from)
       if (kept.length === 0) await Promise.race([arrival.promise, setTimeout(pushTimeoutMs)])
@@ -66,7 +66,7 @@ export function createTail(ledger: Ledger): Tail {
     },
     async *follow(after, signal, onBreak) {
       kept = []
-      completeAfter = after ?? beforeAll
+      completeAfter = after ?? startOfLog
       for await (const entry of follow(ledger, after, signal, onBreak)) {
         keep(entry)
         yield entry

@@ -1,21 +1,21 @@
 import { setTimeout } from 'node:timers/promises'
-import type { Gate } from './gate.ts'
 import type { Ledger } from './ledger.ts'
 import { WrongLog } from './log-check.ts'
+import type { LogGuard } from './log-guard.ts'
 
 const pauseMs = 200
 
 /**
- * Compares the log on each new connection to the store, and keeps the gate open while that connection lasts.
- * After a reconnect the store may hold another log, so the gate closes until the log is compared again. Returns
+ * Compares the log on each new connection to the store, and keeps the guard open while that connection lasts.
+ * After a reconnect the store may hold another log, so the guard closes until the log is compared again. Returns
  * when the signal aborts or the log is wrong.
  * @param check compares the log with the read models; throws WrongLog when they do not match
  * @param onBreak called once for each lost connection
- * @param onWrong called once, when the gate is closed for good
+ * @param onWrong called once, when the guard is closed for good
  */
 export async function watchLog(
   ledger: Pick<Ledger, 'followIdentity'>,
-  gate: Gate,
+  guard: LogGuard,
   check: () => Promise<void>,
   signal: AbortSignal,
   { onBreak, onWrong }: { onBreak: (error: unknown) => void; onWrong: (error: WrongLog) => void },
@@ -23,22 +23,22 @@ export async function watchLog(
   while (!signal.aborted) {
     try {
       // A log without an identity never yields anything here, so it is compared first.
-      if (!gate.isOpen()) await check()
+      if (!guard.isOpen()) await check()
       for await (const _ of ledger.followIdentity(signal)) {
         await check()
-        gate.open()
+        guard.open()
       }
-      if (gate.isOpen() && !signal.aborted) onBreak(new Error('the event store ended the subscription'))
+      if (guard.isOpen() && !signal.aborted) onBreak(new Error('the event store ended the subscription'))
     } catch (error) {
       if (error instanceof WrongLog) {
-        gate.fail(error)
+        guard.fail(error)
         onWrong(error)
         return
       }
-      if (gate.isOpen() && !signal.aborted) onBreak(error)
+      if (guard.isOpen() && !signal.aborted) onBreak(error)
     }
     if (signal.aborted) return
-    gate.close()
+    guard.close()
     await setTimeout(pauseMs, undefined, { signal }).catch(() => undefined)
   }
 }

@@ -7,7 +7,7 @@ import {
 import { changeConfirmation, loadConfirmation } from '../commands/confirmations.ts'
 import { momentOf, type Origin } from '../commands/origin.ts'
 import { Refusal } from '../domain/refusal.ts'
-import { execute, recordExecution } from '../gate/execute.ts'
+import { recordExecution, runConsumed } from '../gate/execute.ts'
 import type { ApprovalPorts } from '../gate/ports.ts'
 import { findOperation } from '../gate/registry.ts'
 import { destroyRequest, openRequest } from '../gate/request.ts'
@@ -18,7 +18,7 @@ import type { Process } from './process.ts'
 import { originOfProcess, processOf, type Trouble } from './process-manager.ts'
 
 type Options = {
-  /** How long the request that consumed or approved a confirmation has to run it before a worker does. */
+  /** How long the request that consumed or approved a confirmation has to run it before its process manager does. */
   graceMs?: number
   onTrouble: (trouble: Trouble) => void
 }
@@ -100,7 +100,7 @@ async function resumeConfirmation(services: ApprovalPorts, id: string, origin: O
     // The vault was restored from an older backup, so the request is unknown.
     return recordExecution(services, confirmation, { outcome: 'refused', reason: 'request_gone' }, origin)
   }
-  await unlessRefused(execute(services, operation, confirmation, request, origin))
+  await unlessRefused(runConsumed(services, operation, confirmation, request, origin))
 }
 
 /** The refusal is recorded, and no caller waits for it. */

@@ -6,7 +6,7 @@ import type { Process } from './process.ts'
 import { originOfProcess, processOf, type Trouble } from './process-manager.ts'
 
 type Options = {
-  /** How long the request that began an erasure has to finish it before a worker does. */
+  /** How long the request that began an erasure has to finish it before its process manager does. */
   graceMs?: number
   onTrouble: (trouble: Trouble) => void
 }

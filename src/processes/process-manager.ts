@@ -13,7 +13,7 @@ export const originOfProcess = (): { requestId: string; actor: string } => ({
 export type Trouble = { id: string; error: unknown }
 
 /** The limits of a poll: without the items that wait after a failure, and no more than it can advance. */
-export type Wanted = { except: string[]; most: number }
+export type PollLimits = { except: string[]; most: number }
 
 /** A process manager: what is due, and the next step of each item. */
 export type ProcessManager<Due> = {
@@ -21,7 +21,7 @@ export type ProcessManager<Due> = {
   name: string
   everyMs: number
   /** Lists the items that are due, the most urgent first. */
-  due(wanted: Wanted): Promise<readonly Due[]>
+  due(wanted: PollLimits): Promise<readonly Due[]>
   idOf(due: Due): string
   /**
    * Takes the next step. It may be repeated, after a crash or by another process, and must then have the same
@@ -41,8 +41,12 @@ export type ProcessManager<Due> = {
   wakeSignal?: WakeSignal
 }
 
-/** What every process needs: the clock, and a log that responds only while the stores do. */
-type Stores = { ledger: { head(): Promise<unknown> }; now(): Date }
+/** What every process manager needs: the clock, and the stores, which are asked whether they respond. */
+type Stores = {
+  ledger: { head(): Promise<unknown> }
+  db: { query(text: string): Promise<unknown> }
+  now(): Date
+}
 
 /**
  * Makes a polled process of a process manager. Every due item is advanced; a failing one is retried with
@@ -50,7 +54,7 @@ type Stores = { ledger: { head(): Promise<unknown> }; now(): Date }
  * off. Only the backoff is kept in memory: what is due is in a read model.
  */
 export function processOf<Due>(
-  { ledger, now }: Stores,
+  { ledger, db, now }: Stores,
   onTrouble: (trouble: Trouble) => void,
   manager: ProcessManager<Due>,
 ): Process {
@@ -95,7 +99,8 @@ export function processOf<Due>(
       await advance(one)
       backoff.succeeded(id)
     } catch (error) {
-      await ledger.head()
+      // Both throw while a store does not respond: then the item is not at fault.
+      await Promise.all([ledger.head(), db.query('select 1')])
       onTrouble({ id, error })
       backoff.failed(id)
     }

@@ -8,7 +8,7 @@ import type { Process } from './process.ts'
 import { originOfProcess, processOf, type Trouble } from './process-manager.ts'
 
 type Options = {
-  /** How long the request that received a sale has to advance it before a worker does. */
+  /** How long the request that received a sale has to advance it before its process manager does. */
   graceMs?: number
   onTrouble: (trouble: Trouble) => void
 }

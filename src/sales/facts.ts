@@ -12,14 +12,14 @@ export function factFrom(
   at: string,
 ): SaleFact {
   const { notificationId } = notification
-  const told = { notificationId, payload, occurredAt: inUtc(notification.at), at }
+  const common = { notificationId, payload, occurredAt: inUtc(notification.at), at }
   switch (notification.type) {
     case 'renewed': {
       const { paymentId, amount, currency, links = [] } = notification
       const paidUntil = momentOrNull(notification.paidUntil)
       return SaleFact.parse({
         type: 'SaleRenewed',
-        data: { ...told, paymentId, links, paidUntil, amount, currency },
+        data: { ...common, paymentId, links, paidUntil, amount, currency },
       })
     }
     case 'refunded': {
@@ -27,25 +27,25 @@ export function factFrom(
       const payment = notification.payment ?? notification.link
       return SaleFact.parse({
         type: 'SaleRefunded',
-        data: { ...told, refundId, payment, amount, cumulative, currency, full },
+        data: { ...common, refundId, payment, amount, cumulative, currency, full },
       })
     }
     case 'ended':
       return SaleFact.parse({
         type: 'SaleEnded',
-        data: { ...told, paidUntil: momentOrNull(notification.paidUntil) },
+        data: { ...common, paidUntil: momentOrNull(notification.paidUntil) },
       })
     case 'payment named': {
       const { names, isFirst } = notification
       const paidUntil = momentOrNull(notification.paidUntil)
-      return SaleFact.parse({ type: 'PaymentNamed', data: { ...told, names, isFirst, paidUntil } })
+      return SaleFact.parse({ type: 'PaymentNamed', data: { ...common, names, isFirst, paidUntil } })
     }
     case 'subscription': {
       const { links = [], sold = null, quantity = null, paused = null } = notification
       const paidUntil = momentOrNull(notification.paidUntil)
       return SaleFact.parse({
         type: 'SubscriptionTold',
-        data: { ...told, links, sold, quantity, paused, paidUntil },
+        data: { ...common, links, sold, quantity, paused, paidUntil },
       })
     }
     default: {
@@ -53,7 +53,7 @@ export function factFrom(
       const payment = notification.payment ?? notification.link
       return SaleFact.parse({
         type: disputeTypes[type],
-        data: { ...told, disputeId, payment, amount, currency },
+        data: { ...common, disputeId, payment, amount, currency },
       })
     }
   }

@@ -12,7 +12,7 @@ import type { KnownSale, SaleCommand } from '../domain/sales/sale.ts'
 import { licenseStream } from '../domain/streams.ts'
 import type { Loaded } from '../ledger/load.ts'
 import type { Ports } from '../ports.ts'
-import { unlessKeyTypeGone } from './key-type-gone.ts'
+import { undefinedIfKeyTypeGone } from './key-type-gone.ts'
 import { bindLinks } from './links.ts'
 import type { AdvancePorts } from './ports.ts'
 
@@ -91,7 +91,7 @@ async function issue(
       causeOf(origin, at),
       { found: { state: before, revision: 'no_stream' }, proof },
     ),
-  ).catch(unlessKeyTypeGone)
+  ).catch(undefinedIfKeyTypeGone)
   if (!minted) return keyTypeGone
   const { state: license, events } = minted
   if (license.status === 'absent') throw new Error('a license that was issued is there')

@@ -1,5 +1,5 @@
 import { sha256 } from '../credentials/sha256.ts'
-import { SaleEvent } from '../domain/sales/events.ts'
+import { SaleReceived } from '../domain/sales/events.ts'
 import { saleKeyName } from '../domain/sales/key.ts'
 import type { PaymentNotification } from '../payments/notification.ts'
 import type { Ports } from '../ports.ts'
@@ -72,5 +72,3 @@ export async function receivedFrom(
   })
   return data
 }
-
-const [SaleReceived] = SaleEvent.options

@@ -7,7 +7,7 @@ import { licenses } from '../domain/licenses/license.ts'
 import { type KnownSale, type SaleCommand, salePaymentStatus } from '../domain/sales/sale.ts'
 import type { Loaded } from '../ledger/load.ts'
 import type { Ports } from '../ports.ts'
-import { unlessKeyTypeGone } from './key-type-gone.ts'
+import { undefinedIfKeyTypeGone } from './key-type-gone.ts'
 import { bindLinks } from './links.ts'
 import { termsOfPlan } from './plan.ts'
 
@@ -45,7 +45,9 @@ async function followSale(
   if (terms === null || terms.keyTypeId === sale.keyTypeId) await follow()
   else {
     const place = { tenantId: sale.tenantId, productId: sale.productId ?? '', keyTypeId: terms.keyTypeId }
-    const followed = await usingKeyType(services, place, (proof) => follow(proof)).catch(unlessKeyTypeGone)
+    const followed = await usingKeyType(services, place, (proof) => follow(proof)).catch(
+      undefinedIfKeyTypeGone,
+    )
     // The read models do not show yet that it is deleted.
     if (followed === undefined && product) {
       const keyTypes = product.keyTypes.filter(({ keyTypeId }) => keyTypeId !== terms.keyTypeId)

@@ -19,7 +19,7 @@ export type LicenseLookup = {
   at: string
   tenant: Pick<PresentTenant, 'status' | 'plan'>
   planIsFull: boolean
-  /** The active devices, oldest activation first; at most {@link mostSeats}. */
+  /** The active devices, oldest activation first; at most {@link maxSeatsListed}. */
   seated: Seat[]
   /** The events that decided, oldest first. */
   deciding: HistoryEntry[]
@@ -33,7 +33,7 @@ type Question = {
 }
 
 /** More seats than a readable sentence can list. */
-const mostSeats = 20
+const maxSeatsListed = 20
 
 /**
  * @throws Refusal `license_not_found`, `moment_in_the_future`; StateUnreadable while the read models are
@@ -64,7 +64,7 @@ async function lookUpNow(
     throw new StateUnreadable('the license is changing right now; try again')
   const tenant = await findTenant(db, tenantId)
   if (!tenant) throw new StateUnreadable('the state of this tenant cannot be read right now; try again')
-  const seated = await listSeated(db, licenseId, mostSeats)
+  const seated = await listSeated(db, licenseId, maxSeatsListed)
   const devices = [...(deviceId === undefined ? [] : [deviceId]), ...seated.map((seat) => seat.deviceId)]
   const deciding = await readEffectiveEvents(db, licenseId, found.revision, devices)
   const planIsFull = await isPlanFull(tenant.plan, () => countActiveDevices(db, tenantId))
@@ -95,7 +95,7 @@ async function lookUpAsOf(
     at,
     tenant,
     planIsFull: await isPlanFull(tenant.plan, () => activeDevicesThen(services, then)),
-    seated: seated.slice(0, mostSeats),
+    seated: seated.slice(0, maxSeatsListed),
     deciding,
   }
 }

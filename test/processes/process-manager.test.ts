@@ -3,14 +3,15 @@
  * off no item.
  */
 import { beforeEach, expect, test } from 'vitest'
-import { type ProcessManager, processOf, type Wanted } from '../../src/processes/process-manager.ts'
+import { type PollLimits, type ProcessManager, processOf } from '../../src/processes/process-manager.ts'
 
 let due: string[]
-let wanted: Wanted[]
+let wanted: PollLimits[]
 let advanced: string[]
 let trouble: string[]
 let failing: Set<string>
 let storesAreDown: boolean
+let postgresIsDown: boolean
 let nowMs: number
 
 beforeEach(() => {
@@ -20,6 +21,7 @@ beforeEach(() => {
   trouble = []
   failing = new Set()
   storesAreDown = false
+  postgresIsDown = false
   nowMs = 0
 })
 
@@ -27,6 +29,11 @@ const services = {
   ledger: {
     async head() {
       if (storesAreDown) throw new Error('the stores are down')
+    },
+  },
+  db: {
+    async query() {
+      if (postgresIsDown) throw new Error('Postgres is down')
     },
   },
   now: () => new Date(nowMs),
@@ -92,6 +99,15 @@ test('while the stores are down the poll fails as a whole, and nothing counts as
   failing.clear()
   await poll()
   expect(advanced).toStrictEqual(['a', 'b'])
+})
+
+test('while Postgres alone is down the poll fails as a whole, and nothing counts as failed', async () => {
+  due = ['a', 'b']
+  failing.add('a')
+  postgresIsDown = true
+  const { poll } = manager()
+  await expect(poll()).rejects.toThrow('Postgres is down')
+  expect({ advanced, trouble }).toStrictEqual({ advanced: [], trouble: [] })
 })
 
 test('a poll advances no more than its limit, and is repeated at once while there is more', async () => {

@@ -18,35 +18,37 @@ export const ParkedReason = z.enum([
 ])
 export type ParkedReason = z.infer<typeof ParkedReason>
 
+/** The intent: any process that resumes the sale after a crash issues this license and no other. */
+export const SaleReceived = z.object({
+  type: z.literal('SaleReceived'),
+  data: z.strictObject({
+    ...common,
+    /** keyledger's id of the sale. */
+    id: z.string().min(1),
+    tenantId: Slug,
+    provider: Provider,
+    /** The provider's id of the sale. */
+    saleId: ForeignId,
+    sessionId: ForeignId,
+    links: z.array(SaleLink),
+    sold: SoldItem,
+    quantity: z.int().min(1),
+    /** null when the provider names no email address. */
+    customer: Holder.nullable(),
+    amount: Amount,
+    currency: Currency,
+    productName: z.string(),
+    paidUntil: Moment.nullable(),
+    test: z.boolean(),
+    licenseId: z.string().min(1),
+    /** The name under which the vault keeps the license's key, from its creation until its delivery. */
+    keyName: z.string().min(1).max(300),
+  }),
+})
+
 /** Everything a `sale-<tenant>.<provider>.<hash>` stream may hold. A recorded shape is never edited: add a new type. */
 export const SaleEvent = z.discriminatedUnion('type', [
-  /** The intent: any process that resumes the sale after a crash issues this license and no other. */
-  z.object({
-    type: z.literal('SaleReceived'),
-    data: z.strictObject({
-      ...common,
-      /** keyledger's id of the sale. */
-      id: z.string().min(1),
-      tenantId: Slug,
-      provider: Provider,
-      /** The provider's id of the sale. */
-      saleId: ForeignId,
-      sessionId: ForeignId,
-      links: z.array(SaleLink),
-      sold: SoldItem,
-      quantity: z.int().min(1),
-      /** null when the provider names no email address. */
-      customer: Holder.nullable(),
-      amount: Amount,
-      currency: Currency,
-      productName: z.string(),
-      paidUntil: Moment.nullable(),
-      test: z.boolean(),
-      licenseId: z.string().min(1),
-      /** The name under which the vault keeps the license's key, from its creation until its delivery. */
-      keyName: z.string().min(1).max(300),
-    }),
-  }),
+  SaleReceived,
   /** The product and key type to issue. */
   z.object({
     type: z.literal('SaleMapped'),

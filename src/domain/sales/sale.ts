@@ -18,8 +18,8 @@ export type KnownSale = Omit<Received, 'at' | 'notificationId' | 'payload' | 'oc
   /** When the key type was determined: the license's duration counts from then. */
   mappedAt: string | null
   /**
-   * More was paid for than its key type allows per purchase, which is `sold`. The license covers what was
-   * paid for.
+   * More was paid for than its key type allows: `sold` is the most units that it sells per purchase. The license
+   * covers what was paid for.
    */
   exceeded: { sold: number } | null
   licensedAt: string | null
@@ -29,7 +29,10 @@ export type KnownSale = Omit<Received, 'at' | 'notificationId' | 'payload' | 'oc
   /** How many facts are recorded; `settledThrough` is how many of them the license reflects. */
   factCount: number
   settledThrough: number
-  /** A link was added for which facts may have been kept. */
+  /**
+   * A link was added after `SaleReceived`, and facts may have been kept for it. The first links need no mark, since
+   * issuing the license binds all of them.
+   */
   unboundLinks: boolean
   duplicates: number
   receivedAt: string

@@ -29,7 +29,7 @@ export class TargetDiffers extends Error {
   }
 }
 
-const beforeAll: CopyPosition = { events: 0, source: undefined, target: undefined }
+const startOfLog: CopyPosition = { events: 0, source: undefined, target: undefined }
 const maxTriesWithoutProgress = 10
 const pollMs = 250
 
@@ -42,7 +42,7 @@ const pollMs = 250
  *   failures of a store
  */
 export async function copyLog(source: LogSource, target: RawLog, options: CopyOptions): Promise<number> {
-  let place = await compare(source, target, beforeAll, options.onProgress)
+  let place = await compare(source, target, startOfLog, options.onProgress)
   for (let failures = 0; ; ) {
     const before = place.events
     try {

@@ -2,25 +2,25 @@ import { withTimeout } from '../async/timeout.ts'
 import { LedgerUnavailable } from './connection/unavailable.ts'
 
 /** Guards all reads and writes of the log: it is open while the log is known to be the right one. */
-export type Gate = {
+export type LogGuard = {
   /** Lets the hot path skip the wait. */
   isOpen(): boolean
   /**
-   * Waits until the gate is open. @throws LedgerUnavailable when it stays closed for too long; the error given
-   * to {@link Gate.fail}
+   * Waits until the guard is open. @throws LedgerUnavailable when it stays closed for too long; the error given
+   * to {@link LogGuard.fail}
    */
   passed(): Promise<void>
   open(): void
-  /** Closes the gate until `open` is called. */
+  /** Closes the guard until `open` is called. */
   close(): void
-  /** Closes the gate for good, with the error to throw. */
+  /** Closes the guard for good, with the error to throw. */
   fail(why: Error): void
 }
 
 /** The same as the time limit of one attempt of an append. */
 const openTimeoutMs = 2500
 
-export function createGate(waitMs = openTimeoutMs): Gate {
+export function createLogGuard(waitMs = openTimeoutMs): LogGuard {
   let opening: PromiseWithResolvers<void> | undefined
   let failure: Error | undefined
   return {
