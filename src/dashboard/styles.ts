@@ -8,6 +8,7 @@ const files = [
   'frame/tables.css',
   'frame/forms.css',
   'frame/copy.css',
+  'products/products.css',
   'approvals/approvals.css',
   'frame/plots.css',
   'frame/top.css',

@@ -58,7 +58,11 @@ const idFor = (path: string): string => {
   return 'nobody-has-this'
 }
 const urlOf = ({ path }: Route) =>
-  path.replace(':id', idFor(path)).replace(':secret', 'a'.repeat(43)).replace(':action', 'revoke')
+  path
+    .replace(':id', idFor(path))
+    .replace(':secret', 'a'.repeat(43))
+    .replace(':action', 'revoke')
+    .replace(':keyType', 'nobody-has-this')
 
 test('the router lists every route', () => {
   expect(routes.map(nameOf)).toEqual(expect.arrayContaining(open))
@@ -152,6 +156,18 @@ describe('a form', () => {
 
 /** The permission that each route requires, by decision. */
 const needed: Record<string, Permission> = {
+  'GET /dashboard/new-product': 'manage_products',
+  'POST /dashboard/products': 'manage_products',
+  'GET /dashboard/products/:id/edit': 'manage_products',
+  'POST /dashboard/products/:id/edit': 'manage_products',
+  'GET /dashboard/products/:id/test-mode': 'manage_products',
+  'POST /dashboard/products/:id/test-mode': 'manage_products',
+  'POST /dashboard/products/:id/test-keys': 'manage_products',
+  'GET /dashboard/products/:id/new-key-type': 'manage_products',
+  'POST /dashboard/products/:id/key-types': 'manage_products',
+  'GET /dashboard/products/:id/key-types/:keyType/edit': 'manage_products',
+  'POST /dashboard/products/:id/key-types/:keyType/edit': 'manage_products',
+  'POST /dashboard/products/:id/key-types/:keyType/delete': 'manage_products',
   'GET /dashboard/tokens/new': 'manage_tokens',
   'POST /dashboard/tokens': 'manage_tokens',
   'POST /dashboard/tokens/:id/revoke': 'manage_tokens',

@@ -81,6 +81,24 @@ function localizeTimes(root) {
 const isTyping = ({ target, ctrlKey, metaKey, altKey }) =>
   ctrlKey || metaKey || altKey || target.isContentEditable || target.matches('input, textarea, select')
 
+/** Shows the id that the server makes from a name when the field of the id is left empty. */
+function suggestId(place) {
+  const input = place.querySelector('input')
+  const name = document.getElementById(place.dataset.idOf)
+  const suggest = () => {
+    const plain = name.value
+      .normalize('NFKD')
+      .toLowerCase()
+      .replace(/\p{M}+/gu, '')
+    input.placeholder = plain
+      .replace(/[^a-z0-9]+/g, '-')
+      .slice(0, 63)
+      .replace(/^-+|-+$/g, '')
+  }
+  name.addEventListener('input', suggest)
+  suggest()
+}
+
 /** So often a page that somebody looks at asks how many requests wait, and so much later when it gets no answer. */
 const countEveryMs = 700
 const countAgainMs = 5000
@@ -115,6 +133,7 @@ function keepCount(badge) {
   timer = setTimeout(ask, countEveryMs)
 }
 
+for (const place of document.querySelectorAll('[data-id-of]')) suggestId(place)
 for (const badge of document.querySelectorAll('[data-waiting]')) keepCount(badge)
 if (window.SimpleWebAuthnBrowser?.browserSupportsWebAuthn()) {
   for (const form of document.querySelectorAll('form[data-passkey]')) usePasskeys(form)

@@ -5,16 +5,15 @@ import { isId } from '../../credentials/id.ts'
 import type { IssuedLicense, Seat } from '../../domain/licenses/license.ts'
 import { may, type Role } from '../../domain/members/roles.ts'
 import { Refusal } from '../../domain/refusal.ts'
-import type { GatedOperation, RequestInput } from '../../gate/operation.ts'
+import type { GatedOperation } from '../../gate/operation.ts'
 import { revokeLicense } from '../../gate/operations/revoke-license.ts'
 import { reinstateLicense, reseatDevice, takeBackImport } from '../../gate/operations/undo.ts'
-import { passGate } from '../../gate/pass.ts'
-import { addressOf } from '../../http/address.ts'
 import { notFound, problemOfRefusal } from '../../http/problem.ts'
+import { askApproval } from '../frame/ask-approval.ts'
 import { formOf, line } from '../frame/forms.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
-import { originOfMember, principalOf } from '../session/principal.ts'
+import { principalOf } from '../session/principal.ts'
 import { actionView } from './actions-view.ts'
 
 /** What a member fills in, or the page that they come from does. */
@@ -123,27 +122,13 @@ export function licenseActions(app: FastifyInstance, { services, show }: PageCon
     const filled = formOf(RequestForm, request)
     const input = { parameters: { id: license.licenseId }, query: {}, body: action.body(filled) }
     try {
-      return reply.redirect(`/dashboard/approvals/${await confirmationOf(request, action, input)}`, 303)
+      return reply.redirect(
+        `/dashboard/approvals/${await askApproval(services, request, action.operation, input)}`,
+        303,
+      )
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
       return page(request, reply, filled.device, `${problemOfRefusal(error.code).message}.`)
     }
   })
-
-  const confirmationOf = async (request: ActionRequest, { operation }: Action, input: RequestInput) => {
-    const { tenantId, memberId } = principalOf(request)
-    const outcome = await passGate(services, operation, {
-      tenantId,
-      tokenId: memberId,
-      client: {
-        address: addressOf(request),
-        userAgent: request.headers['user-agent']?.slice(0, 256) ?? null,
-      },
-      request: input,
-      origin: originOfMember(request),
-      confirmationId: undefined,
-    })
-    if (outcome.passed) throw new Error('a request without an approval passed the gate')
-    return outcome.confirmation.confirmationId
-  }
 }

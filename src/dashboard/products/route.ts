@@ -1,23 +1,30 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { listProducts } from '../../../projections/products/queries.ts'
 import { countUnlicensed } from '../../../projections/trials/queries.ts'
-import { Slug } from '../../domain/values.ts'
-import { notFound } from '../../http/problem.ts'
+import { may } from '../../domain/members/roles.ts'
 import { queryOf } from '../frame/lists.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { principalOf } from '../session/principal.ts'
+import { type ProductRequest, productOf } from './found.ts'
+import { keyTypeForms } from './key-type-route.ts'
+import { productForms } from './product-route.ts'
+import { testModePages } from './test-mode-route.ts'
 import { productsView, productView } from './view.ts'
 
 const member = pageRoute({ page: 'member' })
 const pageSize = 50
 
-type OneRequest = FastifyRequest<{ Params: { id: string } }>
+/** The products and their key types, and the forms that create and change them. */
+export function productPages(app: FastifyInstance, context: PageContext): void {
+  const { services, cursors, show } = context
+  productForms(app, context)
+  keyTypeForms(app, context)
+  testModePages(app, context)
 
-/** The products and their key types, read only; they are changed through the API. */
-export function productPages(app: FastifyInstance, { services, cursors, show }: PageContext): void {
   app.get('/products', member, async (request, reply) => {
-    const { tenantId } = principalOf(request)
+    const { tenantId, role } = principalOf(request)
+    const mayManage = may(role, 'manage_products')
     const { cursor } = queryOf(request)
     const boundTo = [tenantId, 'dashboard products']
     const keyset = { after: cursors.read(boundTo, cursor), limit: pageSize }
@@ -25,20 +32,19 @@ export function productPages(app: FastifyInstance, { services, cursors, show }: 
     return show(reply, {
       title: 'Products',
       nav: 'products',
-      content: (view) => productsView(view, { products, cursor, next: cursors.write(boundTo, next) }),
+      content: (view) =>
+        productsView(view, { products, cursor, next: cursors.write(boundTo, next), mayManage }),
     })
   })
 
-  app.get('/products/:id', member, async (request: OneRequest, reply) => {
-    const { tenantId } = principalOf(request)
-    const productId = Slug.safeParse(request.params.id).data
-    const product = productId && (await services.findProduct(tenantId, productId))
-    if (!product) throw notFound('product')
-    const unlicensed = await countUnlicensed(services.db, tenantId, productId)
+  app.get('/products/:id', member, async (request: ProductRequest, reply) => {
+    const { tenantId, role } = principalOf(request)
+    const product = await productOf(services, request)
+    const unlicensed = await countUnlicensed(services.db, tenantId, product.productId)
     return show(reply, {
       title: product.name,
       nav: 'products',
-      content: () => productView(product, unlicensed),
+      content: () => productView(product, unlicensed, may(role, 'manage_products')),
     })
   })
 }

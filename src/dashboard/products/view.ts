@@ -10,9 +10,16 @@ import type { View } from '../frame/page.ts'
 import { badge, empty, facts, heading, pager, section, table } from '../frame/parts.ts'
 import { entitlementTags } from '../licenses/view.ts'
 
-type Products = { products: readonly PresentProduct[]; cursor: string | undefined; next: string | null }
+type Products = {
+  products: readonly PresentProduct[]
+  cursor: string | undefined
+  next: string | null
+  mayManage: boolean
+}
 
-export function productsView(view: View, { products, cursor, next }: Products): Html {
+const newProduct = html`<a class="button" href="/dashboard/new-product">New product</a>`
+
+export function productsView(view: View, { products, cursor, next, mayManage }: Products): Html {
   const rows = products.map(({ productId, name, keyPrefix, keyTypes, createdAt }): Content[] => [
     html`<span
       ><a href=${`/dashboard/products/${productId}`}>${name}</a><span class="sub mono">${productId}</span></span
@@ -22,12 +29,15 @@ export function productsView(view: View, { products, cursor, next }: Products): 
     ago(createdAt, view.now),
   ])
   return html`<div>
-    ${heading('Products', 'The apps that licenses are issued for.')}
+    ${heading('Products', 'The apps that licenses are issued for.', mayManage && products.length > 0 && newProduct)}
     ${
       products.length === 0
         ? empty(
             'No products yet',
-            'Create one with POST /v1/products and an API token that has the products:write scope.',
+            mayManage
+              ? 'Create your app with the first kind of license that you sell for it.'
+              : 'An owner or an admin of the workspace creates them.',
+            mayManage && newProduct,
           )
         : html`<div class="sheeted">
             ${table({
@@ -46,12 +56,17 @@ export function productsView(view: View, { products, cursor, next }: Products): 
   </div>`
 }
 
-export function productView(product: PresentProduct, unlicensed: Unlicensed): Html {
+export function productView(product: PresentProduct, unlicensed: Unlicensed, mayManage: boolean): Html {
   const { productId, name, keyPrefix, settings, keyTypes, createdAt } = product
   const { trialDurationDays: trial } = settings
-  const licenses = html`<a class="button second" href=${`/dashboard/licenses?product=${productId}`}>View licenses</a>`
+  const path = `/dashboard/products/${productId}`
+  const actions = [
+    html`<a class="button second" href=${`/dashboard/licenses?product=${productId}`}>View licenses</a>`,
+    mayManage && html`<a class="button second" href=${`${path}/test-mode`}>Test mode</a>`,
+    mayManage && html`<a class="button" href=${`${path}/edit`}>Edit</a>`,
+  ]
   return html`<div>
-    ${heading(name, copyable('product ID', productId), licenses)}
+    ${heading(name, copyable('product ID', productId), actions)}
     <div class="sheet">
       ${facts([
         ['Key prefix', html`<code>${keyPrefix}</code>`],
@@ -65,7 +80,14 @@ export function productView(product: PresentProduct, unlicensed: Unlicensed): Ht
       ])}
     </div>
     ${section('Unlicensed installs', unlicensedSheet(unlicensed), 'Installs that have reported and have no license yet.')}
-    ${section('Key types', html`<div class="stack">${keyTypes.map(keyTypeCard)}</div>`, 'A license gets its limits from its key type when it is issued.')}
+    ${section(
+      'Key types',
+      html`<div class="stack">
+        ${keyTypes.map((keyType) => keyTypeCard(keyType, mayManage ? path : undefined))}
+        ${mayManage && html`<div><a class="button second" href=${`${path}/new-key-type`}>New key type</a></div>`}
+      </div>`,
+      'A license gets its limits from its key type when it is issued.',
+    )}
   </div>`
 }
 
@@ -91,7 +113,8 @@ function unlicensedSheet({ trial, free_tier, expired, sharedMachines }: Unlicens
   </div>`
 }
 
-function keyTypeCard(keyType: KeyType): Html {
+/** @param path of the product, for members who may change it */
+function keyTypeCard(keyType: KeyType, path: string | undefined): Html {
   const { keyTypeId, name, deviceLimit, duration, onExpiry, entitlements, price, sellInMultiples } = keyType
   return html`<div class="sheet stack">
     <div>
@@ -113,6 +136,12 @@ function keyTypeCard(keyType: KeyType): Html {
       ['Sold in multiples', sellInMultiples ? 'yes' : 'no'],
     ])}
     ${entitlementTags(entitlements)}
+    ${
+      path !== undefined &&
+      html`<div>
+        <a class="button second" href=${`${path}/key-types/${keyTypeId}/edit`} aria-label=${`Edit key type ${name}`}>Edit</a>
+      </div>`
+    }
   </div>`
 }
 

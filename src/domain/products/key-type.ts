@@ -11,6 +11,9 @@ export const Entitlements = z
     message: 'must be sorted and unique',
   })
 
+/** Any list of entitlements in that form. */
+export const entitlementSet = (entries: readonly string[]): string[] => [...new Set(entries)].sort()
+
 export const Duration = z.strictObject({
   count: z.int().min(1).max(1000),
   unit: z.enum(['day', 'month', 'year']),

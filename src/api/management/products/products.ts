@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { listProducts, type PresentProduct } from '../../../../projections/products/queries.ts'
 import { changeProduct, createProduct } from '../../../commands/products/products.ts'
+import { keyPrefixOf } from '../../../domain/products/key-prefix.ts'
 import { SlugInPath, slugOf } from '../../../domain/values.ts'
 import { productAsOf } from '../../../history/as-of.ts'
 import { asOfFrom, asOfQuery } from '../../../http/as-of.ts'
@@ -12,7 +13,7 @@ import { answer, errors, pageOf, pageQuery } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
 import type { Ports } from '../../../ports.ts'
 import { answerPage } from '../page.ts'
-import { keyPrefixOf, keyTypeFrom, productChange, productIn, productOut, settingsFrom } from './schemas.ts'
+import { keyTypeFrom, productChange, productIn, productOut, settingsFrom } from './schemas.ts'
 
 export const oneProduct = z.object({ product: productOut })
 const onlyProductId = z.strictObject({ productId: SlugInPath })

@@ -6,6 +6,7 @@ import {
   defaultKeyType,
   Entitlement,
   Entitlements,
+  entitlementSet,
   type KeyType,
   OnExpiry,
   Price,
@@ -75,8 +76,8 @@ export function keyTypeChangeFrom(
   const { entitlements, fallbackEntitlements, price, ...rest } = fields
   return defined({
     ...rest,
-    entitlements: entitlements && sortedSet(entitlements),
-    fallbackEntitlements: fallbackEntitlements && sortedSet(fallbackEntitlements),
+    entitlements: entitlements && entitlementSet(entitlements),
+    fallbackEntitlements: fallbackEntitlements && entitlementSet(fallbackEntitlements),
     price: price && {
       priceId: price.priceId,
       verified: false,
@@ -87,8 +88,6 @@ export function keyTypeChangeFrom(
     },
   })
 }
-
-const sortedSet = (entries: readonly string[]): string[] => [...new Set(entries)].sort()
 
 type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
 
@@ -151,10 +150,4 @@ export function settingsFrom(body: z.infer<typeof productChange>): SettingsChang
     if (Object.hasOwn(beside, field)) throw invalid(`body ${field}: sent twice; send it once`)
   }
   return defined({ ...beside, ...settings })
-}
-
-/** `Acme Editor 2` becomes `ACMEEDIT`; a name without usable letters gets a generic prefix. */
-export function keyPrefixOf(name: string): string {
-  const letters = slugOf(name).replaceAll('-', '').toUpperCase().slice(0, 8)
-  return letters.length >= 2 ? letters : 'KEY'
 }

@@ -1,0 +1,36 @@
+import type { FastifyRequest } from 'fastify'
+import type { GatedOperation, RequestInput } from '../../gate/operation.ts'
+import { passGate } from '../../gate/pass.ts'
+import type { ApprovalPorts } from '../../gate/ports.ts'
+import { addressOf } from '../../http/address.ts'
+import { originOfMember, principalOf } from '../session/principal.ts'
+
+/**
+ * Requests a gated operation on behalf of a member, as API clients request it: nothing is executed yet.
+ * @returns the id of the confirmation that a member has to approve
+ * @throws Refusal when it could never run
+ */
+export async function askApproval(
+  services: ApprovalPorts,
+  request: FastifyRequest,
+  operation: GatedOperation<unknown>,
+  input: RequestInput,
+): Promise<string> {
+  const { tenantId, memberId } = principalOf(request)
+  const outcome = await passGate(services, operation, {
+    tenantId,
+    tokenId: memberId,
+    client: clientOf(request),
+    request: input,
+    origin: originOfMember(request),
+    confirmationId: undefined,
+  })
+  if (outcome.passed) throw new Error('a request without an approval passed the gate')
+  return outcome.confirmation.confirmationId
+}
+
+/** The browser that a request comes from, as its approver sees it. */
+export const clientOf = (request: FastifyRequest) => ({
+  address: addressOf(request),
+  userAgent: request.headers['user-agent']?.slice(0, 256) ?? null,
+})

@@ -1,0 +1,34 @@
+import type { FastifyRequest } from 'fastify'
+import type { PresentProduct } from '../../../projections/products/queries.ts'
+import type { KeyType } from '../../domain/products/key-type.ts'
+import { findKeyType } from '../../domain/products/product.ts'
+import { Slug } from '../../domain/values.ts'
+import { notFound } from '../../http/problem.ts'
+import type { Ports } from '../../ports.ts'
+import { principalOf } from '../session/principal.ts'
+
+export type ProductRequest = FastifyRequest<{ Params: { id: string } }>
+export type KeyTypeRequest = FastifyRequest<{ Params: { id: string; keyType: string } }>
+
+/** The product that a page is about. @throws Problem 404, also for a malformed id and another tenant's product */
+export async function productOf(
+  services: Ports<'findProduct'>,
+  request: ProductRequest,
+): Promise<PresentProduct> {
+  const { tenantId } = principalOf(request)
+  const productId = Slug.safeParse(request.params.id).data
+  const product = productId && (await services.findProduct(tenantId, productId))
+  if (!product) throw notFound('product')
+  return product
+}
+
+/** The key type that a page is about, and its product. @throws Problem 404 */
+export async function keyTypeOfPage(
+  services: Ports<'findProduct'>,
+  request: KeyTypeRequest,
+): Promise<{ product: PresentProduct; keyType: KeyType }> {
+  const product = await productOf(services, request as unknown as ProductRequest)
+  const keyType = findKeyType(product, request.params.keyType)
+  if (!keyType) throw notFound('key type')
+  return { product, keyType }
+}

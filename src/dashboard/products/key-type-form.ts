@@ -1,0 +1,75 @@
+import { z } from 'zod'
+import { defaultKeyType, Entitlement, entitlementSet, type KeyType } from '../../domain/products/key-type.ts'
+import { Slug, slugOf } from '../../domain/values.ts'
+import { type FilledForm, newForm } from '../frame/filled-form.ts'
+import { checked, optionalOf, optionalWhole, wantedLine, words } from '../frame/typed.ts'
+
+const entitlements = words
+  .refine((list) => list.length <= 100, 'Enter at most 100 entitlements.')
+  .superRefine((list, context) => {
+    const wrong = list.find((name) => !Entitlement.safeParse(name).success)
+    if (wrong === undefined) return
+    const message = `“${wrong}” cannot be used. An entitlement begins with a small letter or a digit, and has only small letters, digits and . _ : -`
+    context.addIssue({ code: 'custom', message })
+  })
+
+/** The fields of a key type, on its own page and on that of a new product. */
+export const keyTypeFields = {
+  keyTypeName: wantedLine(200, 'Enter a name.'),
+  deviceLimit: optionalWhole(1, 100_000),
+  durationCount: optionalWhole(1, 1000),
+  durationUnit: z.enum(['day', 'month', 'year']).optional().default('year'),
+  onExpiry: z.enum(['expire', 'fallback']).optional().default('expire'),
+  entitlements,
+  fallbackEntitlements: entitlements,
+  sellInMultiples: checked,
+  maxQuantity: optionalWhole(1, 100_000),
+}
+
+export const wrongId = 'Use small letters, digits and hyphens.'
+
+/** The id of a new key type, which may be left empty. */
+export const newKeyTypeId = { keyTypeId: optionalOf(Slug, wrongId) }
+
+const Fields = z.object(keyTypeFields)
+type Fields = z.infer<typeof Fields>
+
+/** Everything of a key type that a member fills in; its price is mapped elsewhere. */
+export function keyTypeOf(fields: Fields): Omit<KeyType, 'keyTypeId' | 'price'> {
+  const { keyTypeName: name, durationCount: count, durationUnit: unit, ...rest } = fields
+  const { deviceLimit, onExpiry, sellInMultiples, maxQuantity } = rest
+  return {
+    name,
+    deviceLimit,
+    duration: count === null ? null : { count, unit },
+    onExpiry,
+    entitlements: entitlementSet(rest.entitlements),
+    fallbackEntitlements: entitlementSet(rest.fallbackEntitlements),
+    sellInMultiples,
+    maxQuantity,
+  }
+}
+
+/** A key type that is not there yet; undefined when its name gives no id. */
+export function newKeyTypeOf(fields: Fields & { keyTypeId: string | undefined }): KeyType | undefined {
+  const keyTypeId = fields.keyTypeId ?? slugOf(fields.keyTypeName)
+  return keyTypeId === '' ? undefined : { ...defaultKeyType, ...keyTypeOf(fields), keyTypeId }
+}
+
+/** The first values of a form about this key type. */
+export const keyTypeValues = (keyType: Omit<KeyType, 'price'>) => ({
+  keyTypeName: keyType.name,
+  keyTypeId: keyType.keyTypeId,
+  deviceLimit: keyType.deviceLimit === null ? '' : String(keyType.deviceLimit),
+  durationCount: keyType.duration === null ? '' : String(keyType.duration.count),
+  durationUnit: keyType.duration?.unit ?? 'year',
+  onExpiry: keyType.onExpiry,
+  entitlements: keyType.entitlements.join('\n'),
+  fallbackEntitlements: keyType.fallbackEntitlements.join('\n'),
+  sellInMultiples: keyType.sellInMultiples ? 'on' : '',
+  maxQuantity: keyType.maxQuantity === null ? '' : String(keyType.maxQuantity),
+})
+
+/** The form of a new key type: one device, without an end. */
+export const newKeyTypeForm = (): FilledForm =>
+  newForm({ ...keyTypeValues(defaultKeyType), keyTypeName: '', keyTypeId: '' })

@@ -1,0 +1,159 @@
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { z } from 'zod'
+import { countLicensesOfKeyType } from '../../../projections/licenses/queries.ts'
+import { momentOf } from '../../commands/origin.ts'
+import { addKeyType, changeKeyType } from '../../commands/products/products.ts'
+import { newId } from '../../credentials/id.ts'
+import { sameJson } from '../../domain/equality.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import { deleteKeyType } from '../../gate/operations/delete-key-type.ts'
+import { askApproval } from '../frame/ask-approval.ts'
+import { type FilledForm, newForm, readForm, typedIn, withProblem } from '../frame/filled-form.ts'
+import { runOnce } from '../frame/once.ts'
+import { pageRoute } from '../frame/page-route.ts'
+import { refusedForm, sentenceOf } from '../frame/refused.ts'
+import type { PageContext } from '../page-context.ts'
+import { originOfMember } from '../session/principal.ts'
+import { type KeyTypeRequest, keyTypeOfPage, type ProductRequest, productOf } from './found.ts'
+import { consequencesOf } from './key-type-change.ts'
+import {
+  keyTypeFields,
+  keyTypeOf,
+  keyTypeValues,
+  newKeyTypeForm,
+  newKeyTypeId,
+  newKeyTypeOf,
+} from './key-type-form.ts'
+import { editKeyTypeView, newKeyTypeView, reviewView } from './key-type-view.ts'
+import { changedMeanwhile } from './product-route.ts'
+
+const manage = pageRoute({ page: 'manage_products' })
+
+const NewForm = z.object({ ...keyTypeFields, ...newKeyTypeId })
+const EditForm = z.object({
+  ...keyTypeFields,
+  /** When the product last changed before the form was opened. */
+  seen: z.string().max(40),
+  reviewed: z.enum(['yes', 'back']).optional(),
+})
+
+/** Where key types are created, changed and deleted. */
+export function keyTypeForms(app: FastifyInstance, context: PageContext): void {
+  newPages(app, context)
+  editPages(app, context)
+  deletion(app, context)
+}
+
+const statusOf = (form: FilledForm): number => (Object.keys(form.problems).length > 0 ? 422 : 200)
+
+function newPages(app: FastifyInstance, { services, show }: PageContext): void {
+  const page = async (request: ProductRequest, reply: FastifyReply, form: FilledForm, operation: string) => {
+    const product = await productOf(services, request)
+    return show(
+      reply,
+      {
+        title: 'New key type',
+        nav: 'products',
+        content: ({ token }) => newKeyTypeView({ token, product }, operation, form),
+      },
+      statusOf(form),
+    )
+  }
+
+  app.get('/products/:id/new-key-type', manage, (request: ProductRequest, reply) =>
+    page(request, reply, newKeyTypeForm(), newId('req')),
+  )
+
+  app.post('/products/:id/key-types', manage, async (request: ProductRequest, reply) => {
+    const { tenantId, productId } = await productOf(services, request)
+    const { filled, data } = readForm(NewForm, request)
+    const again = (form: FilledForm) => page(request, reply, form, typedIn(filled, 'operation'))
+    if (!data) return again(filled)
+    const keyType = newKeyTypeOf(data)
+    if (!keyType)
+      return again(withProblem(filled, 'keyTypeId', 'No ID can be made from the name. Enter one.'))
+    try {
+      await runOnce(services, request, async (own, origin) => {
+        await addKeyType(own, tenantId, productId, keyType, origin)
+        return null
+      })
+    } catch (error) {
+      const taken = `There is a key type with the ID ${keyType.keyTypeId} already. Enter another ID.`
+      const form = refusedForm(error, filled, { key_type_exists: ['keyTypeId', taken] })
+      return page(request, reply, form, newId('req'))
+    }
+    request.session.notice = { kind: 'done', text: `Key type ${keyType.name} was created.` }
+    return reply.redirect(`/dashboard/products/${productId}`, 303)
+  })
+}
+
+function editPages(app: FastifyInstance, { services, show }: PageContext): void {
+  const placeOf = async (request: KeyTypeRequest) => {
+    const { product, keyType } = await keyTypeOfPage(services, request)
+    const { tenantId, productId } = product
+    const { keyTypeId } = keyType
+    const at = momentOf(services)
+    const { live } = await countLicensesOfKeyType(services.db, { tenantId, productId, keyTypeId }, at)
+    return { product, keyType, keyTypeId, live }
+  }
+  type Place = Awaited<ReturnType<typeof placeOf>>
+  const page = (reply: FastifyReply, place: Place, form: FilledForm) =>
+    show(
+      reply,
+      {
+        title: 'Edit key type',
+        nav: 'products',
+        content: ({ token }) => editKeyTypeView({ token, ...place }, form),
+      },
+      statusOf(form),
+    )
+
+  app.get('/products/:id/key-types/:keyType/edit', manage, async (request: KeyTypeRequest, reply) => {
+    const place = await placeOf(request)
+    const { keyType, product } = place
+    return page(reply, place, newForm({ ...keyTypeValues(keyType), seen: product.updatedAt }))
+  })
+
+  app.post('/products/:id/key-types/:keyType/edit', manage, async (request: KeyTypeRequest, reply) => {
+    const place = await placeOf(request)
+    const { product, keyType: before, keyTypeId, live } = place
+    const { filled, data } = readForm(EditForm, request)
+    if (!data || data.reviewed === 'back') return page(reply, place, filled)
+    const change = keyTypeOf(data)
+    const after = { ...before, ...change }
+    if (!sameJson(before, after)) {
+      if (data.seen !== product.updatedAt) {
+        return page(reply, place, changedMeanwhile(filled, product.updatedAt))
+      }
+      const consequences = consequencesOf(before, after, live)
+      if (data.reviewed === undefined && consequences.length > 0) {
+        return show(reply, {
+          title: 'Edit key type',
+          nav: 'products',
+          content: ({ token }) => reviewView({ token, ...place }, filled, consequences),
+        })
+      }
+    }
+    const { tenantId, productId } = product
+    await changeKeyType(services, tenantId, productId, keyTypeId, change, originOfMember(request))
+    request.session.notice = { kind: 'done', text: `Key type ${change.name} saved.` }
+    return reply.redirect(`/dashboard/products/${productId}`, 303)
+  })
+}
+
+/** Deletion is requested here as by an API client, and runs when it is approved. */
+function deletion(app: FastifyInstance, { services }: PageContext): void {
+  app.post('/products/:id/key-types/:keyType/delete', manage, async (request: KeyTypeRequest, reply) => {
+    const { product, keyType } = await keyTypeOfPage(services, request)
+    const { productId } = product
+    const parameters = { productId, keyTypeId: keyType.keyTypeId }
+    try {
+      const id = await askApproval(services, request, deleteKeyType, { parameters, query: {}, body: null })
+      return reply.redirect(`/dashboard/approvals/${id}`, 303)
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      request.session.notice = { kind: 'wrong', text: sentenceOf(error.code) }
+      return reply.redirect(`/dashboard/products/${productId}`, 303)
+    }
+  })
+}

@@ -1,0 +1,137 @@
+import { type Html, html } from '../../html.ts'
+import type { FilledForm } from '../frame/filled-form.ts'
+import { typedIn } from '../frame/filled-form.ts'
+import { checkField, choiceField, formProblem, textField } from '../frame/form-fields.ts'
+import { heading, section, tokenField } from '../frame/parts.ts'
+import { keyTypeInputs } from './key-type-fields.ts'
+
+const path = '/dashboard/products'
+
+/** The form of a new product with its first key type. */
+export function newProductView(token: string, operation: string, form: FilledForm): Html {
+  return html`<div class="narrow">
+    ${heading('New product', 'An app that you sell, with the first kind of license for it.')}
+    ${formProblem(form)}
+    <form method="post" action=${path}>
+      ${tokenField(token)}
+      <input type="hidden" name="operation" value=${operation} />
+      <div class="sheet stack">
+        ${nameField(form)}
+        <div data-id-of="name">
+${textField(form, {
+  name: 'productId',
+  label: 'Product ID',
+  hint: 'Your app sends it. It cannot be changed later. Leave empty to make it from the name.',
+  required: false,
+  maxlength: 63,
+})}
+</div>
+        ${textField(form, {
+          name: 'keyPrefix',
+          label: 'Key prefix',
+          hint: html`How license keys begin: <code>ACME-…</code>. Leave empty to make it from the name.`,
+          required: false,
+          maxlength: 8,
+        })}
+        ${unlicensedFields(form)}
+      </div>
+      ${section(
+        'First key type',
+        html`<div class="sheet stack">
+          ${textField(form, {
+            name: 'keyTypeName',
+            label: 'Name',
+            hint: 'For example Standard, Pro or Team. You can add more key types later.',
+            maxlength: 200,
+          })}
+          <div data-id-of="keyTypeName">
+${textField(form, {
+  name: 'keyTypeId',
+  label: 'Key type ID',
+  hint: 'It cannot be changed later. Leave empty to make it from the name.',
+  required: false,
+  maxlength: 63,
+})}
+</div>
+          ${keyTypeInputs(form)}
+        </div>`,
+        'What a license allows: each license is issued for one key type.',
+      )}
+      <div class="decide form-end">
+        <button>Create product</button>
+        <a class="button second" href=${path}>Cancel</a>
+      </div>
+    </form>
+  </div>`
+}
+
+const nameField = (form: FilledForm): Html =>
+  textField(form, { name: 'name', label: 'Name', hint: 'As your customers know it.', maxlength: 200 })
+
+const unlicensedFields = (form: FilledForm): Html => html`<div class="stack">
+  ${textField(form, {
+    name: 'trialDurationDays',
+    label: 'Trial, in days',
+    hint: 'How long the app can be tried without a license. 0 turns trials off; leave empty if your app decides.',
+    required: false,
+    inputmode: 'numeric',
+    maxlength: 4,
+  })}
+  ${checkField(form, {
+    name: 'freeTierEnabled',
+    label: 'Free tier',
+    hint: 'The app can be used without a license, with what it allows there.',
+  })}
+</div>`
+
+const times = [
+  ['second', 'seconds'],
+  ['minute', 'minutes'],
+  ['hour', 'hours'],
+  ['day', 'days'],
+] as const
+
+const refunds = [
+  ['revoke', 'Revoke the license'],
+  ['keep', 'Keep the license'],
+] as const
+
+/** The form of a product that exists; its test mode has a page of its own. */
+export function editProductView(token: string, productId: string, form: FilledForm): Html {
+  const own = `${path}/${productId}`
+  return html`<div class="narrow">
+    ${heading('Edit product', html`<code>${productId}</code>`)}
+    ${formProblem(form)}
+    <form class="sheet stack" method="post" action=${`${own}/edit`}>
+      ${tokenField(token)}
+      <input type="hidden" name="seen" value=${typedIn(form, 'seen')} />
+      ${nameField(form)}
+      ${textField(form, {
+        name: 'keyPrefix',
+        label: 'Key prefix',
+        hint: 'How new license keys begin. Keys that were issued keep theirs and stay valid.',
+        maxlength: 8,
+      })}
+      ${unlicensedFields(form)}
+      ${timeFields(form, 'lease', 'Offline use', 'How long an app keeps working without asking the server.')}
+      ${timeFields(form, 'revalidate', 'Checked again after', 'How long an app waits before it asks again.')}
+      ${choiceField(form, {
+        name: 'onRefund',
+        label: 'When a payment is refunded',
+        hint: 'Also when a dispute is lost.',
+        choices: refunds,
+      })}
+      <div class="decide">
+        <button>Save</button>
+        <a class="button second" href=${own}>Cancel</a>
+      </div>
+    </form>
+  </div>`
+}
+
+const timeFields = (form: FilledForm, name: 'lease' | 'revalidate', legend: string, hint: string): Html =>
+  html`<fieldset class="pair">
+    <legend>${legend}</legend>
+    ${textField(form, { name: `${name}Count`, label: 'Number', hint, inputmode: 'numeric', maxlength: 8 })}
+    ${choiceField(form, { name: `${name}Unit`, label: 'Unit', choices: times })}
+  </fieldset>`

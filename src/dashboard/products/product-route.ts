@@ -1,0 +1,116 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { momentOf } from '../../commands/origin.ts'
+import { changeProduct, createProduct } from '../../commands/products/products.ts'
+import { newId } from '../../credentials/id.ts'
+import { keyPrefixOf } from '../../domain/products/key-prefix.ts'
+import { decideProduct } from '../../domain/products/product.ts'
+import { slugOf } from '../../domain/values.ts'
+import { type FilledForm, readForm, typedIn, withProblem } from '../frame/filled-form.ts'
+import { runOnce } from '../frame/once.ts'
+import { pageRoute } from '../frame/page-route.ts'
+import { refusedForm } from '../frame/refused.ts'
+import type { PageContext } from '../page-context.ts'
+import { originOfMember, principalOf } from '../session/principal.ts'
+import { type ProductRequest, productOf } from './found.ts'
+import { newKeyTypeOf } from './key-type-form.ts'
+import { NewProductForm, newProductForm, ProductForm, productForm, settingsOf } from './product-form.ts'
+import { editProductView, newProductView } from './product-form-view.ts'
+
+const manage = pageRoute({ page: 'manage_products' })
+
+const path = '/dashboard/products'
+
+/** Where products are created and changed. Test mode has a page of its own. */
+export function productForms(app: FastifyInstance, context: PageContext): void {
+  newProductPages(app, context)
+  editPages(app, context)
+}
+
+const noIdFromName = 'No ID can be made from the name. Enter one.'
+
+function newProductPages(app: FastifyInstance, { services, show }: PageContext): void {
+  const page = (reply: FastifyReply, form: FilledForm, operation = newId('req')) =>
+    show(
+      reply,
+      {
+        title: 'New product',
+        nav: 'products',
+        content: ({ token }) => newProductView(token, operation, form),
+      },
+      Object.keys(form.problems).length > 0 ? 422 : 200,
+    )
+
+  app.get('/new-product', manage, (_request, reply) => page(reply, newProductForm()))
+
+  app.post('/products', manage, async (request: FastifyRequest, reply) => {
+    const { filled, data } = readForm(NewProductForm, request)
+    if (!data) return page(reply, filled, typedIn(filled, 'operation'))
+    const productId = data.productId ?? slugOf(data.name)
+    if (productId === '') return page(reply, withProblem(filled, 'productId', noIdFromName))
+    const keyType = newKeyTypeOf(data)
+    if (!keyType) return page(reply, withProblem(filled, 'keyTypeId', noIdFromName))
+    const { tenantId, plan } = principalOf(request)
+    const { name, keyPrefix = keyPrefixOf(name), freeTierEnabled, trialDurationDays } = data
+    try {
+      await runOnce(services, request, async (own, origin) => {
+        const settings = { freeTierEnabled, trialDurationDays }
+        const asked = { tenantId, plan, productId, name, keyPrefix, settings, keyTypes: [keyType] }
+        await createProduct(own, asked, origin)
+        return null
+      })
+    } catch (error) {
+      return page(
+        reply,
+        refusedForm(error, filled, {
+          product_exists: [
+            'productId',
+            `There is a product with the ID ${productId} already. Enter another ID.`,
+          ],
+        }),
+      )
+    }
+    request.session.notice = { kind: 'done', text: `${name} was created.` }
+    return reply.redirect(`${path}/${productId}`, 303)
+  })
+}
+
+function editPages(app: FastifyInstance, { services, show }: PageContext): void {
+  const page = (reply: FastifyReply, productId: string, form: FilledForm) =>
+    show(
+      reply,
+      {
+        title: 'Edit product',
+        nav: 'products',
+        content: ({ token }) => editProductView(token, productId, form),
+      },
+      Object.keys(form.problems).length > 0 ? 422 : 200,
+    )
+
+  app.get('/products/:id/edit', manage, async (request: ProductRequest, reply) => {
+    const product = await productOf(services, request)
+    return page(reply, product.productId, productForm(product))
+  })
+
+  app.post('/products/:id/edit', manage, async (request: ProductRequest, reply) => {
+    const product = await productOf(services, request)
+    const { tenantId, productId, updatedAt } = product
+    const { filled, data } = readForm(ProductForm, request)
+    if (!data) return page(reply, productId, filled)
+    const { name, keyPrefix } = data
+    const asked = { name, keyPrefix, settings: settingsOf(data) }
+    const command = { type: 'ChangeProduct', ...asked, at: momentOf(services) } as const
+    if (data.seen !== updatedAt && decideProduct(product, command).length > 0)
+      return page(reply, productId, changedMeanwhile(filled, updatedAt))
+    await changeProduct(services, tenantId, productId, asked, originOfMember(request))
+    request.session.notice = { kind: 'done', text: 'Product saved.' }
+    return reply.redirect(`${path}/${productId}`, 303)
+  })
+}
+
+/** The form again, so that a member does not undo the change of another without having been told. */
+export const changedMeanwhile = (form: FilledForm, updatedAt: string): FilledForm =>
+  withProblem(
+    { ...form, typed: { ...form.typed, seen: [updatedAt] } },
+    'form',
+    'The product was changed since you opened this page. Check the fields: saving replaces that change.',
+  )

@@ -1,0 +1,68 @@
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { z } from 'zod'
+import { disableTestMode, enableTestMode, switchTestModeOn } from '../../commands/checkout/test-mode.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import { type FilledForm, newForm, readForm, withProblem } from '../frame/filled-form.ts'
+import { formOf } from '../frame/forms.ts'
+import { pageRoute } from '../frame/page-route.ts'
+import { optionalLine } from '../frame/typed.ts'
+import type { PageContext } from '../page-context.ts'
+import { originOfMember } from '../session/principal.ts'
+import { type ProductRequest, productOf } from './found.ts'
+import { testModeView } from './test-mode-view.ts'
+
+const manage = pageRoute({ page: 'manage_products' })
+
+const KeysForm = z.object({ publishableKey: optionalLine(255), secretKey: optionalLine(255) })
+const SwitchForm = z.object({ mode: z.enum(['on', 'off']) })
+
+/** Where a product is put into test mode, and where the keys for the card provider's test checkout are set. */
+export function testModePages(app: FastifyInstance, { services, show }: PageContext): void {
+  const page = async (request: ProductRequest, reply: FastifyReply, form: FilledForm) => {
+    const product = await productOf(services, request)
+    return show(
+      reply,
+      {
+        title: 'Test mode',
+        nav: 'products',
+        content: ({ token }) => testModeView(token, product, form),
+      },
+      Object.keys(form.problems).length > 0 ? 422 : 200,
+    )
+  }
+  const done = (request: ProductRequest, reply: FastifyReply, text: string) => {
+    request.session.notice = { kind: 'done', text }
+    return reply.redirect(`/dashboard/products/${request.params.id}`, 303)
+  }
+
+  app.get('/products/:id/test-mode', manage, (request: ProductRequest, reply) =>
+    page(request, reply, newForm()),
+  )
+
+  app.post('/products/:id/test-mode', manage, async (request: ProductRequest, reply) => {
+    const product = await productOf(services, request)
+    const { mode } = formOf(SwitchForm, request)
+    if (mode === 'on') await switchTestModeOn(services, product, originOfMember(request))
+    else await disableTestMode(services, product, originOfMember(request))
+    return done(request, reply, mode === 'on' ? 'Test mode is on.' : 'Test mode is off.')
+  })
+
+  app.post('/products/:id/test-keys', manage, async (request: ProductRequest, reply) => {
+    const product = await productOf(services, request)
+    const { filled, data } = readForm(KeysForm, request)
+    // The secret key is not sent back to the browser.
+    const form = { ...filled, typed: { ...filled.typed, secretKey: [''] } }
+    if (!data) return page(request, reply, form)
+    const { publishableKey = '', secretKey = '' } = data
+    try {
+      const keys = { publishableKey, secretKey }
+      await enableTestMode(services, product, keys, request.id, originOfMember(request))
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.code !== 'test_keys_wanted') throw error
+      const problem =
+        'Enter a publishable key that begins with pk_test_ and a secret key that begins with sk_test_ or rk_test_.'
+      return page(request, reply, withProblem(form, 'form', problem))
+    }
+    return done(request, reply, 'Test mode is on, with these keys.')
+  })
+}
