@@ -5,6 +5,7 @@ import { findKeyType } from '../../domain/products/product.ts'
 import { Slug } from '../../domain/values.ts'
 import { notFound } from '../../http/problem.ts'
 import type { Ports } from '../../ports.ts'
+import type { Crumb } from '../frame/navigation.ts'
 import { principalOf } from '../session/principal.ts'
 
 export type ProductRequest = FastifyRequest<{ Params: { id: string } }>
@@ -32,3 +33,9 @@ export async function keyTypeOfPage(
   if (!keyType) throw notFound('key type')
   return { product, keyType }
 }
+
+/** The pages above one that changes a part of a product. */
+export const aboveIn = ({ productId, name }: { productId: string; name: string }): Crumb[] => [
+  { label: 'Products', href: '/dashboard/products' },
+  { label: name, href: `/dashboard/products/${productId}` },
+]

@@ -14,7 +14,7 @@ import { pageRoute } from '../frame/page-route.ts'
 import { refusedForm, sentenceOf } from '../frame/refused.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember } from '../session/principal.ts'
-import { type KeyTypeRequest, keyTypeOfPage, type ProductRequest, productOf } from './found.ts'
+import { aboveIn, type KeyTypeRequest, keyTypeOfPage, type ProductRequest, productOf } from './found.ts'
 import { consequencesOf } from './key-type-change.ts'
 import {
   keyTypeFields,
@@ -54,6 +54,7 @@ function newPages(app: FastifyInstance, { services, show }: PageContext): void {
       {
         title: 'New key type',
         nav: 'products',
+        trail: aboveIn(product),
         content: ({ token }) => newKeyTypeView({ token, product }, operation, form),
       },
       statusOf(form),
@@ -103,6 +104,7 @@ function editPages(app: FastifyInstance, { services, show }: PageContext): void 
       {
         title: 'Edit key type',
         nav: 'products',
+        trail: aboveIn(place.product),
         content: ({ token }) => editKeyTypeView({ token, ...place }, form),
       },
       statusOf(form),
@@ -130,6 +132,7 @@ function editPages(app: FastifyInstance, { services, show }: PageContext): void 
         return show(reply, {
           title: 'Edit key type',
           nav: 'products',
+          trail: aboveIn(product),
           content: ({ token }) => reviewView({ token, ...place }, filled, consequences),
         })
       }

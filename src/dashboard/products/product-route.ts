@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { PresentProduct } from '../../../projections/products/queries.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { changeProduct, createProduct } from '../../commands/products/products.ts'
 import { newId } from '../../credentials/id.ts'
@@ -11,7 +12,7 @@ import { pageRoute } from '../frame/page-route.ts'
 import { refusedForm } from '../frame/refused.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
-import { type ProductRequest, productOf } from './found.ts'
+import { aboveIn, type ProductRequest, productOf } from './found.ts'
 import { newKeyTypeOf } from './key-type-form.ts'
 import { NewProductForm, newProductForm, ProductForm, productForm, settingsOf } from './product-form.ts'
 import { editProductView, newProductView } from './product-form-view.ts'
@@ -75,32 +76,33 @@ function newProductPages(app: FastifyInstance, { services, show }: PageContext):
 }
 
 function editPages(app: FastifyInstance, { services, show }: PageContext): void {
-  const page = (reply: FastifyReply, productId: string, form: FilledForm) =>
+  const page = (reply: FastifyReply, product: PresentProduct, form: FilledForm) =>
     show(
       reply,
       {
         title: 'Edit product',
         nav: 'products',
-        content: ({ token }) => editProductView(token, productId, form),
+        trail: aboveIn(product),
+        content: ({ token }) => editProductView(token, product.productId, form),
       },
       Object.keys(form.problems).length > 0 ? 422 : 200,
     )
 
   app.get('/products/:id/edit', manage, async (request: ProductRequest, reply) => {
     const product = await productOf(services, request)
-    return page(reply, product.productId, productForm(product))
+    return page(reply, product, productForm(product))
   })
 
   app.post('/products/:id/edit', manage, async (request: ProductRequest, reply) => {
     const product = await productOf(services, request)
     const { tenantId, productId, updatedAt } = product
     const { filled, data } = readForm(ProductForm, request)
-    if (!data) return page(reply, productId, filled)
+    if (!data) return page(reply, product, filled)
     const { name, keyPrefix } = data
     const asked = { name, keyPrefix, settings: settingsOf(data) }
     const command = { type: 'ChangeProduct', ...asked, at: momentOf(services) } as const
     if (data.seen !== updatedAt && decideProduct(product, command).length > 0)
-      return page(reply, productId, changedMeanwhile(filled, updatedAt))
+      return page(reply, product, changedMeanwhile(filled, updatedAt))
     await changeProduct(services, tenantId, productId, asked, originOfMember(request))
     request.session.notice = { kind: 'done', text: 'Product saved.' }
     return reply.redirect(`${path}/${productId}`, 303)

@@ -8,7 +8,7 @@ import { pageRoute } from '../frame/page-route.ts'
 import { optionalLine } from '../frame/typed.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember } from '../session/principal.ts'
-import { type ProductRequest, productOf } from './found.ts'
+import { aboveIn, type ProductRequest, productOf } from './found.ts'
 import { testModeView } from './test-mode-view.ts'
 
 const manage = pageRoute({ page: 'manage_products' })
@@ -25,6 +25,7 @@ export function testModePages(app: FastifyInstance, { services, show }: PageCont
       {
         title: 'Test mode',
         nav: 'products',
+        trail: aboveIn(product),
         content: ({ token }) => testModeView(token, product, form),
       },
       Object.keys(form.problems).length > 0 ? 422 : 200,
