@@ -17,6 +17,7 @@ import type { UsageCounter } from './usage/counter.ts'
 import type { DeviceTelemetry } from './usage/device-telemetry.ts'
 import type { Installs } from './usage/installs.ts'
 import type { LimitHits } from './usage/limit-hits.ts'
+import type { Refusals } from './usage/refusals.ts'
 import type { TokenUse } from './usage/token-use.ts'
 import type { Machines } from './vault/machines.ts'
 import type { Secrets } from './vault/secrets.ts'
@@ -51,6 +52,7 @@ export type AllPorts = Lookups & {
   telemetry: DeviceTelemetry
   installs: Installs
   limitHits: LimitHits
+  refusals: Refusals
   attempts: Attempts
   fingerprint: Fingerprint
   /** Whether events may be delivered to an address. */

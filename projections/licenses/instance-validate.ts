@@ -24,7 +24,9 @@ import { type EntitlingColumns, entitlingFrom } from './rows.ts'
 type InstanceValidateParams = ClientLookupParams & { keyHash: string; instanceId: string }
 
 /** What was found for a license key on one instance, limited to what a verdict needs. `old key`: it was reminted. */
-export type InstanceKeyResult = { found: 'no license' } | { found: 'old key' } | LicenseOnInstance
+export type InstanceKeyResult = { found: 'no license' } | OldKey | LicenseOnInstance
+
+type OldKey = { found: 'old key'; licenseId: string }
 
 export type LicenseOnInstance = Entitling & {
   found: 'license'
@@ -93,7 +95,7 @@ export function createInstanceValidateLookup(db: Pool): FindForInstanceValidate 
 
 const lookupSql = `
   select ${clientColumns},
-    k.current, l.license_id, l.revoked_at, l.expires_at, l.on_expiry,
+    k.current, k.license_id, l.revoked_at, l.expires_at, l.on_expiry,
     ${entitlementsOfKeyType},
     ${overridesOfCustomer},
     d.status is not distinct from 'active' as seated,
@@ -108,7 +110,7 @@ const lookupSql = `
 
 function resultFrom(row: Row, productId: string): InstanceKeyResult {
   if (row.current === null) return { found: 'no license' }
-  if (!row.current) return { found: 'old key' }
+  if (!row.current) return { found: 'old key', licenseId: row.license_id }
   return {
     found: 'license',
     licenseId: row.license_id,

@@ -27,7 +27,7 @@ export type InstanceLookupParams = {
 export type InstanceLookupResult =
   | { found: 'no license' }
   /** The license was reminted and has another key now. */
-  | { found: 'old key' }
+  | { found: 'old key'; licenseId: string }
   | FoundInstance
 
 export type FoundInstance = Entitling & {
@@ -41,7 +41,7 @@ export type FoundInstance = Entitling & {
 
 export type FindInstance = (params: InstanceLookupParams) => Promise<InstanceLookupResult>
 
-type Row = { current: boolean | null; uncertain: boolean } & EntitlingColumns &
+type Row = { key_of: string; current: boolean | null; uncertain: boolean } & EntitlingColumns &
   (LicenseRow | { license_id: null }) &
   JoinedDevice
 
@@ -66,7 +66,7 @@ export function createInstanceLookup(db: Pool): FindInstance {
 
 /** Of the seats that may belong to the instance, it takes the one that `sameDevice` takes. */
 const lookupSql = `
-  select k.current, l.*, ${entitlementsOfKeyType},
+  select k.license_id as key_of, k.current, l.*, ${entitlementsOfKeyType},
     ${overridesOfCustomer},
     ${joinedDevice},
     ${uncertainLicense}
@@ -87,7 +87,7 @@ const lookupSql = `
   order by q.ordinal`
 
 function resultFrom(row: Row): InstanceLookupResult {
-  if (row.current === false) return { found: 'old key' }
+  if (row.current === false) return { found: 'old key', licenseId: row.key_of }
   if (row.license_id === null) return { found: 'no license' }
   const devices = devicesIn(row)
   return {

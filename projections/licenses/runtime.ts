@@ -27,11 +27,12 @@ export type KeyLookupResult =
   | { found: 'no product' }
   | { found: 'no license'; revalidateAfterSeconds: number }
   /** The license was reminted and has another key now. */
-  | { found: 'old key'; revalidateAfterSeconds: number }
+  | { found: 'old key'; licenseId: string; revalidateAfterSeconds: number }
   | LicenseOfKey
 
 export type LicenseOfKey = Entitling & {
   found: 'license'
+  licenseId: string
   revalidateAfterSeconds: number
   license: Pick<IssuedLicense, 'productId' | 'revokedAt' | 'expiresAt' | 'onExpiry'>
   /** Whether the device has an active seat. */
@@ -47,6 +48,7 @@ export type RuntimeLookupResult =
 
 type Row = {
   revalidate_after_seconds: number | null
+  key_of: string
   current: boolean | null
   uncertain: boolean
 } & EntitlingColumns &
@@ -71,7 +73,7 @@ export function createRuntimeLookup(db: Pool): (params: RuntimeLookupParams) => 
 }
 
 const lookupSql = `
-  select p.revalidate_after_seconds, k.current, l.*, ${entitlementsOfKeyType},
+  select p.revalidate_after_seconds, k.license_id as key_of, k.current, l.*, ${entitlementsOfKeyType},
     ${overridesOfCustomer},
     ${joinedDevice},
     ${uncertainLicense}
@@ -85,10 +87,11 @@ const lookupSql = `
 function resultFrom(row: Row): RuntimeLookupResult {
   const revalidateAfterSeconds = row.revalidate_after_seconds
   if (revalidateAfterSeconds === null) return { found: 'no product' }
-  if (row.current === false) return { found: 'old key', revalidateAfterSeconds }
+  if (row.current === false) return { found: 'old key', licenseId: row.key_of, revalidateAfterSeconds }
   if (row.license_id === null) return { found: 'no license', revalidateAfterSeconds }
   return {
     found: 'license',
+    licenseId: row.license_id,
     revalidateAfterSeconds,
     license: licenseFrom(row, devicesIn(row)),
     revision: row.revision,

@@ -29,6 +29,7 @@ type Row = {
   token_uncertain: boolean
   revalidate_after_seconds: number | null
   current: boolean | null
+  license_id: string
   revoked_at: string | null
   expires_at: string | null
   on_expiry: IssuedLicense['onExpiry']
@@ -100,7 +101,7 @@ const tokenAndProduct = `
 
 /** Columns of the key `k`, its license `l` and the device `d` that a verdict needs. */
 const keyAndDevice = `
-  k.current, l.revoked_at, l.expires_at, l.on_expiry,
+  k.current, k.license_id, l.revoked_at, l.expires_at, l.on_expiry,
   ${entitlementsOfKeyType},
   ${overridesOfCustomer},
   d.status is not distinct from 'active' as seated,
@@ -157,9 +158,10 @@ function keyResultFrom(row: Row, productId: string, revalidateAfterSeconds: numb
   const { current } = row
   if (revalidateAfterSeconds === null) return { found: 'no product' }
   if (current === null) return { found: 'no license', revalidateAfterSeconds }
-  if (!current) return { found: 'old key', revalidateAfterSeconds }
+  if (!current) return { found: 'old key', licenseId: row.license_id, revalidateAfterSeconds }
   return {
     found: 'license',
+    licenseId: row.license_id,
     revalidateAfterSeconds,
     license: { productId, revokedAt: row.revoked_at, expiresAt: row.expires_at, onExpiry: row.on_expiry },
     ...entitlingFrom(row),

@@ -22,6 +22,7 @@ import { mailRoutes } from './management/mail.ts'
 import { keyTypeRoutes } from './management/products/key-types.ts'
 import { productRoutes } from './management/products/products.ts'
 import { sellingRoutes } from './management/products/selling.ts'
+import { refusalRoutes } from './management/refusals.ts'
 import { saleRoutes } from './management/sales/sales.ts'
 import { sdkKeyRoutes } from './management/sdk-key.ts'
 import { tokenRoutes } from './management/tokens.ts'
@@ -50,6 +51,7 @@ type Options = {
     | 'planCapacity'
     | 'providers'
     | 'randomBytes'
+    | 'refusals'
     | 'secrets'
     | 'signer'
     | 'subjects'
@@ -83,6 +85,7 @@ export function managementRoutes(
   evidenceRoutes(routes, services)
   customerRoutes(routes, services, cursors)
   usageRoutes(routes, services)
+  refusalRoutes(routes, services, cursors)
   sdkKeyRoutes(routes, services)
   webhookRoutes(routes, services)
   deliveryRoutes(routes, services, cursors)

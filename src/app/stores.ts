@@ -33,6 +33,7 @@ import { createUsageCounter } from '../usage/counter.ts'
 import { createDeviceTelemetry } from '../usage/device-telemetry.ts'
 import { createInstalls } from '../usage/installs.ts'
 import { createLimitHits } from '../usage/limit-hits.ts'
+import { createRefusals } from '../usage/refusals.ts'
 import { createTokenUse } from '../usage/token-use.ts'
 import { checkMasterKey } from '../vault/check.ts'
 import { createMachines } from '../vault/machines.ts'
@@ -244,6 +245,7 @@ function createCounters(db: Pool, now: () => Date, log: Logger) {
     telemetry: createDeviceTelemetry(db, now, onFailure),
     installs: createInstalls(db, now, onFailure),
     limitHits: createLimitHits(db, now, onFailure),
+    refusals: createRefusals(db, now, onFailure),
   }
 }
 

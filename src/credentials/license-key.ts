@@ -63,10 +63,24 @@ export function foreignKey(typed: string): Omit<LicenseKey, 'licenseKey'> | 'unu
   if (isOwnFormat(text)) {
     return { keyHash, displayKey: `${text.slice(0, -26)}…${withoutLookalikes(text).slice(-5, -1)}` }
   }
+  if ([...text].length < minForeignLength) return 'too short'
+  return { keyHash, displayKey: endOf(text) }
+}
+
+/** The last quarter of a text, at most four characters. */
+function endOf(text: string): string {
   const characters = [...text]
-  if (characters.length < minForeignLength) return 'too short'
   const shown = Math.min(4, Math.floor(characters.length / 4))
-  return { keyHash, displayKey: `…${characters.slice(-shown).join('')}` }
+  return `…${characters.slice(characters.length - shown).join('')}`
+}
+
+/**
+ * What may be shown of a text that was sent as a key, whether or not such a key exists: the prefix and four of 25
+ * characters of a key of keyledger's own format, and at most the last quarter of any other text.
+ */
+export function maskedKey(typed: string): string {
+  const text = plain(typed.normalize('NFKC').toUpperCase())
+  return isOwnKey(typed) ? `${text.slice(0, -26)}…${withoutLookalikes(text).slice(-5, -1)}` : endOf(text)
 }
 
 /**

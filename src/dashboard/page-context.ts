@@ -27,6 +27,7 @@ export type PageContext = {
     | 'planCapacity'
     | 'providers'
     | 'randomBytes'
+    | 'refusals'
     | 'secrets'
     | 'signer'
     | 'subjects'

@@ -11,6 +11,7 @@ export type OperationPorts = Ports<
   | 'now'
   | 'planCapacity'
   | 'randomBytes'
+  | 'refusals'
   | 'secrets'
   | 'subjects'
   | 'untilVisible'

@@ -13,7 +13,9 @@ type Options = {
 
 /** Finishes erasures whose process died. */
 export function resumeErasures(
-  services: Ports<'db' | 'execute' | 'idempotency' | 'ledger' | 'mailing' | 'now' | 'secrets' | 'subjects'>,
+  services: Ports<
+    'db' | 'execute' | 'idempotency' | 'ledger' | 'mailing' | 'now' | 'refusals' | 'secrets' | 'subjects'
+  >,
   { graceMs = 10_000, onTrouble }: Options,
 ): Process {
   return processOf<{ tenantId: string; subjectId: string }>(services, onTrouble, {

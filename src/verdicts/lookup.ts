@@ -82,6 +82,7 @@ async function lookUpAsOf(
   return {
     found: {
       found: 'license',
+      licenseId,
       revalidateAfterSeconds: then.product.settings.revalidateAfterSeconds,
       license,
       revision,

@@ -73,6 +73,9 @@ async function plant(email: string, name: string) {
   const plain = await mint(ask, token, 'editor', { email, name })
   const body = { product_id: 'editor', license_key: plain.licenseKey, device_id: 'laptop' }
   await ask('POST', '/v1/licenses/activate', { token, body })
+  // Refused on a device that is named after the person.
+  await ask('POST', '/v1/licenses/validate', { token, body: { ...body, device_id: `laptop of ${name}` } })
+  await ledger.services.refusals.flush()
   const of = purchase(email.replaceAll(/\W/g, ''), { customer: { email, name } })
   await shop.tell(of.sold())
   const renewal = of.renewed('in_1', month.second)

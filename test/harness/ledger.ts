@@ -33,6 +33,7 @@ import { createUsageCounter } from '../../src/usage/counter.ts'
 import { createDeviceTelemetry } from '../../src/usage/device-telemetry.ts'
 import { createInstalls } from '../../src/usage/installs.ts'
 import { createLimitHits } from '../../src/usage/limit-hits.ts'
+import { createRefusals } from '../../src/usage/refusals.ts'
 import { createTokenUse } from '../../src/usage/token-use.ts'
 import { checkMasterKey } from '../../src/vault/check.ts'
 import { createMachines } from '../../src/vault/machines.ts'
@@ -150,6 +151,8 @@ export async function openTestLedger(
   const limitHits = createLimitHits(db, clock.now, () => undefined, 3_600_000)
   undo.push(() => installs.stop())
   undo.push(() => limitHits.stop())
+  const refusals = createRefusals(db, clock.now, () => undefined, 3_600_000)
+  undo.push(() => refusals.stop())
   const mailDirectory = temporaryDirectory()
   undo.push(() => rmSync(mailDirectory, { recursive: true, force: true }))
   const untilVisible = (position: bigint) => readModels.advanceTo(position)
@@ -172,6 +175,7 @@ export async function openTestLedger(
     telemetry,
     installs,
     limitHits,
+    refusals,
     attempts: createAttempts(db, clock.now),
     fingerprint: createFingerprint(masterKey),
     checkTarget: createTargetCheck(async (host) => addressesOf[host] ?? [], { allowPrivate: false }),

@@ -32,6 +32,7 @@ const standing: fc.Arbitrary<LicenseOfKey> = fc
   })
   .map(({ end, onExpiry, overrides, ...rest }) => ({
     found: 'license',
+    licenseId: 'lic_1',
     license: {
       productId: 'editor',
       revokedAt: null,
@@ -84,6 +85,7 @@ describe('the boundary of a license', () => {
     verdictOn(
       {
         found: 'license',
+        licenseId: 'lic_1',
         license: { productId: 'editor', revokedAt: null, expiresAt, onExpiry: 'expire' },
         entitlements: [],
         fallbackEntitlements: [],

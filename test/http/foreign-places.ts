@@ -179,6 +179,26 @@ export const places: [what: string, status: number, request: (which: Which, thin
       body: { overrides: [{ entitlement: 'export', effect: 'grant', productId: which }] },
     }),
   ],
+  [
+    'listing the refusals of a license',
+    404,
+    (which, owned) => ({ method: 'GET', url: `/v1/licenses/${licenseId(which, owned)}/refusals` }),
+  ],
+  [
+    'listing the refusals of a product',
+    404,
+    (which) => ({ method: 'GET', url: `/v1/refusals?product=${which}` }),
+  ],
+  [
+    'counting the refused calls of a product',
+    404,
+    (which) => ({ method: 'GET', url: `/v1/refusals/days?product=${which}` }),
+  ],
+  [
+    'listing the unknown keys of a product',
+    404,
+    (which) => ({ method: 'GET', url: `/v1/refusals/unknown-keys?product=${which}` }),
+  ],
   ['reading the usage of a product', 404, (which) => ({ method: 'GET', url: `/v1/usage?product=${which}` })],
   [
     'reminting a license',

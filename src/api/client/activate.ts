@@ -1,8 +1,4 @@
-import type {
-  FoundInstance,
-  InstanceLookupParams,
-  InstanceLookupResult,
-} from '../../../projections/licenses/instances.ts'
+import type { FoundInstance, InstanceLookupResult } from '../../../projections/licenses/instances.ts'
 import { activateInstance } from '../../commands/devices/instances.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { keyHashOf } from '../../credentials/license-key.ts'
@@ -14,10 +10,12 @@ import { answer } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
 import type { Ports } from '../../ports.ts'
 import { hasChanged } from '../../usage/device-telemetry.ts'
+import { statusOfRefusal } from '../../verdicts/answer.ts'
 import { clientIn, clientOriginOf } from './admit.ts'
 import { answerPreflight } from './edge.ts'
 import { leaseFor, requireLeases } from './lease.ts'
 import { refuse } from './refusals.ts'
+import { type AppCall, recordRefused, recordUnknownKey } from './refused.ts'
 import { activateIn, activateOut, clientErrors, clientPlace } from './schemas.ts'
 import { telemetryFrom } from './telemetry.ts'
 
@@ -34,6 +32,7 @@ export function activateRoute(
     | 'now'
     | 'planCapacity'
     | 'randomBytes'
+    | 'refusals'
     | 'secrets'
     | 'signer'
     | 'telemetry'
@@ -63,15 +62,29 @@ export function activateRoute(
       const origin = clientOriginOf(request)
       const { tenantId, productId, plan } = client
       const keyHash = keyHashOf(license_key)
-      if (keyHash === undefined) throw notFound('license')
       const installId = free_tier_instance_id ?? null
+      const telemetry = telemetryFrom(said)
+      const device = { id: installId ?? name, name }
+      const call: AppCall = { client, call: 'activate', key: license_key, device, telemetry }
+      if (keyHash === undefined) {
+        recordUnknownKey(services, call)
+        throw notFound('license')
+      }
       const question = { tenantId, productId, keyHash, instance: { installId, name } }
-      const found = await requireLicense(services, question)
+      const result = await services.findInstance(question)
+      if (result.found === 'no license') recordUnknownKey(services, call)
+      if (result.found === 'old key') recordRefused(services, call, result.licenseId, 'reminted')
+      const found = requireFound(result)
       const asking = { client, origin, log: request.log }
       await requireLeases(services, asking)
-      const telemetry = telemetryFrom(said)
       const instance = { installId, name, platform: telemetry.platform, plan }
-      const instanceId = await activateInstance(services, found, question, instance, origin).catch(refuse)
+      const instanceId = await activateInstance(services, found, question, instance, origin).catch(
+        (error: unknown) => {
+          const reason = error instanceof Refusal ? statusOfRefusal(error.code) : undefined
+          if (reason !== undefined) recordRefused(services, call, found.license.licenseId, reason)
+          return refuse(error)
+        },
+      )
       const now = momentOf(services)
       if (installId !== null) services.installs.convert({ tenantId, productId, instanceId: installId })
       services.usage.count(tenantId, productId, 'activations')
@@ -91,11 +104,7 @@ export function activateRoute(
 }
 
 /** @throws Problem 404 for an unknown key, 422 for a reminted one, 503 when its license cannot be read */
-export async function requireLicense(
-  services: Ports<'findInstance'>,
-  question: InstanceLookupParams,
-): Promise<FoundInstance> {
-  const found: InstanceLookupResult = await services.findInstance(question)
+export function requireFound(found: InstanceLookupResult): FoundInstance {
   if (found.found === 'no license') throw notFound('license')
   if (found.found === 'old key') return refuse(new Refusal('license_reminted'))
   if (found.uncertain) throw unavailable('the state of this license cannot be read right now; try again')

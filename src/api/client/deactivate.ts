@@ -4,7 +4,7 @@ import { notFound } from '../../http/problem.ts'
 import { answer } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
 import type { Ports } from '../../ports.ts'
-import { requireLicense } from './activate.ts'
+import { requireFound } from './activate.ts'
 import { clientIn, clientOriginOf } from './admit.ts'
 import { answerPreflight } from './edge.ts'
 import { refuse } from './refusals.ts'
@@ -38,7 +38,7 @@ export function deactivateRoute(
       const keyHash = keyHashOf(license_key)
       if (keyHash === undefined) throw notFound('license')
       const question = { tenantId, productId, keyHash, instance: { instanceId } }
-      const found = await requireLicense(services, question)
+      const found = requireFound(await services.findInstance(question))
       const { seat } = found
       if (!seat) throw notFound('instance')
       await deactivateInstance(services, { ...found, seat }, question, clientOriginOf(request)).catch(refuse)

@@ -23,6 +23,7 @@ export function clientRoutes(
     | 'now'
     | 'planCapacity'
     | 'randomBytes'
+    | 'refusals'
     | 'secrets'
     | 'signSettings'
     | 'signer'

@@ -9,6 +9,7 @@ import { answer, errorBody, errorsWith } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
 import type { Ports } from '../../ports.ts'
 import { hasChanged } from '../../usage/device-telemetry.ts'
+import type { RuntimeStatus } from '../../verdicts/answer.ts'
 import {
   admitClient,
   admitClientAs,
@@ -21,6 +22,7 @@ import type { Client } from './client.ts'
 import { answerPreflight } from './edge.ts'
 import { leaseFor } from './lease.ts'
 import { clientProblemOf } from './refusals.ts'
+import { type AppCall, recordRefused, recordUnknownKey } from './refused.ts'
 import { asItStands, clientPlace, validateIn, validateOut, validateRefusal, withLimits } from './schemas.ts'
 import { settingsOf } from './settings.ts'
 import { telemetryFrom } from './telemetry.ts'
@@ -35,6 +37,7 @@ export function validateRoute(
     | 'findForInstanceValidate'
     | 'now'
     | 'randomBytes'
+    | 'refusals'
     | 'secrets'
     | 'signSettings'
     | 'signer'
@@ -72,19 +75,25 @@ export function validateRoute(
       const { tenantId, productId } = client
       const verdict = verdictOn(result, now)
       const settings = settingsOf(services, asking, now)
-      if (verdict instanceof Problem) {
+      const { instance_id: instanceId, license_key: key } = request.body
+      const telemetry = telemetryFrom(request.body)
+      const device = { id: instanceId, name: null }
+      const refusedCall: AppCall = { client, call: 'validate', key, device, telemetry }
+      if ('problem' in verdict) {
         services.usage.count(tenantId, productId, 'rejected')
-        throw new Problem(verdict.status, verdict.code, verdict.message, {}, await settings)
+        if (result.found === 'no license') recordUnknownKey(services, refusedCall)
+        else recordRefused(services, refusedCall, result.licenseId, verdict.reason)
+        const { status, code, message } = verdict.problem
+        throw new Problem(status, code, message, {}, await settings)
       }
       const { status, found } = verdict
-      const instanceId = request.body.instance_id
-      const telemetry = telemetryFrom(request.body)
       if (hasChanged(telemetry, found.telemetry, services.now())) {
         services.telemetry.record({ instanceId, licenseId: found.licenseId }, telemetry)
       }
       const lease = await leaseFor(services, asking, found, { keyHash, instanceId, status }, now)
       const valid = status === 'active'
       services.usage.count(tenantId, productId, valid ? 'validations' : 'rejected')
+      if (!valid) recordRefused(services, refusedCall, found.licenseId, status)
       const { expiresAt } = found.license
       return {
         valid,
@@ -125,19 +134,22 @@ async function find(
 function verdictOn(
   result: InstanceKeyResult,
   now: string,
-): { status: LicenseStatus; found: LicenseOnInstance } | Problem {
-  if (result.found === 'no license') return notFound('license')
-  if (result.found === 'old key') return refused('license_reminted')
+): { status: LicenseStatus; found: LicenseOnInstance } | { problem: Problem; reason: RuntimeStatus } {
+  if (result.found === 'no license') return { problem: notFound('license'), reason: 'not_found' }
+  if (result.found === 'old key') return refused('license_reminted', 'reminted')
   if (result.uncertain) throw unavailable('the state of this license cannot be read right now; try again')
   const status = statusAt(result.license, now)
-  if (status === 'revoked') return refused('license_revoked')
-  if (!result.seated) return refused('device_not_found')
+  if (status === 'revoked') return refused('license_revoked', 'revoked')
+  if (!result.seated) return refused('device_not_found', 'inactive')
   return { status, found: result }
 }
 
-function refused(code: 'license_reminted' | 'license_revoked' | 'device_not_found'): Problem {
-  return (
+function refused(
+  code: 'license_reminted' | 'license_revoked' | 'device_not_found',
+  reason: RuntimeStatus,
+): { problem: Problem; reason: RuntimeStatus } {
+  const problem =
     clientProblemOf(code) ??
     new Problem(422, 'invalid_request', 'this instance does not exist or is deactivated; activate it again')
-  )
+  return { problem, reason }
 }

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import type { RuntimeLookupResult } from '../../../projections/licenses/runtime.ts'
+import type { KeyLookupResult, RuntimeLookupResult } from '../../../projections/licenses/runtime.ts'
 import { activateDevice, deactivateDevice } from '../../commands/devices/devices.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { keyHashOf } from '../../credentials/license-key.ts'
@@ -10,6 +10,7 @@ import { answer } from '../../http/schemas.ts'
 import { refuseGet } from '../../http/wrong-method.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
 import type { Ports } from '../../ports.ts'
+import type { RefusableCall } from '../../usage/refusals.ts'
 import {
   isSeating,
   type RuntimeStatus,
@@ -42,6 +43,7 @@ export function runtimeRoutes(
     | 'now'
     | 'planCapacity'
     | 'randomBytes'
+    | 'refusals'
     | 'usage'
   >,
   authority: Authority,
@@ -69,7 +71,7 @@ async function find(services: Ports<'findForRuntime'>, caller: Caller, asked: As
 
 function validateRoute(
   app: ZodApp,
-  services: Ports<'findForValidate' | 'findToken' | 'now' | 'usage'>,
+  services: Ports<'findForValidate' | 'findToken' | 'now' | 'refusals' | 'usage'>,
   authority: Authority,
 ): void {
   app.post(
@@ -97,29 +99,36 @@ function validateRoute(
 
 /** Authenticates the caller and finds the status of the key. */
 async function verdictFor(
-  services: Ports<'findForValidate' | 'findToken' | 'now' | 'usage'>,
+  services: Ports<'findForValidate' | 'findToken' | 'now' | 'refusals' | 'usage'>,
   authority: Authority,
   reply: FastifyReply,
-  { product_id: productId, license_key, device_id }: Asked,
+  asked: Asked,
 ): Promise<Verdict> {
+  const { product_id: productId, license_key, device_id } = asked
   const now = momentOf(services)
   const tokenHash = tokenHashIn(reply.request)
   const keyHash = keyHashOf(license_key)
   if (keyHash === undefined) {
-    await admitAs(authority, reply, tokenHash, await services.findToken(tokenHash), now)
-    return unknownKey(now)
+    const caller = await admitAs(authority, reply, tokenHash, await services.findToken(tokenHash), now)
+    const verdict = unknownKey(now)
+    recordRefusal(services, caller.tenantId, 'validate', asked, undefined, verdict.status)
+    return verdict
   }
   const question = { tokenHash, productId, keyHash, deviceId: device_id ?? '' }
   const { token, result } = await services.findForValidate(question)
   const { tenantId } = await admitAs(authority, reply, tokenHash, token, now)
   const verdict = verdictOn(result, device_id !== undefined, now)
-  services.usage.count(tenantId, productId, verdict.status === 'active' ? 'validations' : 'rejected')
+  const valid = verdict.status === 'active'
+  services.usage.count(tenantId, productId, valid ? 'validations' : 'rejected')
+  if (!valid) recordRefusal(services, tenantId, 'validate', asked, result, verdict.status)
   return verdict
 }
 
 function activateRoute(
   app: ZodApp,
-  services: Ports<'execute' | 'findForRuntime' | 'newId' | 'now' | 'planCapacity' | 'randomBytes' | 'usage'>,
+  services: Ports<
+    'execute' | 'findForRuntime' | 'newId' | 'now' | 'planCapacity' | 'randomBytes' | 'refusals' | 'usage'
+  >,
 ): void {
   app.post(
     '/v1/licenses/activate',
@@ -154,12 +163,32 @@ function activateRoute(
       const status = refused ?? verdict.status
       const activated = isSeating(status)
       if (activated) services.usage.count(caller.tenantId, product_id, 'activations')
+      else recordRefusal(services, caller.tenantId, 'activate', request.body, found?.result, status)
       const entitlements = activated ? verdict.entitlements : []
       const reason = !activated && { reason: status }
       return { activated, ...withoutTerms(verdict, status), status, entitlements, device_id, ...reason }
     },
   )
 }
+
+/** @param found undefined for a key that cannot exist */
+function recordRefusal(
+  { refusals }: Ports<'refusals'>,
+  tenantId: string,
+  call: RefusableCall,
+  asked: Asked & { name?: string | undefined },
+  found: KeyLookupResult | undefined,
+  reason: RuntimeStatus,
+): void {
+  const refused = { tenantId, productId: asked.product_id, call, interface: 'runtime' } as const
+  if (found && 'licenseId' in found) {
+    const device = { id: asked.device_id ?? '', name: asked.name ?? null, ...noTelemetry }
+    refusals.record(refused, found.licenseId, reason, device)
+  } else refusals.recordUnknownKey(refused, asked.license_key)
+}
+
+/** Servers report nothing about the app. */
+const noTelemetry = { appVersion: null, sdkVersion: null, platform: null }
 
 /** A license that was revoked or reminted during this request shows no more than one that was found so. */
 function withoutTerms<V extends { expires_at: number | null }>(verdict: V, status: RuntimeStatus): V {

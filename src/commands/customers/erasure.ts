@@ -19,7 +19,9 @@ import { saleStreamOf } from '../sales.ts'
  * @throws Refusal `subject_is_member` for a person who can sign in to the dashboard
  */
 export async function eraseSubject(
-  services: Ports<'db' | 'execute' | 'idempotency' | 'ledger' | 'mailing' | 'now' | 'secrets' | 'subjects'>,
+  services: Ports<
+    'db' | 'execute' | 'idempotency' | 'ledger' | 'mailing' | 'now' | 'refusals' | 'secrets' | 'subjects'
+  >,
   tenantId: string,
   subjectId: string,
   origin: Origin,
@@ -40,6 +42,8 @@ export async function eraseSubject(
   await services.subjects.destroy(tenantId, subjectId)
   // Again, for requests that came while the person was still readable.
   await services.idempotency.forgetAnswersWith(tenantId, [...texts])
+  // The names that apps gave to the person's devices.
+  await services.refusals.forget(traces.licenseIds)
   const erased: Erased = {
     licenses: traces.licenseIds.length,
     customers: traces.customerIds.length,

@@ -1,0 +1,219 @@
+import { z } from 'zod'
+import { findLicense } from '../../../projections/licenses/queries.ts'
+import { Slug } from '../../domain/values.ts'
+import { callerIn } from '../../http/authenticate.ts'
+import type { Cursors } from '../../http/cursor.ts'
+import { notFound } from '../../http/problem.ts'
+import { answer, errors, momentOut, pageOf, pageQuery, text } from '../../http/schemas.ts'
+import type { ZodApp } from '../../http/zod-app.ts'
+import type { Ports } from '../../ports.ts'
+import { listRefusals, listRefusedByDay, listUnknownKeys } from '../../usage/read-refusals.ts'
+import { refusableCalls, refusingInterfaces } from '../../usage/refusals.ts'
+import { requireLicenseId } from './licenses/licenses.ts'
+import { answerPage } from './page.ts'
+import { requireProduct } from './products/products.ts'
+
+const call = z.enum(refusableCalls)
+const reason = z.string().meta({
+  description: 'The status that the runtime interface returns for it; more may be added',
+  example: 'seat_limit_reached',
+})
+const count = z.int().meta({ description: 'How often it was refused' })
+const displayKey = z.string().meta({ example: 'ACME…HJ6C' })
+
+const refusalOut = z
+  .object({
+    licenseId: z.string(),
+    displayKey,
+    productId: z.string(),
+    device: z
+      .object({
+        id: z.string().meta({ description: 'The id that the call sent; else the name of the device' }),
+        name: z.string().nullable(),
+      })
+      .nullable()
+      .meta({ description: 'null for a validate without a device' }),
+    call,
+    reason,
+    interface: z.enum(refusingInterfaces).meta({ description: 'The interface of the last of these calls' }),
+    appVersion: z.string().nullable(),
+    sdkVersion: z.string().nullable(),
+    platform: z.string().nullable(),
+    count,
+    firstSeenAt: momentOut,
+    lastSeenAt: momentOut,
+  })
+  .meta({ id: 'Refusal' })
+
+const refusedDayOut = z
+  .object({
+    day: momentOut.meta({ description: 'The start of the day in UTC' }),
+    productId: z.string(),
+    call,
+    reason,
+    count,
+  })
+  .meta({ id: 'RefusedCalls' })
+
+const unknownKeyOut = z
+  .object({
+    day: momentOut.meta({ description: 'The start of the day in UTC' }),
+    productId: z.string(),
+    displayKey: displayKey.nullable().meta({
+      description: 'The masked form; null for all further keys of a day, of which 200 are listed',
+    }),
+    count,
+    firstSeenAt: momentOut,
+    lastSeenAt: momentOut,
+  })
+  .meta({ id: 'UnknownKey' })
+
+const isKept =
+  'Not part of the log: kept for 90 days after the last call, and per license and tenant in limited number. ' +
+  'Calls of the last second of another process may be missing.'
+
+type Services = Ports<'db' | 'findProduct' | 'refusals'>
+
+/** Refused calls of validate and activate: of a license, of all licenses, by day, and with unknown keys. */
+export function refusalRoutes(app: ZodApp, services: Services, cursors: Cursors): void {
+  ofLicenseRoute(app, services, cursors)
+  refusalsRoute(app, services, cursors)
+  byDayRoute(app, services, cursors)
+  unknownKeysRoute(app, services, cursors)
+}
+
+function ofLicenseRoute(app: ZodApp, services: Services, cursors: Cursors): void {
+  app.get(
+    '/v1/licenses/:id/refusals',
+    {
+      config: { scope: 'licenses:read' },
+      schema: {
+        operationId: 'listRefusalsOfLicense',
+        tags: ['Refusals'],
+        summary: 'List the refused calls of a license by device, call and reason, newest first',
+        description: isKept,
+        params: z.strictObject({ id: z.string() }),
+        querystring: z.strictObject(pageQuery),
+        response: { 200: answer('A page of refusals', pageOf(refusalOut)), ...errors(400, 403, 404) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const licenseId = requireLicenseId(request.params.id)
+      if (!(await findLicense(services.db, tenantId, licenseId))) throw notFound('license')
+      await services.refusals.flush()
+      return answerPage(
+        cursors,
+        [tenantId, 'refusals', licenseId],
+        request.query,
+        (keyset) => listRefusals(services.db, tenantId, { licenseId }, keyset),
+        (refusals) => refusals.map(refusalView),
+      )
+    },
+  )
+}
+
+function refusalsRoute(app: ZodApp, services: Services, cursors: Cursors): void {
+  const listQuery = z.strictObject({
+    ...pageQuery,
+    product: Slug.optional(),
+    call: call.optional(),
+    reason: text(40).optional(),
+  })
+  app.get(
+    '/v1/refusals',
+    {
+      config: { scope: 'licenses:read' },
+      schema: {
+        operationId: 'listRefusals',
+        tags: ['Refusals'],
+        summary: 'List the refused calls of all licenses by device, call and reason, newest first',
+        description: isKept,
+        querystring: listQuery,
+        response: { 200: answer('A page of refusals', pageOf(refusalOut)), ...errors(400, 403, 404) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const { product: productId, call: of, reason: why } = request.query
+      if (productId !== undefined) await requireProduct(services, tenantId, productId)
+      await services.refusals.flush()
+      return answerPage(
+        cursors,
+        [tenantId, 'refusals', productId ?? null, of ?? null, why ?? null],
+        request.query,
+        (keyset) => listRefusals(services.db, tenantId, { productId, call: of, reason: why }, keyset),
+        (refusals) => refusals.map(refusalView),
+      )
+    },
+  )
+}
+
+const productQuery = z.strictObject({ ...pageQuery, product: Slug.optional() })
+
+function byDayRoute(app: ZodApp, services: Services, cursors: Cursors): void {
+  app.get(
+    '/v1/refusals/days',
+    {
+      config: { scope: 'licenses:read' },
+      schema: {
+        operationId: 'listRefusedCallsByDay',
+        tags: ['Refusals'],
+        summary: 'Count refused calls by day, product, call and reason, newest day first',
+        description: 'Counts every refused call, also those with an unknown key (`not_found`).',
+        querystring: productQuery,
+        response: { 200: answer('A page of counts', pageOf(refusedDayOut)), ...errors(400, 403, 404) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const { product } = request.query
+      if (product !== undefined) await requireProduct(services, tenantId, product)
+      await services.refusals.flush()
+      return answerPage(
+        cursors,
+        [tenantId, 'refused calls', product ?? null],
+        request.query,
+        (keyset) => listRefusedByDay(services.db, tenantId, product, keyset),
+        (days) => days,
+      )
+    },
+  )
+}
+
+function unknownKeysRoute(app: ZodApp, services: Services, cursors: Cursors): void {
+  app.get(
+    '/v1/refusals/unknown-keys',
+    {
+      config: { scope: 'licenses:read' },
+      schema: {
+        operationId: 'listUnknownKeys',
+        tags: ['Refusals'],
+        summary: 'List the keys that no license has, by product and day, newest first',
+        description: 'Only the masked form of a key is kept, for 90 days.',
+        querystring: productQuery,
+        response: { 200: answer('A page of unknown keys', pageOf(unknownKeyOut)), ...errors(400, 403, 404) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const { product } = request.query
+      if (product !== undefined) await requireProduct(services, tenantId, product)
+      await services.refusals.flush()
+      return answerPage(
+        cursors,
+        [tenantId, 'unknown keys', product ?? null],
+        request.query,
+        (keyset) => listUnknownKeys(services.db, tenantId, product, keyset),
+        (keys) => keys.map(({ displayKey: masked, ...key }) => ({ ...key, displayKey: masked || null })),
+      )
+    },
+  )
+}
+
+type Refused = Awaited<ReturnType<typeof listRefusals>>['items'][number]
+
+const refusalView = ({ deviceId, deviceName, ...refusal }: Refused): z.infer<typeof refusalOut> => ({
+  ...refusal,
+  device: deviceId === '' ? null : { id: deviceId, name: deviceName },
+})
