@@ -11,6 +11,7 @@ export const excludedTables: Readonly<Record<string, string>> = {
   'vault.login_requests': 'lasts minutes; the program asks again',
   'vault.attempts': 'every allowance begins anew',
   'usage.writers': 'belongs to running processes',
+  'usage.forgotten_refusals': 'concerns what running processes have in memory',
   'usage.rebuilds': 'tells of the read models of the other database',
 }
 

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import { type Keyset, type PageOf, pageOf } from '../../projections/page.ts'
-import type { RefusableCall, RefusedCall } from './refusals.ts'
+import type { CallName, RefusedCall } from './refusals.ts'
 
 /** Refused calls of one kind, of a device on a license, for one reason. */
 export type Refusal = {
@@ -10,7 +10,7 @@ export type Refusal = {
   /** Empty for calls that named no device. */
   deviceId: string
   deviceName: string | null
-  call: RefusableCall
+  call: CallName
   reason: string
   interface: RefusedCall['interface']
   appVersion: string | null
@@ -82,7 +82,7 @@ export async function lastRefusalsOf(
     licenseId: string
     deviceId: string
     reason: string
-    call: RefusableCall
+    call: CallName
     lastSeenAt: string
     refused: bigint
   }>(
@@ -109,7 +109,7 @@ export async function lastRefusalsOf(
 export type RefusedOfDay = {
   day: string
   productId: string
-  call: RefusableCall
+  call: CallName
   reason: string
   count: number
 }
@@ -139,7 +139,7 @@ export async function listRefusedByDay(
 export async function countRefused(
   db: Pool,
   tenantId: string,
-  call: RefusableCall,
+  call: CallName,
   day: string,
 ): Promise<{ reason: string; count: number }[]> {
   const { rows } = await db.query<{ reason: string; refused: bigint }>({

@@ -5,8 +5,8 @@ import { createBatches } from './batches.ts'
 import { addRefusals, forgetRefusals, type RefusalRow, trimRefusals } from './refusals-sql.ts'
 
 /** The calls whose refusals are recorded. */
-export const refusableCalls = ['activate', 'validate'] as const
-export type RefusableCall = (typeof refusableCalls)[number]
+export const callNames = ['activate', 'validate'] as const
+export type CallName = (typeof callNames)[number]
 
 /** The interface of the call: for vendors' servers, or for apps. */
 export const refusingInterfaces = ['runtime', 'client'] as const
@@ -15,7 +15,7 @@ export const refusingInterfaces = ['runtime', 'client'] as const
 export type RefusedCall = {
   tenantId: string
   productId: string
-  call: RefusableCall
+  call: CallName
   interface: (typeof refusingInterfaces)[number]
 }
 

@@ -133,7 +133,10 @@ test('every durable table is either included in backups or excluded', async () =
     'usage.ignored_tests',
     'usage.installs',
     'usage.limit_hits',
+    'usage.refusals',
+    'usage.refused_calls',
     'usage.token_use',
+    'usage.unknown_keys',
     'usage.unlicensed',
     'vault.idempotency',
     'vault.master_key_check',
@@ -229,10 +232,13 @@ test('a backup with a migration that this version does not know is refused', asy
 
 test('a backup of an earlier version is migrated', async () => {
   const earlier = knownMigrations().indexOf('0020_ignored_tests')
-  const { rows: tables } = await ledger.db.query('select from usage.ignored_tests')
-  expect(tables).toStrictEqual([])
+  const later = ['usage.ignored_tests', 'usage.refusals', 'usage.refused_calls', 'usage.unknown_keys']
+  for (const table of later) {
+    const { rows: tables } = await ledger.db.query(`select from ${table}`)
+    expect(tables).toStrictEqual([])
+  }
   // The tables and migrations as that version wrote them.
-  const known = backup.manifest.tables.filter(({ name }) => name !== 'usage.ignored_tests')
+  const known = backup.manifest.tables.filter(({ name }) => !later.includes(name))
   const manifest = {
     ...backup.manifest,
     tables: known,

@@ -1,13 +1,13 @@
 import type { Telemetry } from '../../domain/telemetry.ts'
 import type { Ports } from '../../ports.ts'
-import type { RefusableCall } from '../../usage/refusals.ts'
+import type { CallName } from '../../usage/refusals.ts'
 import type { RuntimeStatus } from '../../verdicts/answer.ts'
 import type { Client } from './client.ts'
 
 /** A call of an app: its license key, its device and what it reports about itself. */
 export type AppCall = {
   client: Pick<Client, 'tenantId' | 'productId'>
-  call: RefusableCall
+  call: CallName
   key: string
   device: { id: string; name: string | null }
   telemetry: Telemetry

@@ -8,12 +8,12 @@ import { answer, errors, momentOut, pageOf, pageQuery, text } from '../../http/s
 import type { ZodApp } from '../../http/zod-app.ts'
 import type { Ports } from '../../ports.ts'
 import { listRefusals, listRefusedByDay, listUnknownKeys } from '../../usage/read-refusals.ts'
-import { refusableCalls, refusingInterfaces } from '../../usage/refusals.ts'
+import { callNames, refusingInterfaces } from '../../usage/refusals.ts'
 import { requireLicenseId } from './licenses/licenses.ts'
 import { answerPage } from './page.ts'
 import { requireProduct } from './products/products.ts'
 
-const call = z.enum(refusableCalls)
+const call = z.enum(callNames)
 const reason = z.string().meta({
   description: 'The status that the runtime interface returns for it; more may be added',
   example: 'seat_limit_reached',

@@ -10,7 +10,7 @@ import { answer } from '../../http/schemas.ts'
 import { refuseGet } from '../../http/wrong-method.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
 import type { Ports } from '../../ports.ts'
-import type { RefusableCall } from '../../usage/refusals.ts'
+import type { CallName } from '../../usage/refusals.ts'
 import {
   isSeating,
   type RuntimeStatus,
@@ -175,7 +175,7 @@ function activateRoute(
 function recordRefusal(
   { refusals }: Ports<'refusals'>,
   tenantId: string,
-  call: RefusableCall,
+  call: CallName,
   asked: Asked & { name?: string | undefined },
   found: KeyLookupResult | undefined,
   reason: RuntimeStatus,
