@@ -11,6 +11,7 @@ import type { TestDashboard } from './dashboard.ts'
 import { makeMember, type TestMember } from './members.ts'
 
 export type Acme = {
+  tenantId: string
   owner: TestMember
   auditor: TestMember
   /** Paths of pages by their content. */
@@ -80,6 +81,7 @@ export async function makeAcme({ api }: Pick<TestDashboard, 'api'>): Promise<Acm
   services.tokenUse.record(tokenId)
   await services.tokenUse.flush()
   return {
+    tenantId,
     owner,
     auditor,
     userCode,

@@ -1,4 +1,6 @@
 import type { FastifyInstance } from 'fastify'
+import { newId } from '../../src/credentials/id.ts'
+import { openRoutes } from './permissions.ts'
 
 export type Route = { method: 'GET' | 'POST'; path: string }
 
@@ -21,3 +23,25 @@ export function dashboardRoutes(app: FastifyInstance): Route[] {
   }
   return routes
 }
+
+export const nameOf = ({ method, path }: Route): string => `${method} ${path}`
+
+export const isGuarded = (route: Route): boolean => !openRoutes.includes(nameOf(route))
+
+/** A well-formed id of nothing. */
+export function idFor(path: string): string {
+  if (path.includes('/licenses/')) return newId('lic')
+  if (path.includes('/customers/')) return newId('cus')
+  if (path.includes('/approvals/')) return newId('cnf')
+  if (path.includes('/members/')) return newId('mem')
+  if (path.includes('/tokens/')) return newId('tok')
+  return 'nobody-has-this'
+}
+
+/** A route's URL, with ids of nothing. */
+export const urlOf = ({ path }: Route): string =>
+  path
+    .replace(':id', idFor(path))
+    .replace(':secret', 'a'.repeat(43))
+    .replace(':action', 'revoke')
+    .replaceAll(/:\w+/g, 'nobody-has-this')

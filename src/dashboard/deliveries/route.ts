@@ -17,7 +17,7 @@ import type { PageContext } from '../page-context.ts'
 import { auditedPage, originOfMember, principalOf } from '../session/principal.ts'
 import { deliveriesView, deliveryView } from './view.ts'
 
-const manage = pageRoute({ page: 'manage_settings' })
+const manage = pageRoute({ page: 'manage_connections' })
 
 const pageSize = 50
 
@@ -88,7 +88,7 @@ function onePage(app: FastifyInstance, { services, show }: PageContext): void {
           payload,
           url: endpoint?.url,
           hasMailbox: services.mailing.mailbox !== undefined && may(role, 'manage_settings'),
-          mayRedeliver: may(role, 'manage_settings'),
+          mayRedeliver: may(role, 'manage_connections'),
         }),
     })
   })

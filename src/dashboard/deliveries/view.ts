@@ -54,7 +54,7 @@ export function deliveriesView(view: View, { deliveries, filter, cursor, next }:
     <div id="deliveries">
       ${
         deliveries.length === 0
-          ? noDeliveries(isFiltered)
+          ? noDeliveries(view, isFiltered)
           : html`<div class="sheeted">${deliveriesTable(view, deliveries)}</div>`
       }
       ${pager('/dashboard/deliveries', { ...filter, cursor }, next)}
@@ -62,13 +62,13 @@ export function deliveriesView(view: View, { deliveries, filter, cursor, next }:
   </div>`
 }
 
-const noDeliveries = (isFiltered: boolean): Html =>
+const noDeliveries = (view: View, isFiltered: boolean): Html =>
   isFiltered
     ? empty('No deliveries match these filters', 'Choose another channel, event or status.')
     : empty(
         'No deliveries yet',
         'License events are delivered once a webhook is set up. License keys are emailed after sales.',
-        html`<a href="/dashboard/settings/webhook">Set up webhook</a>`,
+        view.may('manage_connections') && html`<a href="/dashboard/settings/webhook">Set up webhook</a>`,
       )
 
 function deliveriesTable(view: View, deliveries: readonly KnownDelivery[]): Html {

@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify'
+import { may, type Permission } from '../../domain/members/roles.ts'
 import { documentOf, type Html, partOf } from '../../html.ts'
 import type { Ports } from '../../ports.ts'
 import { formToken } from '../session/session.ts'
@@ -12,6 +13,8 @@ export type View = {
   now: Date
   /** The base of the API's URLs. */
   baseUrl: string
+  /** Whether the member has a permission: links and buttons that need one are shown only with it. */
+  may: (permission: Permission) => boolean
 }
 
 type Page = {
@@ -30,9 +33,17 @@ export type ShowPage = (reply: FastifyReply, page: Page, status?: number) => Fas
 
 export function partsOf(services: Ports<'now'>, baseUrl: string): ShowPart {
   return (reply, content) =>
-    reply
-      .type('text/html; charset=utf-8')
-      .send(partOf(content({ token: formToken(reply), now: services.now(), baseUrl })))
+    reply.type('text/html; charset=utf-8').send(partOf(content(viewFor(reply, services, baseUrl))))
+}
+
+function viewFor(reply: FastifyReply, services: Ports<'now'>, baseUrl: string): View {
+  const role = reply.request.principal?.role
+  return {
+    token: formToken(reply),
+    now: services.now(),
+    baseUrl,
+    may: (permission) => role !== undefined && may(role, permission),
+  }
 }
 
 /** Returns the function that sends pages: within the frame for a signed-in member, otherwise without it. */
@@ -40,7 +51,7 @@ export function pagesOf(services: Ports<'now' | 'mailing'>, baseUrl: string): Sh
   const hasMailbox = services.mailing.mailbox !== undefined
   return (reply, { title, nav, trail, content }, status = 200) => {
     const { principal, session, freshness, waiting } = reply.request
-    const view: View = { token: formToken(reply), now: services.now(), baseUrl }
+    const view = viewFor(reply, services, baseUrl)
     const notice = session?.notice
     if (notice) session.notice = undefined
     const above = trail ?? trailTo(nav, reply.request.url)

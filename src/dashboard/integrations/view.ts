@@ -81,7 +81,7 @@ function missingList(view: View, tenantId: string, { provider, missing }: Shown)
   </div>`
 }
 
-function missingWords({ baseUrl }: View, tenantId: string, provider: Provider, missing: Missing): Html {
+function missingWords({ baseUrl, may }: View, tenantId: string, provider: Provider, missing: Missing): Html {
   const name = providerNames[provider]
   switch (missing.what) {
     case 'platform_key':
@@ -106,7 +106,7 @@ function missingWords({ baseUrl }: View, tenantId: string, provider: Provider, m
       return html`<p>No key type has a price. Send <code>POST ${baseUrl}/v1/products/…/integrations/stripe</code> with the
         price of each key type.</p>`
     case 'checkout_key':
-      return html`<p>Your website has no checkout key. <a href="/dashboard/settings/checkout-key">Create checkout key</a></p>`
+      return html`<p>Your website has no checkout key. ${may('manage_connections') && html`<a href="/dashboard/settings/checkout-key">Create checkout key</a>`}</p>`
     case 'api_key':
       return html`<p>Notifications from ${name} contain no email address, and looking it up needs an API key. Connect again
         with <code>apiKey</code>, or send the address as <code>custom_data.email</code>.</p>`

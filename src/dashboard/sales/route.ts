@@ -104,14 +104,14 @@ function onePage(app: FastifyInstance, { services, show }: PageContext): void {
           displayKey: entry?.license.displayKey,
           history,
           deliveries: deliveries.items,
-          mayReplay: may(role, 'manage_settings'),
+          mayReplay: may(role, 'manage_connections'),
         }),
     })
   })
 }
 
 function replayForm(app: FastifyInstance, { services }: PageContext): void {
-  const manage = pageRoute({ page: 'manage_settings' })
+  const manage = pageRoute({ page: 'manage_connections' })
   app.post('/sales/:id/replay', manage, async (request: OneRequest, reply) => {
     const { id } = await saleOf(services, request)
     request.session.notice = await outcomeOf(services, request, id)

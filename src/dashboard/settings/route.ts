@@ -26,8 +26,8 @@ import {
   webhookFormView,
 } from './view.ts'
 
-const manage = pageRoute({ page: 'manage_settings', freshMs })
-const manageForm = pageRoute({ page: 'manage_settings', freshMs: freshFormMs })
+const manage = pageRoute({ page: 'manage_connections', freshMs })
+const manageForm = pageRoute({ page: 'manage_connections', freshMs: freshFormMs })
 
 const path = '/dashboard/settings'
 
@@ -51,6 +51,7 @@ export function settingPages(app: FastifyInstance, context: PageContext): void {
           endpoint,
           anotherMember: tenant?.anotherMemberApproves ?? false,
           mayManage: may(principal.role, 'manage_settings'),
+          mayConnect: may(principal.role, 'manage_connections'),
         }),
     })
   })

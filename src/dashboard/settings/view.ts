@@ -21,13 +21,15 @@ type Settings = {
   endpoint: WebhookEndpoint | null
   /** A member other than the requester has to approve. */
   anotherMember: boolean
+  /** Approvals and signing keys. */
   mayManage: boolean
+  /** Checkout key and webhook. */
+  mayConnect: boolean
 }
 
-export function settingsView(
-  view: View,
-  { principal, sdkKey, checkoutKey, signingKeys, endpoint, anotherMember, mayManage }: Settings,
-): Html {
+export function settingsView(view: View, settings: Settings): Html {
+  const { principal, sdkKey, checkoutKey, signingKeys, endpoint, anotherMember, mayManage, mayConnect } =
+    settings
   const { tenantId, tenantName, tenantStatus, plan } = principal
   return html`<div>
     ${heading('Settings', 'Settings of the whole workspace.')}
@@ -41,9 +43,9 @@ export function settingsView(
     </div>
     ${section('Approvals', approvalRuleSummary(anotherMember, mayManage), 'Who can approve dangerous requests.')}
     ${section('SDK key', sdkKeyView(view, sdkKey), 'API key that your apps use for the client API.')}
-    ${section('Checkout key', checkoutSummary(view, checkoutKey, mayManage), 'API key for creating checkout sessions.')}
+    ${section('Checkout key', checkoutSummary(view, checkoutKey, mayConnect), 'API key for creating checkout sessions.')}
     ${section('Signing keys', signingKeysSummary(view, signingKeys, mayManage), 'Keys that sign leases and settings, so that your apps can verify them offline.')}
-    ${section('Webhook', webhookSummary(view, endpoint, mayManage), 'The URL that receives license events.')}
+    ${section('Webhook', webhookSummary(view, endpoint, mayConnect), 'The URL that receives license events.')}
   </div>`
 }
 
@@ -71,7 +73,7 @@ function sdkKeyView(view: View, key: MaskedKey): Html {
   </div>`
 }
 
-function checkoutSummary(view: View, key: MaskedKey, mayManage: boolean): Html {
+function checkoutSummary(view: View, key: MaskedKey, mayConnect: boolean): Html {
   return html`<div class="sheet stack">
     ${
       key === null
@@ -82,7 +84,7 @@ function checkoutSummary(view: View, key: MaskedKey, mayManage: boolean): Html {
           ])
     }
     ${
-      mayManage &&
+      mayConnect &&
       html`<p>
         <a class="button second" href="/dashboard/settings/checkout-key">${key === null ? 'Create key' : 'Replace key'}</a>
       </p>`
@@ -90,7 +92,7 @@ function checkoutSummary(view: View, key: MaskedKey, mayManage: boolean): Html {
   </div>`
 }
 
-function webhookSummary(view: View, endpoint: WebhookEndpoint | null, mayManage: boolean): Html {
+function webhookSummary(view: View, endpoint: WebhookEndpoint | null, mayConnect: boolean): Html {
   return html`<div class="sheet stack">
     ${
       endpoint === null
@@ -113,7 +115,7 @@ function webhookSummary(view: View, endpoint: WebhookEndpoint | null, mayManage:
           </div>`
     }
     ${
-      mayManage &&
+      mayConnect &&
       html`<p>
         <a class="button second" href="/dashboard/settings/webhook">${endpoint === null ? 'Set up webhook' : 'Edit webhook'}</a>
       </p>`
