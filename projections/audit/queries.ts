@@ -43,8 +43,9 @@ export async function listAudit(
   db: Pool,
   tenantId: string,
   { actor, action, targetId }: AuditFilter,
-  { after, limit }: Keyset,
+  { after, limit, order }: Keyset,
 ): Promise<PageOf<AuditEntry>> {
+  const [direction, comparison] = order === 'oldest' ? ['asc', '>'] : ['desc', '<']
   const { rows } = await db.query<AuditEntry & { position: bigint }>(
     `select position, event_id as id, at, actor, action, target_kind as "targetKind", target_id as "targetId",
        as_of as "asOf", operation, confirmation_id as "confirmationId", request_id as "requestId"
@@ -53,8 +54,8 @@ export async function listAudit(
        and ($2::text is null or actor = $2)
        and ($3::text is null or action = $3)
        and ($4::text is null or target_id = $4)
-       and ($5::bigint is null or position < $5)
-     order by position desc limit $6`,
+       and ($5::bigint is null or position ${comparison} $5)
+     order by position ${direction} limit $6`,
     [tenantId, actor ?? null, action ?? null, targetId ?? null, after?.id ?? null, limit + 1],
   )
   const { items, next } = pageOf(rows, limit, ({ at, position }) => ({ createdAt: at, id: String(position) }))

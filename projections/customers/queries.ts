@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import type { Customer } from '../../src/domain/customers/customer.ts'
-import { type Keyset, type PageOf, pageOf } from '../page.ts'
+import { type Keyset, orderOf, type PageOf, pageOf } from '../page.ts'
 
 export type PresentCustomer = Extract<Customer, { status: 'present' }>
 
@@ -34,19 +34,20 @@ export type CustomerFilter = {
   erased?: boolean | undefined
 }
 
-/** Newest first; ties by id, descending. */
+/** By age; ties by id. */
 export async function listCustomers(
   db: Pool,
   tenantId: string,
   { subjectId, erased }: CustomerFilter,
-  { after, limit }: Keyset,
+  { after, limit, order }: Keyset,
 ): Promise<PageOf<CustomerEntry>> {
+  const { by, past } = orderOf(order, 'c.created_at', 'c.customer_id')
   const { rows } = await db.query<CustomerEntry>(
     `${entry}
-     where c.tenant_id = $1 and ($2::timestamptz is null or (c.created_at, c.customer_id) < ($2, $3))
+     where c.tenant_id = $1 and ($2::timestamptz is null or ${past('$2', '$3')})
        and ($5::text is null or c.subject_id = $5)
        ${erased === undefined ? '' : `and c.state->>'erasedAt' is ${erased ? 'not null' : 'null'}`}
-     order by c.created_at desc, c.customer_id desc limit $4`,
+     order by ${by} limit $4`,
     [tenantId, after?.createdAt ?? null, after?.id ?? null, limit + 1, subjectId ?? null],
   )
   return pageOf(rows, limit, ({ customer }) => ({ createdAt: customer.createdAt, id: customer.customerId }))

@@ -3,7 +3,7 @@ import { coalesce } from '../../src/async/coalesce.ts'
 import type { KnownDelivery } from '../../src/domain/deliveries/delivery.ts'
 import type { Channel } from '../../src/domain/deliveries/events.ts'
 import type { WebhookEventName } from '../../src/domain/webhooks/events.ts'
-import { type Keyset, type PageOf, pageOf } from '../page.ts'
+import { type Keyset, orderOf, type PageOf, pageOf } from '../page.ts'
 
 export type DeliveryEntry = { delivery: KnownDelivery; revision: number }
 
@@ -63,14 +63,15 @@ export async function listDeliveries(
   db: Pool,
   tenantId: string,
   filter: DeliveryFilter,
-  { after, limit }: Keyset,
+  { after, limit, order }: Keyset,
 ): Promise<PageOf<KnownDelivery>> {
+  const { by, past } = orderOf(order, 'created_at', 'delivery_id')
   const { rows } = await db.query<{ state: KnownDelivery }>(
     `select state from deliveries
      where tenant_id = $1 and ($2::text is null or channel = $2) and ($3::text is null or status = $3)
        and ($4::text is null or event = $4) and ($5::text is null or license_id = $5)
-       and ($6::timestamptz is null or (created_at, delivery_id) < ($6, $7))
-     order by created_at desc, delivery_id desc limit $8`,
+       and ($6::timestamptz is null or ${past('$6', '$7')})
+     order by ${by} limit $8`,
     [
       tenantId,
       filter.channel ?? null,

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import type { IssuedLicense, LicenseStatus, Seat } from '../../src/domain/licenses/license.ts'
-import { type Keyset, type PageOf, pageOf } from '../page.ts'
+import { type Keyset, orderOf, type PageOf, pageOf } from '../page.ts'
 import type { Entitling } from './entitlements.ts'
 import {
   type DeviceRow,
@@ -81,7 +81,7 @@ export const hasStatus = `
   end`
 
 /**
- * Newest first; ties by id, descending.
+ * By age; ties by id.
  * @param now the moment at which statuses are computed
  */
 export async function listLicenses(
@@ -89,15 +89,16 @@ export async function listLicenses(
   tenantId: string,
   filter: LicenseFilter,
   now: string,
-  { after, limit }: Keyset,
+  { after, limit, order }: Keyset,
 ): Promise<PageOf<LicenseEntry>> {
+  const { by, past } = orderOf(order, 'l.created_at', 'l.license_id')
   const { rows } = await db.query<EntryRow>(
     `${entry}
      where l.tenant_id = $1
        and ($2::text is null or l.product_id = $2)
        and ($4::text is null or ${hasStatus} = $4)
-       and ($5::timestamptz is null or (l.created_at, l.license_id) < ($5, $6))
-     order by l.created_at desc, l.license_id desc limit $7`,
+       and ($5::timestamptz is null or ${past('$5', '$6')})
+     order by ${by} limit $7`,
     [
       tenantId,
       filter.productId ?? null,

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
 import { coalesce } from '../../src/async/coalesce.ts'
 import type { Product } from '../../src/domain/products/product.ts'
-import { type Keyset, type PageOf, pageOf } from '../page.ts'
+import { type Keyset, orderOf, type PageOf, pageOf } from '../page.ts'
 
 export type PresentProduct = Extract<Product, { status: 'present' }>
 
@@ -31,16 +31,17 @@ export async function countProducts(db: Pool, tenantId: string): Promise<number>
   return Number(rows[0]?.count ?? 0n)
 }
 
-/** Newest first; ties by id, descending. */
+/** By age; ties by id. */
 export async function listProducts(
   db: Pool,
   tenantId: string,
-  { after, limit }: Keyset,
+  { after, limit, order }: Keyset,
 ): Promise<PageOf<PresentProduct>> {
+  const { by, past } = orderOf(order, 'created_at', 'product_id')
   const { rows } = await db.query<{ state: PresentProduct }>(
     `select state from products
-     where tenant_id = $1 and ($2::timestamptz is null or (created_at, product_id) < ($2, $3))
-     order by created_at desc, product_id desc limit $4`,
+     where tenant_id = $1 and ($2::timestamptz is null or ${past('$2', '$3')})
+     order by ${by} limit $4`,
     [tenantId, after?.createdAt ?? null, after?.id ?? null, limit + 1],
   )
   return pageOf(

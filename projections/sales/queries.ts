@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
 import type { Provider } from '../../src/domain/integrations/provider.ts'
 import type { KnownSale } from '../../src/domain/sales/sale.ts'
-import { type Keyset, type PageOf, pageOf } from '../page.ts'
+import { type Keyset, orderOf, type PageOf, pageOf } from '../page.ts'
 import { needsHolder } from './holders.ts'
 
 /** @param tenantId null for an operator on the host, who may read every tenant */
@@ -46,8 +46,9 @@ export async function listSales(
   db: Pool,
   tenantId: string,
   filter: SaleFilter,
-  { after, limit }: Keyset,
+  { after, limit, order }: Keyset,
 ): Promise<PageOf<KnownSale>> {
+  const { by, past } = orderOf(order, 'received_at', 'id')
   const { rows } = await db.query<{ state: KnownSale }>(
     `select state from sales s
      where tenant_id = $1
@@ -56,8 +57,8 @@ export async function listSales(
        and ($4::text is null or product_id = $4)
        and ($5::text is null or license_id = $5)
        ${filter.needs === 'holder' ? `and ${needsHolder}` : ''}
-       and ($6::timestamptz is null or (received_at, id) < ($6, $7))
-     order by received_at desc, id desc limit $8`,
+       and ($6::timestamptz is null or ${past('$6', '$7')})
+     order by ${by} limit $8`,
     [
       tenantId,
       filter.status ?? null,

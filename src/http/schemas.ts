@@ -35,6 +35,7 @@ export const errorBody = z
 export const pageQuery = {
   cursor: z.string().min(1).max(1000).optional().meta({ description: '`nextCursor` of the previous page' }),
   limit: z.coerce.number().int().min(1).max(100).default(25).meta({ description: 'At most 100' }),
+  order: z.enum(['newest', 'oldest']).default('newest').meta({ description: 'Which items come first' }),
 }
 
 export const pageOf = <Item extends z.ZodType>(item: Item) =>

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import { type Keyset, type PageOf, pageOf } from '../../projections/page.ts'
+import { type Keyset, orderOf, type PageOf, pageOf } from '../../projections/page.ts'
 import type { Provider } from '../domain/integrations/provider.ts'
 
 /** Why a test notification had no effect. */
@@ -77,18 +77,18 @@ export async function recordIgnoredTest(
 export async function listIgnoredTests(
   db: Pool,
   tenantId: string,
-  { after, limit }: Keyset,
+  { after, limit, order }: Keyset,
 ): Promise<PageOf<KeptIgnoredTest>> {
-  const { rows } = await db.query<KeptIgnoredTest>({
-    name: 'list-ignored-tests',
-    text: `select provider, notification_id as "notificationId", kind, reason, detail, times,
+  const { by, past } = orderOf(order, 'received_at', "provider || ' ' || notification_id")
+  const { rows } = await db.query<KeptIgnoredTest>(
+    `select provider, notification_id as "notificationId", kind, reason, detail, times,
              received_at as "receivedAt", last_at as "lastAt"
            from usage.ignored_tests
            where tenant_id = $1
-             and ($2::timestamptz is null or (received_at, provider || ' ' || notification_id) < ($2, $3))
-           order by received_at desc, provider || ' ' || notification_id desc limit $4`,
-    values: [tenantId, after?.createdAt ?? null, after?.id ?? null, limit + 1],
-  })
+             and ($2::timestamptz is null or ${past('$2', '$3')})
+           order by ${by} limit $4`,
+    [tenantId, after?.createdAt ?? null, after?.id ?? null, limit + 1],
+  )
   return pageOf(rows, limit, ({ receivedAt, provider, notificationId }) => ({
     createdAt: receivedAt,
     id: `${provider} ${notificationId}`,

@@ -52,8 +52,9 @@ export async function openShop({ ledger, ask }: TestApi): Promise<Shop> {
 export async function parkedSale(
   { services }: Pick<TestLedger, 'services'>,
   tenantId: string,
+  order = 'parked',
 ): Promise<string> {
-  const { sold } = purchase('parked', { sold: { productId: 'unknown' } })
+  const { sold } = purchase(order, { sold: { productId: 'unknown' } })
   await receiveNotification(services, tenantId, sold(), '{}', origin)
   const { items } = await listSales(
     services.db,

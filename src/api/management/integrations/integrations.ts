@@ -69,12 +69,13 @@ function listRoute(app: ZodApp, services: Ports<'db'>, cursors: Cursors): void {
     },
     async (request) => {
       const { tenantId } = callerIn(request)
-      const { cursor, limit } = request.query
-      const boundTo = [tenantId, 'integrations']
+      const { cursor, limit, order } = request.query
+      const boundTo = [tenantId, 'integrations', order]
       const after = cursors.read(boundTo, cursor)?.id
-      const order: readonly string[] = Provider.options
-      const first = after === undefined ? 0 : order.indexOf(after) + 1
-      const providers = Provider.options.slice(first, first + limit)
+      // Providers have no age: the oldest are the last of their fixed order.
+      const all = order === 'oldest' ? Provider.options.toReversed() : Provider.options
+      const first = after === undefined ? 0 : all.findIndex((provider) => provider === after) + 1
+      const providers = all.slice(first, first + limit)
       const last = providers.at(-1)
       const isEnd = first + limit >= Provider.options.length
       const [known, priced] = await Promise.all([

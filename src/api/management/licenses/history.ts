@@ -149,7 +149,7 @@ function historyRoute(app: ZodApp, services: Ports<'db' | 'subjects'>, cursors: 
         summary: 'Read the history of a license: what happened, when, by whom, and what it changed',
         description: 'The cost of a page does not depend on the length of the history.',
         params,
-        querystring: z.strictObject({ ...pageQuery, order: z.enum(['oldest', 'newest']).default('newest') }),
+        querystring: z.strictObject(pageQuery),
         response: { 200: answer('A page of the history', pageOf(entryOut)), ...errors(400, 403, 404) },
       },
     },
@@ -160,7 +160,7 @@ function historyRoute(app: ZodApp, services: Ports<'db' | 'subjects'>, cursors: 
       if (!(await findLicense(services.db, tenantId, licenseId))) throw notFound('license')
       return answerPage(
         cursors,
-        [tenantId, 'history', licenseId, order],
+        [tenantId, 'history', licenseId],
         request.query,
         async ({ after, limit }) => {
           const place = { tenantId, licenseId }

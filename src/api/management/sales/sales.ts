@@ -14,7 +14,7 @@ import { readBuyer, readBuyers } from '../../../sales/buyers.ts'
 import { readSaleHistory } from '../../../sales/history.ts'
 import type { ReplayPorts } from '../../../sales/ports.ts'
 import { replaySale } from '../../../sales/replay.ts'
-import { answerPage } from '../page.ts'
+import { answerPage, type PageQuery } from '../page.ts'
 import { ignoredTestsRoute } from './ignored-tests.ts'
 import { SaleStatus, saleDetailOut, saleDetailView, saleOut, saleView } from './schemas.ts'
 
@@ -83,7 +83,7 @@ function answerSales(
   cursors: Cursors,
   tenantId: string,
   filter: SaleFilter,
-  query: { cursor?: string | undefined; limit: number },
+  query: PageQuery,
 ) {
   const { status = null, provider = null, productId = null, needs = null } = filter
   return answerPage(

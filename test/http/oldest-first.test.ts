@@ -1,0 +1,114 @@
+/**
+ * Guarantee: every list of the API can be read oldest first, in pages, as the exact reverse of newest first; a cursor
+ * belongs to its order.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { z } from 'zod'
+import { scheduleDelivery } from '../../src/commands/deliveries/deliveries.ts'
+import { recordIgnoredTest } from '../../src/usage/ignored-tests.ts'
+import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
+import { origin } from '../harness/ledger.ts'
+import { parkedSale } from '../sales/shop.ts'
+import { makeCustomer, makeProduct, mint } from './samples.ts'
+
+const Page = z.strictObject({ items: z.array(z.unknown()), nextCursor: z.string().nullable() })
+
+let api: TestApi
+let tenant: TestTenant
+let licenseId: string
+
+beforeAll(async () => {
+  api = await openTestApi()
+  tenant = await makeTenant(api.ledger)
+  const { ask, ledger } = api
+  const { services, clock } = ledger
+  let firstKey: string | undefined
+  for (let n = 0; n < 5; n++) {
+    // Two of three differ in their ids alone.
+    if (n % 3 === 0) clock.advance(1000)
+    await makeProduct(ask, tenant.token, `product-${n}`, { keyTypes: [{ name: 'Pro', deviceLimit: 9 }] })
+    const { id, licenseKey } = await mint(ask, tenant.token, 'product-0')
+    licenseId ??= id
+    firstKey ??= licenseKey
+    await makeCustomer(ask, tenant.token)
+    await parkedSale(ledger, tenant.tenantId, `parked-${n}`)
+    await scheduleDelivery(
+      services,
+      {
+        tenantId: tenant.tenantId,
+        channel: 'webhook',
+        event: 'license.created',
+        licenseId: id,
+        licenseRevision: 0,
+        sequence: 1,
+      },
+      origin,
+    )
+    const ignored = { provider: 'gumroad', kind: 'sale', reason: 'gumroad_test', detail: null } as const
+    const notificationId = `n${n}`
+    await recordIgnoredTest(services.db, tenant.tenantId, { ...ignored, notificationId }, services.now())
+    const body = { product_id: 'product-0', license_key: firstKey, device_id: `laptop-${n}` }
+    await ask('POST', '/v1/licenses/activate', { token: tenant.token, body })
+    await ask('POST', `/v1/licenses/${licenseId}/revoke`, { token: tenant.token })
+  }
+})
+afterAll(() => api.close())
+
+async function walk(path: string, query: string): Promise<unknown[]> {
+  const seen: unknown[] = []
+  let cursor: string | null = ''
+  while (cursor !== null) {
+    const { status, body } = await api.ask(
+      'GET',
+      `${path}?${query}${cursor === '' ? '' : `&cursor=${cursor}`}`,
+      { token: tenant.token },
+    )
+    expect({ path, status }).toStrictEqual({ path, status: 200 })
+    const page: z.infer<typeof Page> = Page.parse(body)
+    seen.push(...page.items)
+    cursor = page.nextCursor
+  }
+  return seen
+}
+
+test('every list that has pages is read in both orders', async () => {
+  const { paths } = z
+    .looseObject({
+      paths: z.record(
+        z.string(),
+        z.record(
+          z.string(),
+          z.looseObject({ parameters: z.array(z.looseObject({ name: z.string() })).default([]) }),
+        ),
+      ),
+    })
+    .parse(api.app.swagger())
+  const lists = Object.entries(paths)
+    .filter(([, { get }]) => get?.parameters.some(({ name }) => name === 'cursor'))
+    .map(([path]) => path)
+  expect(lists.length).toBeGreaterThan(8)
+  for (const path of lists) {
+    const url = path.replace('{id}', licenseId)
+    const newest = await walk(url, 'limit=100')
+    expect({ path, enough: newest.length >= 3 }).toStrictEqual({ path, enough: true })
+    for (const query of ['limit=100&order=oldest', 'limit=2&order=oldest']) {
+      expect({ path, query, items: await walk(url, query) }).toStrictEqual({
+        path,
+        query,
+        items: newest.toReversed(),
+      })
+    }
+    const cursorOf = async (query: string) => {
+      const { body } = await api.ask('GET', `${url}?limit=1&${query}`, { token: tenant.token })
+      return Page.parse(body).nextCursor ?? ''
+    }
+    const other = await cursorOf('order=oldest')
+    for (const query of [`cursor=${other}`, `order=oldest&cursor=${await cursorOf('order=newest')}`]) {
+      const answer = await api.ask('GET', `${url}?${query}`, { token: tenant.token })
+      expect(answer).toMatchObject({
+        status: 400,
+        body: { error: 'this cursor does not belong to this list; start again without it' },
+      })
+    }
+  }
+})
