@@ -27,6 +27,7 @@ import { mailboxPages } from './mailbox/route.ts'
 import { memberPages } from './members/route.ts'
 import type { PageContext } from './page-context.ts'
 import { productPages } from './products/route.ts'
+import { refusalsPage } from './refusals/route.ts'
 import { salePages } from './sales/route.ts'
 import { searchPage } from './search/route.ts'
 import { guardRoutes } from './session/principal.ts'
@@ -105,6 +106,7 @@ function routes(app: FastifyInstance, context: PageContext): void {
   licenseActions(app, context)
   evidencePage(app, context)
   deviceListPage(app, context)
+  refusalsPage(app, context)
   salePages(app, context)
   deliveryPages(app, context)
   integrationPages(app, context)

@@ -185,12 +185,15 @@ export async function listUnknownKeys(
   }))
 }
 
+/** All refused calls with unknown keys of one masked form. */
+export type RefusedUnknownKey = Omit<UnknownKey, 'day'>
+
 /** How often keys with this masked form were refused, by product. */
 export async function findUnknownKeys(
   db: Pool,
   tenantId: string,
   displayKey: string,
-): Promise<Omit<UnknownKey, 'day'>[]> {
+): Promise<RefusedUnknownKey[]> {
   const { rows } = await db.query<Omit<UnknownKey, 'day' | 'count'> & { refused: bigint }>(
     `select product_id as "productId", display_key as "displayKey", sum(refused)::bigint as refused,
        min(first_seen_at) as "firstSeenAt", max(last_seen_at) as "lastSeenAt"

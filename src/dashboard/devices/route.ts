@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { listDevicesOfTenant } from '../../../projections/licenses/device-list.ts'
 import { Slug } from '../../domain/values.ts'
+import { lastRefusalsOf } from '../../usage/read-refusals.ts'
 import { productChoices, queryOf } from '../frame/lists.ts'
 import type { PageContext } from '../page-context.ts'
 import { auditedPage, principalOf } from '../session/principal.ts'
@@ -24,12 +25,18 @@ export function deviceListPage(app: FastifyInstance, { services, cursors, show }
       listDevicesOfTenant(services.db, tenantId, { productId, status }, keyset),
       productChoices(services, tenantId),
     ])
+    await services.refusals.flush()
+    const refused = await lastRefusalsOf(
+      services.db,
+      devices.map(({ seat, license }) => ({ licenseId: license.licenseId, deviceId: seat.deviceId })),
+    )
     return show(reply, {
       title: 'Devices',
       nav: 'devices',
       content: (view) =>
         devicesView(view, {
           devices,
+          refused,
           products,
           filter: { product: productId, status },
           cursor,

@@ -1,5 +1,6 @@
 import type { ListedDevice } from '../../../projections/licenses/device-list.ts'
 import { type Content, type Html, html } from '../../html.ts'
+import type { lastRefusalsOf } from '../../usage/read-refusals.ts'
 import { ago } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import {
@@ -13,9 +14,15 @@ import {
   select,
   table,
 } from '../frame/parts.ts'
+import { callWords, reasonName } from '../refusals/words.ts'
+
+type LastRefusals = Awaited<ReturnType<typeof lastRefusalsOf>>
+type LastRefusal = LastRefusals extends ReadonlyMap<string, infer Refused> ? Refused : never
 
 type Devices = {
   devices: readonly ListedDevice[]
+  /** The last refusal by license and device. */
+  refused: LastRefusals
   products: readonly { productId: string; name: string }[]
   filter: { product: string | undefined; status: 'active' | 'deactivated' | undefined }
   cursor: string | undefined
@@ -27,7 +34,8 @@ const statuses = [
   ['deactivated', 'deactivated'],
 ] as const
 
-export function devicesView(view: View, { devices, products, filter, cursor, next }: Devices): Html {
+export function devicesView(view: View, page: Devices): Html {
+  const { devices, refused, products, filter, cursor, next } = page
   const isFiltered = filter.product !== undefined || filter.status !== undefined
   return html`<div>
     ${heading('Devices', 'Devices activated on your licenses, most recently activated first.')}
@@ -39,7 +47,7 @@ export function devicesView(view: View, { devices, products, filter, cursor, nex
       ${
         devices.length === 0
           ? noDevices(isFiltered)
-          : html`<div class="sheeted">${devicesTable(view, devices)}</div>`
+          : html`<div class="sheeted">${devicesTable(view, devices, refused)}</div>`
       }
       ${pager('/dashboard/devices', { ...filter, cursor }, next)}
     </div>
@@ -51,7 +59,7 @@ const noDevices = (isFiltered: boolean): Html =>
     ? empty('No devices match these filters', 'Choose another product or status.')
     : empty('No devices yet', 'Devices appear here once an app activates a license.')
 
-function devicesTable(view: View, devices: readonly ListedDevice[]): Html {
+function devicesTable(view: View, devices: readonly ListedDevice[], refused: LastRefusals): Html {
   return table({
     caption: 'Devices',
     columns: [
@@ -59,6 +67,7 @@ function devicesTable(view: View, devices: readonly ListedDevice[]): Html {
       { label: 'License' },
       { label: 'Status' },
       { label: 'Activated', wide: true },
+      { label: 'Last refused', wide: true },
     ],
     rows: devices.map(({ seat, license }): Content[] => {
       const path = `/dashboard/licenses/${license.licenseId}`
@@ -70,7 +79,13 @@ function devicesTable(view: View, devices: readonly ListedDevice[]): Html {
         html`<span><a class="mono" href=${path}>${license.displayKey}</a><span class="sub">${license.productId}</span></span>`,
         seat.status === 'active' ? badge('good', 'active') : badge('plain', 'deactivated'),
         ago(seat.activatedAt, view.now),
+        refusedWords(view, refused.get(`${license.licenseId} ${seat.deviceId}`)),
       ]
     }),
   })
 }
+
+const refusedWords = (view: View, refused: LastRefusal | undefined): Content =>
+  refused === undefined
+    ? 'never'
+    : html`<span>${ago(refused.lastSeenAt, view.now)}<span class="sub">${callWords[refused.call]}: ${reasonName(refused.reason)}</span></span>`

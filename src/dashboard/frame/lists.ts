@@ -23,6 +23,8 @@ const Query = z.object({
   target: one,
   person: one,
   needs: one,
+  call: one,
+  reason: one,
 })
 
 /** The query of a list: of a repeated parameter the first counts, and an empty filter is ignored. */

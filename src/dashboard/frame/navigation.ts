@@ -8,6 +8,7 @@ export type NavItem =
   | 'customers'
   | 'sales'
   | 'devices'
+  | 'refusals'
   | 'deliveries'
   | 'audit'
   | 'integrations'
@@ -52,6 +53,7 @@ const groups: readonly NavGroup[] = [
     title: 'Watch',
     entries: [
       { item: 'devices', label: 'Devices', href: '/dashboard/devices' },
+      { item: 'refusals', label: 'Refusals', href: '/dashboard/refusals' },
       { item: 'deliveries', label: 'Deliveries', href: '/dashboard/deliveries' },
       { item: 'audit', label: 'Audit log', href: '/dashboard/audit' },
       { item: 'mailbox', label: 'Mailbox', href: '/dashboard/mailbox', needs: 'manage_settings' },

@@ -11,6 +11,7 @@ import { listApprovals } from '../../gate/approvals.ts'
 import type { Ports } from '../../ports.ts'
 import { usageRange } from '../../usage/range.ts'
 import { readUsage } from '../../usage/read.ts'
+import { countRefused } from '../../usage/read-refusals.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { principalOf } from '../session/principal.ts'
@@ -25,13 +26,14 @@ export function homePage(app: FastifyInstance, { services, show }: PageContext):
     const { tenantId, role } = principalOf(request)
     const range = usageRange({ granularity: 'day' }, momentOf(services))
     if (typeof range === 'string') throw new Error(`the last days are no range: ${range}`)
-    await services.usage.flush()
-    const [approvals, waits, usage, devices, products] = await Promise.all([
+    await Promise.all([services.usage.flush(), services.refusals.flush()])
+    const [approvals, waits, usage, devices, products, refused] = await Promise.all([
       listApprovals(services, tenantId),
       whatWaits(services, tenantId),
       readUsage(services.db, tenantId, undefined, range),
       countActiveDevices(services.db, tenantId),
       listProducts(services.db, tenantId, { after: undefined, limit: 1 }),
+      countRefused(services.db, tenantId, 'activate', momentOf(services)),
     ])
     return show(reply, {
       title: 'Home',
@@ -43,6 +45,7 @@ export function homePage(app: FastifyInstance, { services, show }: PageContext):
           waits: { ...waits, behind: request.freshness?.waiting ?? 0 },
           usage,
           devices,
+          refused,
           isNew: products.items.length === 0,
           mayManageTokens: may(role, 'manage_tokens'),
         }),

@@ -8,6 +8,7 @@ import { agoWords } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import { empty, heading, section } from '../frame/parts.ts'
 import { barPlot } from '../frame/plots.ts'
+import { type RefusedToday, refusedToday } from './refused.ts'
 
 type Waits = {
   deliveries: DeliveryCounts
@@ -26,13 +27,14 @@ type Home = {
   waits: Waits
   usage: UsageSeries
   devices: number
+  refused: RefusedToday
   /** Nothing is set up yet. */
   isNew: boolean
   mayManageTokens: boolean
 }
 
 export function homeView(view: View, home: Home): Html {
-  const { approvals, mayDecide, waits, usage, devices, isNew, mayManageTokens } = home
+  const { approvals, mayDecide, waits, usage, devices, refused, isNew, mayManageTokens } = home
   return html`<div>
     ${heading('Home')}
     ${
@@ -44,7 +46,7 @@ export function homeView(view: View, home: Home): Html {
       )
     }
     ${section('Pending approvals', approvalsPart(view, approvals, mayDecide))}
-    ${section('Needs attention', waitsView(view, waits))}
+    ${section('Needs attention', waitsView(view, waits))} ${refusedToday(refused)}
     ${section(
       'Last 30 days',
       html`<div class="stack">

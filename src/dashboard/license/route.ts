@@ -16,6 +16,8 @@ import { deviceView, licenseView as licenseOf } from '../../http/license.ts'
 import { notFound, Problem } from '../../http/problem.ts'
 import type { Ports } from '../../ports.ts'
 import { readTelemetry } from '../../usage/device-telemetry.ts'
+import { listRefusals } from '../../usage/read-refusals.ts'
+import { mostOfLicense } from '../../usage/refusals-sql.ts'
 import { unknownPerson } from '../../vault/subjects.ts'
 import { explain } from '../../verdicts/explain.ts'
 import type { PageContext } from '../page-context.ts'
@@ -26,6 +28,8 @@ import { licenseView } from './view.ts'
 const pageSize = 50
 /** How many deliveries the license's page shows; the list of deliveries has all of them. */
 const mostDeliveries = 20
+/** As many as are kept of a license. */
+const mostRefusals = mostOfLicense
 
 const sequence = z.string().regex(/^\d{1,9}$/)
 const Query = z.object({
@@ -67,7 +71,8 @@ export function licensePage(app: FastifyInstance, { services, show }: PageContex
     if (!now) throw notFound('license')
     const { asOf, device, upTo } = query
     const place = { tenantId, licenseId: id }
-    const [shown, explanation, comparison, history, sale, deliveries, seat] = await Promise.all([
+    await services.refusals.flush()
+    const [shown, explanation, comparison, history, sale, deliveries, seat, refused] = await Promise.all([
       asOf === undefined ? shownNow(services, now) : shownThen(services, place, asOfIn(asOf)),
       explain(services, { ...place, deviceId: device, asOf: asOfFrom(asOf) }),
       comparisonOf(services, place, query),
@@ -75,6 +80,7 @@ export function licensePage(app: FastifyInstance, { services, show }: PageContex
       findSaleOfLicense(services.db, tenantId, id),
       listDeliveries(services.db, tenantId, { licenseId: id }, { after: undefined, limit: mostDeliveries }),
       device === undefined ? undefined : findSeat(services.db, tenantId, id, { deviceId: device }),
+      listRefusals(services.db, tenantId, { licenseId: id }, { after: undefined, limit: mostRefusals }),
     ])
     const stop = asOf === undefined ? undefined : await eventAt(services, place, explanation.sequence)
     return show(reply, {
@@ -91,6 +97,7 @@ export function licensePage(app: FastifyInstance, { services, show }: PageContex
           history: { ...history, older: history.next, isFirst: upTo === undefined },
           sale,
           deliveries: deliveries.items,
+          refusals: asOf === undefined ? refused.items : [],
           actions: actionsFor(role, now.license, seat?.seat),
         }),
     })

@@ -5,6 +5,7 @@ import type { Comparison } from '../../history/compare.ts'
 import type { LicenseHistoryEntry } from '../../history/entries.ts'
 import { money } from '../../history/money.ts'
 import { type Content, type Html, html } from '../../html.ts'
+import type { Refusal } from '../../usage/read-refusals.ts'
 import type { Explanation } from '../../verdicts/explain.ts'
 import { deliveryBadge, deliveryWords } from '../deliveries/view.ts'
 import { copyable } from '../frame/copy.ts'
@@ -12,6 +13,7 @@ import { ago, moment } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import { badge, facts, heading, notice, section, table } from '../frame/parts.ts'
 import { entitlementTags, type ShownLicense, statusBadge } from '../licenses/view.ts'
+import { refusalsOfLicense } from '../refusals/view.ts'
 import { comparisonView } from './comparison.ts'
 import { momentSlider } from './moment-slider.ts'
 import { seatsPicture } from './seats.ts'
@@ -45,6 +47,8 @@ export type OneLicense = {
   history: Pick<Timeline, 'entries' | 'recorded'> & { older: number | undefined; isFirst: boolean }
   sale: KnownSale | undefined
   deliveries: readonly KnownDelivery[]
+  /** None for a past state: refusals have no history. */
+  refusals: readonly Refusal[]
   /** The actions that the role may request. */
   actions: readonly { name: string; label: string; ofDevice: boolean }[]
 }
@@ -113,7 +117,7 @@ function statePart(view: View, one: OneLicense): Html {
       )}
       ${section(question.asOf === undefined ? 'Details' : 'Details at this moment', factsView(one))}
     </div>
-    ${devicesPart(view, one)}
+    ${refusalsOfLicense(view, one.refusals)} ${devicesPart(view, one)}
   </div>`
 }
 

@@ -2,8 +2,11 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { recordAudit } from '../../commands/audit.ts'
 import { momentOf } from '../../commands/origin.ts'
+import { maskedKey } from '../../credentials/license-key.ts'
+import { isStorable } from '../../domain/values.ts'
 import type { Ports } from '../../ports.ts'
 import { type Found, search } from '../../search/search.ts'
+import { findUnknownKeys, type RefusedUnknownKey } from '../../usage/read-refusals.ts'
 import type { Subjects } from '../../vault/subjects.ts'
 import { unknownPerson } from '../../vault/subjects.ts'
 import { formOf } from '../frame/forms.ts'
@@ -32,14 +35,32 @@ export function searchPage(app: FastifyInstance, { services, show }: PageContext
     const path = onlyOne(found)
     if (path !== undefined) return reply.redirect(path, 303)
     const people = await peopleIn(services, tenantId, found)
+    const unknown = await unknownKey(services, tenantId, text, found)
     return show(reply, {
       title: 'Search',
       nav: 'home',
       content: (view) =>
-        foundView(view, { found, now: momentOf(services), people, wasEmpty: text.trim() === '' }),
+        foundView(view, { found, now: momentOf(services), people, unknown, wasEmpty: text.trim() === '' }),
     })
   })
 }
+
+/** What is known of refused calls with the text as a key, when nothing was found. Only its masked form is looked up. */
+async function unknownKey(
+  { db, refusals }: Ports<'db' | 'refusals'>,
+  tenantId: string,
+  text: string,
+  { licenses, customers, sales, devices }: Found,
+): Promise<RefusedUnknownKey[]> {
+  if (licenses.length + customers.length + sales.length + devices.length > 0 || !isStorable(text)) return []
+  const displayKey = maskedKey(text)
+  if (displayKey === shortestMask) return []
+  await refusals.flush()
+  return findUnknownKeys(db, tenantId, displayKey)
+}
+
+/** The form of texts that are too short to show anything of them. */
+const shortestMask = maskedKey('')
 
 /** Records the kind of search in the audit log, but not the text, which may be a key or name a person. */
 async function noteSearch(

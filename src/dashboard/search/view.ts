@@ -1,11 +1,14 @@
 import { statusAt } from '../../domain/licenses/license.ts'
+import { counted } from '../../gate/words.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import type { Found } from '../../search/search.ts'
+import type { RefusedUnknownKey } from '../../usage/read-refusals.ts'
 import type { Person } from '../../vault/subjects.ts'
-import { ago } from '../frame/moments.ts'
+import { ago, moment } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import { badge, empty, heading, section, table } from '../frame/parts.ts'
 import { statusBadge } from '../licenses/view.ts'
+import { refusalsPath } from '../refusals/words.ts'
 import { buyerWords } from '../sales/view.ts'
 
 /** The field that matched, in words. The audit log records `e-mail`. */
@@ -15,11 +18,13 @@ type FoundPage = {
   found: Found
   now: string
   people: Record<'ofLicenses' | 'ofSales' | 'ofCustomers', readonly Person[]>
+  /** Refused calls with a key of the form of the searched text. */
+  unknown: readonly RefusedUnknownKey[]
   wasEmpty: boolean
 }
 
 export function foundView(view: View, page: FoundPage): Html {
-  const { found, wasEmpty } = page
+  const { found, unknown, wasEmpty } = page
   const { licenses, devices, sales, customers, more } = found
   const nothing = licenses.length + devices.length + sales.length + customers.length === 0
   return html`<div>
@@ -37,6 +42,7 @@ export function foundView(view: View, page: FoundPage): Html {
           )}
         </div>`
       }
+      ${unknown.length > 0 && refusedKey(view, unknown)}
       ${more && html`<p class="lead">Not all results are shown. Narrow your search.</p>`}
     </div>
     ${licenses.length > 0 && section('Licenses', licensesFound(page))}
@@ -45,6 +51,16 @@ export function foundView(view: View, page: FoundPage): Html {
     ${devices.length > 0 && section('Devices', devicesFound(page))}
   </div>`
 }
+
+/** Keys with the same masked form are not told apart, so the sentence names the form. */
+const refusedKey = (view: View, unknown: FoundPage['unknown']): Html => html`<div class="part stack-tight">
+  ${unknown.map(
+    ({ displayKey, productId, count, firstSeenAt, lastSeenAt }) => html`<p>
+      No license has this key. A key shown as <code>${displayKey}</code> was refused ${counted(count, 'time', 'times')} for <a href=${refusalsPath({ product: productId, reason: 'not_found' })}>${productId}</a>
+      since ${moment(firstSeenAt)}, last ${ago(lastSeenAt, view.now)}. It may be mistyped, or belong to another product.
+    </p>`,
+  )}
+</div>`
 
 const sheeted = (content: Html): Html => html`<div class="sheeted">${content}</div>`
 

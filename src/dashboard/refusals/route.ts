@@ -1,0 +1,49 @@
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { Slug } from '../../domain/values.ts'
+import { listRefusals, listUnknownKeys } from '../../usage/read-refusals.ts'
+import { callNames } from '../../usage/refusals.ts'
+import { productChoices, queryOf } from '../frame/lists.ts'
+import type { PageContext } from '../page-context.ts'
+import { auditedPage, principalOf } from '../session/principal.ts'
+import { refusalsView } from './view.ts'
+
+const pageSize = 50
+const keysShown = 50
+
+const Filter = z.object({
+  product: Slug.optional().catch(undefined),
+  call: z.enum(callNames).optional().catch(undefined),
+  reason: z.string().max(40).optional().catch(undefined),
+})
+
+/** The refused calls of all licenses, and calls with unknown keys. It shows devices, so the view is recorded. */
+export function refusalsPage(app: FastifyInstance, { services, cursors, show }: PageContext): void {
+  app.get('/refusals', auditedPage('devices'), async (request, reply) => {
+    const { tenantId } = principalOf(request)
+    const query = queryOf(request)
+    const { cursor } = query
+    const { product, call, reason } = Filter.parse(query)
+    const boundTo = [tenantId, 'dashboard refusals', product ?? null, call ?? null, reason ?? null]
+    const keyset = { after: cursors.read(boundTo, cursor), limit: pageSize }
+    await services.refusals.flush()
+    const [{ items: refusals, next }, { items: unknownKeys }, products] = await Promise.all([
+      listRefusals(services.db, tenantId, { productId: product, call, reason }, keyset),
+      listUnknownKeys(services.db, tenantId, product, { after: undefined, limit: keysShown }),
+      productChoices(services, tenantId),
+    ])
+    return show(reply, {
+      title: 'Refusals',
+      nav: 'refusals',
+      content: (view) =>
+        refusalsView(view, {
+          refusals,
+          unknownKeys,
+          products,
+          filter: { product, call, reason },
+          cursor,
+          next: cursors.write(boundTo, next),
+        }),
+    })
+  })
+}

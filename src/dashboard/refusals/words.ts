@@ -1,0 +1,27 @@
+import type { CallName } from '../../usage/refusals.ts'
+
+/** The reasons of refusals, as lists name them. Reasons that a newer version recorded are shown as they are. */
+export const reasonNames: Readonly<Record<string, string>> = {
+  seat_limit_reached: 'seat limit',
+  plan_limit: 'plan limit',
+  inactive: 'device has no seat',
+  suspended: 'suspended',
+  expired: 'expired',
+  fallback: 'paid period over',
+  revoked: 'revoked',
+  reminted: 'replaced key',
+  not_found: 'unknown key',
+}
+
+export const reasonName = (reason: string): string => reasonNames[reason] ?? reason
+
+export const callWords: Readonly<Record<CallName, string>> = {
+  activate: 'Activation',
+  validate: 'Validation',
+}
+
+/** The path of the list, filtered. */
+export const refusalsPath = (filter: Readonly<Record<string, string>> = {}): string => {
+  const query = new URLSearchParams(filter).toString()
+  return `/dashboard/refusals${query && `?${query}`}`
+}
