@@ -51,10 +51,10 @@ async function usable(
   product: PresentProduct,
   provider: Provider,
 ): Promise<Provider | undefined> {
-  if (provider === 'stripe' && product.settings.testMode.enabled) {
+  const integration = await findIntegration(services.db, product.tenantId, provider)
+  if (provider === 'stripe' && product.settings.testMode.enabled && !integration?.ownAccount?.test) {
     return hasTestKeys(product) ? provider : undefined
   }
-  const integration = await findIntegration(services.db, product.tenantId, provider)
   return integration?.status === 'connected' ? provider : undefined
 }
 
@@ -67,7 +67,8 @@ async function firstUsable(services: Ports<'db'>, product: PresentProduct): Prom
   if (isTested && hasTestKeys(product)) return 'stripe'
   const all = await listIntegrations(services.db, product.tenantId)
   const connected = all.filter(
-    ({ status, provider }) => status === 'connected' && !(isTested && provider === 'stripe'),
+    ({ status, provider, ownAccount }) =>
+      status === 'connected' && !(isTested && provider === 'stripe' && !ownAccount?.test),
   )
   const isMapped = ({ provider, mappings }: (typeof connected)[number]) =>
     provider === 'stripe'

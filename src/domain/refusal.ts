@@ -63,6 +63,8 @@ export type RefusalCode =
   | 'platform_key_missing'
   | 'platform_key_refused'
   | 'platform_secret'
+  | 'restricted_key_wanted'
+  | 'card_key_is_test'
   | 'webhook_secret_wanted'
   | 'webhook_secret_unwanted'
   | 'test_keys_wanted'

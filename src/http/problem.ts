@@ -123,7 +123,15 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
   ],
   platform_secret: [
     422,
-    'Stripe has one webhook secret for the whole installation; ask its operator to set KEYLEDGER_STRIPE_WEBHOOK_SECRET',
+    'Stripe has one webhook secret for all accounts that are connected through the platform; ask the operator to set KEYLEDGER_STRIPE_WEBHOOK_SECRET',
+  ],
+  restricted_key_wanted: [
+    422,
+    'Stripe is connected with a restricted key, rk_live_… or rk_test_…; other keys allow too much',
+  ],
+  card_key_is_test: [
+    409,
+    'Stripe is connected with a test key, which sells only products in test mode; connect a live key',
   ],
   webhook_secret_wanted: [400, "body webhookSecret: required; copy it from the provider's webhook settings"],
   webhook_secret_unwanted: [400, 'body webhookSecret: Gumroad has no webhook secret; omit it'],

@@ -13,6 +13,8 @@ export type TestSale = {
   email: string
   /** The card provider's account; null in test mode, where the product has only test keys. */
   accountId: string | null
+  /** Whether the card provider is connected with a key of the tenant's own account, which has its own endpoint. */
+  ownAccount: boolean
 }
 
 /** A request as the provider would send it to the service. */
@@ -46,7 +48,7 @@ const json = { 'content-type': 'application/json' }
 const secondsOf = (now: Date): number => Math.floor(now.getTime() / 1000)
 
 function fromStripe(sale: TestSale, secret: string, now: Date): SignedNotification {
-  const { saleId, tenantId, productId, keyTypeId, email, accountId } = sale
+  const { saleId, tenantId, productId, keyTypeId, email, accountId, ownAccount } = sale
   const created = secondsOf(now)
   const session = {
     id: saleId,
@@ -61,14 +63,14 @@ function fromStripe(sale: TestSale, secret: string, now: Date): SignedNotificati
     id: `evt_${saleId}`,
     object: 'event',
     type: 'checkout.session.completed',
-    ...(accountId !== null && { account: accountId }),
+    ...(accountId !== null && !ownAccount && { account: accountId }),
     livemode: false,
     created,
     data: { object: session },
   })
   const signature = `t=${created},v1=${hmac(secret, `${created}.${body}`).toString('hex')}`
   return {
-    path: '/api/stripe/webhook/connect',
+    path: `/api/stripe/webhook/${ownAccount ? tenantId : 'connect'}`,
     headers: { ...json, 'stripe-signature': signature },
     body,
   }

@@ -120,8 +120,8 @@ async function secretOf(
   services: Ports<'db' | 'providers' | 'secrets'>,
   { tenantId, provider }: KnownTestPurchase,
 ): Promise<string | undefined> {
-  if (provider === 'stripe') return services.providers.cardWebhookSecret
   const integration = await findIntegration(services.db, tenantId, provider)
+  if (provider === 'stripe' && !integration?.ownAccount) return services.providers.cardWebhookSecret
   const name = integration?.credentials.webhookSecret ?? integration?.credentials.pingToken?.name
   return name === undefined ? undefined : services.secrets.open(tenantId, name)
 }
@@ -137,6 +137,7 @@ async function saleOf(services: Ports<'db' | 'subjects'>, purchase: KnownTestPur
     soldAs: (await mappedAs(services, purchase)).soldAs ?? '',
     email: await addressFor(services, tenantId),
     accountId: integration?.status === 'connected' ? integration.accountId : null,
+    ownAccount: (integration?.ownAccount ?? null) !== null,
   }
 }
 

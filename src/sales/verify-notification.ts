@@ -1,9 +1,10 @@
 import { findIntegration, findIntegrationOfAccount } from '../../projections/integrations/queries.ts'
 import { findTenant } from '../../projections/tenants/queries.ts'
+import { ownAccessOf } from '../commands/integrations/own-account.ts'
 import { sameDigest, sha256 } from '../credentials/sha256.ts'
 import type { KnownIntegration } from '../domain/integrations/integration.ts'
 import { soldIds } from '../domain/integrations/mapping.ts'
-import type { Marketplace, SigningMarketplace } from '../domain/integrations/provider.ts'
+import type { Provider, SigningMarketplace } from '../domain/integrations/provider.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { isSlug } from '../domain/values.ts'
 import { translatePing, translateResource } from '../payments/gumroad/notification.ts'
@@ -11,9 +12,10 @@ import { translateLemonSqueezy, verifyLemonSqueezy } from '../payments/lemonsque
 import type { PaymentNotification } from '../payments/notification.ts'
 import { translatePaddle, verifyPaddle } from '../payments/paddle/notification.ts'
 import { translatePolar, verifyPolar } from '../payments/polar/notification.ts'
+import type { CardAccess } from '../payments/stripe/api.ts'
 import { namesOf } from '../payments/stripe/invoices.ts'
 import { translateStripe, verifyStripe } from '../payments/stripe/notification.ts'
-import type { Translated } from '../payments/translated.ts'
+import { ignored, incomplete, type Translated } from '../payments/translated.ts'
 import { ProviderRefused } from '../payments/trouble.ts'
 import type { Ports } from '../ports.ts'
 import { saleOfLink } from './links.ts'
@@ -141,8 +143,31 @@ export async function trustStripe(
   const { accountId, testTenantId, translated: said } = event
   const tenantId = accountId === undefined ? testTenantId : await tenantOfAccount(services, accountId)
   if (tenantId === undefined || !(await isThere(services, tenantId))) return undefined
-  const naming = accountId === undefined ? undefined : await namingOf(services, tenantId, accountId, said)
-  return { tenantId, translated: said, naming }
+  const access = accountId === undefined || !services.providers.hasPlatformKey ? undefined : { accountId }
+  return { tenantId, translated: said, naming: await namingOf(services, tenantId, access, said) }
+}
+
+/**
+ * Verifies an event of a tenant's own account at stripe, signed with the secret of the tenant's own endpoint.
+ * @returns undefined when the signature is wrong or stale, and when the tenant has connected no account of its own
+ */
+export async function trustOwnStripe(
+  services: Ports<'db' | 'ledger' | 'now' | 'providers' | 'secrets'>,
+  tenantId: string,
+  { raw, header }: Incoming,
+): Promise<Trusted | undefined> {
+  const integration = await connected(services, tenantId, 'stripe')
+  const name = integration?.ownAccount ? integration.credentials.webhookSecret : null
+  const secret = name === null ? undefined : await services.secrets.open(tenantId, name)
+  if (!integration || secret === undefined) return undefined
+  if (!(await verifyStripe(raw, header('stripe-signature'), secret, services.now()))) return undefined
+  const event = translateStripe(raw.toString('utf8'))
+  if (!event) return { tenantId, translated: incomplete }
+  // The tenant may be a platform itself: what its connected accounts sell is not its own sale.
+  if (event.accountId !== undefined) return { tenantId, translated: ignored }
+  const access = await ownAccessOf(services, integration)
+  const naming = await namingOf(services, tenantId, access, event.translated)
+  return { tenantId, translated: event.translated, naming }
 }
 
 const ofPayments: ReadonlySet<string> = new Set(['refunded', 'disputed', 'dispute_won', 'dispute_lost'])
@@ -150,22 +175,22 @@ const ofPayments: ReadonlySet<string> = new Set(['refunded', 'disputed', 'disput
 /**
  * Asks stripe which invoice a refunded or disputed payment has paid, when its sale is not known: a subscription's
  * checkout names its invoice, but a charge only its payment.
- * @returns undefined when the sale is known, the payment has paid no invoice, or the platform has no key to ask with
+ * @param access undefined when there is no key to ask with
+ * @returns undefined when the sale is known, the payment has paid no invoice, or there is no key to ask with
  * @throws ProviderUnavailable
  */
 async function namingOf(
   services: Ports<'ledger' | 'providers'>,
   tenantId: string,
-  accountId: string,
+  access: CardAccess | undefined,
   said: Translated,
 ): Promise<PaymentNotification | undefined> {
-  if (!isOfPayment(said) || !said.link.startsWith(paymentPrefix)) return undefined
+  if (!access || !isOfPayment(said) || !said.link.startsWith(paymentPrefix)) return undefined
   const { provider, link, notificationId, test, at } = said
-  const { hasPlatformKey, card } = services.providers
-  if (!hasPlatformKey || (await saleOfLink(services, { tenantId, provider, link })) !== null) return undefined
+  if ((await saleOfLink(services, { tenantId, provider, link })) !== null) return undefined
   const payment = link.slice(paymentPrefix.length)
   try {
-    const invoice = await card.readInvoiceOf({ accountId }, payment)
+    const invoice = await services.providers.card.readInvoiceOf(access, payment)
     if (invoice === undefined) return undefined
     const common = { provider: 'stripe', notificationId: `${notificationId}.invoice`, test, at } as const
     return namesOf(invoice, payment, common)
@@ -183,7 +208,8 @@ const isOfPayment = (said: Translated): said is Extract<PaymentNotification, { l
 
 async function tenantOfAccount({ db }: Ports<'db'>, accountId: string): Promise<string | undefined> {
   const integration = await findIntegrationOfAccount(db, accountId)
-  return integration && integration.status !== 'disconnected' ? integration.tenantId : undefined
+  if (!integration || integration.status === 'disconnected' || integration.ownAccount) return undefined
+  return integration.tenantId
 }
 
 async function isThere({ db }: Ports<'db'>, tenantId: string): Promise<boolean> {
@@ -193,7 +219,7 @@ async function isThere({ db }: Ports<'db'>, tenantId: string): Promise<boolean> 
 async function connected(
   services: Ports<'db'>,
   tenantId: string,
-  provider: Marketplace,
+  provider: Provider,
 ): Promise<KnownIntegration | undefined> {
   if (!isSlug(tenantId)) return undefined
   const integration = await findIntegration(services.db, tenantId, provider)

@@ -8,6 +8,7 @@ import { changeProductWith } from '../../src/commands/products/products.ts'
 import { newId } from '../../src/credentials/id.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { origin } from '../harness/ledger.ts'
+import { connectAccount } from '../harness/selling-api.ts'
 import { makeProduct } from '../http/samples.ts'
 import { type Client, clientOf } from './client.ts'
 import { makeMember } from './members.ts'
@@ -57,16 +58,16 @@ describe('integrations', () => {
     )
   })
 
-  test('tell an operator what the card provider needs', async () => {
+  test('tell what the card provider needs, and its operator where an account was connected through the platform', async () => {
     const text = await shown('Stripe')
-    for (const words of [
-      'KEYLEDGER_STRIPE_SECRET_KEY',
-      'KEYLEDGER_STRIPE_WEBHOOK_SECRET',
-      'Not connected',
-      'No key type has a price',
-      'Your website has no checkout key',
-    ]) {
+    for (const words of ['Not connected', 'No key type has a price', 'Your website has no checkout key']) {
       expect(text).toContain(words)
+    }
+    expect(text).not.toContain('KEYLEDGER_STRIPE')
+    await connectAccount(api.ledger.services, tenant.tenantId, 'acct_1')
+    const connected = await shown('Stripe')
+    for (const words of ['KEYLEDGER_STRIPE_SECRET_KEY', 'KEYLEDGER_STRIPE_WEBHOOK_SECRET']) {
+      expect(connected).toContain(words)
     }
     await issueCheckoutKey(api.ledger.services, tenant.tenantId, origin)
     expect(await shown('Stripe')).not.toContain('Your website has no checkout key')

@@ -14,8 +14,10 @@ type StripeStandIn = StandIn & {
   accounts: Map<string, { detailsSubmitted: boolean; chargesEnabled: boolean }>
   /** By id: the account or the vendor's own key, and the price. */
   prices: Map<string, StripePrice>
-  /** Keys other than the platform's: vendors' test keys. */
+  /** Keys other than the platform's: of vendors' own accounts. */
   keys: Set<string>
+  /** Those of them without any permission. */
+  poorKeys: Set<string>
   /** The invoice of each payment. */
   invoices: Map<string, string>
 }
@@ -40,13 +42,14 @@ async function startStripe(): Promise<StripeStandIn> {
   const accounts: StripeStandIn['accounts'] = new Map()
   const prices: StripeStandIn['prices'] = new Map()
   const keys: StripeStandIn['keys'] = new Set([platformKey])
+  const poorKeys: StripeStandIn['poorKeys'] = new Set()
   const invoices: StripeStandIn['invoices'] = new Map()
   const byIdempotencyKey = new Map<string, string>()
 
   /** @see https://docs.stripe.com/api/invoice-payment/list */
   function invoicePayments({ headers, query }: Asked): Answered {
-    const connected = String(headers['stripe-account'])
-    if (!accounts.has(connected)) return noAccess(connected)
+    const connected = headers['stripe-account']
+    if (typeof connected === 'string' && !accounts.has(connected)) return noAccess(connected)
     const payment = query.get('payment[payment_intent]') ?? ''
     const invoice = invoices.get(payment)
     const found = { id: 'inpay_1', object: 'invoice_payment', invoice, status: 'paid' }
@@ -135,6 +138,17 @@ async function startStripe(): Promise<StripeStandIn> {
     }
   }
 
+  /** @see https://docs.stripe.com/api/prices/list */
+  function priceList(asked: Asked): Answered {
+    const { key, headers, query } = asked
+    const own = [...prices].filter(([, { owner }]) => owner === (headers['stripe-account'] ?? key))
+    const data = own.slice(0, Number(query.get('limit') ?? 10)).map(([id]) => price(id, asked).body)
+    return {
+      status: 200,
+      body: { object: 'list', data, has_more: data.length < own.length, url: '/v1/prices' },
+    }
+  }
+
   /** @see https://docs.stripe.com/api/checkout/sessions/create */
   function checkoutSession(asked: Asked): Answered {
     const form = new URLSearchParams(asked.body)
@@ -153,7 +167,15 @@ async function startStripe(): Promise<StripeStandIn> {
         type: 'invalid_request_error',
       })
     }
+    if (poorKeys.has(key)) {
+      return stripeError(403, {
+        message: `The provided key '${key.slice(0, 8)}***' does not have the required permissions for this endpoint.`,
+        type: 'invalid_request_error',
+      })
+    }
     const [, , what, id] = path.split('/')
+    if (method === 'GET' && path === '/v1/prices') return priceList(asked)
+    if (method === 'GET' && path === '/v1/account') return account('acct_of_the_key')
     if (method === 'POST' && path === '/v1/accounts') return openAccount(asked)
     if (method === 'POST' && path === '/v1/account_links') return linkTo(asked)
     if (method === 'GET' && what === 'accounts' && id) return accounts.has(id) ? account(id) : noAccess(id)
@@ -165,7 +187,7 @@ async function startStripe(): Promise<StripeStandIn> {
       type: 'invalid_request_error',
     })
   })
-  return Object.assign(standIn, { accounts, prices, keys, invoices })
+  return Object.assign(standIn, { accounts, prices, keys, poorKeys, invoices })
 }
 
 /** @see https://developer.paddle.com/api-reference/customers/get-customer */

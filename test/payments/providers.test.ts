@@ -105,12 +105,12 @@ describe('the card provider', () => {
     const { card } = providers
     const accountId = await card.openAccount('acme', 'read')
     standIns.stripe.accounts.set(accountId, { detailsSubmitted: true, chargesEnabled: false })
-    expect(await card.readAccount(accountId)).toStrictEqual({
+    expect(await card.readAccount({ accountId })).toStrictEqual({
       detailsSubmitted: true,
       chargesEnabled: false,
       payoutsEnabled: false,
     })
-    expect(await trouble(card.readAccount('acct_of_another'))).toStrictEqual({
+    expect(await trouble(card.readAccount({ accountId: 'acct_of_another' }))).toStrictEqual({
       provider: 'stripe',
       refused: 'permission',
     })
@@ -146,7 +146,7 @@ describe('the card provider', () => {
     expect(new Set(asked.slice(1).map(({ headers }) => headers['stripe-account']))).toStrictEqual(
       new Set([accountId]),
     )
-    expect(Object.fromEntries(await card.readPrices({ testKey: 'sk_test_own' }, ids))).toStrictEqual({
+    expect(Object.fromEntries(await card.readPrices({ key: 'sk_test_own' }, ids))).toStrictEqual({
       price_own: { ...usd, unitAmount: 0 },
     })
     expect(asked.at(-1)?.headers['stripe-account']).toBeUndefined()
@@ -176,7 +176,7 @@ describe('the card provider', () => {
     const ids = Array.from({ length: 100 }, (_, index) => `price_${index}`)
     const began = performance.now()
     try {
-      expect(await trouble(providers.card.readPrices({ testKey: platformKey }, ids))).toMatchObject({
+      expect(await trouble(providers.card.readPrices({ key: platformKey }, ids))).toMatchObject({
         provider: 'stripe',
         retryAfterSeconds: 5,
       })
@@ -193,20 +193,26 @@ describe('the card provider', () => {
   test.each(sick)('that is %s is reported in time', async (health) => {
     standIns.stripe.health = health
     const began = performance.now()
-    expect(await trouble(providers.card.readAccount('acct_1'))).toMatchObject({ provider: 'stripe' })
+    expect(await trouble(providers.card.readAccount({ accountId: 'acct_1' }))).toMatchObject({
+      provider: 'stripe',
+    })
     expect(performance.now() - began).toBeLessThan(2000)
   })
 
   test("distinguishes an invalid key of the platform from a vendor's", async () => {
     const settings = { ...standIns.settings, stripeSecretKey: badKey }
     const { card } = createProviders(settings)
-    expect(await trouble(card.readAccount('acct_1'))).toStrictEqual({ refusal: 'platform_key_refused' })
-    expect(await trouble(card.readPrices({ testKey: 'sk_test_unknown' }, ['price_1']))).toStrictEqual({
+    expect(await trouble(card.readAccount({ accountId: 'acct_1' }))).toStrictEqual({
+      refusal: 'platform_key_refused',
+    })
+    expect(await trouble(card.readPrices({ key: 'sk_test_unknown' }, ['price_1']))).toStrictEqual({
       provider: 'stripe',
       refused: 'key',
     })
     const none = createProviders({ ...settings, stripeSecretKey: undefined }).card
-    expect(await trouble(none.readAccount('acct_1'))).toStrictEqual({ refusal: 'platform_key_missing' })
+    expect(await trouble(none.readAccount({ accountId: 'acct_1' }))).toStrictEqual({
+      refusal: 'platform_key_missing',
+    })
     expect(await trouble(none.readPrices({ accountId: 'acct_1' }, ['price_1']))).toStrictEqual({
       refusal: 'platform_key_missing',
     })
@@ -228,7 +234,7 @@ test('a refused connection counts as no answer', async () => {
       retryAfterSeconds: 5,
     })
   }
-  expect(await trouble(away.card.readAccount('acct_1'))).toStrictEqual({
+  expect(await trouble(away.card.readAccount({ accountId: 'acct_1' }))).toStrictEqual({
     provider: 'stripe',
     retryAfterSeconds: 5,
   })

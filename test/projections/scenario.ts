@@ -347,6 +347,7 @@ export const everyStep: readonly Step[] = [
   { do: 'sold unmapped', sale: 1 },
   { do: 'unknown sale ended', sale: 0 },
   { do: 'disconnect' },
+  { do: 'connect', through: 'own stripe account' },
   { do: 'test mode' },
   { do: 'end test mode' },
   { do: 'rotate signing key' },

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { disableTestMode, enableTestMode } from '../../src/commands/checkout/test-mode.ts'
 import {
+  changeIntegration,
   connectMarketplace,
   disconnect,
   mapProduct,
@@ -21,7 +22,7 @@ import { month, purchase } from '../sales/notifications.ts'
 
 /** A step of a vendor with payment providers, or a notification from them. */
 export type SellingStep =
-  | { do: 'connect'; through: 'gumroad' | 'paddle' | 'stripe' }
+  | { do: 'connect'; through: 'gumroad' | 'paddle' | 'stripe' | 'own stripe account' }
   | { do: 'sold' | 'refunded' | 'renewed' | 'sold unmapped' | 'unknown sale ended'; sale: number }
   | { do: 'map' | 'rotate webhook secret' | 'disconnect' | 'test purchase' | 'test mode' | 'end test mode' }
   | { do: 'change mail'; subject: string }
@@ -29,7 +30,12 @@ export type SellingStep =
 export const anySellingStep: fc.Arbitrary<SellingStep> = fc.oneof(
   fc.record({
     do: fc.constant('connect' as const),
-    through: fc.constantFrom('gumroad' as const, 'paddle' as const, 'stripe' as const),
+    through: fc.constantFrom(
+      'gumroad' as const,
+      'paddle' as const,
+      'stripe' as const,
+      'own stripe account' as const,
+    ),
   }),
   fc.record({
     do: fc.constantFrom(
@@ -72,6 +78,17 @@ export async function runSellingStep(
   const operation = uniqueId('operation')
   switch (step.do) {
     case 'connect': {
+      if (step.through === 'own stripe account') {
+        const names = { apiKey: `key.${operation}`, webhookSecret: `secret.${operation}` }
+        return changeIntegration(services, tenantId, 'stripe', origin, () => ({
+          type: 'ConnectCardKey',
+          tenantId,
+          operationId: operation,
+          ...names,
+          test: false,
+          at,
+        }))
+      }
       if (step.through !== 'stripe') {
         const provider =
           step.through === 'paddle'

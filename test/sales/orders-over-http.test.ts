@@ -24,6 +24,8 @@ const secret = 'whsec_canary_of_the_provider'
 let api: SellingApi
 let tenant: TestTenant
 let accountId: string
+/** Whether Stripe is connected with a key of the tenant's own account. */
+let isOwn: boolean
 let pingPath: string
 beforeAll(async () => {
   api = await openSellingApi()
@@ -41,6 +43,7 @@ beforeEach(async () => {
       { name: 'Team', keyTypeId: 'team', deviceLimit: limits.team, duration: day, sellInMultiples: true },
     ],
   })
+  isOwn = false
   accountId = uniqueId('acct')
   api.standIns.stripe.accounts.set(accountId, { detailsSubmitted: true, chargesEnabled: true })
   await connectAccount(api.ledger.services, tenant.tenantId, accountId)
@@ -75,9 +78,11 @@ function requestOf({ provider }: Life, { raw: bare, address }: Sent, id: number)
   const url = `/webhooks/${provider}/${tenant.tenantId}`
   switch (provider) {
     case 'stripe': {
-      const signed = { payload: raw, timestamp: now, secret: platformWebhookSecret }
+      const own = raw.replace(`"account":"${accountId}",`, '')
+      const payload = isOwn ? own : raw
+      const signed = { payload, timestamp: now, secret: isOwn ? secret : platformWebhookSecret }
       const headers = { 'stripe-signature': Stripe.webhooks.generateTestHeaderString(signed) }
-      return { url: '/api/stripe/webhook/connect', raw, headers }
+      return { url: `/api/stripe/webhook/${isOwn ? tenant.tenantId : 'connect'}`, raw: payload, headers }
     }
     case 'gumroad':
       return {
@@ -127,37 +132,55 @@ const dayAfter = (moment: string) => {
   return end.toISOString()
 }
 
-test(`${wantedNotifications} signed notifications of five providers, twice and in any order`, {
-  timeout: 120_000 + wantedNotifications * 500,
-}, async () => {
-  let told = 0
-  for (let round = 0; told < wantedNotifications; round++) {
-    const lives = Array.from({ length: 6 }, (_, index) => `h${round}x${index}`).map((name) => {
-      const [life] = fc.sample(lifeOf(name), 1)
-      if (!life) throw new Error('there is one')
-      return { ...life, isPerpetual: false }
-    })
-    const all = lives.flatMap((life) => sentOf(life).map((sent) => ({ life, sent })))
-    told += all.length
-    const waiting = [...all, ...all]
-      .map((one, index) => ({ ...one, id: index % all.length, order: Math.random() }))
-      .sort((a, b) => a.order - b.order)
-    const lane = async () => {
-      for (let next = waiting.pop(); next; next = waiting.pop()) await send(next.life, next.sent, next.id)
+/** Connects the tenant's own account at Stripe in place of the platform's. */
+async function connectOwnAccount(): Promise<void> {
+  isOwn = true
+  const apiKey = `rk_live_${uniqueId('key')}`
+  api.standIns.stripe.keys.add(apiKey)
+  await api.ask('DELETE', '/v1/integrations/stripe', { token: tenant.token })
+  const { status } = await manage('/v1/integrations/stripe/own-account', { apiKey, webhookSecret: secret })
+  expect(status).toBe(200)
+}
+
+test.each([
+  ['the platform', false],
+  ['an own account', true],
+] as const)(
+  `with Stripe through %s: ${wantedNotifications} signed notifications of five providers, twice and in any order`,
+  {
+    timeout: 120_000 + wantedNotifications * 500,
+  },
+  async (_, own) => {
+    if (own) await connectOwnAccount()
+    let told = 0
+    for (let round = 0; told < wantedNotifications; round++) {
+      const lives = Array.from({ length: 6 }, (_, index) => `h${round}x${index}`).map((name) => {
+        const [life] = fc.sample(lifeOf(name), 1)
+        if (!life) throw new Error('there is one')
+        return { ...life, isPerpetual: false }
+      })
+      const all = lives.flatMap((life) => sentOf(life).map((sent) => ({ life, sent })))
+      told += all.length
+      const waiting = [...all, ...all]
+        .map((one, index) => ({ ...one, id: index % all.length, order: Math.random() }))
+        .sort((a, b) => a.order - b.order)
+      const lane = async () => {
+        for (let next = waiting.pop(); next; next = waiting.pop()) await send(next.life, next.sent, next.id)
+      }
+      await Promise.all([lane(), lane(), lane()])
+      for (const life of lives) {
+        const { shown, createdAt } = await licenseOf(life)
+        const wanted = wantedOf(life, dayAfter(createdAt))
+        const isFirstLeft =
+          life.fates[0] !== 'parts' && life.fates[0] !== 'refunded' && life.fates[0] !== 'lost'
+        // Never shorter than it was issued, while what it was issued for is paid, or nothing is left.
+        const own = isFirstLeft || !wanted.isAlive ? dayAfter(createdAt) : ''
+        const expiresAt = [wanted.expiresAt ?? '', life.hasEnded ? '' : own].sort().at(-1)
+        expect({ life, shown }).toStrictEqual({ life, shown: { ...wanted, expiresAt } })
+      }
     }
-    await Promise.all([lane(), lane(), lane()])
-    for (const life of lives) {
-      const { shown, createdAt } = await licenseOf(life)
-      const wanted = wantedOf(life, dayAfter(createdAt))
-      const isFirstLeft =
-        life.fates[0] !== 'parts' && life.fates[0] !== 'refunded' && life.fates[0] !== 'lost'
-      // Never shorter than it was issued, while what it was issued for is paid, or nothing is left.
-      const own = isFirstLeft || !wanted.isAlive ? dayAfter(createdAt) : ''
-      const expiresAt = [wanted.expiresAt ?? '', life.hasEnded ? '' : own].sort().at(-1)
-      expect({ life, shown }).toStrictEqual({ life, shown: { ...wanted, expiresAt } })
-    }
-  }
-})
+  },
+)
 
 describe('a refund of a payment that nothing has named', () => {
   const life: Life = {
@@ -182,14 +205,22 @@ describe('a refund of a payment that nothing has named', () => {
     stripe.asked.length = 0
   })
 
-  test.each([false, true])('finds its sale by asking stripe, also before the sale: %s', async (before) => {
-    stripe.invoices.set('pi_asked_0', 'in_asked_0')
-    for (const sent of before ? told.toReversed() : told) await send(life, sent, 0)
-    expect((await licenseOf(life)).shown).toMatchObject({ isAlive: false, refunded: 1 })
-    expect(stripe.asked.filter(({ path }) => path === '/v1/invoice_payments')).toHaveLength(1)
-    for (const sent of told) await send(life, sent, 0)
-    expect(stripe.asked.filter(({ path }) => path === '/v1/invoice_payments')).toHaveLength(1)
-  })
+  test.each([
+    [false, false],
+    [true, false],
+    [true, true],
+  ])(
+    'finds its sale by asking stripe, also before the sale: %s, with an own key: %s',
+    async (before, own) => {
+      if (own) await connectOwnAccount()
+      stripe.invoices.set('pi_asked_0', 'in_asked_0')
+      for (const sent of before ? told.toReversed() : told) await send(life, sent, 0)
+      expect((await licenseOf(life)).shown).toMatchObject({ isAlive: false, refunded: 1 })
+      expect(stripe.asked.filter(({ path }) => path === '/v1/invoice_payments')).toHaveLength(1)
+      for (const sent of told) await send(life, sent, 0)
+      expect(stripe.asked.filter(({ path }) => path === '/v1/invoice_payments')).toHaveLength(1)
+    },
+  )
 
   test('is to be sent again while stripe does not answer', async () => {
     const [session, invoice, refund] = told

@@ -8,5 +8,9 @@ export const pingUrlOf = (baseUrl: string, tenantId: string, token: string): str
 export const resourcesUrlOf = (baseUrl: string, tenantId: string, token: string): string =>
   `${baseUrl}/webhooks/gumroad/${tenantId}/resources?token=${encodeURIComponent(token)}`
 
+/** The URL for Stripe's notifications: of a tenant's own account, or of all accounts of the platform. */
+export const stripeWebhookUrlOf = (baseUrl: string, tenantId: string | undefined): string =>
+  `${baseUrl}/api/stripe/webhook/${tenantId ?? 'connect'}`
+
 export const webhookUrlOf = (baseUrl: string, tenantId: string, provider: SigningMarketplace): string =>
   `${baseUrl}/webhooks/${provider}/${tenantId}`

@@ -1,12 +1,13 @@
 import { text } from 'node:stream/consumers'
 import type { Command } from 'commander'
 import { findTenant } from '../../../projections/tenants/queries.ts'
-import { pingUrlOf, resourcesUrlOf, webhookUrlOf } from '../../api/payments/addresses.ts'
+import { pingUrlOf, resourcesUrlOf, stripeWebhookUrlOf, webhookUrlOf } from '../../api/payments/addresses.ts'
 import { onboardingAddresses } from '../../api/payments/onboarding.ts'
 import { baseUrlOf } from '../../app/own-address.ts'
 import { withStores } from '../../app/with-stores.ts'
 import { startOnboarding } from '../../commands/integrations/card-account.ts'
 import { connectMarketplace } from '../../commands/integrations/integrations.ts'
+import { connectOwnAccount } from '../../commands/integrations/own-account.ts'
 import type { Origin } from '../../commands/origin.ts'
 import { parseConfig } from '../../config.ts'
 import { Provider, ProviderCredential, type SigningMarketplace } from '../../domain/integrations/provider.ts'
@@ -31,7 +32,7 @@ export function integrationCommands(program: Command): void {
     .requiredOption('--tenant <id>')
     .option(
       '--secrets',
-      "read the provider's webhook secret and, on a second line, its API key from stdin; without it, keyledger generates a secret",
+      "read the provider's webhook secret and, on a second line, its API key from stdin; without it, keyledger generates a secret, and Stripe is connected through the platform",
     )
     .option(
       '--json',
@@ -60,7 +61,9 @@ function connect(
   given: Secrets | undefined,
   origin: Origin,
 ): Promise<Revealed> {
-  if (provider === 'stripe') return connectStripe(services, place, origin)
+  if (provider === 'stripe') {
+    return given ? connectOwnStripe(services, place, given, origin) : connectStripe(services, place, origin)
+  }
   if (provider === 'gumroad') return connectGumroad(services, place, origin)
   return connectSigning(services, place, provider, given, origin)
 }
@@ -71,6 +74,16 @@ async function connectStripe(
   origin: Origin,
 ): Promise<Revealed> {
   return { url: await startOnboarding(services, tenantId, onboardingAddresses(baseUrl, tenantId), origin) }
+}
+
+async function connectOwnStripe(
+  services: Ports<'db' | 'execute' | 'now' | 'providers' | 'secrets'>,
+  { tenantId, baseUrl }: Place,
+  { webhookSecret, apiKey = '' }: Secrets,
+  origin: Origin,
+): Promise<Revealed> {
+  await connectOwnAccount(services, tenantId, { webhookSecret, apiKey }, origin.requestId, origin)
+  return { webhookUrl: stripeWebhookUrlOf(baseUrl, tenantId) }
 }
 
 async function connectGumroad(

@@ -6,37 +6,41 @@ import type { KeyTypePrice } from '../../domain/products/selling.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { CardAccess, CardPrice } from '../../payments/stripe/api.ts'
 import type { Ports } from '../../ports.ts'
+import { ownAccessOf } from '../integrations/own-account.ts'
 import { momentOf, type Origin } from '../origin.ts'
 import { changeProductWith } from '../products/products.ts'
 
 /**
- * How the card provider is called for this product: in test mode with the product's test keys, else for the
- * connected account; undefined when there is neither.
+ * How the card provider is called for this product: in test mode with the product's test keys, or a test key of the
+ * tenant's own account; else for the connected account. Undefined when there is none of them.
  */
 export async function cardAccessOf(
   services: Ports<'db' | 'secrets'>,
   product: PresentProduct,
 ): Promise<CardAccess | undefined> {
   const { tenantId, testKeys } = product
-  if (product.settings.testMode.enabled) {
-    // Test mode must never use the live account.
-    const name = testKeys?.secretName
-    const testKey = name ? await services.secrets.open(tenantId, name) : undefined
-    return testKey === undefined ? undefined : { testKey }
-  }
+  const isTested = product.settings.testMode.enabled
+  const name = isTested ? testKeys?.secretName : undefined
+  const key = name ? await services.secrets.open(tenantId, name) : undefined
+  if (key !== undefined) return { key }
   const integration = await findIntegration(services.db, tenantId, 'stripe')
-  if (integration?.status !== 'connected' || integration.accountId === null) return undefined
-  return { accountId: integration.accountId }
+  if (integration?.status !== 'connected') return undefined
+  const { ownAccount, accountId } = integration
+  // Test mode must never use the live account, nor may a product that is sold use a test key.
+  if (ownAccount) return ownAccount.test === isTested ? ownAccessOf(services, integration) : undefined
+  return accountId === null || isTested ? undefined : { accountId }
 }
 
-/** @throws Refusal `integration_not_connected`; `test_keys_missing` in test mode */
+/** @throws Refusal `integration_not_connected`, `card_key_is_test`; `test_keys_missing` in test mode */
 export async function requireCardAccess(
   services: Ports<'db' | 'secrets'>,
   product: PresentProduct,
 ): Promise<CardAccess> {
   const access = await cardAccessOf(services, product)
   if (access) return access
-  throw new Refusal(product.settings.testMode.enabled ? 'test_keys_missing' : 'integration_not_connected')
+  if (product.settings.testMode.enabled) throw new Refusal('test_keys_missing')
+  const integration = await findIntegration(services.db, product.tenantId, 'stripe')
+  throw new Refusal(integration?.ownAccount?.test ? 'card_key_is_test' : 'integration_not_connected')
 }
 
 /**

@@ -2,11 +2,12 @@ import { findIntegration } from '../../../projections/integrations/queries.ts'
 import { sameDigest, sha256 } from '../../credentials/sha256.ts'
 import type { KnownIntegration } from '../../domain/integrations/integration.ts'
 import { Refusal } from '../../domain/refusal.ts'
-import type { CardAccount } from '../../payments/stripe/api.ts'
+import type { CardAccess, CardAccount } from '../../payments/stripe/api.ts'
 import { ProviderRefused } from '../../payments/trouble.ts'
 import type { Ports } from '../../ports.ts'
 import type { Origin } from '../origin.ts'
 import { changeIntegration, disconnect } from './integrations.ts'
+import { ownAccessOf } from './own-account.ts'
 
 /** keyledger's own URLs, to which the card provider redirects people. */
 export type ReturnAddresses = (state: string) => { returnUrl: string; refreshUrl: string }
@@ -107,7 +108,7 @@ export async function finishOnboarding(
   if (!account) return undefined
   if (account.status === 'connected') return 'connected'
   const { accountId } = account
-  const { detailsSubmitted } = await services.providers.card.readAccount(accountId)
+  const { detailsSubmitted } = await services.providers.card.readAccount({ accountId })
   if (!detailsSubmitted) return 'unfinished'
   await changeIntegration(services, tenantId, 'stripe', origin, (at) => ({
     type: 'FinishOnboarding',
@@ -153,6 +154,8 @@ async function expected(
 ): Promise<{ status: KnownIntegration['status']; accountId: string } | undefined> {
   const known = await findIntegration(services.db, tenantId, 'stripe')
   if (!known || known.accountId === null || known.status === 'disconnected') return undefined
+  // An account of the tenant's own has taken the place of the onboarding.
+  if (known.ownAccount) return undefined
   const { status, accountId } = known
   const kept = await services.secrets.open(tenantId, stateName(accountId))
   // Compare hashes, so that the comparison takes the same time for any input.
@@ -162,6 +165,10 @@ async function expected(
 
 export type CardStatus = {
   status: 'not_connected' | 'onboarding' | 'connected'
+  /** Whether the account is connected through the platform or with a key of its own; null without a connection. */
+  mode: CardMode | null
+  /** Whether the account's own key is one of test mode. */
+  test: boolean
   connectedAt: string | null
   accountId: string | null
   /**
@@ -170,19 +177,32 @@ export type CardStatus = {
   account: CardAccount | null
 }
 
+export type CardMode = 'connect' | 'own_account'
+
 /** @throws Refusal `platform_key_missing`, `platform_key_refused`, ProviderUnavailable */
-export async function cardStatus(services: Ports<'db' | 'providers'>, tenantId: string): Promise<CardStatus> {
+export async function cardStatus(
+  services: Ports<'db' | 'providers' | 'secrets'>,
+  tenantId: string,
+): Promise<CardStatus> {
   const known = await findIntegration(services.db, tenantId, 'stripe')
+  if (known?.status === 'connected' && known.ownAccount) {
+    const { status, connectedAt, ownAccount } = known
+    const access = await ownAccessOf(services, known)
+    const account = access ? await seen(services, access) : null
+    return { status, mode: 'own_account', test: ownAccount.test, connectedAt, accountId: null, account }
+  }
   if (!known || known.accountId === null || known.status === 'disconnected') {
-    return { status: 'not_connected', connectedAt: null, accountId: null, account: null }
+    const nothing = { mode: null, test: false, connectedAt: null, accountId: null, account: null }
+    return { status: 'not_connected', ...nothing }
   }
   const { status, connectedAt, accountId } = known
-  return { status, connectedAt, accountId, account: await seen(services, accountId) }
+  const account = await seen(services, { accountId })
+  return { status, mode: 'connect', test: false, connectedAt, accountId, account }
 }
 
-async function seen(services: Ports<'providers'>, accountId: string): Promise<CardAccount | null> {
+async function seen(services: Ports<'providers'>, access: CardAccess): Promise<CardAccount | null> {
   try {
-    return await services.providers.card.readAccount(accountId)
+    return await services.providers.card.readAccount(access)
   } catch (error) {
     if (error instanceof ProviderRefused) return null
     throw error

@@ -24,7 +24,7 @@ export type Connection =
 
 export type Rotation =
   | { provider: 'gumroad' }
-  | { provider: Exclude<Marketplace, 'gumroad'>; webhookSecret: string }
+  | { provider: Exclude<Provider, 'gumroad'>; webhookSecret: string }
 
 export type Changed = {
   integration: KnownIntegration
@@ -33,13 +33,13 @@ export type Changed = {
 }
 
 type Field = keyof Credentials
-type Place = { tenantId: string; provider: Marketplace; operationId: string }
+export type Place<P extends Provider = Provider> = { tenantId: string; provider: P; operationId: string }
 
 /**
  * A secret's name in the vault. It contains the operation's id, so that a repetition after a crash uses the
  * same secret, and another operation's secret never replaces it.
  */
-const nameOf = (place: Omit<Place, 'provider'> & { provider: Provider }, field: Field): string =>
+const nameOf = (place: Place, field: Field): string =>
   `integration.${place.provider}.${place.operationId}.${field}`
 
 /**
@@ -144,7 +144,7 @@ export async function mapProduct(
 }
 
 /** The result of an operation that was carried out before, as far as it still applies. */
-async function repeated(
+export async function repeated(
   services: Ports<'secrets'>,
   integration: KnownIntegration,
   operationId: string,
@@ -175,7 +175,7 @@ async function keepCredentials(
 }
 
 /** Seals a secret before the event that names it is appended. @returns its name */
-async function keepSecret(
+export async function keepSecret(
   services: Ports<'secrets'>,
   place: Place,
   field: Field,
@@ -197,7 +197,7 @@ async function keepPingToken(
 }
 
 /** Carries out a command that brings new secrets; a refusal destroys them. */
-async function changeWith(
+export async function changeWith(
   services: Ports<'execute' | 'now' | 'secrets'>,
   { tenantId, provider }: Place,
   secretNames: readonly string[],

@@ -1,3 +1,4 @@
+import { stripeWebhookUrlOf } from '../../api/payments/addresses.ts'
 import type { KnownIntegration } from '../../domain/integrations/integration.ts'
 import { soldIds } from '../../domain/integrations/mapping.ts'
 import type { Missing } from '../../domain/integrations/missing.ts'
@@ -25,7 +26,7 @@ export function integrationsView(view: View, { tenantId, providers, products }: 
           ${facts([
             ['Status', stateBadge(shown)],
             ...since(shown.integration),
-            ['Notification URL', copyable('notification URL', addressOf(view, tenantId, shown.provider))],
+            ['Notification URL', copyable('notification URL', addressOf(view, tenantId, shown))],
             ...soldThere(shown, products),
           ])}
           ${shown.missing.length > 0 && missingList(view, tenantId, shown)}
@@ -44,8 +45,10 @@ function stateBadge({ integration, missing }: Shown): Html {
 const since = (integration: KnownIntegration | undefined): (readonly [string, Content])[] =>
   integration?.connectedAt ? [['Connected since', dayOf(integration.connectedAt)]] : []
 
-function addressOf({ baseUrl }: View, tenantId: string, provider: Provider): string {
-  if (provider === 'stripe') return `${baseUrl}/api/stripe/webhook/connect`
+function addressOf({ baseUrl }: View, tenantId: string, { provider, integration }: Shown): string {
+  if (provider === 'stripe') {
+    return stripeWebhookUrlOf(baseUrl, integration?.ownAccount ? tenantId : undefined)
+  }
   const address = `${baseUrl}/webhooks/${provider}/${tenantId}`
   return provider === 'gumroad' ? `${address}?token=…` : address
 }

@@ -44,6 +44,18 @@ export const IntegrationEvent = z.discriminatedUnion('type', [
     data: z.strictObject({ accountId: AccountId, at: Moment }),
   }),
   z.object({
+    type: z.literal('CardKeyConnected'),
+    data: z.strictObject({
+      tenantId: Slug,
+      operationId: OperationId,
+      apiKey: SecretName,
+      webhookSecret: SecretName,
+      /** Whether the key is one of test mode, which moves no money. */
+      test: z.boolean(),
+      at: Moment,
+    }),
+  }),
+  z.object({
     type: z.literal('WebhookSecretRotated'),
     data: z.strictObject({ operationId: OperationId, webhookSecret: SecretName, at: Moment }),
   }),

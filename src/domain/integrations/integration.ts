@@ -17,6 +17,11 @@ export type Integration =
        * one.
        */
       accountId: string | null
+      /**
+       * Set while the card provider is connected with a key of the tenant's own account, instead of an account
+       * that the platform has access to.
+       */
+      ownAccount: { test: boolean } | null
       credentials: Credentials
       /** Names of secrets that are no longer used, for the vault to destroy. */
       retired: readonly string[]
@@ -39,6 +44,15 @@ export type IntegrationCommand =
     }
   | { type: 'StartOnboarding'; tenantId: string; accountId: string; at: string }
   | { type: 'FinishOnboarding'; accountId: string; at: string }
+  | {
+      type: 'ConnectCardKey'
+      tenantId: string
+      operationId: string
+      apiKey: string
+      webhookSecret: string
+      test: boolean
+      at: string
+    }
   | { type: 'RotateWebhookSecret'; operationId: string; webhookSecret: string; at: string }
   | {
       type: 'RotatePingToken'
@@ -72,9 +86,16 @@ export function decideIntegration(integration: Integration, command: Integration
       const begun = integration.status === 'onboarding' && integration.accountId === accountId
       return begun ? [] : [{ type: 'CardOnboardingStarted', data: { tenantId, accountId, at } }]
     }
+    case 'ConnectCardKey': {
+      const { type: _, ...data } = command
+      if (isDone(integration, command.operationId)) return []
+      if (integration.status === 'connected') throw new Refusal('integration_connected')
+      return [{ type: 'CardKeyConnected', data }]
+    }
     case 'FinishOnboarding': {
       const { accountId, at } = command
-      if (integration.status === 'connected') return []
+      const isConnected = integration.status === 'connected' && integration.ownAccount === null
+      if (isConnected) return []
       if (integration.status !== 'onboarding' || integration.accountId !== accountId) {
         throw new Refusal('integration_not_connected')
       }
@@ -128,6 +149,19 @@ export function evolveIntegration(integration: Integration, event: IntegrationEv
       const { tenantId, accountId } = event.data
       return { ...known(integration, tenantId, 'stripe'), status: 'onboarding', accountId }
     }
+    case 'CardKeyConnected': {
+      const { tenantId, operationId, apiKey, webhookSecret, test, at } = event.data
+      const before = known(integration, tenantId, 'stripe')
+      const credentials = { webhookSecret, apiKey, pingToken: null }
+      const now = {
+        ...before,
+        status: 'connected',
+        connectedAt: at,
+        ownAccount: { test },
+        credentials,
+      } as const
+      return done(now, operationId)
+    }
     default:
       return integration.status === 'absent' ? integration : evolveKnown(integration, event)
   }
@@ -135,7 +169,10 @@ export function evolveIntegration(integration: Integration, event: IntegrationEv
 
 function evolveKnown(
   integration: KnownIntegration,
-  event: Exclude<IntegrationEvent, { type: 'MarketplaceConnected' | 'CardOnboardingStarted' }>,
+  event: Exclude<
+    IntegrationEvent,
+    { type: 'MarketplaceConnected' | 'CardOnboardingStarted' | 'CardKeyConnected' }
+  >,
 ): KnownIntegration {
   const { credentials, retired } = integration
   switch (event.type) {
@@ -164,6 +201,7 @@ function evolveKnown(
         ...integration,
         status: 'disconnected',
         connectedAt: null,
+        ownAccount: null,
         credentials: noCredentials,
         retired: [...retired, ...secretNames(credentials)],
       }
@@ -178,6 +216,7 @@ function known(integration: Integration, tenantId: string, provider: Provider): 
     provider,
     connectedAt: null,
     accountId: null,
+    ownAccount: null,
     credentials: noCredentials,
     retired: [],
     mappings: [],

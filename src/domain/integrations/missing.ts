@@ -24,7 +24,7 @@ export type Surroundings = {
   integration: KnownIntegration | undefined
   products: readonly { productId: string; keyTypes: readonly KeyType[] }[]
   hasCheckoutKey: boolean
-  /** What the installation itself has for the card provider. */
+  /** What the installation itself has for accounts that are connected through its platform. */
   card: { hasPlatformKey: boolean; hasNotificationSecret: boolean }
 }
 
@@ -37,10 +37,13 @@ export function missingFor(provider: Provider, surroundings: Surroundings): Miss
 
 function missingForCard({ integration, products, hasCheckoutKey, card }: Surroundings): Missing[] {
   const missing: Missing[] = []
-  if (!card.hasPlatformKey) missing.push({ what: 'platform_key' })
-  if (!card.hasNotificationSecret) missing.push({ what: 'notification_secret' })
-  if (integration?.status === 'onboarding') missing.push({ what: 'onboarding' })
-  else if (integration?.status !== 'connected') missing.push({ what: 'connection' })
+  const status = integration?.status ?? 'disconnected'
+  if (status === 'disconnected') missing.push({ what: 'connection' })
+  else if (integration?.ownAccount === null) {
+    if (!card.hasPlatformKey) missing.push({ what: 'platform_key' })
+    if (!card.hasNotificationSecret) missing.push({ what: 'notification_secret' })
+    if (status === 'onboarding') missing.push({ what: 'onboarding' })
+  }
   if (!products.some(({ keyTypes }) => keyTypes.some(({ price }) => price !== null))) {
     missing.push({ what: 'price' })
   }

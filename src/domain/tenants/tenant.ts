@@ -36,6 +36,9 @@ export const reservedTenantIds: ReadonlySet<string> = new Set([
   '.well-known',
 ])
 
+/** A new tenant's id is none of these either: `connect` is an address of its own in `/api/stripe/webhook/connect`. */
+const unavailableIds: ReadonlySet<string> = new Set([...reservedTenantIds, 'connect'])
+
 export const absentTenant: Tenant = { status: 'absent' }
 
 /**
@@ -56,7 +59,7 @@ export function decideTenant(tenant: Tenant, command: TenantCommand): TenantEven
   if (command.type === 'CreateTenant') {
     if (tenant.status !== 'absent') throw new Refusal('tenant_exists')
     const { tenantId, name, plan, at } = command
-    if (reservedTenantIds.has(tenantId)) throw new Refusal('tenant_id_reserved')
+    if (unavailableIds.has(tenantId)) throw new Refusal('tenant_id_reserved')
     return [{ type: 'TenantCreated', data: { tenantId, name, plan, at } }]
   }
   if (tenant.status === 'absent') throw new Refusal('tenant_not_found')

@@ -32,11 +32,11 @@ export const rotateProviderSecret = gatedOperation({
   scope: 'integrations:write',
   input,
   async check(services, tenantId, asked) {
-    await find(services, tenantId, rotationOf(asked))
+    await find(services, tenantId, asked)
   },
   async describe(services, tenantId, asked) {
-    const rotation = rotationOf(asked)
-    const { provider, connectedAt, operationIds, mappings } = await find(services, tenantId, rotation)
+    const { rotation, integration } = await find(services, tenantId, asked)
+    const { provider, connectedAt, operationIds, mappings } = integration
     return {
       summary: `Rotate the secret of the connection to ${provider}`,
       consequences: [
@@ -44,41 +44,41 @@ export const rotateProviderSecret = gatedOperation({
           ? "Sales are lost until you enter the new ping URL, which is shown once, in gumroad's settings: the previous URL is rejected immediately"
           : `Notifications that ${provider} signs with the previous secret are rejected immediately`,
         mappings.length === 0
-          ? 'No product is sold through it'
+          ? 'No product is mapped to it'
           : `${counted(mappings.length, 'product is', 'products are')} sold through it`,
       ],
       state: { connectedAt, changes: operationIds.length },
     }
   },
   async run(services, tenantId, asked, { id, origin }): Promise<Changed> {
-    return rotateSecret(services, tenantId, rotationOf(asked), id, origin)
+    const provider = Provider.parse(asked.params.provider)
+    const rotation = rotationOf(provider, asked.body?.webhookSecret)
+    return rotateSecret(services, tenantId, rotation, id, origin)
   },
 })
 
-/** @throws Refusal `provider_not_found`, `platform_secret`, `webhook_secret_wanted`, `webhook_secret_unwanted` */
-function rotationOf({ params, body }: Pick<Input, 'params' | 'body'>): Rotation {
-  const provider = Provider.safeParse(params.provider)
-  if (!provider.success) throw new Refusal('provider_not_found')
-  const webhookSecret = body?.webhookSecret
-  switch (provider.data) {
-    case 'stripe':
-      throw new Refusal('platform_secret')
-    case 'gumroad':
-      if (webhookSecret !== undefined) throw new Refusal('webhook_secret_unwanted')
-      return { provider: provider.data }
-    default:
-      if (webhookSecret === undefined) throw new Refusal('webhook_secret_wanted')
-      return { provider: provider.data, webhookSecret }
-  }
-}
-
-/** @throws Refusal `integration_not_connected` */
+/** @throws Refusal `provider_not_found`, `platform_secret`, `webhook_secret_wanted`, `webhook_secret_unwanted`, `integration_not_connected` */
 async function find(
   services: Ports<'db'>,
   tenantId: string,
-  { provider }: Rotation,
-): Promise<KnownIntegration> {
-  const integration = await findIntegration(services.db, tenantId, provider)
+  asked: Pick<Input, 'params' | 'body'>,
+): Promise<{ rotation: Rotation; integration: KnownIntegration }> {
+  const provider = Provider.safeParse(asked.params.provider)
+  if (!provider.success) throw new Refusal('provider_not_found')
+  const integration = await findIntegration(services.db, tenantId, provider.data)
+  // An account that is connected through the platform has no secret of its own.
+  if (provider.data === 'stripe' && !integration?.ownAccount) throw new Refusal('platform_secret')
+  const rotation = rotationOf(provider.data, asked.body?.webhookSecret)
   if (integration?.status !== 'connected') throw new Refusal('integration_not_connected')
-  return integration
+  return { rotation, integration }
+}
+
+/** @throws Refusal `webhook_secret_wanted`, `webhook_secret_unwanted` */
+function rotationOf(provider: Provider, webhookSecret: string | undefined): Rotation {
+  if (provider !== 'gumroad') {
+    if (webhookSecret === undefined) throw new Refusal('webhook_secret_wanted')
+    return { provider, webhookSecret }
+  }
+  if (webhookSecret !== undefined) throw new Refusal('webhook_secret_unwanted')
+  return { provider }
 }

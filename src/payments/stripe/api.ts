@@ -4,8 +4,8 @@ import { ask, ProviderRefused, ProviderUnavailable } from '../trouble.ts'
 import { createCall } from './call.ts'
 import { type CheckoutAsked, sessionFor } from './checkout.ts'
 
-/** How the card provider is called: for a connected account, or with a product's own test key. */
-export type CardAccess = { accountId: string } | { testKey: string }
+/** How the card provider is called: for an account of the platform, or with a key of the vendor's own account. */
+export type CardAccess = { accountId: string } | { key: string }
 
 export type CardAccount = {
   /** Whether its owner has submitted all details of the onboarding. */
@@ -32,7 +32,9 @@ export type CardProvider = {
   openAccount(tenantId: string, idempotencyKey: string): Promise<string>
   /** A single-use URL where the account's owner submits the missing details. */
   onboardingLink(accountId: string, returnUrl: string, refreshUrl: string): Promise<string>
-  readAccount(accountId: string): Promise<CardAccount>
+  readAccount(access: CardAccess): Promise<CardAccount>
+  /** Tests a key of a vendor's own account with a request that changes nothing: it must be able to read prices. */
+  checkKey(key: string): Promise<void>
   /** The existing prices by id. All of them, or an error. */
   readPrices(access: CardAccess, priceIds: readonly string[]): Promise<Map<string, CardPrice>>
   /**
@@ -60,6 +62,8 @@ const Price = z.object({
   recurring: z.object({ interval: z.string(), interval_count: z.int().positive() }).nullable(),
 })
 
+const PriceList = z.object({ object: z.literal('list'), data: z.array(z.unknown()) })
+
 const InvoicePayments = z.object({ data: z.array(z.object({ invoice: z.string().min(1).max(255) })) })
 
 /**
@@ -76,9 +80,9 @@ export function createStripe(
 ): CardProvider {
   const call = createCall(apiUrl, platformKey, timeLimitMs)
 
-  /** A product's own test key, or the platform's key for a connected account. */
+  /** The account's own key, or the platform's key for a connected account. */
   const inNameOf = (access: CardAccess): [string | undefined, { stripeAccount?: string }] =>
-    'testKey' in access ? [access.testKey, {}] : [platformKey, { stripeAccount: access.accountId }]
+    'key' in access ? [access.key, {}] : [platformKey, { stripeAccount: access.accountId }]
 
   async function readPrice(access: CardAccess, priceId: string): Promise<CardPrice | undefined> {
     const [key, options] = inNameOf(access)
@@ -105,13 +109,18 @@ export function createStripe(
       const { url } = await call(platformKey, Link, (stripe) => stripe.accountLinks.create(asked))
       return url
     },
-    async readAccount(accountId) {
-      const account = await call(platformKey, Account, (stripe) => stripe.accounts.retrieve(accountId))
+    async readAccount(access) {
+      const account = await ('key' in access
+        ? call(access.key, Account, (stripe) => stripe.accounts.retrieveCurrent())
+        : call(platformKey, Account, (stripe) => stripe.accounts.retrieve(access.accountId)))
       return {
         detailsSubmitted: account.details_submitted,
         chargesEnabled: account.charges_enabled,
         payoutsEnabled: account.payouts_enabled,
       }
+    },
+    async checkKey(key) {
+      await call(key, PriceList, (stripe) => stripe.prices.list({ limit: 1 }))
     },
     async readPrices(access, priceIds) {
       const found = new Map<string, CardPrice>()
@@ -143,8 +152,8 @@ export function createStripe(
     },
     async openCheckout(access, asked) {
       const [key, options] = inNameOf(access)
-      // With a product's own test keys there is no platform and no fee.
-      const session = sessionFor(asked, 'testKey' in access ? 0 : feeBasisPoints)
+      // With a key of the account itself there is no platform and no fee.
+      const session = sessionFor(asked, 'key' in access ? 0 : feeBasisPoints)
       const { url } = await call(key, Link, (stripe) => stripe.checkout.sessions.create(session, options))
       return url
     },

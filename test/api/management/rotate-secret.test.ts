@@ -92,7 +92,7 @@ test.each(['lemonsqueezy', 'paddle', 'polar'] as const)(
 
 test.each([
   ['ebay', undefined, 404, 'provider not found'],
-  ['stripe', undefined, 422, 'ask its operator to set KEYLEDGER_STRIPE_WEBHOOK_SECRET'],
+  ['stripe', undefined, 422, 'ask the operator to set KEYLEDGER_STRIPE_WEBHOOK_SECRET'],
   ['gumroad', undefined, 409, 'connect it first'],
   ['gumroad', { webhookSecret: 'mine' }, 400, 'Gumroad has no webhook secret'],
   ['paddle', undefined, 400, 'webhookSecret: required'],

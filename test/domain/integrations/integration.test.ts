@@ -77,6 +77,69 @@ describe('a marketplace', () => {
   })
 })
 
+describe('an own account at the card provider', () => {
+  const own = {
+    tenantId: 'acme',
+    operationId: 'op-1',
+    apiKey: 'key-1',
+    webhookSecret: 'secret-1',
+    test: false,
+    at,
+  } as const
+  const connectKey: IntegrationCommand = { type: 'ConnectCardKey', ...own }
+  const keyConnected: IntegrationEvent = { type: 'CardKeyConnected', data: own }
+  const onboarding: IntegrationEvent = {
+    type: 'CardOnboardingStarted',
+    data: { tenantId: 'acme', accountId: 'acct_1', at },
+  }
+  const accountConnected: IntegrationEvent = {
+    type: 'CardAccountConnected',
+    data: { accountId: 'acct_1', at },
+  }
+
+  test('is connected with its key, also while an onboarding waits', () => {
+    given().when(connectKey).expectEvents([keyConnected])
+    given(onboarding).when(connectKey).expectEvents([keyConnected])
+  })
+
+  test('is connected once by one operation, and not beside another connection', () => {
+    given(keyConnected).when(connectKey).expectEvents([])
+    given(keyConnected, disconnected).when(connectKey).expectEvents([])
+    const another = { ...connectKey, operationId: 'op-2' }
+    given(keyConnected).when(another).expectRefusal('integration_connected')
+    given(onboarding, accountConnected).when(connectKey).expectRefusal('integration_connected')
+    given(keyConnected)
+      .when({ type: 'StartOnboarding', tenantId: 'acme', accountId: 'acct_1', at })
+      .expectRefusal('integration_connected')
+  })
+
+  test('ends an onboarding, whose return finishes nothing any more', () =>
+    given(onboarding, keyConnected)
+      .when({ type: 'FinishOnboarding', accountId: 'acct_1', at })
+      .expectRefusal('integration_not_connected'))
+
+  test('has secrets that a rotation and a disconnection retire', () => {
+    const rotated: IntegrationEvent = {
+      type: 'WebhookSecretRotated',
+      data: { operationId: 'op-2', webhookSecret: 'secret-2', at },
+    }
+    given(keyConnected)
+      .when({ type: 'RotateWebhookSecret', ...rotated.data })
+      .expectEvents([rotated])
+    expect([keyConnected, rotated, disconnected].reduce(evolveIntegration, absentIntegration)).toMatchObject({
+      status: 'disconnected',
+      ownAccount: null,
+      credentials: none,
+      retired: ['secret-1', 'secret-2', 'key-1'],
+    })
+  })
+
+  test('can be replaced by an account of the platform', () =>
+    expect(
+      [keyConnected, disconnected, onboarding, accountConnected].reduce(evolveIntegration, absentIntegration),
+    ).toMatchObject({ status: 'connected', accountId: 'acct_1', ownAccount: null }))
+})
+
 describe('a secret', () => {
   const rotatePing = {
     type: 'RotatePingToken',

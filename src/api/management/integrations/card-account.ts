@@ -1,18 +1,29 @@
 import { z } from 'zod'
 import { cardStatus, startOnboarding } from '../../../commands/integrations/card-account.ts'
+import { connectOwnAccount } from '../../../commands/integrations/own-account.ts'
+import { ProviderCredential } from '../../../domain/integrations/provider.ts'
 import { callerIn, originOf } from '../../../http/authenticate.ts'
 import { answer, errors, momentOut } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
 import type { Ports } from '../../../ports.ts'
 import { onboardingAddresses } from '../../payments/onboarding.ts'
+import { oneIntegration, readIntegration } from './schemas.ts'
 
 const statusOut = z
   .object({
     provider: z.literal('stripe'),
     connected: z.boolean(),
     status: z.enum(['not_connected', 'onboarding', 'connected']),
+    mode: z.enum(['connect', 'own_account']).nullable().meta({
+      description:
+        '`connect`: through the platform of this installation. `own_account`: with a key of the own account. null: neither',
+    }),
+    test: z.boolean().meta({ description: 'The own account is connected with a test key' }),
     connectedAt: momentOut.nullable(),
-    accountId: z.string().nullable().meta({ example: 'acct_1Nv0FGQ9RKHgCVdK' }),
+    accountId: z
+      .string()
+      .nullable()
+      .meta({ example: 'acct_1Nv0FGQ9RKHgCVdK', description: 'Only in the mode `connect`' }),
     account: z
       .object({
         detailsSubmitted: z.boolean(),
@@ -30,6 +41,7 @@ export function cardAccountRoutes(
   baseUrl: string,
 ): void {
   connectRoute(app, services, baseUrl)
+  ownAccountRoute(app, services)
   statusRoute(app, services)
 }
 
@@ -45,9 +57,10 @@ function connectRoute(
       schema: {
         operationId: 'connectStripe',
         tags: ['Integrations'],
-        summary: "Start or continue to connect the tenant's own Stripe account",
+        summary:
+          "Start or continue to connect the tenant's Stripe account through the platform of this installation",
         description:
-          'A person opens `url` and completes Stripe Connect Onboarding; returning from it finishes the connection. The URL works once and for a few minutes; request a new one at any time.',
+          'A person opens `url` and completes Stripe Connect Onboarding; returning from it finishes the connection. The URL works once and for a few minutes; request a new one at any time. The platform deducts its fee from each sale. Without a platform: `POST /v1/integrations/stripe/own-account`.',
         body: z.strictObject({}).nullish(),
         response: {
           200: answer(
@@ -70,7 +83,43 @@ function connectRoute(
   )
 }
 
-function statusRoute(app: ZodApp, services: Ports<'db' | 'providers'>): void {
+function ownAccountRoute(
+  app: ZodApp,
+  services: Ports<'db' | 'execute' | 'now' | 'providers' | 'secrets'>,
+): void {
+  app.post(
+    '/v1/integrations/stripe/own-account',
+    {
+      config: { scope: 'integrations:write', ownTime: true },
+      schema: {
+        operationId: 'connectOwnStripeAccount',
+        tags: ['Integrations'],
+        summary: "Connect the tenant's own Stripe account with a key of that account, without a platform fee",
+        description:
+          'Add a webhook endpoint at Stripe with the URL `/api/stripe/webhook/{tenantId}` first, and send its signing secret. The restricted key must be able to read prices and to write checkout sessions.',
+        body: z
+          .strictObject({
+            apiKey: ProviderCredential.meta({
+              description:
+                'A restricted key, `rk_live_…` or `rk_test_…`; checked with Stripe before it is stored',
+            }),
+            webhookSecret: ProviderCredential.meta({
+              description: "The signing secret of the account's own endpoint, `whsec_…`",
+            }),
+          })
+          .meta({ example: { apiKey: 'rk_live_51T8oxK...', webhookSecret: 'whsec_8f3b...' } }),
+        response: { 200: answer('Connected', oneIntegration), ...errors(400, 403, 409, 422) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      await connectOwnAccount(services, tenantId, request.body, request.id, originOf(request))
+      return { integration: await readIntegration(services, tenantId, 'stripe') }
+    },
+  )
+}
+
+function statusRoute(app: ZodApp, services: Ports<'db' | 'providers' | 'secrets'>): void {
   app.get(
     '/v1/integrations/stripe/status',
     {

@@ -1,9 +1,5 @@
 import { z } from 'zod'
-import {
-  findIntegration,
-  listIntegrations,
-  listPricedProducts,
-} from '../../../../projections/integrations/queries.ts'
+import { listIntegrations, listPricedProducts } from '../../../../projections/integrations/queries.ts'
 import { mapPrices } from '../../../commands/checkout/prices.ts'
 import { disconnectCardAccount } from '../../../commands/integrations/card-account.ts'
 import { connectMarketplace, disconnect, mapProduct } from '../../../commands/integrations/integrations.ts'
@@ -31,6 +27,7 @@ import {
   oneIntegration,
   pingUrlOut,
   providerParam,
+  readIntegration,
   requireProvider,
 } from './schemas.ts'
 
@@ -95,15 +92,6 @@ function listRoute(app: ZodApp, services: Ports<'db'>, cursors: Cursors): void {
   )
 }
 
-/** The current state of the integration. */
-async function readView(services: Ports<'db'>, tenantId: string, provider: Provider) {
-  const [known, priced] = await Promise.all([
-    findIntegration(services.db, tenantId, provider),
-    provider === 'stripe' ? listPricedProducts(services.db, tenantId) : [],
-  ])
-  return integrationView(provider, known, priced)
-}
-
 function connectRoute(
   app: ZodApp,
   services: Ports<'db' | 'execute' | 'now' | 'providers' | 'randomBytes' | 'secrets'>,
@@ -140,7 +128,7 @@ function connectRoute(
         request.id,
         originOf(request),
       )
-      const integration = await readView(services, tenantId, provider)
+      const integration = await readIntegration(services, tenantId, provider)
       return { integration, ...shownOnce(baseUrl, tenantId, pingToken) }
     },
   )
@@ -164,7 +152,7 @@ function disconnectRoute(app: ZodApp, services: Ports<'db' | 'execute' | 'now' |
       const provider = requireProvider(request.params.provider)
       if (provider === 'stripe') await disconnectCardAccount(services, tenantId, originOf(request))
       else await disconnect(services, tenantId, provider, originOf(request))
-      return { integration: await readView(services, tenantId, provider) }
+      return { integration: await readIntegration(services, tenantId, provider) }
     },
   )
 }
@@ -175,14 +163,14 @@ function rotateRoute(app: ZodApp, services: ApprovalPorts, baseUrl: string): voi
     tags: ['Integrations'],
     summary: "Replace the secret that verifies a marketplace's notifications",
     description:
-      'The previous secret is rejected immediately. Gumroad gets a new ping URL, shown only in this response; for the others, send the new `webhookSecret`. Stripe has no secret of its own here.',
+      'The previous secret is rejected immediately. Gumroad gets a new ping URL, shown only in this response; for the others, send the new `webhookSecret`. For Stripe only where it is connected with a key of the own account.',
     response: {
       200: answer('Rotated', oneIntegration.extend({ pingUrl: pingUrlOut })),
       ...errors(404, 409, 422),
     },
     reply: async ({ integration: { provider }, pingToken }, { request }) => {
       const { tenantId } = callerIn(request)
-      const integration = await readView(services, tenantId, provider)
+      const integration = await readIntegration(services, tenantId, provider)
       return { integration, ...shownOnce(baseUrl, tenantId, pingToken) }
     },
   })
@@ -216,7 +204,7 @@ function configureRoute(
       if (provider === 'stripe')
         await mapPrices(services, product, request.body.prices ?? {}, originOf(request))
       else await mapProduct(services, product, provider, mappingFrom(request.body), originOf(request))
-      return { integration: await readView(services, tenantId, provider) }
+      return { integration: await readIntegration(services, tenantId, provider) }
     },
   )
 }

@@ -1,5 +1,9 @@
 import { z } from 'zod'
-import type { PricedProduct } from '../../../../projections/integrations/queries.ts'
+import {
+  findIntegration,
+  listPricedProducts,
+  type PricedProduct,
+} from '../../../../projections/integrations/queries.ts'
 import type { Connection } from '../../../commands/integrations/integrations.ts'
 import type { KnownIntegration } from '../../../domain/integrations/integration.ts'
 import { type Mapping, Permalink, SoldId } from '../../../domain/integrations/mapping.ts'
@@ -15,6 +19,7 @@ import { Refusal } from '../../../domain/refusal.ts'
 import { Slug } from '../../../domain/values.ts'
 import { invalid } from '../../../http/problem.ts'
 import { momentOut, text } from '../../../http/schemas.ts'
+import type { Ports } from '../../../ports.ts'
 
 const ids = z.record(z.string(), z.string())
 
@@ -64,6 +69,19 @@ export function integrationView(
     connectedAt: connected ? known.connectedAt : null,
     products: provider === 'stripe' ? sold : mapped,
   }
+}
+
+/** The current state of the integration. */
+export async function readIntegration(
+  services: Ports<'db'>,
+  tenantId: string,
+  provider: Provider,
+): Promise<z.infer<typeof integrationOut>> {
+  const [known, priced] = await Promise.all([
+    findIntegration(services.db, tenantId, provider),
+    provider === 'stripe' ? listPricedProducts(services.db, tenantId) : [],
+  ])
+  return integrationView(provider, known, priced)
 }
 
 export const providerParam = z.strictObject({

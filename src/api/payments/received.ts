@@ -1,0 +1,105 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { withTimeout } from '../../async/timeout.ts'
+import type { Provider } from '../../domain/integrations/provider.ts'
+import { invalid } from '../../http/problem.ts'
+import { faultOf, inOneLine, withBuyer } from '../../payments/acceptable.ts'
+import type { Ports } from '../../ports.ts'
+import type { ReceivedOutcome } from '../../sales/outcome.ts'
+import type { SalePorts } from '../../sales/ports.ts'
+import { receiveNotification } from '../../sales/receive.ts'
+import type { Incoming, Trusted } from '../../sales/verify-notification.ts'
+import { recordIgnoredTest } from '../../usage/ignored-tests.ts'
+
+/** What the routes of all providers share: how a notification is received, and how it is answered. */
+export const received = z.object({
+  received: z.literal(true),
+  duplicate: z.literal(true).optional().meta({ description: 'The sale already had its license' }),
+  parked: z
+    .literal(true)
+    .optional()
+    .meta({ description: 'The sale is parked until it is known what to issue' }),
+})
+export const common = { tags: ['Notifications'], security: [] }
+/** A provider on a slow connection may take its time, as long as bytes arrive. */
+export const config = { slowBody: true }
+export const nothing = { description: 'The notification has no effect' }
+export const tenantPath = z.object({ tenantId: z.string().meta({ example: 'acme' }) })
+
+export const tenantIn = ({ params }: FastifyRequest): string => {
+  const { tenantId } = params as { tenantId?: unknown }
+  return typeof tenantId === 'string' ? tenantId : ''
+}
+
+export function incomingOf({ body, headers }: FastifyRequest): Incoming {
+  const header = (name: string) => {
+    const value = headers[name]
+    return typeof value === 'string' ? value : ''
+  }
+  return { raw: Buffer.isBuffer(body) ? body : Buffer.alloc(0), header }
+}
+
+/** The least patient provider gives up after five seconds. After a 503 a provider retries. */
+const answerWithinMs = 4000
+
+/**
+ * Answers in time even while a store is down. The work may still complete; then the repeated notification has no
+ * effect.
+ * @returns undefined for notifications that have no effect
+ */
+export async function take(
+  services: SalePorts,
+  provider: Provider,
+  trusting: () => Promise<Trusted>,
+  request: FastifyRequest,
+): Promise<ReceivedOutcome | undefined> {
+  const work = trusting().then((trusted) => takeIn(services, provider, trusted, request))
+  return withTimeout(work, answerWithinMs)
+}
+
+async function takeIn(
+  services: SalePorts,
+  provider: Provider,
+  { tenantId, translated, naming }: Trusted,
+  request: FastifyRequest,
+): Promise<ReceivedOutcome | undefined> {
+  switch (translated.type) {
+    case 'ignored':
+      if (translated.testId !== undefined) await noteTest(services, tenantId, provider, translated.testId)
+      return undefined
+    case 'incomplete':
+      throw invalid('Missing required fields')
+    default: {
+      const fault = faultOf(translated)
+      if (fault !== undefined) throw invalid(`Unusable notification: ${fault}`)
+      const raw = incomingOf(request).raw.toString('utf8')
+      const origin = { requestId: request.id, actor: `provider:${provider}` }
+      if (naming) await receiveNotification(services, tenantId, naming, raw, origin)
+      return receiveNotification(services, tenantId, withBuyer(inOneLine(translated)), raw, origin)
+    }
+  }
+}
+
+/** Only Gumroad marks tests that have no effect, whatever the test mode of the tenant. */
+const noteTest = (
+  { db, now }: Ports<'db' | 'now'>,
+  tenantId: string,
+  provider: Provider,
+  notificationId: string,
+) =>
+  recordIgnoredTest(
+    db,
+    tenantId,
+    { provider, notificationId, kind: 'test', reason: 'gumroad_test', detail: null },
+    now(),
+  )
+
+/** Only Gumroad's response contains the license key: other providers log responses. */
+export function acknowledge(reply: FastifyReply, outcome: ReceivedOutcome | undefined) {
+  if (outcome === undefined || outcome.outcome === 'ignored') return reply.code(204).send()
+  return {
+    received: true as const,
+    ...(outcome.outcome === 'duplicate' && { duplicate: true as const }),
+    ...(outcome.outcome === 'parked' && { parked: true as const }),
+  }
+}

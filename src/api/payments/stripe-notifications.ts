@@ -1,0 +1,67 @@
+import { invalid, Problem, unavailable } from '../../http/problem.ts'
+import { answer, errorBody, errorsWith } from '../../http/schemas.ts'
+import type { ZodApp } from '../../http/zod-app.ts'
+import type { Ports } from '../../ports.ts'
+import type { SalePorts } from '../../sales/ports.ts'
+import { trustOwnStripe, trustStripe } from '../../sales/verify-notification.ts'
+import { acknowledge, common, config, incomingOf, nothing, received, take, tenantPath } from './received.ts'
+
+const described = () => ({
+  ...common,
+  security: [{ stripeSignature: [] }],
+  response: { 200: answer('Accepted', received), 204: nothing, ...errorsWith(errorBody, 400, 401, 403) },
+})
+
+const wrongSignature = () => new Problem(401, 'unauthorized', 'Invalid signature')
+
+/** One address for all accounts that are connected through the platform, and one for each tenant's own account. */
+export function stripeRoutes(app: ZodApp, services: SalePorts & Ports<'providers'>): void {
+  app.post(
+    '/api/stripe/webhook/connect',
+    {
+      config,
+      schema: {
+        ...described(),
+        operationId: 'receiveStripeEvent',
+        summary: 'Receive an event of a connected account from Stripe',
+        description:
+          'Authenticated by the header `Stripe-Signature`. The event names the account, and so the tenant.',
+      },
+    },
+    async (request, reply) => {
+      const secret = services.providers.cardWebhookSecret
+      if (secret === undefined)
+        throw unavailable('Stripe notifications are not set up on this installation', 60)
+      const trusting = async () => {
+        const trusted = await trustStripe(services, secret, incomingOf(request))
+        if (trusted === 'untrusted') throw wrongSignature()
+        if (!trusted) throw invalid('Invalid request')
+        return trusted
+      }
+      return acknowledge(reply, await take(services, 'stripe', trusting, request))
+    },
+  )
+  app.post(
+    '/api/stripe/webhook/:tenantId',
+    {
+      config,
+      schema: {
+        ...described(),
+        operationId: 'receiveOwnStripeEvent',
+        summary: "Receive an event of a tenant's own account from Stripe",
+        description:
+          "Authenticated by the header `Stripe-Signature`, made with the signing secret of the tenant's own endpoint. The response is 401 as well for a tenant that has connected no account of its own.",
+        params: tenantPath,
+      },
+    },
+    async (request, reply) => {
+      const { tenantId } = request.params
+      const trusting = async () => {
+        const trusted = await trustOwnStripe(services, tenantId, incomingOf(request))
+        if (!trusted) throw wrongSignature()
+        return trusted
+      }
+      return acknowledge(reply, await take(services, 'stripe', trusting, request))
+    },
+  )
+}

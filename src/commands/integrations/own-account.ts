@@ -1,0 +1,61 @@
+import { findIntegration } from '../../../projections/integrations/queries.ts'
+import type { KnownIntegration } from '../../domain/integrations/integration.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import type { CardAccess } from '../../payments/stripe/api.ts'
+import type { Ports } from '../../ports.ts'
+import type { Origin } from '../origin.ts'
+import { changeWith, keepSecret } from './integrations.ts'
+
+/** What a tenant's own account at the card provider is connected with. */
+export type OwnAccount = {
+  /** A restricted key, which has no more permissions than the vendor gives it. */
+  apiKey: string
+  /** The signing secret of the account's own webhook endpoint. */
+  webhookSecret: string
+}
+
+const restrictedKey = /^rk_(live|test)_[\x21-\x7e]+$/
+
+/**
+ * Connects the tenant's own account at the card provider with a key of that account, without a platform and its fee.
+ * The key is tested at the provider first. Repeating an operation changes nothing and returns the first result.
+ * @throws Refusal `restricted_key_wanted`, `integration_connected`
+ * @throws ProviderRefused when the key is not accepted, ProviderUnavailable; nothing has changed then
+ */
+export async function connectOwnAccount(
+  services: Ports<'db' | 'execute' | 'now' | 'providers' | 'secrets'>,
+  tenantId: string,
+  { apiKey, webhookSecret }: OwnAccount,
+  operationId: string,
+  origin: Origin,
+): Promise<KnownIntegration> {
+  const [, mode] = restrictedKey.exec(apiKey) ?? []
+  if (mode === undefined) throw new Refusal('restricted_key_wanted')
+  const known = await findIntegration(services.db, tenantId, 'stripe')
+  if (known?.operationIds.includes(operationId)) return known
+  if (known?.status === 'connected') throw new Refusal('integration_connected')
+  await services.providers.card.checkKey(apiKey)
+  const place = { tenantId, provider: 'stripe', operationId } as const
+  const names = {
+    apiKey: await keepSecret(services, place, 'apiKey', apiKey),
+    webhookSecret: await keepSecret(services, place, 'webhookSecret', webhookSecret),
+  }
+  return changeWith(services, place, Object.values(names), origin, (at) => ({
+    type: 'ConnectCardKey',
+    tenantId,
+    operationId,
+    ...names,
+    test: mode === 'test',
+    at,
+  }))
+}
+
+/** How the card provider is called for a tenant's own account; undefined without one. */
+export async function ownAccessOf(
+  { secrets }: Ports<'secrets'>,
+  { status, tenantId, ownAccount, credentials }: KnownIntegration,
+): Promise<Extract<CardAccess, { key: string }> | undefined> {
+  if (status !== 'connected' || !ownAccount || credentials.apiKey === null) return undefined
+  const key = await secrets.open(tenantId, credentials.apiKey)
+  return key === undefined ? undefined : { key }
+}
