@@ -181,6 +181,7 @@ test('every route that needs a token and takes an id is among these', async () =
     'GET /v1/integrations',
     'GET /v1/integrations/stripe/status',
     'POST /v1/integrations/stripe/connect',
+    'POST /v1/integrations/stripe/own-account',
     'POST /v1/integrations/{provider}/connect',
     'DELETE /v1/integrations/{provider}',
     'POST /v1/integrations/{provider}/rotate-secret',

@@ -29,6 +29,12 @@ export const guarded: [method: Method, path: string, scope: Scope | 'any', body?
   ['GET', '/v1/integrations', 'integrations:read'],
   ['GET', '/v1/integrations/stripe/status', 'integrations:read'],
   ['POST', '/v1/integrations/stripe/connect', 'integrations:write'],
+  [
+    'POST',
+    '/v1/integrations/stripe/own-account',
+    'integrations:write',
+    { apiKey: 'rk_live_1', webhookSecret: 'whsec_1' },
+  ],
   ['POST', '/v1/integrations/gumroad/connect', 'integrations:write'],
   ['DELETE', '/v1/integrations/gumroad', 'integrations:write'],
   ['POST', '/v1/products/editor/integrations/gumroad', 'integrations:write', { permalinks: ['editor'] }],
