@@ -1,27 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { findTenant } from '../../../projections/tenants/queries.ts'
-import {
-  finishOnboarding,
-  type ReturnAddresses,
-  refreshOnboarding,
-} from '../../commands/integrations/card-account.ts'
+import { finishOnboarding, refreshOnboarding } from '../../commands/integrations/card-account.ts'
 import type { Origin } from '../../commands/origin.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { Slug } from '../../domain/values.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
+import { onboardingAddresses, onboardingPath } from '../../payments/addresses.ts'
 import { ProviderRefused, ProviderUnavailable } from '../../payments/trouble.ts'
 import type { Ports } from '../../ports.ts'
-
-const path = (tenantId: string, what: 'return' | 'refresh') => `/api/stripe/connect/${tenantId}/${what}`
-
-/** The URLs to which Stripe returns a person, with the state that shows that keyledger sent them. */
-export const onboardingAddresses =
-  (baseUrl: string, tenantId: string): ReturnAddresses =>
-  (state) => ({
-    returnUrl: `${baseUrl}${path(tenantId, 'return')}?state=${encodeURIComponent(state)}`,
-    refreshUrl: `${baseUrl}${path(tenantId, 'refresh')}?state=${encodeURIComponent(state)}`,
-  })
 
 const Comeback = z.object({ tenantId: Slug, state: z.string().min(1).max(200) })
 
@@ -31,7 +18,7 @@ export function onboardingPages(
   services: Ports<'db' | 'execute' | 'now' | 'providers' | 'randomBytes' | 'secrets'>,
   baseUrl: string,
 ): void {
-  app.get(path(':tenantId', 'return'), { schema: { hide: true } }, async (request, reply) => {
+  app.get(onboardingPath(':tenantId', 'return'), { schema: { hide: true } }, async (request, reply) => {
     const comeback = await comebackOf(services, request)
     const outcome =
       comeback &&
@@ -42,7 +29,7 @@ export function onboardingPages(
     const { refreshUrl } = onboardingAddresses(baseUrl, comeback?.tenantId ?? '')(comeback?.state ?? '')
     return page(reply, 200, unfinished(refreshUrl))
   })
-  app.get(path(':tenantId', 'refresh'), { schema: { hide: true } }, async (request, reply) => {
+  app.get(onboardingPath(':tenantId', 'refresh'), { schema: { hide: true } }, async (request, reply) => {
     const comeback = await comebackOf(services, request)
     if (!comeback) return page(reply, 404, unknown)
     const { tenantId, state } = comeback

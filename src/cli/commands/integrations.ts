@@ -1,8 +1,6 @@
 import { text } from 'node:stream/consumers'
 import type { Command } from 'commander'
 import { findTenant } from '../../../projections/tenants/queries.ts'
-import { pingUrlOf, resourcesUrlOf, stripeWebhookUrlOf, webhookUrlOf } from '../../api/payments/addresses.ts'
-import { onboardingAddresses } from '../../api/payments/onboarding.ts'
 import { baseUrlOf } from '../../app/own-address.ts'
 import { withStores } from '../../app/with-stores.ts'
 import { startOnboarding } from '../../commands/integrations/card-account.ts'
@@ -12,6 +10,13 @@ import type { Origin } from '../../commands/origin.ts'
 import { parseConfig } from '../../config.ts'
 import { Provider, ProviderCredential, type SigningMarketplace } from '../../domain/integrations/provider.ts'
 import { Refusal } from '../../domain/refusal.ts'
+import {
+  onboardingAddresses,
+  pingUrlOf,
+  resourcesUrlOf,
+  stripeWebhookUrlOf,
+  webhookUrlOf,
+} from '../../payments/addresses.ts'
 import type { Ports } from '../../ports.ts'
 import { type OutputOptions, print } from '../../terminal/output.ts'
 import { parsed } from '../arguments.ts'

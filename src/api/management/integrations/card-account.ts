@@ -5,8 +5,8 @@ import { ProviderCredential } from '../../../domain/integrations/provider.ts'
 import { callerIn, originOf } from '../../../http/authenticate.ts'
 import { answer, errors, momentOut } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
+import { onboardingAddresses } from '../../../payments/addresses.ts'
 import type { Ports } from '../../../ports.ts'
-import { onboardingAddresses } from '../../payments/onboarding.ts'
 import { oneIntegration, readIntegration } from './schemas.ts'
 
 const statusOut = z

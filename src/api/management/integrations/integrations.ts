@@ -13,8 +13,8 @@ import type { Cursors } from '../../../http/cursor.ts'
 import { gatedRoute } from '../../../http/gate.ts'
 import { answer, errors, pageOf, pageQuery } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
+import { pingUrlOf } from '../../../payments/addresses.ts'
 import type { Ports } from '../../../ports.ts'
-import { pingUrlOf } from '../../payments/addresses.ts'
 import { requireProduct } from '../products/products.ts'
 import {
   checkMappingField,

@@ -1,4 +1,4 @@
-import type { SigningMarketplace } from '../../domain/integrations/provider.ts'
+import type { SigningMarketplace } from '../domain/integrations/provider.ts'
 
 /** The URL that Gumroad calls for each sale. The token in it is the only authentication. */
 export const pingUrlOf = (baseUrl: string, tenantId: string, token: string): string =>
@@ -14,3 +14,15 @@ export const stripeWebhookUrlOf = (baseUrl: string, tenantId: string | undefined
 
 export const webhookUrlOf = (baseUrl: string, tenantId: string, provider: SigningMarketplace): string =>
   `${baseUrl}/webhooks/${provider}/${tenantId}`
+
+/** Where a page of Stripe's onboarding leads a person back to. */
+export const onboardingPath = (tenantId: string, what: 'return' | 'refresh'): string =>
+  `/api/stripe/connect/${tenantId}/${what}`
+
+/** The URLs to which Stripe returns a person, with the state that shows that keyledger sent them. */
+export const onboardingAddresses =
+  (baseUrl: string, tenantId: string) =>
+  (state: string): { returnUrl: string; refreshUrl: string } => ({
+    returnUrl: `${baseUrl}${onboardingPath(tenantId, 'return')}?state=${encodeURIComponent(state)}`,
+    refreshUrl: `${baseUrl}${onboardingPath(tenantId, 'refresh')}?state=${encodeURIComponent(state)}`,
+  })
