@@ -25,6 +25,7 @@ import { licensePage } from './license/route.ts'
 import { licensePages } from './licenses/route.ts'
 import { mailboxPages } from './mailbox/route.ts'
 import { memberPages } from './members/route.ts'
+import { newLicensePages } from './new-license/route.ts'
 import type { PageContext } from './page-context.ts'
 import { productPages } from './products/route.ts'
 import { refusalsPage } from './refusals/route.ts'
@@ -100,6 +101,7 @@ function routes(app: FastifyInstance, context: PageContext): void {
   approvalPages(app, context)
   devicePages(app, context)
   licensePages(app, context)
+  newLicensePages(app, context)
   productPages(app, context)
   customerPages(app, context)
   licensePage(app, context)

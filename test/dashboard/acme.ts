@@ -95,6 +95,7 @@ export async function makeAcme({ api }: Pick<TestDashboard, 'api'>): Promise<Acm
       approval: `/dashboard/approvals/${confirmation.id}`,
       licenses: '/dashboard/licenses',
       license: `/dashboard/licenses/${licenses[1]?.id}`,
+      'new-license': '/dashboard/new-license?product=acme-editor',
       customers: '/dashboard/customers',
       customer: `/dashboard/customers/${customerId}`,
       products: '/dashboard/products',

@@ -89,6 +89,8 @@ export const needed: Record<string, Permission | 'member'> = {
   'POST /dashboard/approvals/:id/approve': 'decide_confirmations',
   'POST /dashboard/approvals/:id/withdraw': 'decide_confirmations',
   'POST /dashboard/approvals/:id/deny': 'decide_confirmations',
+  'GET /dashboard/new-license': 'change_licenses',
+  'POST /dashboard/licenses': 'change_licenses',
   'GET /dashboard/new-product': 'manage_products',
   'POST /dashboard/products': 'manage_products',
   'GET /dashboard/products/:id/edit': 'manage_products',

@@ -13,6 +13,7 @@ const Query = z.object({
   cursor: one,
   show: one,
   product: one,
+  customer: one,
   status: one,
   provider: one,
   channel: one,

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { type LicenseEntry, listLicenses } from '../../../projections/licenses/queries.ts'
 import { momentOf } from '../../commands/origin.ts'
+import { may } from '../../domain/members/roles.ts'
 import { Slug } from '../../domain/values.ts'
 import { licenseView as licenseOf } from '../../http/license.ts'
 import type { Ports } from '../../ports.ts'
@@ -26,10 +27,10 @@ export async function shownLicenses(
   return entries.map((entry, index) => licenseOf(entry, people[index] ?? unknownPerson, now))
 }
 
-/** All licenses, read only; they are changed through the API. */
+/** All licenses. Each is changed on its own page. */
 export function licensePages(app: FastifyInstance, { services, cursors, show }: PageContext): void {
   app.get('/licenses', auditedPage('licenses'), async (request, reply) => {
-    const { tenantId } = principalOf(request)
+    const { tenantId, role } = principalOf(request)
     const { cursor, product, status: asked } = queryOf(request)
     const productId = Slug.safeParse(product).data
     const status = Status.safeParse(asked).data
@@ -45,6 +46,7 @@ export function licensePages(app: FastifyInstance, { services, cursors, show }: 
         licensesView(view, {
           licenses,
           products,
+          mayMint: may(role, 'change_licenses'),
           filter: { product: productId, status },
           cursor,
           next: cursors.write(boundTo, found.next),

@@ -54,12 +54,20 @@ type Licenses = {
   filter: { product: string | undefined; status: string | undefined }
   cursor: string | undefined
   next: string | null
+  mayMint: boolean
 }
 
-export function licensesView(view: View, { licenses, products, filter, cursor, next }: Licenses): Html {
+/** @param product the one that the license is for, if it is known */
+export const newLicenseLink = (product?: string, look = 'button'): Html =>
+  html`<a class=${look} href=${`/dashboard/new-license${product === undefined ? '' : `?product=${product}`}`}>New license</a>`
+
+export function licensesView(
+  view: View,
+  { licenses, products, filter, cursor, next, mayMint }: Licenses,
+): Html {
   const filtered = filter.product !== undefined || filter.status !== undefined
   return html`<div>
-    ${heading('Licenses', 'Newest first. Keys are masked. A full key is shown only once, when it is minted.')}
+    ${heading('Licenses', 'Newest first. Keys are masked. A full key is shown only once, when it is minted.', mayMint && newLicenseLink(filter.product))}
     ${filters('/dashboard/licenses', 'licenses', [
       productSelect(products, filter.product),
       select('status', 'Status', choicesOf('Any status', asNamed(Object.keys(tones)), filter.status)),
@@ -67,7 +75,7 @@ export function licensesView(view: View, { licenses, products, filter, cursor, n
     <div id="licenses">
       ${
         licenses.length === 0
-          ? noLicenses(view, filtered)
+          ? noLicenses(filtered, mayMint)
           : html`<div class="sheeted">${licenseTable(view, licenses)}</div>`
       }
       ${pager('/dashboard/licenses', { ...filter, cursor }, next)}
@@ -98,7 +106,7 @@ export function licenseTable(view: View, licenses: readonly ShownLicense[]): Htm
   })
 }
 
-function noLicenses({ baseUrl }: View, filtered: boolean): Html {
+function noLicenses(filtered: boolean, mayMint: boolean): Html {
   if (filtered)
     return empty(
       'No licenses match these filters',
@@ -107,11 +115,10 @@ function noLicenses({ baseUrl }: View, filtered: boolean): Html {
     )
   return empty(
     'No licenses yet',
-    'Mint one with an API token that has the licenses:write scope:',
-    html`<pre tabindex="0">
-curl ${baseUrl}/v1/licenses -H "Authorization: Bearer $TOKEN" \
-  -H "Content-Type: application/json" -d '{"productId":"…"}'</pre
-    >`,
+    mayMint
+      ? 'Mint one for a customer. Connected payment providers create them for every sale.'
+      : 'Members who may change licenses mint them. Connected payment providers create them for every sale.',
+    mayMint && newLicenseLink(),
   )
 }
 

@@ -40,11 +40,12 @@ export function productPages(app: FastifyInstance, context: PageContext): void {
   app.get('/products/:id', member, async (request: ProductRequest, reply) => {
     const { tenantId, role } = principalOf(request)
     const product = await productOf(services, request)
+    const rights = { mayManage: may(role, 'manage_products'), mayMint: may(role, 'change_licenses') }
     const unlicensed = await countUnlicensed(services.db, tenantId, product.productId)
     return show(reply, {
       title: product.name,
       nav: 'products',
-      content: () => productView(product, unlicensed, may(role, 'manage_products')),
+      content: () => productView(product, unlicensed, rights),
     })
   })
 }

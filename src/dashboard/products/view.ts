@@ -8,7 +8,7 @@ import { copyable } from '../frame/copy.ts'
 import { ago, dayOf } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import { badge, empty, facts, heading, pager, section, table } from '../frame/parts.ts'
-import { entitlementTags } from '../licenses/view.ts'
+import { entitlementTags, newLicenseLink } from '../licenses/view.ts'
 
 type Products = {
   products: readonly PresentProduct[]
@@ -56,12 +56,19 @@ export function productsView(view: View, { products, cursor, next, mayManage }: 
   </div>`
 }
 
-export function productView(product: PresentProduct, unlicensed: Unlicensed, mayManage: boolean): Html {
+type Rights = { mayManage: boolean; mayMint: boolean }
+
+export function productView(
+  product: PresentProduct,
+  unlicensed: Unlicensed,
+  { mayManage, mayMint }: Rights,
+): Html {
   const { productId, name, keyPrefix, settings, keyTypes, createdAt } = product
   const { trialDurationDays: trial } = settings
   const path = `/dashboard/products/${productId}`
   const actions = [
     html`<a class="button second" href=${`/dashboard/licenses?product=${productId}`}>View licenses</a>`,
+    mayMint && newLicenseLink(productId, 'button second'),
     mayManage && html`<a class="button second" href=${`${path}/test-mode`}>Test mode</a>`,
     mayManage && html`<a class="button" href=${`${path}/edit`}>Edit</a>`,
   ]

@@ -1,0 +1,92 @@
+import { z } from 'zod'
+import { mostSeats } from '../../domain/licenses/issue.ts'
+import { EmailAddress, Slug } from '../../domain/values.ts'
+import { metadataIn, momentIn } from '../../http/schemas.ts'
+import { optionalLine, optionalOf, optionalWhole } from '../frame/typed.ts'
+
+/** The key type that a license is issued for, with its product: both are chosen at once. */
+export const soldAs = (productId: string, keyTypeId: string): string => `${productId}/${keyTypeId}`
+
+const sold = z.string({ error: 'Choose a key type.' }).transform((text, context) => {
+  const [productId, keyTypeId, ...rest] = text.split('/')
+  const ids = z.tuple([Slug, Slug]).safeParse([productId, keyTypeId])
+  if (ids.success && rest.length === 0) return { productId: ids.data[0], keyTypeId: ids.data[1] }
+  context.addIssue({ code: 'custom', message: 'Choose a key type.' })
+  return z.NEVER
+})
+
+const isDay = (text: string): boolean => momentIn.safeParse(`${text}T00:00:00Z`).success
+const day = z.string().refine((text) => /^\d{4}-\d{2}-\d{2}$/.test(text) && isDay(text))
+
+/** `name: value`, a pair in each line. */
+const metadata = z
+  .string()
+  .optional()
+  .default('')
+  .transform((text, context) => {
+    const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '')
+    const pairs = lines.map((line): [string, string] => {
+      const at = line.indexOf(':')
+      return at < 0 ? ['', line] : [line.slice(0, at).trim(), line.slice(at + 1).trim()]
+    })
+    const wrong = pairs.findIndex(([name]) => name === '')
+    const complain = (message: string) => {
+      context.addIssue({ code: 'custom', message })
+      return z.NEVER
+    }
+    if (wrong >= 0) return complain(`Line ${wrong + 1} is no pair. Write it as name: value.`)
+    if (new Set(pairs.map(([name]) => name)).size < pairs.length) return complain('A name is there twice.')
+    const parsed = metadataIn.safeParse(Object.fromEntries(pairs))
+    return (
+      parsed.data ??
+      complain('Enter at most 50 pairs, with names up to 64 and values up to 1,024 characters.')
+    )
+  })
+
+/** Unlimited is a word, since an empty field leaves the key type's limit. */
+const deviceLimit = z
+  .string()
+  .trim()
+  .optional()
+  .default('')
+  .transform((text, context) => {
+    if (text === '') return undefined
+    if (/^unlimited$/i.test(text)) return null
+    const count = /^\d{1,9}$/.test(text) ? Number(text) : 0
+    if (count >= 1 && count <= mostDevices) return count
+    context.addIssue({ code: 'custom', message: 'Enter a whole number from 1 to 100,000, or “unlimited”.' })
+    return z.NEVER
+  })
+
+const mostDevices = Math.min(mostSeats, 100_000)
+
+export const MintForm = z
+  .object({
+    sold,
+    email: optionalOf(EmailAddress, 'Enter an email address, for example ada@example.com.'),
+    name: optionalLine(200),
+    customerId: optionalLine(100),
+    quantity: optionalWhole(1, 100_000),
+    expiry: z.enum(['key-type', 'never', 'day']).optional().default('key-type'),
+    expiresOn: optionalOf(day, 'Enter a day as 2027-11-21.'),
+    deviceLimit,
+    metadata,
+  })
+  .superRefine(({ expiry, expiresOn, email, name }, context) => {
+    if (expiry === 'day' && expiresOn === undefined) {
+      context.addIssue({ code: 'custom', path: ['expiresOn'], message: 'Enter a day as 2027-11-21.' })
+    }
+    if (name !== undefined && email === undefined) {
+      const message = 'Enter the email address too: a name is only stored together with one.'
+      context.addIssue({ code: 'custom', path: ['email'], message })
+    }
+  })
+
+/** The expiry as the command takes it: at the end of the day that was typed, in UTC; undefined leaves the key type's. */
+export function expiryOf({
+  expiry,
+  expiresOn,
+}: Pick<z.infer<typeof MintForm>, 'expiry' | 'expiresOn'>): string | null | undefined {
+  if (expiry === 'never') return null
+  return expiry === 'day' ? `${expiresOn}T23:59:59.000Z` : undefined
+}

@@ -1,0 +1,107 @@
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { findCustomer } from '../../../projections/customers/queries.ts'
+import { requireCustomer } from '../../commands/customers/customers.ts'
+import { mintLicense } from '../../commands/licenses/licenses.ts'
+import { isId, newId } from '../../credentials/id.ts'
+import { may } from '../../domain/members/roles.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import { unknownPerson } from '../../vault/subjects.ts'
+import { type FilledForm, newForm, readForm, typedIn } from '../frame/filled-form.ts'
+import { productChoices, queryOf } from '../frame/lists.ts'
+import { runOnce } from '../frame/once.ts'
+import { pageRoute } from '../frame/page-route.ts'
+import { refusedForm, refuseSuspended } from '../frame/refused.ts'
+import type { PageContext } from '../page-context.ts'
+import { principalOf } from '../session/principal.ts'
+import { expiryOf, MintForm, soldAs } from './form.ts'
+import { type Minted, mintedView, newLicenseView, nothingToMintView } from './view.ts'
+
+const change = pageRoute({ page: 'change_licenses' })
+
+/** Where a license is minted by hand. Its key is shown in the response and nowhere else. */
+export function newLicensePages(app: FastifyInstance, { services, show }: PageContext): void {
+  const page = async (
+    reply: FastifyReply,
+    form: FilledForm,
+    operation = newId('req'),
+  ): Promise<FastifyReply> => {
+    const { tenantId, role } = principalOf(reply.request)
+    const products = await productChoices(services, tenantId)
+    return show(
+      reply,
+      {
+        title: 'New license',
+        nav: 'licenses',
+        content: ({ token }) =>
+          products.length === 0
+            ? nothingToMintView(may(role, 'manage_products'))
+            : newLicenseView({ token, operation, products, form }),
+      },
+      Object.keys(form.problems).length > 0 ? 422 : 200,
+    )
+  }
+
+  /** The product that the page was opened from, and the person of the customer that it is for. */
+  const firstValues = async (tenantId: string, product: string | undefined, customer: string | undefined) => {
+    const found = product === undefined ? undefined : await services.findProduct(tenantId, product)
+    const [keyType] = found?.keyTypes ?? []
+    const entry = isId('cus', customer ?? '')
+      ? await findCustomer(services.db, tenantId, customer ?? '')
+      : undefined
+    const [person = unknownPerson] = entry
+      ? await services.subjects.openPeople(tenantId, [entry.customer])
+      : []
+    return {
+      sold: found && keyType ? soldAs(found.productId, keyType.keyTypeId) : '',
+      customerId: entry?.customer.customerId ?? '',
+      email: person.email ?? '',
+      name: person.name ?? '',
+    }
+  }
+
+  app.get('/new-license', change, async (request, reply) => {
+    const principal = principalOf(request)
+    refuseSuspended(principal)
+    const { product, customer } = queryOf(request)
+    return page(reply, newForm(await firstValues(principal.tenantId, product, customer)))
+  })
+
+  app.post('/licenses', change, async (request, reply) => {
+    const { tenantId, ...principal } = principalOf(request)
+    refuseSuspended(principal)
+    const { filled, data } = readForm(MintForm, request)
+    if (!data) return page(reply, filled, typedIn(filled, 'operation'))
+    const { sold, quantity, expiry, expiresOn, ...rest } = data
+    const asked = {
+      ...rest,
+      keyTypeId: sold.keyTypeId,
+      quantity: quantity ?? undefined,
+      expiresAt: expiryOf({ expiry, expiresOn }),
+    }
+    try {
+      const minted = await runOnce(services, request, async (own, origin): Promise<Minted> => {
+        const product = await own.findProduct(tenantId, sold.productId)
+        if (!product) throw new Refusal('key_type_not_found')
+        if (asked.customerId !== undefined) await requireCustomer(own, tenantId, asked.customerId)
+        const { license, keyType, licenseKey } = await mintLicense(own, product, asked, origin)
+        const { licenseId, customerId } = license
+        return { licenseId, licenseKey, product: product.name, keyType: keyType.name, customerId }
+      })
+      return show(reply, {
+        title: 'License key',
+        nav: 'licenses',
+        content: () => mintedView(minted),
+      })
+    } catch (error) {
+      return page(reply, refusedForm(error, filled, problems))
+    }
+  })
+}
+
+const problems = {
+  key_type_not_found: ['sold', 'This key type was deleted. Choose another.'],
+  customer_not_found: ['customerId', 'There is no customer with this ID.'],
+  quantity_not_allowed: ['quantity', 'This key type is not sold in multiples. Leave the quantity empty.'],
+  quantity_too_large: ['quantity', "The quantity is larger than the key type's largest one."],
+  expiry_in_the_past: ['expiresOn', 'Enter a day in the future.'],
+} as const
