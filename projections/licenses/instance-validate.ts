@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import { coalesce } from '../../src/async/coalesce.ts'
-import type { IssuedLicense } from '../../src/domain/licenses/license.ts'
+import type { IssuedLicense, Standing } from '../../src/domain/licenses/license.ts'
 import {
   type ClientColumns,
   type ClientLookupParams,
@@ -31,7 +31,7 @@ type OldKey = { found: 'old key'; licenseId: string }
 export type LicenseOnInstance = Entitling & {
   found: 'license'
   licenseId: string
-  license: Pick<IssuedLicense, 'productId' | 'revokedAt' | 'expiresAt' | 'onExpiry'>
+  license: Pick<IssuedLicense, 'productId'> & Standing
   /** Whether the instance has an active seat. */
   seated: boolean
   /** The last telemetry of the instance; undefined when it has sent none. */
@@ -56,6 +56,7 @@ type Row = ClientColumns & {
   current: boolean | null
   license_id: string
   revoked_at: string | null
+  suspended_at: string | null
   expires_at: string | null
   on_expiry: IssuedLicense['onExpiry']
   seated: boolean
@@ -95,7 +96,7 @@ export function createInstanceValidateLookup(db: Pool): FindForInstanceValidate 
 
 const lookupSql = `
   select ${clientColumns},
-    k.current, k.license_id, l.revoked_at, l.expires_at, l.on_expiry,
+    k.current, k.license_id, l.revoked_at, l.suspended_at, l.expires_at, l.on_expiry,
     ${entitlementsOfKeyType},
     ${overridesOfCustomer},
     d.status is not distinct from 'active' as seated,
@@ -114,7 +115,13 @@ function resultFrom(row: Row, productId: string): InstanceKeyResult {
   return {
     found: 'license',
     licenseId: row.license_id,
-    license: { productId, revokedAt: row.revoked_at, expiresAt: row.expires_at, onExpiry: row.on_expiry },
+    license: {
+      productId,
+      revokedAt: row.revoked_at,
+      suspendedAt: row.suspended_at,
+      expiresAt: row.expires_at,
+      onExpiry: row.on_expiry,
+    },
     ...entitlingFrom(row),
     seated: row.seated,
     telemetry: telemetryFrom(row),

@@ -33,6 +33,8 @@ export const licensesProjector: Projector = {
       on_expiry text not null,
       ended_at timestamptz,
       taken_back_at timestamptz,
+      suspended_at timestamptz,
+      suspended_reason text,
       revoked_at timestamptz,
       revoked_reason text,
       revoked_cause text,
@@ -40,6 +42,8 @@ export const licensesProjector: Projector = {
       -- Payments of its sale whose money went back.
       refunded_payments json not null,
       sale_through int not null,
+      -- What its sale entitled to when it was last followed.
+      sold json,
       subject_id text,
       email text,
       name text,
@@ -245,8 +249,10 @@ const writeLicenses = `
     revoked_at = excluded.revoked_at, revoked_reason = excluded.revoked_reason,
     revoked_cause = excluded.revoked_cause, refunded_payments = excluded.refunded_payments,
     refunded_at = excluded.refunded_at, sale_through = excluded.sale_through,
-    customer_id = excluded.customer_id, email = excluded.email, name = excluded.name,
-    taken_back_at = excluded.taken_back_at
+    customer_id = excluded.customer_id, subject_id = excluded.subject_id, email = excluded.email,
+    name = excluded.name, metadata = excluded.metadata, sold = excluded.sold,
+    taken_back_at = excluded.taken_back_at, suspended_at = excluded.suspended_at,
+    suspended_reason = excluded.suspended_reason
   where licenses.revision < excluded.revision`
 
 const writeKeys = `

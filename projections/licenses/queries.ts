@@ -75,6 +75,7 @@ export type LicenseFilter = { productId?: string | undefined; status?: LicenseSt
 export const hasStatus = `
   case
     when l.revoked_at is not null then 'revoked'
+    when l.suspended_at is not null then 'suspended'
     when l.expires_at is null or $3::timestamptz < l.expires_at then 'active'
     when l.on_expiry = 'fallback' then 'fallback'
     else 'expired'

@@ -18,12 +18,15 @@ export type LicenseRow = {
   on_expiry: 'expire' | 'fallback'
   ended_at: string | null
   taken_back_at: string | null
+  suspended_at: string | null
+  suspended_reason: string | null
   revoked_at: string | null
   revoked_reason: string | null
   revoked_cause: IssuedLicense['revokedCause']
   refunded_at: string | null
   refunded_payments: readonly string[]
   sale_through: number
+  sold: IssuedLicense['sold']
   subject_id: string | null
   email: string | null
   name: string | null
@@ -95,12 +98,15 @@ export function licenseFrom(row: LicenseRow, devices: readonly DeviceRow[]): Iss
     onExpiry: row.on_expiry,
     endedAt: row.ended_at,
     takenBackAt: row.taken_back_at,
+    suspendedAt: row.suspended_at,
+    suspendedReason: row.suspended_reason,
     revokedAt: row.revoked_at,
     revokedReason: row.revoked_reason,
     revokedCause: row.revoked_cause,
     refundedAt: row.refunded_at,
     refundedPayments: row.refunded_payments,
     saleThrough: row.sale_through,
+    sold: row.sold,
     holder: row.subject_id === null ? null : { subjectId: row.subject_id, email: row.email, name: row.name },
     customerId: row.customer_id,
     source: row.source,
@@ -142,12 +148,15 @@ export function licenseColumns(license: IssuedLicense, revision: number): Record
     on_expiry: license.onExpiry,
     ended_at: license.endedAt,
     taken_back_at: license.takenBackAt,
+    suspended_at: license.suspendedAt,
+    suspended_reason: license.suspendedReason,
     revoked_at: license.revokedAt,
     revoked_reason: license.revokedReason,
     revoked_cause: license.revokedCause,
     refunded_at: license.refundedAt,
     refunded_payments: license.refundedPayments,
     sale_through: license.saleThrough,
+    sold: license.sold,
     subject_id: license.holder?.subjectId ?? null,
     email: license.holder?.email ?? null,
     name: license.holder?.name ?? null,

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import { coalesce } from '../../src/async/coalesce.ts'
-import type { IssuedLicense } from '../../src/domain/licenses/license.ts'
+import type { IssuedLicense, Standing } from '../../src/domain/licenses/license.ts'
 import type { Entitling } from './entitlements.ts'
 import {
   deviceOfLicense,
@@ -34,7 +34,7 @@ export type LicenseOfKey = Entitling & {
   found: 'license'
   licenseId: string
   revalidateAfterSeconds: number
-  license: Pick<IssuedLicense, 'productId' | 'revokedAt' | 'expiresAt' | 'onExpiry'>
+  license: Pick<IssuedLicense, 'productId'> & Standing
   /** Whether the device has an active seat. */
   seated: boolean
   /** The license's or its customer's stream is parked, so the license's status is unknown. */

@@ -31,6 +31,7 @@ type Row = {
   current: boolean | null
   license_id: string
   revoked_at: string | null
+  suspended_at: string | null
   expires_at: string | null
   on_expiry: IssuedLicense['onExpiry']
   seated: boolean
@@ -101,7 +102,7 @@ const tokenAndProduct = `
 
 /** Columns of the key `k`, its license `l` and the device `d` that a verdict needs. */
 const keyAndDevice = `
-  k.current, k.license_id, l.revoked_at, l.expires_at, l.on_expiry,
+  k.current, k.license_id, l.revoked_at, l.suspended_at, l.expires_at, l.on_expiry,
   ${entitlementsOfKeyType},
   ${overridesOfCustomer},
   d.status is not distinct from 'active' as seated,
@@ -163,7 +164,13 @@ function keyResultFrom(row: Row, productId: string, revalidateAfterSeconds: numb
     found: 'license',
     licenseId: row.license_id,
     revalidateAfterSeconds,
-    license: { productId, revokedAt: row.revoked_at, expiresAt: row.expires_at, onExpiry: row.on_expiry },
+    license: {
+      productId,
+      revokedAt: row.revoked_at,
+      suspendedAt: row.suspended_at,
+      expiresAt: row.expires_at,
+      onExpiry: row.on_expiry,
+    },
     ...entitlingFrom(row),
     seated: row.seated,
     uncertain: row.uncertain,

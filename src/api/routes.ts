@@ -11,6 +11,7 @@ import { cardAccountRoutes } from './management/integrations/card-account.ts'
 import { integrationRoutes } from './management/integrations/integrations.ts'
 import { testPurchaseRoutes } from './management/integrations/test-purchases.ts'
 import { licenseChangeRoutes } from './management/licenses/changes.ts'
+import { licenseEditRoutes } from './management/licenses/edit.ts'
 import { evidenceRoutes } from './management/licenses/evidence.ts'
 import { licenseExportRoutes } from './management/licenses/export.ts'
 import { licenseHistoryRoutes } from './management/licenses/history.ts'
@@ -78,6 +79,7 @@ export function managementRoutes(
   mailRoutes(routes, services)
   licenseRoutes(routes, services, cursors)
   licenseChangeRoutes(routes, services)
+  licenseEditRoutes(routes, services)
   licenseHistoryRoutes(routes, services, cursors)
   licenseImportRoutes(routes, services)
   licenseUndoRoutes(routes, services)

@@ -9,14 +9,16 @@ export type Change = { field: ChangedField; before: Value; after: Value }
 const licenseFields = [
   'status',
   'displayKey',
+  'keyTypeId',
+  'quantity',
   'expiresAt',
   'deviceLimit',
   'seatsUsed',
   'customerId',
   'refundedAt',
 ] as const
-/** `device` is the seat status of the event's device. */
-export const changedFields = [...licenseFields, 'device'] as const
+/** `device` is the seat status of the event's device; `email` and `name` are the person's. */
+export const changedFields = [...licenseFields, 'metadata', 'device', 'email', 'name'] as const
 type ChangedField = (typeof changedFields)[number]
 
 /** The differences between two states of a license, each at its own time. */
@@ -52,13 +54,38 @@ const changed = <C extends { before: Value; after: Value }>(all: readonly C[]): 
 export function changesOf(before: License, after: License, event: LicenseEvent, at: string): Change[] {
   const old = { ...facts(before, at), ...(endsPeriod(event) && { status: 'active' as LicenseStatus }) }
   const now = facts(after, at)
-  const changes: Change[] = licenseFields.map((field) => ({ field, before: old[field], after: now[field] }))
+  const changes: Change[] = licenseFields
+    .filter((field) => before.status !== 'absent' || !isPlan(field))
+    .map((field) => ({ field, before: old[field], after: now[field] }))
   if ('deviceId' in event.data) {
     const { deviceId } = event.data
     changes.push({ field: 'device', before: seatIn(before, deviceId), after: seatIn(after, deviceId) })
   }
+  if (event.type === 'LicenseEdited') {
+    changes.push({ field: 'metadata', before: metadataIn(before), after: metadataIn(after) })
+  }
   return changed(changes)
 }
+
+/** Shown when it changes; the page of a license shows the present one. */
+const isPlan = (field: ChangedField): boolean => field === 'keyTypeId' || field === 'quantity'
+
+/** As one line, in the order in which it was given. */
+const metadataIn = (license: License): string | null =>
+  license.status === 'absent' || Object.keys(license.metadata).length === 0
+    ? null
+    : Object.entries(license.metadata)
+        .map(([key, value]) => `${key}: ${value}`)
+        .join(', ')
+
+/** What an edit changed in the person that a license is for. Nothing of a person who was erased. */
+export const changesOfPerson = (before: Person, after: Person): Change[] =>
+  changed([
+    { field: 'email', before: before.email, after: after.email },
+    { field: 'name', before: before.name, after: after.name },
+  ])
+
+type Person = { email: string | null; name: string | null }
 
 /** The end of a paid period is recorded after it occurred; the change still shows the status before it. */
 const endsPeriod = ({ type }: LicenseEvent): boolean =>
@@ -68,14 +95,27 @@ type Facts = Record<(typeof licenseFields)[number], Value>
 
 function facts(license: License, at: string): Facts {
   if (license.status === 'absent') return nothing
-  const { displayKey, expiresAt, deviceLimit, seatsUsed, customerId, refundedAt } = license
+  const { displayKey, keyTypeId, quantity, expiresAt, deviceLimit, seatsUsed, customerId, refundedAt } =
+    license
   const status = statusAt(license, at)
-  return { status, displayKey, expiresAt, deviceLimit, seatsUsed, customerId, refundedAt }
+  return {
+    status,
+    displayKey,
+    keyTypeId,
+    quantity,
+    expiresAt,
+    deviceLimit,
+    seatsUsed,
+    customerId,
+    refundedAt,
+  }
 }
 
 const nothing: Facts = {
   status: null,
   displayKey: null,
+  keyTypeId: null,
+  quantity: null,
   expiresAt: null,
   deviceLimit: null,
   seatsUsed: null,

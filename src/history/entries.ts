@@ -8,11 +8,12 @@ import {
 } from '../../projections/history/queries.ts'
 import { findSaleOfLicense } from '../../projections/sales/queries.ts'
 import type { KnownDelivery } from '../domain/deliveries/delivery.ts'
-import type { LicenseEvent } from '../domain/licenses/events.ts'
+import type { Holder, LicenseEvent } from '../domain/licenses/events.ts'
 import { absentLicense, evolveLicense, type License } from '../domain/licenses/license.ts'
 import type { Ports } from '../ports.ts'
+import { unknownPerson } from '../vault/subjects.ts'
 import { type NamedActor, nameActors } from './actors.ts'
-import { type Change, changesOf } from './changes.ts'
+import { type Change, changesOf, changesOfPerson } from './changes.ts'
 import { type PublicName, publicNames, wordsOf } from './words.ts'
 
 /** An event of a license in public terms, for support staff, auditors and API clients. */
@@ -73,7 +74,7 @@ async function describeEntries(
   const [first] = inOrder
   if (!first) return []
   const [changes, nameOf, deliveries, sale] = await Promise.all([
-    changesIn(services, licenseId, inOrder),
+    changesIn(services, place, inOrder),
     nameActors(
       services,
       tenantId,
@@ -116,24 +117,38 @@ type EntryChanges = { changes: Change[]; deviceName: string | null }
 
 /** What each event changed, by its revision. The events are consecutive, oldest first. */
 async function changesIn(
-  { db }: Ports<'db'>,
-  licenseId: string,
+  { db, subjects }: Ports<'db' | 'subjects'>,
+  { tenantId, licenseId }: Place,
   entries: readonly HistoryEntry[],
 ): Promise<Map<number, EntryChanges>> {
   const deviceIds = [...new Set(entries.flatMap(({ event }) => deviceOf(event)))]
   const first = entries[0]?.revision ?? 0
   let license = first === 0 ? absentLicense : await licenseBefore(db, licenseId, first, deviceIds)
   const changed = new Map<number, EntryChanges>()
+  const people: { changes: Change[]; before: Holder | null; after: Holder | null }[] = []
   for (const { event, revision, at } of entries) {
     const before = license
     license = evolveLicense(before, event)
     const [deviceId] = deviceOf(event)
     const seat =
       deviceId === undefined || license.status === 'absent' ? undefined : license.seats.get(deviceId)
-    changed.set(revision, { changes: changesOf(before, license, event, at), deviceName: seat?.name ?? null })
+    const changes = changesOf(before, license, event, at)
+    changed.set(revision, { changes, deviceName: seat?.name ?? null })
+    if (event.type === 'LicenseEdited')
+      people.push({ changes, before: holderOf(before), after: holderOf(license) })
+  }
+  const known = await subjects.openPeople(
+    tenantId,
+    people.flatMap(({ before, after }) => [before, after]),
+  )
+  for (const [index, { changes }] of people.entries()) {
+    const [before = unknownPerson, after = unknownPerson] = known.slice(index * 2, index * 2 + 2)
+    changes.push(...changesOfPerson(before, after))
   }
   return changed
 }
+
+const holderOf = (license: License): Holder | null => (license.status === 'absent' ? null : license.holder)
 
 /** The license with the seats of these devices only, but with the right count of used seats. */
 async function licenseBefore(

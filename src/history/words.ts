@@ -12,6 +12,9 @@ export const publicNames = {
   CustomerLinked: 'license.linked',
   LicenseRenewed: 'license.renewed',
   LicenseTermsChanged: 'license.updated',
+  LicenseEdited: 'license.updated',
+  LicenseSuspended: 'license.suspended',
+  LicenseResumed: 'license.resumed',
   LicenseExpired: 'license.expired',
   LicenseFellBack: 'license.expired',
   LicenseRefunded: 'license.refunded',
@@ -44,7 +47,7 @@ export function wordsOf(event: LicenseEvent, deviceName: string | null): string 
         ? 'Reminted; its devices kept their seats'
         : 'Reminted; all seats were freed'
     case 'LicenseRevoked':
-      return event.data.reason === null ? 'Revoked' : `Revoked: ${event.data.reason}`
+      return withReason('Revoked', event.data)
     case 'CustomerLinked':
       return `Linked to the customer ${event.data.customerId}`
     case 'LicenseRenewed':
@@ -59,6 +62,12 @@ export function wordsOf(event: LicenseEvent, deviceName: string | null): string 
       return event.data.paidLeft ? 'Reinstated: the payment is valid again' : 'A payment is valid again'
     case 'LicenseTermsChanged':
       return `Changed to ${event.data.keyTypeId}, quantity ${event.data.quantity}; ${endWords(event.data.expiresAt)}`
+    case 'LicenseEdited':
+      return withReason('Edited', event.data)
+    case 'LicenseSuspended':
+      return withReason('Suspended', event.data)
+    case 'LicenseResumed':
+      return withReason('Resumed', event.data)
     case 'SubscriptionEnded':
       return `Subscription ended; expires on ${momentWords(event.data.expiresAt)}`
     case 'SaleFollowed':
@@ -66,11 +75,14 @@ export function wordsOf(event: LicenseEvent, deviceName: string | null): string 
     case 'HolderErased':
       return 'License holder erased'
     case 'RevocationUndone':
-      return event.data.reason === null ? 'Reinstated' : `Reinstated: ${event.data.reason}`
+      return withReason('Reinstated', event.data)
     case 'ImportTakenBack':
-      return event.data.reason === null ? 'Import taken back' : `Import taken back: ${event.data.reason}`
+      return withReason('Import taken back', event.data)
   }
 }
+
+const withReason = (what: string, { reason }: { reason: string | null }): string =>
+  reason === null ? what : `${what}: ${reason}`
 
 function refundWords(refund: Extract<LicenseEvent, { type: 'LicenseRefunded' }>['data']): string {
   const { cause, amount, totalRefunded, currency, paidLeft } = refund

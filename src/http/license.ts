@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { entitlementsFor } from '../../projections/licenses/entitlements.ts'
 import type { LicenseEntry } from '../../projections/licenses/queries.ts'
-import { type Seat, statusAt } from '../domain/licenses/license.ts'
+import { licenseStatuses, type Seat, statusAt } from '../domain/licenses/license.ts'
 import { Slug } from '../domain/values.ts'
 import type { Person } from '../vault/subjects.ts'
 import { momentOut } from './schemas.ts'
@@ -11,7 +11,7 @@ const License = z.object({
   productId: Slug,
   keyTypeId: Slug,
   displayKey: z.string().meta({ description: 'The key, masked', example: 'ACME…7KQ2' }),
-  status: z.enum(['active', 'fallback', 'expired', 'revoked']),
+  status: z.enum(licenseStatuses),
   quantity: z.int(),
   deviceLimit: z.int().nullable(),
   seatsUsed: z.int(),
@@ -24,6 +24,7 @@ const License = z.object({
   test: z.boolean(),
   metadata: z.record(z.string(), z.string()),
   createdAt: momentOut,
+  suspendedAt: momentOut.optional(),
   revokedAt: momentOut.optional(),
 })
 
@@ -78,6 +79,7 @@ export function licenseView(entry: LicenseEntry, person: Person, now: string): z
     test: license.test,
     metadata: license.metadata,
     createdAt: license.createdAt,
+    ...(license.suspendedAt !== null && { suspendedAt: license.suspendedAt }),
     ...(license.revokedAt !== null && { revokedAt: license.revokedAt }),
   }
 }

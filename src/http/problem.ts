@@ -60,10 +60,15 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
   license_exists: [409, 'this license already exists'],
   license_not_found: [404, 'license not found'],
   license_revoked: [409, 'the license is revoked'],
+  license_suspended: [409, 'the license is suspended; resume it first'],
   license_expired: [409, 'the license has expired'],
   license_reminted: [409, 'the license was reminted; use its new key'],
   license_perpetual: [409, 'the license is perpetual and cannot be renewed'],
   seat_limit_reached: [409, 'all seats of the license are in use; deactivate a device first'],
+  name_without_email: [
+    422,
+    'the name of a person is stored only together with an email address; send email too',
+  ],
   license_refunded: [
     409,
     'the payment was refunded or lost in a dispute; winning the dispute reinstates the license',

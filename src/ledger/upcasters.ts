@@ -74,6 +74,9 @@ const reinstatedAsWhole = from(z.looseObject({}), (reinstated) => ({
   paidLeft: true,
 }))
 
+/** Before vendors could change a license, its own terms were those of its sale. */
+const followedWithoutTerms = from(z.looseObject({}), (followed) => ({ ...followed, sold: null }))
+
 export const upcasters: Upcasters = {
   // These prices are Stripe's.
   KeyTypeAdded: [fromStripeThroughout],
@@ -92,4 +95,5 @@ export const upcasters: Upcasters = {
   LicenseRevoked: [revocationWithoutCause],
   LicenseRefunded: [refundOfWholeSale, saleInMinorUnits],
   LicenseReinstated: [reinstatedAsWhole],
+  SaleFollowed: [followedWithoutTerms],
 }

@@ -17,11 +17,16 @@ export type RuntimeStatus =
   | 'seat_limit_reached'
   | 'plan_limit'
 
+/** Why a call is refused: the status, or more exactly where the status does not tell. */
+export type RefusedReason = RuntimeStatus | 'suspended'
+
 export type Verdict = {
   status: RuntimeStatus
   expires_at: number | null
   entitlements: string[]
   revalidate_after: number
+  /** Why it is not valid, where the status alone does not say it. */
+  reason?: 'suspended'
 }
 
 /** The answer to a key that cannot exist, because its check character is wrong. */
@@ -33,7 +38,7 @@ const defaultRevalidateSeconds = 3600
 
 /**
  * The answer to a device, from the result of a key look-up. A revoked and an unknown license differ only in
- * their status: no expiry, no entitlements. An expired license is `expired` whether or not the device has a
+ * their status: no expiry, no entitlements. A suspended one is `inactive`, with a reason of its own. An expired license is `expired` whether or not the device has a
  * seat; fallback entitlements are only for devices with a seat.
  * @param seatNeeded false ignores the device and returns the status of the license
  * @throws NoSuchProduct; StateUnreadable when part of the license's history cannot be read
@@ -51,6 +56,15 @@ export function verdictOn(lookup: KeyLookupResult, seatNeeded: boolean, now: str
   const status = statusAt(license, now)
   if (status === 'revoked') return nothing('revoked', later)
   const expiresAt = license.expiresAt === null ? null : unixSeconds(license.expiresAt)
+  if (status === 'suspended') {
+    return {
+      status: 'inactive',
+      expires_at: expiresAt,
+      entitlements: [],
+      revalidate_after: later,
+      reason: 'suspended',
+    }
+  }
   if (status !== 'expired' && seatNeeded && !lookup.seated) {
     const revalidateAfter = Math.min(later, ...secondsOf(paidUntil(status, lookup)))
     return { status: 'inactive', expires_at: expiresAt, entitlements: [], revalidate_after: revalidateAfter }
@@ -86,11 +100,16 @@ export function statusOfRefusal(code: RefusalCode): RuntimeStatus | undefined {
 
 const refusedAs: Partial<Record<RefusalCode, RuntimeStatus>> = {
   license_revoked: 'revoked',
+  license_suspended: 'inactive',
   license_expired: 'expired',
   license_reminted: 'reminted',
   seat_limit_reached: 'seat_limit_reached',
   plan_limit: 'plan_limit',
 }
+
+/** The reason of an activation that the rules refuse; undefined for a refusal that is not a status. */
+export const reasonOfRefusal = (code: RefusalCode): RefusedReason | undefined =>
+  code === 'license_suspended' ? 'suspended' : statusOfRefusal(code)
 
 /** Whether an activation with this status gives the device a seat. */
 export const isSeating = (status: RuntimeStatus): status is 'active' | 'fallback' =>

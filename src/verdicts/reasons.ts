@@ -17,6 +17,7 @@ export const rules = [
   'seat_limit_reached',
   'expired',
   'fallback',
+  'suspended',
   'revoked',
   'taken_back',
   'plan_limit',
@@ -42,7 +43,7 @@ export function reasonFor(lookup: LicenseLookup, status: RuntimeStatus): Reason 
     case 'active':
       return activeReason(lookup)
     case 'inactive':
-      return inactiveReason(lookup)
+      return isSuspended(lookup) ? suspendedReason(lookup) : inactiveReason(lookup)
     case 'seat_limit_reached':
       return fullReason(lookup)
     case 'plan_limit':
@@ -69,9 +70,23 @@ const newestActivation = ({ deciding }: LicenseLookup, deviceId: string): Histor
     .filter(({ event }) => event.type === 'DeviceActivated' && event.data.deviceId === deviceId)
     .slice(-1)
 
-/** The event that set the license's expiry. */
-const setsEnd = (lookup: LicenseLookup): HistoryEntry[] =>
-  newest(lookup, 'LicenseMinted', 'LicenseImported', 'LicenseRenewed', 'SubscriptionEnded')
+/** The event that set the license's expiry: the first since the last that gave it another one. */
+function setsEnd({ deciding, found }: LicenseLookup): HistoryEntry[] {
+  const setting = deciding.filter(({ event }) => namesEnd.has(event.type))
+  const other = setting.findLastIndex(
+    ({ event }) => 'expiresAt' in event.data && event.data.expiresAt !== found.license.expiresAt,
+  )
+  return setting.slice(other + 1, other + 2)
+}
+
+const namesEnd: ReadonlySet<Type> = new Set([
+  'LicenseMinted',
+  'LicenseImported',
+  'LicenseRenewed',
+  'LicenseTermsChanged',
+  'LicenseEdited',
+  'SubscriptionEnded',
+])
 
 const endWords = ({ expiresAt }: IssuedLicense): string =>
   expiresAt === null ? 'never expires' : `expires on ${momentWords(expiresAt)}`
@@ -180,6 +195,19 @@ function revokedReason(lookup: LicenseLookup): Reason {
     rule: 'revoked',
     because: `denied: revoked on ${momentWords(revokedAt ?? lookup.at)}${why}`,
     events,
+  }
+}
+
+/** A revocation takes precedence, and has a status of its own. */
+const isSuspended = ({ found }: LicenseLookup): boolean => found.license.suspendedAt !== null
+
+function suspendedReason(lookup: LicenseLookup): Reason {
+  const { suspendedAt, suspendedReason: reason } = lookup.found.license
+  const why = reason === null ? '' : `: ${reason}`
+  return {
+    rule: 'suspended',
+    because: `denied: suspended on ${momentWords(suspendedAt ?? lookup.at)}, until it is resumed${why}`,
+    events: newest(lookup, 'LicenseSuspended'),
   }
 }
 

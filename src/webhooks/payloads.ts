@@ -67,6 +67,8 @@ const more: Record<WebhookEventName, z.ZodRawShape> = {
     currency: z.string().meta({ description: 'ISO 4217, lower case', example: 'usd' }),
   },
   'license.reinstated': { sale_id: z.string().meta({ example: 'pi_3OaBcD' }) },
+  'license.suspended': {},
+  'license.resumed': {},
   'license.revoked': {},
   'license.reminted': {},
 }
@@ -109,6 +111,8 @@ export const FedEvent = z
     fedEventOf('license.updated'),
     fedEventOf('license.refunded'),
     fedEventOf('license.reinstated'),
+    fedEventOf('license.suspended'),
+    fedEventOf('license.resumed'),
     fedEventOf('license.revoked'),
     fedEventOf('license.reminted'),
   ])

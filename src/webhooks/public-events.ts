@@ -23,7 +23,7 @@ export async function publicEventOf(
 ): Promise<PublicEvent> {
   const { tenantId, licenseId, deliveryId: id, event, sequence } = delivery
   const [[person = unknownPerson], key] = await Promise.all([
-    services.subjects.openPeople(tenantId, [content.issued.holder]),
+    services.subjects.openPeople(tenantId, [content.holder]),
     event === 'license.created' ? services.secrets.open(tenantId, saleKeyName(licenseId)) : undefined,
   ])
   const payload = payloadOf(content, { id, event, sequence: sequence ?? 1, email: person.email, key })
@@ -80,6 +80,7 @@ function particulars(content: DeliveryContent, key: string | undefined) {
         device_name: deviceName ?? '',
       }
     case 'LicenseTermsChanged':
+    case 'LicenseEdited':
     case 'SubscriptionEnded': {
       const { quantity, deviceLimit } = terms
       const { expiresAt } = event.data
@@ -111,7 +112,7 @@ export async function shownPayloads(
     services.db,
     deliveries.map(({ licenseId, licenseRevision: revision }) => ({ licenseId, revision })),
   )
-  const holders = contents.map((content) => content?.issued.holder ?? null)
+  const holders = contents.map((content) => content?.holder ?? null)
   const people = await services.subjects.openPeople(tenantId, holders)
   return deliveries.map(({ deliveryId: id, licenseId, licenseRevision, event, sequence }, index) => {
     const content = contents[index]

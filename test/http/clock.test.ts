@@ -36,6 +36,7 @@ const standing: fc.Arbitrary<LicenseOfKey> = fc
     license: {
       productId: 'editor',
       revokedAt: null,
+      suspendedAt: null,
       expiresAt: end === null ? null : moment(end),
       onExpiry,
     },
@@ -86,7 +87,7 @@ describe('the boundary of a license', () => {
       {
         found: 'license',
         licenseId: 'lic_1',
-        license: { productId: 'editor', revokedAt: null, expiresAt, onExpiry: 'expire' },
+        license: { productId: 'editor', revokedAt: null, suspendedAt: null, expiresAt, onExpiry: 'expire' },
         entitlements: [],
         fallbackEntitlements: [],
         overrides: [],

@@ -206,6 +206,25 @@ export const places: [what: string, status: number, request: (which: Which, thin
     (which, owned) => ({ method: 'POST', url: `/v1/licenses/${licenseId(which, owned)}/remint`, body: {} }),
   ],
   [
+    'changing a license',
+    404,
+    (which, owned) => ({
+      method: 'PATCH',
+      url: `/v1/licenses/${licenseId(which, owned)}`,
+      body: { deviceLimit: 5 },
+    }),
+  ],
+  [
+    'suspending a license',
+    404,
+    (which, owned) => ({ method: 'POST', url: `/v1/licenses/${licenseId(which, owned)}/suspend`, body: {} }),
+  ],
+  [
+    'resuming a license',
+    404,
+    (which, owned) => ({ method: 'POST', url: `/v1/licenses/${licenseId(which, owned)}/resume`, body: {} }),
+  ],
+  [
     'removing a device of a license',
     404,
     (which, owned) => ({

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { activateDevice, deactivateDevice } from '../../src/commands/devices/devices.ts'
+import { editLicense, resumeLicense, suspendLicense } from '../../src/commands/licenses/edit.ts'
 import { mintLicense, revokeLicense as runRevocation } from '../../src/commands/licenses/licenses.ts'
 import { addMember } from '../../src/commands/members/members.ts'
 import { causeOf } from '../../src/commands/origin.ts'
@@ -55,7 +56,8 @@ export type Step =
   | { do: 'mint'; keyType: number; seats: number | null; person: boolean }
   | { do: 'activate' | 'deactivate'; license: number; device: number }
   | { do: 'remint'; license: number; keepDevices: boolean }
-  | { do: 'revoke' | 'renew' | 'end period'; license: number }
+  | { do: 'revoke' | 'renew' | 'end period' | 'suspend license' | 'resume license'; license: number }
+  | { do: 'edit license'; license: number; seats: number; person: 'ada' | 'bob' | null }
   | { do: 'change product'; trial: number | null }
   | { do: 'add key type' | 'change key type'; keyType: number; entitlement: string }
   | { do: 'suspend' | 'reinstate' | 'create token' | 'add member' | 'delete key type' | 'rotate signing key' }
@@ -85,7 +87,22 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   fc.record({ do: fc.constant('remint' as const), license, keepDevices: fc.boolean() }),
-  fc.record({ do: fc.constantFrom('revoke' as const, 'renew' as const, 'end period' as const), license }),
+  fc.record({
+    do: fc.constantFrom(
+      'revoke' as const,
+      'renew' as const,
+      'end period' as const,
+      'suspend license' as const,
+      'resume license' as const,
+    ),
+    license,
+  }),
+  fc.record({
+    do: fc.constant('edit license' as const),
+    license,
+    seats: fc.integer({ min: 1, max: 3 }),
+    person: fc.constantFrom('ada' as const, 'bob' as const, null),
+  }),
   fc.record({ do: fc.constant('change product' as const), trial: fc.option(fc.nat({ max: 9 })) }),
   fc.record({
     do: fc.constantFrom('add key type' as const, 'change key type' as const),
@@ -221,6 +238,18 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
       }
       case 'revoke':
         return runRevocation(services, tenantId, id, 'because', origin)
+      case 'suspend license':
+        return suspendLicense(services, { tenantId, licenseId: id, reason: 'because' }, origin)
+      case 'resume license':
+        return resumeLicense(services, { tenantId, licenseId: id, reason: null }, origin)
+      case 'edit license': {
+        const edit = {
+          deviceLimit: step.seats,
+          email: step.person && `${step.person}-${tenantId}@example.com`,
+          metadata: { seats: String(step.seats) },
+        }
+        return editLicense(services, { tenantId, licenseId: id, reason: null }, edit, origin)
+      }
       case 'renew': {
         const expiresAt = new Date(clock.now().getTime() + 30 * day).toISOString()
         return commandLicense(ledger, id, { type: 'RenewLicense', expiresAt, at })
@@ -326,6 +355,10 @@ export const everyStep: readonly Step[] = [
   { do: 'remint', license: 0, keepDevices: true },
   { do: 'remint', license: 0, keepDevices: false },
   { do: 'activate', license: 0, device: 0 },
+  { do: 'edit license', license: 0, seats: 3, person: 'bob' },
+  { do: 'suspend license', license: 0 },
+  { do: 'resume license', license: 0 },
+  { do: 'suspend license', license: 1 },
   { do: 'change product', trial: 3 },
   ...everyCustomerStep,
   ...everyMemberStep,

@@ -10,7 +10,7 @@ import { answer } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
 import type { Ports } from '../../ports.ts'
 import { hasChanged } from '../../usage/device-telemetry.ts'
-import { statusOfRefusal } from '../../verdicts/answer.ts'
+import { reasonOfRefusal } from '../../verdicts/answer.ts'
 import { clientIn, clientOriginOf } from './admit.ts'
 import { answerPreflight } from './edge.ts'
 import { leaseFor, requireLeases } from './lease.ts'
@@ -80,7 +80,7 @@ export function activateRoute(
       const instance = { installId, name, platform: telemetry.platform, plan }
       const instanceId = await activateInstance(services, found, question, instance, origin).catch(
         (error: unknown) => {
-          const reason = error instanceof Refusal ? statusOfRefusal(error.code) : undefined
+          const reason = error instanceof Refusal ? reasonOfRefusal(error.code) : undefined
           if (reason !== undefined) recordRefused(services, call, found.license.licenseId, reason)
           return refuse(error)
         },

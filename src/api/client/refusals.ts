@@ -4,6 +4,7 @@ import { Problem } from '../../http/problem.ts'
 /** The responses to refused activations. The client contract has its own statuses. */
 const refusals: Partial<Record<RefusalCode, [status: number, message: string]>> = {
   license_revoked: [422, 'license revoked'],
+  license_suspended: [422, 'license suspended'],
   license_expired: [422, 'license expired'],
   license_reminted: [422, 'this license was reminted; ask the vendor for its new key'],
   seat_limit_reached: [422, 'activation limit reached; deactivate another device first'],

@@ -1,7 +1,7 @@
 import type { Telemetry } from '../../domain/telemetry.ts'
 import type { Ports } from '../../ports.ts'
 import type { CallName } from '../../usage/refusals.ts'
-import type { RuntimeStatus } from '../../verdicts/answer.ts'
+import type { RefusedReason } from '../../verdicts/answer.ts'
 import type { Client } from './client.ts'
 
 /** A call of an app: its license key, its device and what it reports about itself. */
@@ -18,7 +18,7 @@ export function recordRefused(
   { refusals }: Ports<'refusals'>,
   { client: { tenantId, productId }, call, device, telemetry }: AppCall,
   licenseId: string,
-  reason: RuntimeStatus,
+  reason: RefusedReason,
 ): void {
   const { appVersion, sdkVersion, platform } = telemetry
   const refused = { tenantId, productId, call, interface: 'client' } as const

@@ -87,7 +87,7 @@ const lease = z.object({
   instanceId: z.string(),
   issuedAt: z.int(),
   expiresAt: z.int(),
-  status: z.enum(['active', 'fallback', 'expired']),
+  status: z.enum(['active', 'fallback', 'expired', 'suspended']),
   entitlements: z.array(z.string()),
   signature: z.string().meta({
     description:
@@ -112,7 +112,7 @@ export const validateOut = z.object({
   error: z
     .string()
     .optional()
-    .meta({ description: 'Only for a license that has expired without a fallback' }),
+    .meta({ description: 'Only for a license that is suspended or has expired without a fallback' }),
   license_expires_at: licenseExpiresAt,
   lease,
   ...settingsShape,

@@ -9,7 +9,7 @@ import { answer, errorBody, errorsWith } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
 import type { Ports } from '../../ports.ts'
 import { hasChanged } from '../../usage/device-telemetry.ts'
-import type { RuntimeStatus } from '../../verdicts/answer.ts'
+import type { RefusedReason } from '../../verdicts/answer.ts'
 import {
   admitClient,
   admitClientAs,
@@ -97,7 +97,7 @@ export function validateRoute(
       const { expiresAt } = found.license
       return {
         valid,
-        ...(status === 'expired' && { error: 'license expired' }),
+        ...((status === 'expired' || status === 'suspended') && { error: `license ${status}` }),
         license_expires_at: expiresAt === null ? null : unixSeconds(expiresAt),
         lease,
         ...(await settings),
@@ -134,7 +134,7 @@ async function find(
 function verdictOn(
   result: InstanceKeyResult,
   now: string,
-): { status: LicenseStatus; found: LicenseOnInstance } | { problem: Problem; reason: RuntimeStatus } {
+): { status: LicenseStatus; found: LicenseOnInstance } | { problem: Problem; reason: RefusedReason } {
   if (result.found === 'no license') return { problem: notFound('license'), reason: 'not_found' }
   if (result.found === 'old key') return refused('license_reminted', 'reminted')
   if (result.uncertain) throw unavailable('the state of this license cannot be read right now; try again')
@@ -146,8 +146,8 @@ function verdictOn(
 
 function refused(
   code: 'license_reminted' | 'license_revoked' | 'device_not_found',
-  reason: RuntimeStatus,
-): { problem: Problem; reason: RuntimeStatus } {
+  reason: RefusedReason,
+): { problem: Problem; reason: RefusedReason } {
   const problem =
     clientProblemOf(code) ??
     new Problem(422, 'invalid_request', 'this instance does not exist or is deactivated; activate it again')

@@ -15,7 +15,7 @@ import { requireProduct } from './products/products.ts'
 
 const call = z.enum(callNames)
 const reason = z.string().meta({
-  description: 'The status that the runtime interface returns for it; more may be added',
+  description: 'The reason that the runtime interface returns for it; more may be added',
   example: 'seat_limit_reached',
 })
 const count = z.int().meta({ description: 'How often it was refused' })

@@ -13,6 +13,7 @@ import type { Ports } from '../../ports.ts'
 import type { CallName } from '../../usage/refusals.ts'
 import {
   isSeating,
+  type RefusedReason,
   type RuntimeStatus,
   statusOfRefusal,
   unknownKey,
@@ -92,7 +93,12 @@ function validateRoute(
       const { device_id } = request.body
       const verdict = await verdictFor(services, authority, reply, request.body)
       const valid = verdict.status === 'active'
-      return { valid, ...verdict, device_id: device_id ?? null, ...(!valid && { reason: verdict.status }) }
+      return {
+        valid,
+        ...verdict,
+        device_id: device_id ?? null,
+        ...(!valid && { reason: verdict.reason ?? verdict.status }),
+      }
     },
   )
 }
@@ -120,7 +126,7 @@ async function verdictFor(
   const verdict = verdictOn(result, device_id !== undefined, now)
   const valid = verdict.status === 'active'
   services.usage.count(tenantId, productId, valid ? 'validations' : 'rejected')
-  if (!valid) recordRefusal(services, tenantId, 'validate', asked, result, verdict.status)
+  if (!valid) recordRefusal(services, tenantId, 'validate', asked, result, verdict.reason ?? verdict.status)
   return verdict
 }
 
@@ -162,11 +168,13 @@ function activateRoute(
           : undefined
       const status = refused ?? verdict.status
       const activated = isSeating(status)
+      // Only a suspended license is inactive without regard to a device.
+      const reason = status === 'inactive' ? 'suspended' : status
       if (activated) services.usage.count(caller.tenantId, product_id, 'activations')
-      else recordRefusal(services, caller.tenantId, 'activate', request.body, found?.result, status)
+      else recordRefusal(services, caller.tenantId, 'activate', request.body, found?.result, reason)
       const entitlements = activated ? verdict.entitlements : []
-      const reason = !activated && { reason: status }
-      return { activated, ...withoutTerms(verdict, status), status, entitlements, device_id, ...reason }
+      const answered = { activated, ...withoutTerms(verdict, status), status, entitlements, device_id }
+      return activated ? answered : { ...answered, reason }
     },
   )
 }
@@ -178,7 +186,7 @@ function recordRefusal(
   call: CallName,
   asked: Asked & { name?: string | undefined },
   found: KeyLookupResult | undefined,
-  reason: RuntimeStatus,
+  reason: RefusedReason,
 ): void {
   const refused = { tenantId, productId: asked.product_id, call, interface: 'runtime' } as const
   if (found && 'licenseId' in found) {

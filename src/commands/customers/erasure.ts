@@ -51,7 +51,7 @@ export async function eraseSubject(
     notifications: await destroyNotifications(services, traces.sales),
     mails: await removeMails(services, tenantId, traces),
   }
-  for (const id of traces.licenseIds) await eraseHolder(services, id, at, origin)
+  for (const id of traces.licenseIds) await eraseHolder(services, id, subjectId, at, origin)
   for (const id of traces.customerIds) await eraseCustomer(services, id, at, origin)
   await change(services, tenantId, subjectId, origin, (now) => ({ type: 'EndErasure', erased, at: now }))
   return erased
@@ -109,10 +109,11 @@ async function removeMails(
 async function eraseHolder(
   services: Ports<'execute'>,
   licenseId: string,
+  subjectId: string,
   at: string,
   origin: Origin,
 ): Promise<void> {
-  await services.execute(licenses, licenseId, { type: 'EraseHolder', at }, causeOf(origin, at))
+  await services.execute(licenses, licenseId, { type: 'EraseHolder', subjectId, at }, causeOf(origin, at))
 }
 
 async function eraseCustomer(

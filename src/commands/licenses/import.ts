@@ -25,7 +25,7 @@ export type ForeignLicense = Omit<TermsAsked, 'deviceLimit'> & {
    * Its status in that system. Only `revoked` is recorded; any other must agree with the expiry and the
    * present time.
    */
-  status?: LicenseStatus | undefined
+  status?: Exclude<LicenseStatus, 'suspended'> | undefined
   createdAt?: string | undefined
   metadata?: Record<string, string> | undefined
   devices?: readonly { deviceId: string; name: string }[] | undefined

@@ -57,12 +57,17 @@ function happening(
 const fieldWords: Record<Change['field'], string> = {
   status: 'Status',
   displayKey: 'Key',
+  keyTypeId: 'Key type',
+  quantity: 'Quantity',
   expiresAt: 'Expires',
   deviceLimit: 'Seats',
   seatsUsed: 'Seats in use',
   customerId: 'Customer',
   refundedAt: 'Refunded',
+  metadata: 'Metadata',
   device: 'Device',
+  email: 'Email address',
+  name: 'Name',
 }
 
 export const changed = ({ field, before, after }: Change): Html =>

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { type LicenseEntry, listLicenses } from '../../../projections/licenses/queries.ts'
 import { momentOf } from '../../commands/origin.ts'
+import { licenseStatuses } from '../../domain/licenses/license.ts'
 import { may } from '../../domain/members/roles.ts'
 import { Slug } from '../../domain/values.ts'
 import { licenseView as licenseOf } from '../../http/license.ts'
@@ -14,7 +15,7 @@ import { licensesView } from './view.ts'
 
 const pageSize = 50
 
-const Status = z.enum(['active', 'fallback', 'expired', 'revoked'])
+const Status = z.enum(licenseStatuses)
 
 export async function shownLicenses(
   services: Ports<'now' | 'subjects'>,

@@ -40,6 +40,7 @@ const tones: Record<LicenseStatus, Tone> = {
   active: 'good',
   fallback: 'warn',
   expired: 'plain',
+  suspended: 'warn',
   revoked: 'bad',
 }
 

@@ -176,6 +176,8 @@ const eventWords: Record<WebhookEventName, string> = {
   'license.renewed': 'A license was renewed',
   'license.updated': "A license's key type, quantity or expiry changed",
   'license.refunded': 'A payment was refunded',
+  'license.suspended': 'A license was suspended',
+  'license.resumed': 'A suspended license was resumed',
   'license.reinstated': 'A payment is valid again, for example after a won dispute',
   'license.revoked': 'A license was revoked',
   'license.reminted': 'A license was reminted',

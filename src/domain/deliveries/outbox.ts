@@ -29,7 +29,12 @@ export function publicNameOf(event: LicenseEvent): WebhookEventName | undefined 
       return 'license.reinstated'
     case 'LicenseTermsChanged':
     case 'SubscriptionEnded':
+    case 'LicenseEdited':
       return 'license.updated'
+    case 'LicenseSuspended':
+      return 'license.suspended'
+    case 'LicenseResumed':
+      return 'license.resumed'
     case 'LicenseImported':
     case 'CustomerLinked':
     case 'SaleFollowed':

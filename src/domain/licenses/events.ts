@@ -51,6 +51,14 @@ const Activation = z.strictObject({
   at: Moment,
 })
 
+/** What a sale entitles to at a moment, whether or not its vendor has given the license other terms. */
+export const SoldTerms = z.strictObject({
+  keyTypeId: Slug,
+  quantity: z.int().min(1),
+  expiresAt: Moment.nullable(),
+})
+export type SoldTerms = z.infer<typeof SoldTerms>
+
 /** Why a license was revoked, which decides what can undo it. */
 export const RevocationCause = z.enum(['person', 'refund', 'dispute', 'import_undone'])
 export type RevocationCause = z.infer<typeof RevocationCause>
@@ -153,10 +161,42 @@ export const LicenseEvent = z.discriminatedUnion('type', [
    */
   z.object({
     type: z.literal('SaleFollowed'),
-    data: z.strictObject({ saleId: z.string().min(1), through: z.int().min(1), at: Moment }),
+    data: z.strictObject({
+      saleId: z.string().min(1),
+      through: z.int().min(1),
+      /** null for events from before vendors could change a license: the license's own terms. */
+      sold: SoldTerms.nullable(),
+      at: Moment,
+    }),
   }),
   /** The person that it is for was erased. The license is otherwise unchanged. */
   z.object({ type: z.literal('HolderErased'), data: z.strictObject({ at: Moment }) }),
+  /** Its vendor changed it. Holds everything that a vendor can change, as it is from now on. */
+  z.object({
+    type: z.literal('LicenseEdited'),
+    data: z.strictObject({
+      keyTypeId: Slug,
+      quantity: z.int().min(1),
+      deviceLimit: z.int().min(1).nullable(),
+      onExpiry: OnExpiry,
+      expiresAt: Moment.nullable(),
+      holder: Holder.nullable(),
+      metadata: Metadata,
+      /** What its sale entitled to then; null without a sale. */
+      sold: SoldTerms.nullable(),
+      reason: z.string().nullable(),
+      at: Moment,
+    }),
+  }),
+  /** It is not valid until it is resumed. Its expiry does not wait for that. */
+  z.object({
+    type: z.literal('LicenseSuspended'),
+    data: z.strictObject({ reason: z.string().nullable(), at: Moment }),
+  }),
+  z.object({
+    type: z.literal('LicenseResumed'),
+    data: z.strictObject({ reason: z.string().nullable(), at: Moment }),
+  }),
   /** A revocation was undone. */
   z.object({
     type: z.literal('RevocationUndone'),

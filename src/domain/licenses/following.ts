@@ -1,5 +1,5 @@
 import type { OnExpiry } from '../products/key-type.ts'
-import type { LicenseEvent, RevocationCause } from './events.ts'
+import type { LicenseEvent, RevocationCause, SoldTerms } from './events.ts'
 
 /** What a sale can change about its license. */
 export type SaleFollowing = SaleTerms & {
@@ -13,6 +13,8 @@ export type SaleFollowing = SaleTerms & {
   refundedPayments: readonly string[]
   /** How many facts of its sale it reflects. */
   saleThrough: number
+  /** What its sale entitled to when it last followed the sale; null for its own terms. */
+  sold: SoldTerms | null
 }
 
 /** The terms of a license that a change of its subscription changes. */
@@ -66,9 +68,23 @@ export function followed(license: SaleFollowing, desired: DesiredState): License
     ...reinstated(license, desired),
     ...refunded(license, desired),
     ...changed(license, desired),
-    { type: 'SaleFollowed', data: { saleId, through, at } },
+    { type: 'SaleFollowed', data: { saleId, through, sold: soldNow(license, desired), at } },
   ]
 }
+
+/** What the sale entitles to now. */
+function soldNow(license: SaleFollowing, { terms, expiresAt }: DesiredState): SoldTerms {
+  const before = soldBefore(license)
+  return {
+    keyTypeId: terms?.keyTypeId ?? before.keyTypeId,
+    quantity: terms?.quantity ?? before.quantity,
+    expiresAt: expiresAt === undefined ? before.expiresAt : expiresAt,
+  }
+}
+
+/** What the sale entitled to when the license last followed it, or at its issue. */
+export const soldBefore = ({ sold, keyTypeId, quantity, expiresAt }: SaleFollowing): SoldTerms =>
+  sold ?? { keyTypeId, quantity, expiresAt }
 
 /** Payments that are no longer returned, or a payment that was made after all others were returned. */
 function reinstated(license: SaleFollowing, { saleId, refunded, unpaid, at }: DesiredState): LicenseEvent[] {
@@ -112,31 +128,54 @@ function newlyRefunded(
  */
 function changed(license: SaleFollowing, desired: DesiredState): LicenseEvent[] {
   const { saleId, at, isRenewed, hasEnded } = desired
-  const expiresAt = desired.expiresAt === undefined ? license.expiresAt : desired.expiresAt
+  const expiresAt = newExpiry(license, desired)
   const before = license.expiresAt
   const isMoved = expiresAt !== before
-  const isLater = before !== null && expiresAt !== null && expiresAt > before
   const own: LicenseEvent[] =
     !isMoved || expiresAt === null
       ? []
-      : isLater && isRenewed
+      : isLater(expiresAt, before) && isRenewed
         ? [{ type: 'LicenseRenewed', data: { expiresAt, at } }]
         : hasEnded
           ? [{ type: 'SubscriptionEnded', data: { expiresAt, at } }]
           : []
   const isTold = own.length > 0
-  const terms = newTerms(license, desired.terms)
+  const terms = newTerms(license, desired)
   if (terms === null && (!isMoved || isTold)) return own
   const { keyTypeId, quantity, deviceLimit, onExpiry } = terms ?? license
   const changedTo = { keyTypeId, quantity, deviceLimit, onExpiry, expiresAt: isTold ? before : expiresAt }
   return [{ type: 'LicenseTermsChanged', data: { saleId, ...changedTo, at } }, ...own]
 }
 
-/** A different device limit alone is not a change: licenses keep their terms when a key type is edited. */
-function newTerms(license: SaleFollowing, terms: SaleTerms | null): SaleTerms | null {
-  if (terms === null) return null
-  return terms.keyTypeId === license.keyTypeId && terms.quantity === license.quantity ? null : terms
+/**
+ * The license keeps the expiry that its vendor gave it until its sale entitles to another one. Even then a payment does not
+ * shorten it.
+ */
+function newExpiry(license: SaleFollowing, desired: DesiredState): string | null {
+  const { expiresAt: before } = soldBefore(license)
+  const { expiresAt: after } = soldNow(license, desired)
+  if (after === before) return license.expiresAt
+  return isLater(after, before) && !isLater(after, license.expiresAt) ? license.expiresAt : after
 }
+
+/** null is never, and so later than any moment. */
+const isLater = (left: string | null, right: string | null): boolean =>
+  right !== null && (left === null || left > right)
+
+/**
+ * The license keeps the terms that its vendor gave it until its sale's key type or quantity changes. A different device limit
+ * alone is not a change: licenses keep their terms when a key type is edited.
+ */
+function newTerms(license: SaleFollowing, desired: DesiredState): SaleTerms | null {
+  const { terms } = desired
+  if (terms === null || isSamePlan(terms, soldBefore(license)) || isSamePlan(terms, license)) return null
+  return terms
+}
+
+type Plan = Pick<SoldTerms, 'keyTypeId' | 'quantity'>
+
+const isSamePlan = (left: Plan, right: Plan): boolean =>
+  left.keyTypeId === right.keyTypeId && left.quantity === right.quantity
 
 type EventBySale = Extract<
   LicenseEvent,
@@ -177,7 +216,7 @@ export function evolveBySale(license: SaleFollowing, event: EventBySale): Partia
     case 'SubscriptionEnded':
       return { expiresAt: event.data.expiresAt }
     case 'SaleFollowed':
-      return { saleThrough: event.data.through }
+      return { saleThrough: event.data.through, sold: event.data.sold }
   }
 }
 

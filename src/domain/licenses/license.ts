@@ -1,5 +1,6 @@
 import type { Decider } from '../decider.ts'
 import { Refusal } from '../refusal.ts'
+import { type EditCommand, edited, type SuspendCommand, suspended } from './edit.ts'
 import type { LicenseEvent, LicenseTerms } from './events.ts'
 import {
   causeOfRevocation,
@@ -29,6 +30,9 @@ export type IssuedLicense = Omit<LicenseTerms, 'at'> &
     endedAt: string | null
     /** When its import was undone: its key may be imported again, as another license. */
     takenBackAt: string | null
+    /** Since when it is not valid until it is resumed; null while it is not suspended. */
+    suspendedAt: string | null
+    suspendedReason: string | null
     seatsUsed: number
     /**
      * By device id. A command about one device needs only that device's seat and `seatsUsed`, so a license
@@ -51,28 +55,34 @@ export type LicenseCommand =
   | { type: 'EndPaidPeriod'; at: string }
   | { type: 'LinkCustomer'; customerId: string; at: string }
   | ({ type: 'FollowSale' } & DesiredState)
-  | { type: 'EraseHolder'; at: string }
+  | { type: 'EraseHolder'; subjectId: string; at: string }
   | { type: 'ReseatDevice'; deviceId: string; at: string }
   | UndoCommand
+  | EditCommand
+  | SuspendCommand
 
 type Device = Pick<Seat, 'deviceId' | 'instanceId' | 'installId' | 'name' | 'platform'>
 
-export type LicenseStatus = 'active' | 'fallback' | 'expired' | 'revoked'
+/** Each takes precedence over those before it. */
+export const licenseStatuses = ['active', 'fallback', 'expired', 'suspended', 'revoked'] as const
+export type LicenseStatus = (typeof licenseStatuses)[number]
 
 export const absentLicense: License = { status: 'absent' }
 
 /**
  * A license's status at a moment, from its events and the clock; it does not depend on whether the expiry has
- * been recorded. A revocation takes precedence over an expiry. At `expiresAt` itself the license has expired.
+ * been recorded. A revocation takes precedence over a suspension, and a suspension over an expiry. At
+ * `expiresAt` itself the license has expired.
  */
-export function statusAt(
-  license: Pick<IssuedLicense, 'revokedAt' | 'expiresAt' | 'onExpiry'>,
-  now: string,
-): LicenseStatus {
+export function statusAt(license: Standing, now: string): LicenseStatus {
   if (license.revokedAt !== null) return 'revoked'
+  if (license.suspendedAt !== null) return 'suspended'
   if (license.expiresAt === null || now < license.expiresAt) return 'active'
   return license.onExpiry === 'fallback' ? 'fallback' : 'expired'
 }
+
+/** What a license's status depends on, besides the clock. */
+export type Standing = Pick<IssuedLicense, 'revokedAt' | 'suspendedAt' | 'expiresAt' | 'onExpiry'>
 
 /**
  * Whether a license of this status gives seats. A license in fallback does, so that its owner can move it to
@@ -84,8 +94,8 @@ export function givesSeats(status: LicenseStatus): status is 'active' | 'fallbac
 
 /**
  * Returning no events means that the request was already true, so a retry is harmless.
- * @throws Refusal `license_exists`, `license_not_found`, `license_revoked`, `license_expired`,
- *   `license_perpetual`, `license_of_another_customer`, `seat_limit_reached`, `device_not_found`,
+ * @throws Refusal `license_exists`, `license_not_found`, `license_revoked`, `license_suspended`,
+ *   `license_expired`, `license_perpetual`, `expiry_in_the_past`, what `edited` refuses, `license_of_another_customer`, `seat_limit_reached`, `device_not_found`,
  *   `license_refunded`, `import_taken_back`, `license_not_imported`, `license_used`
  */
 export function decideLicense(license: License, command: LicenseCommand): LicenseEvent[] {
@@ -137,11 +147,16 @@ export function decideLicense(license: License, command: LicenseCommand): Licens
       const device = { deviceId, instanceId, installId, name, platform }
       return activated(license, { type: 'ActivateDevice', ...device, at: command.at })
     }
+    case 'EditLicense':
+      return edited(license, command)
+    case 'SuspendLicense':
+    case 'ResumeLicense':
+      return suspended(license, command)
     case 'UndoRevocation':
     case 'TakeBackImport':
       return undone(license, command)
     case 'EraseHolder':
-      return hasPersonalData(license) ? [{ type: 'HolderErased', data: { at: command.at } }] : []
+      return isHeldBy(license, command.subjectId) ? [{ type: 'HolderErased', data: { at: command.at } }] : []
   }
 }
 
@@ -158,8 +173,9 @@ export function sameDevice(
   return known ?? active.find((seat) => seat.name === name)
 }
 
-const hasPersonalData = ({ holder }: IssuedLicense): boolean =>
-  holder !== null && (holder.email !== null || holder.name !== null)
+/** Whether it has data of this person: it may be another's by now. */
+const isHeldBy = ({ holder }: IssuedLicense, subjectId: string): boolean =>
+  holder !== null && holder.subjectId === subjectId && (holder.email !== null || holder.name !== null)
 
 function imported(terms: LicenseTerms, named: readonly Device[], revoked: boolean): LicenseEvent[] {
   const devices = [...new Map(named.map((device) => [device.deviceId, device])).values()]
@@ -217,8 +233,11 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
       refundedAt: null,
       refundedPayments: [],
       saleThrough: 0,
+      sold: null,
       endedAt: null,
       takenBackAt: null,
+      suspendedAt: null,
+      suspendedReason: null,
       seatsUsed: 0,
       seats: new Map(),
     }
@@ -260,6 +279,14 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
       return { ...license, expiresAt: event.data.expiresAt }
     case 'CustomerLinked':
       return { ...license, customerId: event.data.customerId }
+    case 'LicenseEdited': {
+      const { reason: _, at: __, ...changed } = event.data
+      return { ...license, ...changed }
+    }
+    case 'LicenseSuspended':
+      return { ...license, suspendedAt: event.data.at, suspendedReason: event.data.reason }
+    case 'LicenseResumed':
+      return { ...license, suspendedAt: null, suspendedReason: null }
     case 'HolderErased':
       return license.holder === null
         ? license

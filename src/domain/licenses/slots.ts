@@ -12,6 +12,8 @@ export const ownSlots: readonly string[] = [
   'renewed',
   'subscription ended',
   'terms',
+  'edited',
+  'suspension',
   'ended',
   'sale',
 ]
@@ -36,6 +38,11 @@ export function slotOf(event: LicenseEvent): string | null {
       return 'subscription ended'
     case 'LicenseTermsChanged':
       return 'terms'
+    case 'LicenseEdited':
+      return 'edited'
+    case 'LicenseSuspended':
+    case 'LicenseResumed':
+      return 'suspension'
     case 'LicenseExpired':
     case 'LicenseFellBack':
       return 'ended'

@@ -11,6 +11,8 @@ export const WebhookEventName = z.enum([
   'license.updated',
   'license.refunded',
   'license.reinstated',
+  'license.suspended',
+  'license.resumed',
   'license.revoked',
   'license.reminted',
 ])

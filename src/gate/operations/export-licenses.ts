@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { countLicenses } from '../../../projections/licenses/count.ts'
 import { licensePages, type OpenedLicense } from '../../commands/licenses/pages.ts'
 import { momentOf } from '../../commands/origin.ts'
+import { licenseStatuses } from '../../domain/licenses/license.ts'
 import { quoted } from '../../domain/plain-text.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { Slug } from '../../domain/values.ts'
@@ -15,7 +16,7 @@ const query = z.strictObject({
     .default('ndjson')
     .meta({ description: 'One line per license, as JSON or CSV' }),
   product: Slug.optional(),
-  status: z.enum(['active', 'fallback', 'expired', 'revoked']).optional(),
+  status: z.enum(licenseStatuses).optional(),
 })
 
 /** An export; its pages are read as they are consumed. */

@@ -17,6 +17,8 @@ const whenSent: Record<WebhookEventName, string> = {
     'ended, or the payment of a period was refunded',
   'license.refunded':
     'A payment was refunded in full or lost in a dispute. If no payment is left, `license.revoked` follows',
+  'license.suspended': 'A license was suspended: it is not valid until it is resumed',
+  'license.resumed': 'A suspended license was resumed',
   'license.reinstated': 'A payment is valid again, for example after a dispute was won',
   'license.revoked': 'A license was revoked',
   'license.reminted': 'A license was reminted',

@@ -37,6 +37,8 @@ const all = [
   'license.updated',
   'license.refunded',
   'license.reinstated',
+  'license.suspended',
+  'license.resumed',
   'license.revoked',
   'license.reminted',
 ]

@@ -1,7 +1,7 @@
 /** A license follows its sale: it expires, is revoked and reinstated as the sale's facts require. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { LicenseEvent, RevocationCause } from '../../../src/domain/licenses/events.ts'
+import type { LicenseEvent, RevocationCause, SoldTerms } from '../../../src/domain/licenses/events.ts'
 import type { DesiredState } from '../../../src/domain/licenses/following.ts'
 import {
   absentLicense,
@@ -36,9 +36,14 @@ const wish = (own: Partial<DesiredState>) => ({
   at: later,
   ...own,
 })
-const followed = (through: number): LicenseEvent => ({
+const followed = (through: number, sold: Partial<SoldTerms> = {}): LicenseEvent => ({
   type: 'SaleFollowed',
-  data: { saleId: 'cs_1', through, at: later },
+  data: {
+    saleId: 'cs_1',
+    through,
+    sold: { keyTypeId: 'pro', quantity: 1, expiresAt: end, ...sold },
+    at: later,
+  },
 })
 const refunded = (
   of: typeof first,
@@ -94,12 +99,12 @@ describe('a license whose sale requires', () => {
   test('a later expiry from a renewal is renewed', () =>
     given(minted())
       .when(wish({ expiresAt: nextEnd, isRenewed: true }))
-      .expectEvents([renewed, followed(1)]))
+      .expectEvents([renewed, followed(1, { expiresAt: nextEnd })]))
 
   test('a later expiry from the first payment is changed, and not renewed', () =>
     given(minted())
       .when(wish({ expiresAt: nextEnd }))
-      .expectEvents([termsChanged({ expiresAt: nextEnd }), followed(1)]))
+      .expectEvents([termsChanged({ expiresAt: nextEnd }), followed(1, { expiresAt: nextEnd })]))
 
   test('an earlier expiry, or a first one, gets it when its subscription has ended', () => {
     given(minted({ expiresAt: nextEnd }))
@@ -145,19 +150,20 @@ describe('a license whose sale requires', () => {
   test('that another payment counts is reinstated, though the first one stays refunded', () =>
     given(minted(), refunded(first), revoked('refund'), followed(1))
       .when(wish({ through: 2, refunded: [first], expiresAt: nextEnd, isRenewed: true }))
-      .expectEvents([reinstated([]), renewed, followed(2)]))
+      .expectEvents([reinstated([]), renewed, followed(2, { expiresAt: nextEnd })]))
 
   test('another plan gets its terms, and keeps its expiry', () => {
     const team = { keyTypeId: 'team', quantity: 3, deviceLimit: 15, onExpiry: 'fallback' as const }
+    const plan = { keyTypeId: 'team', quantity: 3 }
     given(minted())
       .when(wish({ terms: team }))
-      .expectEvents([termsChanged(team), followed(1)])
+      .expectEvents([termsChanged(team), followed(1, plan)])
     given(minted())
       .when(wish({ terms: team, expiresAt: nextEnd, isRenewed: true }))
-      .expectEvents([termsChanged(team), renewed, followed(1)])
-    given(minted(), termsChanged(team), followed(1))
+      .expectEvents([termsChanged(team), renewed, followed(1, { ...plan, expiresAt: nextEnd })])
+    given(minted(), termsChanged(team), followed(1, plan))
       .when(wish({ through: 2, terms: { ...team, deviceLimit: 20 } }))
-      .expectEvents([followed(2)])
+      .expectEvents([followed(2, plan)])
   })
 
   test('a quantity below the seats in use lowers the limit and frees no seat', () => {

@@ -30,8 +30,11 @@ const issued = {
   refundedPayments: [],
   refundedAt: null,
   saleThrough: 0,
+  sold: null,
   endedAt: null,
   takenBackAt: null,
+  suspendedAt: null,
+  suspendedReason: null,
   seatsUsed: 0,
   seats: new Map(),
 }

@@ -1,6 +1,6 @@
 /**
- * A license's status follows from its events and the clock: at the second of its expiry it has expired, and a
- * revocation takes precedence over everything.
+ * A license's status follows from its events and the clock: at the second of its expiry it has expired. A
+ * suspension takes precedence over that, and a revocation over everything.
  */
 import { describe, expect, test } from 'vitest'
 import { type LicenseStatus, statusAt } from '../../../src/domain/licenses/license.ts'
@@ -9,7 +9,7 @@ const end = '2026-04-01T12:00:00.000Z'
 const before = '2026-04-01T11:59:59.999Z'
 const after = '2026-04-01T12:00:00.001Z'
 
-const timed = { revokedAt: null, expiresAt: end, onExpiry: 'expire' } as const
+const timed = { revokedAt: null, suspendedAt: null, expiresAt: end, onExpiry: 'expire' } as const
 const fallsBack = { ...timed, onExpiry: 'fallback' } as const
 
 describe('a license until a moment', () => {
@@ -38,3 +38,13 @@ test('a revoked license is revoked, whether its time has run out or not', () => 
 
 test('a revocation after the expiry takes precedence too', () =>
   expect(statusAt({ ...timed, revokedAt: after }, '2026-05-01T12:00:00.000Z')).toBe('revoked'))
+
+test('a suspended license is suspended before and after its expiry, unless it is revoked', () => {
+  for (const license of [timed, fallsBack, { ...timed, expiresAt: null }]) {
+    const suspended = { ...license, suspendedAt: '2026-03-01T12:00:00.000Z' }
+    for (const now of [before, end, after]) {
+      expect(statusAt(suspended, now)).toBe('suspended')
+      expect(statusAt({ ...suspended, revokedAt: end }, now)).toBe('revoked')
+    }
+  }
+})

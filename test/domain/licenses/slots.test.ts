@@ -28,6 +28,16 @@ const changed = {
   expiresAt: null,
   at,
 }
+const {
+  saleId: _,
+  at: __,
+  ...edited
+} = {
+  ...changed,
+  holder: { subjectId: 'sub_1', email: 'sealed.1.a.b', name: null },
+  metadata: { order: '1' },
+}
+const sold = { keyTypeId: 'pro', quantity: 1, expiresAt: null }
 /** Events that the other samples lack. */
 const more = fc.constantFrom<LicenseEvent>(
   { type: 'LicenseRefunded', data: money },
@@ -35,7 +45,12 @@ const more = fc.constantFrom<LicenseEvent>(
   { type: 'LicenseTermsChanged', data: changed },
   { type: 'LicenseTermsChanged', data: { ...changed, quantity: 2, expiresAt: at } },
   { type: 'SubscriptionEnded', data: { expiresAt: at, at } },
-  { type: 'SaleFollowed', data: { saleId: 'cs_1', through: 2, at } },
+  { type: 'SaleFollowed', data: { saleId: 'cs_1', through: 2, sold: null, at } },
+  { type: 'SaleFollowed', data: { saleId: 'cs_1', through: 3, sold: { ...sold, quantity: 2 }, at } },
+  { type: 'LicenseEdited', data: { ...edited, sold, reason: null, at } },
+  { type: 'LicenseEdited', data: { ...edited, quantity: 4, sold: null, reason: 'a favor', at } },
+  { type: 'LicenseSuspended', data: { reason: 'unpaid', at } },
+  { type: 'LicenseResumed', data: { reason: null, at } },
   { type: 'RevocationUndone', data: { reason: null, at } },
   { type: 'ImportTakenBack', data: { reason: null, at } },
   { type: 'HolderErased', data: { at } },

@@ -45,7 +45,7 @@ test('the state holds what was found', () =>
   }))
 
 const holder = { subjectId: 'sub_1', email: 'sealed.1.email', name: 'sealed.1.name' }
-const erase = { type: 'EraseHolder', at: later } as const
+const erase = { type: 'EraseHolder', subjectId: 'sub_1', at: later } as const
 const holderErased = { type: 'HolderErased', data: { at: later } } as const
 
 test('the holder of a license is erased once, and stays a subject without a name', () => {

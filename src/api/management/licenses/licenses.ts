@@ -4,6 +4,7 @@ import { requireCustomer } from '../../../commands/customers/customers.ts'
 import { mintLicense } from '../../../commands/licenses/licenses.ts'
 import { momentOf } from '../../../commands/origin.ts'
 import { isId } from '../../../credentials/id.ts'
+import { licenseStatuses } from '../../../domain/licenses/license.ts'
 import { Slug } from '../../../domain/values.ts'
 import { revokeLicense } from '../../../gate/operations/revoke-license.ts'
 import type { ApprovalPorts } from '../../../gate/ports.ts'
@@ -33,7 +34,7 @@ export function requireLicenseId(text: string): string {
 const listQuery = z.strictObject({
   ...pageQuery,
   product: Slug.optional(),
-  status: z.enum(['active', 'fallback', 'expired', 'revoked']).optional(),
+  status: z.enum(licenseStatuses).optional(),
 })
 
 export function licenseRoutes(app: ZodApp, services: ApprovalPorts & Ports<'newId'>, cursors: Cursors): void {

@@ -1,0 +1,159 @@
+import type { FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import type { LicenseEntry } from '../../../../projections/licenses/queries.ts'
+import { editLicense, resumeLicense, suspendLicense } from '../../../commands/licenses/edit.ts'
+import { momentOf } from '../../../commands/origin.ts'
+import { DeviceLimit } from '../../../domain/products/key-type.ts'
+import { EmailAddress, Slug } from '../../../domain/values.ts'
+import { callerIn } from '../../../http/authenticate.ts'
+import { runOriginOf, servicesFor } from '../../../http/idempotency.ts'
+import { licenseOut, licenseView } from '../../../http/license.ts'
+import { answer, errors, inUtc, metadataIn, momentIn, text } from '../../../http/schemas.ts'
+import type { ZodApp } from '../../../http/zod-app.ts'
+import type { Ports } from '../../../ports.ts'
+import { unknownPerson } from '../../../vault/subjects.ts'
+import { requireLicenseId } from './licenses.ts'
+
+const params = z.strictObject({ id: z.string() })
+
+const reason = text(500).optional().meta({ description: "Shown in the license's history" })
+
+const editIn = z
+  .strictObject({
+    keyTypeId: Slug.optional(),
+    quantity: z.int().min(1).max(100_000).optional(),
+    deviceLimit: DeviceLimit.nullable().optional().meta({
+      description: 'null is unlimited. Fewer than the seats in use lowers the limit and frees none',
+    }),
+    expiresAt: momentIn
+      .nullable()
+      .optional()
+      .meta({ description: 'null is perpetual; truncated to the second' }),
+    email: EmailAddress.nullable().optional().meta({ description: 'null removes the person' }),
+    name: text(200)
+      .nullable()
+      .optional()
+      .meta({ description: 'The name of the person; stored only together with an email address' }),
+    metadata: metadataIn.optional().meta({ description: 'Replaces all of it' }),
+    reason,
+  })
+  .meta({ example: { expiresAt: '2028-01-31T00:00:00.000Z', reason: 'a month for the outage' } })
+
+const reasonIn = z
+  .strictObject({ reason })
+  .nullish()
+  .meta({ example: { reason: 'invoice 2026-117 is unpaid' } })
+
+const oneLicense = answer('The license', z.object({ license: licenseOut }))
+
+export function licenseEditRoutes(
+  app: ZodApp,
+  services: Ports<
+    'db' | 'execute' | 'findProduct' | 'keyTypes' | 'newId' | 'now' | 'randomBytes' | 'subjects'
+  >,
+): void {
+  editRoute(app, services)
+  suspendRoute(app, services)
+  resumeRoute(app, services)
+}
+
+function editRoute(
+  app: ZodApp,
+  services: Ports<'db' | 'execute' | 'findProduct' | 'keyTypes' | 'now' | 'subjects'>,
+): void {
+  app.patch(
+    '/v1/licenses/:id',
+    {
+      config: { scope: 'licenses:write' },
+      schema: {
+        operationId: 'updateLicense',
+        tags: ['Licenses'],
+        summary: 'Change a license; omitted fields keep their value',
+        description:
+          "Another key type or quantity sets the device limit to the key type's limit times the quantity, unless `deviceLimit` is " +
+          'sent too. The expiry stays unless it is sent. What is set here stays until the sale of the license entitles to ' +
+          'something else, and a renewal never shortens it. A revoked license gets 409.',
+        params,
+        body: editIn,
+        response: { 200: oneLicense, ...errors(400, 403, 404, 409, 422) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const licenseId = requireLicenseId(request.params.id)
+      const { reason: why, expiresAt, ...change } = request.body
+      const asked = { tenantId, licenseId, reason: why ?? null }
+      const wanted = { ...change, expiresAt: expiresAt && inUtc(expiresAt) }
+      return shown(services, await editLicense(services, asked, wanted, runOriginOf(request)))
+    },
+  )
+}
+
+function suspendRoute(
+  app: ZodApp,
+  services: Ports<'db' | 'execute' | 'newId' | 'now' | 'randomBytes' | 'subjects'>,
+) {
+  app.post(
+    '/v1/licenses/:id/suspend',
+    {
+      config: { scope: 'licenses:write' },
+      schema: {
+        operationId: 'suspendLicense',
+        tags: ['Licenses'],
+        summary: 'Suspend a license until it is resumed; repeating it changes nothing',
+        description:
+          'Validates then get `status: inactive` and `reason: suspended`, and no device is activated. The devices keep their seats, ' +
+          'and the expiry does not wait. A revoked license gets 409.',
+        params,
+        body: reasonIn,
+        response: { 200: oneLicense, ...errors(400, 403, 404, 409) },
+      },
+    },
+    async (request) => {
+      const own = servicesFor(request, services)
+      return shown(own, await suspendLicense(own, askedIn(request), runOriginOf(request)))
+    },
+  )
+}
+
+function resumeRoute(
+  app: ZodApp,
+  services: Ports<'db' | 'execute' | 'newId' | 'now' | 'randomBytes' | 'subjects'>,
+) {
+  app.post(
+    '/v1/licenses/:id/resume',
+    {
+      config: { scope: 'licenses:write' },
+      schema: {
+        operationId: 'resumeLicense',
+        tags: ['Licenses'],
+        summary: 'Resume a suspended license; one that is not suspended is left unchanged',
+        description: 'An expiry that passed meanwhile is not moved: extend the license with PATCH.',
+        params,
+        body: reasonIn,
+        response: { 200: oneLicense, ...errors(400, 403, 404, 409) },
+      },
+    },
+    async (request) => {
+      const own = servicesFor(request, services)
+      return shown(own, await resumeLicense(own, askedIn(request), runOriginOf(request)))
+    },
+  )
+}
+
+type ReasonRequest = FastifyRequest<{
+  Params: { id: string }
+  Body: { reason?: string | undefined } | null | undefined
+}>
+
+const askedIn = (request: ReasonRequest) => ({
+  tenantId: callerIn(request).tenantId,
+  licenseId: requireLicenseId(request.params.id),
+  reason: request.body?.reason ?? null,
+})
+
+async function shown(services: Ports<'now' | 'subjects'>, entry: LicenseEntry) {
+  const { tenantId, holder } = entry.license
+  const [person = unknownPerson] = await services.subjects.openPeople(tenantId, [holder])
+  return { license: licenseView(entry, person, momentOf(services)) }
+}

@@ -1,0 +1,141 @@
+import type { LicenseEntry } from '../../../projections/licenses/queries.ts'
+import type { LicenseEdit } from '../../domain/licenses/edit.ts'
+import type { Holder } from '../../domain/licenses/events.ts'
+import { wholeSeconds } from '../../domain/licenses/expiry.ts'
+import { termsFrom } from '../../domain/licenses/issue.ts'
+import { type IssuedLicense, type License, licenses } from '../../domain/licenses/license.ts'
+import { findKeyType } from '../../domain/products/product.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import { asciiEmail } from '../../domain/values.ts'
+import type { Ports } from '../../ports.ts'
+import { unknownPerson } from '../../vault/subjects.ts'
+import { usingKeyType } from '../cross-stream/key-type-use.ts'
+import { causeOf, momentOf, type Origin } from '../origin.ts'
+import { requireLicense } from './licenses.ts'
+import { stateOf } from './stream.ts'
+
+/** What a vendor asks to change; an absent field keeps its value. */
+export type LicenseChange = {
+  keyTypeId?: string | undefined
+  quantity?: number | undefined
+  deviceLimit?: number | null | undefined
+  expiresAt?: string | null | undefined
+  /** null removes the person. */
+  email?: string | null | undefined
+  name?: string | null | undefined
+  metadata?: Record<string, string> | undefined
+}
+
+type Asked = { tenantId: string; licenseId: string; reason: string | null }
+
+/**
+ * Changes a license on behalf of its vendor. Another key type or quantity brings its own device limit, unless one is given.
+ * @throws Refusal `license_not_found`, `license_revoked`, `key_type_not_found`, `quantity_not_allowed`,
+ *   `quantity_too_large`, `expiry_in_the_past`, `name_without_email`
+ */
+export async function editLicense(
+  services: Ports<'db' | 'execute' | 'findProduct' | 'keyTypes' | 'now' | 'subjects'>,
+  { tenantId, licenseId, reason }: Asked,
+  change: LicenseChange,
+  origin: Origin,
+): Promise<LicenseEntry> {
+  const find = () => requireLicense(services, tenantId, licenseId)
+  const found = await find()
+  const at = momentOf(services)
+  const execute = (proof?: () => Promise<void>) =>
+    services.execute(
+      licenses,
+      licenseId,
+      async (license: License) => {
+        if (license.status === 'absent') throw new Refusal('license_not_found')
+        return { type: 'EditLicense', edit: await editOf(services, license, change, at), reason, at }
+      },
+      causeOf(origin, at),
+      { found: stateOf(found), read: async () => stateOf(await find()), run: origin.run, proof },
+    )
+  const { productId } = found.license
+  const { keyTypeId } = change
+  if (keyTypeId === undefined || keyTypeId === found.license.keyTypeId) await execute()
+  else await usingKeyType(services, { tenantId, productId, keyTypeId }, execute)
+  return find()
+}
+
+async function editOf(
+  services: Ports<'findProduct' | 'subjects'>,
+  license: IssuedLicense,
+  change: LicenseChange,
+  at: string,
+): Promise<LicenseEdit> {
+  const { expiresAt, metadata } = change
+  return {
+    deviceLimit: change.deviceLimit,
+    ...(await planOf(services, license, change, at)),
+    expiresAt: expiresAt && wholeSeconds(expiresAt),
+    holder: await holderOf(services, license, change),
+    metadata,
+  }
+}
+
+/** The rules of the key type apply where the key type or the quantity changes, as they do when a license is minted. */
+async function planOf(
+  services: Ports<'findProduct'>,
+  license: IssuedLicense,
+  { keyTypeId = license.keyTypeId, quantity = license.quantity, deviceLimit }: LicenseChange,
+  at: string,
+): Promise<Pick<LicenseEdit, 'plan' | 'deviceLimit'>> {
+  if (keyTypeId === license.keyTypeId && quantity === license.quantity) return {}
+  const product = await services.findProduct(license.tenantId, license.productId)
+  const keyType = product && findKeyType(product, keyTypeId)
+  if (!keyType) throw new Refusal('key_type_not_found')
+  const terms = termsFrom(keyType, { quantity, deviceLimit }, at)
+  return {
+    plan: { keyTypeId, quantity: terms.quantity, onExpiry: keyType.onExpiry },
+    deviceLimit: terms.deviceLimit,
+  }
+}
+
+/** @returns undefined if the person stays as it is, since sealing the same text again gives another one */
+async function holderOf(
+  { subjects }: Ports<'subjects'>,
+  { tenantId, holder }: IssuedLicense,
+  change: LicenseChange,
+): Promise<Holder | null | undefined> {
+  if (change.email === undefined && change.name === undefined) return undefined
+  const [person = unknownPerson] = await subjects.openPeople(tenantId, [holder])
+  const { email = person.email } = change
+  if (email === null) {
+    if (change.name) throw new Refusal('name_without_email')
+    return person.email === null ? undefined : null
+  }
+  const { name = person.name } = change
+  const isSame =
+    person.email !== null && (asciiEmail(email) ?? email) === person.email && name === person.name
+  return isSame ? undefined : subjects.sealPerson(tenantId, email, name)
+}
+
+/**
+ * Suspends a license until it is resumed; meanwhile its key is not valid, and its expiry does not wait.
+ * @throws Refusal `license_not_found`, `license_revoked`
+ */
+export const suspendLicense = (services: SuspendPorts, asked: Asked, origin: Origin): Promise<LicenseEntry> =>
+  changeSuspension(services, asked, 'SuspendLicense', origin)
+
+/** @throws Refusal `license_not_found`, `license_revoked` */
+export const resumeLicense = (services: SuspendPorts, asked: Asked, origin: Origin): Promise<LicenseEntry> =>
+  changeSuspension(services, asked, 'ResumeLicense', origin)
+
+type SuspendPorts = Ports<'db' | 'execute' | 'now'>
+
+async function changeSuspension(
+  services: SuspendPorts,
+  { tenantId, licenseId, reason }: Asked,
+  type: 'SuspendLicense' | 'ResumeLicense',
+  origin: Origin,
+): Promise<LicenseEntry> {
+  const find = () => requireLicense(services, tenantId, licenseId)
+  const read = async () => stateOf(await find())
+  const at = momentOf(services)
+  const options = { read, run: origin.run }
+  await services.execute(licenses, licenseId, { type, reason, at }, causeOf(origin, at), options)
+  return find()
+}
