@@ -243,11 +243,8 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
       case 'resume license':
         return resumeLicense(services, { tenantId, licenseId: id, reason: null }, origin)
       case 'edit license': {
-        const edit = {
-          deviceLimit: step.seats,
-          email: step.person && `${step.person}-${tenantId}@example.com`,
-          metadata: { seats: String(step.seats) },
-        }
+        const email = step.person && `${step.person}-${tenantId}@example.com`
+        const edit = { deviceLimit: step.seats, email, metadata: { seats: String(step.seats) } }
         return editLicense(services, { tenantId, licenseId: id, reason: null }, edit, origin)
       }
       case 'renew': {
