@@ -87,6 +87,21 @@ export async function countParkedSales(db: Pool, tenantId: string): Promise<numb
   return Number(rows[0]?.count ?? 0n)
 }
 
+/** Parked sales that sold the same thing at the same provider, oldest first; and how many there are. */
+export async function listParkedLike(
+  db: Pool,
+  { tenantId, provider, sold }: Pick<KnownSale, 'tenantId' | 'provider' | 'sold'>,
+  most: number,
+): Promise<{ items: KnownSale[]; count: number }> {
+  const { rows } = await db.query<{ state: KnownSale; count: bigint }>(
+    `select state, count(*) over () as count from sales
+     where tenant_id = $1 and status = 'parked' and provider = $2 and state->'sold' = $3::jsonb
+     order by received_at, id limit $4`,
+    [tenantId, provider, JSON.stringify(sold), most],
+  )
+  return { items: rows.map(({ state }) => state), count: Number(rows[0]?.count ?? 0n) }
+}
+
 /** Unfinished sales that were received outside of the time range, oldest first. */
 export async function listOpenSales(
   db: Pool,

@@ -6,6 +6,7 @@ import { changeSale } from '../commands/sales.ts'
 import { keyTypeSoldAs } from '../domain/integrations/mapping.ts'
 import type { Provider } from '../domain/integrations/provider.ts'
 import { mostSold } from '../domain/licenses/issue.ts'
+import type { KeyType } from '../domain/products/key-type.ts'
 import { findKeyType } from '../domain/products/product.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { ParkedReason, SoldItem } from '../domain/sales/events.ts'
@@ -37,9 +38,14 @@ export async function resolveSale(services: Ports<'db' | 'findProduct'>, bought:
   }
   const keyType = named.keyTypeId === null ? product.keyTypes[0] : findKeyType(product, named.keyTypeId)
   if (!keyType) return { resolution: parked('key_type_not_found', named.keyTypeId ?? ''), product }
+  return { resolution: resolutionAs(product, keyType, quantity), product }
+}
+
+/** What to issue for so many of a key type. */
+export function resolutionAs({ productId }: PresentProduct, keyType: KeyType, quantity: number): Resolution {
   const most = mostSold(keyType)
   const exceeded = most !== null && quantity > most ? { mostSold: most } : {}
-  return { resolution: { productId: product.productId, keyTypeId: keyType.keyTypeId, ...exceeded }, product }
+  return { productId, keyTypeId: keyType.keyTypeId, ...exceeded }
 }
 
 const parked = (reason: ParkedReason, detail: string) => ({ reason, detail: detail.slice(0, 1000) || reason })
@@ -51,17 +57,16 @@ export async function mappedTo(
   provider: Provider,
   providerProduct: string,
 ): Promise<{ productId: string; keyTypeId: string | null } | undefined> {
+  const integration = await findIntegration(services.db, tenantId, provider)
+  for (const { productId, mapping } of integration?.mappings ?? []) {
+    const keyTypeId = keyTypeSoldAs(mapping, providerProduct)
+    if (keyTypeId !== undefined) return { productId, keyTypeId }
+  }
   if (provider === 'stripe') {
     for (const { productId, prices } of await listPricedProducts(services.db, tenantId)) {
       const [keyTypeId] = Object.entries(prices).find(([, priceId]) => priceId === providerProduct) ?? []
       if (keyTypeId !== undefined) return { productId, keyTypeId }
     }
-    return undefined
-  }
-  const integration = await findIntegration(services.db, tenantId, provider)
-  for (const { productId, mapping } of integration?.mappings ?? []) {
-    const keyTypeId = keyTypeSoldAs(mapping, providerProduct)
-    if (keyTypeId !== undefined) return { productId, keyTypeId }
   }
   return undefined
 }

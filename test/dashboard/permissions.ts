@@ -80,6 +80,7 @@ export const needed: Record<string, Permission | 'member'> = {
   'POST /dashboard/settings/webhook/remove': 'manage_connections',
   'GET /dashboard/licenses/:id/do/:action': 'ask_for_changes',
   'POST /dashboard/licenses/:id/do/:action': 'ask_for_changes',
+  'POST /dashboard/sales/:id/map': 'manage_connections',
   'POST /dashboard/sales/:id/replay': 'manage_connections',
   'POST /dashboard/deliveries/:id/redeliver': 'manage_connections',
   'GET /dashboard/mailbox': 'manage_settings',

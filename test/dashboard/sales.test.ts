@@ -101,7 +101,7 @@ test('a parked sale shows the reason, and is replayed', async () => {
   const path = await pathOf('cs_grace')
   expect(words((await owner.get('/dashboard/sales?status=parked')).text)).toContain('grace@example.com')
   expect(words((await owner.get(path)).text)).toMatch(
-    /Parked: .* to a product that does not exist.* player Replay sale/,
+    /Parked: .* to a product that does not exist\. player .* This is .* License sale .*Replay sale/,
   )
   await owner.post(`${path}/replay`)
   expect(words((await owner.get(path)).text)).toContain('Parked')

@@ -386,6 +386,15 @@ export const places: [what: string, status: number, request: (which: Which, thin
     404,
     (which, owned) => ({ method: 'POST', url: `/v1/sales/${saleId(which, owned)}/replay` }),
   ],
+  [
+    'saying what a sale sold',
+    404,
+    (which, owned) => ({
+      method: 'POST',
+      url: `/v1/sales/${saleId(which, owned)}/map`,
+      body: { productId: 'own', keyTypeId: 'default' },
+    }),
+  ],
   ...(['activate', 'validate', 'deactivate'] as const).flatMap((what): typeof places => [
     [
       `${what} on a foreign product with its own key`,

@@ -205,6 +205,7 @@ const statuses: Record<string, number[]> = {
   'GET /v1/sales': [200, 400, 401, 403],
   'GET /v1/sales/ignored': [200, 400, 401, 403],
   'GET /v1/sales/parked': [200, 400, 401, 403],
+  'POST /v1/sales/{id}/map': [200, 400, 401, 403, 404, 409, 422],
   'GET /v1/sales/{id}': [200, 400, 401, 403, 404],
   'POST /v1/sales/{id}/replay': [200, 400, 401, 403, 404, 409, 422],
   'GET /v1/audit': [200, 400, 401, 403],

@@ -121,13 +121,13 @@ export async function disconnect(
 }
 
 /**
- * Replaces a product's mapping at a marketplace.
+ * Replaces a product's mapping at a marketplace, or its payment links at the card provider.
  * @throws Refusal `mapping_key_type_not_found`, `integration_not_connected`, `mapping_taken`
  */
 export async function mapProduct(
   services: Ports<'execute' | 'now' | 'secrets'>,
   product: PresentProduct,
-  provider: Marketplace,
+  provider: Provider,
   mapping: Mapping,
   origin: Origin,
 ): Promise<Integration> {
@@ -141,6 +141,40 @@ export async function mapProduct(
     mapping,
     at,
   }))
+}
+
+/**
+ * Lets one of a provider's ids stand for a key type from now on; its former mapping ends.
+ * @param item a permalink, a variant, a price, a product or a payment link of the provider
+ * @throws Refusal `mapping_key_type_not_found`, `integration_not_connected`
+ */
+export async function mapItem(
+  services: Ports<'execute' | 'now' | 'secrets'>,
+  product: PresentProduct,
+  provider: Provider,
+  { item, keyTypeId }: { item: string; keyTypeId: string },
+  origin: Origin,
+): Promise<Integration> {
+  if (!findKeyType(product, keyTypeId)) throw new Refusal('mapping_key_type_not_found')
+  const { tenantId, productId } = product
+  return changeIntegration(services, tenantId, provider, origin, (at) => ({
+    type: 'MapItem',
+    item,
+    productId,
+    keyTypeId,
+    at,
+  }))
+}
+
+/** Ends the mapping of one of a provider's ids. @throws Refusal `integration_not_connected` */
+export async function unmapItem(
+  services: Ports<'execute' | 'now' | 'secrets'>,
+  tenantId: string,
+  provider: Provider,
+  item: string,
+  origin: Origin,
+): Promise<Integration> {
+  return changeIntegration(services, tenantId, provider, origin, (at) => ({ type: 'UnmapItem', item, at }))
 }
 
 /** The result of an operation that was carried out before, as far as it still applies. */

@@ -13,14 +13,18 @@ import { notFound, problemOfRefusal } from '../../http/problem.ts'
 import type { Ports } from '../../ports.ts'
 import { readBuyer, readBuyers } from '../../sales/buyers.ts'
 import { readSaleEvents } from '../../sales/events.ts'
+import { isMendable, type Mended, mendSale, salesLike } from '../../sales/mend.ts'
 import type { ReplayPorts } from '../../sales/ports.ts'
 import { replaySale } from '../../sales/replay.ts'
 import { listIgnoredTests } from '../../usage/ignored-tests.ts'
+import { formOf } from '../frame/forms.ts'
 import { productChoices, queryOf } from '../frame/lists.ts'
 import { pageRoute } from '../frame/page-route.ts'
+import { sentenceOf } from '../frame/refused.ts'
 import type { PageContext } from '../page-context.ts'
 import { auditedPage, originOfMember, principalOf } from '../session/principal.ts'
 import type { FlashMessage } from '../session/session.ts'
+import type { Mending } from './mend-view.ts'
 import { salesView, saleView } from './view.ts'
 
 const pageSize = 50
@@ -39,6 +43,7 @@ export function salePages(app: FastifyInstance, context: PageContext): void {
   listPage(app, context)
   onePage(app, context)
   replayForm(app, context)
+  mendForm(app, context)
 }
 
 /** @throws Problem 404 */
@@ -88,11 +93,13 @@ function onePage(app: FastifyInstance, { services, show }: PageContext): void {
     const { tenantId, role } = principalOf(request)
     const sale = await saleOf(services, request)
     const { licenseId } = sale
-    const [buyer, entry, history, deliveries] = await Promise.all([
+    const isMended = isMendable(sale) && may(role, 'manage_connections')
+    const [buyer, entry, history, deliveries, mending] = await Promise.all([
       readBuyer(services, sale),
       findLicense(services.db, tenantId, licenseId),
       readSaleEvents(services, sale),
       listDeliveries(services.db, tenantId, { licenseId }, { after: undefined, limit: mostDeliveries }),
+      isMended ? mendingOf(services, sale) : undefined,
     ])
     return show(reply, {
       title: buyer.email ?? sale.saleId,
@@ -105,9 +112,49 @@ function onePage(app: FastifyInstance, { services, show }: PageContext): void {
           history,
           deliveries: deliveries.items,
           mayReplay: may(role, 'manage_connections'),
+          mending,
         }),
     })
   })
+}
+
+async function mendingOf(services: Ports<'db'>, sale: KnownSale): Promise<Mending> {
+  const [products, { count }] = await Promise.all([
+    productChoices(services, sale.tenantId),
+    salesLike(services, sale),
+  ])
+  return { products, count }
+}
+
+const MendForm = z.object({ sold: z.string().max(200) })
+
+function mendForm(app: FastifyInstance, { services }: PageContext): void {
+  const manage = pageRoute({ page: 'manage_connections' })
+  app.post('/sales/:id/map', manage, async (request: OneRequest, reply) => {
+    const { id } = await saleOf(services, request)
+    request.session.notice = await mended(services, request, id)
+    return reply.redirect(`/dashboard/sales/${id}`, 303)
+  })
+}
+
+async function mended(services: ReplayPorts, request: FastifyRequest, id: string): Promise<FlashMessage> {
+  const [productId, keyTypeId] = formOf(MendForm, request).sold.split('/')
+  const { tenantId } = principalOf(request)
+  const slug = Slug.safeParse(productId).data
+  const product = slug && (await services.findProduct(tenantId, slug))
+  if (!product || keyTypeId === undefined) return { kind: 'wrong', text: 'Choose what was sold.' }
+  try {
+    const done = await mendSale(services, id, product, keyTypeId, originOfMember(request))
+    return { kind: done.licensed > 0 ? 'done' : 'wrong', text: mendedWords(done) }
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    return { kind: 'wrong', text: sentenceOf(error.code) }
+  }
+}
+
+function mendedWords({ licensed, stillParked }: Mended): string {
+  const now = licensed === 1 ? '1 sale has its license.' : `${licensed} sales have their licenses.`
+  return stillParked === 0 ? now : `${now} ${stillParked} like them are still parked.`
 }
 
 function replayForm(app: FastifyInstance, { services }: PageContext): void {

@@ -6,6 +6,7 @@ import { money } from '../../history/money.ts'
 import { warningsOf } from '../../history/sale-warnings.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import type { Buyer } from '../../sales/buyers.ts'
+import { isMendable } from '../../sales/mend.ts'
 import { deliveryBadge, deliveryWords } from '../deliveries/view.ts'
 import { copyable } from '../frame/copy.ts'
 import { ago, moment } from '../frame/moments.ts'
@@ -27,6 +28,7 @@ import {
   tokenField,
 } from '../frame/parts.ts'
 import { type IgnoredTests, ignoredTestsPart } from './ignored-tests.ts'
+import { type Mending, mendingForm } from './mend-view.ts'
 import { saleTimeline } from './timeline.ts'
 
 type Row = { sale: KnownSale; buyer: Buyer }
@@ -126,6 +128,8 @@ type OneSale = {
   history: readonly SaleEvent[]
   deliveries: readonly KnownDelivery[]
   mayReplay: boolean
+  /** What the form that mends a parked sale needs; undefined where none does. */
+  mending: Mending | undefined
 }
 
 export function saleView(view: View, one: OneSale): Html {
@@ -158,11 +162,9 @@ export function saleView(view: View, one: OneSale): Html {
 }
 
 const reasons: Record<ParkedReason, string> = {
-  no_mapping: 'The item is not mapped to a product. Map it, then replay the sale.',
-  product_not_found:
-    'The item is mapped to a product that does not exist. Map it to another product, then replay the sale.',
-  key_type_not_found:
-    'The item is mapped to a key type that does not exist. Map it to another key type, then replay the sale.',
+  no_mapping: 'The item is not mapped to a product.',
+  product_not_found: 'The item is mapped to a product that does not exist.',
+  key_type_not_found: 'The item is mapped to a key type that does not exist.',
   quantity_not_allowed:
     'More than one was bought of a key type that is not sold in multiples. Replay the sale: the license covers the paid quantity.',
   quantity_too_large:
@@ -178,19 +180,19 @@ const needsHolderBox = notice(
   <code>POST /v1/customers/{id}/link-license</code>; remint it if the buyer has no key yet.`,
 )
 
-function parkedBox({ token }: View, { sale, mayReplay }: OneSale): Content {
+function parkedBox({ token }: View, { sale, mayReplay, mending }: OneSale): Content {
   if (sale.parked === null) return null
   const { reason, detail } = sale.parked
   return html`<div class="stack">
     ${notice('warn', html`Parked: paid, but no license yet. ${reasons[reason]} <code>${detail}</code>`)}
-    ${mayReplay && replayForm(token, sale)}
+    ${mending && mendingForm(token, sale, mending)} ${mayReplay && replayForm(token, sale)}
   </div>`
 }
 
 const replayForm = (token: string, sale: KnownSale): Html =>
   html`<form method="post" action=${`/dashboard/sales/${sale.id}/replay`}>
     ${tokenField(token)}
-    <button>Replay sale</button>
+    <button class=${sale.parked && isMendable(sale) ? 'second' : undefined}>Replay sale</button>
   </form>`
 
 /** The progress of a sale through its five stages. */

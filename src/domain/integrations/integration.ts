@@ -1,7 +1,16 @@
 import type { Decider } from '../decider.ts'
 import { Refusal } from '../refusal.ts'
 import type { Credentials, IntegrationEvent } from './events.ts'
-import { isMappedSo, isTaken, type Mapping, type ProductMapping, withMapping } from './mapping.ts'
+import {
+  isMappedSo,
+  isTaken,
+  keyTypeSoldAs,
+  lessItem,
+  type Mapping,
+  type ProductMapping,
+  withItem,
+  withMapping,
+} from './mapping.ts'
 import type { Marketplace, Provider } from './provider.ts'
 
 /** A tenant's connection to one payment provider. */
@@ -61,6 +70,9 @@ export type IntegrationCommand =
       at: string
     }
   | { type: 'MapProduct'; productId: string; mapping: Mapping; at: string }
+  /** One of the provider's ids stands for this key type from now on, whatever it stood for. */
+  | { type: 'MapItem'; item: string; productId: string; keyTypeId: string; at: string }
+  | { type: 'UnmapItem'; item: string; at: string }
   | { type: 'Disconnect'; at: string }
 
 export const absentIntegration: Integration = { status: 'absent' }
@@ -111,9 +123,12 @@ export function decideIntegration(integration: Integration, command: Integration
 
 function decideOnConnected(
   integration: Integration,
-  command: Extract<IntegrationCommand, { type: 'RotateWebhookSecret' | 'RotatePingToken' | 'MapProduct' }>,
+  command: Extract<
+    IntegrationCommand,
+    { type: 'RotateWebhookSecret' | 'RotatePingToken' | 'MapProduct' | 'MapItem' | 'UnmapItem' }
+  >,
 ): IntegrationEvent[] {
-  if (command.type !== 'MapProduct' && isDone(integration, command.operationId)) return []
+  if ('operationId' in command && isDone(integration, command.operationId)) return []
   if (integration.status !== 'connected') throw new Refusal('integration_not_connected')
   switch (command.type) {
     case 'RotateWebhookSecret': {
@@ -130,8 +145,28 @@ function decideOnConnected(
       if (isMappedSo(integration.mappings, productId, mapping)) return []
       return [{ type: 'ProductMapped', data: { productId, mapping, at } }]
     }
+    case 'MapItem': {
+      const { item, productId, keyTypeId, at } = command
+      const { provider, mappings } = integration
+      const before = mappings.find((entry) => entry.productId === productId)?.mapping
+      const mapping = withItem(provider, before, item, keyTypeId)
+      const elsewhere = mappings.filter((entry) => entry.productId !== productId)
+      if (isMappedSo(mappings, productId, mapping)) return unmapped(elsewhere, item, at)
+      return [...unmapped(elsewhere, item, at), { type: 'ProductMapped', data: { productId, mapping, at } }]
+    }
+    case 'UnmapItem':
+      return unmapped(integration.mappings, command.item, command.at)
   }
 }
+
+/** Takes an id out of the mappings that hold it. */
+const unmapped = (mappings: readonly ProductMapping[], item: string, at: string): IntegrationEvent[] =>
+  mappings
+    .filter(({ mapping }) => keyTypeSoldAs(mapping, item) !== undefined)
+    .map(({ productId, mapping }) => ({
+      type: 'ProductMapped',
+      data: { productId, mapping: lessItem(mapping, item), at },
+    }))
 
 function isDone(integration: Integration, operationId: string): boolean {
   return integration.status !== 'absent' && integration.operationIds.includes(operationId)

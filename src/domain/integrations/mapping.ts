@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { sameJson } from '../equality.ts'
 import { Slug } from '../values.ts'
+import type { Provider } from './provider.ts'
 
 /** A provider's id of something that it sells. */
 export const SoldId = z
@@ -19,13 +20,14 @@ export const Permalink = SoldId.refine((permalink) => nameOf(permalink) !== '', 
 
 /**
  * Which key type of one product each of the provider's ids stands for. Gumroad's permalinks stand for a whole
- * product; the ids of lemonsqueezy, paddle and polar stand for a key type each.
+ * product; the ids of lemonsqueezy, paddle and polar, and stripe's payment links, stand for a key type each.
  */
 export const Mapping = z.union([
   z.strictObject({ permalinks: z.array(Permalink).max(100) }),
   z.strictObject({ variants: SoldAs }),
   z.strictObject({ prices: SoldAs }),
   z.strictObject({ products: SoldAs }),
+  z.strictObject({ paymentLinks: SoldAs }),
 ])
 export type Mapping = z.infer<typeof Mapping>
 
@@ -50,7 +52,57 @@ export function targetsOf(mapping: Mapping): string[] {
 
 function soldAs(mapping: Exclude<Mapping, { permalinks: string[] }>): Record<string, string> {
   if ('variants' in mapping) return mapping.variants
+  if ('paymentLinks' in mapping) return mapping.paymentLinks
   return 'prices' in mapping ? mapping.prices : mapping.products
+}
+
+/** A mapping of the provider without any id. */
+function emptyMapping(provider: Provider): Mapping {
+  switch (provider) {
+    case 'stripe':
+      return { paymentLinks: {} }
+    case 'gumroad':
+      return { permalinks: [] }
+    case 'lemonsqueezy':
+      return { variants: {} }
+    case 'paddle':
+      return { prices: {} }
+    case 'polar':
+      return { products: {} }
+  }
+}
+
+/**
+ * The mapping of a product with one more id of the provider, or with another key type for it.
+ * @param keyTypeId ignored for gumroad's permalinks, which stand for a whole product
+ */
+export function withItem(
+  provider: Provider,
+  mapping: Mapping = emptyMapping(provider),
+  item: string,
+  keyTypeId: string,
+): Mapping {
+  if (!('permalinks' in mapping)) return sameField(mapping, { ...soldAs(mapping), [item]: keyTypeId })
+  return { permalinks: [...withoutItem(mapping, item), item].sort() }
+}
+
+/** The mapping without one of its ids. */
+export function lessItem(mapping: Mapping, item: string): Mapping {
+  if ('permalinks' in mapping) return { permalinks: withoutItem(mapping, item) }
+  const { [item]: _, ...others } = soldAs(mapping)
+  return sameField(mapping, others)
+}
+
+const withoutItem = ({ permalinks }: { permalinks: string[] }, item: string): string[] =>
+  permalinks.filter((permalink) => nameOf(permalink) !== nameOf(item))
+
+function sameField(
+  mapping: Exclude<Mapping, { permalinks: string[] }>,
+  entries: Record<string, string>,
+): Mapping {
+  if ('variants' in mapping) return { variants: entries }
+  if ('paymentLinks' in mapping) return { paymentLinks: entries }
+  return 'prices' in mapping ? { prices: entries } : { products: entries }
 }
 
 /** Whether one of the mapping's ids already belongs to another product than the given one. */

@@ -189,7 +189,7 @@ function configureRoute(
         tags: ['Integrations'],
         summary: "Map a provider's products to a product's key types",
         description:
-          'gumroad `{permalinks}`; lemonsqueezy `{variants: {id: keyTypeId}}`; paddle `{prices: {id: keyTypeId}}`; polar `{products: {id: keyTypeId}}`; stripe `{prices: {keyTypeId: priceId}}`, whose prices are read from Stripe and shown with the key types.',
+          'gumroad `{permalinks}`; lemonsqueezy `{variants: {id: keyTypeId}}`; paddle `{prices: {id: keyTypeId}}`; polar `{products: {id: keyTypeId}}`; stripe `{prices: {keyTypeId: priceId}}`, whose prices are read from Stripe and shown with the key types, or `{paymentLinks: {id: keyTypeId}}`.',
         params: z.strictObject({ productId: SlugInPath, ...providerParam.shape }),
         body: mappingIn,
         response: { 200: answer('The provider', oneIntegration), ...errors(400, 403, 404, 409, 422) },
@@ -201,7 +201,7 @@ function configureRoute(
       const provider = requireProvider(request.params.provider)
       checkMappingField(provider, request.body)
       const product = await requireProduct(services, tenantId, productId)
-      if (provider === 'stripe')
+      if (provider === 'stripe' && request.body.paymentLinks === undefined)
         await mapPrices(services, product, request.body.prices ?? {}, originOf(request))
       else await mapProduct(services, product, provider, mappingFrom(request.body), originOf(request))
       return { integration: await readIntegration(services, tenantId, provider) }

@@ -23,13 +23,14 @@ import type { Ports } from '../../../ports.ts'
 
 const ids = z.record(z.string(), z.string())
 
-/** Exactly one field, depending on the provider. */
+/** One field, depending on the provider; Stripe may have both of its own. */
 const mappingOut = z
   .object({
     permalinks: z.array(z.string()).optional().meta({ description: 'gumroad' }),
     variants: ids.optional().meta({ description: 'lemonsqueezy: key type by variant' }),
     prices: ids.optional().meta({ description: 'paddle: key type by price; stripe: price by key type' }),
     products: ids.optional().meta({ description: 'polar: key type by product' }),
+    paymentLinks: ids.optional().meta({ description: 'stripe: key type by payment link' }),
   })
   .meta({ id: 'Mapping', example: { permalinks: ['editor'] } })
 
@@ -61,14 +62,25 @@ export function integrationView(
     productId,
     mapping: { ...mapping },
   }))
-  const sold = priced.map(({ productId, prices }) => ({ productId, mapping: { prices } }))
   return {
     provider,
     kind: kindOf(provider),
     connected,
     connectedAt: connected ? known.connectedAt : null,
-    products: provider === 'stripe' ? sold : mapped,
+    products: provider === 'stripe' ? withPrices(mapped, priced) : mapped,
   }
+}
+
+type Mapped = z.infer<typeof integrationOut>['products']
+
+/** The card provider's prices of each product, and its payment links. */
+function withPrices(mapped: Mapped, priced: readonly PricedProduct[]): Mapped {
+  const linked = mapped.filter(({ productId }) => !priced.some((one) => one.productId === productId))
+  const sold = priced.map(({ productId, prices }) => {
+    const links = mapped.find((one) => one.productId === productId)?.mapping
+    return { productId, mapping: { prices, ...links } }
+  })
+  return [...sold, ...linked]
 }
 
 /** The current state of the integration. */
@@ -135,6 +147,7 @@ export const mappingIn = z
       .refine((entries) => Object.keys(entries).length <= 1000, 'at most 1000 entries')
       .optional(),
     products: soldAs.optional(),
+    paymentLinks: soldAs.optional(),
   })
   .meta({
     description: "The provider's field; replaces the current mapping, and an empty one removes it",
@@ -147,14 +160,16 @@ type MappingIn = z.infer<typeof mappingIn>
 export function checkMappingField(provider: Provider, body: MappingIn): void {
   const field: keyof MappingIn = mappedBy[provider]
   const given = Object.keys(body)
+  if (provider === 'stripe' && given.length === 1 && body.paymentLinks) return
   if (given.length !== 1 || given[0] !== field) {
     throw invalid(`body: ${provider} accepts only the field ${field}`)
   }
 }
 
 /** Normalizes a body that has passed {@link checkMappingField}. */
-export function mappingFrom({ permalinks, variants, prices, products }: MappingIn): Mapping {
+export function mappingFrom({ permalinks, variants, prices, products, paymentLinks }: MappingIn): Mapping {
   if (permalinks) return { permalinks: [...new Set(permalinks)].sort() }
   if (variants) return { variants }
+  if (paymentLinks) return { paymentLinks }
   return prices ? { prices } : { products: products ?? {} }
 }

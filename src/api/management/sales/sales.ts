@@ -12,9 +12,11 @@ import type { ZodApp } from '../../../http/zod-app.ts'
 import type { Ports } from '../../../ports.ts'
 import { readBuyer, readBuyers } from '../../../sales/buyers.ts'
 import { readSaleHistory } from '../../../sales/history.ts'
+import { mendSale } from '../../../sales/mend.ts'
 import type { ReplayPorts } from '../../../sales/ports.ts'
 import { replaySale } from '../../../sales/replay.ts'
 import { answerPage, type PageQuery } from '../page.ts'
+import { requireProduct } from '../products/products.ts'
 import { ignoredTestsRoute } from './ignored-tests.ts'
 import { SaleStatus, saleDetailOut, saleDetailView, saleOut, saleView } from './schemas.ts'
 
@@ -27,6 +29,7 @@ export function saleRoutes(app: ZodApp, services: ReplayPorts & Ports<'subjects'
   ignoredTestsRoute(app, services, cursors)
   readRoute(app, services)
   replayRoute(app, services)
+  mendRoute(app, services)
 }
 
 function listRoute(app: ZodApp, services: Ports<'db' | 'subjects'>, cursors: Cursors): void {
@@ -142,6 +145,41 @@ function replayRoute(app: ZodApp, services: ReplayPorts & Ports<'subjects'>): vo
       const { id } = request.params
       if (!isId('sal', id)) throw notFound('sale')
       return shown(services, await replaySale(services, tenantId, id, originOf(request)))
+    },
+  )
+}
+
+function mendRoute(app: ZodApp, services: ReplayPorts): void {
+  app.post(
+    '/v1/sales/:id/map',
+    {
+      config: { scope: 'integrations:write' },
+      schema: {
+        operationId: 'mapSale',
+        tags: ['Sales'],
+        summary: 'Say what a parked sale sold, and license it and all others like it',
+        description:
+          "The provider's item is mapped to the key type, for later sales as well, and replaces its former mapping. Of the parked sales of the same item up to 100 are licensed by one call. A sale whose item no later sale can have, such as a checkout session of Stripe without a payment link, is licensed without a mapping.",
+        params: onlyId,
+        body: z
+          .strictObject({ productId: Slug, keyTypeId: Slug })
+          .meta({ example: { productId: 'acme-editor', keyTypeId: 'pro' } }),
+        response: {
+          200: answer(
+            'How many sales have their license now, and how many like them are parked still',
+            z.object({ licensed: z.int(), stillParked: z.int() }),
+          ),
+          ...errors(400, 403, 404, 409, 422),
+        },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const { id } = request.params
+      if (!isId('sal', id)) throw notFound('sale')
+      const { productId, keyTypeId } = request.body
+      const product = await requireProduct(services, tenantId, productId)
+      return mendSale(services, id, product, keyTypeId, originOf(request))
     },
   )
 }

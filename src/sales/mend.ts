@@ -1,0 +1,108 @@
+import type { PresentProduct } from '../../projections/products/queries.ts'
+import { findSale, listParkedLike } from '../../projections/sales/queries.ts'
+import { waitOnce } from '../commands/cross-stream/wait-once.ts'
+import { mapItem } from '../commands/integrations/integrations.ts'
+import type { Origin } from '../commands/origin.ts'
+import { changeSale, loadSale } from '../commands/sales.ts'
+import type { KeyType } from '../domain/products/key-type.ts'
+import { findKeyType } from '../domain/products/product.ts'
+import { Refusal } from '../domain/refusal.ts'
+import type { ParkedReason } from '../domain/sales/events.ts'
+import type { KnownSale, SaleCommand } from '../domain/sales/sale.ts'
+import { resolutionAs } from './mapping.ts'
+import { advanceToOutcome } from './outcome.ts'
+import type { ReplayPorts } from './ports.ts'
+import { replaySale } from './replay.ts'
+
+/** Sales that are replayed by one call; further ones stay parked for the next. */
+const mostAtOnce = 100
+
+const mendable: ReadonlySet<ParkedReason> = new Set(['no_mapping', 'product_not_found', 'key_type_not_found'])
+
+/** Whether a parked sale needs nobody but a member who says what was sold. */
+export const isMendable = ({ parked }: Pick<KnownSale, 'parked'>): boolean =>
+  parked !== null && mendable.has(parked.reason)
+
+/**
+ * The provider's id that later sales of the same thing will have as well; undefined where there is none: a session of
+ * stripe without a payment link, or an unknown product of keyledger's that the vendor named.
+ */
+export function itemOf({ provider, sold }: Pick<KnownSale, 'provider' | 'sold'>): string | undefined {
+  if (!('providerProduct' in sold)) return undefined
+  return provider === 'stripe' && !sold.providerProduct.startsWith('plink_')
+    ? undefined
+    : sold.providerProduct
+}
+
+/** The sales that are mended together: this one, and the others that sold the same thing and are parked. */
+export const salesLike = (services: Pick<ReplayPorts, 'db'>, sale: KnownSale) =>
+  listParkedLike(services.db, sale, mostAtOnce)
+
+export type Mended = { licensed: number; stillParked: number }
+
+/**
+ * Says what a parked sale sold: maps it for later sales, where the provider has an id of it, and licenses the sale and
+ * all others like it.
+ * @returns how many sales have their license now, and how many are parked still
+ * @throws Refusal `sale_not_found`, `sale_not_parked`, `mapping_key_type_not_found`, `integration_not_connected`,
+ *   `tenant_suspended`, `tenant_closed`
+ */
+export async function mendSale(
+  services: ReplayPorts,
+  id: string,
+  product: PresentProduct,
+  keyTypeId: string,
+  origin: Origin,
+): Promise<Mended> {
+  const { tenantId } = product
+  const sale = await findSale(services.db, tenantId, id)
+  if (!sale) throw new Refusal('sale_not_found')
+  if (!isMendable(sale)) throw new Refusal('sale_not_parked')
+  const keyType = findKeyType(product, keyTypeId)
+  if (!keyType) throw new Refusal('mapping_key_type_not_found')
+  const item = itemOf(sale)
+  if (item !== undefined) await mapItem(services, product, sale.provider, { item, keyTypeId }, origin)
+  const { items, count } = await salesLike(services, sale)
+  let licensed = 0
+  for (const like of items) {
+    const isLicensed = await (item === undefined
+      ? licenseAs(services, like, product, keyType, origin)
+      : replayed(services, like, origin))
+    if (isLicensed) licensed += 1
+  }
+  return { licensed, stillParked: count - licensed }
+}
+
+async function replayed(
+  services: ReplayPorts,
+  { tenantId, id }: KnownSale,
+  origin: Origin,
+): Promise<boolean> {
+  try {
+    await replaySale(services, tenantId, id, origin)
+    return true
+  } catch (error) {
+    // Another process has licensed it meanwhile.
+    if (error instanceof Refusal && error.code === 'sale_not_parked') return true
+    if (error instanceof Refusal && error.code === 'sale_still_parked') return false
+    throw error
+  }
+}
+
+async function licenseAs(
+  services: ReplayPorts,
+  sale: KnownSale,
+  product: PresentProduct,
+  keyType: KeyType,
+  origin: Origin,
+): Promise<boolean> {
+  const { state, revision } = await loadSale(services, sale)
+  if (state.status !== 'parked') return true
+  const resolution = resolutionAs(product, keyType, state.quantity)
+  const resolve = (at: string): SaleCommand => ({ type: 'ResolveSale', resolution, at })
+  const { outcome } = await waitOnce(services, async (steps) => {
+    const { sale: found } = await changeSale(steps, state, origin, resolve, { state, revision })
+    return advanceToOutcome(steps, found, origin)
+  })
+  return outcome !== 'parked'
+}
