@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import { hasStatus, type LicenseFilter } from './queries.ts'
+import { type LicenseFilter, partsMatching, Values } from './filter.ts'
 
 /**
  * Counts all licenses that match a filter.
@@ -11,12 +11,9 @@ export async function countLicenses(
   filter: LicenseFilter,
   now: string,
 ): Promise<number> {
-  const { rows } = await db.query<{ count: bigint }>(
-    `select count(*) from licenses l
-     where l.tenant_id = $1
-       and ($2::text is null or l.product_id = $2)
-       and ($4::text is null or ${hasStatus} = $4)`,
-    [tenantId, filter.productId ?? null, now, filter.status ?? null],
-  )
+  const values = new Values()
+  const { from, parts } = partsMatching(tenantId, filter, now, values)
+  const counts = parts.map((matching) => `(select count(*) from ${from} where ${matching})`)
+  const { rows } = await db.query<{ count: bigint }>(`select ${counts.join(' + ')} as count`, values.all)
   return Number(rows[0]?.count ?? 0n)
 }

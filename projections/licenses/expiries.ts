@@ -1,7 +1,5 @@
 import type { Pool } from 'pg'
-
-/** An expiry for which no event is recorded yet. A renewal sets a new one; a revoked license has none. */
-const isUnrecorded = 'revoked_at is null and expires_at is not null and ended_at is distinct from expires_at'
+import { isUnrecorded } from './filter.ts'
 
 /** An index of the unrecorded expiries only: most of a million licenses may have none. */
 export const expiriesDdl = `create index licenses_open_ends on licenses (expires_at) where ${isUnrecorded}`

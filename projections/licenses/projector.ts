@@ -12,11 +12,12 @@ import type { Projector } from '../projector.ts'
 import { type Statement, type Statements, writesOf } from '../statements.ts'
 import { activeDevicesDdl, type SeatsChange, writesOfActiveDevices } from './active-devices.ts'
 import { expiriesDdl } from './expiries.ts'
+import { filterDdl, metadataRows } from './filter.ts'
 import { type DeviceRow, deviceColumns, type LicenseRow, licenseColumns, licenseFrom } from './rows.ts'
 
 export const licensesProjector: Projector = {
   name: 'licenses',
-  tables: ['licenses', 'license_keys', 'devices', 'active_devices', 'license_history'],
+  tables: ['licenses', 'license_keys', 'license_metadata', 'devices', 'active_devices', 'license_history'],
   ddl: `
     create table licenses (
       license_id text primary key,
@@ -54,13 +55,13 @@ export const licensesProjector: Projector = {
       metadata json not null,
       created_at timestamptz not null
     ) with (fillfactor = 85);
-    create index licenses_by_age on licenses (tenant_id, created_at desc, license_id desc);
     create index licenses_of_product on licenses (tenant_id, product_id, created_at desc, license_id desc);
     create index licenses_of_subject on licenses (tenant_id, subject_id, created_at desc, license_id desc)
       where subject_id is not null;
     create index licenses_of_customer on licenses (customer_id, created_at desc, license_id desc)
       where customer_id is not null;
     ${expiriesDdl};
+    ${filterDdl};
     -- Every key a license ever had. Only its newest one is current; an older one answers "reminted".
     create table license_keys (
       tenant_id text not null,
@@ -102,7 +103,13 @@ export const licensesProjector: Projector = {
     if (own.length === 0) return []
     const states = await load(db, own)
     const before = new Map(states)
-    const changes: Changes = { licenses: new Set(), seats: new Map(), keys: new Map(), history: [] }
+    const changes: Changes = {
+      licenses: new Set(),
+      seats: new Map(),
+      keys: new Map(),
+      metadata: new Map(),
+      history: [],
+    }
     for (const recorded of own) applyEvent(states, changes, recorded)
     return [...writesOfChanges(states, changes), ...writesOfActiveDevices(seatsChanges(before, states))]
   },
@@ -116,6 +123,8 @@ type Changes = {
   seats: Map<string, { license: IssuedLicense; seats: Map<string, Seat> }>
   /** By tenant, product and key hash: the license that has the key, and whether it is the license's current key. */
   keys: Map<string, { license: IssuedLicense; current: boolean }>
+  /** Licenses with new metadata, and whether they had other metadata before. */
+  metadata: Map<string, { license: IssuedLicense; replaced: boolean }>
   history: object[]
 }
 
@@ -195,6 +204,10 @@ function applyEvent(states: Map<string, State>, changes: Changes, recorded: Reco
     }
     changes.seats.set(id, { license, seats: changed })
   }
+  if (previous?.metadata !== license.metadata) {
+    const replaced = previous !== undefined || changes.metadata.get(id)?.replaced === true
+    changes.metadata.set(id, { license, replaced })
+  }
   if (previous?.keyHash !== license.keyHash) {
     if (previous) changes.keys.set(keyOf(previous), { license: previous, current: false })
     changes.keys.set(keyOf(license), { license, current: true })
@@ -225,7 +238,19 @@ function writesOfChanges(states: ReadonlyMap<string, State>, changes: Changes): 
     ...writesOf('write-licenses', writeLicenses, licenses),
     ...writesOf('write-license-keys', writeKeys, keys),
     ...writesOf('write-devices', writeDevices, devices),
+    ...writesOfMetadata([...changes.metadata.values()]),
     ...writesOfHistory(changes.history),
+  ]
+}
+
+function writesOfMetadata(changed: readonly { license: IssuedLicense; replaced: boolean }[]): Statement[] {
+  const outdated = changed.filter(({ replaced }) => replaced).map(({ license }) => license.licenseId)
+  const rows = changed.flatMap(({ license }) => metadataRows(license))
+  return [
+    ...(outdated.length === 0
+      ? []
+      : [{ name: 'delete-license-metadata', text: deleteMetadata, values: [outdated] }]),
+    ...writesOf('write-license-metadata', writeMetadata, rows),
   ]
 }
 
@@ -259,6 +284,12 @@ const writeKeys = `
   insert into license_keys select * from json_populate_recordset(null::license_keys, $1)
   on conflict (tenant_id, product_id, key_hash) do update set
     license_id = excluded.license_id, current = excluded.current, ending = excluded.ending`
+
+const deleteMetadata = 'delete from license_metadata where license_id = any($1)'
+
+const writeMetadata = `
+  insert into license_metadata select * from json_populate_recordset(null::license_metadata, $1)
+  on conflict do nothing`
 
 const writeDevices = `
   insert into devices select * from json_populate_recordset(null::devices, $1)

@@ -1,7 +1,8 @@
 import type { Pool } from 'pg'
-import type { IssuedLicense, LicenseStatus, Seat } from '../../src/domain/licenses/license.ts'
+import type { IssuedLicense, Seat } from '../../src/domain/licenses/license.ts'
 import { type Keyset, orderOf, type PageOf, pageOf } from '../page.ts'
 import type { Entitling } from './entitlements.ts'
+import { type LicenseFilter, partsMatching, Values } from './filter.ts'
 import {
   type DeviceRow,
   type EntitlingColumns,
@@ -16,10 +17,12 @@ export type LicenseEntry = { license: IssuedLicense; revision: number } & Entitl
 
 type EntryRow = LicenseRow & EntitlingColumns
 
-const entry = `
+const entryOf = (licenses: string) => `
   select l.*, t.entitlements, t.fallback_entitlements, c.overrides
-  from licenses l left join key_types t using (tenant_id, product_id, key_type_id)
+  from ${licenses} l left join key_types t using (tenant_id, product_id, key_type_id)
     left join customers c on c.customer_id = l.customer_id and c.tenant_id = l.tenant_id`
+
+const entry = entryOf('licenses')
 
 function entryFrom(row: EntryRow): LicenseEntry {
   return {
@@ -69,18 +72,6 @@ export async function listSeated(db: Pool, licenseId: string, limit: number): Pr
   return rows.map(seatFrom)
 }
 
-export type LicenseFilter = { productId?: string | undefined; status?: LicenseStatus | undefined }
-
-/** The SQL equivalent of `statusAt` at the moment $3, to filter lists by status. */
-export const hasStatus = `
-  case
-    when l.revoked_at is not null then 'revoked'
-    when l.suspended_at is not null then 'suspended'
-    when l.expires_at is null or $3::timestamptz < l.expires_at then 'active'
-    when l.on_expiry = 'fallback' then 'fallback'
-    else 'expired'
-  end`
-
 /**
  * By age; ties by id.
  * @param now the moment at which statuses are computed
@@ -92,23 +83,18 @@ export async function listLicenses(
   now: string,
   { after, limit, order }: Keyset,
 ): Promise<PageOf<LicenseEntry>> {
-  const { by, past } = orderOf(order, 'l.created_at', 'l.license_id')
+  const values = new Values()
+  const { from, time, id, parts } = partsMatching(tenantId, filter, now, values)
+  const { by, past } = orderOf(order, time, id)
+  const start = after ? ` and ${past(values.add(after.createdAt), values.add(after.id))}` : ''
+  const most = values.add(limit + 1)
+  const pages = parts.map(
+    (matching) => `(select l.* from ${from} where ${matching}${start} order by ${by} limit ${most})`,
+  )
   const { rows } = await db.query<EntryRow>(
-    `${entry}
-     where l.tenant_id = $1
-       and ($2::text is null or l.product_id = $2)
-       and ($4::text is null or ${hasStatus} = $4)
-       and ($5::timestamptz is null or ${past('$5', '$6')})
-     order by ${by} limit $7`,
-    [
-      tenantId,
-      filter.productId ?? null,
-      now,
-      filter.status ?? null,
-      after?.createdAt ?? null,
-      after?.id ?? null,
-      limit + 1,
-    ],
+    `${entryOf(`(${pages.join(' union all ')})`)}
+     order by ${orderOf(order, 'l.created_at', 'l.license_id').by} limit ${most}`,
+    values.all,
   )
   return pageOf(rows.map(entryFrom), limit, ({ license }) => ({
     createdAt: license.createdAt,

@@ -1,6 +1,7 @@
 import type { Pool } from 'pg'
 import { findRevisionsAt, readEffectiveEvents } from '../../../projections/history/queries.ts'
-import { type LicenseEntry, type LicenseFilter, listLicenses } from '../../../projections/licenses/queries.ts'
+import type { LicenseFilter } from '../../../projections/licenses/filter.ts'
+import { type LicenseEntry, listLicenses } from '../../../projections/licenses/queries.ts'
 import type { PageStart } from '../../../projections/page.ts'
 import { absentLicense, evolveLicense, statusAt } from '../../domain/licenses/license.ts'
 import type { Ports } from '../../ports.ts'

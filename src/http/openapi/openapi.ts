@@ -9,6 +9,7 @@ import type { ZodApp } from '../zod-app.ts'
 import { cachedDocument, docsPath } from './documents.ts'
 import { withEveryAnswer } from './every-answer.ts'
 import { withIdempotencyKeys } from './idempotency-keys.ts'
+import { withObjectParameters } from './object-parameters.ts'
 import { withOptionalBodies } from './optional-bodies.ts'
 import { describedWebhooks } from './webhooks.ts'
 
@@ -87,7 +88,9 @@ export async function describeApi(app: FastifyInstance, baseUrl: string): Promis
     },
     ...fastifyZodOpenApiTransformers,
     transformObject: withEveryAnswer(
-      withOptionalBodies(withIdempotencyKeys(fastifyZodOpenApiTransformers.transformObject)),
+      withObjectParameters(
+        withOptionalBodies(withIdempotencyKeys(fastifyZodOpenApiTransformers.transformObject)),
+      ),
     ),
   })
   const icon = readIcon()

@@ -4,8 +4,6 @@ import { requireCustomer } from '../../../commands/customers/customers.ts'
 import { mintLicense } from '../../../commands/licenses/licenses.ts'
 import { momentOf } from '../../../commands/origin.ts'
 import { isId } from '../../../credentials/id.ts'
-import { licenseStatuses } from '../../../domain/licenses/license.ts'
-import { Slug } from '../../../domain/values.ts'
 import { revokeLicense } from '../../../gate/operations/revoke-license.ts'
 import type { ApprovalPorts } from '../../../gate/ports.ts'
 import { type LicenseThen, licenseAsOf, seatsInOrder } from '../../../history/as-of.ts'
@@ -23,6 +21,7 @@ import { readTelemetry } from '../../../usage/device-telemetry.ts'
 import { unknownPerson } from '../../../vault/subjects.ts'
 import { answerPage } from '../page.ts'
 import { requireProduct } from '../products/products.ts'
+import { filterBinding, gatherMetadata, licenseFilterFrom, licenseFilterQuery } from './filters.ts'
 import { licenseIn, mintedOut } from './schemas.ts'
 
 /** @throws Problem 404 for a malformed id, as for an unknown one */
@@ -33,8 +32,7 @@ export function requireLicenseId(text: string): string {
 
 const listQuery = z.strictObject({
   ...pageQuery,
-  product: Slug.optional(),
-  status: z.enum(licenseStatuses).optional(),
+  ...licenseFilterQuery,
 })
 
 export function licenseRoutes(app: ZodApp, services: ApprovalPorts & Ports<'newId'>, cursors: Cursors): void {
@@ -49,6 +47,7 @@ function listRoute(app: ZodApp, services: Ports<'db' | 'now' | 'subjects'>, curs
     '/v1/licenses',
     {
       config: { scope: 'licenses:read' },
+      preValidation: gatherMetadata,
       schema: {
         operationId: 'listLicenses',
         tags: ['Licenses'],
@@ -59,13 +58,13 @@ function listRoute(app: ZodApp, services: Ports<'db' | 'now' | 'subjects'>, curs
     },
     async (request) => {
       const { tenantId } = callerIn(request)
-      const { product: productId, status } = request.query
+      const filter = await licenseFilterFrom(services, tenantId, request.query)
       const now = momentOf(services)
       return answerPage(
         cursors,
-        [tenantId, 'licenses', productId ?? null, status ?? null],
+        [tenantId, 'licenses', ...filterBinding(filter)],
         request.query,
-        (keyset) => listLicenses(services.db, tenantId, { productId, status }, now, keyset),
+        (keyset) => listLicenses(services.db, tenantId, filter, now, keyset),
         async (entries) => {
           const holders = entries.map(({ license }) => license.holder)
           const people = await services.subjects.openPeople(tenantId, holders)

@@ -1,0 +1,75 @@
+import type { preValidationHookHandler } from 'fastify'
+import { z } from 'zod'
+import type { LicenseFilter } from '../../../../projections/licenses/filter.ts'
+import { licenseStatuses } from '../../../domain/licenses/license.ts'
+import { EmailAddress, isStorable, Slug } from '../../../domain/values.ts'
+import { inUtc, momentIn, text } from '../../../http/schemas.ts'
+import type { Ports } from '../../../ports.ts'
+
+const pairs = z
+  .record(
+    z.string().min(1).max(64).refine(isStorable, 'must be well-formed text without NUL'),
+    z.string().max(1024).refine(isStorable, 'must be well-formed text without NUL'),
+  )
+  .refine((given) => Object.keys(given).length <= 10, 'at most 10 pairs')
+
+/** The query parameters that narrow a list of licenses. */
+export const licenseFilterQuery = {
+  product: Slug.optional(),
+  status: z.enum(licenseStatuses).optional(),
+  email: EmailAddress.optional().meta({ description: 'The email address that the license was issued to' }),
+  customer: text(64).optional().meta({ description: 'The id of a customer', example: 'cus_06f5w3k8hx7v' }),
+  created_after: momentIn.optional().meta({ description: 'Created at this time or later' }),
+  created_before: momentIn.optional().meta({ description: 'Created before this time' }),
+  expires_before: momentIn.optional().meta({
+    description: 'Expires before this time, or has expired; without licenses that never expire',
+  }),
+  source: z.enum(['api', 'import', 'sale', 'test']).optional(),
+  test: z.enum(['true', 'false']).optional(),
+  metadata: pairs.optional().meta({
+    description: 'Has these pairs: `metadata[order]=4711`',
+  }),
+}
+
+const Query = z.object(licenseFilterQuery)
+type Query = z.infer<typeof Query>
+
+/** Gathers `metadata[k]=v` into one object, which the query parser leaves as separate parameters. */
+export const gatherMetadata: preValidationHookHandler = (request, _reply, done) => {
+  const query = Object.entries(z.record(z.string(), z.unknown()).parse(request.query))
+  const named = query.flatMap(([name, value]): [string, unknown][] => {
+    const key = /^metadata\[(.*)\]$/su.exec(name)?.[1]
+    return key === undefined ? [] : [[key, value]]
+  })
+  if (named.length > 0) {
+    const others = query.filter(([name]) => !name.startsWith('metadata['))
+    request.query = { ...Object.fromEntries(others), metadata: Object.fromEntries(named) }
+  }
+  done()
+}
+
+/** The filter that a query asks for. A person who is unknown holds no license. */
+export async function licenseFilterFrom(
+  { subjects }: Ports<'subjects'>,
+  tenantId: string,
+  { product, customer, email, test, created_after, created_before, expires_before, ...query }: Query,
+): Promise<LicenseFilter> {
+  return {
+    productId: product,
+    status: query.status,
+    ...(email !== undefined && { subjectId: (await subjects.findSubject(tenantId, email)) ?? '' }),
+    ...(customer !== undefined && { customerId: customer }),
+    ...(created_after !== undefined && { createdAfter: inUtc(created_after) }),
+    ...(created_before !== undefined && { createdBefore: inUtc(created_before) }),
+    ...(expires_before !== undefined && { expiresBefore: inUtc(expires_before) }),
+    ...(query.source !== undefined && { source: query.source }),
+    ...(test !== undefined && { test: test === 'true' }),
+    ...(query.metadata !== undefined && { metadata: query.metadata }),
+  }
+}
+
+/** What a cursor of the list is bound to. */
+export function filterBinding({ productId, status, ...others }: LicenseFilter): readonly unknown[] {
+  const given = Object.entries(others).toSorted(([left], [right]) => (left < right ? -1 : 1))
+  return [productId ?? null, status ?? null, ...(given.length === 0 ? [] : [given])]
+}
