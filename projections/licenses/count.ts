@@ -12,8 +12,8 @@ export async function countLicenses(
   now: string,
 ): Promise<number> {
   const values = new Values()
-  const { from, parts } = partsMatching(tenantId, filter, now, values)
-  const counts = parts.map((matching) => `(select count(*) from ${from} where ${matching})`)
+  const { parts } = partsMatching(tenantId, filter, now, values)
+  const counts = parts.map(({ from, where }) => `(select count(*) from ${from} where ${where})`)
   const { rows } = await db.query<{ count: bigint }>(`select ${counts.join(' + ')} as count`, values.all)
   return Number(rows[0]?.count ?? 0n)
 }

@@ -1,4 +1,4 @@
-import { sha256 } from '../../src/credentials/sha256.ts'
+import { hash } from 'node:crypto'
 import type { IssuedLicense, LicenseStatus } from '../../src/domain/licenses/license.ts'
 
 /** What licenses are listed by; omitted fields do not narrow the list. */
@@ -34,12 +34,13 @@ export const isUnrecorded =
   'revoked_at is null and expires_at is not null and ended_at is distinct from expires_at'
 
 /**
- * Few of a tenant's licenses may have a status, and few of its licenses may match the other columns. So the index by
- * age holds these columns too: what does not match is passed over without reading its row.
+ * Any of a tenant's licenses may be the few that match, so each filter has an index in the order of the list. The index
+ * by age holds the expiry too: licenses that expire later are passed over without reading their rows.
  */
 export const filterDdl = `
-  create index licenses_by_age on licenses
-    (tenant_id, created_at desc, license_id desc, expires_at, source, test);
+  create index licenses_by_age on licenses (tenant_id, created_at desc, license_id desc, expires_at);
+  create index licenses_by_source on licenses (tenant_id, source, created_at desc, license_id desc);
+  create index licenses_for_tests on licenses (tenant_id, created_at desc, license_id desc) where test;
   create index licenses_by_status on licenses
     (tenant_id, (${recordedStatus}), created_at desc, license_id desc);
   -- Each pair of metadata by its hash, since a pair may be longer than an index entry.
@@ -53,7 +54,8 @@ export const filterDdl = `
   create index licenses_by_metadata on license_metadata (tenant_id, pair, created_at desc, license_id desc)`
 
 /** How a pair of metadata is named in the index. */
-const pairOf = (key: string, value: string): string => sha256(JSON.stringify([key, value])).slice(0, 32)
+const pairOf = (key: string, value: string): string =>
+  hash('sha256', JSON.stringify([key, value])).slice(0, 32)
 
 /** The rows of `license_metadata` for a license. */
 export const metadataRows = ({ tenantId, licenseId, createdAt, metadata }: IssuedLicense): object[] =>
@@ -84,7 +86,7 @@ export function partsMatching(
   { status, metadata = {}, ...filter }: LicenseFilter,
   now: string,
   values: Values,
-): { from: string; time: string; id: string; parts: string[] } {
+): { time: string; id: string; parts: { from: string; where: string }[] } {
   const tenant = values.add(tenantId)
   const all = [`l.tenant_id = ${tenant}`]
   const narrow = (value: unknown, condition: (parameter: string) => string) => {
@@ -97,39 +99,48 @@ export function partsMatching(
   narrow(filter.createdBefore, (time) => `l.created_at < ${time}::timestamptz`)
   narrow(filter.expiresBefore, (time) => `l.expires_at < ${time}::timestamptz`)
   narrow(filter.source, (source) => `l.source = ${source}`)
-  narrow(filter.test, (test) => `l.test = ${test}::boolean`)
+  // A parameter would hide that the index of test licenses applies.
+  if (filter.test !== undefined) all.push(filter.test ? 'l.test' : 'not l.test')
   const [first, ...others] = Object.entries(metadata).map(([key, value]) => values.add(pairOf(key, value)))
   for (const pair of others) {
     all.push(`exists (select from license_metadata o where o.license_id = l.license_id and o.pair = ${pair})`)
   }
-  const statuses = status === undefined ? [] : statusParts(status, () => `${values.add(now)}::timestamptz`)
-  const parts = statuses.length === 0 ? [all] : statuses.map((condition) => [...all, condition])
-  const where = parts.map((conditions) => conditions.join(' and '))
+  const statuses =
+    status === undefined ? [whole] : statusParts(status, () => `${values.add(now)}::timestamptz`)
+  const of = (conditions: string[]) => [...all, ...conditions].join(' and ')
   if (first === undefined) {
-    return { from: 'licenses l', time: 'l.created_at', id: 'l.license_id', parts: where }
+    const parts = statuses.map(({ from, conditions }) => ({ from: `${from} l`, where: of(conditions) }))
+    return { time: 'l.created_at', id: 'l.license_id', parts }
   }
-  return {
-    from: 'license_metadata m join licenses l on l.license_id = m.license_id',
-    time: 'm.created_at',
-    id: 'm.license_id',
-    parts: where.map((conditions) => `m.tenant_id = ${tenant} and m.pair = ${first} and ${conditions}`),
-  }
+  const parts = statuses.map(({ from, conditions }) => ({
+    from: `license_metadata m join ${from} l on l.license_id = m.license_id`,
+    where: `m.tenant_id = ${tenant} and m.pair = ${first} and ${of(conditions)}`,
+  }))
+  return { time: 'm.created_at', id: 'm.license_id', parts }
 }
 
+type StatusPart = { from: string; conditions: string[] }
+const whole: StatusPart = { from: 'licenses', conditions: [] }
+
 /** The SQL equivalent of `statusAt`: those whose status is recorded, and those whose expiry is not recorded yet. */
-function statusParts(status: LicenseStatus, now: () => string): string[] {
+function statusParts(status: LicenseStatus, now: () => string): StatusPart[] {
   const recorded = `${recordedStatus} = '${status}'`
   switch (status) {
     case 'revoked':
     case 'suspended':
-      return [recorded]
+      return [{ ...whole, conditions: [recorded] }]
     case 'active':
-      return [`${recorded} and (l.expires_at is null or ${now()} < l.expires_at)`]
+      return [{ ...whole, conditions: [recorded, `(l.expires_at is null or ${now()} < l.expires_at)`] }]
     case 'expired':
     case 'fallback': {
+      const isOver = `expires_at <= ${now()}`
+      // `offset 0`: always read by the index of unrecorded expiries, of which few are over.
+      const due = `(select * from licenses where ${isUnrecorded} and ${isOver} offset 0)`
       const isKind = `l.on_expiry ${status === 'fallback' ? '=' : '<>'} 'fallback'`
-      const isOver = `l.expires_at <= ${now()}`
-      return [`${recorded} and ${isOver}`, `${isUnrecorded} and l.suspended_at is null and ${isOver} and ${isKind}`]
+      return [
+        { ...whole, conditions: [recorded, isOver] },
+        { from: due, conditions: ['l.suspended_at is null', isKind] },
+      ]
     }
   }
 }

@@ -84,12 +84,12 @@ export async function listLicenses(
   { after, limit, order }: Keyset,
 ): Promise<PageOf<LicenseEntry>> {
   const values = new Values()
-  const { from, time, id, parts } = partsMatching(tenantId, filter, now, values)
+  const { time, id, parts } = partsMatching(tenantId, filter, now, values)
   const { by, past } = orderOf(order, time, id)
   const start = after ? ` and ${past(values.add(after.createdAt), values.add(after.id))}` : ''
   const most = values.add(limit + 1)
   const pages = parts.map(
-    (matching) => `(select l.* from ${from} where ${matching}${start} order by ${by} limit ${most})`,
+    ({ from, where }) => `(select l.* from ${from} where ${where}${start} order by ${by} limit ${most})`,
   )
   const { rows } = await db.query<EntryRow>(
     `${entryOf(`(${pages.join(' union all ')})`)}
