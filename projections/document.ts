@@ -35,11 +35,15 @@ export async function applyToDocuments<State>(
   return writesOfDocuments(model, await changedDocuments(db, model, entries))
 }
 
-/** The changed documents, as they are after the events. */
+/**
+ * The changed documents, as they are after the events.
+ * @param onEvent is called for each event that changes a document, with its state before and after
+ */
 export async function changedDocuments<State>(
   db: Statements,
   model: DocumentModel<State>,
   entries: readonly Recorded[],
+  onEvent?: (before: State, after: State) => void,
 ): Promise<Document<State>[]> {
   const own = entries.filter(({ category }) => category === model.category)
   if (own.length === 0) return []
@@ -49,7 +53,9 @@ export async function changedDocuments<State>(
     const { stream, revision } = recorded
     const before = documents.get(stream)
     if (before && before.revision >= revision) continue
-    const after = { stream, revision, state: model.evolve(before?.state ?? model.absent, recorded) }
+    const state = before?.state ?? model.absent
+    const after = { stream, revision, state: model.evolve(state, recorded) }
+    onEvent?.(state, after.state)
     documents.set(stream, after)
     changed.set(stream, after)
   }

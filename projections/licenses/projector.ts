@@ -8,6 +8,12 @@ import {
 } from '../../src/domain/licenses/license.ts'
 import type { Recorded } from '../../src/domain/recorded.ts'
 import { historyDdl, historyRow, writesOfHistory } from '../history/table.ts'
+import {
+  countLicenseEvent,
+  type LicenseCounts,
+  licenseInsightsDdl,
+  writesOfLicenseCounts,
+} from '../insights/licenses.ts'
 import type { Projector } from '../projector.ts'
 import { type Statement, type Statements, writesOf } from '../statements.ts'
 import { activeDevicesDdl, type SeatsChange, writesOfActiveDevices } from './active-devices.ts'
@@ -17,7 +23,16 @@ import { type DeviceRow, deviceColumns, type LicenseRow, licenseColumns, license
 
 export const licensesProjector: Projector = {
   name: 'licenses',
-  tables: ['licenses', 'license_keys', 'license_metadata', 'devices', 'active_devices', 'license_history'],
+  tables: [
+    'licenses',
+    'license_keys',
+    'license_metadata',
+    'devices',
+    'active_devices',
+    'license_history',
+    'license_days',
+    'license_ends',
+  ],
   ddl: `
     create table licenses (
       license_id text primary key,
@@ -97,6 +112,7 @@ export const licensesProjector: Projector = {
     create index devices_by_own_id on devices (tenant_id, device_id, activated_at desc);
     create index devices_by_any_name on devices (tenant_id, lower(name) text_pattern_ops);
     ${activeDevicesDdl};
+    ${licenseInsightsDdl};
     ${historyDdl}`,
   async apply(db, entries) {
     const own = entries.filter((entry) => entry.category === 'license')
@@ -109,6 +125,7 @@ export const licensesProjector: Projector = {
       keys: new Map(),
       metadata: new Map(),
       history: [],
+      counts: { days: [], ends: [] },
     }
     for (const recorded of own) applyEvent(states, changes, recorded)
     return [...writesOfChanges(states, changes), ...writesOfActiveDevices(seatsChanges(before, states))]
@@ -126,6 +143,7 @@ type Changes = {
   /** Licenses with new metadata, and whether they had other metadata before. */
   metadata: Map<string, { license: IssuedLicense; replaced: boolean }>
   history: object[]
+  counts: LicenseCounts
 }
 
 const idOf = ({ stream }: RecordedLicense): string => stream.slice('license-'.length)
@@ -195,6 +213,7 @@ function applyEvent(states: Map<string, State>, changes: Changes, recorded: Reco
   states.set(id, { license, revision, moment })
   changes.licenses.add(id)
   changes.history.push(historyRow(recorded, license.status === 'issued' ? license.seatsUsed : 0, moment))
+  countLicenseEvent(changes.counts, before?.license, license, event)
   if (license.status === 'absent') return
   const previous = before?.license.status === 'issued' ? before.license : undefined
   if (previous?.seats !== license.seats) {
@@ -240,6 +259,7 @@ function writesOfChanges(states: ReadonlyMap<string, State>, changes: Changes): 
     ...writesOf('write-devices', writeDevices, devices),
     ...writesOfMetadata([...changes.metadata.values()]),
     ...writesOfHistory(changes.history),
+    ...writesOfLicenseCounts(changes.counts),
   ]
 }
 

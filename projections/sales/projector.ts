@@ -1,5 +1,7 @@
 import { nextStep, type Sale, sales } from '../../src/domain/sales/sale.ts'
-import { applyToDocuments, type DocumentModel, evolvedBy } from '../document.ts'
+import { changedDocuments, type DocumentModel, evolvedBy, writesOfDocuments } from '../document.ts'
+import { saleCounts, saleInsightsDdl, writesOfSaleCounts } from '../insights/sales.ts'
+import type { CountRow } from '../insights/summed.ts'
 import type { Projector } from '../projector.ts'
 
 const model: DocumentModel<Sale> = {
@@ -24,7 +26,7 @@ const model: DocumentModel<Sale> = {
 
 export const salesProjector: Projector = {
   name: 'sales',
-  tables: ['sales'],
+  tables: ['sales', 'sale_days'],
   ddl: `
     create table sales (
       stream text primary key,
@@ -47,6 +49,13 @@ export const salesProjector: Projector = {
     create index sales_of_nobody on sales (tenant_id, received_at desc, id desc) where subject_id is null;
     create index sales_parked on sales (tenant_id, received_at desc, id desc) where status = 'parked';
     -- What a reaction goes on with; next to nothing stands in it for long.
-    create index sales_open on sales (received_at) where open`,
-  apply: (db, entries) => applyToDocuments(db, model, entries),
+    create index sales_open on sales (received_at) where open;
+    ${saleInsightsDdl}`,
+  async apply(db, entries) {
+    const counts: CountRow[] = []
+    const changed = await changedDocuments(db, model, entries, (before, after) => {
+      counts.push(...saleCounts(before, after))
+    })
+    return [...writesOfDocuments(model, changed), ...writesOfSaleCounts(counts)]
+  },
 }

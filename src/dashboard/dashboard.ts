@@ -18,6 +18,7 @@ import { noteFreshness } from './frame/freshness.ts'
 import { queryOf } from './frame/lists.ts'
 import { pagesOf, partsOf } from './frame/page.ts'
 import { homePage } from './home/route.ts'
+import { insightPages } from './insights/route.ts'
 import { integrationPages } from './integrations/route.ts'
 import { licenseActions } from './license/actions-route.ts'
 import { evidencePage } from './license/evidence-route.ts'
@@ -107,6 +108,7 @@ function routes(app: FastifyInstance, context: PageContext): void {
   licensePage(app, context)
   licenseActions(app, context)
   evidencePage(app, context)
+  insightPages(app, context)
   deviceListPage(app, context)
   refusalsPage(app, context)
   salePages(app, context)

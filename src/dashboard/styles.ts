@@ -12,6 +12,7 @@ const files = [
   'approvals/approvals.css',
   'frame/plots.css',
   'frame/top.css',
+  'insights/insights.css',
   'license/license.css',
   'system/system.css',
   'frame/screens.css',

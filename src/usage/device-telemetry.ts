@@ -99,15 +99,33 @@ export function createDeviceTelemetry(
   }
 }
 
+/**
+ * Devices that report for the first time are counted by their version. Both tables are written in the order of their keys,
+ * so that concurrent statements do not deadlock.
+ */
+const writeSql = `
+  with written as (
+    insert into usage.device_telemetry as t
+    select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::timestamptz[])
+    order by 1
+    on conflict (instance_id) do update set app_version = excluded.app_version,
+      sdk_version = excluded.sdk_version, platform = excluded.platform, sdk = excluded.sdk,
+      seen_at = excluded.seen_at
+    where t.seen_at <= excluded.seen_at
+    returning license_id, app_version, platform, seen_at, xmax = 0 as is_new
+  )
+  insert into usage.app_versions as v
+  select l.tenant_id, (w.seen_at at time zone 'UTC')::date, l.product_id, coalesce(w.app_version, ''),
+    coalesce(w.platform, ''), count(*)
+  from written w join licenses l using (license_id)
+  where w.is_new and not l.test
+  group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
+  on conflict (tenant_id, day, product_id, app_version, platform) do update set devices = v.devices + excluded.devices`
+
 async function writeBatch(db: Pool, batch: readonly (readonly [string, Pending])[]): Promise<void> {
   await db.query({
     name: 'note-device-telemetry',
-    text: `insert into usage.device_telemetry as t
-           select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::timestamptz[])
-           on conflict (instance_id) do update set app_version = excluded.app_version,
-             sdk_version = excluded.sdk_version, platform = excluded.platform, sdk = excluded.sdk,
-             seen_at = excluded.seen_at
-           where t.seen_at <= excluded.seen_at`,
+    text: writeSql,
     values: [
       batch.map(([instanceId]) => instanceId),
       batch.map(([, { licenseId }]) => licenseId),

@@ -172,6 +172,7 @@ const knownOnly = `
 
 /** In key order, so that concurrent statements do not deadlock. */
 const upsertInstalls = (which: string) => `
+  with written as (
   insert into usage.installs as i
   select * from json_populate_recordset(null::usage.installs, $1) s ${which}
   order by tenant_id, product_id, instance_id
@@ -182,15 +183,37 @@ const upsertInstalls = (which: string) => `
     sdk_version = coalesce(excluded.sdk_version, i.sdk_version),
     platform = coalesce(excluded.platform, i.platform),
     sdk = coalesce(excluded.sdk, i.sdk),
-    last_seen_at = greatest(excluded.last_seen_at, i.last_seen_at)`
+    last_seen_at = greatest(excluded.last_seen_at, i.last_seen_at)
+  returning tenant_id, product_id, state, first_seen_at, xmax = 0 as is_new
+  )
+  insert into usage.trial_days as d
+  select tenant_id, (first_seen_at at time zone 'UTC')::date, product_id, count(*), 0
+  from written where is_new and state = 'trial'
+  group by 1, 2, 3 order by 1, 2, 3
+  on conflict (tenant_id, day, product_id) do update set started = d.started + excluded.started`
+
+/** The first license of an install counts as a conversion if the install was on trial, or past it. */
+const conversionsSql = `
+  with before as (
+    select i.tenant_id, i.product_id, i.instance_id, i.state, i.converted_at, c.at
+    from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[]) as c (tenant_id, product_id, instance_id, at)
+    join usage.installs i using (tenant_id, product_id, instance_id)
+    order by tenant_id, product_id, instance_id
+    for update of i
+  ), written as (
+    update usage.installs i set converted_at = b.at from before b
+    where (i.tenant_id, i.product_id, i.instance_id) = (b.tenant_id, b.product_id, b.instance_id)
+  )
+  insert into usage.trial_days as d
+  select tenant_id, (at at time zone 'UTC')::date, product_id, 0, count(*)
+  from before where converted_at is null and state in ('trial', 'expired')
+  group by 1, 2, 3 order by 1, 2, 3
+  on conflict (tenant_id, day, product_id) do update set converted = d.converted + excluded.converted`
 
 async function writeConversions(db: Pool, conversions: readonly (Install & { at: Date })[]): Promise<void> {
   await db.query({
     name: 'write-conversions',
-    text: `update usage.installs i set converted_at = c.at
-           from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[])
-             as c (tenant_id, product_id, instance_id, at)
-           where (i.tenant_id, i.product_id, i.instance_id) = (c.tenant_id, c.product_id, c.instance_id)`,
+    text: conversionsSql,
     values: [
       conversions.map(({ tenantId }) => tenantId),
       conversions.map(({ productId }) => productId),

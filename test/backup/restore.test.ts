@@ -128,6 +128,7 @@ test('every durable table is either included in backups or excluded', async () =
   const kept = backup.manifest.tables.map(({ name }) => name)
   expect([...kept, ...Object.keys(excludedTables)].sort()).toStrictEqual(all)
   expect(kept).toStrictEqual([
+    'usage.app_versions',
     'usage.device_telemetry',
     'usage.hourly',
     'usage.ignored_tests',
@@ -136,6 +137,7 @@ test('every durable table is either included in backups or excluded', async () =
     'usage.refusals',
     'usage.refused_calls',
     'usage.token_use',
+    'usage.trial_days',
     'usage.unknown_keys',
     'usage.unlicensed',
     'vault.idempotency',

@@ -89,6 +89,7 @@ export async function makeAcme({ api }: Pick<TestDashboard, 'api'>): Promise<Acm
     paths: {
       home: '/dashboard',
       devices: '/dashboard/devices',
+      insights: '/dashboard/insights',
       audit: '/dashboard/audit',
       system: '/dashboard/system',
       approvals: '/dashboard/approvals',

@@ -1,7 +1,7 @@
 /** Guarantee: a reader of RFC 4180 reads what was written, and no spreadsheet runs any of it. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { csvLine } from '../../src/api/management/licenses/csv.ts'
+import { csvLine } from '../../src/http/csv.ts'
 import { parseCsv } from './parse-csv.ts'
 
 describe('a cell', () => {

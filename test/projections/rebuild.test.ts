@@ -88,7 +88,9 @@ test('a verify until a time reports what has changed since, and nothing before',
   ledger.clock.advance(1000)
   await scenario.run({ do: 'mint', keyType: 0, seats: 2, person: false })
   const { differences } = await verify(ledger.db, log, () => undefined, until)
-  expect(new Set(differences.map(({ side }) => side))).toStrictEqual(new Set(['only in live']))
+  // A count that has changed since differs on both sides.
+  const uncounted = differences.filter(({ table }) => !/^license_(?:days|ends)$/.test(table))
+  expect(new Set(uncounted.map(({ side }) => side))).toStrictEqual(new Set(['only in live']))
   expect(differences.map(({ table }) => table)).toContain('licenses')
   expect((await verified()).differences).toStrictEqual([])
 })

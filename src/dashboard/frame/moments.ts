@@ -41,6 +41,10 @@ const hour = new Intl.DateTimeFormat('en-GB', {
   timeZone: 'UTC',
 })
 
+/** A day or an hour in UTC, in plain text: `21 Nov 2026`, `21 Nov, 09:00 UTC`. */
+export const whenWords = (at: string, by: 'day' | 'hour'): string =>
+  by === 'day' ? day.format(new Date(at)) : `${hour.format(new Date(at))} UTC`
+
 const units = [
   ['day', 86_400_000],
   ['hour', 3_600_000],

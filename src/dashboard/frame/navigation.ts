@@ -7,6 +7,7 @@ export type NavItem =
   | 'licenses'
   | 'customers'
   | 'sales'
+  | 'insights'
   | 'devices'
   | 'refusals'
   | 'deliveries'
@@ -52,6 +53,7 @@ const groups: readonly NavGroup[] = [
   {
     title: 'Watch',
     entries: [
+      { item: 'insights', label: 'Insights', href: '/dashboard/insights' },
       { item: 'devices', label: 'Devices', href: '/dashboard/devices' },
       { item: 'refusals', label: 'Refusals', href: '/dashboard/refusals' },
       { item: 'deliveries', label: 'Deliveries', href: '/dashboard/deliveries' },

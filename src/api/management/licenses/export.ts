@@ -3,12 +3,12 @@ import { z } from 'zod'
 import type { OpenedLicense } from '../../../commands/licenses/pages.ts'
 import { exportLicenses, type LicenseExport } from '../../../gate/operations/export-licenses.ts'
 import type { ApprovalPorts } from '../../../gate/ports.ts'
+import { type Cell, csvLine } from '../../../http/csv.ts'
 import { gatedRoute } from '../../../http/gate.ts'
 import { type licenseOut, licenseView } from '../../../http/license.ts'
 import { errors } from '../../../http/schemas.ts'
 import { refuseHead } from '../../../http/wrong-method.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
-import { type Cell, csvLine } from './csv.ts'
 
 type License = z.infer<typeof licenseOut>
 

@@ -1,0 +1,60 @@
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { momentOf } from '../../commands/origin.ts'
+import { csvLine } from '../../http/csv.ts'
+import { notFound } from '../../http/problem.ts'
+import { productChoices } from '../frame/lists.ts'
+import { pageRoute } from '../frame/page-route.ts'
+import type { PageContext } from '../page-context.ts'
+import { principalOf } from '../session/principal.ts'
+import { csvTables } from './csv.ts'
+import { readFigures } from './figures.ts'
+import { rangeOf } from './range.ts'
+import { insightsView } from './view.ts'
+
+/** Sales, licenses, versions and trials in a range of days, as plots, as tables and as files. */
+export function insightPages(app: FastifyInstance, { services, show }: PageContext): void {
+  app.get('/insights', pageRoute({ page: 'member' }), async (request, reply) => {
+    const { tenantId } = principalOf(request)
+    const range = rangeOf(request.query, momentOf(services))
+    const [figures, products] = await Promise.all([
+      readFigures(services, tenantId, range),
+      productChoices(services, tenantId),
+    ])
+    return show(
+      reply,
+      {
+        title: 'Insights',
+        nav: 'insights',
+        content: (view) => insightsView(view, { range, figures, products }),
+      },
+      range.problem === undefined ? 200 : 422,
+    )
+  })
+
+  app.get('/insights/:file', pageRoute({ page: 'member' }), async (request, reply) => {
+    const table = tableOf(request.params)
+    const range = rangeOf(request.query, momentOf(services))
+    const figures = await readFigures(services, principalOf(request).tenantId, range)
+    const name = `${table}-${range.days.from}-${range.days.to}.csv`
+    return reply
+      .type('text/csv; charset=utf-8')
+      .header('content-disposition', `attachment; filename="${name}"`)
+      .send(csvTables[table](figures).map(csvLine).join(''))
+  })
+}
+
+const files = {
+  'sales.csv': 'sales',
+  'licenses.csv': 'licenses',
+  'versions.csv': 'versions',
+  'trials.csv': 'trials',
+} as const
+const Params = z.object({ file: z.enum(['sales.csv', 'licenses.csv', 'versions.csv', 'trials.csv']) })
+
+/** @throws Problem 404 */
+function tableOf(params: unknown): keyof typeof csvTables {
+  const { success, data } = Params.safeParse(params)
+  if (!success) throw notFound('file')
+  return files[data.file]
+}
