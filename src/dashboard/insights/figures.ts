@@ -10,6 +10,7 @@ import {
   type TrialDay,
   type VersionCount,
 } from '../../../projections/insights/queries.ts'
+import type { PresentProduct } from '../../../projections/products/queries.ts'
 import type { Ports } from '../../ports.ts'
 import type { ChosenRange } from './range.ts'
 
@@ -23,6 +24,13 @@ export type Figures = {
   versions: readonly VersionCount[]
   /** Every day of the range. */
   trials: readonly TrialDay[]
+}
+
+/** What the parts of the page are made from. */
+export type Insights = {
+  range: ChosenRange
+  figures: Figures
+  products: readonly PresentProduct[]
 }
 
 export async function readFigures(

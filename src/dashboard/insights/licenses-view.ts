@@ -2,8 +2,8 @@ import { type Html, html } from '../../html.ts'
 import { utcDayOf } from '../frame/moments.ts'
 import { empty, section, table } from '../frame/parts.ts'
 import { barPlot } from '../frame/plots.ts'
+import type { Insights } from './figures.ts'
 import { asTable, card, counted, csvLink } from './parts.ts'
-import type { Insights } from './view.ts'
 
 const total = <Row>(rows: readonly Row[], of: (row: Row) => number): number =>
   rows.reduce((sum, row) => sum + of(row), 0)

@@ -1,17 +1,10 @@
-import type { PresentProduct } from '../../../projections/products/queries.ts'
 import { type Html, html } from '../../html.ts'
 import type { View } from '../frame/page.ts'
 import { heading, notice } from '../frame/parts.ts'
-import type { Figures } from './figures.ts'
+import type { Insights } from './figures.ts'
 import { licensesPart, trialsPart, versionsPart } from './licenses-view.ts'
 import { type ChosenRange, lengths } from './range.ts'
 import { salesPart } from './sales-view.ts'
-
-export type Insights = {
-  range: ChosenRange
-  figures: Figures
-  products: readonly PresentProduct[]
-}
 
 /** The page of figures. */
 export function insightsView(_view: View, insights: Insights): Html {
