@@ -13,7 +13,7 @@ export const licenseInsightsDdl = `
       renewed int not null,
       primary key (tenant_id, day, product_id)
     );
-    -- Licenses that are not revoked, by the day in UTC on which they expire; infinity for those that never do.
+    -- Licenses that are neither revoked nor suspended, by the day in UTC on which they expire; infinity for those that never do.
     create table license_ends (
       tenant_id text not null,
       expires_on date not null,
@@ -57,7 +57,8 @@ function dayCountsOf({ type }: LicenseEvent): { issued: number; renewed: number 
 
 /** The day on which it expires; undefined for a license that does not count. */
 function endOf(license: License): string | undefined {
-  if (license.status !== 'issued' || license.revokedAt !== null) return undefined
+  if (license.status !== 'issued' || license.revokedAt !== null || license.suspendedAt !== null)
+    return undefined
   return license.expiresAt === null ? 'infinity' : utcDate(license.expiresAt)
 }
 
