@@ -37,9 +37,15 @@ export type SaleFilter = {
   provider?: Provider | undefined
   productId?: string | undefined
   licenseId?: string | undefined
+  /** The sales of the customer's licenses, and those to the same person. */
+  customer?: { customerId: string; subjectId: string } | undefined
   /** `holder`: only sales whose license has no known holder. */
   needs?: 'holder' | undefined
 }
+
+const ofCustomer = `and (s.subject_id = $10 or s.license_id in (
+  select license_id from licenses where tenant_id = $1 and customer_id = $9
+))`
 
 /** Newest first; ties by id, descending. */
 export async function listSales(
@@ -57,6 +63,7 @@ export async function listSales(
        and ($4::text is null or product_id = $4)
        and ($5::text is null or license_id = $5)
        ${filter.needs === 'holder' ? `and ${needsHolder}` : ''}
+       ${filter.customer === undefined ? '' : ofCustomer}
        and ($6::timestamptz is null or ${past('$6', '$7')})
      order by ${by} limit $8`,
     [
@@ -68,6 +75,7 @@ export async function listSales(
       after?.createdAt ?? null,
       after?.id ?? null,
       limit + 1,
+      ...(filter.customer === undefined ? [] : [filter.customer.customerId, filter.customer.subjectId]),
     ],
   )
   return pageOf(

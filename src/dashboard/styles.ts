@@ -9,6 +9,7 @@ const files = [
   'frame/forms.css',
   'frame/copy.css',
   'products/products.css',
+  'customers/customers.css',
   'approvals/approvals.css',
   'frame/plots.css',
   'frame/top.css',

@@ -47,6 +47,7 @@ export type RefusalCode =
   | 'scope_not_grantable'
   | 'customer_exists'
   | 'customer_not_found'
+  | 'customer_erased'
   | 'license_of_another_customer'
   | 'subject_not_found'
   | 'subject_is_member'

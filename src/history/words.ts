@@ -10,6 +10,7 @@ export const publicNames = {
   LicenseReminted: 'license.reminted',
   LicenseRevoked: 'license.revoked',
   CustomerLinked: 'license.linked',
+  CustomerUnlinked: 'license.unlinked',
   LicenseRenewed: 'license.renewed',
   LicenseTermsChanged: 'license.updated',
   LicenseEdited: 'license.updated',
@@ -50,6 +51,8 @@ export function wordsOf(event: LicenseEvent, deviceName: string | null): string 
       return withReason('Revoked', event.data)
     case 'CustomerLinked':
       return `Linked to the customer ${event.data.customerId}`
+    case 'CustomerUnlinked':
+      return `Unlinked from the customer ${event.data.customerId}`
     case 'LicenseRenewed':
       return `Renewed until ${momentWords(event.data.expiresAt)}`
     case 'LicenseExpired':

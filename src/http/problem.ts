@@ -97,6 +97,7 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
   scope_not_grantable: [422, 'these scopes were not requested, or your role cannot grant them'],
   customer_exists: [409, 'this customer already exists'],
   customer_not_found: [404, 'customer not found'],
+  customer_erased: [409, 'the person behind this customer was erased; create another customer'],
   sdk_key_lost: [409, 'the SDK key can no longer be shown; rotate it'],
   webhook_target_not_https: [422, 'url must begin with https://'],
   webhook_target_has_credentials: [

@@ -162,6 +162,34 @@ export const places: [what: string, status: number, request: (which: Which, thin
     }),
   ],
   [
+    'changing a customer',
+    404,
+    (which, owned) => ({
+      method: 'PATCH',
+      url: `/v1/customers/${customerId(which, owned)}`,
+      body: { name: 'Mallory' },
+    }),
+  ],
+  [
+    'unlinking a license from a customer',
+    404,
+    (which, owned) => ({
+      method: 'POST',
+      url: `/v1/customers/${customerId(which, owned)}/unlink-license`,
+      body: { licenseId: owned.license.id },
+    }),
+  ],
+  [
+    'listing the licenses of a customer',
+    404,
+    (which, owned) => ({ method: 'GET', url: `/v1/customers/${customerId(which, owned)}/licenses` }),
+  ],
+  [
+    'listing the sales of a customer',
+    404,
+    (which, owned) => ({ method: 'GET', url: `/v1/customers/${customerId(which, owned)}/sales` }),
+  ],
+  [
     'overriding the entitlements of a customer',
     404,
     (which, owned) => ({

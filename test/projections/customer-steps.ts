@@ -1,10 +1,12 @@
 import fc from 'fast-check'
 import { issueCheckoutKey, revealSdkKey, rotateSdkKey } from '../../src/commands/client-keys.ts'
 import {
+  changeCustomer,
   createCustomer,
   linkLicense,
   replaceOverrides,
   requireCustomer,
+  unlinkLicense,
 } from '../../src/commands/customers/customers.ts'
 import { eraseSubject } from '../../src/commands/customers/erasure.ts'
 import { removeWebhook, setWebhook } from '../../src/commands/webhooks.ts'
@@ -14,7 +16,9 @@ import { origin, type TestLedger } from '../harness/ledger.ts'
 export type CustomerStep =
   | { do: 'add customer' }
   | { do: 'erase customer'; customer: number }
+  | { do: 'change customer'; customer: number; address: number }
   | { do: 'link license'; customer: number; license: number }
+  | { do: 'unlink license'; customer: number; license: number }
   | { do: 'override'; customer: number; entitlement: string; effect: 'grant' | 'revoke'; days: number | null }
   | { do: 'reveal sdk key' | 'rotate sdk key'; operation: number }
   | { do: 'issue checkout key' }
@@ -26,7 +30,12 @@ const some = fc.nat({ max: 3 })
 export const anyCustomerStep: fc.Arbitrary<CustomerStep> = fc.oneof(
   fc.record({ do: fc.constantFrom('add customer' as const, 'issue checkout key' as const) }),
   fc.record({ do: fc.constant('erase customer' as const), customer: some }),
-  fc.record({ do: fc.constant('link license' as const), customer: some, license: some }),
+  fc.record({ do: fc.constant('change customer' as const), customer: some, address: some }),
+  fc.record({
+    do: fc.constantFrom('link license' as const, 'unlink license' as const),
+    customer: some,
+    license: some,
+  }),
   fc.record({
     do: fc.constant('override' as const),
     customer: some,
@@ -62,6 +71,11 @@ export function customerStepRunner({ services, clock }: TestLedger, tenantId: st
       return eraseSubject(services, tenantId, customer.subjectId, origin)
     }
     if (step.do === 'link license') return linkLicense(services, tenantId, id, licenseId, origin)
+    if (step.do === 'unlink license') return unlinkLicense(services, tenantId, id, licenseId, origin)
+    if (step.do === 'change customer') {
+      const email = `${tenantId}-${step.address}@example.com`
+      return changeCustomer(services, tenantId, id, { email }, origin)
+    }
     const { entitlement, effect, days } = step
     const expiresAt =
       days === null ? {} : { expiresAt: new Date(clock.now().getTime() + days * day).toISOString() }
@@ -80,6 +94,8 @@ export function customerStepRunner({ services, clock }: TestLedger, tenantId: st
       }
       case 'erase customer':
       case 'link license':
+      case 'unlink license':
+      case 'change customer':
       case 'override':
         return runOnCustomer(step, licenseId)
       case 'reveal sdk key':
@@ -113,6 +129,9 @@ export const everyCustomerStep: readonly CustomerStep[] = [
   { do: 'set webhook', operation: 1, url: 1, rotateSecret: true },
   { do: 'remove webhook', operation: 2 },
   { do: 'set webhook', operation: 3, url: 0, rotateSecret: false },
+  { do: 'change customer', customer: 0, address: 1 },
+  { do: 'link license', customer: 0, license: 0 },
+  { do: 'unlink license', customer: 0, license: 0 },
   { do: 'erase customer', customer: 0 },
   { do: 'add customer' },
 ]

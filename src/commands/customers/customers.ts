@@ -1,6 +1,7 @@
 import { type CustomerEntry, findCustomer } from '../../../projections/customers/queries.ts'
 import { type CustomerCommand, customers } from '../../domain/customers/customer.ts'
 import type { EntitlementOverride } from '../../domain/customers/overrides.ts'
+import { sameJson } from '../../domain/equality.ts'
 import { licenses } from '../../domain/licenses/license.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { Ports } from '../../ports.ts'
@@ -24,6 +25,47 @@ export async function createCustomer(
   return change(services, tenantId, customerId, { type: 'CreateCustomer', ...customer }, origin)
 }
 
+/** What to change of a customer; an absent field stays as it is, and a null name is removed. */
+export type CustomerChange = {
+  email?: string | undefined
+  name?: string | null | undefined
+  metadata?: Record<string, string> | undefined
+}
+
+/**
+ * Changes a customer's email address, name or metadata. Their licenses keep the holder that they were issued for.
+ * @throws Refusal `customer_not_found`, `customer_erased`
+ */
+export async function changeCustomer(
+  services: Ports<'db' | 'execute' | 'now' | 'subjects'>,
+  tenantId: string,
+  customerId: string,
+  asked: CustomerChange,
+  origin: Origin,
+): Promise<CustomerEntry> {
+  await requireCustomer(services, tenantId, customerId)
+  const at = momentOf(services)
+  await services.execute(
+    customers,
+    customerId,
+    async (before) => {
+      if (before.status === 'absent') throw new Refusal('customer_not_found')
+      const [person] = await services.subjects.openPeople(tenantId, [before])
+      const email = asked.email ?? person?.email
+      if (typeof email !== 'string') throw new Refusal('customer_erased')
+      const name = asked.name === undefined ? (person?.name ?? null) : asked.name
+      const metadata = asked.metadata ?? before.metadata
+      // Each sealing differs, so what is the same is only seen before it.
+      if (sameJson([email, name, metadata], [person?.email, person?.name, before.metadata])) return undefined
+      const sealed = await services.subjects.sealPerson(tenantId, email, name)
+      return { type: 'ChangeCustomer', ...sealed, metadata, at }
+    },
+    causeOf(origin, at),
+    { run: origin.run },
+  )
+  return requireCustomer(services, tenantId, customerId)
+}
+
 /**
  * Replaces all overrides of a customer; they have an effect from the next validate on.
  * @throws Refusal `customer_not_found`, `product_not_found` when an override names a product that the tenant
@@ -45,7 +87,7 @@ export async function replaceOverrides(
 }
 
 /**
- * Links a license to a customer permanently. It is decided on the license's stream: of two customers that
+ * Links a license to a customer, until it is unlinked. It is decided on the license's stream: of two customers that
  * link it at the same time, one succeeds.
  * @throws Refusal `customer_not_found`, `license_not_found`, `license_of_another_customer`
  */
@@ -60,6 +102,26 @@ export async function linkLicense(
   const at = momentOf(services)
   const read = async () => stateOf(await requireLicense(services, tenantId, licenseId))
   const command = { type: 'LinkCustomer', customerId, at } as const
+  await services.execute(licenses, licenseId, command, causeOf(origin, at), { read })
+  return requireCustomer(services, tenantId, customerId)
+}
+
+/**
+ * Unlinks a license from a customer, whose overrides it loses with the next validate; nothing changes if it has no
+ * customer.
+ * @throws Refusal `customer_not_found`, `license_not_found`, `license_of_another_customer`
+ */
+export async function unlinkLicense(
+  services: Ports<'db' | 'execute' | 'now'>,
+  tenantId: string,
+  customerId: string,
+  licenseId: string,
+  origin: Origin,
+): Promise<CustomerEntry> {
+  await requireCustomer(services, tenantId, customerId)
+  const at = momentOf(services)
+  const read = async () => stateOf(await requireLicense(services, tenantId, licenseId))
+  const command = { type: 'UnlinkCustomer', customerId, at } as const
   await services.execute(licenses, licenseId, command, causeOf(origin, at), { read })
   return requireCustomer(services, tenantId, customerId)
 }

@@ -1,15 +1,18 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { findCustomer, listCustomers } from '../../../projections/customers/queries.ts'
+import { listCustomers } from '../../../projections/customers/queries.ts'
 import { findLicense } from '../../../projections/licenses/queries.ts'
-import { isId } from '../../credentials/id.ts'
-import { notFound } from '../../http/problem.ts'
+import { may } from '../../domain/members/roles.ts'
 import { unknownPerson } from '../../vault/subjects.ts'
 import { formOf } from '../frame/forms.ts'
 import { queryOf } from '../frame/lists.ts'
 import { shownLicenses } from '../licenses/route.ts'
 import type { PageContext } from '../page-context.ts'
 import { auditedPage, principalOf } from '../session/principal.ts'
+import { type CustomerRequest, customerOf } from './found.ts'
+import { customerLinkPages } from './links-route.ts'
+import { overridePages } from './overrides-route.ts'
+import { customerForms } from './person-route.ts'
 import { customersView, customerView } from './view.ts'
 
 const pageSize = 50
@@ -17,8 +20,6 @@ const pageSize = 50
 const mostOfCustomer = 100
 
 const Status = z.enum(['present', 'erased'])
-
-type OneRequest = FastifyRequest<{ Params: { id: string } }>
 
 /** Longer than any email address. */
 const PersonForm = z.object({ email: z.string().max(400) })
@@ -31,16 +32,19 @@ const PersonId = z
   .optional()
   .catch(noPerson)
 
-/** The people to whom licenses are linked, read only; they are changed through the API. */
+/** The people to whom licenses are linked, and the forms that create and change them. */
 export function customerPages(app: FastifyInstance, context: PageContext): void {
   listPage(app, context)
   personForm(app, context)
   onePage(app, context)
+  customerForms(app, context)
+  customerLinkPages(app, context)
+  overridePages(app, context)
 }
 
 function listPage(app: FastifyInstance, { services, cursors, show }: PageContext): void {
   app.get('/customers', auditedPage('customers'), async (request, reply) => {
-    const { tenantId } = principalOf(request)
+    const { tenantId, role } = principalOf(request)
     const { cursor, status: asked, person } = queryOf(request)
     const subjectId = PersonId.parse(person)
     const status = Status.safeParse(asked).data
@@ -59,6 +63,7 @@ function listPage(app: FastifyInstance, { services, cursors, show }: PageContext
       content: (view) =>
         customersView(view, {
           customers,
+          mayChange: may(role, 'change_licenses'),
           filter: { status, person: subjectId },
           cursor,
           next: cursors.write(boundTo, next),
@@ -82,12 +87,10 @@ function personForm(app: FastifyInstance, { services }: PageContext): void {
 }
 
 function onePage(app: FastifyInstance, { services, show }: PageContext): void {
-  app.get('/customers/:id', auditedPage('customer'), async (request: OneRequest, reply) => {
-    const { tenantId } = principalOf(request)
-    const { id } = request.params
-    const entry = isId('cus', id) ? await findCustomer(services.db, tenantId, id) : undefined
-    if (!entry) throw notFound('customer')
-    const [person = unknownPerson] = await services.subjects.openPeople(tenantId, [entry.customer])
+  app.get('/customers/:id', auditedPage('customer'), async (request: CustomerRequest, reply) => {
+    const { tenantId, role } = principalOf(request)
+    const { person, ...entry } = await customerOf(services, request)
+    const mayChange = may(role, 'change_licenses')
     const found = await Promise.all(
       entry.licenseIds
         .slice(0, mostOfCustomer)
@@ -102,7 +105,7 @@ function onePage(app: FastifyInstance, { services, show }: PageContext): void {
     return show(reply, {
       title: person.email ?? entry.customer.customerId,
       nav: 'customers',
-      content: (view) => customerView(view, { ...entry, person, licenses, hidden }),
+      content: (view) => customerView(view, { ...entry, person, licenses, hidden, mayChange }),
     })
   })
 }

@@ -25,11 +25,14 @@ type Customers = {
   filter: { status: 'present' | 'erased' | undefined; person: string | undefined }
   cursor: string | undefined
   next: string | null
+  mayChange: boolean
 }
+
+const newCustomer = html`<a class="button" href="/dashboard/new-customer">New customer</a>`
 
 const path = '/dashboard/customers'
 
-export function customersView(view: View, { customers, filter, cursor, next }: Customers): Html {
+export function customersView(view: View, { customers, filter, cursor, next, mayChange }: Customers): Html {
   const rows = customers.map(({ customer, licenseIds, person }): Content[] => [
     html`<span
       ><a href=${`/dashboard/customers/${customer.customerId}`}>${person.email ?? customer.customerId}</a
@@ -40,7 +43,7 @@ export function customersView(view: View, { customers, filter, cursor, next }: C
   ])
   const isFiltered = filter.status !== undefined || filter.person !== undefined
   return html`<div>
-    ${heading('Customers', 'The people and companies that licenses are linked to.')}
+    ${heading('Customers', 'The people and companies that licenses are linked to.', mayChange && newCustomer)}
     <form class="filters" method="post" action=${path}>
       ${tokenField(view.token)}
       ${field({ name: 'email', label: 'Email', maxlength: 400, required: false })}
@@ -54,7 +57,7 @@ export function customersView(view: View, { customers, filter, cursor, next }: C
       ${filter.person !== undefined && html`<p class="lead">Showing one person. <a href=${path}>Show all customers</a></p>`}
       ${
         customers.length === 0
-          ? noCustomers(isFiltered)
+          ? noCustomers(isFiltered, mayChange)
           : html`<div class="sheeted">
               ${table({
                 caption: 'Customers',
@@ -77,21 +80,32 @@ const namedStatuses = [
   ['erased', 'erased'],
 ] as const
 
-const noCustomers = (isFiltered: boolean): Html =>
+const noCustomers = (isFiltered: boolean, mayChange: boolean): Html =>
   isFiltered
     ? empty('No customers match these filters', 'Enter the complete email address.')
-    : empty('No customers yet', 'Create customers with POST /v1/customers and link licenses to them.')
+    : empty(
+        'No customers yet',
+        'Create one to see all licenses of a person or a company together.',
+        mayChange && newCustomer,
+      )
 
 type OneCustomer = CustomerEntry & {
   person: Person
   licenses: readonly ShownLicense[]
   /** How many licenses are not shown. */
   hidden: number
+  mayChange: boolean
 }
 
-export function customerView(view: View, { customer, person, licenses, hidden }: OneCustomer): Html {
+export function customerView(
+  view: View,
+  { customer, person, licenses, hidden, mayChange }: OneCustomer,
+): Html {
+  const own = `${path}/${customer.customerId}`
+  const to = (href: string, label: string, look = 'button second') =>
+    html`<a class=${look} href=${href}>${label}</a>`
   return html`<div>
-    ${heading(person.email ?? customer.customerId, copyable('customer ID', customer.customerId))}
+    ${heading(person.email ?? customer.customerId, copyable('customer ID', customer.customerId), mayChange && customer.erasedAt === null && [to(`/dashboard/new-license?customer=${customer.customerId}`, 'New license'), to(`${own}/edit`, 'Edit', 'button')])}
     <div class="sheet">
       ${facts([
         ['Name', person.name ?? 'not set'],
@@ -106,7 +120,9 @@ export function customerView(view: View, { customer, person, licenses, hidden }:
         : html`<div class="sheeted">${licenseTable(view, licenses)}</div>`,
       hidden > 0 && `The newest ones. ${hidden} more are not shown.`,
     )}
+    ${mayChange && html`<p class="after">${to(`${own}/links`, 'Link or unlink licenses')}</p>`}
     ${section('Entitlement overrides', overridesView(customer.overrides), 'Entitlements that this customer has or lacks regardless of the license.')}
+    ${mayChange && html`<p class="after">${to(`${own}/entitlements`, 'Edit overrides')}</p>`}
   </div>`
 }
 

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { mostSeats } from '../../domain/licenses/issue.ts'
 import { EmailAddress, Slug } from '../../domain/values.ts'
-import { metadataIn, momentIn } from '../../http/schemas.ts'
+import { momentIn } from '../../http/schemas.ts'
+import { pairs } from '../frame/pairs.ts'
 import { optionalLine, optionalOf, optionalWhole } from '../frame/typed.ts'
 
 /** The key type that a license is issued for, with its product: both are chosen at once. */
@@ -17,31 +18,6 @@ const sold = z.string({ error: 'Choose a key type.' }).transform((text, context)
 
 const isDay = (text: string): boolean => momentIn.safeParse(`${text}T00:00:00Z`).success
 const day = z.string().refine((text) => /^\d{4}-\d{2}-\d{2}$/.test(text) && isDay(text))
-
-/** `name: value`, a pair in each line. */
-const metadata = z
-  .string()
-  .optional()
-  .default('')
-  .transform((text, context) => {
-    const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '')
-    const pairs = lines.map((line): [string, string] => {
-      const at = line.indexOf(':')
-      return at < 0 ? ['', line] : [line.slice(0, at).trim(), line.slice(at + 1).trim()]
-    })
-    const wrong = pairs.findIndex(([name]) => name === '')
-    const complain = (message: string) => {
-      context.addIssue({ code: 'custom', message })
-      return z.NEVER
-    }
-    if (wrong >= 0) return complain(`Line ${wrong + 1} is no pair. Write it as name: value.`)
-    if (new Set(pairs.map(([name]) => name)).size < pairs.length) return complain('A name is there twice.')
-    const parsed = metadataIn.safeParse(Object.fromEntries(pairs))
-    return (
-      parsed.data ??
-      complain('Enter at most 50 pairs, with names up to 64 and values up to 1,024 characters.')
-    )
-  })
 
 /** Unlimited is a word, since an empty field leaves the key type's limit. */
 const deviceLimit = z
@@ -70,7 +46,7 @@ export const MintForm = z
     expiry: z.enum(['key-type', 'never', 'day']).optional().default('key-type'),
     expiresOn: optionalOf(day, 'Enter a day as 2027-11-21.'),
     deviceLimit,
-    metadata,
+    metadata: pairs,
   })
   .superRefine(({ expiry, expiresOn, email, name }, context) => {
     if (expiry === 'day' && expiresOn === undefined) {

@@ -11,6 +11,8 @@ export type Customer =
       customerId: string
       tenantId: string
       subjectId: string
+      /** The people of the vault that the customer's earlier addresses belong to; absent while there are none. */
+      formerSubjects?: readonly string[]
       /** Sealed. Null once the person is erased, like their name; the metadata is then empty. */
       email: string | null
       name: string | null
@@ -31,6 +33,14 @@ export type CustomerCommand =
       metadata: Record<string, string>
       at: string
     }
+  | {
+      type: 'ChangeCustomer'
+      subjectId: string
+      email: string
+      name: string | null
+      metadata: Record<string, string>
+      at: string
+    }
   | { type: 'ReplaceOverrides'; overrides: readonly EntitlementOverride[]; at: string }
   | { type: 'EraseCustomer'; at: string }
 
@@ -38,7 +48,7 @@ export const absentCustomer: Customer = { status: 'absent' }
 
 /**
  * Returning no events means that the request was already true.
- * @throws Refusal `customer_exists`, `customer_not_found`
+ * @throws Refusal `customer_exists`, `customer_not_found`, `customer_erased`
  */
 export function decideCustomer(customer: Customer, command: CustomerCommand): CustomerEvent[] {
   switch (command.type) {
@@ -46,6 +56,12 @@ export function decideCustomer(customer: Customer, command: CustomerCommand): Cu
       if (customer.status !== 'absent') throw new Refusal('customer_exists')
       const { type: _, ...data } = command
       return [{ type: 'CustomerCreated', data }]
+    }
+    case 'ChangeCustomer': {
+      if (customer.status === 'absent') throw new Refusal('customer_not_found')
+      if (customer.erasedAt !== null) throw new Refusal('customer_erased')
+      const { type: _, ...data } = command
+      return [{ type: 'CustomerChanged', data }]
     }
     case 'ReplaceOverrides': {
       if (customer.status === 'absent') throw new Refusal('customer_not_found')
@@ -65,6 +81,13 @@ export function evolveCustomer(customer: Customer, event: CustomerEvent): Custom
     case 'CustomerCreated': {
       const { at, ...data } = event.data
       return { ...data, status: 'present', overrides: [], createdAt: at, erasedAt: null }
+    }
+    case 'CustomerChanged': {
+      if (customer.status === 'absent') return customer
+      const { at: _, ...data } = event.data
+      const earlier = [...(customer.formerSubjects ?? []), customer.subjectId]
+      const former = [...new Set(earlier)].filter((subjectId) => subjectId !== data.subjectId)
+      return { ...customer, ...data, ...(former.length > 0 && { formerSubjects: former }) }
     }
     case 'EntitlementOverridesReplaced':
       return customer.status === 'absent' ? customer : { ...customer, overrides: event.data.overrides }

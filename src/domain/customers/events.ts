@@ -16,6 +16,17 @@ export const CustomerEvent = z.discriminatedUnion('type', [
       at: Moment,
     }),
   }),
+  /** Another address makes the customer another person of the vault; the former one is erased together with it. */
+  z.object({
+    type: z.literal('CustomerChanged'),
+    data: z.strictObject({
+      subjectId: z.string().min(1),
+      email: Sealed,
+      name: Sealed.nullable(),
+      metadata: Metadata,
+      at: Moment,
+    }),
+  }),
   z.object({
     type: z.literal('EntitlementOverridesReplaced'),
     data: z.strictObject({ overrides: z.array(EntitlementOverride).max(mostOverrides), at: Moment }),

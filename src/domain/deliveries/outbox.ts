@@ -37,6 +37,7 @@ export function publicNameOf(event: LicenseEvent): WebhookEventName | undefined 
       return 'license.resumed'
     case 'LicenseImported':
     case 'CustomerLinked':
+    case 'CustomerUnlinked':
     case 'SaleFollowed':
     case 'HolderErased':
     case 'RevocationUndone':

@@ -98,6 +98,10 @@ export const LicenseEvent = z.discriminatedUnion('type', [
     type: z.literal('CustomerLinked'),
     data: z.strictObject({ customerId: z.string().min(1), at: Moment }),
   }),
+  z.object({
+    type: z.literal('CustomerUnlinked'),
+    data: z.strictObject({ customerId: z.string().min(1), at: Moment }),
+  }),
   z.object({ type: z.literal('LicenseRenewed'), data: z.strictObject({ expiresAt: Moment, at: Moment }) }),
   z.object({ type: z.literal('LicenseExpired'), data: z.strictObject({ expiresAt: Moment, at: Moment }) }),
   z.object({ type: z.literal('LicenseFellBack'), data: z.strictObject({ expiresAt: Moment, at: Moment }) }),

@@ -54,6 +54,7 @@ export type LicenseCommand =
   | { type: 'RenewLicense'; expiresAt: string; at: string }
   | { type: 'EndPaidPeriod'; at: string }
   | { type: 'LinkCustomer'; customerId: string; at: string }
+  | { type: 'UnlinkCustomer'; customerId: string; at: string }
   | ({ type: 'FollowSale' } & DesiredState)
   | { type: 'EraseHolder'; subjectId: string; at: string }
   | { type: 'ReseatDevice'; deviceId: string; at: string }
@@ -137,6 +138,12 @@ export function decideLicense(license: License, command: LicenseCommand): Licens
       if (license.customerId === customerId) return []
       if (license.customerId !== null) throw new Refusal('license_of_another_customer')
       return [{ type: 'CustomerLinked', data: { customerId, at } }]
+    }
+    case 'UnlinkCustomer': {
+      const { customerId, at } = command
+      if (license.customerId === null) return []
+      if (license.customerId !== customerId) throw new Refusal('license_of_another_customer')
+      return [{ type: 'CustomerUnlinked', data: { customerId, at } }]
     }
     case 'FollowSale':
       return followed(license, command)
@@ -287,6 +294,8 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
       return { ...license, suspendedAt: event.data.at, suspendedReason: event.data.reason }
     case 'LicenseResumed':
       return { ...license, suspendedAt: null, suspendedReason: null }
+    case 'CustomerUnlinked':
+      return { ...license, customerId: null }
     case 'HolderErased':
       return license.holder === null
         ? license

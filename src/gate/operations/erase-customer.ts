@@ -20,22 +20,29 @@ export const eraseCustomer = gatedOperation({
   input,
   async check(services, tenantId, { params }) {
     const { customer } = await find(services, tenantId, params.id)
-    await refuseMember(services, tenantId, customer.subjectId)
+    for (const subjectId of peopleOf(customer)) await refuseMember(services, tenantId, subjectId)
   },
   async describe(services, tenantId, { params }) {
     const { customer } = await find(services, tenantId, params.id)
     const [person] = await services.subjects.openPeople(tenantId, [customer])
-    const { licenseIds, customerIds, sales } = await findPersonRecords(
-      services.db,
-      tenantId,
-      customer.subjectId,
+    const records = await Promise.all(
+      peopleOf(customer).map((subjectId) => findPersonRecords(services.db, tenantId, subjectId)),
     )
+    const licenseIds = records.flatMap((found) => found.licenseIds)
+    const customerIds = records.flatMap((found) => found.customerIds)
+    const sales = records.flatMap((found) => found.sales)
+    const former = customer.formerSubjects?.length ?? 0
     return {
       summary: `Erase ${person?.email ?? 'an unknown person'}, the person behind the customer ${customer.customerId}`,
       consequences: [
         'Their email address and name become unreadable everywhere, immediately and permanently',
         `${counted(licenseIds.length, 'license', 'licenses')}, ${counted(customerIds.length, 'customer', 'customers')} ` +
           `and ${counted(sales.length, 'sale', 'sales')} are marked as erased and keep working`,
+        ...(former === 0
+          ? []
+          : [
+              `So does everything of ${counted(former, 'earlier address', 'earlier addresses')} of the customer`,
+            ]),
         'Their payment notifications and stored emails are destroyed',
         'This cannot be undone',
       ],
@@ -49,10 +56,16 @@ export const eraseCustomer = gatedOperation({
   },
   async run(services, tenantId, { params }, { origin }): Promise<CustomerEntry> {
     const { customer } = await find(services, tenantId, params.id)
-    await eraseSubject(services, tenantId, customer.subjectId, origin)
+    for (const subjectId of peopleOf(customer)) await eraseSubject(services, tenantId, subjectId, origin)
     return find(services, tenantId, params.id)
   },
 })
+
+/** The people of the vault behind a customer: those of the earlier addresses, and of the present one. */
+const peopleOf = ({ formerSubjects = [], subjectId }: CustomerEntry['customer']): string[] => [
+  ...formerSubjects,
+  subjectId,
+]
 
 /** @throws Refusal `customer_not_found` */
 async function find(services: Ports<'db'>, tenantId: string, customerId: string): Promise<CustomerEntry> {

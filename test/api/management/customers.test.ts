@@ -1,14 +1,17 @@
 /**
  * Guarantee: customers are created, read and listed only by their tenant; a license is linked to one of them
- * permanently, and their overrides are replaced as a whole. Email and name are never stored in plaintext.
+ * at a time, and their overrides are replaced as a whole. Email and name are never stored in plaintext.
  */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createKeyedMutex } from '../../../src/async/keyed-mutex.ts'
-import { linkLicense } from '../../../src/commands/customers/customers.ts'
+import { linkLicense, requireCustomer } from '../../../src/commands/customers/customers.ts'
+import { eraseSubject } from '../../../src/commands/customers/erasure.ts'
+import { newId } from '../../../src/credentials/id.ts'
 import { Refusal } from '../../../src/domain/refusal.ts'
 import { customerStream, licenseStream } from '../../../src/domain/streams.ts'
+import { eraseCustomer } from '../../../src/gate/operations/erase-customer.ts'
 import { createExecute } from '../../../src/ledger/execute.ts'
 import { type Method, makeTenant, openTestApi, type TestApi, type TestTenant } from '../../harness/api.ts'
 import { beginning, eventsIn, origin } from '../../harness/ledger.ts'
@@ -112,8 +115,57 @@ describe('a customer', () => {
       expect(await asks('GET', `/v1/customers/${id}`)).toStrictEqual(none)
       expect(await link(id, 'lic_00000000000000000000000000')).toStrictEqual(none)
       expect(await override(id, [])).toStrictEqual(none)
+      expect(await asks('PATCH', `/v1/customers/${id}`, { name: 'Ada' })).toStrictEqual(none)
+      const unlinked = asks('POST', `/v1/customers/${id}/unlink-license`, { licenseId: 'lic_absent' })
+      expect(await unlinked).toStrictEqual(none)
+      for (const list of ['licenses', 'sales'])
+        expect(await asks('GET', `/v1/customers/${id}/${list}`)).toStrictEqual(none)
     },
   )
+})
+
+describe('changing a customer', () => {
+  const change = (id: string, sent: unknown) => asks('PATCH', `/v1/customers/${id}`, sent)
+
+  test('keeps what is omitted, removes a null name, and records nothing twice', async () => {
+    const id = await create({ name: 'Ada', metadata: { crm: '1' } })
+    const before = { ...ada, id, name: 'Ada', metadata: { crm: '1' } }
+    expect(await change(id, {})).toStrictEqual({ status: 200, body: { customer: before } })
+    const after = { ...before, email: 'countess@example.com', name: null, metadata: {} }
+    const asked = { email: 'countess@example.com', name: null, metadata: {} }
+    for (let time = 0; time < 2; time++)
+      expect(await change(id, asked)).toStrictEqual({ status: 200, body: { customer: after } })
+    expect(await asks('GET', `/v1/customers/${id}`)).toStrictEqual({ status: 200, body: { customer: after } })
+    expect(await eventsIn(api.ledger.services.ledger, customerStream(id))).toHaveLength(2)
+  })
+
+  test.each([{ email: 'nobody' }, { email: null }, { name: '' }, { licenseIds: [] }])(
+    'takes no %j',
+    async (sent) => expect(await change(await create(), sent)).toMatchObject({ status: 400 }),
+  )
+
+  test('of an erased person is refused', async () => {
+    const id = await create({ email: 'soon-gone@example.com' })
+    const { subjectId } = (await requireCustomer(api.ledger.services, tenant.tenantId, id)).customer
+    await eraseSubject(api.ledger.services, tenant.tenantId, subjectId, origin)
+    expect(await change(id, { email: 'back@example.com' })).toStrictEqual(
+      error(409, 'the person behind this customer was erased; create another customer'),
+    )
+  })
+
+  test('the erasure covers the addresses that the customer had before', async () => {
+    const { services } = api.ledger
+    const id = await create({ email: 'first@example.com', name: 'Before' })
+    await change(id, { email: 'second@example.com' })
+    const { customer } = await requireCustomer(services, tenant.tenantId, id)
+    const input = { parameters: { id }, query: {}, body: null }
+    const { consequences } = await eraseCustomer.describe(services, tenant.tenantId, input)
+    expect(consequences).toContain('So does everything of 1 earlier address of the customer')
+    await eraseCustomer.run(services, tenant.tenantId, input, { id: newId('cnf'), origin })
+    for (const email of ['first@example.com', 'second@example.com'])
+      expect(await services.subjects.findSubject(tenant.tenantId, email)).toBeUndefined()
+    expect(customer.formerSubjects).toHaveLength(1)
+  })
 })
 
 describe('the list of customers', () => {
@@ -216,6 +268,54 @@ describe('linking a license', () => {
       const { body } = await asks('GET', `/v1/licenses/${licenseId}`)
       expect(body).toMatchObject({ license: { customerId: winner } })
     }
+  })
+})
+
+describe('unlinking a license', () => {
+  const unlink = (id: string, licenseId: string) =>
+    asks('POST', `/v1/customers/${id}/unlink-license`, { licenseId })
+
+  test('takes the overrides away with the next validate, and again changes nothing', async () => {
+    const id = await create()
+    await override(id, [{ entitlement: 'beta', effect: 'grant' }])
+    const { id: licenseId, licenseKey } = await mint(api.ask, tenant.token, 'editor', { customerId: id })
+    const sent = { product_id: 'editor', license_key: licenseKey }
+    const validate = () => asks('POST', '/v1/licenses/validate', sent)
+    expect(await validate()).toMatchObject({ body: { entitlements: ['beta'] } })
+    for (let time = 0; time < 2; time++)
+      expect(await unlink(id, licenseId)).toMatchObject({
+        status: 200,
+        body: { customer: { licenseIds: [] } },
+      })
+    expect(await validate()).toMatchObject({ body: { valid: true, entitlements: [] } })
+    expect(await eventsIn(api.ledger.services.ledger, licenseStream(licenseId))).toHaveLength(2)
+    const other = await create()
+    expect(await link(other, licenseId)).toMatchObject({ status: 200 })
+    expect(await unlink(id, licenseId)).toStrictEqual(error(409, 'the license belongs to another customer'))
+  })
+})
+
+test('the licenses of a customer are listed in pages, and nobody else’s', async () => {
+  const id = await create()
+  const ids: string[] = []
+  for (let n = 0; n < 3; n++) {
+    api.ledger.clock.advance(1000)
+    ids.unshift((await mint(api.ask, tenant.token, 'editor', { customerId: id })).id)
+  }
+  await mint(api.ask, tenant.token, 'editor', { customerId: await create() })
+  const Page = z.object({
+    items: z.array(z.looseObject({ id: z.string() })),
+    nextCursor: z.string().nullable(),
+  })
+  const read = async (query: string) =>
+    Page.parse((await asks('GET', `/v1/customers/${id}/licenses${query}`)).body)
+  const first = await read('?limit=2')
+  const rest = await read(`?limit=2&cursor=${first.nextCursor}`)
+  expect([...first.items, ...rest.items].map((license) => license.id)).toStrictEqual(ids)
+  expect(rest.nextCursor).toBeNull()
+  expect(await asks('GET', `/v1/customers/${id}/sales`)).toStrictEqual({
+    status: 200,
+    body: { items: [], nextCursor: null },
   })
 })
 

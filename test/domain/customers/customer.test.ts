@@ -79,6 +79,45 @@ describe('replacing overrides', () => {
   })
 })
 
+describe('changing', () => {
+  const { email, metadata } = ada
+  const change = (subjectId: string): CustomerCommand => ({
+    type: 'ChangeCustomer',
+    ...{ subjectId, email, name: 'sealed.1.name', metadata, at: later },
+  })
+  const changed = (subjectId: string): CustomerEvent => ({
+    type: 'CustomerChanged',
+    data: { subjectId, email, name: 'sealed.1.name', metadata, at: later },
+  })
+
+  test('records the whole person', () =>
+    given(created)
+      .when(change('sub_1'))
+      .expectEvents([changed('sub_1')]))
+
+  test('of an absent or erased customer is refused', () => {
+    given().when(change('sub_1')).expectRefusal('customer_not_found')
+    given(created, { type: 'CustomerErased', data: { at: later } })
+      .when(change('sub_1'))
+      .expectRefusal('customer_erased')
+  })
+
+  test.each([
+    [['sub_1'], undefined],
+    [['sub_2'], ['sub_1']],
+    [
+      ['sub_2', 'sub_3'],
+      ['sub_1', 'sub_2'],
+    ],
+    [['sub_2', 'sub_1'], ['sub_2']],
+  ])('the address to that of %j remembers the people of the others', (subjects, former) => {
+    const customer = [created, ...subjects.map(changed)].reduce(evolveCustomer, absentCustomer)
+    expect(customer).toMatchObject({ subjectId: subjects.at(-1), name: 'sealed.1.name' })
+    expect(customer).toHaveProperty('createdAt', at)
+    expect('formerSubjects' in customer ? customer.formerSubjects : undefined).toStrictEqual(former)
+  })
+})
+
 describe('erasing', () => {
   const erase: CustomerCommand = { type: 'EraseCustomer', at: later }
   const erased: CustomerEvent = { type: 'CustomerErased', data: { at: later } }

@@ -1,5 +1,5 @@
 /**
- * A license belongs to at most one customer, permanently; linking it to the same one again changes nothing.
+ * A license belongs to at most one customer, until it is unlinked; linking or unlinking again changes nothing.
  */
 import { expect, test } from 'vitest'
 import {
@@ -36,6 +36,29 @@ test.each([
     .when(link('cus_2'))
     .expectRefusal('license_of_another_customer'),
 )
+
+const unlink = (customerId: string): LicenseCommand => ({ type: 'UnlinkCustomer', customerId, at: later })
+const unlinked = { type: 'CustomerUnlinked', data: { customerId: 'cus_1', at: later } } as const
+
+test.each([
+  ['linked', [minted(), linked('cus_1')]],
+  ['minted', [minted({ customerId: 'cus_1' })]],
+])('a license is unlinked from the customer that it was %s for', (_, history) => {
+  given(...history)
+    .when(unlink('cus_1'))
+    .expectEvents([unlinked])
+  given(...history)
+    .when(unlink('cus_2'))
+    .expectRefusal('license_of_another_customer')
+})
+
+test('a license without a customer is unlinked already, and an unlinked one is linked again', () => {
+  given(minted()).when(unlink('cus_1')).expectEvents([])
+  given(minted(), linked('cus_1'), unlinked).when(unlink('cus_1')).expectEvents([])
+  given(minted(), linked('cus_1'), unlinked)
+    .when(link('cus_2'))
+    .expectEvents([{ type: 'CustomerLinked', data: { customerId: 'cus_2', at: later } }])
+})
 
 test('a license can be linked after its expiry too', () => {
   const event = { type: 'CustomerLinked', data: { customerId: 'cus_1', at: afterEnd } } as const

@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import { type CustomerEntry, listCustomers } from '../../../../projections/customers/queries.ts'
 import {
+  changeCustomer,
   createCustomer,
   linkLicense,
   replaceOverrides,
   requireCustomer,
+  unlinkLicense,
 } from '../../../commands/customers/customers.ts'
-import { isId } from '../../../credentials/id.ts'
 import { eraseCustomer } from '../../../gate/operations/erase-customer.ts'
 import type { ApprovalPorts } from '../../../gate/ports.ts'
 import { customerAsOf } from '../../../history/as-of.ts'
@@ -15,12 +16,20 @@ import { callerIn, originOf } from '../../../http/authenticate.ts'
 import type { Cursors } from '../../../http/cursor.ts'
 import { gatedRoute } from '../../../http/gate.ts'
 import { runOriginOf, servicesFor } from '../../../http/idempotency.ts'
-import { notFound } from '../../../http/problem.ts'
 import { answer, errors, pageOf, pageQuery, text } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
 import type { Ports } from '../../../ports.ts'
 import { answerPage } from '../page.ts'
-import { customerIn, customerOut, customerView, overridesFrom, overridesIn } from './schemas.ts'
+import { requireCustomerId } from './id.ts'
+import { ofCustomerRoutes } from './of-customer.ts'
+import {
+  customerChange,
+  customerIn,
+  customerOut,
+  customerView,
+  overridesFrom,
+  overridesIn,
+} from './schemas.ts'
 
 const oneCustomer = z.object({ customer: customerOut })
 const onlyId = z.strictObject({ id: z.string() })
@@ -33,15 +42,12 @@ export function customerRoutes(
   listRoute(app, services, cursors)
   createRoute(app, services)
   readRoute(app, services)
+  changeRoute(app, services)
   linkRoute(app, services)
+  unlinkRoute(app, services)
+  ofCustomerRoutes(app, services, cursors)
   entitlementsRoute(app, services)
   eraseRoute(app, services)
-}
-
-/** A malformed id gets the same 404 as an unknown one. */
-function requireCustomerId(id: string): string {
-  if (!isId('cus', id)) throw notFound('customer')
-  return id
 }
 
 async function views(services: Ports<'subjects'>, tenantId: string, entries: CustomerEntry[]) {
@@ -146,7 +152,8 @@ function linkRoute(app: ZodApp, services: Ports<'db' | 'execute' | 'now' | 'subj
       schema: {
         operationId: 'linkLicense',
         tags: ['Customers'],
-        summary: 'Link a license to a customer, permanently; repeating it changes nothing',
+        summary: 'Link a license to a customer; repeating it changes nothing',
+        description: 'A license of another customer has to be unlinked from them first.',
         params: onlyId,
         body: z
           .strictObject({ licenseId: text(100) })
@@ -163,6 +170,57 @@ function linkRoute(app: ZodApp, services: Ports<'db' | 'execute' | 'now' | 'subj
         tenantId,
         await linkLicense(services, tenantId, id, licenseId, originOf(request)),
       )
+    },
+  )
+}
+
+function unlinkRoute(app: ZodApp, services: Ports<'db' | 'execute' | 'now' | 'subjects'>): void {
+  app.post(
+    '/v1/customers/:id/unlink-license',
+    {
+      config: { scope: 'customers:write' },
+      schema: {
+        operationId: 'unlinkLicense',
+        tags: ['Customers'],
+        summary: 'Unlink a license from a customer; repeating it changes nothing',
+        description: "The license loses the customer's entitlement overrides with the next validate.",
+        params: onlyId,
+        body: z
+          .strictObject({ licenseId: text(100) })
+          .meta({ example: { licenseId: 'lic_06f5w3k8hx7vq2m4n9t1r0s5zc' } }),
+        response: { 200: answer('The customer', oneCustomer), ...errors(400, 403, 404, 409) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const id = requireCustomerId(request.params.id)
+      const { licenseId } = request.body
+      const origin = originOf(request)
+      return shown(services, tenantId, await unlinkLicense(services, tenantId, id, licenseId, origin))
+    },
+  )
+}
+
+function changeRoute(app: ZodApp, services: Ports<'db' | 'execute' | 'now' | 'subjects'>): void {
+  app.patch(
+    '/v1/customers/:id',
+    {
+      config: { scope: 'customers:write' },
+      schema: {
+        operationId: 'updateCustomer',
+        tags: ['Customers'],
+        summary: 'Change a customer; omitted fields keep their value',
+        description: 'Their licenses keep the email address and the name that they were issued for.',
+        params: onlyId,
+        body: customerChange,
+        response: { 200: answer('The customer', oneCustomer), ...errors(400, 403, 404, 409) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const id = requireCustomerId(request.params.id)
+      const origin = originOf(request)
+      return shown(services, tenantId, await changeCustomer(services, tenantId, id, request.body, origin))
     },
   )
 }

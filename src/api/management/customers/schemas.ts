@@ -32,6 +32,14 @@ export const customerIn = z
   })
   .meta({ example: { email: 'ada@example.com', name: 'Ada Lovelace' } })
 
+export const customerChange = z
+  .strictObject({
+    email: EmailAddress.optional(),
+    name: text(200).nullable().optional().meta({ description: 'null removes it' }),
+    metadata: metadataIn.optional().meta({ description: 'Replaces all pairs' }),
+  })
+  .meta({ example: { name: 'Ada King' } })
+
 const overrideIn = z.strictObject({
   entitlement: EntitlementOverride.shape.entitlement,
   effect: EntitlementOverride.shape.effect,

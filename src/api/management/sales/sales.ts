@@ -81,17 +81,18 @@ function parkedRoute(app: ZodApp, services: Ports<'db' | 'subjects'>, cursors: C
   )
 }
 
-function answerSales(
+/** Answers a request for a list of sales. */
+export function answerSales(
   services: Ports<'db' | 'subjects'>,
   cursors: Cursors,
   tenantId: string,
   filter: SaleFilter,
   query: PageQuery,
 ) {
-  const { status = null, provider = null, productId = null, needs = null } = filter
+  const { status = null, provider = null, productId = null, needs = null, customer } = filter
   return answerPage(
     cursors,
-    [tenantId, 'sales', status, provider, productId, needs],
+    [tenantId, 'sales', status, provider, productId, needs, customer?.customerId ?? null],
     query,
     (keyset) => listSales(services.db, tenantId, filter, keyset),
     async (sales) => {

@@ -1,0 +1,78 @@
+import { z } from 'zod'
+import { listLicenses } from '../../../../projections/licenses/queries.ts'
+import { requireCustomer } from '../../../commands/customers/customers.ts'
+import { momentOf } from '../../../commands/origin.ts'
+import { callerIn } from '../../../http/authenticate.ts'
+import type { Cursors } from '../../../http/cursor.ts'
+import { licenseOut, licenseView } from '../../../http/license.ts'
+import { answer, errors, pageOf, pageQuery } from '../../../http/schemas.ts'
+import type { ZodApp } from '../../../http/zod-app.ts'
+import type { Ports } from '../../../ports.ts'
+import { unknownPerson } from '../../../vault/subjects.ts'
+import { answerPage } from '../page.ts'
+import { answerSales } from '../sales/sales.ts'
+import { saleOut } from '../sales/schemas.ts'
+import { requireCustomerId } from './id.ts'
+
+const onlyId = z.strictObject({ id: z.string() })
+
+/** What belongs to a customer: their licenses, and their sales. */
+export function ofCustomerRoutes(
+  app: ZodApp,
+  services: Ports<'db' | 'now' | 'subjects'>,
+  cursors: Cursors,
+): void {
+  app.get(
+    '/v1/customers/:id/licenses',
+    {
+      config: { scope: ['customers:read', 'licenses:read'] },
+      schema: {
+        operationId: 'listLicensesOfCustomer',
+        tags: ['Customers'],
+        summary: "List a customer's linked licenses, newest first",
+        params: onlyId,
+        querystring: z.strictObject(pageQuery),
+        response: { 200: answer('A page of licenses', pageOf(licenseOut)), ...errors(400, 403, 404) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const customerId = requireCustomerId(request.params.id)
+      await requireCustomer(services, tenantId, customerId)
+      const now = momentOf(services)
+      return answerPage(
+        cursors,
+        [tenantId, 'licenses of a customer', customerId],
+        request.query,
+        (keyset) => listLicenses(services.db, tenantId, { customerId }, now, keyset),
+        async (entries) => {
+          const holders = entries.map(({ license }) => license.holder)
+          const people = await services.subjects.openPeople(tenantId, holders)
+          return entries.map((entry, index) => licenseView(entry, people[index] ?? unknownPerson, now))
+        },
+      )
+    },
+  )
+
+  app.get(
+    '/v1/customers/:id/sales',
+    {
+      config: { scope: ['customers:read', 'licenses:read'] },
+      schema: {
+        operationId: 'listSalesOfCustomer',
+        tags: ['Customers'],
+        summary: "List the sales of a customer's licenses and those to the same email address, newest first",
+        params: onlyId,
+        querystring: z.strictObject(pageQuery),
+        response: { 200: answer('A page of sales', pageOf(saleOut)), ...errors(400, 403, 404) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const customerId = requireCustomerId(request.params.id)
+      const { customer } = await requireCustomer(services, tenantId, customerId)
+      const filter = { customer: { customerId, subjectId: customer.subjectId } }
+      return answerSales(services, cursors, tenantId, filter, request.query)
+    },
+  )
+}

@@ -1,0 +1,73 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { replaceOverrides } from '../../commands/customers/customers.ts'
+import { sha256 } from '../../credentials/sha256.ts'
+import type { EntitlementOverride } from '../../domain/customers/overrides.ts'
+import { sameJson } from '../../domain/equality.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import { type FilledForm, readForm, typedIn, withProblem } from '../frame/filled-form.ts'
+import { productChoices } from '../frame/lists.ts'
+import { pageRoute } from '../frame/page-route.ts'
+import type { PageContext } from '../page-context.ts'
+import { originOfMember, principalOf } from '../session/principal.ts'
+import { aboveIn, type CustomerRequest, customerOf } from './found.ts'
+import { overridesForm, overridesTyped, withMoreRows } from './overrides-form.ts'
+import { overridesView } from './overrides-view.ts'
+
+const change = pageRoute({ page: 'change_licenses' })
+const changeOne = pageRoute({ page: 'change_licenses', auditedView: 'customer' })
+
+/** Rows have fields of their own names, so the form is read as it is. */
+const AnyForm = z.looseObject({})
+
+const seenHashOf = (overrides: readonly EntitlementOverride[]): string => sha256(JSON.stringify(overrides))
+
+/** Where the entitlement overrides of a customer are replaced as a whole. */
+export function overridePages(app: FastifyInstance, { services, show }: PageContext): void {
+  const page = async (request: FastifyRequest, reply: FastifyReply, customerId: string, form: FilledForm) => {
+    const products = await productChoices(services, principalOf(request).tenantId)
+    return show(
+      reply,
+      {
+        title: 'Entitlement overrides',
+        nav: 'customers',
+        trail: aboveIn(customerId),
+        content: ({ token }) => overridesView({ token, customerId, products, form }),
+      },
+      Object.keys(form.problems).length > 0 ? 422 : 200,
+    )
+  }
+
+  app.get('/customers/:id/entitlements', changeOne, async (request: CustomerRequest, reply) => {
+    const { customerId, overrides } = (await customerOf(services, request)).customer
+    return page(request, reply, customerId, overridesForm(overrides, seenHashOf(overrides)))
+  })
+
+  app.post('/customers/:id/entitlements', change, async (request: CustomerRequest, reply) => {
+    const { tenantId, customerId, overrides: present } = (await customerOf(services, request)).customer
+    const { filled } = readForm(AnyForm, request)
+    if (typedIn(filled, 'more') === 'yes') return page(request, reply, customerId, withMoreRows(filled))
+    const { form, overrides } = overridesTyped(filled)
+    if (Object.keys(form.problems).length > 0) return page(request, reply, customerId, form)
+    const now = seenHashOf(present)
+    if (typedIn(filled, 'seen') !== now && !sameJson(overrides, present)) {
+      const seen = { ...form, typed: { ...form.typed, seen: [now] } }
+      const problem =
+        'The overrides were changed since you opened this page. Check the rows: saving replaces that change.'
+      return page(request, reply, customerId, withProblem(seen, 'form', problem))
+    }
+    try {
+      await replaceOverrides(services, tenantId, customerId, overrides, originOfMember(request))
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.code !== 'product_not_found') throw error
+      return page(
+        request,
+        reply,
+        customerId,
+        withProblem(form, 'form', 'A product was not found. Choose another.'),
+      )
+    }
+    request.session.notice = { kind: 'done', text: 'Overrides saved.' }
+    return reply.redirect(`/dashboard/customers/${customerId}`, 303)
+  })
+}

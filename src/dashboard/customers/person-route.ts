@@ -1,0 +1,96 @@
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { changeCustomer, createCustomer } from '../../commands/customers/customers.ts'
+import { newId } from '../../credentials/id.ts'
+import { type FilledForm, newForm, readForm, typedIn } from '../frame/filled-form.ts'
+import { runOnce } from '../frame/once.ts'
+import { pageRoute } from '../frame/page-route.ts'
+import { pairsText } from '../frame/pairs.ts'
+import { refusedForm } from '../frame/refused.ts'
+import type { PageContext } from '../page-context.ts'
+import { originOfMember, principalOf } from '../session/principal.ts'
+import { aboveIn, type CustomerRequest, customerOf } from './found.ts'
+import { CustomerForm } from './person-form.ts'
+import { customerFormView } from './person-view.ts'
+
+const change = pageRoute({ page: 'change_licenses' })
+/** The form shows the person's data, which is recorded as a view. */
+const changeOne = pageRoute({ page: 'change_licenses', auditedView: 'customer' })
+
+const statusOf = (form: FilledForm): number => (Object.keys(form.problems).length > 0 ? 422 : 200)
+
+/** Where a customer is created, and where their address, name and metadata are changed. */
+export function customerForms(app: FastifyInstance, context: PageContext): void {
+  newPages(app, context)
+  editPages(app, context)
+}
+
+function newPages(app: FastifyInstance, { services, show }: PageContext): void {
+  const page = (reply: FastifyReply, form: FilledForm, operation = newId('req')) =>
+    show(
+      reply,
+      {
+        title: 'New customer',
+        nav: 'customers',
+        content: ({ token }) => customerFormView({ token, form, operation, customerId: undefined }),
+      },
+      statusOf(form),
+    )
+
+  app.get('/new-customer', change, async (_request, reply) => page(reply, newForm()))
+
+  app.post('/new-customer', change, async (request, reply) => {
+    const { filled, data } = readForm(CustomerForm, request)
+    if (!data) return page(reply, filled, typedIn(filled, 'operation'))
+    const { email, name = null, metadata } = data
+    try {
+      const customerId = await runOnce(services, request, async (own, origin) => {
+        const { tenantId } = principalOf(request)
+        const { customer } = await createCustomer(own, tenantId, { email, name, metadata }, origin)
+        return customer.customerId
+      })
+      request.session.notice = { kind: 'done', text: 'Customer created.' }
+      return reply.redirect(`/dashboard/customers/${customerId}`, 303)
+    } catch (error) {
+      return page(reply, refusedForm(error, filled))
+    }
+  })
+}
+
+function editPages(app: FastifyInstance, { services, show }: PageContext): void {
+  const page = (reply: FastifyReply, customerId: string, form: FilledForm) =>
+    show(
+      reply,
+      {
+        title: 'Edit customer',
+        nav: 'customers',
+        trail: aboveIn(customerId),
+        content: ({ token }) => customerFormView({ token, form, customerId }),
+      },
+      statusOf(form),
+    )
+
+  app.get('/customers/:id/edit', changeOne, async (request: CustomerRequest, reply) => {
+    const { customer, person } = await customerOf(services, request)
+    const metadata = pairsText(customer.metadata)
+    const values = { email: person.email ?? '', name: person.name ?? '', metadata }
+    return page(reply, customer.customerId, newForm(values))
+  })
+
+  app.post('/customers/:id/edit', change, async (request: CustomerRequest, reply) => {
+    const { customer } = await customerOf(services, request)
+    const { tenantId, customerId } = customer
+    const { filled, data } = readForm(CustomerForm, request)
+    if (!data) return page(reply, customerId, filled)
+    const { email, name = null, metadata } = data
+    // A value whose line breaks the form cannot show is kept while its line is unchanged.
+    const unchanged = pairsText(metadata) === pairsText(customer.metadata)
+    const asked = { email, name, ...(!unchanged && { metadata }) }
+    try {
+      await changeCustomer(services, tenantId, customerId, asked, originOfMember(request))
+    } catch (error) {
+      return page(reply, customerId, refusedForm(error, filled))
+    }
+    request.session.notice = { kind: 'done', text: 'Customer saved.' }
+    return reply.redirect(`/dashboard/customers/${customerId}`, 303)
+  })
+}

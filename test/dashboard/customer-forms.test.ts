@@ -1,0 +1,113 @@
+/**
+ * Guarantee: customers, their links to licenses and their overrides are changed on pages by the same rules as through
+ * the API, and a form that is sent twice has its effect once.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
+import { makeCustomer, makeProduct, mint } from '../http/samples.ts'
+import { type Client, clientOf } from './client.ts'
+import { fieldsOf, wordsOf } from './forms.ts'
+import { makeMember } from './members.ts'
+
+let api: TestApi
+let tenant: TestTenant
+let client: Client
+beforeAll(async () => {
+  api = await openTestApi()
+  tenant = await makeTenant(api.ledger)
+  await makeProduct(api.ask, tenant.token, 'editor')
+  client = clientOf(api.app)
+  await client.signIn(await makeMember(api.ledger, tenant.tenantId, 'support'))
+})
+afterAll(() => api.close())
+
+const customerOf = async (path = '') => {
+  const { body } = await api.ask('GET', path.replace('/dashboard', '/v1'), { token: tenant.token })
+  return (body as { customer: Record<string, unknown> }).customer
+}
+
+test('a new customer is created once for a form that is sent twice, and changed', async () => {
+  expect((await client.get('/dashboard/customers')).text).toContain('href="/dashboard/new-customer"')
+  const fields = fieldsOf(await client.get('/dashboard/new-customer'))
+  const wrong = await client.post('/dashboard/new-customer', { ...fields, email: 'ada', name: 'Ada' })
+  expect(wrong.status).toBe(422)
+  expect(fieldsOf(wrong)).toMatchObject({ email: 'ada', name: 'Ada' })
+  const right = { ...fieldsOf(wrong), email: 'ada@example.com', metadata: 'crm: 4711' }
+  const { location } = await client.post('/dashboard/new-customer', right)
+  expect(await client.post('/dashboard/new-customer', right)).toMatchObject({ status: 303, location })
+  expect(await customerOf(location)).toMatchObject({
+    email: 'ada@example.com',
+    name: 'Ada',
+    metadata: { crm: '4711' },
+  })
+  const edit = fieldsOf(await client.get(`${location}/edit`))
+  expect(edit).toMatchObject({ email: 'ada@example.com', metadata: 'crm: 4711' })
+  const changed = { ...edit, email: 'countess@example.com', name: '' }
+  expect(await client.post(`${location}/edit`, changed)).toMatchObject({ status: 303, location })
+  expect(await customerOf(location)).toMatchObject({ email: 'countess@example.com', name: null })
+})
+
+test('licenses are linked and unlinked', async () => {
+  const own = `/dashboard/customers/${await makeCustomer(api.ask, tenant.token)}`
+  const other = `/dashboard/customers/${await makeCustomer(api.ask, tenant.token)}`
+  const { id: licenseId } = await mint(api.ask, tenant.token, 'editor')
+  await client.get(`${own}/links`)
+  const absent = await client.post(`${own}/link`, { licenseId: 'lic_00000000000000000000000000' })
+  expect(absent.status).toBe(422)
+  expect(wordsOf(absent)).toContain('There is no license with this ID.')
+  for (let sent = 0; sent < 2; sent++)
+    expect((await client.post(`${own}/link`, { licenseId })).status).toBe(303)
+  expect(await customerOf(own)).toMatchObject({ licenseIds: [licenseId] })
+  const taken = await client.post(`${other}/link`, { licenseId })
+  expect(wordsOf(taken)).toContain('This license belongs to another customer.')
+  for (let sent = 0; sent < 2; sent++)
+    expect((await client.post(`${own}/unlink`, { licenseId })).status).toBe(303)
+  expect(await customerOf(own)).toMatchObject({ licenseIds: [] })
+})
+
+test('overrides are edited as a whole, with more rows as needed', async () => {
+  const own = `/dashboard/customers/${await makeCustomer(api.ask, tenant.token)}`
+  const path = `${own}/entitlements`
+  const form = await client.get(path)
+  const more = await client.post(path, { ...fieldsOf(form), 'entitlement-0': 'beta', more: 'yes' })
+  expect(more.status).toBe(200)
+  expect(fieldsOf(more)).toMatchObject({ 'entitlement-0': 'beta', 'entitlement-3': '' })
+  const filled = {
+    ...fieldsOf(more),
+    'product-0': 'editor',
+    'expiresOn-0': '2030-01-31',
+    'reason-0': 'early access',
+    'entitlement-3': 'export',
+    'effect-3': 'revoke',
+  }
+  const wrong = await client.post(path, { ...filled, 'entitlement-1': 'NO', 'expiresOn-0': 'soon' })
+  expect(wrong.status).toBe(422)
+  expect(wordsOf(wrong)).toContain('Enter a day as 2027-11-21.')
+  for (let sent = 0; sent < 2; sent++) expect((await client.post(path, filled)).status).toBe(303)
+  const overrides = [
+    {
+      entitlement: 'beta',
+      effect: 'grant',
+      productId: 'editor',
+      expiresAt: '2030-01-31T23:59:59.000Z',
+      reason: 'early access',
+    },
+    { entitlement: 'export', effect: 'revoke' },
+  ]
+  expect(await customerOf(own)).toMatchObject({ entitlementOverrides: overrides })
+  // The form that was opened before does not undo this without a word.
+  const late = await client.post(path, { ...fieldsOf(form), 'entitlement-0': 'other' })
+  expect(late.status).toBe(422)
+  expect(wordsOf(late)).toContain('The overrides were changed since you opened this page.')
+  const removed = { ...fieldsOf(await client.get(path)), 'entitlement-1': '' }
+  expect((await client.post(path, removed)).status).toBe(303)
+  expect(await customerOf(own)).toMatchObject({ entitlementOverrides: overrides.slice(0, 1) })
+})
+
+test("another workspace's customer gets the response of an unknown one", async () => {
+  const other = await makeTenant(api.ledger)
+  const foreign = await makeCustomer(api.ask, other.token)
+  await client.get('/dashboard/account')
+  for (const path of ['edit', 'link', 'unlink', 'entitlements'])
+    expect((await client.post(`/dashboard/customers/${foreign}/${path}`)).status).toBe(404)
+})
