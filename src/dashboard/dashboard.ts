@@ -23,6 +23,7 @@ import { integrationPages } from './integrations/route.ts'
 import { licenseActions } from './license/actions-route.ts'
 import { evidencePage } from './license/evidence-route.ts'
 import { licensePage } from './license/route.ts'
+import { licenseChangePages } from './license-changes/route.ts'
 import { licensePages } from './licenses/route.ts'
 import { mailboxPages } from './mailbox/route.ts'
 import { memberPages } from './members/route.ts'
@@ -107,6 +108,7 @@ function routes(app: FastifyInstance, context: PageContext): void {
   customerPages(app, context)
   licensePage(app, context)
   licenseActions(app, context)
+  licenseChangePages(app, context)
   evidencePage(app, context)
   insightPages(app, context)
   deviceListPage(app, context)

@@ -22,6 +22,7 @@ export const publicNames = {
   LicenseReinstated: 'license.reinstated',
   SubscriptionEnded: 'license.updated',
   SaleFollowed: 'license.sale_followed',
+  ReasonGiven: 'license.reason_given',
   HolderErased: 'license.holder_erased',
   RevocationUndone: 'license.revocation_undone',
   ImportTakenBack: 'license.import_taken_back',
@@ -75,6 +76,8 @@ export function wordsOf(event: LicenseEvent, deviceName: string | null): string 
       return `Subscription ended; expires on ${momentWords(event.data.expiresAt)}`
     case 'SaleFollowed':
       return 'Synchronized with its sale'
+    case 'ReasonGiven':
+      return `Reason: ${event.data.reason}`
     case 'HolderErased':
       return 'License holder erased'
     case 'RevocationUndone':

@@ -93,6 +93,8 @@ export const needed: Record<string, Permission | 'member'> = {
   'POST /dashboard/approvals/:id/approve': 'decide_confirmations',
   'POST /dashboard/approvals/:id/withdraw': 'decide_confirmations',
   'POST /dashboard/approvals/:id/deny': 'decide_confirmations',
+  'GET /dashboard/licenses/:id/change/:change': 'change_licenses',
+  'POST /dashboard/licenses/:id/change/:change': 'change_licenses',
   'GET /dashboard/new-license': 'change_licenses',
   'POST /dashboard/licenses': 'change_licenses',
   'GET /dashboard/new-customer': 'change_licenses',

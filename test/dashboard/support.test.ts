@@ -65,6 +65,7 @@ const kinds = {
   link: /^A /,
   button: /^BUTTON /,
   textbox: /^INPUT text /,
+  summary: /^SUMMARY /,
   slider: /^INPUT range /,
   field: /^INPUT /,
 } as const
@@ -91,6 +92,8 @@ test('an email address leads to the reason of a refusal, and to the evidence, by
   await keyboard.type('phone')
   await keyboard.press('Enter')
   await page.getByText('Could phone be activated now?').waitFor()
+  await tabTo(page, 'summary', /Point in time/)
+  await keyboard.press('Enter')
   await tabTo(page, 'slider', /After event/)
   await keyboard.press('ArrowLeft')
   const reason = 'Denied: 2 of 2 seats are in use; seat 1 taken by “MacBook” on'

@@ -97,11 +97,12 @@ export async function linkLicense(
   customerId: string,
   licenseId: string,
   origin: Origin,
+  reason: string | null = null,
 ): Promise<CustomerEntry> {
   await requireCustomer(services, tenantId, customerId)
   const at = momentOf(services)
   const read = async () => stateOf(await requireLicense(services, tenantId, licenseId))
-  const command = { type: 'LinkCustomer', customerId, at } as const
+  const command = { type: 'LinkCustomer', customerId, reason, at } as const
   await services.execute(licenses, licenseId, command, causeOf(origin, at), { read })
   return requireCustomer(services, tenantId, customerId)
 }

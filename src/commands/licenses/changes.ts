@@ -8,6 +8,9 @@ import { causeOf, momentOf, type Origin } from '../origin.ts'
 import { requireLicense } from './licenses.ts'
 import { stateOf } from './stream.ts'
 
+/** A license, and why it is changed. */
+type Place = { tenantId: string; licenseId: string; reason?: string | null | undefined }
+
 /**
  * Gives a license a new key; validates with the old one get `reminted`.
  * @param keepDevices whether the devices keep their seats, or all of them are freed
@@ -16,7 +19,7 @@ import { stateOf } from './stream.ts'
  */
 export async function remintLicense(
   services: Ports<'db' | 'execute' | 'findProduct' | 'now' | 'randomBytes'>,
-  { tenantId, licenseId, keepDevices }: { tenantId: string; licenseId: string; keepDevices: boolean },
+  { tenantId, licenseId, keepDevices, reason }: Place & { keepDevices: boolean },
   origin: Origin,
 ): Promise<LicenseEntry & { licenseKey: string }> {
   const find = () => requireLicense(services, tenantId, licenseId)
@@ -28,7 +31,7 @@ export async function remintLicense(
   await services.execute(
     licenses,
     licenseId,
-    { type: 'RemintLicense', keyHash, displayKey, keepDevices, at },
+    { type: 'RemintLicense', keyHash, displayKey, keepDevices, reason, at },
     causeOf(origin, at),
     { found: stateOf(found), read: async () => stateOf(await find()), run: origin.run },
   )
@@ -42,7 +45,7 @@ export async function remintLicense(
  */
 export async function removeDevice(
   services: Ports<'db' | 'execute' | 'now'>,
-  { tenantId, licenseId, device }: { tenantId: string; licenseId: string; device: DeviceRef },
+  { tenantId, licenseId, device, reason }: Place & { device: DeviceRef },
   origin: Origin,
 ): Promise<{ productId: string }> {
   const at = momentOf(services)
@@ -57,7 +60,7 @@ export async function removeDevice(
   await services.execute(
     licenses,
     licenseId,
-    { type: 'DeactivateDevice', deviceId, at },
+    { type: 'DeactivateDevice', deviceId, reason, at },
     causeOf(origin, at),
     { found: stateOf(found), read: async () => stateOf(await find()), run: origin.run },
   )

@@ -7,6 +7,7 @@ import { findSaleOfLicense } from '../../../projections/sales/queries.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { isId } from '../../credentials/id.ts'
 import type { Seat } from '../../domain/licenses/license.ts'
+import { may } from '../../domain/members/roles.ts'
 import { licenseAsOf, seatsInOrder } from '../../history/as-of.ts'
 import { type Comparison, compareMoments } from '../../history/compare.ts'
 import { readHistory } from '../../history/entries.ts'
@@ -20,6 +21,7 @@ import { listRefusals } from '../../usage/read-refusals.ts'
 import { mostOfLicense } from '../../usage/refusals-sql.ts'
 import { unknownPerson } from '../../vault/subjects.ts'
 import { explain } from '../../verdicts/explain.ts'
+import { changesFor } from '../license-changes/route.ts'
 import type { PageContext } from '../page-context.ts'
 import { auditedPage, principalOf } from '../session/principal.ts'
 import { actionsFor } from './actions-route.ts'
@@ -99,6 +101,8 @@ export function licensePage(app: FastifyInstance, { services, show }: PageContex
           deliveries: deliveries.items,
           refusals: asOf === undefined ? refused.items : [],
           actions: actionsFor(role, now.license, seat?.seat),
+          changes: changesFor(role, now.license),
+          freesSeats: asOf === undefined && may(role, 'change_licenses'),
         }),
     })
   })

@@ -19,10 +19,12 @@ const mostFree = 12
 /**
  * A picture of every seat, with its device or free. Each device links to what validate and activate would return
  * for it.
+ * @param freeAddressOf the page that frees its seat; false for members who may not
  */
 export function seatsPicture(
   { used, limit, taken, asked }: Seats,
   addressOf: (deviceId: string) => string,
+  freeAddressOf: ((deviceId: string) => string) | false,
 ): Html {
   const free = limit === null ? 0 : Math.max(0, limit - used)
   const others = used - taken.length
@@ -37,6 +39,7 @@ export function seatsPicture(
         (seat) => html`<li class=${seat.deviceId === asked ? 'seat taken asked' : 'seat taken'}>
           <a href=${addressOf(seat.deviceId)}>${seat.name === '' ? seat.deviceId : seat.name}</a>
           <span class="sub">${seat.platform ?? ''} since ${dayOf(seat.activatedAt)}</span>
+          ${freeAddressOf && html`<a class="seat-free" href=${freeAddressOf(seat.deviceId)} aria-label=${`Free the seat of ${seat.name === '' ? seat.deviceId : seat.name}`}>Free</a>`}
         </li>`,
       )}
       ${others > 0 && html`<li class="seat taken">and ${others.toLocaleString('en')} more</li>`}

@@ -36,7 +36,11 @@ type Question = { asOf: string | undefined; device: string | undefined }
 export type OneLicense = {
   question: Question
   /** Its present or past state. */
-  license: ShownLicense & { revokedAt?: string | undefined; saleId: string | null }
+  license: ShownLicense & {
+    revokedAt?: string | undefined
+    suspendedAt?: string | undefined
+    saleId: string | null
+  }
   devices: readonly Device[]
   explanation: Explanation
   /** The event that the page shows the state after, with its summary; undefined for the present. */
@@ -51,6 +55,10 @@ export type OneLicense = {
   refusals: readonly Refusal[]
   /** The actions that the role may request. */
   actions: readonly { name: string; label: string; ofDevice: boolean }[]
+  /** The changes that the role may make. */
+  changes: readonly { name: string; label: string }[]
+  /** Whether the role may free seats; false for a past state. */
+  freesSeats: boolean
 }
 
 const pathOf = (id: string): string => `/dashboard/licenses/${id}`
@@ -61,14 +69,16 @@ function address(id: string, query: Record<string, string | undefined>): string 
 }
 
 export function licenseView(view: View, one: OneLicense): Html {
-  const { license, question, comparison, history, last, stop } = one
+  const { license, question, history, stop } = one
   const { id } = license
+  const isPast = question.asOf !== undefined || one.comparison !== undefined
+  const timeTravel = timeTravelPart(one)
   const asOfEvent = (sequence: number) => address(id, { ...question, asOf: String(sequence) })
   return html`<div>
     ${heading(html`<span class="mono">${license.displayKey}</span>`, html`${license.email ?? 'No email address'}, ${copyable('license ID', id)}`, actionsOf(one))}
     ${momentPart(one)}
-    ${section('Point in time', momentSlider({ path: pathOf(id), last, chosen: stop?.sequence, device: question.device, addressOf: asOfEvent }), 'The page address includes the selected moment, so you can share it.')}
-    ${comparison && section('Comparison', comparisonView(comparison, asOfEvent))}
+    ${isPast && timeTravel}
+    ${!isPast && changesPart(one)}
     ${statePart(view, one)}
     <div class="beside history-column">
       ${section('History', html`<div>${timeline({ ...history, chosen: stop?.sequence, addressOf: asOfEvent })}${pages(id, history)}</div>`)}
@@ -76,17 +86,42 @@ export function licenseView(view: View, one: OneLicense): Html {
         <p class="part"><a href=${`/dashboard/audit?target=${id}`}>Audit log of this license</a></p>
       </div>
     </div>
+    ${!isPast && timeTravel}
   </div>`
 }
 
-/** Every member can download the evidence; changes can only be requested. */
-const actionsOf = ({ license, question, actions }: OneLicense): Content => [
-  html`<a class="button second" href=${`${pathOf(license.id)}/evidence`} download>Download evidence</a>`,
-  ...actions.map(({ name, label, ofDevice }) => {
-    const query = ofDevice ? `?${new URLSearchParams({ device: question.device ?? '' })}` : ''
-    return html`<a class="button second" href=${`${pathOf(license.id)}/do/${name}${query}`}>${label}</a>`
-  }),
-]
+/** What the member may change at once, and what they may ask for. Nothing of a past state. */
+function changesPart({ license, question, changes, actions }: OneLicense): Content {
+  if (changes.length === 0 && actions.length === 0) return null
+  const device = new URLSearchParams({ device: question.device ?? '' })
+  return html`<nav class="part changes-bar" aria-label="Change this license">
+    ${changes.map(
+      ({ name, label }) =>
+        html`<a class="button second" href=${`${pathOf(license.id)}/change/${name}`}>${label}</a>`,
+    )}
+    ${actions.map(
+      ({ name, label, ofDevice }) =>
+        html`<a class="button second" href=${`${pathOf(license.id)}/do/${name}${ofDevice ? `?${device}` : ''}`}>${label}</a>`,
+    )}
+  </nav>`
+}
+
+/** The past is folded beneath the present; a page of the past begins with it. */
+function timeTravelPart(one: OneLicense): Html {
+  const { license, question, comparison, last, stop } = one
+  const asOfEvent = (sequence: number) => address(license.id, { ...question, asOf: String(sequence) })
+  const isOpen = question.asOf !== undefined || comparison !== undefined
+  return html`<details class="part" open=${isOpen}>
+    <summary>Point in time</summary>
+    <p class="lead">Shows the license as it was, and compares two moments. The page address includes the moment, so you can share it.</p>
+    ${momentSlider({ path: pathOf(license.id), last, chosen: stop?.sequence, device: question.device, addressOf: asOfEvent })}
+    ${comparison && section('Comparison', comparisonView(comparison, asOfEvent))}
+  </details>`
+}
+
+/** Every member can download the evidence. */
+const actionsOf = ({ license }: OneLicense): Content =>
+  html`<a class="button second" href=${`${pathOf(license.id)}/evidence`} download>Download evidence</a>`
 
 /** Updated by the slider together with `statePart`: the answers of the license at one moment. */
 function momentPart(one: OneLicense): Html {
@@ -112,7 +147,13 @@ function statePart(view: View, one: OneLicense): Html {
       ${section(
         'Seats',
         html`<div class="sheet">
-          ${seatsPicture({ ...explanation.seats, asked: question.device }, (device) => address(license.id, { ...question, device }))}
+          ${seatsPicture(
+            { ...explanation.seats, asked: question.device },
+            (device) => address(license.id, { ...question, device }),
+            one.freesSeats &&
+              ((device) => `${pathOf(license.id)}/change/free-seat?${new URLSearchParams({ device })}`),
+          )}
+          ${isFull(one) && html`<p><a href=${`${pathOf(license.id)}/change/edit#deviceLimit`}>Raise the device limit</a></p>`}
         </div>`,
       )}
       ${section(question.asOf === undefined ? 'Details' : 'Details at this moment', factsView(one))}
@@ -120,6 +161,10 @@ function statePart(view: View, one: OneLicense): Html {
     ${refusalsOfLicense(view, one.refusals)} ${devicesPart(view, one)}
   </div>`
 }
+
+/** Whether a member who may raise the limit sees the reason to. */
+const isFull = ({ explanation: { seats }, changes }: OneLicense): boolean =>
+  seats.limit !== null && seats.used >= seats.limit && changes.some(({ name }) => name === 'edit')
 
 /** The event's anchor on this page, or on the page of the history that begins with it. */
 function eventAddress({ license, question, history }: OneLicense, sequence: number): string {
@@ -160,6 +205,7 @@ function factsView({ license }: OneLicense): Html {
         'Issued',
         html`<span>${moment(license.createdAt)}<span class="sub">via ${sourceWords(license.source)}</span></span>`,
       ],
+      ...(license.suspendedAt === undefined ? [] : [['Suspended', moment(license.suspendedAt)] as const]),
       ...(license.revokedAt === undefined ? [] : [['Revoked', moment(license.revokedAt)] as const]),
       [
         'Customer',

@@ -17,10 +17,10 @@ const sold = z.string({ error: 'Choose a key type.' }).transform((text, context)
 })
 
 const isDay = (text: string): boolean => momentIn.safeParse(`${text}T00:00:00Z`).success
-const day = z.string().refine((text) => /^\d{4}-\d{2}-\d{2}$/.test(text) && isDay(text))
+export const day = z.string().refine((text) => /^\d{4}-\d{2}-\d{2}$/.test(text) && isDay(text))
 
 /** Unlimited is a word, since an empty field leaves the key type's limit. */
-const deviceLimit = z
+export const deviceLimit = z
   .string()
   .trim()
   .optional()

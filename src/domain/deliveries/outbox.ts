@@ -35,6 +35,7 @@ export function publicNameOf(event: LicenseEvent): WebhookEventName | undefined 
       return 'license.suspended'
     case 'LicenseResumed':
       return 'license.resumed'
+    case 'ReasonGiven':
     case 'LicenseImported':
     case 'CustomerLinked':
     case 'CustomerUnlinked':

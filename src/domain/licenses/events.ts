@@ -201,6 +201,11 @@ export const LicenseEvent = z.discriminatedUnion('type', [
     type: z.literal('LicenseResumed'),
     data: z.strictObject({ reason: z.string().nullable(), at: Moment }),
   }),
+  /** Why a person made the change that was recorded with it, where that change has no reason of its own. */
+  z.object({
+    type: z.literal('ReasonGiven'),
+    data: z.strictObject({ reason: z.string().min(1), at: Moment }),
+  }),
   /** A revocation was undone. */
   z.object({
     type: z.literal('RevocationUndone'),

@@ -48,12 +48,12 @@ export type LicenseCommand =
   | { type: 'ImportLicense'; terms: LicenseTerms; devices: readonly Device[]; revoked: boolean }
   | ({ type: 'ActivateDevice'; at: string } & Device)
   | ({ type: 'ActivateInstance'; at: string } & Omit<Device, 'deviceId'>)
-  | { type: 'DeactivateDevice'; deviceId: string; at: string }
-  | { type: 'RemintLicense'; keyHash: string; displayKey: string; keepDevices: boolean; at: string }
+  | ({ type: 'DeactivateDevice'; deviceId: string; at: string } & Why)
+  | ({ type: 'RemintLicense'; keyHash: string; displayKey: string; keepDevices: boolean; at: string } & Why)
   | { type: 'RevokeLicense'; reason: string | null; at: string }
   | { type: 'RenewLicense'; expiresAt: string; at: string }
   | { type: 'EndPaidPeriod'; at: string }
-  | { type: 'LinkCustomer'; customerId: string; at: string }
+  | ({ type: 'LinkCustomer'; customerId: string; at: string } & Why)
   | { type: 'UnlinkCustomer'; customerId: string; at: string }
   | ({ type: 'FollowSale' } & DesiredState)
   | { type: 'EraseHolder'; subjectId: string; at: string }
@@ -61,6 +61,9 @@ export type LicenseCommand =
   | UndoCommand
   | EditCommand
   | SuspendCommand
+
+/** The reason that a person gave. */
+type Why = { reason?: string | null | undefined }
 
 type Device = Pick<Seat, 'deviceId' | 'instanceId' | 'installId' | 'name' | 'platform'>
 
@@ -119,12 +122,15 @@ export function decideLicense(license: License, command: LicenseCommand): Licens
       const seat = license.seats.get(command.deviceId)
       if (seat?.status !== 'active') return []
       const { deviceId, instanceId } = seat
-      return [{ type: 'DeviceDeactivated', data: { deviceId, instanceId, at: command.at } }]
+      return withReason(
+        { type: 'DeviceDeactivated', data: { deviceId, instanceId, at: command.at } },
+        command,
+      )
     }
     case 'RemintLicense': {
       if (license.revokedAt !== null) throw new Refusal('license_revoked')
-      const { type: _, ...data } = command
-      return [{ type: 'LicenseReminted', data }]
+      const { type: _, reason: __, ...data } = command
+      return withReason({ type: 'LicenseReminted', data }, command)
     }
     case 'RevokeLicense':
       if (license.revokedAt !== null) throw new Refusal('license_revoked')
@@ -137,7 +143,7 @@ export function decideLicense(license: License, command: LicenseCommand): Licens
       const { customerId, at } = command
       if (license.customerId === customerId) return []
       if (license.customerId !== null) throw new Refusal('license_of_another_customer')
-      return [{ type: 'CustomerLinked', data: { customerId, at } }]
+      return withReason({ type: 'CustomerLinked', data: { customerId, at } }, command)
     }
     case 'UnlinkCustomer': {
       const { customerId, at } = command
@@ -166,6 +172,9 @@ export function decideLicense(license: License, command: LicenseCommand): Licens
       return isHeldBy(license, command.subjectId) ? [{ type: 'HolderErased', data: { at: command.at } }] : []
   }
 }
+
+const withReason = (event: LicenseEvent, { reason, at }: Why & { at: string }): LicenseEvent[] =>
+  reason ? [event, { type: 'ReasonGiven', data: { reason, at } }] : [event]
 
 /**
  * Finds the seat of an app that activates again, by the anonymous id that it had before its first activation,
@@ -300,6 +309,8 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
       return license.holder === null
         ? license
         : { ...license, holder: { ...license.holder, email: null, name: null } }
+    case 'ReasonGiven':
+      return license
     case 'LicenseExpired':
     case 'LicenseFellBack':
       return { ...license, endedAt: event.data.expiresAt }

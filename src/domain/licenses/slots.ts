@@ -14,6 +14,7 @@ export const ownSlots: readonly string[] = [
   'terms',
   'edited',
   'suspension',
+  'reason',
   'ended',
   'sale',
 ]
@@ -43,6 +44,8 @@ export function slotOf(event: LicenseEvent): string | null {
     case 'LicenseSuspended':
     case 'LicenseResumed':
       return 'suspension'
+    case 'ReasonGiven':
+      return 'reason'
     case 'LicenseExpired':
     case 'LicenseFellBack':
       return 'ended'

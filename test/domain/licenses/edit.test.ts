@@ -259,3 +259,20 @@ test('a sale that was followed before vendors could edit entitles to the terms o
     .when(follow({ through: 2, expiresAt: nextEnd, isRenewed: true }))
     .expectEvents([followed({ expiresAt: nextEnd }, 2)])
 })
+
+test('a reason is recorded with the change that it is for, and not without one', () => {
+  const why: LicenseEvent = { type: 'ReasonGiven', data: { reason: 'lost laptop', at: later } }
+  const free = { type: 'DeactivateDevice', deviceId: 'laptop', reason: 'lost laptop', at: later } as const
+  const left = { deviceId: 'laptop', instanceId: 'ins_laptop', at: later }
+  given(minted(), activated('laptop'))
+    .when(free)
+    .expectEvents([{ type: 'DeviceDeactivated', data: left }, why])
+  given(minted()).when(free).expectEvents([])
+  given(minted())
+    .when({ type: 'LinkCustomer', customerId: 'cus_1', reason: 'lost laptop', at: later })
+    .expectEvents([{ type: 'CustomerLinked', data: { customerId: 'cus_1', at: later } }, why])
+  const key = { keyHash: 'b'.repeat(64), displayKey: 'ACME…8888', keepDevices: true, at: later }
+  given(minted())
+    .when({ type: 'RemintLicense', ...key, reason: 'lost laptop' })
+    .expectEvents([{ type: 'LicenseReminted', data: key }, why])
+})

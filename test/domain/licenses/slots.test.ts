@@ -51,6 +51,7 @@ const more = fc.constantFrom<LicenseEvent>(
   { type: 'LicenseEdited', data: { ...edited, quantity: 4, sold: null, reason: 'a favor', at } },
   { type: 'LicenseSuspended', data: { reason: 'unpaid', at } },
   { type: 'LicenseResumed', data: { reason: null, at } },
+  { type: 'ReasonGiven', data: { reason: 'lost laptop', at } },
   { type: 'RevocationUndone', data: { reason: null, at } },
   { type: 'ImportTakenBack', data: { reason: null, at } },
   { type: 'HolderErased', data: { at } },

@@ -156,7 +156,10 @@ function linkRoute(app: ZodApp, services: Ports<'db' | 'execute' | 'now' | 'subj
         description: 'A license of another customer has to be unlinked from them first.',
         params: onlyId,
         body: z
-          .strictObject({ licenseId: text(100) })
+          .strictObject({
+            licenseId: text(100),
+            reason: text(500).optional().meta({ description: "Shown in the license's history" }),
+          })
           .meta({ example: { licenseId: 'lic_06f5w3k8hx7vq2m4n9t1r0s5zc' } }),
         response: { 200: answer('The customer', oneCustomer), ...errors(400, 403, 404, 409) },
       },
@@ -164,11 +167,11 @@ function linkRoute(app: ZodApp, services: Ports<'db' | 'execute' | 'now' | 'subj
     async (request) => {
       const { tenantId } = callerIn(request)
       const id = requireCustomerId(request.params.id)
-      const { licenseId } = request.body
+      const { licenseId, reason = null } = request.body
       return shown(
         services,
         tenantId,
-        await linkLicense(services, tenantId, id, licenseId, originOf(request)),
+        await linkLicense(services, tenantId, id, licenseId, originOf(request), reason),
       )
     },
   )

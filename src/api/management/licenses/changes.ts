@@ -12,12 +12,15 @@ import { mintedOut } from './schemas.ts'
 
 const oneLicense = z.strictObject({ id: z.string() })
 
+const reason = text(500).optional().meta({ description: "Shown in the license's history" })
+
 const remintIn = z
   .strictObject({
     keepDevices: z
       .boolean()
       .default(false)
       .meta({ description: 'Whether the devices keep their seats; otherwise all seats are freed' }),
+    reason,
   })
   .nullish()
 
@@ -54,6 +57,7 @@ function remintRoute(
         tenantId,
         licenseId: requireLicenseId(request.params.id),
         keepDevices: request.body?.keepDevices ?? false,
+        reason: request.body?.reason,
       }
       const { licenseKey, ...entry } = await remintLicense(own, asked, runOriginOf(request))
       const [person] = await services.subjects.openPeople(tenantId, [entry.license.holder])
@@ -67,6 +71,7 @@ const deviceIn = z
   .strictObject({
     deviceId: text(256).optional().meta({ description: 'The id that was passed to activate' }),
     instanceId: text(256).optional().meta({ description: 'The instance id that activate returned' }),
+    reason,
   })
   .refine(
     ({ deviceId, instanceId }) => (deviceId === undefined) !== (instanceId === undefined),
@@ -96,11 +101,12 @@ function deactivateDeviceRoute(
     },
     async (request) => {
       const { tenantId } = callerIn(request)
-      const { deviceId, instanceId = '' } = request.body
+      const { deviceId, instanceId = '', reason: why } = request.body
       const asked = {
         tenantId,
         licenseId: requireLicenseId(request.params.id),
         device: deviceId === undefined ? { instanceId } : { deviceId },
+        reason: why,
       }
       const own = servicesFor(request, services)
       const { productId } = await removeDevice(own, asked, runOriginOf(request))

@@ -1,0 +1,67 @@
+import { z } from 'zod'
+import type { Origin } from '../../commands/origin.ts'
+import type { IssuedLicense } from '../../domain/licenses/license.ts'
+import type { KeyType } from '../../domain/products/key-type.ts'
+import type { RefusalCode } from '../../domain/refusal.ts'
+import type { Content } from '../../html.ts'
+import type { Person } from '../../vault/subjects.ts'
+import type { FilledForm } from '../frame/filled-form.ts'
+import { optionalLine } from '../frame/typed.ts'
+import type { PageContext } from '../page-context.ts'
+
+/** The license that is to be changed, with what its form shows. */
+export type AboutLicense = {
+  license: IssuedLicense
+  person: Person
+  /** The key types of its product. */
+  keyTypes: readonly KeyType[]
+}
+
+/** A change of a license that a member makes on a page, at once and without an approval. */
+export type LicenseChange = {
+  /** Its part of the address. */
+  name: string
+  /** What the license's page calls it. */
+  label: string
+  title: string
+  button: string
+  lead: (about: AboutLicense) => Content
+  /** Whether the license's page offers it for the whole license. */
+  fits: (license: IssuedLicense) => boolean
+  schema: z.ZodType<ReasonTyped>
+  /** The first values of the form. @param query of the page's address */
+  values: (about: AboutLicense, query: Record<string, string | undefined>) => Record<string, string>
+  /** The fields besides the reason. */
+  fields: (form: FilledForm, about: AboutLicense) => Content
+  run: (services: Services, about: AboutLicense, typed: never, origin: Origin) => Promise<Changed>
+  /** The field that each refusal concerns, and what it says there. */
+  problems?: Partial<Record<RefusalCode, readonly [field: string, sentence: string]>>
+}
+
+export type Services = PageContext['services']
+
+/** What a change returns that is shown once; undefined leads back to the license. */
+export type Changed = { licenseKey: string } | undefined
+
+type ReasonTyped = { reason: string | undefined }
+
+/** The fields of a form, with the reason that every change takes. */
+export const withReason = <Shape extends z.ZodRawShape>(shape: Shape) =>
+  z.object({ ...shape, reason: optionalLine(500) })
+
+/** A change whose `run` gets what its schema has read. */
+export function licenseChange<S extends z.ZodType<ReasonTyped>>(
+  change: Omit<LicenseChange, 'schema' | 'run'> & {
+    schema: S
+    run: (services: Services, about: AboutLicense, typed: z.infer<S>, origin: Origin) => Promise<Changed>
+  },
+): LicenseChange {
+  return change
+}
+
+/** What each command needs to know of the license. */
+export const asked = ({ license }: AboutLicense, { reason }: ReasonTyped) => ({
+  tenantId: license.tenantId,
+  licenseId: license.licenseId,
+  reason: reason ?? null,
+})

@@ -1,0 +1,157 @@
+import { findSeat } from '../../../projections/licenses/seats.ts'
+import { linkLicense } from '../../commands/customers/customers.ts'
+import { remintLicense, removeDevice } from '../../commands/licenses/changes.ts'
+import { editLicense, resumeLicense, suspendLicense } from '../../commands/licenses/edit.ts'
+import { html } from '../../html.ts'
+import { checkField, textField } from '../frame/form-fields.ts'
+import { moment } from '../frame/moments.ts'
+import { checked, optionalOf, wantedLine } from '../frame/typed.ts'
+import { day } from '../new-license/form.ts'
+import { asked, type LicenseChange, licenseChange, withReason } from './change.ts'
+import { editChange } from './edit.ts'
+
+const suspend = licenseChange({
+  name: 'suspend',
+  label: 'Suspend',
+  title: 'Suspend license',
+  button: 'Suspend license',
+  lead: () =>
+    'The license is not valid until it is resumed. Its devices keep their seats, and its expiry does not wait.',
+  fits: ({ revokedAt, suspendedAt }) => revokedAt === null && suspendedAt === null,
+  schema: withReason({}),
+  values: () => ({}),
+  fields: () => null,
+  async run(services, about, typed, origin) {
+    await suspendLicense(services, asked(about, typed), origin)
+    return undefined
+  },
+})
+
+const resume = licenseChange({
+  name: 'resume',
+  label: 'Resume',
+  title: 'Resume license',
+  button: 'Resume license',
+  lead: ({ license: { expiresAt } }) =>
+    expiresAt === null
+      ? 'The license is valid again at once.'
+      : html`The license is valid again until ${moment(expiresAt)}. Resuming does not move this end.`,
+  fits: ({ revokedAt, suspendedAt }) => revokedAt === null && suspendedAt !== null,
+  schema: withReason({}),
+  values: () => ({}),
+  fields: () => null,
+  async run(services, about, typed, origin) {
+    await resumeLicense(services, asked(about, typed), origin)
+    return undefined
+  },
+})
+
+const extend = licenseChange({
+  name: 'extend',
+  label: 'Extend',
+  title: 'Extend license',
+  button: 'Extend license',
+  lead: ({ license: { expiresAt } }) =>
+    expiresAt !== null &&
+    html`It expires on ${moment(expiresAt)}. A renewal of its subscription never makes the new term shorter.`,
+  fits: ({ revokedAt, expiresAt }) => revokedAt === null && expiresAt !== null,
+  schema: withReason({
+    expiresOn: optionalOf(day, 'Enter a day as 2027-11-21.').refine(
+      (text) => text !== undefined,
+      'Enter a day as 2027-11-21.',
+    ),
+  }),
+  values: () => ({}),
+  fields: (form) =>
+    textField(form, {
+      name: 'expiresOn',
+      label: 'Last day (UTC)',
+      hint: 'For example 2027-11-21. The license is valid until the end of that day.',
+      maxlength: 10,
+    }),
+  async run(services, about, typed, origin) {
+    const expiresAt = `${typed.expiresOn}T23:59:59.000Z`
+    await editLicense(services, asked(about, typed), { expiresAt }, origin)
+    return undefined
+  },
+  problems: { expiry_in_the_past: ['expiresOn', 'Enter a day in the future.'] },
+})
+
+const newKey = licenseChange({
+  name: 'new-key',
+  label: 'New key',
+  title: 'Replace license key',
+  button: 'Replace key',
+  lead: () => 'The present key stops working at once. The new key is shown once, on the next page.',
+  fits: ({ revokedAt }) => revokedAt === null,
+  schema: withReason({ keepDevices: checked }),
+  values: () => ({ keepDevices: 'on' }),
+  fields: (form) =>
+    checkField(form, {
+      name: 'keepDevices',
+      label: 'Devices keep their seats',
+      hint: 'They still need the new key. Without this, all seats are freed.',
+    }),
+  async run(services, about, { keepDevices, ...typed }, origin) {
+    const { licenseKey } = await remintLicense(services, { ...asked(about, typed), keepDevices }, origin)
+    return { licenseKey }
+  },
+})
+
+const linkCustomer = licenseChange({
+  name: 'link-customer',
+  label: 'Link customer',
+  title: 'Link customer',
+  button: 'Link customer',
+  lead: () => "The license gets the customer's entitlement overrides.",
+  fits: ({ customerId }) => customerId === null,
+  schema: withReason({ customerId: wantedLine(100, 'Enter the ID of a customer.') }),
+  values: (_, { customer = '' }) => ({ customerId: customer }),
+  fields: (form) =>
+    textField(form, {
+      name: 'customerId',
+      label: 'Customer ID',
+      hint: html`<code>cus_…</code>, from the <a href="/dashboard/customers">list of customers</a>.`,
+      maxlength: 100,
+      className: 'mono',
+    }),
+  async run(services, about, { customerId, reason = null }, origin) {
+    const { tenantId, licenseId } = about.license
+    await linkLicense(services, tenantId, customerId, licenseId, origin, reason)
+    return undefined
+  },
+  problems: { customer_not_found: ['customerId', 'There is no customer with this ID.'] },
+})
+
+/** Offered beside each seat. */
+export const freeSeat = licenseChange({
+  name: 'free-seat',
+  label: 'Free seat',
+  title: 'Free a seat',
+  button: 'Free seat',
+  lead: () => 'The device is deactivated at once, and another one can take its seat.',
+  fits: () => false,
+  schema: withReason({ device: wantedLine(256, 'Enter the ID of a device.') }),
+  values: (_, { device = '' }) => ({ device }),
+  fields: (form) =>
+    textField(form, { name: 'device', label: 'Device ID', maxlength: 256, className: 'mono' }),
+  async run(services, about, { device: deviceId, ...typed }, origin) {
+    const place = asked(about, typed)
+    const before = await findSeat(services.db, place.tenantId, place.licenseId, { deviceId })
+    const { productId } = await removeDevice(services, { ...place, device: { deviceId } }, origin)
+    if (before?.seat?.status === 'active') services.usage.count(place.tenantId, productId, 'deactivations')
+    return undefined
+  },
+  problems: { device_not_found: ['device', 'This license has never had a device with this ID.'] },
+})
+
+/** In the order of the license's page. */
+export const licenseChanges: readonly LicenseChange[] = [
+  resume,
+  suspend,
+  extend,
+  editChange,
+  newKey,
+  linkCustomer,
+  freeSeat,
+]

@@ -1,0 +1,125 @@
+import { z } from 'zod'
+import { editLicense } from '../../commands/licenses/edit.ts'
+import { EmailAddress, Slug } from '../../domain/values.ts'
+import { type Content, html } from '../../html.ts'
+import type { FilledForm } from '../frame/filled-form.ts'
+import { choiceField, textArea, textField } from '../frame/form-fields.ts'
+import { dayOf } from '../frame/moments.ts'
+import { pairs, pairsText } from '../frame/pairs.ts'
+import { optionalLine, optionalOf, wantedWhole } from '../frame/typed.ts'
+import { day, deviceLimit } from '../new-license/form.ts'
+import { type AboutLicense, asked, licenseChange, withReason } from './change.ts'
+
+const schema = withReason({
+  email: optionalOf(EmailAddress, 'Enter an email address, for example ada@example.com.'),
+  name: optionalLine(200),
+  keyTypeId: Slug,
+  quantity: wantedWhole(1, 100_000),
+  deviceLimit,
+  expiry: z.enum(['keep', 'never', 'day']).optional().default('keep'),
+  expiresOn: optionalOf(day, 'Enter a day as 2027-11-21.'),
+  metadata: pairs,
+}).superRefine(({ expiry, expiresOn, email, name }, context) => {
+  if (expiry === 'day' && expiresOn === undefined) {
+    context.addIssue({ code: 'custom', path: ['expiresOn'], message: 'Enter a day as 2027-11-21.' })
+  }
+  if (name !== undefined && email === undefined) {
+    const message = 'Enter the email address too: a name is only stored together with one.'
+    context.addIssue({ code: 'custom', path: ['email'], message })
+  }
+})
+
+/** Everything that a vendor can change in a license. */
+export const editChange = licenseChange({
+  name: 'edit',
+  label: 'Edit',
+  title: 'Edit license',
+  button: 'Save changes',
+  lead: () => 'Changes apply to the next validate and activation.',
+  fits: ({ revokedAt }) => revokedAt === null,
+  schema,
+  values: ({ license, person }) => ({
+    email: person.email ?? '',
+    name: person.name ?? '',
+    keyTypeId: license.keyTypeId,
+    quantity: String(license.quantity),
+    metadata: pairsText(license.metadata),
+  }),
+  fields,
+  async run(services, about, { reason, expiry, expiresOn, email, name, ...typed }, origin) {
+    const change = {
+      ...typed,
+      metadata: isWritable(about) ? typed.metadata : undefined,
+      email: email ?? null,
+      name: name ?? null,
+      expiresAt: expiry === 'keep' ? undefined : expiry === 'never' ? null : `${expiresOn}T23:59:59.000Z`,
+    }
+    await editLicense(services, asked(about, { reason }), change, origin)
+    return undefined
+  },
+  problems: {
+    key_type_not_found: ['keyTypeId', 'This key type was deleted. Choose another.'],
+    quantity_not_allowed: ['quantity', 'This key type is not sold in multiples. Enter 1.'],
+    quantity_too_large: ['quantity', "The quantity is larger than the key type's largest one."],
+    expiry_in_the_past: ['expiresOn', 'Enter a day in the future.'],
+  },
+})
+
+function fields(form: FilledForm, about: AboutLicense): Content {
+  const { license, keyTypes } = about
+  const known = keyTypes.map(({ keyTypeId, name }) => [keyTypeId, name] as const)
+  const isDeleted = keyTypes.every(({ keyTypeId }) => keyTypeId !== license.keyTypeId)
+  const choices = isDeleted ? [[license.keyTypeId, license.keyTypeId] as const, ...known] : known
+  const limit = license.deviceLimit === null ? 'unlimited' : license.deviceLimit.toLocaleString('en')
+  return [
+    textField(form, {
+      name: 'email',
+      label: 'Email',
+      type: 'email',
+      hint: 'Of the person who has the license. Leave empty for none.',
+      required: false,
+      maxlength: 254,
+    }),
+    textField(form, { name: 'name', label: 'Name', required: false, maxlength: 200 }),
+    choiceField(form, { name: 'keyTypeId', label: 'Key type', choices }),
+    textField(form, { name: 'quantity', label: 'Quantity', inputmode: 'numeric', maxlength: 6 }),
+    textField(form, {
+      name: 'deviceLimit',
+      label: 'Device limit',
+      hint: `Now ${limit}. A number, or “unlimited”. Leave empty to keep it; another key type or quantity then brings its own.`,
+      required: false,
+      maxlength: 9,
+    }),
+    choiceField(form, { name: 'expiry', label: 'Expires', choices: expiriesOf(license.expiresAt) }),
+    textField(form, {
+      name: 'expiresOn',
+      label: 'Day',
+      hint: 'Only for an expiry at the end of a day, for example 2027-11-21.',
+      required: false,
+      maxlength: 10,
+    }),
+    isWritable(about) &&
+      textArea(form, {
+        name: 'metadata',
+        label: 'Metadata',
+        hint: html`A pair in each line: <code>order: A-1042</code>`,
+        required: false,
+      }),
+  ]
+}
+
+const expiriesOf = (expiresAt: string | null) =>
+  [
+    ['keep', expiresAt === null ? 'Never, as now' : `As now: ${dayOf(expiresAt)}`],
+    ...(expiresAt === null ? [] : [['never', 'Never'] as const]),
+    ['day', 'At the end of a day (UTC)'],
+  ] as const
+
+/** Whether its metadata can be written as lines without a loss; other metadata is changed over the API. */
+const isWritable = ({ license }: AboutLicense): boolean =>
+  Object.entries(license.metadata).every(
+    ([name, value]) =>
+      name !== '' &&
+      !name.includes(':') &&
+      [name, value].every((text) => text === text.trim() && !/[\r\n]/.test(text)),
+  )

@@ -1,0 +1,84 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { requireLicense } from '../../commands/licenses/licenses.ts'
+import { isId, newId } from '../../credentials/id.ts'
+import type { IssuedLicense } from '../../domain/licenses/license.ts'
+import { may, type Role } from '../../domain/members/roles.ts'
+import { notFound } from '../../http/problem.ts'
+import { unknownPerson } from '../../vault/subjects.ts'
+import { type FilledForm, newForm, readForm, typedIn } from '../frame/filled-form.ts'
+import { runOnce } from '../frame/once.ts'
+import { pageRoute } from '../frame/page-route.ts'
+import { refusedForm } from '../frame/refused.ts'
+import type { PageContext } from '../page-context.ts'
+import { principalOf } from '../session/principal.ts'
+import type { AboutLicense, LicenseChange } from './change.ts'
+import { licenseChanges } from './changes.ts'
+import { changeView, licensePath, newKeyView } from './view.ts'
+
+/** The changes that a role may make to a license in its state. */
+export const changesFor = (role: Role, license: IssuedLicense): readonly LicenseChange[] =>
+  may(role, 'change_licenses') ? licenseChanges.filter(({ fits }) => fits(license)) : []
+
+const given = z.string().max(256).optional().catch(undefined)
+const Query = z.object({ customer: given, device: given })
+
+type ChangeRequest = FastifyRequest<{ Params: { id: string; change: string } }>
+
+const form = pageRoute({ page: 'change_licenses', auditedView: 'license' })
+const send = pageRoute({ page: 'change_licenses' })
+
+/** Changes of a license that a member makes at once: each is the same command as over the API, run once for a form. */
+export function licenseChangePages(app: FastifyInstance, { services, show }: PageContext): void {
+  const found = async (request: ChangeRequest): Promise<{ about: AboutLicense; change: LicenseChange }> => {
+    const { id, change: name } = request.params
+    const { tenantId } = principalOf(request)
+    const change = licenseChanges.find((one) => one.name === name)
+    if (!change || !isId('lic', id)) throw notFound('license')
+    const { license } = await requireLicense(services, tenantId, id)
+    const product = await services.findProduct(tenantId, license.productId)
+    const [person = unknownPerson] = await services.subjects.openPeople(tenantId, [license.holder])
+    return { about: { license, person, keyTypes: product?.keyTypes ?? [] }, change }
+  }
+  const page = (
+    reply: FastifyReply,
+    { about, change }: { about: AboutLicense; change: LicenseChange },
+    filled: FilledForm,
+    operation = newId('req'),
+  ) =>
+    show(
+      reply,
+      {
+        title: change.title,
+        nav: 'licenses',
+        content: ({ token }) => changeView({ token, operation, change, about, form: filled }),
+      },
+      Object.keys(filled.problems).length > 0 ? 422 : 200,
+    )
+
+  app.get('/licenses/:id/change/:change', form, async (request: ChangeRequest, reply) => {
+    const { about, change } = await found(request)
+    return page(reply, { about, change }, newForm(change.values(about, Query.parse(request.query))))
+  })
+
+  app.post('/licenses/:id/change/:change', send, async (request: ChangeRequest, reply) => {
+    const { about, change } = await found(request)
+    const { filled, data } = readForm(change.schema, request)
+    if (!data) return page(reply, { about, change }, filled, typedIn(filled, 'operation'))
+    try {
+      const changed = await runOnce(services, request, async (own, origin) => {
+        // The schema of a change reads what its own `run` takes.
+        return (await change.run(own, about, data as never, origin)) ?? null
+      })
+      const { licenseId } = about.license
+      if (changed === null) return reply.redirect(licensePath(licenseId), 303)
+      return show(reply, {
+        title: 'License key',
+        nav: 'licenses',
+        content: () => newKeyView(licenseId, changed.licenseKey),
+      })
+    } catch (error) {
+      return page(reply, { about, change }, refusedForm(error, filled, change.problems))
+    }
+  })
+}
