@@ -18,6 +18,7 @@ import { noteFreshness } from './frame/freshness.ts'
 import { queryOf } from './frame/lists.ts'
 import { pagesOf, partsOf } from './frame/page.ts'
 import { homePage } from './home/route.ts'
+import { importPages } from './import/route.ts'
 import { insightPages } from './insights/route.ts'
 import { integrationPages } from './integrations/route.ts'
 import { licenseActions } from './license/actions-route.ts'
@@ -104,6 +105,7 @@ function routes(app: FastifyInstance, context: PageContext): void {
   devicePages(app, context)
   licensePages(app, context)
   newLicensePages(app, context)
+  importPages(app, context)
   productPages(app, context)
   customerPages(app, context)
   licensePage(app, context)

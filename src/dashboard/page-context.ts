@@ -13,6 +13,7 @@ export type PageContext = {
     | 'attempts'
     | 'checkTarget'
     | 'db'
+    | 'deriveId'
     | 'execute'
     | 'findForRuntime'
     | 'findProduct'

@@ -19,6 +19,8 @@ export type Client = {
   post(url: string, fields?: Fields, headers?: Record<string, string>): Promise<Seen>
   /** Sends a form without adding a token. */
   postBare(url: string, fields?: Fields, headers?: Record<string, string>): Promise<Seen>
+  /** Sends any request. */
+  send(options: InjectOptions): Promise<Seen>
   formToken(): string
   signIn(member: TestMember, more?: Fields): Promise<Seen>
 }
@@ -74,6 +76,7 @@ export function clientOf(app: FastifyInstance, address = '127.0.0.1'): Client {
     get: (url, headers) => send({ method: 'GET', url }, headers),
     post: (url, fields = {}, headers) => postBare(url, { _csrf: formToken, ...fields }, headers),
     postBare,
+    send,
     formToken: () => formToken,
     async signIn({ email, password, newCode }, more = {}) {
       await client.get('/dashboard/sign-in')

@@ -98,6 +98,27 @@ export async function importLicenses(
   })
 }
 
+/**
+ * What an import of these rows would do, without doing it: a plan's limit is not foreseen.
+ * @returns for each row, in the given order, whether it is new, a duplicate, or refused
+ */
+export async function previewImport(
+  services: Ports<'db' | 'deriveId' | 'now'>,
+  product: PresentProduct,
+  rows: readonly ForeignLicense[],
+): Promise<('new' | 'duplicate' | { refusal: RefusalCode })[]> {
+  const at = momentOf(services)
+  const planned = rows.map((row) => plannedOrRefused(services, product, row, at))
+  const keys = new Set(planned.flatMap((plan) => (plan.status === 'candidate' ? plan.terms.keyHash : [])))
+  const taken = await findLicensesByKey(services.db, product.tenantId, [...keys])
+  return planned.map((plan) => {
+    if (plan.status === 'invalid') return { refusal: plan.refusal }
+    const { keyHash } = plan.terms
+    // The first row of a key uses it up, so that the next one is a duplicate.
+    return keys.delete(keyHash) && !taken.has(keyHash) ? 'new' : 'duplicate'
+  })
+}
+
 function plannedOrRefused(
   services: Ports<'deriveId'>,
   product: PresentProduct,

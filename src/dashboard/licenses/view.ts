@@ -62,13 +62,16 @@ type Licenses = {
 export const newLicenseLink = (product?: string, look = 'button'): Html =>
   html`<a class=${look} href=${`/dashboard/new-license${product === undefined ? '' : `?product=${product}`}`}>New license</a>`
 
+const importLink = (product?: string): Html =>
+  html`<a class="button second" href=${`/dashboard/import-licenses${product === undefined ? '' : `?product=${product}`}`}>Import</a>`
+
 export function licensesView(
   view: View,
   { licenses, products, filter, cursor, next, mayMint }: Licenses,
 ): Html {
   const filtered = filter.product !== undefined || filter.status !== undefined
   return html`<div>
-    ${heading('Licenses', 'Newest first. Keys are masked. A full key is shown only once, when it is minted.', mayMint && newLicenseLink(filter.product))}
+    ${heading('Licenses', 'Newest first. Keys are masked. A full key is shown only once, when it is minted.', mayMint && [importLink(filter.product), newLicenseLink(filter.product)])}
     ${filters('/dashboard/licenses', 'licenses', [
       productSelect(products, filter.product),
       select('status', 'Status', choicesOf('Any status', asNamed(Object.keys(tones)), filter.status)),
@@ -119,7 +122,7 @@ function noLicenses(filtered: boolean, mayMint: boolean): Html {
     mayMint
       ? 'Mint one for a customer. Connected payment providers create them for every sale.'
       : 'Members who may change licenses mint them. Connected payment providers create them for every sale.',
-    mayMint && newLicenseLink(),
+    mayMint && html`<p class="actions">${newLicenseLink()} ${importLink()}</p>`,
   )
 }
 

@@ -9,6 +9,7 @@ import { principalOf } from '../session/principal.ts'
 import { type ProductRequest, productOf } from './found.ts'
 import { keyTypeForms } from './key-type-route.ts'
 import { productForms } from './product-route.ts'
+import { sellingPages } from './selling-route.ts'
 import { testModePages } from './test-mode-route.ts'
 import { productsView, productView } from './view.ts'
 
@@ -21,6 +22,7 @@ export function productPages(app: FastifyInstance, context: PageContext): void {
   productForms(app, context)
   keyTypeForms(app, context)
   testModePages(app, context)
+  sellingPages(app, context)
 
   app.get('/products', member, async (request, reply) => {
     const { tenantId, role } = principalOf(request)

@@ -17,6 +17,7 @@ import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { freshFormMs, freshMs, originOfMember, principalOf } from '../session/principal.ts'
 import { approvalRulePages } from './approval-rule-route.ts'
+import { sdkKeyPages } from './sdk-key-route.ts'
 import { signingKeyPages } from './signing-keys-route.ts'
 import {
   checkoutKeyView,
@@ -57,6 +58,7 @@ export function settingPages(app: FastifyInstance, context: PageContext): void {
   })
 
   checkoutKeyPages(app, context)
+  sdkKeyPages(app, context)
   webhookPages(app, context)
   signingKeyPages(app, context)
   approvalRulePages(app, context)

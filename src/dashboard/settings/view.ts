@@ -42,7 +42,7 @@ export function settingsView(view: View, settings: Settings): Html {
       ])}
     </div>
     ${section('Approvals', approvalRuleSummary(anotherMember, mayManage), 'Who can approve dangerous requests.')}
-    ${section('SDK key', sdkKeyView(view, sdkKey), 'API key that your apps use for the client API.')}
+    ${section('SDK key', sdkKeySummary(view, sdkKey, mayConnect), 'API key that your apps use for the client API.')}
     ${section('Checkout key', checkoutSummary(view, checkoutKey, mayConnect), 'API key for creating checkout sessions.')}
     ${section('Signing keys', signingKeysSummary(view, signingKeys, mayManage), 'Keys that sign leases and settings, so that your apps can verify them offline.')}
     ${section('Webhook', webhookSummary(view, endpoint, mayConnect), 'The URL that receives license events.')}
@@ -56,20 +56,22 @@ function limitWords(plan: Principal['plan']): string {
     : 'unlimited products and devices'
 }
 
-function sdkKeyView(view: View, key: MaskedKey): Html {
+function sdkKeySummary(view: View, key: MaskedKey, mayConnect: boolean): Html {
   return html`<div class="sheet stack">
     ${
       key === null
-        ? html`<p>No SDK key yet. It is created when an API client first reads it.</p>`
+        ? html`<p>No SDK key yet.</p>`
         : facts([
             ['Key', html`<code>${key.displayKey}</code>`],
             ['Issued', ago(key.issuedAt, view.now)],
           ])
     }
-    <p class="hint">
-      API clients read and rotate it with <code>GET /v1/sdk-key</code> and <code>POST /v1/sdk-key/rotate</code>. Both
-      need approval in the dashboard.
-    </p>
+    ${
+      mayConnect &&
+      html`<p>
+        <a class="button second" href="/dashboard/settings/sdk-key">${key === null ? 'Create key' : 'Show or rotate key'}</a>
+      </p>`
+    }
   </div>`
 }
 

@@ -30,6 +30,7 @@ export const AuditTarget = z.strictObject({
     'evidence',
     'audit',
     'search',
+    'sdk-key',
   ]),
   id: z.string().min(1).max(200).nullable(),
 })

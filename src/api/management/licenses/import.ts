@@ -1,15 +1,15 @@
 import { z } from 'zod'
-import { type ForeignLicense, type Imported, importLicenses } from '../../../commands/licenses/import.ts'
-import { EmailAddress, Metadata, Slug } from '../../../domain/values.ts'
+import { type Imported, importLicenses } from '../../../commands/licenses/import.ts'
+import { Slug } from '../../../domain/values.ts'
 import { callerIn } from '../../../http/authenticate.ts'
 import { runOriginOf, servicesFor } from '../../../http/idempotency.ts'
+import { importRowIn, importRowOf } from '../../../http/import-row.ts'
 import { problemOfRefusal } from '../../../http/problem.ts'
-import { answer, errors, inUtc, keyText, momentIn, text } from '../../../http/schemas.ts'
+import { answer, errors } from '../../../http/schemas.ts'
 import { refuseGet } from '../../../http/wrong-method.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
 import type { Ports } from '../../../ports.ts'
 import { requireProduct } from '../products/products.ts'
-import { wellFormedMetadata } from './schemas.ts'
 
 const path = '/v1/licenses/import'
 
@@ -17,46 +17,12 @@ const path = '/v1/licenses/import'
 const mostBytes = 8 * 1_048_576
 
 /**
- * The limit of one row. A row with its devices becomes one append, and the event store accepts 1 MiB per append.
- */
-const mostRowBytes = 256 * 1024
-const mostDevices = 500
-
-/** Times before 1970 are rejected: no license is that old, and the stores represent such times differently. */
-const momentOfSale = momentIn.refine((value) => Date.parse(value) >= 0, 'must not be before 1970')
-
-const rowIn = z
-  .strictObject({
-    licenseKey: keyText.meta({ description: 'In any format; at least 6 letters or digits' }),
-    keyTypeId: Slug.optional().meta({ description: "Defaults to the product's first key type" }),
-    email: EmailAddress.nullish(),
-    name: text(200).nullish().meta({ description: 'Stored only together with an email address' }),
-    quantity: z.int().min(1).max(100_000).optional(),
-    expiresAt: momentOfSale.nullable().optional().meta({
-      description:
-        "May be in the past. null is perpetual; when absent, the key type's duration counts from createdAt",
-    }),
-    status: z.enum(['active', 'fallback', 'expired', 'revoked']).optional().meta({
-      description:
-        'The status in the previous system. `revoked` is kept; `expired` and `fallback` need an expiresAt in the past',
-    }),
-    createdAt: momentOfSale.optional().meta({ description: 'When the license was issued; defaults to now' }),
-    metadata: Metadata.refine(wellFormedMetadata, 'must be well-formed text without NUL').optional(),
-    devices: z
-      .array(z.strictObject({ deviceId: text(256), name: text(200).optional() }))
-      .max(mostDevices)
-      .optional()
-      .meta({ description: 'Devices that have a seat; the name defaults to the id' }),
-  })
-  .refine((row) => Buffer.byteLength(JSON.stringify(row)) <= mostRowBytes, 'the row is larger than 256 KiB')
-
-/**
  * Documented as rows but accepted as anything: each row is validated alone, so that one invalid row does not reject
  * the others.
  */
 const anyRow = z.unknown().meta({
   override: ({ jsonSchema }) => {
-    Object.assign(jsonSchema, z.toJSONSchema(rowIn, { io: 'input', target: 'draft-2020-12' }))
+    Object.assign(jsonSchema, z.toJSONSchema(importRowIn, { io: 'input', target: 'draft-2020-12' }))
     Reflect.deleteProperty(jsonSchema, '$schema')
   },
 })
@@ -122,7 +88,7 @@ export function licenseImportRoutes(
       const { tenantId, plan } = callerIn(request)
       const { productId, licenses } = request.body
       const product = await requireProduct(services, tenantId, productId)
-      const rows = licenses.map(parsed)
+      const rows = licenses.map(importRowOf)
       const asked = { rows: rows.filter((row) => typeof row !== 'string'), plan }
       const own = servicesFor(request, services)
       const outcomes = (await importLicenses(own, product, asked, runOriginOf(request))).values()
@@ -136,25 +102,6 @@ export function licenseImportRoutes(
       return { imported, skipped: results.length - imported, results }
     },
   )
-}
-
-/** The row as the command takes it, or the reason why it is invalid. */
-function parsed(row: unknown): ForeignLicense | string {
-  const read = rowIn.safeParse(row)
-  if (!read.success) {
-    const [issue] = read.error.issues
-    const where = issue?.path.join('.')
-    return `${where ? `${where}: ` : ''}${issue?.message ?? 'malformed'}`
-  }
-  const { email, name, expiresAt, createdAt, devices, ...rest } = read.data
-  return {
-    ...rest,
-    email: email ?? undefined,
-    name: name ?? undefined,
-    expiresAt: expiresAt && inUtc(expiresAt),
-    createdAt: createdAt && inUtc(createdAt),
-    devices: devices?.map((device) => ({ deviceId: device.deviceId, name: device.name ?? device.deviceId })),
-  }
 }
 
 function resultOf(index: number, outcome: Imported): Result {

@@ -9,11 +9,6 @@ export const mintedOut = z.object({
   licenseKey: z.string().meta({ description: 'The raw key, shown only in this response' }),
 })
 
-const wellFormed = (value: string): boolean => value.isWellFormed() && !value.includes('\0')
-
-export const wellFormedMetadata = (pairs: Record<string, string>): boolean =>
-  Object.entries(pairs).every(([key, value]) => wellFormed(key) && wellFormed(value))
-
 export const licenseIn = z
   .strictObject({
     productId: Slug,

@@ -1,0 +1,112 @@
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { z } from 'zod'
+import { purchasable } from '../../commands/checkout/checkout.ts'
+import { mapPrices, verifyPrices } from '../../commands/checkout/prices.ts'
+import type { KeyType } from '../../domain/products/key-type.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import { problemOfProvider } from '../../http/payment-problem.ts'
+import { ProviderRefused, ProviderUnavailable } from '../../payments/trouble.ts'
+import { type FilledForm, newForm, readForm, typedIn, withProblem } from '../frame/filled-form.ts'
+import { pageRoute } from '../frame/page-route.ts'
+import { sentenceOf } from '../frame/refused.ts'
+import type { PageContext } from '../page-context.ts'
+import { originOfMember } from '../session/principal.ts'
+import { aboveIn, type ProductRequest, productOf } from './found.ts'
+import { priceField, sellingView } from './selling-view.ts'
+
+const manage = pageRoute({ page: 'manage_products' })
+
+/** Each key type has a field of its own name. */
+const AnyForm = z.looseObject({})
+
+const longestPriceId = 255
+
+/** Where a product is sold: the card provider's price of each key type, and the addresses to buy at. */
+export function sellingPages(app: FastifyInstance, { services, show, baseUrl }: PageContext): void {
+  const page = async (request: ProductRequest, reply: FastifyReply, form?: FilledForm) => {
+    const product = await productOf(services, request)
+    const sold = await purchasable(services, product)
+    const filled = form ?? pricesForm(product.keyTypes)
+    return show(
+      reply,
+      {
+        title: 'Selling',
+        nav: 'products',
+        trail: aboveIn(product),
+        content: ({ token }) =>
+          sellingView({
+            token,
+            product,
+            form: filled,
+            sold: new Set(sold.map(({ keyType }) => keyType.keyTypeId)),
+            pricingUrl: `${baseUrl}/${product.tenantId}/${product.productId}/pricing`,
+          }),
+      },
+      Object.keys(filled.problems).length > 0 ? 422 : 200,
+    )
+  }
+
+  app.get('/products/:id/selling', manage, (request: ProductRequest, reply) => page(request, reply))
+
+  app.post('/products/:id/selling', manage, async (request: ProductRequest, reply) => {
+    const product = await productOf(services, request)
+    const { filled } = readForm(AnyForm, request)
+    const prices: Record<string, string> = {}
+    for (const { keyTypeId } of product.keyTypes) {
+      const priceId = typedIn(filled, priceField(keyTypeId)).trim()
+      if (priceId.length > longestPriceId)
+        return page(
+          request,
+          reply,
+          withProblem(filled, priceField(keyTypeId), 'Enter at most 255 characters.'),
+        )
+      if (priceId !== '') prices[keyTypeId] = priceId
+    }
+    try {
+      await mapPrices(services, product, prices, originOfMember(request))
+    } catch (error) {
+      return page(request, reply, withProblem(filled, 'form', troubleOf(error)))
+    }
+    return done(request, reply, 'Prices saved.')
+  })
+
+  app.post('/products/:id/selling/verify', manage, async (request: ProductRequest, reply) => {
+    const product = await productOf(services, request)
+    try {
+      const { skipped } = await verifyPrices(services, product, originOfMember(request))
+      const nothing = 'Nothing was verified: Stripe is not connected, or no key type has a price.'
+      return done(request, reply, skipped ? nothing : 'Prices verified.', skipped ? 'wrong' : 'done')
+    } catch (error) {
+      return page(request, reply, withProblem(pricesForm(product.keyTypes), 'form', troubleOf(error)))
+    }
+  })
+}
+
+const pricesForm = (keyTypes: readonly KeyType[]): FilledForm =>
+  newForm(
+    Object.fromEntries(keyTypes.map(({ keyTypeId, price }) => [priceField(keyTypeId), price?.priceId ?? ''])),
+  )
+
+function done(request: ProductRequest, reply: FastifyReply, text: string, kind: 'done' | 'wrong' = 'done') {
+  request.session.notice = { kind, text }
+  return reply.redirect(`/dashboard/products/${request.params.id}/selling`, 303)
+}
+
+/** What keeps prices from being saved. @throws the error itself when it is another failure */
+function troubleOf(error: unknown): string {
+  if (error instanceof ProviderRefused || error instanceof ProviderUnavailable) {
+    const { message } = problemOfProvider(error)
+    return `${message.charAt(0).toUpperCase()}${message.slice(1)}.`
+  }
+  if (!(error instanceof Refusal)) throw error
+  switch (error.code) {
+    case 'integration_not_connected':
+      return 'Stripe is not connected. Connect it under Integrations, or set test keys in test mode.'
+    case 'test_keys_missing':
+      return 'The product is in test mode without Stripe test keys. Set them on the page Test mode.'
+    case 'mapping_price_not_found':
+      return 'Stripe does not have one of these prices, or has archived it.'
+    default:
+      return sentenceOf(error.code)
+  }
+}
