@@ -20,6 +20,7 @@ import { pagesOf, partsOf } from './frame/page.ts'
 import { homePage } from './home/route.ts'
 import { importPages } from './import/route.ts'
 import { insightPages } from './insights/route.ts'
+import { providerPages } from './integrations/provider-route.ts'
 import { integrationPages } from './integrations/route.ts'
 import { licenseActions } from './license/actions-route.ts'
 import { evidencePage } from './license/evidence-route.ts'
@@ -118,6 +119,7 @@ function routes(app: FastifyInstance, context: PageContext): void {
   salePages(app, context)
   deliveryPages(app, context)
   integrationPages(app, context)
+  providerPages(app, context)
   mailboxPages(app, context)
   tokenPages(app, context)
   memberPages(app, context)

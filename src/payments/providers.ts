@@ -26,6 +26,8 @@ export type ProviderSettings = {
 /** The APIs of the payment providers. Only this folder uses their SDKs. */
 export type Providers = {
   card: CardProvider
+  /** The platform's share of each sale of an account that is connected through it, in hundredths of a percent. */
+  platformFeeBasisPoints: number
   /** Whether the installation has a key of its own at the card provider. */
   hasPlatformKey: boolean
   /** The secret of the card provider's notifications; undefined when the platform has none. */
@@ -56,6 +58,7 @@ export function createProviders(settings: ProviderSettings): Providers {
   const { timeLimitMs } = settings
   return {
     cardWebhookSecret: settings.stripeWebhookSecret,
+    platformFeeBasisPoints: settings.platformFeeBasisPoints,
     hasPlatformKey: settings.stripeSecretKey !== undefined,
     card: createStripe(
       settings.stripeApiUrl,

@@ -134,6 +134,7 @@ test('every durable table is either included in backups or excluded', async () =
     'usage.ignored_tests',
     'usage.installs',
     'usage.limit_hits',
+    'usage.notification_arrivals',
     'usage.refusals',
     'usage.refused_calls',
     'usage.token_use',
@@ -242,6 +243,7 @@ test('a backup of an earlier version is migrated', async () => {
   const later = [
     'usage.app_versions',
     'usage.ignored_tests',
+    'usage.notification_arrivals',
     'usage.refusals',
     'usage.refused_calls',
     'usage.trial_days',

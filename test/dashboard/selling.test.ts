@@ -41,7 +41,7 @@ async function shown(name: string): Promise<string> {
 
 describe('integrations', () => {
   test('show what is missing until nothing is', async () => {
-    expect(await shown('Polar')).toMatch(/not connected.*Not connected\. Send/)
+    expect(await shown('Polar')).toMatch(/not connected.*Not connected\. Connect/)
     await post('/v1/integrations/polar/connect', { webhookSecret: 'polar_whs_1' })
     expect(await shown('Polar')).toMatch(/connected, not ready.*No product is mapped/)
     await post('/v1/products/editor/integrations/polar', { products: { one: 'pro', two: 'team' } })

@@ -15,6 +15,7 @@ import {
   incomingOf,
   nothing,
   received,
+  refuse,
   take,
   tenantIn,
   tenantPath,
@@ -101,9 +102,9 @@ async function gumroadTrusts(
 ): Promise<Trusted> {
   const { token } = Object(request.query) as { token?: unknown }
   const address = { kind, token: typeof token === 'string' ? token : '' }
-  const trusted = await trustGumroad(services, tenantIn(request), address, incomingOf(request))
-  if (!trusted) throw invalid('Invalid request')
-  return trusted
+  const tenantId = tenantIn(request)
+  const trusted = await trustGumroad(services, tenantId, address, incomingOf(request))
+  return trusted ?? refuse(services, tenantId, 'gumroad', invalid('Invalid request'))
 }
 
 const operations: Record<SigningMarketplace, { operationId: string; summary: string; vouches: string }> = {
@@ -153,8 +154,7 @@ function signedRoute(
       const { tenantId } = request.params
       const trusting = async () => {
         const trusted = await trustSigned(services, tenantId, provider, incomingOf(request))
-        if (!trusted) throw invalid('Invalid request')
-        return trusted
+        return trusted ?? refuse(services, tenantId, provider, invalid('Invalid request'))
       }
       return acknowledge(reply, await take(services, provider, trusting, request))
     },

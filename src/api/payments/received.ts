@@ -1,14 +1,16 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { withTimeout } from '../../async/timeout.ts'
+import { isId } from '../../credentials/id.ts'
 import type { Provider } from '../../domain/integrations/provider.ts'
-import { invalid } from '../../http/problem.ts'
+import { invalid, type Problem } from '../../http/problem.ts'
 import { faultOf, inOneLine, withBuyer } from '../../payments/acceptable.ts'
 import type { Ports } from '../../ports.ts'
 import type { ReceivedOutcome } from '../../sales/outcome.ts'
 import type { SalePorts } from '../../sales/ports.ts'
 import { receiveNotification } from '../../sales/receive.ts'
 import type { Incoming, Trusted } from '../../sales/verify-notification.ts'
+import { recordRefused, recordVerified } from '../../usage/arrivals.ts'
 import { recordIgnoredTest } from '../../usage/ignored-tests.ts'
 
 /** What the routes of all providers share: how a notification is received, and how it is answered. */
@@ -53,8 +55,32 @@ export async function take(
   trusting: () => Promise<Trusted>,
   request: FastifyRequest,
 ): Promise<ReceivedOutcome | undefined> {
-  const work = trusting().then((trusted) => takeIn(services, provider, trusted, request))
+  const work = trusting().then(async (trusted) => {
+    await noteArrival(services, provider, trusted)
+    return takeIn(services, provider, trusted, request)
+  })
   return withTimeout(work, answerWithinMs)
+}
+
+/** For the member who sets the provider up. Our own test purchases are no notifications of the provider. */
+async function noteArrival(
+  { db, now }: Ports<'db' | 'now'>,
+  provider: Provider,
+  { tenantId, translated }: Trusted,
+): Promise<void> {
+  const isOwnTest = translated.type === 'sold' && isId('tp', translated.saleId)
+  if (!isOwnTest) await recordVerified(db, tenantId, provider, now())
+}
+
+/** Notes that a notification could not be verified, and answers so. @throws Problem always */
+export async function refuse(
+  { db, now }: Ports<'db' | 'now'>,
+  tenantId: string,
+  provider: Provider,
+  problem: Problem,
+): Promise<never> {
+  await recordRefused(db, tenantId, provider, now())
+  throw problem
 }
 
 async function takeIn(

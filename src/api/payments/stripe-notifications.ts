@@ -4,7 +4,17 @@ import type { ZodApp } from '../../http/zod-app.ts'
 import type { Ports } from '../../ports.ts'
 import type { SalePorts } from '../../sales/ports.ts'
 import { trustOwnStripe, trustStripe } from '../../sales/verify-notification.ts'
-import { acknowledge, common, config, incomingOf, nothing, received, take, tenantPath } from './received.ts'
+import {
+  acknowledge,
+  common,
+  config,
+  incomingOf,
+  nothing,
+  received,
+  refuse,
+  take,
+  tenantPath,
+} from './received.ts'
 
 const described = () => ({
   ...common,
@@ -58,8 +68,7 @@ export function stripeRoutes(app: ZodApp, services: SalePorts & Ports<'providers
       const { tenantId } = request.params
       const trusting = async () => {
         const trusted = await trustOwnStripe(services, tenantId, incomingOf(request))
-        if (!trusted) throw wrongSignature()
-        return trusted
+        return trusted ?? refuse(services, tenantId, 'stripe', wrongSignature())
       }
       return acknowledge(reply, await take(services, 'stripe', trusting, request))
     },

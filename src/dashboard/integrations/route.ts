@@ -13,8 +13,7 @@ import { integrationsView } from './view.ts'
 const mostProducts = 1000
 
 /**
- * The payment providers, and what each still lacks. They are connected through the API, because connecting returns
- * secrets for the caller.
+ * The payment providers, and what each still lacks. Each has a page of its own, where it is connected.
  */
 export function integrationPages(app: FastifyInstance, { services, show }: PageContext): void {
   app.get('/integrations', pageRoute({ page: 'member' }), async (request, reply) => {

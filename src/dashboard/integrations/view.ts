@@ -29,11 +29,17 @@ export function integrationsView(view: View, { tenantId, providers, products }: 
             ['Notification URL', copyable('notification URL', addressOf(view, tenantId, shown))],
             ...soldThere(shown, products),
           ])}
-          ${shown.missing.length > 0 && missingList(view, tenantId, shown)}
+          ${shown.missing.length > 0 && missingList(view, shown)}
+          <p><a class="button second" href=${`/dashboard/integrations/${shown.provider}`}>${manageLabel(view, shown)}</a></p>
         </div>`,
       ),
     )}
   </div>`
+}
+
+function manageLabel({ may }: View, { provider, integration }: Shown): string {
+  const verb = integration?.status === 'connected' || !may('manage_connections') ? 'View' : 'Set up'
+  return `${verb} ${providerNames[provider]}`
 }
 
 function stateBadge({ integration, missing }: Shown): Html {
@@ -75,16 +81,19 @@ function soldThere(
   return [['Products', html`<div class="stack-tight">${lines}</div>`]]
 }
 
-function missingList(view: View, tenantId: string, { provider, missing }: Shown): Html {
+const setUp = (provider: Provider, label: string): Html =>
+  html`<a href=${`/dashboard/integrations/${provider}`}>${label}</a>`
+
+function missingList(view: View, { provider, missing }: Shown): Html {
   return html`<div class="stack-tight">
     <h3>Missing setup</h3>
     <ol>
-      ${missing.map((one) => html`<li>${missingWords(view, tenantId, provider, one)}</li>`)}
+      ${missing.map((one) => html`<li>${missingWords(view, provider, one)}</li>`)}
     </ol>
   </div>`
 }
 
-function missingWords({ baseUrl, may }: View, tenantId: string, provider: Provider, missing: Missing): Html {
+function missingWords({ may }: View, provider: Provider, missing: Missing): Html {
   const name = providerNames[provider]
   switch (missing.what) {
     case 'platform_key':
@@ -94,24 +103,20 @@ function missingWords({ baseUrl, may }: View, tenantId: string, provider: Provid
       return html`<p>Stripe notifications cannot be verified. The operator of this installation must set${' '}
         <code>KEYLEDGER_STRIPE_WEBHOOK_SECRET</code> to the signing secret of the Connect endpoint.</p>`
     case 'onboarding':
-      return html`<p>The Stripe onboarding was started but not finished. <code>POST /v1/integrations/stripe/connect</code> returns a
-        new link to continue.</p>`
+      return html`<p>The Stripe onboarding was started but not finished. ${setUp(provider, 'Continue')}</p>`
     case 'connection':
-      return html`<p>Not connected. Send <code>POST ${baseUrl}/v1/integrations/${provider}/connect</code>, or run on the host${' '}
-        <code>keyledger integrations connect ${provider} --tenant ${tenantId}</code>.</p>`
+      return html`<p>Not connected. ${setUp(provider, 'Connect')}</p>`
     case 'mapping':
-      return html`<p>No product is mapped, so sales cannot be matched to one. Send${' '}
-        <code>POST ${baseUrl}/v1/products/…/integrations/${provider}</code> with the IDs that ${name} uses.</p>`
+      return html`<p>No product is mapped, so sales cannot be matched to one. ${setUp(provider, 'Map products')}</p>`
     case 'mapping_target':
       return html`<p>The mapping of ${missing.productIds.join(', ')} points to a product or key type that no longer exists. Its
         sales are parked until you map it again.</p>`
     case 'price':
-      return html`<p>No key type has a price. Send <code>POST ${baseUrl}/v1/products/…/integrations/stripe</code> with the
-        price of each key type.</p>`
+      return html`<p>No key type has a price. ${setUp(provider, 'Map prices')}</p>`
     case 'checkout_key':
       return html`<p>Your website has no checkout key. ${may('manage_connections') && html`<a href="/dashboard/settings/checkout-key">Create checkout key</a>`}</p>`
     case 'api_key':
       return html`<p>Notifications from ${name} contain no email address, and looking it up needs an API key. Connect again
-        with <code>apiKey</code>, or send the address as <code>custom_data.email</code>.</p>`
+        with one, or send the address as <code>custom_data.email</code>.</p>`
   }
 }

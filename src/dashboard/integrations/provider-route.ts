@@ -1,0 +1,322 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { findIntegration } from '../../../projections/integrations/queries.ts'
+import type { PresentProduct } from '../../../projections/products/queries.ts'
+import { mapPrices } from '../../commands/checkout/prices.ts'
+import { disconnectCardAccount, startOnboarding } from '../../commands/integrations/card-account.ts'
+import {
+  type Connection,
+  connectMarketplace,
+  disconnect,
+  mapItem,
+  unmapItem,
+} from '../../commands/integrations/integrations.ts'
+import { connectOwnAccount } from '../../commands/integrations/own-account.ts'
+import type { Origin } from '../../commands/origin.ts'
+import { isId, newId } from '../../credentials/id.ts'
+import { SoldId } from '../../domain/integrations/mapping.ts'
+import { Provider, ProviderCredential, providerNames } from '../../domain/integrations/provider.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import { Slug } from '../../domain/values.ts'
+import { rotateProviderSecret } from '../../gate/operations/rotate-provider-secret.ts'
+import { problemOfProvider } from '../../http/payment-problem.ts'
+import { notFound } from '../../http/problem.ts'
+import { onboardingAddresses } from '../../payments/addresses.ts'
+import { ProviderRefused, ProviderUnavailable } from '../../payments/trouble.ts'
+import type { Ports } from '../../ports.ts'
+import { readArrivals } from '../../usage/arrivals.ts'
+import { type FilledForm, newForm, readForm, withProblem } from '../frame/filled-form.ts'
+import { productChoices } from '../frame/lists.ts'
+import { pageRoute } from '../frame/page-route.ts'
+import { refusedForm, sentenceOf } from '../frame/refused.ts'
+import type { PageContext } from '../page-context.ts'
+import { freshFormMs, freshMs, originOfMember, principalOf } from '../session/principal.ts'
+import { arrivalPart } from './arrival-view.ts'
+import { onboardingView, pingUrlView, providerView, rotateView } from './provider-view.ts'
+
+const member = pageRoute({ page: 'member' })
+const manage = pageRoute({ page: 'manage_connections' })
+const path = '/dashboard/integrations'
+
+type ProviderRequest = FastifyRequest<{ Params: { provider: string } }>
+
+const trail = [{ label: 'Integrations', href: path }]
+
+/** A page for each provider: how to connect it, what is missing, and its mappings. */
+export function providerPages(app: FastifyInstance, context: PageContext): void {
+  app.get('/integrations/:provider', member, (request: ProviderRequest, reply) =>
+    page(context, request, reply, newForm()),
+  )
+  arrivalRoute(app, context)
+  connectForms(app, context)
+  rotateForms(app, context)
+  mappingForms(app, context)
+}
+
+/** @throws Problem 404 */
+function providerOf({ params }: ProviderRequest): Provider {
+  const provider = Provider.safeParse(params.provider).data
+  if (!provider) throw notFound('provider')
+  return provider
+}
+
+async function page(
+  { services, show, baseUrl }: PageContext,
+  request: ProviderRequest,
+  reply: FastifyReply,
+  form: FilledForm,
+): Promise<FastifyReply> {
+  const provider = providerOf(request)
+  const { tenantId } = principalOf(request)
+  const [integration, products, arrivals] = await Promise.all([
+    findIntegration(services.db, tenantId, provider),
+    productChoices(services, tenantId),
+    readArrivals(services.db, tenantId, provider),
+  ])
+  const { hasPlatformKey, platformFeeBasisPoints } = services.providers
+  const shown = { tenantId, provider, integration, products, arrivals, baseUrl, operation: newId('req') }
+  return show(
+    reply,
+    {
+      title: providerNames[provider],
+      nav: 'integrations',
+      trail,
+      content: (view) =>
+        providerView(view, { ...shown, platform: { hasPlatformKey, platformFeeBasisPoints }, form }),
+    },
+    Object.keys(form.problems).length > 0 ? 422 : 200,
+  )
+}
+
+function arrivalRoute(app: FastifyInstance, { services, showPart }: PageContext): void {
+  const background = pageRoute({ page: 'member', background: true })
+  app.get('/integrations/:provider/arrival', background, async (request: ProviderRequest, reply) => {
+    const provider = providerOf(request)
+    const { tenantId } = principalOf(request)
+    const integration = await findIntegration(services.db, tenantId, provider)
+    if (integration?.status !== 'connected') throw notFound('connection')
+    const arrivals = await readArrivals(services.db, tenantId, provider)
+    return showPart(reply, ({ now }) => arrivalPart(integration, arrivals, now))
+  })
+}
+
+const operation = z.string().refine((id) => isId('req', id))
+const credential = z
+  .string()
+  .trim()
+  .refine(
+    (text) => ProviderCredential.safeParse(text).success,
+    'Paste it without spaces, up to 500 characters.',
+  )
+const optionalCredential = z
+  .string()
+  .trim()
+  .optional()
+  .transform((text) => (text === '' ? undefined : text))
+  .pipe(credential.optional())
+
+const ConnectForm = z.object({
+  operation,
+  webhookSecret: z.string().trim().optional().default(''),
+  apiKey: optionalCredential,
+})
+
+function connectForms(app: FastifyInstance, context: PageContext): void {
+  const { services, show, baseUrl } = context
+  app.post('/integrations/:provider/connect', manage, async (request: ProviderRequest, reply) => {
+    const provider = providerOf(request)
+    const { filled, data } = readForm(ConnectForm, request)
+    // What was typed is a secret, so it is not shown again.
+    const again = ({ problems }: FilledForm) => page(context, request, reply, { typed: {}, problems })
+    if (!data) return again(filled)
+    const wrong = wrongSecret(provider, data.webhookSecret)
+    if (wrong !== undefined) return again(withProblem(filled, 'webhookSecret', wrong))
+    if (provider === 'stripe' && data.apiKey === undefined) {
+      return again(withProblem(filled, 'apiKey', 'Paste the restricted key.'))
+    }
+    try {
+      const { tenantId } = principalOf(request)
+      const pingToken = await connect(services, tenantId, provider, data, originOfMember(request))
+      if (pingToken !== undefined) {
+        const content = () => pingUrlView(baseUrl, tenantId, pingToken)
+        return show(reply, { title: 'Ping URL', nav: 'integrations', trail, content })
+      }
+    } catch (error) {
+      return again(troubleOf(error, filled))
+    }
+    return done(request, reply, provider, `${providerNames[provider]} is connected.`)
+  })
+
+  app.post('/integrations/stripe/onboarding', manage, async (request: FastifyRequest, reply) => {
+    const { tenantId } = principalOf(request)
+    try {
+      const addresses = onboardingAddresses(baseUrl, tenantId)
+      const url = await startOnboarding(services, tenantId, addresses, originOfMember(request))
+      const content = () => onboardingView(url)
+      return show(reply, { title: 'Stripe onboarding', nav: 'integrations', trail, content })
+    } catch (error) {
+      const { problems } = troubleOf(error, newForm())
+      request.session.notice = { kind: 'wrong', text: problems.form ?? problems.apiKey ?? '' }
+      return reply.redirect(`${path}/stripe`, 303)
+    }
+  })
+
+  app.post('/integrations/:provider/disconnect', manage, async (request: ProviderRequest, reply) => {
+    const provider = providerOf(request)
+    const { tenantId } = principalOf(request)
+    if (provider === 'stripe') await disconnectCardAccount(services, tenantId, originOfMember(request))
+    else await disconnect(services, tenantId, provider, originOfMember(request))
+    return done(request, reply, provider, `${providerNames[provider]} is disconnected.`)
+  })
+}
+
+function wrongSecret(provider: Provider, webhookSecret: string): string | undefined {
+  if (provider === 'gumroad') return undefined
+  return ProviderCredential.safeParse(webhookSecret).success
+    ? undefined
+    : 'Paste the secret, without spaces and up to 500 characters.'
+}
+
+type ConnectPorts = Ports<'db' | 'execute' | 'now' | 'providers' | 'randomBytes' | 'secrets'>
+
+/** @returns the token of gumroad's ping URL, which is shown once */
+async function connect(
+  services: ConnectPorts,
+  tenantId: string,
+  provider: Provider,
+  { operation: id, webhookSecret, apiKey }: z.infer<typeof ConnectForm>,
+  origin: Origin,
+): Promise<string | undefined> {
+  if (provider === 'stripe') {
+    await connectOwnAccount(services, tenantId, { apiKey: apiKey ?? '', webhookSecret }, id, origin)
+    return undefined
+  }
+  const connection: Connection = provider === 'gumroad' ? { provider } : { provider, webhookSecret, apiKey }
+  return (await connectMarketplace(services, tenantId, connection, id, origin)).pingToken
+}
+
+/** What the provider or a rule refused, beside its field. @throws any other error */
+function troubleOf(error: unknown, form: FilledForm): FilledForm {
+  if (error instanceof ProviderRefused || error instanceof ProviderUnavailable) {
+    const { message } = problemOfProvider(error)
+    return withProblem(form, error instanceof ProviderRefused ? 'apiKey' : 'form', sentence(message))
+  }
+  return refusedForm(error, form, { restricted_key_wanted: ['apiKey', sentenceOf('restricted_key_wanted')] })
+}
+
+const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
+
+function done(request: FastifyRequest, reply: FastifyReply, provider: Provider, text: string): FastifyReply {
+  request.session.notice = { kind: 'done', text }
+  return reply.redirect(`${path}/${provider}`, 303)
+}
+
+const RotateForm = z.object({ operation, webhookSecret: z.string().trim().optional().default('') })
+
+/** A new secret takes the place of the former one with the same rules as an approved API request. */
+function rotateForms(app: FastifyInstance, { services, show, baseUrl }: PageContext): void {
+  const shown = (request: ProviderRequest, reply: FastifyReply, form: FilledForm) => {
+    const provider = providerOf(request)
+    return show(
+      reply,
+      {
+        title: 'New secret',
+        nav: 'integrations',
+        trail: [...trail, { label: providerNames[provider], href: `${path}/${provider}` }],
+        content: ({ token }) => rotateView(token, provider, newId('req'), form),
+      },
+      Object.keys(form.problems).length > 0 ? 422 : 200,
+    )
+  }
+  const fresh = pageRoute({ page: 'manage_connections', freshMs })
+  const freshForm = pageRoute({ page: 'manage_connections', freshMs: freshFormMs })
+  app.get('/integrations/:provider/secret', fresh, (request: ProviderRequest, reply) =>
+    shown(request, reply, newForm()),
+  )
+  app.post('/integrations/:provider/secret', freshForm, async (request: ProviderRequest, reply) => {
+    const provider = providerOf(request)
+    const { filled, data } = readForm(RotateForm, request)
+    const again = ({ problems }: FilledForm) => shown(request, reply, { typed: {}, problems })
+    if (!data) return again(filled)
+    const wrong = wrongSecret(provider, data.webhookSecret)
+    if (wrong !== undefined) return again(withProblem(filled, 'webhookSecret', wrong))
+    const { tenantId } = principalOf(request)
+    const body = provider === 'gumroad' ? null : { webhookSecret: data.webhookSecret }
+    const input = { parameters: { provider }, query: {}, body }
+    try {
+      await rotateProviderSecret.check(services, tenantId, input)
+      const run = { id: data.operation, origin: originOfMember(request) }
+      const { pingToken } = await rotateProviderSecret.run(services, tenantId, input, run)
+      if (pingToken !== undefined) {
+        const content = () => pingUrlView(baseUrl, tenantId, pingToken)
+        return show(reply, { title: 'Ping URL', nav: 'integrations', trail, content })
+      }
+    } catch (error) {
+      return again(refusedForm(error, filled))
+    }
+    return done(request, reply, provider, 'The new secret is in use.')
+  })
+}
+
+const MapForm = z.object({
+  item: z
+    .string()
+    .trim()
+    .refine((text) => SoldId.safeParse(text).success, 'Enter one ID, without spaces.'),
+  sold: z.string().regex(/^[^/]+\/[^/]+$/, 'Choose a key type.'),
+})
+const UnmapForm = z.object({ item: z.string().max(255) })
+
+function mappingForms(app: FastifyInstance, context: PageContext): void {
+  const { services } = context
+  app.post('/integrations/:provider/map', manage, async (request: ProviderRequest, reply) => {
+    const provider = providerOf(request)
+    const { filled, data } = readForm(MapForm, request)
+    const again = (form: FilledForm) => page(context, request, reply, form)
+    if (!data) return again(filled)
+    const [productId = '', keyTypeId = ''] = data.sold.split('/')
+    const { tenantId } = principalOf(request)
+    const known = Slug.safeParse(productId).data
+    const product = known && (await services.findProduct(tenantId, known))
+    if (!product) return again(withProblem(filled, 'sold', 'Choose a key type.'))
+    try {
+      await map(services, product, provider, { item: data.item, keyTypeId }, originOfMember(request))
+    } catch (error) {
+      if (error instanceof ProviderRefused || error instanceof ProviderUnavailable) {
+        return again(withProblem(filled, 'item', sentence(problemOfProvider(error).message)))
+      }
+      const wrong = 'Stripe has no such price, or has archived it.'
+      return again(refusedForm(error, filled, { mapping_price_not_found: ['item', wrong] }))
+    }
+    return done(request, reply, provider, `${data.item} is mapped.`)
+  })
+
+  app.post('/integrations/:provider/unmap', manage, async (request: ProviderRequest, reply) => {
+    const provider = providerOf(request)
+    const { item } = UnmapForm.safeParse(request.body).data ?? { item: '' }
+    try {
+      await unmapItem(services, principalOf(request).tenantId, provider, item, originOfMember(request))
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      request.session.notice = { kind: 'wrong', text: sentenceOf(error.code) }
+      return reply.redirect(`${path}/${provider}`, 303)
+    }
+    return done(request, reply, provider, `${item} is no longer mapped.`)
+  })
+}
+
+/** A price of Stripe becomes part of its key type; everything else is a mapping of the provider. */
+async function map(
+  services: Ports<'db' | 'execute' | 'findProduct' | 'now' | 'providers' | 'secrets'>,
+  product: PresentProduct,
+  provider: Provider,
+  { item, keyTypeId }: { item: string; keyTypeId: string },
+  origin: Origin,
+): Promise<void> {
+  if (provider !== 'stripe' || item.startsWith('plink_')) {
+    await mapItem(services, product, provider, { item, keyTypeId }, origin)
+    return
+  }
+  const others = product.keyTypes.flatMap(({ keyTypeId: id, price }) => (price ? [[id, price.priceId]] : []))
+  await mapPrices(services, product, { ...Object.fromEntries(others), [keyTypeId]: item }, origin)
+}

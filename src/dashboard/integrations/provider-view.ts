@@ -1,0 +1,288 @@
+import type { PresentProduct } from '../../../projections/products/queries.ts'
+import type { KnownIntegration } from '../../domain/integrations/integration.ts'
+import { keyTypeSoldAs, soldIds } from '../../domain/integrations/mapping.ts'
+import { type Provider, providerNames } from '../../domain/integrations/provider.ts'
+import { type Content, type Html, html } from '../../html.ts'
+import { pingUrlOf, resourcesUrlOf, stripeWebhookUrlOf, webhookUrlOf } from '../../payments/addresses.ts'
+import type { Arrivals } from '../../usage/arrivals.ts'
+import { copyable } from '../frame/copy.ts'
+import type { FilledForm } from '../frame/filled-form.ts'
+import { choiceField, formProblem, textField } from '../frame/form-fields.ts'
+import { dayOf } from '../frame/moments.ts'
+import type { View } from '../frame/page.ts'
+import { badge, facts, heading, notice, secretBox, section, table, tokenField } from '../frame/parts.ts'
+import { keyTypeChoices } from '../sales/mend-view.ts'
+import { arrivalPart } from './arrival-view.ts'
+import { fieldWords, itemWords, stepsAt } from './steps.ts'
+
+type Platform = { hasPlatformKey: boolean; platformFeeBasisPoints: number }
+
+type Shown = {
+  tenantId: string
+  provider: Provider
+  integration: KnownIntegration | undefined
+  products: readonly PresentProduct[]
+  arrivals: Arrivals
+  baseUrl: string
+  operation: string
+  platform: Platform
+  form: FilledForm
+}
+
+const at = (provider: Provider) => `/dashboard/integrations/${provider}`
+
+export function providerView(view: View, shown: Shown): Html {
+  const { provider, integration } = shown
+  const isConnected = integration?.status === 'connected'
+  return html`<div>
+    ${heading(providerNames[provider], isConnected ? 'Sales that it reports become licenses.' : 'Connect it, so that its sales become licenses.')}
+    ${formProblem(shown.form)} ${isConnected ? connectedParts(view, shown, integration) : connectingParts(view, shown)}
+    ${isConnected && mappingPart(view, shown, integration)}
+  </div>`
+}
+
+function addressOf({ provider, tenantId, baseUrl, integration }: Shown): string | undefined {
+  if (provider === 'gumroad') return undefined
+  if (provider !== 'stripe') return webhookUrlOf(baseUrl, tenantId, provider)
+  const isPlatforms = integration?.status === 'connected' && !integration.ownAccount
+  return stripeWebhookUrlOf(baseUrl, isPlatforms ? undefined : tenantId)
+}
+
+function connectedParts(view: View, shown: Shown, integration: KnownIntegration): Html {
+  const { provider, arrivals } = shown
+  const address = addressOf(shown)
+  const isPlatforms = provider === 'stripe' && !integration.ownAccount
+  return html`${section(
+    'Connection',
+    html`<div class="sheet stack">
+      ${facts([
+        ['Status', badge('good', 'connected')],
+        ['Since', dayOf(integration.connectedAt ?? '')],
+        provider === 'stripe' && ['Mode', modeWords(integration, shown.platform)],
+        address !== undefined && ['Notification URL', copyable('notification URL', address)],
+      ])}
+      ${integration.ownAccount?.test && notice('warn', 'Connected with a test key: only products in test mode are sold. To sell, disconnect and connect with a live key.')}
+    </div>`,
+  )}
+  ${section('First notification', html`<div class="sheet">${arrivalPart(integration, arrivals, view.now)}</div>`)}
+  ${
+    view.may('manage_connections') &&
+    section(
+      'Change',
+      html`<div class="sheet stack">
+        ${
+          !isPlatforms &&
+          html`<p><a class="button second" href=${`${at(provider)}/secret`}>New secret</a></p>
+            <p class="hint">Replace the secret that notifications are verified with.</p>`
+        }
+        <details>
+          <summary>Disconnect…</summary>
+          <form class="stack-tight" method="post" action=${`${at(provider)}/disconnect`}>
+            ${tokenField(view.token)}
+            <p>
+              Its notifications are refused from then on, and its secrets are destroyed. Licenses and mappings stay. Remove
+              the endpoint at ${providerNames[provider]} too.
+            </p>
+            <div><button class="dangerous">Disconnect</button></div>
+          </form>
+        </details>
+      </div>`,
+    )
+  }`
+}
+
+function modeWords({ ownAccount }: KnownIntegration, platform: Platform): Content {
+  if (ownAccount) return 'Own account, without a platform fee'
+  return html`Through the platform of this installation<span class="sub">${feeWords(platform)}</span>`
+}
+
+const feeWords = ({ platformFeeBasisPoints: points }: Platform): string =>
+  points === 0
+    ? 'The platform deducts no fee.'
+    : `The platform gets ${points / 100} % of each sale. Stripe deducts it from your share, beside its own fees.`
+
+function connectingParts(view: View, shown: Shown): Html {
+  const { provider } = shown
+  if (!view.may('manage_connections')) {
+    return notice(
+      'info',
+      `${providerNames[provider]} is not connected. Your role does not allow you to connect it.`,
+    )
+  }
+  const address = addressOf(shown) ?? ''
+  return html`${section(
+    `At ${providerNames[provider]}`,
+    html`<div class="sheet"><ol class="stack">${stepsAt(provider, address).map((step) => html`<li>${step}</li>`)}</ol></div>`,
+  )}
+  ${section('Connect', connectForm(view, shown))} ${provider === 'stripe' && platformPart(view, shown)}`
+}
+
+function connectForm({ token }: View, { provider, operation, form }: Shown): Html {
+  const fields = provider === 'gumroad' ? undefined : fieldWords[provider]
+  return html`<form class="sheet stack" method="post" action=${`${at(provider)}/connect`}>
+    ${tokenField(token)}
+    <input type="hidden" name="operation" value=${operation} />
+    ${
+      fields === undefined
+        ? html`<p>Gumroad needs no key: the ping URL holds a secret token, and is shown on the next page, once.</p>`
+        : html`${textField(form, { name: 'webhookSecret', label: fields.secret, type: 'password', maxlength: 500, hint: 'Kept sealed, and never shown again.' })}
+          ${textField(form, {
+            name: 'apiKey',
+            label: fields.key,
+            type: 'password',
+            hint: fields.keyHint,
+            required: fields.needsKey,
+            maxlength: 500,
+          })}`
+    }
+    <div><button>Connect</button></div>
+  </form>`
+}
+
+/** The other mode of Stripe: an account through the platform of the installation. */
+function platformPart({ token }: View, { platform, integration }: Shown): Content {
+  if (!platform.hasPlatformKey) return null
+  return section(
+    'Without a key of your own',
+    html`<form class="sheet stack" method="post" action="/dashboard/integrations/stripe/onboarding">
+      ${tokenField(token)}
+      <p>Sign in at Stripe, or open an account, and allow the platform of this installation to sell for you. ${feeWords(platform)}</p>
+      <div>
+        <button class="second">${integration?.status === 'onboarding' ? 'Continue onboarding' : 'Connect through the platform'}</button>
+      </div>
+    </form>`,
+    'Stripe Connect: no API key and no endpoint to set up.',
+  )
+}
+
+/** Leads to Stripe by a link: a browser does not follow a form that leads to another site. */
+export function onboardingView(url: string): Html {
+  return html`<div class="narrow">
+    ${heading('Continue at Stripe', 'The link works once, for a few minutes. Stripe leads you back when you are done.')}
+    <div class="sheet stack">
+      <p><a class="button" href=${url} rel="noreferrer">Continue at Stripe</a></p>
+      <p><a href="/dashboard/integrations/stripe">Back</a></p>
+    </div>
+  </div>`
+}
+
+export function pingUrlView(baseUrl: string, tenantId: string, token: string): Html {
+  return html`<div class="narrow">
+    ${heading('Ping URL', 'Copy it now: it is shown only once. Whoever knows it can report sales.')}
+    <div class="sheet stack">
+      ${secretBox('Ping URL', pingUrlOf(baseUrl, tenantId, token))}
+      <p>Paste it at Gumroad under Settings, Advanced, as Ping endpoint.</p>
+      <p>The URL for refunds, disputes and ended memberships:</p>
+      <p>${copyable('URL for resources', resourcesUrlOf(baseUrl, tenantId, token))}</p>
+      <p><a class="button second" href="/dashboard/integrations/gumroad">I have copied them</a></p>
+    </div>
+  </div>`
+}
+
+export function rotateView(token: string, provider: Provider, operation: string, form: FilledForm): Html {
+  const name = providerNames[provider]
+  return html`<div class="narrow">
+    ${heading('New secret', `Notifications that ${name} verifies with the former secret are refused at once.`)}
+    ${formProblem(form)}
+    <form class="sheet stack" method="post" action=${`${at(provider)}/secret`}>
+      ${tokenField(token)}
+      <input type="hidden" name="operation" value=${operation} />
+      ${
+        provider === 'gumroad'
+          ? html`<p>A new ping URL is shown once, on the next page. Sales are lost until you paste it at Gumroad.</p>`
+          : textField(form, {
+              name: 'webhookSecret',
+              label: fieldWords[provider].secret,
+              type: 'password',
+              maxlength: 500,
+              hint: `As ${name} shows it.`,
+            })
+      }
+      <div class="decide">
+        <button class="dangerous">Replace secret</button>
+        <a class="button second" href=${at(provider)}>Cancel</a>
+      </div>
+    </form>
+  </div>`
+}
+
+type Item = { item: string; product: string; keyType: string; isPrice: boolean }
+
+function itemsOf({ provider, products }: Shown, { mappings }: KnownIntegration): Item[] {
+  const mapped = mappings.flatMap(({ productId, mapping }) => {
+    const product = products.find((one) => one.productId === productId)
+    return soldIds(mapping).map((item): Item => {
+      const keyTypeId = keyTypeSoldAs(mapping, item) ?? product?.keyTypes[0]?.keyTypeId
+      const keyType = product?.keyTypes.find((one) => one.keyTypeId === keyTypeId)
+      return {
+        item,
+        product: product?.name ?? `${productId} (deleted)`,
+        keyType: keyType?.name ?? `${keyTypeId ?? ''} (deleted)`,
+        isPrice: false,
+      }
+    })
+  })
+  if (provider !== 'stripe') return mapped
+  const priced = products.flatMap(({ name, keyTypes }) =>
+    keyTypes.flatMap(({ price, name: keyType }) =>
+      price ? [{ item: price.priceId, product: name, keyType, isPrice: true }] : [],
+    ),
+  )
+  return [...priced, ...mapped]
+}
+
+function mappingPart(view: View, shown: Shown, integration: KnownIntegration): Html {
+  const { provider, products, form } = shown
+  const words = itemWords[provider]
+  const items = itemsOf(shown, integration)
+  const mayManage = view.may('manage_connections')
+  const choices = keyTypeChoices(products).map(({ value, label }) => [value, label] as const)
+  return section(
+    'Products',
+    html`<div class="stack">
+      ${items.length > 0 && html`<div class="sheeted">${itemTable(view, provider, items)}</div>`}
+      ${
+        mayManage &&
+        (choices.length === 0
+          ? html`<p>No product yet. <a href="/dashboard/products">View products</a></p>`
+          : html`<form class="sheet stack" method="post" action=${`${at(provider)}/map`}>
+              ${tokenField(view.token)}
+              ${textField(form, {
+                name: 'item',
+                label: `ID of a ${words.one} at ${providerNames[provider]}`,
+                hint: `For example ${words.example}.`,
+                maxlength: 255,
+              })}
+              ${choiceField(form, {
+                name: 'sold',
+                label: 'Is sold as',
+                choices: [['', 'Choose a key type'], ...choices],
+                ...(provider === 'gumroad' && { hint: 'Gumroad sells the first key type of the product.' }),
+              })}
+              <div><button>Map</button></div>
+            </form>`)
+      }
+    </div>`,
+    `Which ${words.many} of ${providerNames[provider]} stand for which key type. Sales of others are parked.`,
+  )
+}
+
+function itemTable(view: View, provider: Provider, items: readonly Item[]): Html {
+  const mayManage = view.may('manage_connections')
+  return table({
+    caption: 'Mapped items',
+    columns: [{ label: 'ID' }, { label: 'Sold as' }, ...(mayManage ? [{ label: 'Change' }] : [])],
+    rows: items.map(({ item, product, keyType, isPrice }): Content[] => [
+      html`<code>${item}</code>`,
+      html`<span>${product}<span class="sub">${keyType}</span></span>`,
+      ...(mayManage ? [isPrice ? 'with the key type' : unmapForm(view.token, provider, item)] : []),
+    ]),
+  })
+}
+
+const unmapForm = (token: string, provider: Provider, item: string): Html =>
+  html`<form method="post" action=${`${at(provider)}/unmap`}>
+    ${tokenField(token)}
+    <input type="hidden" name="item" value=${item} />
+    <button class="second" aria-label=${`Remove the mapping of ${item}`}>Remove</button>
+  </form>`
