@@ -29,6 +29,7 @@ export const testPurchasesProjector: Projector = {
       status text not null,
       started_at timestamptz not null
     );
-    create index test_purchases_running on test_purchases (started_at) where status = 'running'`,
+    create index test_purchases_running on test_purchases (started_at) where status = 'running';
+    create index test_purchases_by_age on test_purchases (tenant_id, started_at desc)`,
   apply: (db, entries) => applyToDocuments(db, model, entries),
 }

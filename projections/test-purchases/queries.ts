@@ -27,3 +27,13 @@ export async function listRunningTestPurchases(
   )
   return rows.map(({ test_purchase_id }) => test_purchase_id)
 }
+
+/** The newest test purchase of a tenant; undefined when there is none. */
+export async function newestTestPurchase(db: Pool, tenantId: string): Promise<KnownTestPurchase | undefined> {
+  const { rows } = await db.query<{ state: KnownTestPurchase }>({
+    name: 'newest-test-purchase',
+    text: 'select state from test_purchases where tenant_id = $1 order by started_at desc limit 1',
+    values: [tenantId],
+  })
+  return rows[0]?.state
+}

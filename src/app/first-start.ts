@@ -24,7 +24,7 @@ const markerName = 'welcomed'
 /**
  * On the first start of an embedded ledger, creates the tenant `demo` and prints how to use it. The marker file is
  * written last, so the next start completes one that was killed; it then creates a new token and a new link,
- * because the first ones may never have been shown. A lock makes sure that only one of several processes does this.
+ * because the first ones may never have been shown. Later starts print the addresses again, and how to get a new link. A lock makes sure that only one of several processes does this.
  */
 export async function greet(
   config: Config,
@@ -33,11 +33,12 @@ export async function greet(
   print: (text: string) => Promise<void>,
 ): Promise<void> {
   const marker = join(config.dataDirectory, markerName)
-  if (config.eventstoreUrl !== undefined || existsSync(marker)) return
+  if (config.eventstoreUrl !== undefined) return
+  if (existsSync(marker)) return print(returning(address))
   const lock = await db.connect()
   try {
     await lock.query('select pg_advisory_lock($1)', [firstStartLock])
-    if (existsSync(marker)) return
+    if (existsSync(marker)) return await print(returning(address))
     const seeded = await seed(services)
     if (seeded === undefined) return
     await print(welcome(address, seeded))
@@ -112,6 +113,20 @@ async function makeOwner(
   return issueLink(services, tenantId, memberId, 'invitation', origin)
 }
 
+/** What every later start prints. */
+const returning = (address: string): string =>
+  [
+    '',
+    `keyledger is listening on ${address}. API reference: ${address}/docs`,
+    `Dashboard: ${address}/dashboard`,
+    '',
+    'Lost your sign-in? Create a new one-time link on this machine, with your email address and tenant ID:',
+    '',
+    '  npx keyledger member link EMAIL --tenant TENANT',
+    '',
+    '',
+  ].join('\n')
+
 function welcome(address: string, { token, linkSecret }: Seeded): string {
   const post = (path: string, body: object) =>
     `curl -s ${address}${path} -H 'Authorization: Bearer ${token}' \\\n` +
@@ -128,6 +143,8 @@ function welcome(address: string, { token, linkSecret }: Seeded): string {
     `Dashboard: ${address}/dashboard. Sign in as ${ownerEmail} with this one-time link, valid for 72 hours:`,
     '',
     `  ${address}${welcomePath(linkSecret)}`,
+    '',
+    `Lost the link? npx keyledger member link ${ownerEmail} --tenant demo`,
     '',
     '# mint a license (use its licenseKey in place of KEY below)',
     post('/v1/licenses', { productId: demo.productId }),

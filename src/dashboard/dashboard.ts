@@ -43,6 +43,7 @@ import { settingPages } from './settings/route.ts'
 import { confirmRoutes } from './sign-in/confirm-route.ts'
 import { knownBrowsers } from './sign-in/known-browsers.ts'
 import { signInRoutes, signOutRoute } from './sign-in/route.ts'
+import { startPages } from './start/route.ts'
 import { systemPage } from './system/route.ts'
 import { tokenPages } from './tokens/route.ts'
 import { welcomeRoutes } from './welcome/route.ts'
@@ -95,6 +96,7 @@ export async function dashboard(app: FastifyInstance, options: DashboardOptions)
 
 function routes(app: FastifyInstance, context: PageContext): void {
   homePage(app, context)
+  startPages(app, context)
   searchPage(app, context)
   systemPage(app, context)
   auditPage(app, context)

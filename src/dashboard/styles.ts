@@ -14,6 +14,7 @@ const files = [
   'frame/plots.css',
   'frame/top.css',
   'insights/insights.css',
+  'start/start.css',
   'license/license.css',
   'system/system.css',
   'frame/screens.css',

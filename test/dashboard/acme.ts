@@ -90,6 +90,7 @@ export async function makeAcme({ api }: Pick<TestDashboard, 'api'>): Promise<Acm
       home: '/dashboard',
       devices: '/dashboard/devices',
       insights: '/dashboard/insights',
+      start: '/dashboard/start',
       audit: '/dashboard/audit',
       system: '/dashboard/system',
       approvals: '/dashboard/approvals',

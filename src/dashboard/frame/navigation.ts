@@ -18,6 +18,7 @@ export type NavItem =
   | 'settings'
   | 'system'
   | 'mailbox'
+  | 'start'
   | 'account'
 
 type NavEntry = {
@@ -71,6 +72,7 @@ const groups: readonly NavGroup[] = [
       { item: 'system', label: 'System', href: '/dashboard/system' },
     ],
   },
+  { title: 'Help', entries: [{ item: 'start', label: 'Get started', href: '/dashboard/start' }] },
 ]
 
 /** The groups of the navigation that a member sees. */

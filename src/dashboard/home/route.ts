@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { countDeliveries } from '../../../projections/deliveries/counts.ts'
 import { countActiveDevices } from '../../../projections/licenses/active-devices.ts'
-import { listProducts } from '../../../projections/products/queries.ts'
 import { listParkedOfTenant } from '../../../projections/runner/parked.ts'
 import { countSalesNeedingHolder } from '../../../projections/sales/holders.ts'
 import { countParkedSales } from '../../../projections/sales/queries.ts'
@@ -15,6 +14,7 @@ import { countRefused } from '../../usage/read-refusals.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { principalOf } from '../session/principal.ts'
+import { readStart } from '../start/facts.ts'
 import { homeView } from './view.ts'
 
 /** Failed deliveries are listed for as long as a member may want to redeliver them. */
@@ -27,12 +27,12 @@ export function homePage(app: FastifyInstance, { services, show }: PageContext):
     const range = usageRange({ granularity: 'day' }, momentOf(services))
     if (typeof range === 'string') throw new Error(`the last days are no range: ${range}`)
     await Promise.all([services.usage.flush(), services.refusals.flush()])
-    const [approvals, waits, usage, devices, products, refused] = await Promise.all([
+    const [approvals, waits, usage, devices, start, refused] = await Promise.all([
       listApprovals(services, tenantId),
       whatWaits(services, tenantId),
       readUsage(services.db, tenantId, undefined, range),
       countActiveDevices(services.db, tenantId),
-      listProducts(services.db, tenantId, { after: undefined, limit: 1 }),
+      readStart(services, tenantId),
       countRefused(services.db, tenantId, 'activate', momentOf(services)),
     ])
     return show(reply, {
@@ -46,8 +46,7 @@ export function homePage(app: FastifyInstance, { services, show }: PageContext):
           usage,
           devices,
           refused,
-          isNew: products.items.length === 0,
-          mayManageTokens: may(role, 'manage_tokens'),
+          start,
         }),
     })
   })

@@ -6,8 +6,10 @@ import type { UsageSeries } from '../../usage/read.ts'
 import { approvalsPart } from '../approvals/view.ts'
 import { agoWords } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
-import { empty, heading, section } from '../frame/parts.ts'
+import { heading, section } from '../frame/parts.ts'
 import { barPlot } from '../frame/plots.ts'
+import { isStarting, type StartFacts } from '../start/facts.ts'
+import { startSteps } from '../start/view.ts'
 import { type RefusedToday, refusedToday } from './refused.ts'
 
 type Waits = {
@@ -28,22 +30,16 @@ type Home = {
   usage: UsageSeries
   devices: number
   refused: RefusedToday
-  /** Nothing is set up yet. */
-  isNew: boolean
-  mayManageTokens: boolean
+  start: StartFacts
 }
 
 export function homeView(view: View, home: Home): Html {
-  const { approvals, mayDecide, waits, usage, devices, refused, isNew, mayManageTokens } = home
+  const { approvals, mayDecide, waits, usage, devices, refused, start } = home
   return html`<div>
     ${heading('Home')}
     ${
-      isNew &&
-      empty(
-        'Get started',
-        'Create an API token, then use it to create your first product. The API reference is at /docs.',
-        mayManageTokens && html`<a class="button" href="/dashboard/tokens/new">Create token</a>`,
-      )
+      isStarting(start) &&
+      section('Get started', startSteps(view, start), 'These steps stay under Help once they are done.')
     }
     ${section('Pending approvals', approvalsPart(view, approvals, mayDecide))}
     ${section('Needs attention', waitsView(view, waits))} ${refusedToday(refused)}

@@ -1,0 +1,51 @@
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { newestTestPurchase } from '../../../projections/test-purchases/queries.ts'
+import { startTestPurchase } from '../../commands/test-purchases.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import { notFound, problemOfRefusal } from '../../http/problem.ts'
+import { formOf } from '../frame/forms.ts'
+import { pageRoute } from '../frame/page-route.ts'
+import type { PageContext } from '../page-context.ts'
+import { originOfMember, principalOf } from '../session/principal.ts'
+import { readStart } from './facts.ts'
+import { stagesView, startView } from './view.ts'
+
+const path = '/dashboard/start'
+
+const TestForm = z.object({ product: z.string().max(200) })
+
+/** The steps to the first validated license, and the test purchase that is one of them. */
+export function startPages(app: FastifyInstance, { services, show, showPart }: PageContext): void {
+  app.get('/start', pageRoute({ page: 'member' }), async (request, reply) => {
+    const facts = await readStart(services, principalOf(request).tenantId)
+    return show(reply, { title: 'Get started', nav: 'start', content: (view) => startView(view, facts) })
+  })
+
+  app.get('/start/test-purchase', pageRoute({ page: 'member', background: true }), async (request, reply) => {
+    const purchase = await newestTestPurchase(services.db, principalOf(request).tenantId)
+    if (!purchase) throw notFound('test purchase')
+    return showPart(reply, () => stagesView(purchase))
+  })
+
+  /** A form that is sent twice starts no second test purchase while the first one runs. A worker runs its stages. */
+  app.post('/start/test-purchase', pageRoute({ page: 'change_licenses' }), async (request, reply) => {
+    const { tenantId } = principalOf(request)
+    const { product: productId } = formOf(TestForm, request)
+    const product = await services.findProduct(tenantId, productId)
+    if (!product) throw notFound('product')
+    const newest = await newestTestPurchase(services.db, tenantId)
+    if (newest?.status === 'running') return reply.redirect(path, 303)
+    try {
+      await startTestPurchase(services, product, {}, originOfMember(request))
+      request.session.notice = {
+        kind: 'done',
+        text: 'Test purchase started. Its stages follow within seconds.',
+      }
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      request.session.notice = { kind: 'wrong', text: `${problemOfRefusal(error.code).message}.` }
+    }
+    return reply.redirect(path, 303)
+  })
+}

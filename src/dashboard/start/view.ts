@@ -1,0 +1,134 @@
+import type { KnownTestPurchase } from '../../domain/test-purchases/test-purchase.ts'
+import { type Content, type Html, html } from '../../html.ts'
+import { copyableBlock } from '../frame/copy.ts'
+import type { View } from '../frame/page.ts'
+import { badge, heading, type Tone, tokenField } from '../frame/parts.ts'
+import type { StartFacts } from './facts.ts'
+
+/** The page under Help, which shows the steps also after they are done. */
+export const startView = (view: View, facts: StartFacts): Html => html`<div>
+  ${heading('Get started', 'From an empty workspace to the first license that your app validates.')}
+  ${startSteps(view, facts)}
+  <p class="part"><a href="/docs">API reference</a></p>
+</div>`
+
+type Step = { title: string; done: boolean; text: Content }
+
+/** The steps in order, each ticked from what is there. */
+export function startSteps(view: View, facts: StartFacts): Html {
+  const { productId, connected, licensed, testPurchase, sdkKey, validated } = facts
+  const steps: readonly Step[] = [
+    {
+      title: 'Create a product with a key type',
+      done: productId !== undefined,
+      text: html`<p>
+        A key type says how long a license lasts and how many devices it covers.${' '}
+        ${link(view.may('manage_products'), '/dashboard/new-product', 'Create product')}
+      </p>`,
+    },
+    {
+      title: 'Connect a payment provider, or sell elsewhere',
+      done: connected || licensed,
+      text: html`<p>
+        Sales of a connected provider become licenses. ${link(true, '/dashboard/integrations', 'View integrations')}. If you
+        sell elsewhere, your own server issues the licenses with an API token.${' '}
+        ${link(view.may('manage_tokens'), '/dashboard/tokens/new', 'Create token')}
+      </p>`,
+    },
+    {
+      title: 'Make a test purchase, or issue a first license',
+      done: testPurchase?.status === 'succeeded' || licensed,
+      text: testPurchasePart(view, facts),
+    },
+    {
+      title: 'Put the SDK key into your app',
+      done: sdkKey,
+      text: html`<p>
+        The SDK key identifies your workspace in the calls of your app.${' '}
+        ${link(true, '/dashboard/settings', 'View settings')}
+      </p>`,
+    },
+    {
+      title: 'Validate a license',
+      done: validated,
+      text: html`<div class="stack-tight">
+        <p>In your app, with its SDK key and the id that its activation returned:</p>
+        ${copyableBlock('snippet for the app', appSnippet(view, facts))}
+        <p>On a server, with a token of the scope <code>licenses:runtime</code>:</p>
+        ${copyableBlock('snippet for a server', serverSnippet(view, facts))}
+      </div>`,
+    },
+  ]
+  const next = steps.findIndex(({ done }) => !done)
+  return html`<ol class="steps">
+    ${steps.map(
+      ({ title, done, text }, index) => html`<li class=${done ? 'step done' : 'step'}>
+        <details open=${index === next}>
+          <summary>${title} ${done ? badge('good', 'done') : index === next && badge('warn', 'next')}</summary>
+          <div class="step-text">${text}</div>
+        </details>
+      </li>`,
+    )}
+  </ol>`
+}
+
+const link = (shown: boolean, href: string, label: string): Content =>
+  shown && html`<a href=${href}>${label}</a>`
+
+function testPurchasePart(view: View, { productId, testPurchase, connected }: StartFacts): Html {
+  const running = testPurchase?.status === 'running'
+  return html`<div class="stack-tight">
+    <p>
+      No payment is made: a correctly signed notification takes the way of a real one, and its license is marked as a test.
+    </p>
+    ${testPurchase && stagesView(testPurchase)}
+    ${
+      productId !== undefined &&
+      connected &&
+      !running &&
+      view.may('change_licenses') &&
+      html`<form method="post" action="/dashboard/start/test-purchase">
+        ${tokenField(view.token)}<input type="hidden" name="product" value=${productId} />
+        <button class="second">Run test purchase</button>
+      </form>`
+    }
+    ${!connected && html`<p class="hint">It needs a connected payment provider.</p>`}
+  </div>`
+}
+
+const tones: Record<KnownTestPurchase['stages'][number]['status'], Tone> = {
+  pending: 'plain',
+  running: 'warn',
+  done: 'good',
+  failed: 'bad',
+}
+
+/** The stages of a test purchase. While it runs, htmx loads them again every second. */
+export function stagesView({ status, stages, productId }: KnownTestPurchase): Html {
+  const running = status === 'running'
+  return html`<div
+    id="test-purchase"
+    role="status"
+    hx-get=${running ? '/dashboard/start/test-purchase' : undefined}
+    hx-trigger=${running ? 'every 1s' : undefined}
+    hx-swap=${running ? 'outerHTML' : undefined}
+  >
+    <p>Test purchase of <code>${productId}</code>: ${status}</p>
+    <ol>
+      ${stages.map(
+        ({ name, status: of, detail }) =>
+          html`<li>${name.replaceAll('_', ' ')} ${badge(tones[of], of)}${detail && html`<span class="sub">${detail}</span>`}</li>`,
+      )}
+    </ol>
+  </div>`
+}
+
+const appSnippet = ({ baseUrl }: View, { tenantId, productId }: StartFacts): string =>
+  `curl ${baseUrl}/${tenantId}/${productId ?? 'PRODUCT'}/validate \\
+  -H 'X-Service-SDK-Key: SDK_KEY' -H 'Content-Type: application/json' \\
+  -d '{"license_key":"LICENSE_KEY","instance_id":"INSTANCE_ID"}'`
+
+const serverSnippet = ({ baseUrl }: View, { productId }: StartFacts): string =>
+  `curl ${baseUrl}/v1/licenses/validate \\
+  -H 'Authorization: Bearer TOKEN' -H 'Content-Type: application/json' \\
+  -d '{"product_id":"${productId ?? 'PRODUCT'}","license_key":"LICENSE_KEY","device_id":"laptop"}'`
