@@ -72,7 +72,10 @@ const questions: Record<string, (nth: number) => string> = {
 const licenseOf = (nth: number): number => ((nth * 4995) % licenses) + 1
 const endingOf = (license: number): string => sha256(String(license)).slice(0, 4).toUpperCase()
 
-async function median(services: Ports<'db' | 'subjects'>, textOf: (nth: number) => string): Promise<number> {
+async function median(
+  services: Parameters<typeof search>[0],
+  textOf: (nth: number) => string,
+): Promise<number> {
   const times: number[] = []
   for (let nth = 0; nth < queryCount; nth++) {
     const started = performance.now()

@@ -45,6 +45,22 @@ export async function findLicense(
   return rows[0] && entryFrom(rows[0])
 }
 
+/** The licenses of a tenant with these ids, newest first. */
+export async function findLicenses(
+  db: Pool,
+  tenantId: string,
+  licenseIds: readonly string[],
+): Promise<LicenseEntry[]> {
+  if (licenseIds.length === 0) return []
+  const { rows } = await db.query<EntryRow>({
+    name: 'find-licenses',
+    text: `${entry} where l.tenant_id = $1 and l.license_id = any($2)
+           order by l.created_at desc, l.license_id desc`,
+    values: [tenantId, licenseIds],
+  })
+  return rows.map(entryFrom)
+}
+
 /** For an operator on the host, who may read every tenant. */
 export async function findLicenseOfAnyTenant(db: Pool, licenseId: string): Promise<LicenseEntry | undefined> {
   const { rows } = await db.query<EntryRow>(`${entry} where l.license_id = $1`, [licenseId])

@@ -17,6 +17,7 @@ import { licenseExportRoutes } from './management/licenses/export.ts'
 import { licenseHistoryRoutes } from './management/licenses/history.ts'
 import { licenseImportRoutes } from './management/licenses/import.ts'
 import { licenseRoutes } from './management/licenses/licenses.ts'
+import { licenseSearchRoute } from './management/licenses/search.ts'
 import { licenseUndoRoutes } from './management/licenses/undo.ts'
 import { loginRoutes } from './management/logins/login.ts'
 import { mailRoutes } from './management/mail.ts'
@@ -78,6 +79,7 @@ export function managementRoutes(
   keyTypeRoutes(routes, services)
   mailRoutes(routes, services)
   licenseRoutes(routes, services, cursors)
+  licenseSearchRoute(routes, services)
   licenseChangeRoutes(routes, services)
   licenseEditRoutes(routes, services)
   licenseHistoryRoutes(routes, services, cursors)

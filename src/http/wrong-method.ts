@@ -40,7 +40,7 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
 }
 
 /** Registers a method that a path does not support, so that a template does not match the path as an id. */
-function refuse(app: FastifyInstance, method: 'GET' | 'HEAD', url: string): void {
+function refuse(app: FastifyInstance, method: 'GET' | 'HEAD' | 'PATCH', url: string): void {
   app.route({
     method,
     url,
@@ -51,11 +51,12 @@ function refuse(app: FastifyInstance, method: 'GET' | 'HEAD', url: string): void
   })
 }
 
-/** For a path that supports only POST. */
-export function refuseGet(app: FastifyInstance, path: string): void {
-  refuse(app, 'GET', path)
-  refuse(app, 'HEAD', path)
+/** For a path that supports only POST, beside a template that supports these methods. */
+export function refuseAllButPost(app: FastifyInstance, path: string): void {
+  for (const method of ['GET', 'HEAD', 'PATCH'] as const) refuse(app, method, path)
 }
 
-/** For a path whose GET is useless without its body. */
-export const refuseHead = (app: FastifyInstance, path: string): void => refuse(app, 'HEAD', path)
+/** For a path that supports only GET, which is useless without its body, beside a template that can be changed. */
+export function refuseAllButGet(app: FastifyInstance, path: string): void {
+  for (const method of ['HEAD', 'PATCH'] as const) refuse(app, method, path)
+}

@@ -17,13 +17,27 @@ import type { KnownSale } from '../domain/sales/sale.ts'
 import { saleStream } from '../domain/streams.ts'
 import { isStorable } from '../domain/values.ts'
 import type { Ports } from '../ports.ts'
+import type { RuntimeStatus } from '../verdicts/answer.ts'
+import { statusOfKey } from '../verdicts/of-key.ts'
 
-type LicenseMatch = 'key' | 'former key' | 'key ending' | 'license id' | 'e-mail' | 'sale id' | 'request id'
+export type LicenseMatch =
+  | 'key'
+  | 'former key'
+  | 'key ending'
+  | 'license id'
+  | 'e-mail'
+  | 'sale id'
+  | 'request id'
 
 /** The results of a search, at most {@link mostFound} of each kind, with the matched field. */
 export type Found = {
   /** Without their seats. */
-  licenses: { license: IssuedLicense; by: LicenseMatch }[]
+  licenses: {
+    license: IssuedLicense
+    by: LicenseMatch
+    /** What a validate of the searched key is answered now; absent for other text, and while it is unreadable. */
+    keyStatus?: RuntimeStatus | undefined
+  }[]
   devices: (FoundDevice & { by: 'device id' | 'device name' })[]
   sales: { sale: KnownSale; by: 'sale id' | 'e-mail' }[]
   customers: { customer: PresentCustomer; by: 'customer id' | 'e-mail' }[]
@@ -36,7 +50,7 @@ export const mostFound = 20
 const mostAsked = mostFound + 1
 const longestAsked = 500
 
-type Stores = Ports<'db' | 'subjects'>
+type Stores = Ports<'db' | 'findForRuntime' | 'now' | 'subjects'>
 
 const nothing: Found = { licenses: [], devices: [], sales: [], customers: [], more: false }
 
@@ -60,10 +74,15 @@ export async function search(services: Stores, tenantId: string, asked: string):
   }
   const keyHash = keyHashOf(text)
   const holders = keyHash === undefined ? [] : await findLicensesOfKey(db, tenantId, keyHash)
-  if (holders.length > 0 || isOwnKey(text)) {
-    const byOf = (current: boolean) => (current ? 'key' : 'former key')
-    return { ...nothing, licenses: holders.map(({ license, current }) => ({ license, by: byOf(current) })) }
+  if (keyHash !== undefined && holders.length > 0) {
+    const licenses = holders.map(async ({ license, current }) => ({
+      license,
+      by: current ? ('key' as const) : ('former key' as const),
+      keyStatus: await statusOfKey(services, { tenantId, productId: license.productId, keyHash }),
+    }))
+    return { ...nothing, licenses: await Promise.all(licenses) }
   }
+  if (isOwnKey(text)) return nothing
   return text.includes('@') ? findByEmail(services, tenantId, text) : findByName(services, tenantId, text)
 }
 

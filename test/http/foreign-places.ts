@@ -43,6 +43,15 @@ export const places: [what: string, status: number, request: (which: Which, thin
     404,
     (which) => ({ method: 'PUT', url: `/v1/products/${which}/mail`, body: { enabled: false } }),
   ],
+  [
+    'searching a license',
+    200,
+    (which, things) => ({
+      method: 'POST',
+      url: '/v1/licenses/search',
+      body: { text: licenseId(which, things) },
+    }),
+  ],
   ['listing key types', 404, (which) => ({ method: 'GET', url: `/v1/products/${which}/key-types` })],
   [
     'adding a key type that the owner has',

@@ -68,6 +68,7 @@ export const guarded: [method: Method, path: string, scope: Scope | 'any', body?
   ['POST', '/v1/webhook/deliveries/whd_absent/redeliver', 'integrations:write'],
   ['POST', '/v1/licenses/lic_absent/remint', 'licenses:write'],
   ['POST', '/v1/licenses/lic_absent/deactivate-device', 'licenses:write', { deviceId: 'd' }],
+  ['POST', '/v1/licenses/search', 'licenses:read', { text: 'ada@example.com' }],
   ['POST', '/v1/licenses/import', 'licenses:write', { productId: 'editor', licenses: [] }],
   ['POST', '/v1/licenses/activate', 'licenses:runtime', runtimeBody],
   ['POST', '/v1/licenses/validate', 'licenses:runtime', runtimeBody],

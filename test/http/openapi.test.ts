@@ -107,7 +107,11 @@ test('every POST with a token documents Idempotency-Key and its replay, except v
     expect(operation.description).toContain('An `Idempotency-Key` is ignored')
   }
   const passing = posts.filter(({ operation }) => !takesKey(operation) && !isGated(operation))
-  expect(passing.map(({ route }) => route)).toStrictEqual(['POST /v1/logout', 'POST /v1/licenses/validate'])
+  expect(passing.map(({ route }) => route)).toStrictEqual([
+    'POST /v1/logout',
+    'POST /v1/licenses/search',
+    'POST /v1/licenses/validate',
+  ])
   const taking = operations.filter(({ operation }) => takesKey(operation))
   expect(taking.filter(({ route }) => !route.startsWith('POST '))).toStrictEqual([])
   for (const { operation } of taking) {
@@ -215,6 +219,7 @@ const statuses: Record<string, number[]> = {
   'GET /v1/audit': [200, 400, 401, 403],
   'POST /v1/test-purchase': [202, 400, 401, 403, 404, 409, 422],
   'GET /v1/test-purchase/{id}': [200, 400, 401, 403, 404],
+  'POST /v1/licenses/search': [200, 400, 401, 403],
   'POST /v1/licenses/validate': [200, 400, 401, 403, 404],
   'POST /v1/licenses/activate': [200, 400, 401, 403, 404, 409, 422],
   'POST /v1/licenses/deactivate': [200, 400, 401, 403, 404, 409, 422],

@@ -225,6 +225,7 @@ describe('a path', () => {
     ['/v1/licenses/lic_absent/remint', 'POST'],
     ['/v1/licenses/lic_absent/deactivate-device', 'POST'],
     ['/v1/licenses/import', 'POST'],
+    ['/v1/licenses/search', 'POST'],
     ['/v1/licenses/export', 'GET'],
     ['/v1/licenses/lic_absent/revoke', 'POST'],
     ['/v1/licenses/lic_absent/reinstate', 'POST'],

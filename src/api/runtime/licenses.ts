@@ -7,7 +7,7 @@ import { Refusal } from '../../domain/refusal.ts'
 import { type Authority, admitAs, type Caller, callerIn, tokenHashIn } from '../../http/authenticate.ts'
 import { runOriginOf, servicesFor } from '../../http/idempotency.ts'
 import { answer } from '../../http/schemas.ts'
-import { refuseGet } from '../../http/wrong-method.ts'
+import { refuseAllButPost } from '../../http/wrong-method.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
 import type { Ports } from '../../ports.ts'
 import type { CallName } from '../../usage/refusals.ts'
@@ -52,7 +52,7 @@ export function runtimeRoutes(
   validateRoute(app, services, authority)
   activateRoute(app, services)
   deactivateRoute(app, services)
-  for (const call of ['activate', 'validate', 'deactivate']) refuseGet(app, `/v1/licenses/${call}`)
+  for (const call of ['activate', 'validate', 'deactivate']) refuseAllButPost(app, `/v1/licenses/${call}`)
 }
 
 type Asked = { product_id: string; license_key: string; device_id?: string | undefined }

@@ -77,11 +77,11 @@ async function noteSearch(
   )
 }
 
-/** The path of the only result, if there is exactly one. */
+/** The path of the only result, if there is exactly one. A former key's answer is not the license's, so it is shown. */
 function onlyOne({ licenses, devices, sales, customers }: Found): string | undefined {
   const [license] = licenses
   const others = devices.length + sales.length + customers.length
-  if (licenses.length === 1 && license && others === 0)
+  if (licenses.length === 1 && license && license.by !== 'former key' && others === 0)
     return `/dashboard/licenses/${license.license.licenseId}`
   const [device] = devices
   if (devices.length === 1 && device && licenses.length + sales.length + customers.length === 0) {

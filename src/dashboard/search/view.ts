@@ -45,6 +45,7 @@ export function foundView(view: View, page: FoundPage): Html {
       ${unknown.length > 0 && refusedKey(view, unknown)}
       ${more && html`<p class="lead">Not all results are shown. Narrow your search.</p>`}
     </div>
+    ${licenses.map(formerKey)}
     ${licenses.length > 0 && section('Licenses', licensesFound(page))}
     ${customers.length > 0 && section('Customers', customersFound(page))}
     ${sales.length > 0 && section('Sales', salesFound(view, page))}
@@ -61,6 +62,24 @@ const refusedKey = (view: View, unknown: FoundPage['unknown']): Html => html`<di
     </p>`,
   )}
 </div>`
+
+/** What a searched key is answered that its license no longer has. */
+function formerKey({ license, by: how, keyStatus }: Found['licenses'][number]): Content {
+  if (how !== 'former key') return null
+  return html`<section class="verdict bad">
+    <h2>Would this key validate now?</h2>
+    <p class="verdict-word">${keyStatus === undefined ? 'Unknown' : html`No <code>${keyStatus}</code>`}</p>
+    <p>
+      ${
+        keyStatus === undefined
+          ? 'The state of the license cannot be read right now. Try again.'
+          : html`It was replaced by another key of
+              <a href=${`/dashboard/licenses/${license.licenseId}`}>the license ${license.displayKey}</a>. The customer
+              needs the new key.`
+      }
+    </p>
+  </section>`
+}
 
 const sheeted = (content: Html): Html => html`<div class="sheeted">${content}</div>`
 

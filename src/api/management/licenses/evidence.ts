@@ -5,7 +5,7 @@ import { callerIn, originOf } from '../../../http/authenticate.ts'
 import { sendArchive } from '../../../http/evidence-archive.ts'
 import { notFound } from '../../../http/problem.ts'
 import { errors } from '../../../http/schemas.ts'
-import { refuseHead } from '../../../http/wrong-method.ts'
+import { refuseAllButGet } from '../../../http/wrong-method.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
 import type { Ports } from '../../../ports.ts'
 import { requireLicenseId } from './licenses.ts'
@@ -18,7 +18,7 @@ export function evidenceRoutes(
     'db' | 'execute' | 'ledger' | 'newId' | 'now' | 'randomBytes' | 'secrets' | 'signer' | 'subjects'
   >,
 ): void {
-  refuseHead(app, path)
+  refuseAllButGet(app, path)
   app.get(
     path,
     {

@@ -7,7 +7,7 @@ import { type Cell, csvLine } from '../../../http/csv.ts'
 import { gatedRoute } from '../../../http/gate.ts'
 import { type licenseOut, licenseView } from '../../../http/license.ts'
 import { errors } from '../../../http/schemas.ts'
-import { refuseHead } from '../../../http/wrong-method.ts'
+import { refuseAllButGet } from '../../../http/wrong-method.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
 
 type License = z.infer<typeof licenseOut>
@@ -48,7 +48,7 @@ const formats = {
 } as const
 
 export function licenseExportRoutes(app: ZodApp, services: ApprovalPorts): void {
-  refuseHead(app, exportLicenses.path)
+  refuseAllButGet(app, exportLicenses.path)
   gatedRoute(app, services, exportLicenses, {
     operationId: 'exportLicenses',
     tags: ['Licenses'],

@@ -6,7 +6,7 @@ import { runOriginOf, servicesFor } from '../../../http/idempotency.ts'
 import { importRowIn, importRowOf } from '../../../http/import-row.ts'
 import { problemOfRefusal } from '../../../http/problem.ts'
 import { answer, errors } from '../../../http/schemas.ts'
-import { refuseGet } from '../../../http/wrong-method.ts'
+import { refuseAllButPost } from '../../../http/wrong-method.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
 import type { Ports } from '../../../ports.ts'
 import { requireProduct } from '../products/products.ts'
@@ -65,7 +65,7 @@ export function licenseImportRoutes(
     | 'subjects'
   >,
 ): void {
-  refuseGet(app, path)
+  refuseAllButPost(app, path)
   app.post(
     path,
     {

@@ -1,0 +1,144 @@
+import { z } from 'zod'
+import { findLicenses, type LicenseEntry, listLicenses } from '../../../../projections/licenses/queries.ts'
+import { momentOf } from '../../../commands/origin.ts'
+import { callerIn } from '../../../http/authenticate.ts'
+import { licenseOut, licenseView } from '../../../http/license.ts'
+import { answer, errors, pageOf, text } from '../../../http/schemas.ts'
+import { refuseAllButPost } from '../../../http/wrong-method.ts'
+import type { ZodApp } from '../../../http/zod-app.ts'
+import type { Ports } from '../../../ports.ts'
+import { type Found, mostFound, search } from '../../../search/search.ts'
+import { unknownPerson } from '../../../vault/subjects.ts'
+
+const searchIn = z
+  .strictObject({
+    text: text(500).meta({
+      description:
+        'A license key or the end of one, a whole email address, a provider’s order number or id of a sale, the id ' +
+        'of a device or the beginning of its name, or an id of a license, a customer or a request',
+    }),
+  })
+  .meta({ example: { text: 'ada@example.com' } })
+
+const matchedBy = [
+  'key',
+  'former_key',
+  'key_ending',
+  'license_id',
+  'email',
+  'sale_id',
+  'request_id',
+  'device_id',
+  'device_name',
+  'customer_id',
+] as const
+
+const matchOut = z
+  .object({
+    by: z.enum(matchedBy),
+    deviceId: z.string().optional().meta({ description: 'The device that matched' }),
+    keyStatus: z
+      .string()
+      .nullable()
+      .optional()
+      .meta({
+        description:
+          'For a key: the status that a validate of this very key is answered now, `reminted` for a former one; null ' +
+          'while it cannot be read',
+      }),
+  })
+  .meta({ id: 'LicenseMatch' })
+type Match = z.infer<typeof matchOut>
+
+const foundOut = pageOf(z.object({ license: licenseOut, matched: z.array(matchOut) })).extend({
+  more: z
+    .boolean()
+    .meta({ description: `More match than the first ${mostFound} of each kind, which are shown` }),
+})
+
+const nameOf: Record<string, Match['by']> = {
+  'former key': 'former_key',
+  'key ending': 'key_ending',
+  'license id': 'license_id',
+  'e-mail': 'email',
+  'sale id': 'sale_id',
+  'request id': 'request_id',
+  'device id': 'device_id',
+  'device name': 'device_name',
+  'customer id': 'customer_id',
+}
+const byOf = (by: string): Match['by'] => nameOf[by] ?? 'key'
+
+/** Finds licenses by text that may be a key. It is sent in the body, and is in no URL, no log and no stored answer. */
+export function licenseSearchRoute(
+  app: ZodApp,
+  services: Ports<'db' | 'findForRuntime' | 'now' | 'subjects'>,
+): void {
+  app.post(
+    '/v1/licenses/search',
+    {
+      config: { scope: 'licenses:read', idempotencyKey: 'ignored' },
+      schema: {
+        operationId: 'searchLicenses',
+        tags: ['Licenses'],
+        summary: 'Find licenses by anything that a customer names, a license key included',
+        description:
+          'Each license comes with what matched. Personal data is sealed, so an email address has to be complete.',
+        body: searchIn,
+        response: { 200: answer('The licenses, in one page', foundOut), ...errors(400, 403) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const found = await search(services, tenantId, request.body.text)
+      const matches = await matchesIn(services, tenantId, found)
+      const entries = await findLicenses(services.db, tenantId, [...matches.keys()])
+      const holders = entries.map(({ license }) => license.holder)
+      const people = await services.subjects.openPeople(tenantId, holders)
+      const now = momentOf(services)
+      const items = entries.map((entry, index) => ({
+        license: licenseView(entry, people[index] ?? unknownPerson, now),
+        matched: matches.get(entry.license.licenseId) ?? [],
+      }))
+      return { items, nextCursor: null, more: found.more }
+    },
+  )
+  refuseAllButPost(app, '/v1/licenses/search')
+}
+
+/** What matched, by license: itself, its devices, its sale, and the customer that it is linked to. */
+async function matchesIn(
+  services: Ports<'db' | 'now'>,
+  tenantId: string,
+  { licenses, devices, sales, customers }: Found,
+): Promise<Map<string, Match[]>> {
+  const matches = new Map<string, Match[]>()
+  const add = (licenseId: string, match: Match) => {
+    const known = matches.get(licenseId) ?? []
+    const isKnown = known.some(({ by, deviceId }) => by === match.by && deviceId === match.deviceId)
+    if (!isKnown) matches.set(licenseId, [...known, match])
+  }
+  for (const { license, by, keyStatus } of licenses) {
+    const isKey = by === 'key' || by === 'former key'
+    add(license.licenseId, { by: byOf(by), ...(isKey && { keyStatus: keyStatus ?? null }) })
+  }
+  for (const { license, seat, by } of devices) {
+    add(license.licenseId, { by: byOf(by), deviceId: seat.deviceId })
+  }
+  for (const { sale, by } of sales) add(sale.licenseId, { by: byOf(by) })
+  for (const { customer, by } of customers) {
+    const linked = await licensesOf(services, tenantId, customer.customerId)
+    for (const { license } of linked) add(license.licenseId, { by: byOf(by) })
+  }
+  return matches
+}
+
+async function licensesOf(
+  services: Ports<'db' | 'now'>,
+  tenantId: string,
+  customerId: string,
+): Promise<LicenseEntry[]> {
+  const first = { after: undefined, limit: mostFound }
+  const { items } = await listLicenses(services.db, tenantId, { customerId }, momentOf(services), first)
+  return items
+}

@@ -1,0 +1,22 @@
+import { momentOf } from '../commands/origin.ts'
+import type { Ports } from '../ports.ts'
+import { type RuntimeStatus, verdictOn } from './answer.ts'
+import { StateUnreadable } from './trouble.ts'
+
+/**
+ * The status that a validate of a key without a device is answered now, by the code that answers the call. A license's
+ * former key has an answer of its own.
+ * @returns undefined while the state of the license cannot be read
+ */
+export async function statusOfKey(
+  services: Ports<'findForRuntime' | 'now'>,
+  key: { tenantId: string; productId: string; keyHash: string },
+): Promise<RuntimeStatus | undefined> {
+  const found = await services.findForRuntime({ ...key, deviceId: '' })
+  try {
+    return verdictOn(found, false, momentOf(services)).status
+  } catch (error) {
+    if (error instanceof StateUnreadable) return undefined
+    throw error
+  }
+}
