@@ -98,6 +98,7 @@ describe('the form of a license', () => {
       reason: 'a new owner',
     })
     expect(seen.status).toBe(303)
+    expect(wordsOf(await support.get(`${pathOf(id)}/change/edit`))).toContain('As now: 2041-01-31')
     expect(await read(id)).toMatchObject({
       email: 'bob@example.com',
       quantity: 3,
@@ -189,7 +190,7 @@ test('another workspace, an unknown change and a role without the permission get
   expect((await auditor.get(pathOf(id))).text).not.toContain('/change/')
 })
 
-test('the page shows the answers, the changes, the seats and the history first, and the past folded', async () => {
+test('the page shows the answers, the changes, the seats and the history first, and the past collapsed', async () => {
   const { id } = await make()
   const { text } = await support.get(pathOf(id))
   const places = [

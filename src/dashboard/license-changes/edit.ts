@@ -4,7 +4,6 @@ import { EmailAddress, Slug } from '../../domain/values.ts'
 import { type Content, html } from '../../html.ts'
 import type { FilledForm } from '../frame/filled-form.ts'
 import { choiceField, textArea, textField } from '../frame/form-fields.ts'
-import { dayOf } from '../frame/moments.ts'
 import { pairs, pairsText } from '../frame/pairs.ts'
 import { optionalLine, optionalOf, wantedWhole } from '../frame/typed.ts'
 import { day, deviceLimit } from '../new-license/form.ts'
@@ -110,7 +109,7 @@ function fields(form: FilledForm, about: AboutLicense): Content {
 
 const expiriesOf = (expiresAt: string | null) =>
   [
-    ['keep', expiresAt === null ? 'Never, as now' : `As now: ${dayOf(expiresAt)}`],
+    ['keep', expiresAt === null ? 'Never, as now' : `As now: ${expiresAt.slice(0, 10)}`],
     ...(expiresAt === null ? [] : [['never', 'Never'] as const]),
     ['day', 'At the end of a day (UTC)'],
   ] as const

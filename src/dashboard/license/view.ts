@@ -106,7 +106,7 @@ function changesPart({ license, question, changes, actions }: OneLicense): Conte
   </nav>`
 }
 
-/** The past is folded beneath the present; a page of the past begins with it. */
+/** The past is collapsed beneath the present; a page of the past begins with it. */
 function timeTravelPart(one: OneLicense): Html {
   const { license, question, comparison, last, stop } = one
   const asOfEvent = (sequence: number) => address(license.id, { ...question, asOf: String(sequence) })
