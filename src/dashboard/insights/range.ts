@@ -7,7 +7,7 @@ export const lengths = [7, 30, 90] as const
 const defaultLength = 30
 
 /** The longest range that can be chosen. */
-export const mostDays = 400
+const mostDays = 400
 
 const dayMs = 86_400_000
 
