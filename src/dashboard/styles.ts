@@ -15,6 +15,7 @@ const files = [
   'frame/top.css',
   'insights/insights.css',
   'start/start.css',
+  'integrations/integrations.css',
   'license/license.css',
   'system/system.css',
   'frame/screens.css',

@@ -112,7 +112,7 @@ function connectingParts(view: View, shown: Shown): Html {
   const address = addressOf(shown) ?? ''
   return html`${section(
     `At ${providerNames[provider]}`,
-    html`<div class="sheet"><ol class="stack">${stepsAt(provider, address).map((step) => html`<li>${step}</li>`)}</ol></div>`,
+    html`<div class="sheet"><ol class="stack steps">${stepsAt(provider, address).map((step) => html`<li>${step}</li>`)}</ol></div>`,
   )}
   ${section('Connect', connectForm(view, shown))} ${provider === 'stripe' && platformPart(view, shown)}`
 }
