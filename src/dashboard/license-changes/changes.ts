@@ -124,7 +124,7 @@ const linkCustomer = licenseChange({
 })
 
 /** Offered beside each seat. */
-export const freeSeat = licenseChange({
+const freeSeat = licenseChange({
   name: 'free-seat',
   label: 'Free seat',
   title: 'Free a seat',
