@@ -30,7 +30,7 @@ export async function askApproval(
 }
 
 /** The browser that a request comes from, as its approver sees it. */
-export const clientOf = (request: FastifyRequest) => ({
+const clientOf = (request: FastifyRequest) => ({
   address: addressOf(request),
   userAgent: request.headers['user-agent']?.slice(0, 256) ?? null,
 })
