@@ -2,14 +2,17 @@ import type { ConfirmationEvent } from '../../src/domain/confirmations/events.ts
 import type { Recorded } from '../../src/domain/recorded.ts'
 import type { Projector } from '../projector.ts'
 import { type Statements, writesOf } from '../statements.ts'
+import { loadStates, writeStates } from './states.ts'
+import { extendViews, isView, loadViews } from './views.ts'
 
 /**
- * The audit log: who viewed, exported or revealed what, and who requested and decided dangerous operations. Views have
- * audit events of their own; the rest is taken from the events of confirmations, subjects and tenants.
+ * The audit log: who viewed, exported or revealed what, who requested and decided dangerous operations, who signed in,
+ * and who changed what is administered, with the values before and after. Views and sign-ins have audit events of their
+ * own; the rest is taken from the events of what was changed.
  */
 export const auditProjector: Projector = {
   name: 'audit',
-  tables: ['audit'],
+  tables: ['audit', 'audit_states'],
   ddl: `
     create table audit (
       -- Its order: many things happen in one millisecond.
@@ -25,18 +28,53 @@ export const auditProjector: Projector = {
       -- What a dangerous request asked for, by its name.
       operation text,
       confirmation_id text,
-      request_id text not null
+      request_id text not null,
+      -- Views of one page by one person within ten minutes are one row: how many, and the last of them.
+      times int not null default 1,
+      last_at timestamptz,
+      last_position bigint,
+      -- Of a change: the values that it replaced, as [{field, before, after}].
+      changes json,
+      -- Of a sign-in: the address, sealed under the key of this person.
+      subject_id text,
+      address text
     );
     create index audit_of_tenant on audit (tenant_id, position desc);
     create index audit_of_target on audit (tenant_id, target_id, position desc)
       where target_id is not null;
     create index audit_of_actor on audit (tenant_id, actor, position desc);
-    create index audit_of_confirmation on audit (confirmation_id) where action = 'asked'`,
-  applyIndexes: ['audit_of_confirmation'],
+    create index audit_of_kind on audit (tenant_id, target_kind, position desc);
+    create index audit_by_time on audit (tenant_id, at);
+    create index audit_of_confirmation on audit (confirmation_id) where action = 'asked';
+    create index audit_of_view on audit (tenant_id, actor, target_kind, coalesce(target_id, ''), position desc)
+      where action = 'viewed';
+    -- The present values of what is administered, which the next change is compared with.
+    create table audit_states (
+      stream text not null,
+      -- Its kind and id: one stream holds a product and its key types.
+      part text not null,
+      tenant_id text not null,
+      revision int not null,
+      fields json not null,
+      primary key (stream, part)
+    ) with (fillfactor = 85)`,
+  applyIndexes: ['audit_of_confirmation', 'audit_of_view'],
   async apply(db, entries) {
-    const requests = await requestsOf(db, entries)
-    const rows = entries.flatMap((entry) => rowsOf(entry, requests))
-    return writesOf('write-audit', writeAudit, rows)
+    const [requests, states, views] = await Promise.all([
+      requestsOf(db, entries),
+      loadStates(db, entries),
+      loadViews(db, entries),
+    ])
+    const rows = entries.flatMap((entry) => [
+      ...rowsOf(entry, requests),
+      ...states.rowsOf(entry),
+      ...views.rowsOf(entry),
+    ])
+    return [
+      ...writesOf('write-audit', writeAudit, rows),
+      ...writesOf('extend-audit-views', extendViews, views.extended()),
+      ...writesOf('write-audit-states', writeStates, states.changed()),
+    ]
   },
 }
 
@@ -86,11 +124,19 @@ const kinds: Record<string, string> = { lic: 'license', cus: 'customer' }
 function rowsOf(entry: Recorded, requests: ReadonlyMap<string, Request>): object[] {
   const { id, position, metadata } = entry
   const { at, actor, requestId } = metadata
-  const base = { position: String(position), event_id: id, at, actor, request_id: requestId }
+  const base = { position: String(position), event_id: id, at, actor, request_id: requestId, times: 1 }
   if (entry.category === 'audit') {
     const { type, data } = entry.event
     if (type === 'RebuildStarted')
       return [{ ...base, tenant_id: data.tenantId, action: 'rebuilt', target_kind: 'read_models' }]
+    if (type !== 'Looked') {
+      const { tenantId, memberId, subjectId, method, address } = data
+      const member = { target_kind: 'member', target_id: memberId, subject_id: subjectId, address }
+      const changes = [{ field: 'method', before: null, after: method }]
+      const action = type === 'SignedIn' ? 'signed_in' : 'sign_in_failed'
+      return [{ ...base, tenant_id: tenantId, action, ...member, changes }]
+    }
+    if (isView(entry)) return []
     const { tenantId, action, target, asOf } = data
     const { kind, id: targetId } = target
     return [{ ...base, tenant_id: tenantId, action, target_kind: kind, target_id: targetId, as_of: asOf }]

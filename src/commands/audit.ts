@@ -30,7 +30,7 @@ export async function recordAudit(
   await services.execute(
     audits,
     auditKey(tenantId, auditId),
-    { auditId, tenantId, at, action, target, asOf: asOf ?? null },
+    { type: 'Looked', data: { auditId, tenantId, at, action, target, asOf: asOf ?? null } },
     causeOf(origin, at),
     { found: noStream(audits) },
   )

@@ -18,6 +18,7 @@ const files = [
   'integrations/integrations.css',
   'license/license.css',
   'system/system.css',
+  'audit/audit.css',
   'frame/screens.css',
 ] as const
 

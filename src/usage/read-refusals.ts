@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import { type Keyset, type PageOf, pageOf } from '../../projections/page.ts'
+import { type Keyset, orderOf, type PageOf, pageOf } from '../../projections/page.ts'
 import type { CallName, RefusedCall } from './refusals.ts'
 
 /** Refused calls of one kind, of a device on a license, for one reason. */
@@ -35,8 +35,13 @@ export async function listRefusals(
   db: Pool,
   tenantId: string,
   { licenseId, productId, call, reason }: RefusalFilter,
-  { after, limit }: Keyset,
+  { after, limit, order }: Keyset,
 ): Promise<PageOf<Refusal>> {
+  const at = orderOf(
+    order,
+    'r.last_seen_at',
+    `r.license_id || ' ' || r.call || ' ' || r.reason || ' ' || r.device_id`,
+  )
   const { rows } = await db.query<Row>(
     `select r.license_id as "licenseId", l.display_key as "displayKey", r.product_id as "productId",
        r.device_id as "deviceId", coalesce(d.name, r.device_name) as "deviceName", r.call, r.reason, r.interface,
@@ -51,10 +56,8 @@ export async function listRefusals(
      where r.tenant_id = $1
        and ($2::text is null or r.license_id = $2) and ($3::text is null or r.product_id = $3)
        and ($4::text is null or r.call = $4) and ($5::text is null or r.reason = $5)
-       and ($6::timestamptz is null
-         or (r.last_seen_at, r.license_id || ' ' || r.call || ' ' || r.reason || ' ' || r.device_id) < ($6, $7))
-     order by r.last_seen_at desc, r.license_id || ' ' || r.call || ' ' || r.reason || ' ' || r.device_id desc
-     limit $8`,
+       and ($6::timestamptz is null or ${at.past('$6', '$7')})
+     order by ${at.by} limit $8`,
     [
       tenantId,
       licenseId ?? null,
@@ -119,13 +122,14 @@ export async function listRefusedByDay(
   db: Pool,
   tenantId: string,
   productId: string | undefined,
-  { after, limit }: Keyset,
+  { after, limit, order }: Keyset,
 ): Promise<PageOf<RefusedOfDay>> {
+  const at = orderOf(order, 'day', `product_id || ' ' || call || ' ' || reason`)
   const { rows } = await db.query<Omit<RefusedOfDay, 'count'> & { refused: bigint }>(
     `select day, product_id as "productId", call, reason, refused from usage.refused_calls
      where tenant_id = $1 and ($2::text is null or product_id = $2)
-       and ($3::timestamptz is null or (day, product_id || ' ' || call || ' ' || reason) < ($3, $4))
-     order by day desc, product_id || ' ' || call || ' ' || reason desc limit $5`,
+       and ($3::timestamptz is null or ${at.past('$3', '$4')})
+     order by ${at.by} limit $5`,
     [tenantId, productId ?? null, after?.createdAt ?? null, after?.id ?? null, limit + 1],
   )
   const days = rows.map(({ refused, ...row }) => ({ ...row, count: Number(refused) }))
@@ -167,15 +171,16 @@ export async function listUnknownKeys(
   db: Pool,
   tenantId: string,
   productId: string | undefined,
-  { after, limit }: Keyset,
+  { after, limit, order }: Keyset,
 ): Promise<PageOf<UnknownKey>> {
+  const at = orderOf(order, 'last_seen_at', `product_id || ' ' || display_key`)
   const { rows } = await db.query<Omit<UnknownKey, 'count'> & { refused: bigint }>(
     `select day, product_id as "productId", display_key as "displayKey", refused, first_seen_at as "firstSeenAt",
        last_seen_at as "lastSeenAt"
      from usage.unknown_keys
      where tenant_id = $1 and ($2::text is null or product_id = $2)
-       and ($3::timestamptz is null or (last_seen_at, product_id || ' ' || display_key) < ($3, $4))
-     order by last_seen_at desc, product_id || ' ' || display_key desc limit $5`,
+       and ($3::timestamptz is null or ${at.past('$3', '$4')})
+     order by ${at.by} limit $5`,
     [tenantId, productId ?? null, after?.createdAt ?? null, after?.id ?? null, limit + 1],
   )
   const keys = rows.map(({ refused, ...row }) => ({ ...row, count: Number(refused) }))

@@ -6,8 +6,10 @@ import type { MasterKey } from './master-key.ts'
 import { open, seal } from './seal.ts'
 import { newWrappedKey, unwrapKey } from './wrapped-key.ts'
 
-type Field = 'email' | 'name'
+type Field = 'email' | 'name' | 'address'
 type SealedPerson = { subjectId: string; email: string | null; name: string | null }
+/** Where a person called from; null where that was not recorded. */
+export type SealedAddress = { subjectId: string | null; address: string | null }
 export type Person = { email: string | null; name: string | null }
 
 /**
@@ -21,6 +23,10 @@ export type Subjects = {
   sealPerson(tenantId: string, email: string, name: string | null): Promise<SealedPerson & { email: string }>
   /** Decrypts people's data, in the order given; nulls for a person who was erased. */
   openPeople(tenantId: string, people: readonly (SealedPerson | null)[]): Promise<Person[]>
+  /** Seals the network address of a person; null for a person who was erased. */
+  sealAddress(tenantId: string, subjectId: string, address: string): Promise<string | null>
+  /** Decrypts network addresses, in the order given; null for an absent one and for a person who was erased. */
+  openAddresses(tenantId: string, sealed: readonly SealedAddress[]): Promise<(string | null)[]>
   /** Destroys a person's key, and with it the index from their email address to their data. */
   destroy(tenantId: string, subjectId: string): Promise<void>
 }
@@ -29,15 +35,6 @@ export type Subjects = {
 export const unknownPerson: Person = { email: null, name: null }
 
 export function createSubjects(db: Pool, master: MasterKey): Subjects {
-  /** The same address has the same hash, which does not reveal the address. */
-  function emailIndexOf(tenantId: string, spelling: string): string {
-    const digest = createHmac('sha256', master.indexing).update(JSON.stringify([tenantId, spelling]))
-    return `sub_${digest.digest('hex').slice(0, 32)}`
-  }
-  /** The index values that find a person; new entries are stored under the first. */
-  const emailIndexesOf = (tenantId: string, email: string): string[] =>
-    spellingsOf(email).map((spelling) => emailIndexOf(tenantId, spelling))
-
   type Subject = { subjectId: string; key: KeyObject }
 
   async function subjectFor(tenantId: string, email: string): Promise<Subject> {
@@ -58,7 +55,7 @@ export function createSubjects(db: Pool, master: MasterKey): Subjects {
              select subject_id, wrapped from found
              union all
              select subject_id, wrapped from made`,
-      values: [tenantId, fresh, emailIndexesOf(tenantId, email), wrapped],
+      values: [tenantId, fresh, emailIndexesOf(master, tenantId, email), wrapped],
     })
     const [row] = rows
     // Another process made the key after this statement began; the next statement sees it.
@@ -90,14 +87,13 @@ export function createSubjects(db: Pool, master: MasterKey): Subjects {
         name: 'vault-find-subject',
         text: `select subject_id from vault.subject_keys where tenant_id = $1 and email_index = any($2::text[])
                order by array_position($2::text[], email_index) limit 1`,
-        values: [tenantId, emailIndexesOf(tenantId, email)],
+        values: [tenantId, emailIndexesOf(master, tenantId, email)],
       })
       return rows[0]?.subject_id
     },
     async sealPerson(tenantId, email, name) {
       const { subjectId, key } = await subjectFor(tenantId, email)
-      const sealed = (field: Field, text: string) =>
-        `sealed.1.${fingerprint(key)}.${seal(key, [tenantId, subjectId, field], Buffer.from(text)).toString('base64url')}`
+      const sealed = (field: Field, text: string) => sealedText(key, [tenantId, subjectId, field], text)
       return {
         subjectId,
         email: sealed('email', asciiEmail(email) ?? email),
@@ -109,13 +105,20 @@ export function createSubjects(db: Pool, master: MasterKey): Subjects {
       return people.map((person) => {
         const key = person && keys.get(person.subjectId)
         if (!person || !key) return unknownPerson
-        const opened = (field: Field, sealed: string | null) => {
-          const [, , sealedUnder, bytes] = sealed?.split('.') ?? []
-          // The person was erased and later stored again under another key; older data stays unreadable.
-          if (bytes === undefined || sealedUnder !== fingerprint(key)) return null
-          return open(key, [tenantId, person.subjectId, field], Buffer.from(bytes, 'base64url')).toString()
-        }
+        const opened = (field: Field, sealed: string | null) =>
+          openedText(key, [tenantId, person.subjectId, field], sealed)
         return { email: opened('email', person.email), name: opened('name', person.name) }
+      })
+    },
+    async sealAddress(tenantId, subjectId, address) {
+      const key = (await keysOf(tenantId, [subjectId])).get(subjectId)
+      return key ? sealedText(key, [tenantId, subjectId, 'address'], address) : null
+    },
+    async openAddresses(tenantId, sealed) {
+      const keys = await keysOf(tenantId, [...new Set(sealed.flatMap(({ subjectId }) => subjectId ?? []))])
+      return sealed.map(({ subjectId, address }) => {
+        const key = subjectId === null ? undefined : keys.get(subjectId)
+        return subjectId === null || !key ? null : openedText(key, [tenantId, subjectId, 'address'], address)
       })
     },
     async destroy(tenantId, subjectId) {
@@ -125,6 +128,16 @@ export function createSubjects(db: Pool, master: MasterKey): Subjects {
       ])
     },
   }
+}
+
+/** The index values that find a person; new entries are stored under the first. */
+const emailIndexesOf = (master: MasterKey, tenantId: string, email: string): string[] =>
+  spellingsOf(email).map((spelling) => emailIndexOf(master, tenantId, spelling))
+
+/** The same address has the same hash, which does not reveal the address. */
+function emailIndexOf(master: MasterKey, tenantId: string, spelling: string): string {
+  const digest = createHmac('sha256', master.indexing).update(JSON.stringify([tenantId, spelling]))
+  return `sub_${digest.digest('hex').slice(0, 32)}`
 }
 
 /**
@@ -137,6 +150,17 @@ function spellingsOf(email: string): string[] {
   const unicode = domainToUnicode(domain)
   if (unicode === domain || unicode === '') return [written]
   return [...new Set([written, email.toLowerCase(), `${written.slice(0, -domain.length)}${unicode}`])]
+}
+
+/** @param place the tenant, the person and the field, which the text is bound to */
+const sealedText = (key: KeyObject, place: [string, string, Field], text: string): string =>
+  `sealed.1.${fingerprint(key)}.${seal(key, place, Buffer.from(text)).toString('base64url')}`
+
+/** Null for text under another key: the person was erased and later stored again; older data stays unreadable. */
+function openedText(key: KeyObject, place: [string, string, Field], sealed: string | null): string | null {
+  const [, , sealedUnder, bytes] = sealed?.split('.') ?? []
+  if (bytes === undefined || sealedUnder !== fingerprint(key)) return null
+  return open(key, place, Buffer.from(bytes, 'base64url')).toString()
 }
 
 /** Identifies the subject's key that a text was sealed under, without revealing the key. */

@@ -326,7 +326,10 @@ const all: Laws[] = [
     { type: 'RotateKey', tenantId, key: published, at },
   ]),
   lawsOf('trials', trials, [{ tenantId, productId: 'editor', state: 'trial', installs: 30, at }]),
-  lawsOf('audits', audits, [goldenData('audit', 'Looked')]),
+  lawsOf('audits', audits, [
+    { type: 'Looked', data: goldenData('audit', 'Looked') },
+    { type: 'SignedIn', data: goldenData('audit', 'SignedIn') },
+  ]),
 ]
 
 /**

@@ -1,12 +1,17 @@
 import { z } from 'zod'
-import type { AuditEntry } from '../../../projections/audit/queries.ts'
+import type { AuditEntry, AuditFilter } from '../../../projections/audit/queries.ts'
 import { auditPageOf } from '../../http/audit-page.ts'
 import { callerIn } from '../../http/authenticate.ts'
 import type { Cursors } from '../../http/cursor.ts'
-import { answer, errors, momentOut, pageOf, pageQuery, text } from '../../http/schemas.ts'
+import { answer, errors, inUtc, momentIn, momentOut, pageOf, pageQuery, text } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
 import type { Ports } from '../../ports.ts'
 import { answerPage } from './page.ts'
+
+const fieldValue = z
+  .union([z.string(), z.number(), z.boolean()])
+  .nullable()
+  .meta({ description: 'null where it was absent, or is now' })
 
 const entryOut = z
   .object({
@@ -20,7 +25,8 @@ const entryOut = z
       description:
         '`viewed`, `searched`, `exported`, `revealed` or `rebuilt`; for dangerous requests `asked`, `approved`, ' +
         '`denied`, `withdrawn`, `executed` or `refused`; for the rule that another member has to approve, `required` or ' +
-        '`no_longer_required`. More may be added',
+        '`no_longer_required`; `signed_in`, `sign_in_failed`; of what is administered `created`, `changed`, `deleted`, ' +
+        '`rotated`, `revoked`, `connected`, `disconnected` and others. More may be added',
       example: 'viewed',
     }),
     target: z.object({
@@ -37,6 +43,19 @@ const entryOut = z
       .meta({ description: 'The operation that a dangerous request asked for' }),
     confirmationId: z.string().nullable(),
     requestId: z.string(),
+    times: z.int().meta({
+      description: 'How often the actor viewed this page within ten minutes; 1 for everything else',
+    }),
+    lastAt: momentOut.nullable().meta({ description: 'The last of several views; null for one' }),
+    changes: z
+      .array(
+        z.object({
+          field: z.string().meta({ example: 'leaseSeconds' }),
+          before: fieldValue,
+          after: fieldValue,
+        }),
+      )
+      .meta({ description: 'The values that a change replaced. Secrets are not in it' }),
   })
   .meta({ id: 'AuditEntry' })
 
@@ -44,6 +63,9 @@ const listQuery = z.strictObject({
   ...pageQuery,
   actor: text(200).optional(),
   action: text(40).optional(),
+  kind: text(40).optional().meta({ description: 'The kind of the target', example: 'key_type' }),
+  from: momentIn.optional().meta({ description: 'Only entries from this time on' }),
+  to: momentIn.optional().meta({ description: 'Only entries before this time' }),
   target: text(200).optional().meta({ description: 'The id of the target' }),
 })
 
@@ -56,27 +78,42 @@ export function auditRoutes(app: ZodApp, services: Ports<'db'>, cursors: Cursors
       schema: {
         operationId: 'listAudit',
         tags: ['Audit'],
-        summary: 'List who viewed, exported and decided what, newest first',
-        description: 'Views in the dashboard and on the host, and the outcomes of dangerous requests.',
+        summary: 'List who viewed, exported, decided and changed what, newest first',
+        description:
+          'Views in the dashboard and on the host, sign-ins, the outcomes of dangerous requests, and every change of ' +
+          'products, key types, tokens, members, webhooks, integrations, mail and keys, with the values before and after.',
         querystring: listQuery,
         response: { 200: answer('A page of entries', pageOf(entryOut)), ...errors(400, 403) },
       },
     },
     async (request) => {
       const { tenantId } = callerIn(request)
-      const { actor, action, target: targetId } = request.query
+      const { actor, action, target: targetId, kind, from, to } = request.query
+      const filter = { actor, action, targetId, kind, from: from && inUtc(from), to: to && inUtc(to) }
       return answerPage(
         cursors,
-        [tenantId, 'audit', actor ?? null, action ?? null, targetId ?? null],
+        [tenantId, 'audit', ...placeOf(filter)],
         request.query,
-        (keyset) => auditPageOf(services, tenantId, { actor, action, targetId }, keyset),
+        (keyset) => auditPageOf(services, tenantId, filter, keyset),
         (entries) => entries.map(entryView),
       )
     },
   )
 }
 
-const entryView = ({ targetKind, targetId, ...entry }: AuditEntry): z.infer<typeof entryOut> => ({
+/** What a cursor is bound to; filters of earlier versions alone give the cursors of those versions. */
+const placeOf = ({ actor, action, targetId, kind, from, to }: AuditFilter): (string | null)[] => {
+  const newer = [kind, from, to].map((part) => part ?? null)
+  const place = [actor, action, targetId].map((part) => part ?? null)
+  return newer.every((part) => part === null) ? place : [...place, ...newer]
+}
+
+const entryView = ({
+  targetKind,
+  targetId,
+  sealedAddress: _,
+  ...entry
+}: AuditEntry): z.infer<typeof entryOut> => ({
   ...entry,
   target: { kind: targetKind, id: targetId },
 })

@@ -24,7 +24,8 @@ import { momentOf } from '../origin.ts'
 /** `no_match` does not say what did not match: the address, the tenant, the password or the code. */
 export type SignIn =
   | { outcome: 'signed_in'; known: KnownMember }
-  | { outcome: 'no_match' }
+  /** `tried`: whose account it was, which no answer may reveal. */
+  | { outcome: 'no_match'; tried?: KnownMember }
   | { outcome: 'wait'; retryAfterSeconds: number }
 
 const noMatch: SignIn = { outcome: 'no_match' }
@@ -69,7 +70,8 @@ export async function signInWithPassword(
   if (!attempt.allowed) return { outcome: 'wait', retryAfterSeconds: attempt.retryAfterSeconds }
   const credentials = only && found.find(({ memberId }) => memberId === only.member.memberId)
   const fits = await passwordAndCodeFit(services, credentials, asked.password, asked.code)
-  if (!fits || !only) return noMatch
+  if (!only) return noMatch
+  if (!fits) return { outcome: 'no_match', tried: only }
   await resetLimits(services, buckets)
   return { outcome: 'signed_in', known: only }
 }
@@ -86,7 +88,8 @@ export async function proveWithPassword(
   const credentials = await findCredentials(services.db, memberId)
   const [known] = await findMembers(services.db, [memberId])
   const fits = await passwordAndCodeFit(services, credentials, proof.password, proof.code)
-  if (!fits || !known) return noMatch
+  if (!known) return noMatch
+  if (!fits) return { outcome: 'no_match', tried: known }
   await resetLimits(services, buckets)
   return { outcome: 'signed_in', known }
 }
@@ -135,7 +138,8 @@ async function passkeyFits(
   if (!credential || !passkey || challenge === undefined) return noMatch
   const counter = await checkPasskey(party, credential, passkey, challenge)
   const [known] = await findMembers(services.db, [passkey.memberId])
-  if (counter === undefined || !known) return noMatch
+  if (!known) return noMatch
+  if (counter === undefined) return { outcome: 'no_match', tried: known }
   if (!(await usePasskey(services.db, passkey.credentialId, counter, momentOf(services)))) return noMatch
   await resetLimits(services, buckets)
   return { outcome: 'signed_in', known }

@@ -1,37 +1,49 @@
 import type { FastifyInstance } from 'fastify'
+import { listMembers } from '../../../projections/members/queries.ts'
 import { actorNames } from '../../history/actors.ts'
 import { auditPageOf } from '../../http/audit-page.ts'
-import { queryOf } from '../frame/lists.ts'
+import type { Ports } from '../../ports.ts'
 import type { PageContext } from '../page-context.ts'
 import { auditedPage, principalOf } from '../session/principal.ts'
-import { auditView } from './view.ts'
+import { shownEntries } from './entries.ts'
+import { auditExport } from './export-route.ts'
+import { auditQueryOf, filterOf } from './filter.ts'
+import { auditView, type Person } from './view.ts'
 
 const pageSize = 50
 
-/** The audit log: who viewed, exported and decided what. Viewing it is recorded as well. */
-export function auditPage(app: FastifyInstance, { services, cursors, show }: PageContext): void {
+/** The audit log: who viewed, exported, decided and changed what. Viewing it is recorded as well. */
+export function auditPage(app: FastifyInstance, context: PageContext): void {
+  const { services, cursors, show } = context
   app.get('/audit', auditedPage('audit'), async (request, reply) => {
-    const { tenantId } = principalOf(request)
-    const { cursor, actor, action, target } = queryOf(request)
-    const boundTo = [tenantId, 'dashboard audit', actor ?? null, action ?? null, target ?? null]
+    const principal = principalOf(request)
+    const { tenantId } = principal
+    const { cursor, shown } = auditQueryOf(request)
+    const boundTo = [tenantId, 'dashboard audit', JSON.stringify(shown)]
     const keyset = { after: cursors.read(boundTo, cursor), limit: pageSize }
-    const filter = { actor, action, targetId: target }
-    const { items: entries, next } = await auditPageOf(services, tenantId, filter, keyset)
-    const nameOf = await actorNames(
-      services,
-      tenantId,
-      entries.map((entry) => entry.actor),
-    )
+    const { items, next } = await auditPageOf(services, tenantId, filterOf(shown), keyset)
+    const [entries, people] = await Promise.all([
+      shownEntries(services, principal, items),
+      peopleOf(services, tenantId, shown.actor),
+    ])
     return show(reply, {
       title: 'Audit log',
       nav: 'audit',
-      content: (view) =>
-        auditView(view, {
-          entries: entries.map((entry) => ({ ...entry, who: nameOf(entry.actor) })),
-          filter: { actor, action, target },
-          cursor,
-          next: cursors.write(boundTo, next),
-        }),
+      content: () => auditView({ entries, people, shown, cursor, next: cursors.write(boundTo, next) }),
     })
   })
+  auditExport(app, context)
+}
+
+/** The choices of the filter by person: the members, and the actor that is chosen now. */
+async function peopleOf(
+  services: Ports<'db' | 'subjects'>,
+  tenantId: string,
+  chosen: string | undefined,
+): Promise<Person[]> {
+  const members = await listMembers(services.db, tenantId)
+  const actors = new Set(members.map(({ memberId }) => `member:${memberId}`))
+  if (chosen !== undefined) actors.add(chosen)
+  const nameOf = await actorNames(services, tenantId, [...actors])
+  return [...actors].map((actor) => ({ actor, name: nameOf(actor) }))
 }

@@ -1,120 +1,137 @@
-import type { AuditEntry } from '../../../projections/audit/queries.ts'
+import type { FieldChange } from '../../../projections/audit/fields.ts'
 import { findOperation } from '../../gate/registry.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { moment } from '../frame/moments.ts'
-import type { View } from '../frame/page.ts'
-import { asNamed, choicesOf, empty, filters, heading, pager, select, table } from '../frame/parts.ts'
+import { choicesOf, empty, filters, heading, pager, select, table } from '../frame/parts.ts'
 import { foundByWords } from '../search/view.ts'
+import type { ShownEntry } from './entries.ts'
+import { auditPath, type ShownFilter } from './filter.ts'
+import { actionWords, kindWords, wordsOf } from './words.ts'
 
-type Filter = { actor: string | undefined; action: string | undefined; target: string | undefined }
+/** An actor that the filter offers. */
+export type Person = { actor: string; name: string }
 
 type Audit = {
-  entries: readonly (AuditEntry & { who: string })[]
-  filter: Filter
+  entries: readonly ShownEntry[]
+  people: readonly Person[]
+  shown: ShownFilter
   cursor: string | undefined
   next: string | null
 }
 
-const actionWords: Record<string, string> = {
-  viewed: 'viewed',
-  searched: 'searched:',
-  exported: 'exported',
-  revealed: 'revealed',
-  rebuilt: 'rebuilt',
-  asked: 'requested:',
-  approved: 'approved:',
-  denied: 'denied:',
-  withdrawn: 'withdrew approval:',
-  executed: 'executed:',
-  refused: 'execution refused:',
-  required: 'turned on the rule:',
-  no_longer_required: 'turned off the rule:',
-}
-
 const path = '/dashboard/audit'
 
-function address(filter: Partial<Filter>): string {
-  const given = Object.entries(filter).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, value]],
-  )
-  return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`
-}
-
-export function auditView(_view: View, { entries, filter, cursor, next }: Audit): Html {
-  const isFiltered = Object.values(filter).some((value) => value !== undefined)
-  const otherFilters = (['actor', 'target'] as const).flatMap((name) =>
-    filter[name] === undefined ? [] : html`<input type="hidden" name=${name} value=${filter[name]} />`,
-  )
+export function auditView({ entries, people, shown, cursor, next }: Audit): Html {
+  const isFiltered = Object.values(shown).some((value) => value !== undefined)
   return html`<div>
-    ${heading('Audit log', 'Views, searches, exports and decisions of members and API tokens, newest first. Views of this page are recorded too.')}
+    ${heading('Audit log', 'Who viewed, exported, decided and changed what, and who signed in, newest first. Views of this page are recorded too.')}
     ${filters(path, 'audit', [
-      ...otherFilters,
-      select('action', 'Action', choicesOf('Any action', asNamed(Object.keys(actionWords)), filter.action)),
+      select(
+        'actor',
+        'Person',
+        choicesOf(
+          'Anyone',
+          people.map(({ actor, name }) => [actor, name] as const),
+          shown.actor,
+        ),
+      ),
+      select('action', 'Action', choicesOf('Any action', namesIn(actionWords), shown.action)),
+      select('kind', 'Kind', choicesOf('Any kind', namesIn(kindWords), shown.kind)),
+      box('target', 'ID', 'text', shown.target),
+      box('from', 'From', 'date', shown.from),
+      box('to', 'To', 'date', shown.to),
     ])}
     <div id="audit">
-      ${isFiltered && html`<p class="lead">${narrowed(filter)} <a href=${path}>Clear filters</a></p>`}
+      <p class="lead">
+        ${isFiltered && html`<a href=${path}>Clear filters</a>`}${isFiltered && ' · '}Download these entries as${' '}
+        <a href=${auditPath(shown, `${path}/export.csv`)} download>CSV</a> or${' '}
+        <a href=${auditPath(shown, `${path}/export.ndjson`)} download>NDJSON</a>.
+      </p>
       ${
         entries.length === 0
           ? empty('No entries match these filters', 'Choose another action, or clear the filters.')
-          : html`<div class="sheeted">${auditTable(entries, filter)}</div>`
+          : html`<div class="sheeted">${auditTable(entries, shown)}</div>`
       }
-      ${pager(path, { ...filter, cursor }, next)}
+      ${pager(path, { ...shown, cursor }, next)}
     </div>
   </div>`
 }
 
-const narrowed = ({ actor, action, target }: Filter): string =>
-  `Filtered by ${[action, actor, target].filter((part) => part !== undefined).join(', ')}.`
+/** Labels without the colon of a sentence. */
+const namesIn = (words: Readonly<Record<string, string>>) =>
+  Object.entries(words).map(([name, label]) => [name, label.replace(/:$/, '')] as const)
 
-function auditTable(entries: Audit['entries'], filter: Filter): Html {
+const box = (name: string, label: string, type: 'text' | 'date', value: string | undefined): Html =>
+  html`<div class="field">
+    <label for=${name}>${label}</label>
+    <input id=${name} name=${name} type=${type} value=${value ?? ''} maxlength="200" autocomplete="off" />
+  </div>`
+
+function auditTable(entries: Audit['entries'], shown: ShownFilter): Html {
   return table({
     caption: 'Audit log',
-    columns: [{ label: 'Time' }, { label: 'Actor' }, { label: 'Action' }, { label: 'Request', wide: true }],
+    columns: [{ label: 'Time' }, { label: 'Person' }, { label: 'Action' }, { label: 'Request', wide: true }],
     rows: entries.map((entry): Content[] => [
-      moment(entry.at),
-      html`<a href=${address({ ...filter, actor: entry.actor })}>${entry.who}</a>`,
+      html`<span>${moment(entry.at)}${entry.lastAt !== null && html`<span class="sub">last ${moment(entry.lastAt)}</span>`}</span>`,
+      html`<a href=${auditPath({ ...shown, actor: entry.actor })}>${entry.who}</a>`,
       what(entry),
       html`<code>${entry.requestId}</code>`,
     ]),
   })
 }
 
-function what({ action, operation, targetKind, targetId, asOf, confirmationId }: AuditEntry): Html {
-  const verb = actionWords[action] ?? action
+function what(entry: ShownEntry): Html {
+  const { action, operation, targetKind, targetId, confirmationId, times, changes, address } = entry
+  const verb = actionWords[action] ?? wordsOf(action)
   const object =
-    operation === null
-      ? thing(targetKind, targetId, asOf)
-      : (findOperation(operation)?.title.toLowerCase() ?? operation)
+    operation === null ? thing(entry) : (findOperation(operation)?.title.toLowerCase() ?? operation)
   return html`<span
-    >${verb} ${object}${
+    >${verb} ${object}${times > 1 && `, ${times.toLocaleString('en')} times`}${address !== null && html`<span class="sub">from <code>${address}</code></span>`}${
+      changes.length > 0 &&
+      html`<ul class="audit-changes">
+        ${changes.map(changeLine)}
+      </ul>`
+    }${
       confirmationId !== null &&
       html`<span class="sub"><a href=${`/dashboard/approvals/${confirmationId}`}>View request</a></span>`
     }${
       targetId !== null &&
       targetKind !== 'search' &&
-      html`<span class="sub"><a href=${address({ target: targetId })}>All entries for this target</a></span>`
+      html`<span class="sub"><a href=${auditPath({ target: targetId })}>All entries for this target</a></span>`
     }</span
   >`
 }
 
-const pages: Record<string, string> = {
+/** `name: Editor → Editor 2`; of a new value only what it is, and of a removed one that it is gone. */
+const changeLine = ({ field, before, after }: FieldChange): Html =>
+  html`<li>
+    ${field}: ${before !== null && html`<del>${String(before)}</del>`}${before !== null && ' → '}${after === null ? 'none' : html`<ins>${String(after)}</ins>`}
+  </li>`
+
+/** The folders of the pages of targets. */
+const pages: Readonly<Record<string, string>> = {
   license: 'licenses',
   customer: 'customers',
   sale: 'sales',
   delivery: 'deliveries',
   evidence: 'licenses',
+  product: 'products',
+  member: 'members',
 }
 
-const wholes: Record<string, string> = { audit: 'audit log', read_models: 'read models' }
-
-function thing(kind: string, id: string | null, asOf: string | null): Content {
+function thing({ targetKind: kind, targetId: id, targetName, asOf }: ShownEntry): Content {
   if (kind === 'search')
     return id === null || id === 'nothing found' ? 'nothing found' : `found by ${foundByWords(id)}`
-  if (id === null) return `the ${wholes[kind] ?? kind}`
+  const name = kindWords[kind] ?? wordsOf(kind)
+  if (id === null) return `the ${name}`
   const folder = pages[kind]
-  const words = kind === 'evidence' ? 'the evidence of a license' : `a ${kind}`
+  const words =
+    targetName ?? (kind === 'evidence' ? 'the evidence of a license' : `${articleOf(name)} ${name}`)
   const moments = asOf === null ? '' : `, as of ${asOf}`
-  if (folder === undefined) return html`<span>${words} <code>${id}</code>${moments}</span>`
+  if (folder === undefined)
+    return html`<span>${words}${targetName === null && html` <code>${id}</code>`}${moments}</span>`
   const query = asOf === null ? '' : `?${new URLSearchParams({ asOf })}`
   return html`<span><a href=${`/dashboard/${folder}/${id}${query}`}>${words}</a>${moments}</span>`
 }
+
+const articleOf = (name: string): string => (/^[aeiouAEIOU]|^SDK/.test(name) ? 'an' : 'a')

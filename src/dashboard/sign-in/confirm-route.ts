@@ -11,6 +11,7 @@ import type { PageContext } from '../page-context.ts'
 import { principalOf } from '../session/principal.ts'
 import { returnPath } from '../session/return-path.ts'
 import { challengeIn, giveChallenge } from './challenges.ts'
+import { recordFailureLater } from './failures.ts'
 import { waitProblem } from './route.ts'
 import { confirmView } from './view.ts'
 
@@ -48,8 +49,16 @@ export function confirmRoutes(app: FastifyInstance, context: PageContext): void 
     )
   }
 
-  const answer = async (request: FastifyRequest, reply: FastifyReply, proof: SignIn, returnTo: string) => {
+  const answer = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    proof: SignIn,
+    method: 'password' | 'passkey',
+    returnTo: string,
+  ) => {
     const { session } = request
+    if (proof.outcome === 'no_match' && proof.tried)
+      recordFailureLater(services, request, reply, proof.tried, method)
     if (proof.outcome === 'no_match') return page(request, reply, returnTo, noMatch, 401)
     if (proof.outcome === 'wait')
       return page(request, reply, returnTo, waitProblem(reply, proof.retryAfterSeconds), 429)
@@ -65,7 +74,7 @@ export function confirmRoutes(app: FastifyInstance, context: PageContext): void 
   app.post('/confirm', member, async (request, reply) => {
     const { return: path, ...proof } = formOf(PasswordForm, request)
     const proven = await proveWithPassword(services, principalOf(request), proof)
-    return answer(request, reply, proven, returnPath(path))
+    return answer(request, reply, proven, 'password', returnPath(path))
   })
 
   if (!party) return
@@ -80,6 +89,6 @@ export function confirmRoutes(app: FastifyInstance, context: PageContext): void 
     const { credential, return: path } = formOf(PasskeyForm, request)
     const challenge = await challengeIn(request, services, 'confirm')
     const proven = await proveWithPasskey(services, party, principalOf(request), { credential, challenge })
-    return answer(request, reply, proven, returnPath(path))
+    return answer(request, reply, proven, 'passkey', returnPath(path))
   })
 }

@@ -9,7 +9,9 @@ import {
   signInWithPasskey,
   signInWithPassword,
 } from '../../commands/members/sign-in.ts'
+import { recordSignIn } from '../../commands/members/sign-in-audit.ts'
 import { momentOf } from '../../commands/origin.ts'
+import type { SignInMethod } from '../../domain/audit/events.ts'
 import { Slug } from '../../domain/values.ts'
 import type { Content } from '../../html.ts'
 import { addressOf } from '../../http/address.ts'
@@ -22,6 +24,7 @@ import type { PageContext } from '../page-context.ts'
 import { home, returnPath } from '../session/return-path.ts'
 import { beginSession } from '../session/session.ts'
 import { challengeIn, giveChallenge } from './challenges.ts'
+import { recordFailureLater } from './failures.ts'
 import { signInView } from './view.ts'
 
 const SignInForm = z.object({
@@ -69,15 +72,17 @@ export function signInRoutes(app: FastifyInstance, context: PageContext): void {
     request: FastifyRequest,
     reply: FastifyReply,
     signIn: SignIn,
+    method: 'password' | 'passkey',
     given: { returnTo: string; email?: string; workspace?: string },
   ) => {
     if (signIn.outcome === 'signed_in') {
-      await admit(context, request, reply, signIn.known)
+      await admit(context, request, reply, signIn.known, method)
       return reply.redirect(given.returnTo, 303)
     }
     if (signIn.outcome === 'wait') {
       return page(reply, { ...given, problem: waitProblem(reply, signIn.retryAfterSeconds) }, 429)
     }
+    if (signIn.tried) recordFailureLater(services, request, reply, signIn.tried, method)
     return page(reply, { ...given, problem: noMatch }, 401)
   }
 
@@ -100,7 +105,7 @@ export function signInRoutes(app: FastifyInstance, context: PageContext): void {
     // A malformed name is looked up as well, so that every attempt takes the same time.
     const tenantId = named === '' ? undefined : (tenant.data ?? '')
     const signIn = await signInWithPassword(services, { email, tenantId, password, code }, callerOf(request))
-    return answer(request, reply, signIn, { returnTo: returnPath(path), email, workspace: named })
+    return answer(request, reply, signIn, 'password', { returnTo: returnPath(path), email, workspace: named })
   })
 
   if (!party) return
@@ -115,7 +120,7 @@ export function signInRoutes(app: FastifyInstance, context: PageContext): void {
     const { credential, return: path } = formOf(PasskeyForm, request)
     const challenge = await challengeIn(request, services, 'sign in')
     const signIn = await signInWithPasskey(services, party, { credential, challenge }, callerOf(request))
-    return answer(request, reply, signIn, { returnTo: returnPath(path) })
+    return answer(request, reply, signIn, 'passkey', { returnTo: returnPath(path) })
   })
 }
 
@@ -132,13 +137,16 @@ async function limitChallenges(
   throw new Problem(429, 'rate_limited', 'Too many attempts. Wait a minute and try again.', headers)
 }
 
-/** Opens a new session for a member who has just signed in, and remembers the browser. */
+/** Records the sign-in of a member, opens a new session for them, and remembers the browser. */
 export async function admit(
   { services, browsers }: Pick<PageContext, 'services' | 'browsers'>,
   request: FastifyRequest,
   reply: FastifyReply,
-  { member: { memberId, tenantId } }: Pick<KnownMember, 'member'>,
+  { member }: Pick<KnownMember, 'member'>,
+  method: SignInMethod,
 ): Promise<void> {
+  const { memberId, tenantId } = member
+  await recordSignIn(services, member, { method, address: addressOf(request) }, request.id)
   await browsers.remember(request, reply, memberId)
   const userAgent = request.headers['user-agent']?.slice(0, 300) ?? null
   const authenticatedAt = momentOf(services)

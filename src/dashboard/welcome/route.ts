@@ -68,7 +68,7 @@ export function welcomeRoutes(app: FastifyInstance, context: PageContext): void 
   const finish = async (request: LinkRequest, reply: FastifyReply, holder: LinkHolder, setUp: SetUp) => {
     if (!setUp.done)
       return setUp.problem === 'link' ? gone(reply) : page(reply, request.params.secret, holder, setUp)
-    await admit(context, request, reply, holder)
+    await admit(context, request, reply, holder, 'link')
     request.session.notice = { kind: 'done', text: 'Sign-in is set up, and you are signed in.' }
     return reply.redirect(home, 303)
   }

@@ -1,15 +1,16 @@
 import type { Decider } from '../decider.ts'
 import type { AuditEvent } from './events.ts'
 
-/** Whether the view is recorded. Each stream holds one view. */
-type AuditedView = { status: 'absent' | 'recorded' }
+/** Whether the view or sign-in is recorded. Each stream holds one. */
+type Audited = { status: 'absent' | 'recorded' }
 
-type RecordView = Extract<AuditEvent, { type: 'Looked' }>['data']
+/** What is to be recorded: the event itself. */
+type RecordAudited = Exclude<AuditEvent, { type: 'RebuildStarted' }>
 
-/** The rules of audit streams, one for each audited view. */
-export const audits: Decider<AuditedView, RecordView, 'audit'> = {
+/** The rules of audit streams, one for each audited view and sign-in. */
+export const audits: Decider<Audited, RecordAudited, 'audit'> = {
   category: 'audit',
   initial: { status: 'absent' },
-  decide: ({ status }, data) => (status === 'absent' ? [{ type: 'Looked', data }] : []),
+  decide: ({ status }, event) => (status === 'absent' ? [event] : []),
   evolve: () => ({ status: 'recorded' }),
 }

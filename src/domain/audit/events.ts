@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Moment, Slug } from '../values.ts'
+import { Moment, Sealed, Slug } from '../values.ts'
 
 /**
  * What a person or API client did with stored data: viewed, searched or exported it, or revealed a secret.
@@ -36,8 +36,23 @@ export const AuditTarget = z.strictObject({
 })
 export type AuditTarget = z.infer<typeof AuditTarget>
 
+/** How a member proves who they are; a link only sets up the others. */
+export const SignInMethod = z.enum(['password', 'passkey', 'link'])
+export type SignInMethod = z.infer<typeof SignInMethod>
+
+/** The address is sealed under the key of the member's person; null once the person was erased. */
+const signIn = z.strictObject({
+  auditId: z.string().min(1),
+  tenantId: Slug,
+  memberId: z.string().min(1),
+  subjectId: z.string().min(1),
+  method: SignInMethod,
+  address: Sealed.nullable(),
+  at: Moment,
+})
+
 /**
- * Everything an `audit-<tenant>.<id>` stream may hold: one view. Only older logs hold `RebuildStarted`, from
+ * Everything an `audit-<tenant>.<id>` stream may hold: one view or one sign-in. Only older logs hold `RebuildStarted`, from
  * when owners could start rebuilds. A recorded shape is never edited: add a new type.
  */
 export const AuditEvent = z.discriminatedUnion('type', [
@@ -60,5 +75,8 @@ export const AuditEvent = z.discriminatedUnion('type', [
     type: z.literal('RebuildStarted'),
     data: z.strictObject({ auditId: z.string().min(1), tenantId: Slug, at: Moment }),
   }),
+  z.object({ type: z.literal('SignedIn'), data: signIn }),
+  /** A wrong password, code or passkey of a known member; the first one in ten minutes. */
+  z.object({ type: z.literal('SignInFailed'), data: signIn }),
 ])
 export type AuditEvent = z.infer<typeof AuditEvent>

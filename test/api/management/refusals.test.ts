@@ -177,4 +177,8 @@ test('pages follow each other without a gap', async () => {
   }
   expect(whole.length).toBeGreaterThan(5)
   expect(parts).toStrictEqual(whole)
+  for (const path of ['/v1/refusals', '/v1/refusals/days', '/v1/refusals/unknown-keys']) {
+    const newest = (await list(path)).items
+    expect((await list(`${path}?order=oldest`)).items).toStrictEqual(newest.toReversed())
+  }
 })

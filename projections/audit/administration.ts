@@ -1,0 +1,252 @@
+import type { Recorded } from '../../src/domain/recorded.ts'
+import { type Fields, fieldsOf } from './fields.ts'
+
+/** A change of what an administrator manages, as one event tells it. */
+export type Administration = {
+  action: string
+  /** What was changed, and its id in public terms; null where a tenant has only one. */
+  kind: string
+  id: string | null
+  /** The new values; null where it was deleted, with all that is known of it. */
+  fields: Fields | null
+  /** The fields are all that it has: others that it had before are gone. */
+  whole?: true
+  /** Undefined where only the first event of the stream names it. */
+  tenantId?: string | undefined
+}
+
+type Own<C extends Recorded['category']> = Recorded<C>
+
+/**
+ * What an event says about administration. Each event names its fields: hashes, names of secrets and sealed data are
+ * left out. An event that no case names is listed without values.
+ * @returns undefined for an event that is no administration
+ */
+export function administrationIn(entry: Recorded): Administration | undefined {
+  switch (entry.category) {
+    case 'product':
+      return ofProduct(entry)
+    case 'token':
+      return ofToken(entry)
+    case 'member':
+      return ofMember(entry)
+    case 'tenant':
+      return ofTenant(entry)
+    case 'webhook':
+      return ofWebhook(entry)
+    case 'integration':
+      return ofIntegration(entry)
+    case 'mail':
+      return ofMail(entry)
+    case 'signing':
+      return ofSigning(entry)
+    case 'login':
+      return ofLogin(entry)
+    default:
+      return undefined
+  }
+}
+
+/** The part of a stream's id after its tenant. */
+const lastOf = ({ stream }: Recorded): string => stream.slice(stream.indexOf('.') + 1)
+const tenantOf = ({ stream }: Recorded): string =>
+  stream.slice(stream.indexOf('-') + 1).split('.', 1)[0] ?? ''
+const idOf = ({ stream }: Recorded): string => stream.slice(stream.indexOf('-') + 1)
+
+/** The type of an event that no case names. */
+const typeOf = (event: { type: string }): string => event.type
+
+/** `KeyTypeAdded` becomes `key_type_added`. */
+const wordsOf = (type: string): string => type.replaceAll(/(?<!^)[A-Z]/g, '_$&').toLowerCase()
+
+function ofProduct(entry: Own<'product'>): Administration {
+  const { event } = entry
+  const productId = lastOf(entry)
+  const of = { kind: 'product', id: productId, tenantId: tenantOf(entry) }
+  const keyType = (id: string) => ({ ...of, kind: 'key_type', id: `${productId}/${id}` })
+  switch (event.type) {
+    case 'ProductCreated': {
+      const { name, keyPrefix, settings } = event.data
+      return { ...of, action: 'created', fields: fieldsOf({ name, keyPrefix, ...settings }) }
+    }
+    case 'ProductRenamed':
+      return { ...of, action: 'changed', fields: fieldsOf({ name: event.data.name }) }
+    case 'KeyPrefixChanged':
+      return { ...of, action: 'changed', fields: fieldsOf({ keyPrefix: event.data.keyPrefix }) }
+    case 'ProductSettingsChanged':
+      return { ...of, action: 'changed', fields: fieldsOf(event.data.settings) }
+    case 'KeyTypeAdded':
+    case 'KeyTypeChanged': {
+      const { keyTypeId, ...rest } = event.data.keyType
+      const action = event.type === 'KeyTypeAdded' ? 'created' : 'changed'
+      return { ...keyType(keyTypeId), action, fields: fieldsOf(rest), whole: true }
+    }
+    case 'KeyTypeDeleted':
+      return { ...keyType(event.data.keyTypeId), action: 'deleted', fields: null }
+    case 'TestModeEnabled': {
+      const { publishableKey } = event.data
+      return { ...of, action: 'changed', fields: fieldsOf({ testMode: { enabled: true, publishableKey } }) }
+    }
+    case 'TestModeSwitchedOn':
+      return { ...of, action: 'changed', fields: fieldsOf({ testMode: { enabled: true } }) }
+    case 'TestModeDisabled': {
+      const testMode = { enabled: false, publishableKey: null }
+      return { ...of, action: 'changed', fields: fieldsOf({ testMode }) }
+    }
+    default:
+      return { ...of, action: wordsOf(typeOf(event)), fields: {} }
+  }
+}
+
+function ofToken(entry: Own<'token'>): Administration {
+  const { event } = entry
+  const of = { kind: 'token', id: idOf(entry) }
+  switch (event.type) {
+    case 'TokenCreated': {
+      const { name, scopes, expiresAt, tenantId } = event.data
+      const fields = fieldsOf({ name, scopes, expiresAt, status: 'active' })
+      return { ...of, action: 'created', tenantId, fields }
+    }
+    case 'TokenRevoked':
+      return { ...of, action: 'revoked', fields: { status: 'revoked' } }
+    default:
+      return { ...of, action: wordsOf(typeOf(event)), fields: {} }
+  }
+}
+
+function ofMember(entry: Own<'member'>): Administration {
+  const { event } = entry
+  const of = { kind: 'member', id: idOf(entry) }
+  switch (event.type) {
+    case 'MemberAdded':
+      return {
+        ...of,
+        action: 'created',
+        tenantId: event.data.tenantId,
+        fields: fieldsOf({ role: event.data.role }),
+      }
+    case 'MemberRoleChanged':
+      return { ...of, action: 'changed', fields: fieldsOf({ role: event.data.role }) }
+    case 'MemberLinkIssued': {
+      const { purpose, expiresAt } = event.data
+      return {
+        ...of,
+        action: 'link_issued',
+        fields: fieldsOf({ linkPurpose: purpose, linkExpiresAt: expiresAt }),
+      }
+    }
+    case 'MemberRemoved':
+      return { ...of, action: 'deleted', fields: null }
+    default:
+      return { ...of, action: wordsOf(typeOf(event)), fields: {} }
+  }
+}
+
+function ofTenant(entry: Own<'tenant'>): Administration | undefined {
+  const { event } = entry
+  const tenantId = idOf(entry)
+  const of = { kind: 'tenant', id: null, tenantId }
+  switch (event.type) {
+    case 'TenantCreated': {
+      const { name, plan } = event.data
+      return { ...of, action: 'created', fields: fieldsOf({ name, plan, status: 'active' }) }
+    }
+    case 'TenantSuspended':
+      return {
+        ...of,
+        action: 'changed',
+        fields: fieldsOf({ status: 'suspended', reason: event.data.reason }),
+      }
+    case 'TenantReinstated':
+      return { ...of, action: 'changed', fields: fieldsOf({ status: 'active', reason: null }) }
+    case 'TenantClosed':
+      return { ...of, action: 'changed', fields: fieldsOf({ status: 'closed', reason: event.data.reason }) }
+    case 'SdkKeyIssued':
+    case 'SdkKeyRotated':
+    case 'CheckoutKeyIssued':
+    case 'CheckoutKeyRotated': {
+      const kind = event.type.startsWith('Sdk') ? 'sdk_key' : 'checkout_key'
+      const action = event.type.endsWith('Issued') ? 'created' : 'rotated'
+      return { ...of, kind, action, fields: fieldsOf({ key: event.data.displayKey }) }
+    }
+    // The projector lists it under its own names.
+    case 'ApprovalRuleChanged':
+      return undefined
+    default:
+      return { ...of, action: wordsOf(typeOf(event)), fields: {} }
+  }
+}
+
+function ofWebhook(entry: Own<'webhook'>): Administration {
+  const { event } = entry
+  const of = { kind: 'webhook', id: null, tenantId: tenantOf(entry) }
+  switch (event.type) {
+    case 'WebhookConfigured': {
+      const { url, events, displaySecret } = event.data
+      return { ...of, action: 'created', fields: fieldsOf({ url, events, secret: displaySecret }) }
+    }
+    case 'WebhookChanged': {
+      const { url, events } = event.data
+      return { ...of, action: 'changed', fields: fieldsOf({ url, events }) }
+    }
+    case 'WebhookSecretRotated':
+      return { ...of, action: 'rotated', fields: fieldsOf({ secret: event.data.displaySecret }) }
+    case 'WebhookRemoved':
+      return { ...of, action: 'deleted', fields: null }
+    default:
+      return { ...of, action: wordsOf(typeOf(event)), fields: {} }
+  }
+}
+
+function ofIntegration(entry: Own<'integration'>): Administration {
+  const { event } = entry
+  const provider = lastOf(entry)
+  const of = { kind: 'integration', id: provider, tenantId: tenantOf(entry) }
+  switch (event.type) {
+    case 'MarketplaceConnected':
+      return { ...of, action: 'connected', fields: fieldsOf({ status: 'connected' }) }
+    case 'CardOnboardingStarted': {
+      const { accountId } = event.data
+      return { ...of, action: 'changed', fields: fieldsOf({ status: 'onboarding', accountId }) }
+    }
+    case 'CardAccountConnected': {
+      const { accountId } = event.data
+      return { ...of, action: 'connected', fields: fieldsOf({ status: 'connected', accountId }) }
+    }
+    case 'WebhookSecretRotated':
+    case 'PingTokenRotated':
+      return { ...of, action: 'rotated', fields: {} }
+    case 'ProductMapped': {
+      const { productId, mapping } = event.data
+      const mapped = { kind: 'mapping', id: `${provider}/${productId}`, whole: true } as const
+      return { ...of, ...mapped, action: 'changed', fields: fieldsOf(mapping) }
+    }
+    case 'IntegrationDisconnected':
+      return { ...of, action: 'disconnected', fields: null }
+    default:
+      return { ...of, action: wordsOf(typeOf(event)), fields: {} }
+  }
+}
+
+function ofMail({ event }: Own<'mail'>): Administration {
+  const { tenantId, productId, settings } = event.data
+  return { kind: 'mail', id: productId, tenantId, action: 'changed', fields: fieldsOf(settings), whole: true }
+}
+
+function ofSigning({ event }: Own<'signing'>): Administration {
+  const { tenantId, kid, signsFrom } = event.data
+  return { kind: 'signing_key', id: kid, tenantId, action: 'created', fields: fieldsOf({ signsFrom }) }
+}
+
+function ofLogin({ event }: Own<'login'>): Administration {
+  const { tenantId, clientName, scopesAsked } = event.data
+  const granted = event.type === 'LoginApproved'
+  const scopes = granted ? event.data.scopes : scopesAsked
+  return {
+    kind: 'device_authorization',
+    id: granted ? event.data.tokenId : null,
+    tenantId,
+    action: granted ? 'granted' : 'declined',
+    fields: fieldsOf({ client: clientName, scopes }),
+  }
+}

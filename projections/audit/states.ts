@@ -1,0 +1,81 @@
+import type { Recorded } from '../../src/domain/recorded.ts'
+import type { Statements } from '../statements.ts'
+import { type Administration, administrationIn } from './administration.ts'
+import { changesBetween, type Fields } from './fields.ts'
+
+/** What is known of one administered thing after its last event. */
+type State = { stream: string; part: string; tenant_id: string; revision: number; fields: Fields }
+
+const partOf = ({ kind, id }: Administration): string => `${kind} ${id ?? ''}`
+const keyOf = ({ stream, part }: Pick<State, 'stream' | 'part'>): string => `${stream} ${part}`
+
+/**
+ * The present values of what the events change, so that each change has the values before and after.
+ * @returns `rowsOf`: the audit rows of an entry, to be called in the order of the log; `changed`: the new values
+ */
+export async function loadStates(db: Statements, entries: readonly Recorded[]) {
+  const places = entries.flatMap((entry) => {
+    const change = administrationIn(entry)
+    return change ? [{ stream: entry.stream, part: partOf(change) }] : []
+  })
+  const states = new Map<string, State>()
+  const changed = new Set<string>()
+  if (places.length > 0) {
+    const { rows } = await db.query<State>({
+      name: 'audit-states',
+      text: `select s.stream, s.part, s.tenant_id, s.revision, s.fields
+             from audit_states s join (select distinct * from unnest($1::text[], $2::text[]) as u (stream, part)) q
+               using (stream, part)`,
+      values: [places.map(({ stream }) => stream), places.map(({ part }) => part)],
+    })
+    for (const row of rows) states.set(keyOf(row), row)
+  }
+
+  function rowsOf(entry: Recorded): object[] {
+    const change = administrationIn(entry)
+    if (!change) return []
+    const place = { stream: entry.stream, part: partOf(change) }
+    const before = states.get(keyOf(place))
+    const tenantId = change.tenantId ?? before?.tenant_id
+    if (tenantId === undefined || (before && before.revision >= entry.revision)) return []
+    const known = before?.fields ?? {}
+    const fields =
+      change.fields === null || change.whole ? (change.fields ?? {}) : { ...known, ...change.fields }
+    states.set(keyOf(place), { ...place, tenant_id: tenantId, revision: entry.revision, fields })
+    changed.add(keyOf(place))
+    return [rowOf(entry, change, tenantId, known, fields)]
+  }
+
+  return {
+    rowsOf,
+    changed: () => [...changed].flatMap((key) => states.get(key) ?? []),
+  }
+}
+
+function rowOf(
+  { id, position, metadata }: Recorded,
+  { action, kind, id: targetId }: Administration,
+  tenantId: string,
+  before: Fields,
+  after: Fields,
+) {
+  return {
+    position: String(position),
+    event_id: id,
+    tenant_id: tenantId,
+    at: metadata.at,
+    actor: metadata.actor,
+    action,
+    target_kind: kind,
+    target_id: targetId,
+    request_id: metadata.requestId,
+    times: 1,
+    changes: changesBetween(before, after),
+  }
+}
+
+export const writeStates = `
+  insert into audit_states as s (stream, part, tenant_id, revision, fields)
+  select stream, part, tenant_id, revision, fields from json_populate_recordset(null::audit_states, $1)
+  on conflict (stream, part) do update set revision = excluded.revision, fields = excluded.fields
+  where s.revision < excluded.revision`

@@ -1,0 +1,57 @@
+import type { PresentMember } from '../../../projections/members/queries.ts'
+import { sha256 } from '../../credentials/sha256.ts'
+import { audits } from '../../domain/audit/audit.ts'
+import type { SignInMethod } from '../../domain/audit/events.ts'
+import { auditKey } from '../../domain/streams.ts'
+import { noStream } from '../../ledger/load.ts'
+import type { Ports } from '../../ports.ts'
+import { causeOf, momentOf } from '../origin.ts'
+
+/** How and from which network address a member signed in, or somebody failed to. */
+type Attempt = { method: SignInMethod; address: string }
+
+type SignInPorts = Ports<'execute' | 'newId' | 'now' | 'subjects'>
+
+/** Failed sign-ins of a member within this time are one entry, so that strangers cannot fill the log. */
+const togetherMs = 10 * 60_000
+
+/**
+ * Records a sign-in in the audit log before the session begins. The address is sealed under the key of the person.
+ * @throws LedgerUnavailable when the append fails; nobody is signed in then
+ */
+export async function recordSignIn(
+  services: SignInPorts,
+  member: PresentMember,
+  attempt: Attempt,
+  requestId: string,
+): Promise<void> {
+  const auditId = services.newId('aud')
+  const data = await signInOf(services, member, attempt, auditId)
+  const cause = causeOf({ requestId, actor: `member:${member.memberId}` }, data.at)
+  const key = auditKey(member.tenantId, auditId)
+  await services.execute(audits, key, { type: 'SignedIn', data }, cause, { found: noStream(audits) })
+}
+
+/** Records a failed sign-in with a member's account; of those within ten minutes only the first. */
+export async function recordFailedSignIn(
+  services: SignInPorts,
+  member: PresentMember,
+  attempt: Attempt,
+  requestId: string,
+): Promise<void> {
+  const period = Math.floor(services.now().getTime() / togetherMs)
+  const auditId = `aud_${sha256(`failed ${member.memberId} ${period}`).slice(0, 26)}`
+  const data = await signInOf(services, member, attempt, auditId)
+  const cause = causeOf({ requestId, actor: 'system:sign-in' }, data.at)
+  await services.execute(audits, auditKey(member.tenantId, auditId), { type: 'SignInFailed', data }, cause)
+}
+
+async function signInOf(
+  services: Ports<'now' | 'subjects'>,
+  { tenantId, memberId, subjectId }: PresentMember,
+  { method, address }: Attempt,
+  auditId: string,
+) {
+  const sealed = await services.subjects.sealAddress(tenantId, subjectId, address)
+  return { auditId, tenantId, memberId, subjectId, method, address: sealed, at: momentOf(services) }
+}
