@@ -1,14 +1,26 @@
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
+import { findMembers } from '../../projections/members/queries.ts'
 import type { LoginRequest } from '../../src/access/login-requests.ts'
+import { recordAudit } from '../../src/commands/audit.ts'
 import { approveLogin, denyLogin } from '../../src/commands/logins.ts'
 import { addMember, changeRole, issueLink, removeMember } from '../../src/commands/members/members.ts'
+import { recordFailedSignIn, recordSignIn } from '../../src/commands/members/sign-in-audit.ts'
 import { newId } from '../../src/credentials/id.ts'
 import { origin, type TestLedger } from '../harness/ledger.ts'
 
 /** A step of a tenant's members in the dashboard. */
 export type MemberStep = {
-  do: 'invite member' | 'change role' | 'issue link' | 'remove member' | 'authorize device' | 'deny device'
+  do:
+    | 'invite member'
+    | 'change role'
+    | 'issue link'
+    | 'remove member'
+    | 'authorize device'
+    | 'deny device'
+    | 'sign in'
+    | 'fail to sign in'
+    | 'view page'
 }
 
 export const anyMemberStep: fc.Arbitrary<MemberStep> = fc.record({
@@ -19,6 +31,9 @@ export const anyMemberStep: fc.Arbitrary<MemberStep> = fc.record({
     'remove member',
     'authorize device',
     'deny device',
+    'sign in',
+    'fail to sign in',
+    'view page',
   ),
 })
 
@@ -53,6 +68,18 @@ export function memberStepRunner({ services, clock }: TestLedger, tenantId: stri
         const granted = { scopes: ['licenses:read'], tokenExpiresAt: null } as const
         return approveLogin(services, program(clock.now().toISOString()), decider, granted, origin)
       }
+      case 'sign in':
+      case 'fail to sign in': {
+        const [known] = await findMembers(services.db, [memberId])
+        if (!known) return undefined
+        const attempt = { method: 'password', address: '192.0.2.1' } as const
+        const record = step.do === 'sign in' ? recordSignIn : recordFailedSignIn
+        return record(services, known.member, attempt, origin.requestId)
+      }
+      case 'view page': {
+        const view = { action: 'viewed', target: { kind: 'licenses', id: null } } as const
+        return recordAudit(services, tenantId, view, origin)
+      }
       case 'deny device':
         return denyLogin(services, program(clock.now().toISOString()), decider, origin)
     }
@@ -66,5 +93,9 @@ export const everyMemberStep: readonly MemberStep[] = [
   { do: 'issue link' },
   { do: 'authorize device' },
   { do: 'deny device' },
+  { do: 'sign in' },
+  { do: 'fail to sign in' },
+  { do: 'view page' },
+  { do: 'view page' },
   { do: 'remove member' },
 ]

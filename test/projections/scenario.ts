@@ -312,6 +312,9 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
       case 'remove member':
       case 'authorize device':
       case 'deny device':
+      case 'sign in':
+      case 'fail to sign in':
+      case 'view page':
         return runMemberStep(step)
       case 'report':
       case 'exceed installs':

@@ -11,7 +11,7 @@ import type { PageContext } from '../page-context.ts'
 import { principalOf } from '../session/principal.ts'
 import { returnPath } from '../session/return-path.ts'
 import { challengeIn, giveChallenge } from './challenges.ts'
-import { recordFailureLater } from './failures.ts'
+import { failureRecorder } from './failures.ts'
 import { waitProblem } from './route.ts'
 import { confirmView } from './view.ts'
 
@@ -28,6 +28,7 @@ const noMatch = 'Confirmation failed. Check the password and the code; each code
 export function confirmRoutes(app: FastifyInstance, context: PageContext): void {
   const { services, party, show } = context
   const member = pageRoute({ page: 'member' })
+  const recordFailure = failureRecorder(app, services)
 
   const page = async (
     request: FastifyRequest,
@@ -57,8 +58,7 @@ export function confirmRoutes(app: FastifyInstance, context: PageContext): void 
     returnTo: string,
   ) => {
     const { session } = request
-    if (proof.outcome === 'no_match' && proof.tried)
-      recordFailureLater(services, request, reply, proof.tried, method)
+    if (proof.outcome === 'no_match' && proof.tried) recordFailure(request, proof.tried, method)
     if (proof.outcome === 'no_match') return page(request, reply, returnTo, noMatch, 401)
     if (proof.outcome === 'wait')
       return page(request, reply, returnTo, waitProblem(reply, proof.retryAfterSeconds), 429)

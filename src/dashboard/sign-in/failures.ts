@@ -1,24 +1,59 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { KnownMember } from '../../../projections/members/queries.ts'
 import { recordFailedSignIn } from '../../commands/members/sign-in-audit.ts'
 import { addressOf } from '../../http/address.ts'
 import type { Ports } from '../../ports.ts'
 
-/**
- * Records a failed sign-in with a member's account once the answer is sent, so that its time does not reveal that there
- * is such a member.
- */
-export function recordFailureLater(
-  services: Ports<'execute' | 'newId' | 'now' | 'subjects'>,
+/** Records a failed sign-in with a member's account. */
+export type RecordFailure = (
   request: FastifyRequest,
-  reply: FastifyReply,
-  { member }: Pick<KnownMember, 'member'>,
+  tried: Pick<KnownMember, 'member'>,
   method: 'password' | 'passkey',
-): void {
-  const attempt = { method, address: addressOf(request) }
-  reply.raw.once('finish', () => {
-    recordFailedSignIn(services, member, attempt, request.id).catch((err: unknown) =>
-      request.log.warn({ err, request_id: request.id }, 'sign_in.failure_not_recorded'),
-    )
+) => void
+
+const flushEveryMs = 1000
+/** A batch holds the last failure of this many members. */
+const mostMembers = 1000
+
+type Pending = {
+  member: KnownMember['member']
+  method: 'password' | 'passkey'
+  address: string
+  requestId: string
+}
+
+/**
+ * Keeps failed sign-ins in memory and records them once a second, so that neither the answer nor its time reveals that
+ * there is such a member. A killed process loses at most a second of them.
+ */
+export function failureRecorder(
+  app: FastifyInstance,
+  services: Ports<'execute' | 'newId' | 'now' | 'subjects'>,
+): RecordFailure {
+  let pending = new Map<string, Pending>()
+  let flushing = Promise.resolve()
+
+  async function write(): Promise<void> {
+    const failures = pending
+    pending = new Map()
+    for (const { member, method, address, requestId } of failures.values()) {
+      await recordFailedSignIn(services, member, { method, address }, requestId).catch((err: unknown) =>
+        app.log.warn({ err, request_id: requestId }, 'sign_in.failure_not_recorded'),
+      )
+    }
+  }
+  const flush = () => {
+    flushing = flushing.then(write)
+    return flushing
+  }
+  const timer = setInterval(() => void flush(), flushEveryMs).unref()
+  app.addHook('onClose', async () => {
+    clearInterval(timer)
+    await flush()
   })
+
+  return (request, { member }, method) => {
+    if (pending.size >= mostMembers) return
+    pending.set(member.memberId, { member, method, address: addressOf(request), requestId: request.id })
+  }
 }

@@ -24,7 +24,7 @@ import type { PageContext } from '../page-context.ts'
 import { home, returnPath } from '../session/return-path.ts'
 import { beginSession } from '../session/session.ts'
 import { challengeIn, giveChallenge } from './challenges.ts'
-import { recordFailureLater } from './failures.ts'
+import { failureRecorder } from './failures.ts'
 import { signInView } from './view.ts'
 
 const SignInForm = z.object({
@@ -45,6 +45,7 @@ const noMatch =
 export function signInRoutes(app: FastifyInstance, context: PageContext): void {
   const { services, party, show, browsers } = context
   const open = pageRoute({ page: 'open' })
+  const recordFailure = failureRecorder(app, services)
 
   const page = (
     reply: FastifyReply,
@@ -82,7 +83,7 @@ export function signInRoutes(app: FastifyInstance, context: PageContext): void {
     if (signIn.outcome === 'wait') {
       return page(reply, { ...given, problem: waitProblem(reply, signIn.retryAfterSeconds) }, 429)
     }
-    if (signIn.tried) recordFailureLater(services, request, reply, signIn.tried, method)
+    if (signIn.tried) recordFailure(request, signIn.tried, method)
     return page(reply, { ...given, problem: noMatch }, 401)
   }
 
