@@ -13,7 +13,7 @@ export function fieldsOf(values: object, prefix = ''): Fields {
   const fields: Fields = {}
   for (const [name, value] of Object.entries(values)) {
     const key = `${prefix}${name}`
-    if (Array.isArray(value)) fields[key] = clipped(value.map(String).join(', '))
+    if (Array.isArray(value)) fields[key] = value.length === 0 ? null : clipped(value.map(String).join(', '))
     else if (typeof value === 'object' && value !== null) Object.assign(fields, fieldsOf(value, `${key}.`))
     else if (typeof value === 'string') fields[key] = clipped(value)
     else if (typeof value === 'number' || typeof value === 'boolean') fields[key] = value
