@@ -83,8 +83,13 @@ function auditTable(entries: Audit['entries'], shown: ShownFilter): Html {
 function what(entry: ShownEntry): Html {
   const { action, operation, targetKind, targetId, confirmationId, times, changes, address } = entry
   const verb = actionWords[action] ?? wordsOf(action)
+  // Who signed in is the person of the line.
   const object =
-    operation === null ? thing(entry) : (findOperation(operation)?.title.toLowerCase() ?? operation)
+    action === 'signed_in'
+      ? null
+      : operation === null
+        ? thing(entry)
+        : (findOperation(operation)?.title.toLowerCase() ?? operation)
   return html`<span
     >${verb} ${object}${times > 1 && `, ${times.toLocaleString('en')} times`}${address !== null && html`<span class="sub">from <code>${address}</code></span>`}${
       changes.length > 0 &&

@@ -14,7 +14,7 @@ export const actionWords: Readonly<Record<string, string>> = {
   refused: 'execution refused:',
   required: 'turned on the rule:',
   no_longer_required: 'turned off the rule:',
-  signed_in: 'signed in:',
+  signed_in: 'signed in',
   sign_in_failed: 'failed to sign in:',
   created: 'created',
   changed: 'changed',
