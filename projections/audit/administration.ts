@@ -209,6 +209,7 @@ function ofIntegration(entry: Own<'integration'>): Administration {
       const { accountId } = event.data
       return { ...of, action: 'changed', fields: fieldsOf({ status: 'onboarding', accountId }) }
     }
+    case 'CardKeyConnected':
     case 'CardAccountConnected': {
       const { accountId } = event.data
       return { ...of, action: 'connected', fields: fieldsOf({ status: 'connected', accountId }) }

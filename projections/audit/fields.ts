@@ -11,7 +11,7 @@ const longest = 300
 /** Flattens values: `{ testMode: { enabled: true } }` becomes `testMode.enabled`, and a list its parts with commas. */
 export function fieldsOf(values: object, prefix = ''): Fields {
   const fields: Fields = {}
-  for (const [name, value] of Object.entries(values)) {
+  for (const [name, value] of Object.entries<unknown>({ ...values })) {
     const key = `${prefix}${name}`
     if (Array.isArray(value)) fields[key] = value.length === 0 ? null : clipped(value.map(String).join(', '))
     else if (typeof value === 'object' && value !== null) Object.assign(fields, fieldsOf(value, `${key}.`))

@@ -139,4 +139,4 @@ function thing({ targetKind: kind, targetId: id, targetName, asOf }: ShownEntry)
   return html`<span><a href=${`/dashboard/${folder}/${id}${query}`}>${words}</a>${moments}</span>`
 }
 
-const articleOf = (name: string): string => (/^[aeiouAEIOU]|^SDK/.test(name) ? 'an' : 'a')
+const articleOf = (name: string): string => (/^[aeio]|^API|^SDK/.test(name) ? 'an' : 'a')
