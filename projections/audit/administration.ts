@@ -209,7 +209,10 @@ function ofIntegration(entry: Own<'integration'>): Administration {
       const { accountId } = event.data
       return { ...of, action: 'changed', fields: fieldsOf({ status: 'onboarding', accountId }) }
     }
-    case 'CardKeyConnected':
+    case 'CardKeyConnected': {
+      const { test } = event.data
+      return { ...of, action: 'connected', fields: fieldsOf({ status: 'connected', test }) }
+    }
     case 'CardAccountConnected': {
       const { accountId } = event.data
       return { ...of, action: 'connected', fields: fieldsOf({ status: 'connected', accountId }) }
