@@ -12,7 +12,7 @@ import { parkedSale } from '../sales/shop.ts'
 import { makeCustomer, makeProduct, mint } from './samples.ts'
 
 /** Lists that have no items here. */
-const notFilled = new Set(['/v1/customers/{id}/sales', '/v1/licenses/{id}/refusals', '/v1/refusals'])
+const notFilled = /^\/v1\/customers\/\{id\}\/sales$|\/refusals/
 
 const Page = z.strictObject({ items: z.array(z.unknown()), nextCursor: z.string().nullable() })
 
@@ -95,7 +95,7 @@ test('every list that has pages is read in both orders', async () => {
   for (const path of lists) {
     const url = path.replace('{id}', path.startsWith('/v1/customers/') ? customerId : licenseId)
     const newest = await walk(url, 'limit=100')
-    if (notFilled.has(path)) continue
+    if (notFilled.test(path)) continue
     expect({ path, enough: newest.length >= 3 }).toStrictEqual({ path, enough: true })
     for (const query of ['limit=100&order=oldest', 'limit=2&order=oldest']) {
       expect({ path, query, items: await walk(url, query) }).toStrictEqual({
