@@ -26,8 +26,8 @@ export type RefusalRow = {
 export const mostKeysOfDay = 200
 /** Of a license's devices, calls and reasons the newest are kept; so for a tenant. */
 export const mostOfLicense = 50
-export const mostOfTenant = 10_000
-export const refusalsKeptDays = 90
+const mostOfTenant = 10_000
+const refusalsKeptDays = 90
 
 const dayMs = 86_400_000
 

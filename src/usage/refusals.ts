@@ -52,7 +52,7 @@ const trimEveryMs = 60_000
 const dayMs = 86_400_000
 
 /** The reason of a call with an unknown key. */
-export const unknownKeyReason = 'not_found'
+const unknownKeyReason = 'not_found'
 
 export function createRefusals(
   db: Pool,

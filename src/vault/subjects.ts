@@ -9,7 +9,7 @@ import { newWrappedKey, unwrapKey } from './wrapped-key.ts'
 type Field = 'email' | 'name' | 'address'
 type SealedPerson = { subjectId: string; email: string | null; name: string | null }
 /** Where a person called from; null where that was not recorded. */
-export type SealedAddress = { subjectId: string | null; address: string | null }
+type SealedAddress = { subjectId: string | null; address: string | null }
 export type Person = { email: string | null; name: string | null }
 
 /**
