@@ -50,7 +50,13 @@ export function makePending({ services }: Stores, products: readonly PresentProd
     const { tenantId } = product
     const { licenseId } = (await mintLicense(services, product, {}, origin)).license
     // Sent as a revocation, with the content of a mint.
-    const pending = { tenantId, licenseId, channel: 'webhook', event: 'license.revoked' } as const
+    const pending = {
+      tenantId,
+      licenseId,
+      channel: 'webhook',
+      endpointId: 'first',
+      event: 'license.revoked',
+    } as const
     return { ...pending, licenseRevision: 0, sequence: 1 }
   })
 }

@@ -11,6 +11,7 @@ import { mailsProjector } from './mails/projector.ts'
 import { membersProjector } from './members/projector.ts'
 import { productsProjector } from './products/projector.ts'
 import type { Projector } from './projector.ts'
+import { replaysProjector } from './replays/projector.ts'
 import { salesProjector } from './sales/projector.ts'
 import { signingProjector } from './signing/projector.ts'
 import { subjectsProjector } from './subjects/projector.ts'
@@ -33,6 +34,7 @@ export const projectors: readonly Projector[] = [
   customersProjector,
   licensesProjector,
   deliveriesProjector,
+  replaysProjector,
   integrationsProjector,
   salesProjector,
   mailsProjector,

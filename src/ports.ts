@@ -23,6 +23,7 @@ import type { Machines } from './vault/machines.ts'
 import type { Secrets } from './vault/secrets.ts'
 import type { Subjects } from './vault/subjects.ts'
 import type { CheckTarget } from './webhooks/resolve.ts'
+import type { SendTestEvent } from './webhooks/test-event.ts'
 
 /**
  * All stores, look-ups, counters and sources of time and ids of a process. Only the composition root,
@@ -57,6 +58,8 @@ export type AllPorts = Lookups & {
   fingerprint: Fingerprint
   /** Whether events may be delivered to an address. */
   checkTarget: CheckTarget
+  /** Sends a test event to a webhook endpoint. */
+  sendTestEvent: SendTestEvent
   mailing: Mailing
   idempotency: Idempotency
   now: () => Date

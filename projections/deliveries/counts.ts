@@ -1,5 +1,6 @@
 import type { Pool } from 'pg'
 import type { Channel } from '../../src/domain/deliveries/events.ts'
+import { isPaused } from './due.ts'
 
 /** Counts of a tenant's pending and recently abandoned deliveries. */
 export type DeliveryCounts = {
@@ -7,7 +8,7 @@ export type DeliveryCounts = {
   pending: number
   /** Pending deliveries with at least one failed attempt. */
   failing: number
-  /** Pending deliveries whose next attempt is due. */
+  /** Pending deliveries whose next attempt is due; those to a paused endpoint wait for nothing but that. */
   due: number
   /** When the oldest due attempt became due; null when none is due. */
   oldestDueAt: string | null
@@ -24,11 +25,11 @@ export async function countDeliveries(
   const { rows } = await db.query<Record<'pending' | 'failing' | 'due' | 'abandoned', bigint> & Due>({
     name: 'count-waiting-deliveries',
     text: `select count(*) as pending, count(*) filter (where tries > 0) as failing,
-             count(*) filter (where next_attempt_at <= $3) as due,
-             min(next_attempt_at) filter (where next_attempt_at <= $3) as "oldestDueAt",
+             count(*) filter (where next_attempt_at <= $3 and not ${isPaused('d')}) as due,
+             min(next_attempt_at) filter (where next_attempt_at <= $3 and not ${isPaused('d')}) as "oldestDueAt",
              (select count(*) from deliveries
               where tenant_id = $1 and status = 'abandoned' and created_at >= $4) as abandoned
-           from deliveries
+           from deliveries d
            where channel = any($2) and tenant_id = $1 and next_attempt_at is not null`,
     values: [tenantId, channels, now, since],
   })

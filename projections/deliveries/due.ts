@@ -2,10 +2,18 @@ import type { Pool } from 'pg'
 import type { Channel } from '../../src/domain/deliveries/events.ts'
 import type { WebhookEventName } from '../../src/domain/webhooks/events.ts'
 
-/** A due attempt: its delivery, its number starting from 1, and its receiver (tenant and channel). */
-export type DueAttempt = { deliveryId: string; attempt: number; channel: Channel; tenantId: string }
+/** Who gets deliveries: an endpoint of a tenant, or, without one, the customers of a tenant by mail. */
+export type Receiver = { channel: Channel; tenantId: string; endpointId: string | null }
 
-const due = `delivery_id as "deliveryId", tries + 1 as attempt, channel, tenant_id as "tenantId"`
+/** A due attempt: its delivery, its number starting from 1, and its receiver. */
+export type DueAttempt = Receiver & { deliveryId: string; attempt: number }
+
+const due = `delivery_id as "deliveryId", tries + 1 as attempt, channel, tenant_id as "tenantId",
+             nullif(endpoint_id, '') as "endpointId"`
+
+/** Whether the deliveries to the receiver `r` wait, since the vendor paused its endpoint. */
+export const isPaused = (r: string): string =>
+  `exists (select from webhooks w where w.tenant_id = ${r}.tenant_id and ${r}.endpoint_id = any(w.paused))`
 
 /**
  * Lists the attempts that are due, oldest first, at most `mostOfEach` of one receiver: a receiver that hangs must not
@@ -19,21 +27,23 @@ export async function listDueAttempts(
   const { rows } = await db.query<DueAttempt>({
     name: 'list-due-attempts',
     text: `with recursive receivers as (
-             (select channel, tenant_id from deliveries
-              where next_attempt_at is not null order by channel, tenant_id limit 1)
+             (select channel, tenant_id, endpoint_id from deliveries
+              where next_attempt_at is not null order by channel, tenant_id, endpoint_id limit 1)
              union all
-             select n.channel, n.tenant_id from receivers r, lateral (
-               select channel, tenant_id from deliveries
-               where next_attempt_at is not null and (channel, tenant_id) > (r.channel, r.tenant_id)
-               order by channel, tenant_id limit 1
+             select n.channel, n.tenant_id, n.endpoint_id from receivers r, lateral (
+               select channel, tenant_id, endpoint_id from deliveries
+               where next_attempt_at is not null
+                 and (channel, tenant_id, endpoint_id) > (r.channel, r.tenant_id, r.endpoint_id)
+               order by channel, tenant_id, endpoint_id limit 1
              ) n
            )
            select d.* from receivers r, lateral (
              select ${due} from deliveries
-             where channel = r.channel and tenant_id = r.tenant_id and next_attempt_at <= $1
+             where channel = r.channel and tenant_id = r.tenant_id and endpoint_id = r.endpoint_id
+               and next_attempt_at <= $1
              order by next_attempt_at limit $3
            ) d
-           where r.channel = any($2)`,
+           where r.channel = any($2) and not ${isPaused('r')}`,
     values: [now, channels, mostOfEach],
   })
   return rows
@@ -43,20 +53,22 @@ export async function listDueAttempts(
 export async function listDueAttemptsOf(
   db: Pool,
   now: string,
-  receivers: readonly { channel: Channel; tenantId: string }[],
+  receivers: readonly Receiver[],
   { except, mostOfEach }: { except: readonly string[]; mostOfEach: number },
 ): Promise<DueAttempt[]> {
   const { rows } = await db.query<DueAttempt>({
     name: 'list-due-attempts-of',
-    text: `select d.* from unnest($1::text[], $2::text[]) as r (channel, tenant_id), lateral (
+    text: `select d.* from unnest($1::text[], $2::text[], $3::text[]) as r (channel, tenant_id, endpoint_id), lateral (
              select ${due} from deliveries
-             where channel = r.channel and tenant_id = r.tenant_id and next_attempt_at <= $3
-               and delivery_id <> all($4)
-             order by next_attempt_at limit $5
-           ) d`,
+             where channel = r.channel and tenant_id = r.tenant_id and endpoint_id = r.endpoint_id
+               and next_attempt_at <= $4 and delivery_id <> all($5)
+             order by next_attempt_at limit $6
+           ) d
+           where not ${isPaused('r')}`,
     values: [
       receivers.map(({ channel }) => channel),
       receivers.map(({ tenantId }) => tenantId),
+      receivers.map(({ endpointId }) => endpointId ?? ''),
       now,
       except,
       mostOfEach,
@@ -70,6 +82,7 @@ export type PendingDelivery = {
   licenseId: string
   licenseRevision: number
   channel: Channel
+  endpointId: string | null
   tenantId: string
   event: WebhookEventName
   sequence: number | null
@@ -86,7 +99,7 @@ export async function listPendingDeliveries(
   const { rows } = await db.query<PendingDelivery>({
     name: 'list-pending-deliveries',
     text: `select license_id as "licenseId", license_revision as "licenseRevision", channel,
-             tenant_id as "tenantId", event, sequence,
+             nullif(endpoint_id, '') as "endpointId", tenant_id as "tenantId", event, sequence,
              event_id as "eventId", correlation_id as "correlationId"
            from owed_deliveries where license_id <> all($1) order by position limit $2`,
     values: [except, most],

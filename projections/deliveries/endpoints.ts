@@ -3,7 +3,7 @@ import { evolveWebhook, noWebhook, type Webhook } from '../../src/domain/webhook
 import { type Statement, type Statements, writesOf } from '../statements.ts'
 
 /**
- * Each tenant's webhook as of the position up to which pending deliveries are known. The read model of webhooks cannot
+ * Each tenant's webhook endpoints as of the position up to which pending deliveries are known. The read model of webhooks cannot
  * serve for this: within a page it may be ahead of that position.
  */
 export const endpointsDdl = `

@@ -1,8 +1,10 @@
 import type { Pool } from 'pg'
+import { isPaused } from './due.ts'
 
 /**
  * Whether the stored key of license `l` is needed at the moment `now`: a delivery that carries it is pending, or was
- * abandoned recently and may be requested again. After a remint the old key is not needed for such a request.
+ * abandoned recently and may be requested again. After a remint the old key is not needed for such a request. A
+ * paused endpoint keeps the key of a pending delivery for 30 days.
  */
 const isNeeded = (now: string) => `(
   exists (
@@ -12,7 +14,7 @@ const isNeeded = (now: string) => `(
     select from deliveries d
     where d.license_id = l.license_id and d.event = 'license.created'
       and (
-        d.status = 'pending'
+        d.status = 'pending' and (d.created_at > ${now} - interval '30 days' or not ${isPaused('d')})
         or d.key_until > ${now} and not exists (
           select from license_history h where h.license_id = l.license_id and h.type = 'LicenseReminted'
         )

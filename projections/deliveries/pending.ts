@@ -1,6 +1,7 @@
 import type { Channel } from '../../src/domain/deliveries/events.ts'
 import { publicNameOf, wantsMail } from '../../src/domain/deliveries/outbox.ts'
 import type { Recorded } from '../../src/domain/recorded.ts'
+import { firstEndpointId } from '../../src/domain/webhooks/endpoint.ts'
 import type { WebhookEventName } from '../../src/domain/webhooks/events.ts'
 import { type Statement, type Statements, writesOf } from '../statements.ts'
 import { applyToEndpoint, type EndpointAt, loadEndpoints, writesOfEndpoints } from './endpoints.ts'
@@ -8,33 +9,38 @@ import { type PublicEventRow, writesOfPublicEvents } from './public-events.ts'
 
 /**
  * The outbox: deliveries that are not scheduled yet. They follow from the log alone, so a rebuild finds the same ones
- * with the same sequence numbers, whenever a webhook was set, changed or removed.
+ * with the same sequence numbers, whenever an endpoint was added, changed or removed.
  */
 export const pendingDdl = `
   create table owed_deliveries (
     license_id text not null,
     license_revision int not null,
     channel text not null,
+    -- Of the webhook; empty for a mail.
+    endpoint_id text not null,
     tenant_id text not null,
     event text not null,
     sequence int,
     event_id uuid not null,
     correlation_id text not null,
     position bigint not null,
-    primary key (license_id, license_revision, channel)
+    primary key (license_id, license_revision, channel, endpoint_id)
   );
   create index owed_deliveries_by_age on owed_deliveries (position);
-  -- The last number given within each license, and the event that got it.
+  -- The last number given within each license for each endpoint, and the event that got it.
   create table delivery_sequences (
-    license_id text primary key,
+    license_id text not null,
+    endpoint_id text not null,
     revision int not null,
-    sequence int not null
+    sequence int not null,
+    primary key (license_id, endpoint_id)
   )`
 
 type PendingRow = {
   license_id: string
   license_revision: number
   channel: Channel
+  endpoint_id: string
   tenant_id: string
   event: WebhookEventName
   sequence: number | null
@@ -44,7 +50,7 @@ type PendingRow = {
 }
 
 type RecordedLicense = Recorded<'license'>
-type Sequence = { revision: number; sequence: number }
+type Sequence = { license_id: string; endpoint_id: string; revision: number; sequence: number }
 
 const idOf = ({ stream }: RecordedLicense): string => stream.slice('license-'.length)
 const tenantOf = ({ stream }: Recorded<'webhook'>): string => stream.slice('webhook-'.length)
@@ -91,19 +97,29 @@ export async function applyToPending(db: Statements, entries: readonly Recorded[
       // JSON knows no bigint.
       position: String(entry.position),
     }
-    if (wantsMail(entry.event)) pending.push({ ...row, channel: 'mail', sequence: null })
-    const last = sequences.get(license_id) ?? { revision: -1, sequence: 0 }
-    const isPending =
-      last.revision < entry.revision && isWanted(endpoints.get(tenant_id), event, entry.position)
-    const next = isPending ? { revision: entry.revision, sequence: last.sequence + 1 } : undefined
-    if (next) {
-      sequences.set(license_id, next)
-      numbered.set(license_id, next)
-      pending.push({ ...row, channel: 'webhook', sequence: next.sequence })
+    if (wantsMail(entry.event)) pending.push({ ...row, channel: 'mail', endpoint_id: '', sequence: null })
+    let sequenceOfFirst: number | null = null
+    for (const endpoint_id of endpointsWanting(endpoints.get(tenant_id), event, entry.position)) {
+      const name = sequenceName({ license_id, endpoint_id })
+      const last = sequences.get(name)
+      if (last && last.revision >= entry.revision) continue
+      const sequence = (last?.sequence ?? 0) + 1
+      const next = { license_id, endpoint_id, revision: entry.revision, sequence }
+      sequences.set(name, next)
+      numbered.set(name, next)
+      pending.push({ ...row, channel: 'webhook', endpoint_id, sequence })
+      if (endpoint_id === firstEndpointId) sequenceOfFirst = sequence
     }
     const { position, license_revision } = row
-    const sequence = next?.sequence ?? null
-    publicRows.push({ tenant_id, position, license_id, license_revision, event, sequence })
+    publicRows.push({
+      tenant_id,
+      position,
+      license_id,
+      license_revision,
+      event,
+      sequence: sequenceOfFirst,
+      at: entry.metadata.at,
+    })
   }
   return [
     ...writesOfEndpoints(endpoints, changed),
@@ -113,11 +129,20 @@ export async function applyToPending(db: Statements, entries: readonly Recorded[
   ]
 }
 
-/** Decides by the webhook's settings at the time when the event was recorded. */
-function isWanted(endpoint: EndpointAt | undefined, event: WebhookEventName, position: bigint): boolean {
-  if (!endpoint || endpoint.position > position) return false
-  return endpoint.state.endpoint?.events.includes(event) ?? false
+/** The endpoints that want an event, by the settings at the time when it was recorded. */
+function endpointsWanting(
+  webhook: EndpointAt | undefined,
+  event: WebhookEventName,
+  position: bigint,
+): string[] {
+  if (!webhook || webhook.position > position) return []
+  return webhook.state.endpoints
+    .filter(({ events }) => events.includes(event))
+    .map(({ endpointId }) => endpointId)
 }
+
+const sequenceName = ({ license_id, endpoint_id }: Pick<Sequence, 'license_id' | 'endpoint_id'>): string =>
+  `${license_id} ${endpoint_id}`
 
 /** The tenant of each license that is issued in the page, by license id. */
 const tenantsOfIssued = (entries: readonly Recorded[]): Map<string, string> =>
@@ -141,12 +166,12 @@ async function loadTenants(db: Statements, licenseIds: readonly string[]): Promi
 
 async function loadSequences(db: Statements, licenseIds: readonly string[]): Promise<Map<string, Sequence>> {
   if (licenseIds.length === 0) return new Map()
-  const { rows } = await db.query<Sequence & { license_id: string }>({
+  const { rows } = await db.query<Sequence>({
     name: 'delivery-sequences-to-apply',
     text: 'select * from delivery_sequences where license_id = any($1)',
     values: [licenseIds],
   })
-  return new Map(rows.map(({ license_id, revision, sequence }) => [license_id, { revision, sequence }]))
+  return new Map(rows.map((row) => [sequenceName(row), row]))
 }
 
 /** Skips deliveries that are scheduled already, as when the same events are applied again. */
@@ -158,6 +183,7 @@ function writesOfPending(pending: readonly PendingRow[]): Statement[] {
      where not exists (
        select from deliveries d
        where d.license_id = o.license_id and d.license_revision = o.license_revision and d.channel = o.channel
+         and d.endpoint_id = o.endpoint_id
      )
      on conflict do nothing`,
     pending,
@@ -168,9 +194,9 @@ function writesOfSequences(numbered: ReadonlyMap<string, Sequence>): Statement[]
   return writesOf(
     'write-delivery-sequences',
     `insert into delivery_sequences select * from json_populate_recordset(null::delivery_sequences, $1)
-     on conflict (license_id) do update set revision = excluded.revision, sequence = excluded.sequence
+     on conflict (license_id, endpoint_id) do update set revision = excluded.revision, sequence = excluded.sequence
      where delivery_sequences.revision < excluded.revision`,
-    Array.from(numbered, ([license_id, last]) => ({ license_id, ...last })),
+    [...numbered.values()],
   )
 }
 
@@ -184,13 +210,15 @@ export function removeScheduled(entries: readonly Recorded[]): Statement[] {
     {
       name: 'settle-owed-deliveries',
       text: `delete from owed_deliveries o
-             using unnest($1::text[], $2::int[], $3::text[]) as s (license_id, license_revision, channel)
+             using unnest($1::text[], $2::int[], $3::text[], $4::text[])
+               as s (license_id, license_revision, channel, endpoint_id)
              where o.license_id = s.license_id and o.license_revision = s.license_revision
-               and o.channel = s.channel`,
+               and o.channel = s.channel and o.endpoint_id = s.endpoint_id`,
       values: [
         scheduled.map(({ licenseId }) => licenseId),
         scheduled.map(({ licenseRevision }) => licenseRevision),
         scheduled.map(({ channel }) => channel),
+        scheduled.map(({ endpointId }) => endpointId ?? ''),
       ],
     },
   ]

@@ -15,6 +15,7 @@ const model: DocumentModel<Delivery> = {
           delivery_id: delivery.deliveryId,
           tenant_id: delivery.tenantId,
           channel: delivery.channel,
+          endpoint_id: delivery.endpointId ?? '',
           event: delivery.event,
           license_id: delivery.licenseId,
           license_revision: delivery.licenseRevision,
@@ -22,6 +23,7 @@ const model: DocumentModel<Delivery> = {
           tries: delivery.attempts.length,
           next_attempt_at: delivery.nextAttemptAt,
           key_until: keyKeptUntil(delivery),
+          replay_id: delivery.replayIds.at(-1) ?? null,
           created_at: delivery.scheduledAt,
         },
 }
@@ -38,6 +40,8 @@ export const deliveriesProjector: Projector = {
       delivery_id text not null unique,
       tenant_id text not null,
       channel text not null,
+      -- Of the webhook; empty for a mail.
+      endpoint_id text not null,
       event text not null,
       license_id text not null,
       license_revision int not null,
@@ -46,13 +50,18 @@ export const deliveriesProjector: Projector = {
       next_attempt_at timestamptz,
       -- Until when the key that it carries is kept, since it was given up.
       key_until timestamptz,
+      -- The last replay that made it due again.
+      replay_id text,
       created_at timestamptz not null,
-      -- An event goes to a receiver once: there is one webhook a tenant, and one customer a license.
-      unique (license_id, license_revision, channel)
+      -- An event goes to a receiver once: to each endpoint, and to the one customer of the license.
+      unique (license_id, license_revision, channel, endpoint_id)
     ) with (fillfactor = 80);
     create index deliveries_by_age on deliveries (tenant_id, channel, created_at desc, delivery_id desc);
-    create index deliveries_due on deliveries (channel, tenant_id, next_attempt_at)
+    create index deliveries_due on deliveries (channel, tenant_id, endpoint_id, next_attempt_at)
       where next_attempt_at is not null;
+    create index deliveries_by_endpoint on deliveries (tenant_id, endpoint_id, created_at desc, delivery_id desc)
+      where channel = 'webhook';
+    create index deliveries_replayed on deliveries (replay_id) where replay_id is not null;
     create index deliveries_abandoned on deliveries (tenant_id, created_at) where status = 'abandoned';
     ${pendingDdl};
     ${endpointsDdl};

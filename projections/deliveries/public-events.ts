@@ -13,10 +13,13 @@ export const publicEventsDdl = `
     license_id text not null,
     license_revision int not null,
     event text not null,
-    -- The number under which the webhook gets it; null when it does not.
+    -- The number under which the first endpoint gets it; null when it does not.
     sequence int,
+    at timestamptz not null,
     primary key (tenant_id, position)
-  )`
+  );
+  -- In the order of the log times barely ever go back, so this index costs next to nothing to keep.
+  create index public_events_by_time on public_events using brin (at)`
 
 export type PublicEventRow = {
   tenant_id: string
@@ -26,6 +29,7 @@ export type PublicEventRow = {
   license_revision: number
   event: WebhookEventName
   sequence: number | null
+  at: string
 }
 
 export function writesOfPublicEvents(rows: readonly PublicEventRow[]): Statement[] {

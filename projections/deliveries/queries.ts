@@ -53,6 +53,7 @@ export function createDeliveryLookup(db: Pool): FindDelivery {
 
 export type DeliveryFilter = {
   channel?: Channel | undefined
+  endpointId?: string | undefined
   status?: KnownDelivery['status'] | undefined
   event?: WebhookEventName | undefined
   licenseId?: string | undefined
@@ -71,6 +72,7 @@ export async function listDeliveries(
      where tenant_id = $1 and ($2::text is null or channel = $2) and ($3::text is null or status = $3)
        and ($4::text is null or event = $4) and ($5::text is null or license_id = $5)
        and ($6::timestamptz is null or ${past('$6', '$7')})
+       and ($9::text is null or endpoint_id = $9)
      order by ${by} limit $8`,
     [
       tenantId,
@@ -81,6 +83,7 @@ export async function listDeliveries(
       after?.createdAt ?? null,
       after?.id ?? null,
       limit + 1,
+      filter.endpointId ?? null,
     ],
   )
   const deliveries = rows.map(({ state }) => state)
@@ -101,7 +104,7 @@ export async function listDeliveriesOfEvents(
     name: 'deliveries-of-events',
     text: `select license_revision as revision, state from deliveries
            where license_id = $1 and license_revision between $2 and $3
-           order by license_revision, channel`,
+           order by license_revision, channel, endpoint_id`,
     values: [licenseId, first, last],
   })
   const byRevision = Map.groupBy(rows, ({ revision }) => revision)
@@ -115,15 +118,15 @@ export async function listDeliveriesOfEvents(
 export async function listDeliveriesOfLicense(
   db: Pool,
   licenseId: string,
-  after: Pick<KnownDelivery, 'licenseRevision' | 'channel'> | undefined,
+  after: Pick<KnownDelivery, 'licenseRevision' | 'channel' | 'endpointId'> | undefined,
   most: number,
 ): Promise<KnownDelivery[]> {
   const { rows } = await db.query<{ state: KnownDelivery }>({
     name: 'deliveries-of-license',
     text: `select state from deliveries
-           where license_id = $1 and (license_revision, channel) > ($2, $3)
-           order by license_revision, channel limit $4`,
-    values: [licenseId, after?.licenseRevision ?? -1, after?.channel ?? '', most],
+           where license_id = $1 and (license_revision, channel, endpoint_id) > ($2, $3, $4)
+           order by license_revision, channel, endpoint_id limit $5`,
+    values: [licenseId, after?.licenseRevision ?? -1, after?.channel ?? '', after?.endpointId ?? '', most],
   })
   return rows.map(({ state }) => state)
 }

@@ -5,7 +5,10 @@ import type { Projector } from '../projector.ts'
 const model: DocumentModel<Webhook> = {
   table: 'webhooks',
   ...evolvedBy(webhooks),
-  columns: ({ tenantId }) => ({ tenant_id: tenantId }),
+  columns: ({ tenantId, endpoints }) => ({
+    tenant_id: tenantId,
+    paused: endpoints.filter(({ pausedAt }) => pausedAt !== null).map(({ endpointId }) => endpointId),
+  }),
 }
 
 export const webhooksProjector: Projector = {
@@ -16,7 +19,9 @@ export const webhooksProjector: Projector = {
       stream text primary key,
       revision int not null,
       state jsonb not null,
-      tenant_id text not null unique
+      tenant_id text not null unique,
+      -- The ids of the endpoints whose deliveries wait.
+      paused text[] not null
     )`,
   apply: (db, entries) => applyToDocuments(db, model, entries),
 }

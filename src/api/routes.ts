@@ -30,6 +30,8 @@ import { sdkKeyRoutes } from './management/sdk-key.ts'
 import { tokenRoutes } from './management/tokens.ts'
 import { usageRoutes } from './management/usage.ts'
 import { deliveryRoutes } from './management/webhooks/deliveries.ts'
+import { webhookEndpointRoutes } from './management/webhooks/endpoints.ts'
+import { webhookReplayRoutes } from './management/webhooks/replays.ts'
 import { webhookRoutes } from './management/webhooks/webhook.ts'
 import { paymentRoutes } from './payments/routes.ts'
 
@@ -55,6 +57,7 @@ type Options = {
     | 'randomBytes'
     | 'refusals'
     | 'secrets'
+    | 'sendTestEvent'
     | 'signer'
     | 'subjects'
     | 'untilVisible'
@@ -92,7 +95,9 @@ export function managementRoutes(
   refusalRoutes(routes, services, cursors)
   sdkKeyRoutes(routes, services)
   webhookRoutes(routes, services)
+  webhookEndpointRoutes(routes, services)
   deliveryRoutes(routes, services, cursors)
+  webhookReplayRoutes(routes, services, cursors)
   eventRoutes(routes, services, cursors)
   integrationRoutes(routes, services, cursors, baseUrl)
   cardAccountRoutes(routes, services, baseUrl)

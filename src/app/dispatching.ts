@@ -15,9 +15,8 @@ import { createLocalFeed } from '../webhooks/local-feed.ts'
 import type { Feed } from '../webhooks/nats.ts'
 import { createNatsFeed } from '../webhooks/nats-feed.ts'
 import { createPublisher } from '../webhooks/publisher.ts'
-import { resolveByDns, resolveBySystem } from '../webhooks/resolve.ts'
 import { createWebhookChannel } from '../webhooks/webhook-channel.ts'
-import type { Stores } from './stores.ts'
+import { type Stores, webhookRules } from './stores.ts'
 
 export type Dispatching = {
   onEntry(entry: LogEntry): void
@@ -37,9 +36,7 @@ export function startDispatching(
   signal: AbortSignal,
 ): Dispatching {
   const feed = nats ? feedThrough(nats, log, masterKey) : createLocalFeed()
-  const allowPrivate = config.webhookAllowPrivate
-  const resolve = allowPrivate ? resolveBySystem : resolveByDns
-  const webhook = createWebhookChannel(services, { resolve, rules: { allowPrivate } })
+  const webhook = createWebhookChannel(services, webhookRules(config))
   const mail = createMailChannel(services)
   const traced = tracing && traceDeliveries(tracing, (deliveryId) => findCorrelation(services.db, deliveryId))
   const channels: Channels = traced

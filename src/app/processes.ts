@@ -8,6 +8,7 @@ import { resumeErasures } from '../processes/erasures.ts'
 import { recordExpiries } from '../processes/expiries.ts'
 import { runProcesses } from '../processes/process.ts'
 import type { Trouble } from '../processes/process-manager.ts'
+import { runReplays } from '../processes/replays.ts'
 import { resumeSales } from '../processes/sales.ts'
 import { createTestPurchaseDriver } from '../processes/test-purchase-driver.ts'
 import { createTestPurchaseRunner, resumeTestPurchases } from '../processes/test-purchases.ts'
@@ -41,6 +42,7 @@ export function startProcesses(
   const processes = [
     scheduling,
     destroySpentKeys(services, onTrouble('delivery.key_not_destroyed', 'license')),
+    runReplays(services, onTrouble('webhook.replay_not_advanced', 'replay')),
     recordExpiries(services, { onTrouble: onTrouble('license.expiry_not_recorded', 'license') }),
     resumeSales(services, { onTrouble: onTrouble('sale.not_advanced', 'sale') }),
     resumeErasures(services, { onTrouble: onTrouble('erasure.not_finished', 'subject') }),

@@ -40,7 +40,8 @@ import { createMachines } from '../vault/machines.ts'
 import type { MasterKey } from '../vault/master-key.ts'
 import { createSecrets } from '../vault/secrets.ts'
 import { createSubjects } from '../vault/subjects.ts'
-import { createTargetCheck, resolveByDns } from '../webhooks/resolve.ts'
+import { createTargetCheck, resolveByDns, resolveBySystem } from '../webhooks/resolve.ts'
+import { createTestSender } from '../webhooks/test-event.ts'
 import { type Clocks, clocksOf } from './clocks.ts'
 import { type OpenOptions, prepareLog, reachLedger, watchLogConnection } from './log-at-start.ts'
 import { readMasterKey } from './master-key-file.ts'
@@ -178,6 +179,8 @@ export async function connectStores(
     undo.push(() => keyed.signer.close())
     const mailing = createMailing(config.mail, config.dataDirectory)
     undo.push(() => mailing.mailer.close())
+    const testSender = createTestSender({ ...keyed, newId, now }, webhookRules(config))
+    undo.push(() => testSender.close())
     const untilVisible = (position: bigint) => readModels.advanceTo(position)
     const services: AllPorts = {
       ledger,
@@ -192,6 +195,7 @@ export async function connectStores(
       ...counters,
       attempts: createAttempts(db, now),
       checkTarget: createTargetCheck(resolveByDns, { allowPrivate: config.webhookAllowPrivate }),
+      sendTestEvent: testSender.send,
       mailing,
       now,
       randomBytes,
@@ -203,6 +207,11 @@ export async function connectStores(
     await close().catch((err: unknown) => log.warn({ err }, 'stop.incomplete'))
     throw error
   }
+}
+
+/** How webhook endpoints may be reached. */
+export function webhookRules({ webhookAllowPrivate: allowPrivate }: Config) {
+  return { resolve: allowPrivate ? resolveBySystem : resolveByDns, rules: { allowPrivate } }
 }
 
 /** The services that need the master key. */

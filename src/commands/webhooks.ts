@@ -1,10 +1,11 @@
 import { displayOfWebhookSecret, newWebhookSecret } from '../credentials/webhook-secret.ts'
+import type { WebhookEndpoint } from '../domain/webhooks/endpoint.ts'
 import type { WebhookEventName } from '../domain/webhooks/events.ts'
 import {
+  firstEndpoint,
   secretsAt,
   takesWebhookSecret,
   type Webhook,
-  type WebhookEndpoint,
   webhooks,
 } from '../domain/webhooks/webhook.ts'
 import { loadFromLog } from '../ledger/load.ts'
@@ -49,9 +50,8 @@ export async function setWebhook(
     causeOf(origin, at),
   )
   await destroyUnused(services, tenantId, webhook, at)
-  if (webhook.endpoint?.secret.operationId !== operationId) return { webhook: webhook.endpoint }
-  const secret = await services.secrets.open(tenantId, webhookSecretName(operationId))
-  return { webhook: webhook.endpoint, ...(secret !== undefined && { secret }) }
+  const endpoint = firstEndpoint(webhook)
+  return { webhook: endpoint, ...(await newSecretOf(services, tenantId, endpoint, operationId)) }
 }
 
 /** Removes the webhook and destroys its secrets; nothing is delivered from now on. */
@@ -73,7 +73,7 @@ export async function revealWebhookSecret(
   tenantId: string,
 ): Promise<string | undefined> {
   const { state } = await loadFromLog(services.ledger, tenantId, webhooks)
-  const { endpoint } = state
+  const endpoint = firstEndpoint(state)
   return endpoint === null
     ? undefined
     : services.secrets.open(tenantId, webhookSecretName(endpoint.secret.operationId))
@@ -82,8 +82,20 @@ export async function revealWebhookSecret(
 /** The name of a signing secret in the vault. */
 export const webhookSecretName = (operationId: string): string => `webhook-secret.${operationId}`
 
+/** The secret of an endpoint, if the operation created it. */
+export async function newSecretOf(
+  services: Ports<'secrets'>,
+  tenantId: string,
+  endpoint: WebhookEndpoint | null,
+  operationId: string,
+): Promise<{ secret?: string }> {
+  if (endpoint?.secret.operationId !== operationId) return {}
+  const secret = await services.secrets.open(tenantId, webhookSecretName(operationId))
+  return secret === undefined ? {} : { secret }
+}
+
 /** Destroys every unused secret, since a killed run may have left some. */
-async function destroyUnused(
+export async function destroyUnused(
   services: Ports<'secrets'>,
   tenantId: string,
   webhook: Webhook,

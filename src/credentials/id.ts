@@ -2,7 +2,20 @@ import { createHmac, type KeyObject, randomFillSync } from 'node:crypto'
 import { v7 } from 'uuid'
 import type { RandomBytes } from './random.ts'
 
-export type IdPrefix = 'lic' | 'ins' | 'cus' | 'cnf' | 'tok' | 'whd' | 'tp' | 'req' | 'mem' | 'sal' | 'aud'
+export type IdPrefix =
+  | 'lic'
+  | 'ins'
+  | 'cus'
+  | 'cnf'
+  | 'tok'
+  | 'whd'
+  | 'whe'
+  | 'whr'
+  | 'tp'
+  | 'req'
+  | 'mem'
+  | 'sal'
+  | 'aud'
 
 /** Makes an id: its kind, `_`, and a UUIDv7 in lower-case Crockford base32, so ids sort by creation time. */
 export function newId(prefix: IdPrefix): string {
@@ -35,6 +48,10 @@ export function createDeriveId(key: KeyObject): DeriveId {
     return `${prefix}_${base32(bytes)}`
   }
 }
+
+/** The id of what an operation creates, made from the operation's own id: a repetition makes the same one. */
+export const idOfMade = (prefix: IdPrefix, operationId: string): string =>
+  `${prefix}_${operationId.slice(operationId.indexOf('_') + 1)}`
 
 const prefixedId = /^([a-z]{2,3})_[0-9a-hjkmnp-tv-z]{26}$/
 

@@ -46,6 +46,7 @@ import { signInRoutes, signOutRoute } from './sign-in/route.ts'
 import { startPages } from './start/route.ts'
 import { systemPage } from './system/route.ts'
 import { tokenPages } from './tokens/route.ts'
+import { webhookPages } from './webhooks/route.ts'
 import { welcomeRoutes } from './welcome/route.ts'
 
 type DashboardOptions = Pick<PageContext, 'services' | 'cursors' | 'baseUrl' | 'readiness' | 'limits'> & {
@@ -122,6 +123,7 @@ function routes(app: FastifyInstance, context: PageContext): void {
   deliveryPages(app, context)
   integrationPages(app, context)
   providerPages(app, context)
+  webhookPages(app, context)
   mailboxPages(app, context)
   tokenPages(app, context)
   memberPages(app, context)

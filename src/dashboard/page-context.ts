@@ -30,6 +30,7 @@ export type PageContext = {
     | 'randomBytes'
     | 'refusals'
     | 'secrets'
+    | 'sendTestEvent'
     | 'signer'
     | 'subjects'
     | 'untilVisible'

@@ -19,6 +19,7 @@ const files = [
   'license/license.css',
   'system/system.css',
   'audit/audit.css',
+  'webhooks/webhooks.css',
   'frame/screens.css',
 ] as const
 

@@ -11,6 +11,7 @@ import { LoginEvent } from './logins/events.ts'
 import { MailEvent } from './mails/events.ts'
 import { MemberEvent } from './members/events.ts'
 import { ProductEvent } from './products/events.ts'
+import { ReplayEvent } from './replays/events.ts'
 import { SaleEvent } from './sales/events.ts'
 import { SigningEvent } from './signing/events.ts'
 import { SubjectEvent } from './subjects/events.ts'
@@ -42,6 +43,7 @@ export const eventsOf = {
   sale: SaleEvent,
   notice: LinkEvent,
   delivery: DeliveryEvent,
+  replay: ReplayEvent,
   audit: AuditEvent,
   subject: SubjectEvent,
   ledger: LedgerEvent,

@@ -21,7 +21,9 @@ export type Evidence = {
  * @throws SigningFailed before anything is read
  */
 export async function gatherEvidence(
-  services: Ports<'db' | 'execute' | 'ledger' | 'now' | 'randomBytes' | 'secrets' | 'signer' | 'subjects'>,
+  services: Ports<
+    'db' | 'deriveId' | 'execute' | 'ledger' | 'now' | 'randomBytes' | 'secrets' | 'signer' | 'subjects'
+  >,
   tenantId: string,
   licenseId: string,
   origin: Origin,

@@ -27,7 +27,7 @@ const pageSize = 100
 
 /** All files of an archive except the manifest, one at a time. */
 export async function* filesOf(
-  services: Ports<'db' | 'ledger' | 'secrets' | 'subjects'>,
+  services: Ports<'db' | 'deriveId' | 'ledger' | 'secrets' | 'subjects'>,
   about: Case,
 ): AsyncIterable<ArchivedFile> {
   const { sale, licenseId } = about
@@ -93,7 +93,7 @@ async function* deliveryPages({ db }: Ports<'db'>, licenseId: string): AsyncIter
  * after they were sent.
  */
 async function* deliveriesOf(
-  services: Ports<'db' | 'subjects'>,
+  services: Ports<'db' | 'deriveId' | 'subjects'>,
   { tenantId, licenseId }: Case,
   counts: DeliveryCounts,
 ): AsyncIterable<object> {

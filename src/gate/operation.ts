@@ -54,6 +54,11 @@ type OperationOf<Input, Result> = {
     tenantId: string,
     input: Input,
   ): Promise<void>
+  /**
+   * For an operation of which only some requests need an approval: what to run at once, without `danger`; undefined
+   * when a person has to approve it.
+   */
+  ungated?(services: Ports<'db'>, tenantId: string, input: Input): Promise<Input | undefined>
   /** @throws Refusal when the subject of the operation no longer exists */
   describe(
     services: Ports<'db' | 'findProduct' | 'now' | 'subjects'>,
@@ -74,7 +79,19 @@ type OperationOf<Input, Result> = {
 }
 
 /** An operation as the gate uses it: its input is unparsed, and parsed each time before use. */
-export type GatedOperation<Result> = OperationOf<RequestInput, Result> & { parts: Parts }
+export type GatedOperation<Result> = Omit<OperationOf<RequestInput, Result>, 'ungated'> & {
+  parts: Parts
+  /**
+   * Runs a request that needs no approval; undefined when it needs one. Absent when every request does.
+   * @throws Refusal
+   */
+  runUngated?(
+    services: OperationPorts & Ports<'checkTarget' | 'findProduct'>,
+    tenantId: string,
+    request: RequestInput,
+    execution: Execution,
+  ): Promise<{ result: Result } | undefined>
+}
 
 /**
  * Declares a gated operation.
@@ -86,6 +103,7 @@ export function gatedOperation<Input extends z.ZodObject<Record<string, z.ZodTyp
   check,
   describe,
   count,
+  ungated,
   run,
   ...about
 }: OperationOf<z.infer<Input>, Result> & { input: Input }): GatedOperation<Result> {
@@ -99,6 +117,14 @@ export function gatedOperation<Input extends z.ZodObject<Record<string, z.ZodTyp
     ...(count && {
       count: (services: Ports<'db' | 'now'>, tenantId: string, request: RequestInput) =>
         count(services, tenantId, parse(request)),
+    }),
+    ...(ungated && {
+      async runUngated(services, tenantId, request, execution) {
+        const input = await ungated(services, tenantId, parse(request))
+        if (input === undefined) return undefined
+        await check(services, tenantId, input)
+        return { result: await run(services, tenantId, input, execution) }
+      },
     }),
     run: (services, tenantId, request, execution) => run(services, tenantId, parse(request), execution),
   }

@@ -7,6 +7,12 @@ import { rotateProviderSecret } from './operations/rotate-provider-secret.ts'
 import { revealSdkKey, rotateSdkKey } from './operations/sdk-key.ts'
 import { setWebhook } from './operations/set-webhook.ts'
 import { reinstateLicense, reseatDevice, takeBackImport } from './operations/undo.ts'
+import {
+  addWebhookEndpoint,
+  changeWebhookEndpoint,
+  deleteWebhookEndpoint,
+  rotateWebhookSecret,
+} from './operations/webhook-endpoints.ts'
 
 /** Every gated operation. A confirmation's operation is looked up here when it is shown or resumed. */
 export const gatedOperations: readonly GatedOperation<unknown>[] = [
@@ -15,6 +21,10 @@ export const gatedOperations: readonly GatedOperation<unknown>[] = [
   revealSdkKey,
   rotateSdkKey,
   setWebhook,
+  addWebhookEndpoint,
+  changeWebhookEndpoint,
+  rotateWebhookSecret,
+  deleteWebhookEndpoint,
   rotateProviderSecret,
   exportLicenses,
   eraseCustomer,

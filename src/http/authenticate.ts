@@ -93,19 +93,23 @@ export async function admitAs(
     showRateLimit(reply, limiter, key)
   }
   if (caller.tenantStatus === 'closed') throw new Problem(403, 'forbidden', 'the tenant is closed')
-  const lacking = lackingScope(caller, scope)
-  if (lacking !== undefined) {
-    const why = caller.lostScopes.includes(lacking)
-      ? `the role of the member who created the token no longer allows the scope ${lacking}`
-      : `the token lacks the scope ${lacking}; create one that has it`
-    throw new Problem(403, 'forbidden', why)
-  }
+  requireScope(caller, scope)
   if (issues && caller.tenantStatus === 'suspended') {
     throw new Problem(403, 'forbidden', 'the tenant is suspended; it cannot issue or activate licenses')
   }
   authority.tokenUse.record(caller.tokenId)
   request.caller = caller
   return caller
+}
+
+/** @throws Problem 403 when the token lacks a scope */
+export function requireScope(caller: Caller, needed: FastifyContextConfig['scope']): void {
+  const lacking = lackingScope(caller, needed)
+  if (lacking === undefined) return
+  const why = caller.lostScopes.includes(lacking)
+    ? `the role of the member who created the token no longer allows the scope ${lacking}`
+    : `the token lacks the scope ${lacking}; create one that has it`
+  throw new Problem(403, 'forbidden', why)
 }
 
 function lackingScope({ scopes }: Caller, needed: FastifyContextConfig['scope']): Scope | undefined {

@@ -1,12 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { momentOf } from '../commands/origin.ts'
+import { newId } from '../credentials/id.ts'
 import { secondsLeft } from '../domain/confirmations/confirmation.ts'
 import type { GatedOperation, RequestInput } from '../gate/operation.ts'
 import { passGate } from '../gate/pass.ts'
 import type { ApprovalPorts } from '../gate/ports.ts'
 import { addressOf } from './address.ts'
-import { callerIn, originOf } from './authenticate.ts'
+import { callerIn, originOf, requireScope } from './authenticate.ts'
 import { invalid } from './problem.ts'
 import { answer, errors } from './schemas.ts'
 import type { ZodApp } from './zod-app.ts'
@@ -41,6 +42,8 @@ request with its id in \`${confirmationHeader}\`: it is executed once. An approv
 minutes expires; until it is used, it can be withdrawn. An \`Idempotency-Key\` is ignored: the confirmation already \
 ensures that it runs once.`
 
+const onlySome = 'Only what is named above needs an approval; everything else is done at once.'
+
 const forbidden =
   'The token lacks a scope, or the confirmation does not allow this request: it is pending, denied, expired or already used, ' +
   'belongs to another token, or is for a request with other parameters'
@@ -71,14 +74,16 @@ export function gatedRoute<Result>(
   route: GatedRoute<Result>,
 ): void {
   const { params, query, body } = operation.parts
-  const description = [route.description, explanation].filter(Boolean).join('\n\n')
+  const description = [route.description, operation.runUngated && onlySome, explanation]
+    .filter(Boolean)
+    .join('\n\n')
   app.route({
     method: operation.method,
     url: operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
     // A HEAD request would use up a confirmation and return nothing.
     exposeHeadRoute: false,
     config: {
-      scope: [operation.scope, 'danger'],
+      scope: operation.runUngated ? operation.scope : [operation.scope, 'danger'],
       // A stored response would return a secret again without an approval.
       idempotencyKey: 'ignored',
       ...(route.issues && { issues: true }),
@@ -109,6 +114,12 @@ export function gatedRoute<Result>(
       request.gatedInput = inputOf(request)
     },
     handler: async (request, reply) => {
+      const direct = await operation.runUngated?.(services, callerIn(request).tenantId, inputIn(request), {
+        id: newId('req'),
+        origin: originOf(request),
+      })
+      if (direct) return route.reply(direct.result, { request, reply })
+      requireScope(callerIn(request), 'danger')
       const outcome = await pass(services, operation, request)
       if (outcome.passed) return route.reply(outcome.result, { request, reply })
       const { confirmation } = outcome
@@ -127,18 +138,23 @@ export function gatedRoute<Result>(
 
 function pass<Result>(services: ApprovalPorts, operation: GatedOperation<Result>, request: FastifyRequest) {
   const { tenantId, tokenId } = callerIn(request)
-  const { headers, gatedInput } = request
-  if (gatedInput === undefined) throw new Error('a gated call was not read')
-  if (!isCanonical(gatedInput)) throw invalid('input: must be well-formed Unicode and not deeply nested')
+  const { headers } = request
   const given = headers[confirmationHeader.toLowerCase()]
   return passGate(services, operation, {
     tenantId,
     tokenId,
     client: { address: addressOf(request), userAgent: headers['user-agent']?.slice(0, 256) ?? null },
-    request: gatedInput,
+    request: inputIn(request),
     origin: originOf(request),
     confirmationId: Array.isArray(given) ? given.join() : given,
   })
+}
+
+/** @throws Problem 400 */
+function inputIn({ gatedInput }: FastifyRequest): RequestInput {
+  if (gatedInput === undefined) throw new Error('a gated call was not read')
+  if (!isCanonical(gatedInput)) throw invalid('input: must be well-formed Unicode and not deeply nested')
+  return gatedInput
 }
 
 const Parameters = z.record(z.string(), z.string())

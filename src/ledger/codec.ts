@@ -105,6 +105,8 @@ function parsedIn(category: Category, place: EventHeader, shape: { type: string;
       return { ...place, category: 'notice', event: eventsOf.notice.parse(shape) }
     case 'delivery':
       return { ...place, category: 'delivery', event: eventsOf.delivery.parse(shape) }
+    case 'replay':
+      return { ...place, category: 'replay', event: eventsOf.replay.parse(shape) }
     case 'audit':
       return { ...place, category: 'audit', event: eventsOf.audit.parse(shape) }
     case 'subject':

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { firstEndpointId } from '../domain/webhooks/endpoint.ts'
 import { fromStripeThroughout, saleInMinorUnits } from './stripe-amounts.ts'
 
 /** Converts an event's data from one schema number to the next. */
@@ -76,6 +77,11 @@ const reinstatedAsWhole = from(z.looseObject({}), (reinstated) => ({
 
 /** Before vendors could change a license, its own terms were those of its sale. */
 const followedWithoutTerms = from(z.looseObject({}), (followed) => ({ ...followed, sold: null }))
+/** Before there were several endpoints, every delivery to a webhook went to the first. */
+const deliveryToFirstEndpoint = from(z.looseObject({ channel: z.string() }), (scheduled) => ({
+  ...scheduled,
+  endpointId: scheduled.channel === 'webhook' ? firstEndpointId : null,
+}))
 
 export const upcasters: Upcasters = {
   // These prices are Stripe's.
@@ -96,4 +102,5 @@ export const upcasters: Upcasters = {
   LicenseRefunded: [refundOfWholeSale, saleInMinorUnits],
   LicenseReinstated: [reinstatedAsWhole],
   SaleFollowed: [followedWithoutTerms],
+  DeliveryScheduled: [deliveryToFirstEndpoint],
 }

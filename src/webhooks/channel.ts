@@ -3,8 +3,8 @@ import type { AttemptResult, KnownDelivery } from '../domain/deliveries/delivery
 /**
  * A way to send deliveries. It makes one attempt within its own time limit and returns the result. The
  * dispatcher retries, schedules and records. An exception is not an attempt: the delivery stays due, and is
- * handed out again a little later.
+ * handed out again a little later. Nor is `held`: the receiver wants nothing for the time being.
  */
 export type DeliveryChannel = {
-  deliver(delivery: KnownDelivery): Promise<AttemptResult>
+  deliver(delivery: KnownDelivery): Promise<AttemptResult | { outcome: 'held' }>
 }

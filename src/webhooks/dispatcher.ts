@@ -60,6 +60,7 @@ export function createAttempts(
     if (!channel) throw new Error(`no channel delivers by ${delivery.channel}`)
     const started = performance.now()
     const result = await channel.deliver(delivery)
+    if (result.outcome === 'held') return
     const durationMs = Math.round(performance.now() - started)
     const origin = {
       requestId: newId('req'),

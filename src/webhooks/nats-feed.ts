@@ -9,6 +9,7 @@ const Job = z.object({
   attempt: z.int().positive(),
   channel: Channel,
   tenantId: z.string(),
+  endpointId: z.string().nullable().default(null),
 })
 
 /**

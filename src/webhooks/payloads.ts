@@ -9,7 +9,7 @@ const unixSeconds = z.int().meta({ description: 'Unix seconds', example: 1_795_0
 const common = {
   id: z.string().meta({
     description:
-      'The id of the delivery, the same in all attempts: ignore an id that you have already handled',
+      'The id of the event, the same in all attempts, at all endpoints and in `GET /v1/events`: ignore an id that you have already handled',
     example: 'whd_06f5w3k8hx7vq2m4n9t1r0s5zc',
   }),
   created: unixSeconds,
@@ -20,10 +20,11 @@ const common = {
   key_type_id: z.string().meta({ example: 'pro' }),
   customer_email: z.string().nullable().meta({ example: 'ada@example.com' }),
   test: z.boolean().meta({ description: 'Whether this is a test license, which nobody paid for' }),
-  sequence: z
-    .int()
-    .positive()
-    .meta({ description: '1, 2, 3… within a license, so that a receiver can detect a gap', example: 1 }),
+  sequence: z.int().positive().nullable().meta({
+    description:
+      '1, 2, 3… within a license, so that an endpoint can detect a gap; null for a replayed event from before the endpoint wanted it',
+    example: 1,
+  }),
 }
 
 const device = {
@@ -92,9 +93,9 @@ export const payloads = WebhookEventName.options.map((event) => ({ event, payloa
  */
 const fedEventOf = (event: WebhookEventName) =>
   payloadOf(event).extend({
-    sequence: common.sequence.nullable().meta({
+    sequence: common.sequence.meta({
       description:
-        '1, 2, 3… within a license, counting the events that the webhook gets; null for the others',
+        '1, 2, 3… within a license, counting the events that the first endpoint gets; null for the others',
     }),
     ...(event === 'license.created' && {
       key: z.string().meta({ description: 'The key, masked', example: 'ACME…HJ6C' }),

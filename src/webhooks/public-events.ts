@@ -1,6 +1,6 @@
 import { type DeliveryContent, readContents } from '../../projections/deliveries/content.ts'
 import { listPublicEvents } from '../../projections/deliveries/public-events.ts'
-import { deliveryIdOf } from '../commands/deliveries/deliveries.ts'
+import { eventIdOf } from '../commands/deliveries/deliveries.ts'
 import type { KnownDelivery } from '../domain/deliveries/delivery.ts'
 import { unixSeconds } from '../domain/licenses/expiry.ts'
 import { saleKeyName } from '../domain/sales/key.ts'
@@ -17,32 +17,30 @@ export type PublicEvent = { payload: Payload; confidential: readonly string[] }
  * customer is erased. It holds the key of a sale as long as the vault does, see `keyKeptUntil`.
  */
 export async function publicEventOf(
-  services: Ports<'secrets' | 'subjects'>,
+  services: Ports<'deriveId' | 'secrets' | 'subjects'>,
   delivery: KnownDelivery,
   content: DeliveryContent,
 ): Promise<PublicEvent> {
-  const { tenantId, licenseId, deliveryId: id, event, sequence } = delivery
+  const { tenantId, licenseId, event, sequence } = delivery
   const [[person = unknownPerson], key] = await Promise.all([
     services.subjects.openPeople(tenantId, [content.holder]),
     event === 'license.created' ? services.secrets.open(tenantId, saleKeyName(licenseId)) : undefined,
   ])
-  const payload = payloadOf(content, { id, event, sequence: sequence ?? 1, email: person.email, key })
+  const id = eventIdOf(services, delivery)
+  const payload = payloadOf(content, { id, event, sequence, email: person.email, key })
   const confidential = [key, person.email, person.name].filter((text) => typeof text === 'string')
   return { payload, confidential }
 }
 
-type EventFields<Sequence> = {
+type EventFields = {
   id: string
   event: WebhookEventName
-  sequence: Sequence
+  sequence: number | null
   email: string | null
   key: string | undefined
 }
 
-function payloadOf<Sequence extends number | null>(
-  content: DeliveryContent,
-  { id, event, sequence, email, key }: EventFields<Sequence>,
-) {
+function payloadOf(content: DeliveryContent, { id, event, sequence, email, key }: EventFields) {
   const { tenantId, licenseId, productId, test } = content.issued
   const { keyTypeId } = content.terms
   return {
@@ -101,12 +99,9 @@ function particulars(content: DeliveryContent, key: string | undefined) {
 
 /** The payloads of several deliveries for display, with the key masked as in the list of licenses. */
 export async function shownPayloads(
-  services: Ports<'db' | 'subjects'>,
+  services: Ports<'db' | 'deriveId' | 'subjects'>,
   tenantId: string,
-  deliveries: readonly Pick<
-    KnownDelivery,
-    'deliveryId' | 'licenseId' | 'licenseRevision' | 'event' | 'sequence'
-  >[],
+  deliveries: readonly Pick<KnownDelivery, 'licenseId' | 'licenseRevision' | 'event' | 'sequence'>[],
 ) {
   const contents = await readContents(
     services.db,
@@ -114,7 +109,8 @@ export async function shownPayloads(
   )
   const holders = contents.map((content) => content?.holder ?? null)
   const people = await services.subjects.openPeople(tenantId, holders)
-  return deliveries.map(({ deliveryId: id, licenseId, licenseRevision, event, sequence }, index) => {
+  return deliveries.map(({ licenseId, licenseRevision, event, sequence }, index) => {
+    const id = eventIdOf(services, { tenantId, licenseId, licenseRevision })
     const content = contents[index]
     if (!content) throw new Error(`${licenseId} has no event at ${licenseRevision}`)
     const { email = null } = people[index] ?? unknownPerson
@@ -124,7 +120,7 @@ export async function shownPayloads(
 
 /** As {@link shownPayloads}, for one delivery. */
 export async function shownPayload(
-  services: Ports<'db' | 'subjects'>,
+  services: Ports<'db' | 'deriveId' | 'subjects'>,
   delivery: KnownDelivery,
 ): Promise<object> {
   const [payload = {}] = await shownPayloads(services, delivery.tenantId, [delivery])
@@ -145,10 +141,7 @@ export async function readPublicEvents(
 ): Promise<{ items: { event: FedEvent; place: FeedPlace }[]; more: boolean }> {
   const rows = await listPublicEvents(services.db, tenantId, after, limit + 1)
   const page = rows.slice(0, limit)
-  const deliveries = page.map(({ licenseId, revision: licenseRevision, event, sequence }) => {
-    const place = { channel: 'webhook', tenantId, licenseId, licenseRevision } as const
-    return { deliveryId: deliveryIdOf(services, place), licenseId, licenseRevision, event, sequence }
-  })
+  const deliveries = page.map(({ revision: licenseRevision, ...event }) => ({ ...event, licenseRevision }))
   const payloads = await shownPayloads(services, tenantId, deliveries)
   const items = page.map(({ licenseId, revision, at }, index) => {
     return { event: FedEvent.parse(payloads[index]), place: { licenseId, revision, at } }

@@ -1,4 +1,9 @@
-import { type DueAttempt, listDueAttempts, listDueAttemptsOf } from '../../projections/deliveries/due.ts'
+import {
+  type DueAttempt,
+  listDueAttempts,
+  listDueAttemptsOf,
+  type Receiver,
+} from '../../projections/deliveries/due.ts'
 import { createWakeSignal, type WakeSignal } from '../async/wake-signal.ts'
 import type { Channel } from '../domain/deliveries/events.ts'
 import type { LogEntry, Recorded } from '../domain/recorded.ts'
@@ -15,8 +20,8 @@ const mostOfFailing = 2
 /** How often all due attempts are looked for, including those of other processes. */
 const sweepMs = 1000
 
-type Receiver = { channel: Channel; tenantId: string }
-const nameOf = ({ channel, tenantId }: Receiver): string => `${channel} ${tenantId}`
+const nameOf = ({ channel, tenantId, endpointId }: Receiver): string =>
+  `${channel} ${tenantId} ${endpointId ?? ''}`
 
 export type Publisher = {
   /** Called for each log entry, so that new deliveries are published without a poll. */
@@ -45,11 +50,11 @@ export function createPublisher(
   let isRunning = false
 
   function onEntry(entry: LogEntry): void {
-    if (!isRunning || !entry.readable || entry.category !== 'delivery') return
+    if (!isRunning || !isNews(entry)) return
     latest = entry.position
     if (entry.event.type === 'DeliveryScheduled') {
-      const { deliveryId, channel, tenantId } = entry.event.data
-      if (channels.includes(channel)) fresh.push({ deliveryId, attempt: 1, channel, tenantId })
+      const { deliveryId, channel, tenantId, endpointId } = entry.event.data
+      if (channels.includes(channel)) fresh.push({ deliveryId, attempt: 1, channel, tenantId, endpointId })
     } else if (entry.event.type === 'RedeliveryAsked') {
       sweepAt = 0
     } else {
@@ -131,6 +136,10 @@ async function pause(wakeSignal: WakeSignal, failures: number, signal: AbortSign
   await (failures === 0 ? wakeSignal : createWakeSignal()).wait(pauseMs, signal)
 }
 
+/** A replayed delivery waits for the next sweep: replays leave live deliveries alone. */
+const isNews = (entry: LogEntry): entry is Recorded<'delivery'> =>
+  entry.readable && entry.category === 'delivery' && entry.event.type !== 'ReplayAsked'
+
 /** An ended attempt; `failed` is undefined if its event does not show it. */
 type Ended = { deliveryId: string; failed: boolean | undefined; position: bigint }
 
@@ -148,11 +157,12 @@ function createInFlight(lostAfterMs: number) {
     Receiver & { deliveryIds: Set<string>; hasMoreDue: boolean; isFailing: boolean }
   >()
 
-  function receiverOf({ channel, tenantId }: Receiver) {
-    const name = nameOf({ channel, tenantId })
+  function receiverOf({ channel, tenantId, endpointId }: Receiver) {
+    const name = nameOf({ channel, tenantId, endpointId })
     const known = receivers.get(name) ?? {
       channel,
       tenantId,
+      endpointId,
       deliveryIds: new Set<string>(),
       hasMoreDue: false,
       isFailing: false,

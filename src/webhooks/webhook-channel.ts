@@ -2,11 +2,11 @@ import { createContentLookup } from '../../projections/deliveries/content.ts'
 import { createEndpointLookup } from '../../projections/webhooks/queries.ts'
 import { webhookSecretName } from '../commands/webhooks.ts'
 import type { KnownDelivery } from '../domain/deliveries/delivery.ts'
-import { secretsOf, type WebhookEndpoint } from '../domain/webhooks/webhook.ts'
+import { secretsOf, type WebhookEndpoint } from '../domain/webhooks/endpoint.ts'
 import type { Ports } from '../ports.ts'
 import type { DeliveryChannel } from './channel.ts'
 import { createConnections } from './connections.ts'
-import { post } from './post.ts'
+import { type Post, post } from './post.ts'
 import { publicEventOf } from './public-events.ts'
 import type { Resolve } from './resolve.ts'
 import { signatureHeaders } from './signature.ts'
@@ -22,11 +22,11 @@ type Options = {
 export type WebhookChannel = DeliveryChannel & { close(): Promise<void> }
 
 /**
- * Delivers to a tenant's present webhook: a pending delivery goes to a changed URL, and nowhere once the
- * webhook is removed.
+ * Delivers to an endpoint as it is now: a pending delivery goes to a changed URL, waits while the endpoint is paused,
+ * and goes nowhere once it is removed.
  */
 export function createWebhookChannel(
-  services: Ports<'db' | 'now' | 'secrets' | 'subjects'>,
+  services: Ports<'db' | 'deriveId' | 'now' | 'secrets' | 'subjects'>,
   { resolve, rules, timeLimitMs = 15_000 }: Options,
 ): WebhookChannel {
   const agent = createConnections(resolve, rules)
@@ -35,23 +35,37 @@ export function createWebhookChannel(
   const contentOf = createContentLookup(services.db)
 
   async function deliver(delivery: KnownDelivery) {
-    const { tenantId, deliveryId: id } = delivery
-    const [endpoint, content] = await Promise.all([endpointOf(tenantId), contentOf(delivery)])
+    const { tenantId, endpointId } = delivery
+    const [endpoint, content] = await Promise.all([
+      endpointId === null ? null : endpointOf(tenantId, endpointId),
+      contentOf(delivery),
+    ])
     if (endpoint === null) return { outcome: 'unwanted' } as const
+    if (endpoint.pausedAt !== null) return { outcome: 'held' } as const
     const { payload, confidential } = await publicEventOf(services, delivery, content)
     const now = services.now()
     const keys = await secrets.of(tenantId, endpoint, now.toISOString())
-    const body = JSON.stringify(payload)
-    const timestamp = Math.floor(now.getTime() / 1000)
-    const headers = {
-      'content-type': 'application/json',
-      'user-agent': 'keyledger',
-      ...signatureHeaders(keys, { id, timestamp, body }),
-    }
-    return post(agent, rules, { url: new URL(endpoint.url), headers, body }, { timeLimitMs, confidential })
+    return post(agent, rules, signedPost(endpoint.url, keys, payload, now), { timeLimitMs, confidential })
   }
 
   return { deliver, close: () => agent.destroy() }
+}
+
+/** The request that carries a payload. */
+export function signedPost(
+  url: string,
+  secrets: readonly string[],
+  payload: { id: string },
+  now: Date,
+): Post {
+  const body = JSON.stringify(payload)
+  const timestamp = Math.floor(now.getTime() / 1000)
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': 'keyledger',
+    ...signatureHeaders(secrets, { id: payload.id, timestamp, body }),
+  }
+  return { url: new URL(url), headers, body }
 }
 
 /** More tenants than deliver concurrently. */

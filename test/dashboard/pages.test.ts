@@ -195,45 +195,6 @@ describe('settings', () => {
     expect(keys.map(({ status }) => status)).toStrictEqual(['signing', 'next'])
     expect((await client.get('/dashboard/settings')).text).toContain(keys[1]?.kid)
   })
-
-  test('set the webhook by the same rules as the API', async () => {
-    const client = await signedIn()
-    const operation = async () => {
-      const { text } = await client.get('/dashboard/settings/webhook')
-      return /name="operation" value="([^"]+)"/.exec(text)?.[1] ?? ''
-    }
-    const url = 'https://hooks.example.com/keyledger'
-    const fields = { operation: await operation(), url, events: ['license.created', 'license.revoked'] }
-    const made = await client.post('/dashboard/settings/webhook', fields)
-    expect(made.text).toMatch(/value="whsec_[^"]+"/)
-    expect((await api.ask('GET', '/v1/webhook', { token: tenant.token })).body).toMatchObject({
-      webhook: { url, events: ['license.created', 'license.revoked'] },
-    })
-    for (const [bad, status] of [
-      ['http://hooks.example.com', 422],
-      ['https://127.0.0.1/x', 422],
-      ['https://user:pass@example.com/x', 422],
-      ['ftp://example.com', 422],
-      ['nothing', 422],
-    ] as const) {
-      const answer = await client.post('/dashboard/settings/webhook', {
-        ...fields,
-        operation: await operation(),
-        url: bad,
-      })
-      expect({ bad, status: answer.status }).toStrictEqual({ bad, status })
-    }
-    expect(
-      (await client.post('/dashboard/settings/webhook', { operation: await operation(), url })).status,
-    ).toBe(422)
-    const { text } = await client.get('/dashboard/settings')
-    expect(text).toContain(url)
-    expect(text).toMatch(/whsec_…/)
-    await client.post('/dashboard/settings/webhook/remove', { operation: await operation() })
-    expect((await api.ask('GET', '/v1/webhook', { token: tenant.token })).body).toStrictEqual({
-      webhook: null,
-    })
-  })
 })
 
 describe('lists', () => {

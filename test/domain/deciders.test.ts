@@ -20,6 +20,7 @@ import { mails } from '../../src/domain/mails/mail.ts'
 import { members } from '../../src/domain/members/member.ts'
 import { defaultKeyType } from '../../src/domain/products/key-type.ts'
 import { products } from '../../src/domain/products/product.ts'
+import { replays } from '../../src/domain/replays/replay.ts'
 import { sales } from '../../src/domain/sales/sale.ts'
 import { signingKeys } from '../../src/domain/signing/signing.ts'
 import { subjects } from '../../src/domain/subjects/subject.ts'
@@ -301,6 +302,17 @@ const all: Laws[] = [
       at,
     },
     { type: 'RemoveWebhook', operationId: 'op_2', at },
+    { type: 'AddEndpoint', ...goldenData('webhook', 'WebhookEndpointAdded') },
+    {
+      type: 'ChangeEndpoint',
+      operationId: 'op_3',
+      endpointId: 'first',
+      paused: true,
+      description: 'CRM',
+      at,
+    },
+    { type: 'RotateEndpointSecret', operationId: 'op_4', endpointId: 'first', displaySecret: 'whsec_…', at },
+    { type: 'RemoveEndpoint', operationId: 'op_5', endpointId: 'first', at },
   ]),
   lawsOf('deliveries', deliveries, [
     { type: 'ScheduleDelivery', ...goldenData('delivery', 'DeliveryScheduled') },
@@ -313,8 +325,21 @@ const all: Laws[] = [
       at,
     },
     { type: 'AskRedelivery', at },
+    {
+      type: 'AskReplay',
+      replayId: 'whr_1',
+      scheduled: goldenData('delivery', 'DeliveryScheduled'),
+      at,
+    },
   ]),
   lawsOf('mails', mails, [{ type: 'ChangeMailSettings', ...goldenData('mail', 'MailSettingsChanged') }]),
+  lawsOf('replays', replays, [
+    { type: 'RequestReplay', ...goldenData('replay', 'ReplayRequested') },
+    { type: 'AdvanceReplay', after: null, isLast: true, ...goldenData('replay', 'ReplayAdvanced') },
+    { type: 'PauseReplay', at },
+    { type: 'ResumeReplay', at },
+    { type: 'CancelReplay', reason: 'requested', at },
+  ]),
   lawsOf('test purchases', testPurchases, [
     { type: 'StartTestPurchase', ...goldenData('testpurchase', 'TestPurchaseStarted') },
     { type: 'BeginStage', stage, at },

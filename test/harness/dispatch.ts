@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { addEndpoint } from '../../src/commands/webhook-endpoints.ts'
 import { setWebhook } from '../../src/commands/webhooks.ts'
 import { newLicenseKey } from '../../src/credentials/license-key.ts'
 import type { Channel } from '../../src/domain/deliveries/events.ts'
@@ -90,6 +91,19 @@ export async function pointWebhook(
   const operationId = `cnf_test_${++wishes}`
   const { secret } = await setWebhook(services, tenantId, { url, events, rotateSecret }, operationId, origin)
   return secret
+}
+
+/** Adds an endpoint, also at a URL that no vendor may set. */
+export async function addTestEndpoint(
+  { services }: TestLedger,
+  tenantId: string,
+  url: string,
+  events?: WebhookEventName[],
+): Promise<{ endpointId: string; secret: string | undefined }> {
+  const operationId = `cnf_${services.newId('cnf').slice(4)}`
+  const asked = { url, events, description: '' }
+  const { endpoint, secret } = await addEndpoint(services, tenantId, asked, operationId, origin)
+  return { endpointId: endpoint.endpointId, secret }
 }
 
 /** Mints a license as a sale does: its raw key is sealed for the deliveries that carry it. */

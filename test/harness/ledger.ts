@@ -41,6 +41,7 @@ import { type MasterKey, newMasterKey, parseMasterKey } from '../../src/vault/ma
 import { createSecrets } from '../../src/vault/secrets.ts'
 import { createSubjects } from '../../src/vault/subjects.ts'
 import { createTargetCheck } from '../../src/webhooks/resolve.ts'
+import { createTestSender } from '../../src/webhooks/test-event.ts'
 import { createLedgerDatabase } from './database.ts'
 import { openTestEventStore } from './event-store.ts'
 
@@ -156,6 +157,11 @@ export async function openTestLedger(
   const mailDirectory = temporaryDirectory()
   undo.push(() => rmSync(mailDirectory, { recursive: true, force: true }))
   const untilVisible = (position: bigint) => readModels.advanceTo(position)
+  const testSender = createTestSender(
+    { newId, now: clock.now, secrets },
+    { resolve: async () => ['127.0.0.1'], rules: { allowPrivate: true } },
+  )
+  undo.push(() => testSender.close())
   const services: AllPorts = {
     ledger,
     execute: createExecute(ledger, readModels, createKeyedMutex()),
@@ -179,6 +185,7 @@ export async function openTestLedger(
     attempts: createAttempts(db, clock.now),
     fingerprint: createFingerprint(masterKey),
     checkTarget: createTargetCheck(async (host) => addressesOf[host] ?? [], { allowPrivate: false }),
+    sendTestEvent: testSender.send,
     mailing: options.mailing ?? createMailing({ smtpUrl: undefined, from: serviceAddress }, mailDirectory),
     idempotency: createIdempotency(db, masterKey, clock.now),
     now: clock.now,

@@ -8,6 +8,8 @@ export type Things = {
   confirmation: string
   testPurchase: string
   delivery: string
+  endpoint: string
+  replay: string
   sale: string
   ownCustomer: string
   unknownKey: string
@@ -25,6 +27,12 @@ const saleId = (which: Which, { sale }: Things) =>
 
 const deliveryId = (which: Which, { delivery }: Things) =>
   which === 'owned' ? delivery : 'whd_00000000000000000000000000'
+
+const endpointId = (which: Which, { endpoint }: Things) =>
+  which === 'owned' ? endpoint : 'whe_00000000000000000000000000'
+
+const replayId = (which: Which, { replay }: Things) =>
+  which === 'owned' ? replay : 'whr_00000000000000000000000000'
 
 /**
  * Requests with the owner's id in every position where an id can occur, each with the same request for an unknown
@@ -398,6 +406,62 @@ export const places: [what: string, status: number, request: (which: Which, thin
       url: `/v1/test-purchase/${which === 'owned' ? owned.testPurchase : 'tp_00000000000000000000000000'}`,
     }),
   ],
+  [
+    'listing the deliveries to a webhook endpoint',
+    200,
+    (which, owned) => ({ method: 'GET', url: `/v1/webhook/deliveries?endpoint=${endpointId(which, owned)}` }),
+  ],
+  [
+    'reading a webhook endpoint',
+    404,
+    (which, owned) => ({ method: 'GET', url: `/v1/webhook-endpoints/${endpointId(which, owned)}` }),
+  ],
+  [
+    'pausing a webhook endpoint',
+    404,
+    (which, owned) => ({
+      method: 'PATCH',
+      url: `/v1/webhook-endpoints/${endpointId(which, owned)}`,
+      body: { paused: true },
+    }),
+  ],
+  [
+    'deleting a webhook endpoint',
+    404,
+    (which, owned) => ({ method: 'DELETE', url: `/v1/webhook-endpoints/${endpointId(which, owned)}` }),
+  ],
+  [
+    'rotating the secret of a webhook endpoint',
+    404,
+    (which, owned) => ({
+      method: 'POST',
+      url: `/v1/webhook-endpoints/${endpointId(which, owned)}/rotate-secret`,
+    }),
+  ],
+  [
+    'testing a webhook endpoint',
+    404,
+    (which, owned) => ({ method: 'POST', url: `/v1/webhook-endpoints/${endpointId(which, owned)}/test` }),
+  ],
+  [
+    'replaying to a webhook endpoint',
+    404,
+    (which, owned) => ({
+      method: 'POST',
+      url: '/v1/webhook/replays',
+      body: { from: '2026-11-01T00:00:00Z', endpoint: endpointId(which, owned) },
+    }),
+  ],
+  [
+    'reading a replay',
+    404,
+    (which, owned) => ({ method: 'GET', url: `/v1/webhook/replays/${replayId(which, owned)}` }),
+  ],
+  ...(['pause', 'resume', 'cancel'] as const).map((what): (typeof places)[number] => [
+    `${what} on a replay`,
+    404,
+    (which, owned) => ({ method: 'POST', url: `/v1/webhook/replays/${replayId(which, owned)}/${what}` }),
+  ]),
   [
     'listing the deliveries of a license',
     200,

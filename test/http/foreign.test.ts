@@ -5,10 +5,12 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { scheduleDelivery } from '../../src/commands/deliveries/deliveries.ts'
+import { requestReplay } from '../../src/commands/replays.ts'
 import { newLicenseKey } from '../../src/credentials/license-key.ts'
 import { type Answer, makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
+import { addTestEndpoint, pointWebhook } from '../harness/dispatch.ts'
 import { pendingId } from '../harness/gate.ts'
-import { origin } from '../harness/ledger.ts'
+import { beginning, origin } from '../harness/ledger.ts'
 import { parkedSale } from '../sales/shop.ts'
 import { places, type Things } from './foreign-places.ts'
 import { makeCustomer, makeProduct, mint } from './samples.ts'
@@ -33,6 +35,8 @@ beforeAll(async () => {
     sameName: await mint(ask, owner.token, 'shared-name'),
     customer: await makeCustomer(ask, owner.token),
     testPurchase: await playPurchase(),
+    endpoint: await otherEndpoint(),
+    replay: await runningReplay(),
     delivery: await pendingDelivery(license.id),
     sale: await parkedSale(api.ledger, owner.tenantId),
     confirmation: pendingId(await ask('POST', `/v1/licenses/${license.id}/revoke`, { token: owner.token })),
@@ -64,6 +68,27 @@ async function playPurchase(): Promise<string> {
   return id
 }
 
+/** An endpoint besides the first one, whose id every tenant may have. */
+async function otherEndpoint(): Promise<string> {
+  const url = 'https://public.example.com/hook'
+  await pointWebhook(api.ledger, owner.tenantId, url)
+  return (await addTestEndpoint(api.ledger, owner.tenantId, url)).endpointId
+}
+
+async function runningReplay(): Promise<string> {
+  const { services } = api.ledger
+  const asked = {
+    from: beginning,
+    to: undefined,
+    events: undefined,
+    endpointId: 'first',
+    only: 'all',
+  } as const
+  const replayId = services.newId('whr')
+  await requestReplay(services, owner.tenantId, asked, replayId, origin)
+  return replayId
+}
+
 /** A delivery before its first attempt. */
 async function pendingDelivery(licenseId: string): Promise<string> {
   const { services } = api.ledger
@@ -72,6 +97,7 @@ async function pendingDelivery(licenseId: string): Promise<string> {
     {
       tenantId: owner.tenantId,
       channel: 'webhook',
+      endpointId: 'first',
       event: 'license.activated',
       licenseId,
       licenseRevision: 0,
@@ -100,6 +126,8 @@ const everythingOwned = async () => {
     `/v1/licenses/${owned.license.id}`,
     '/v1/integrations',
     '/v1/webhook/deliveries',
+    '/v1/webhook/replays',
+    '/v1/webhook-endpoints',
     '/v1/sales',
   ]
   for (const url of urls) {
@@ -177,6 +205,9 @@ test('every route that needs a token and takes an id is among these', async () =
     'GET /v1/events',
     'GET /v1/webhook',
     'PUT /v1/webhook',
+    'GET /v1/webhook-endpoints',
+    'GET /v1/webhook/replays',
+    'POST /v1/webhook-endpoints',
     // Providers are the same for every tenant; their state depends on the token alone.
     'GET /v1/integrations',
     'GET /v1/integrations/stripe/status',

@@ -5,9 +5,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { scheduleDelivery } from '../../src/commands/deliveries/deliveries.ts'
+import { requestReplay } from '../../src/commands/replays.ts'
 import { recordIgnoredTest } from '../../src/usage/ignored-tests.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
-import { origin } from '../harness/ledger.ts'
+import { pointWebhook } from '../harness/dispatch.ts'
+import { beginning, origin } from '../harness/ledger.ts'
 import { parkedSale } from '../sales/shop.ts'
 import { makeCustomer, makeProduct, mint } from './samples.ts'
 
@@ -26,6 +28,7 @@ beforeAll(async () => {
   tenant = await makeTenant(api.ledger)
   const { ask, ledger } = api
   const { services, clock } = ledger
+  await pointWebhook(ledger, tenant.tenantId, 'https://public.example.com/hook')
   let firstKey: string | undefined
   for (let n = 0; n < 5; n++) {
     // Two of three differ in their ids alone.
@@ -42,6 +45,7 @@ beforeAll(async () => {
       {
         tenantId: tenant.tenantId,
         channel: 'webhook',
+        endpointId: 'first',
         event: 'license.created',
         licenseId: id,
         licenseRevision: 0,
@@ -49,6 +53,14 @@ beforeAll(async () => {
       },
       origin,
     )
+    const replay = {
+      from: beginning,
+      to: undefined,
+      events: undefined,
+      endpointId: 'first',
+      only: 'all',
+    } as const
+    await requestReplay(services, tenant.tenantId, replay, services.newId('whr'), origin)
     const ignored = { provider: 'gumroad', kind: 'sale', reason: 'gumroad_test', detail: null } as const
     const notificationId = `n${n}`
     await recordIgnoredTest(services.db, tenant.tenantId, { ...ignored, notificationId }, services.now())

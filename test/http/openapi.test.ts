@@ -96,7 +96,7 @@ const takesKey = ({ parameters }: z.infer<typeof Operation>) =>
 const isGated = ({ parameters }: z.infer<typeof Operation>) =>
   parameters.some((parameter) => parameter.name === 'X-Service-Confirmation')
 
-test('every POST with a token documents Idempotency-Key and its replay, except validate, logout and gated ones', () => {
+test('every POST with a token documents Idempotency-Key and its replay, except validate, logout, tests of webhooks and gated ones', () => {
   const posts = operations.filter(
     ({ route, operation }) => /^POST \/v1\//.test(route) && '401' in operation.responses,
   )
@@ -110,6 +110,7 @@ test('every POST with a token documents Idempotency-Key and its replay, except v
   expect(passing.map(({ route }) => route)).toStrictEqual([
     'POST /v1/logout',
     'POST /v1/licenses/search',
+    'POST /v1/webhook-endpoints/{id}/test',
     'POST /v1/licenses/validate',
   ])
   const taking = operations.filter(({ operation }) => takesKey(operation))
@@ -194,10 +195,23 @@ const statuses: Record<string, number[]> = {
   'POST /v1/sdk-key/rotate': [200, 202, 400, 401, 403, 409],
   'GET /v1/webhook': [200, 401, 403],
   'PUT /v1/webhook': [200, 202, 400, 401, 403, 422],
+  'GET /v1/webhook-endpoints': [200, 401, 403],
+  'POST /v1/webhook-endpoints': [200, 202, 400, 401, 403, 409, 422],
+  'GET /v1/webhook-endpoints/{id}': [200, 400, 401, 403, 404],
+  'PATCH /v1/webhook-endpoints/{id}': [200, 202, 400, 401, 403, 404, 422],
+  'DELETE /v1/webhook-endpoints/{id}': [200, 202, 400, 401, 403, 404],
+  'POST /v1/webhook-endpoints/{id}/rotate-secret': [200, 202, 400, 401, 403, 404],
+  'POST /v1/webhook-endpoints/{id}/test': [200, 400, 401, 403, 404],
   'GET /v1/webhook/deliveries': [200, 400, 401, 403],
   'GET /v1/events': [200, 400, 401, 403],
   'GET /v1/webhook/deliveries/{id}': [200, 400, 401, 403, 404],
   'POST /v1/webhook/deliveries/{id}/redeliver': [202, 400, 401, 403, 404, 409, 422],
+  'GET /v1/webhook/replays': [200, 400, 401, 403],
+  'POST /v1/webhook/replays': [202, 400, 401, 403, 404, 409, 422],
+  'GET /v1/webhook/replays/{id}': [200, 400, 401, 403, 404],
+  'POST /v1/webhook/replays/{id}/pause': [200, 400, 401, 403, 404, 409, 422],
+  'POST /v1/webhook/replays/{id}/resume': [200, 400, 401, 403, 404, 409, 422],
+  'POST /v1/webhook/replays/{id}/cancel': [200, 400, 401, 403, 404, 409, 422],
   'GET /v1/integrations': [200, 400, 401, 403],
   'POST /v1/integrations/{provider}/connect': [200, 400, 401, 403, 404, 409, 422],
   'DELETE /v1/integrations/{provider}': [200, 400, 401, 403, 404],

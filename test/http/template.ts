@@ -8,6 +8,8 @@ export function templateOf(url: string): string {
     .replace(/(\/customers\/)[^/]+/, '$1{id}')
     .replace(/(\/confirmations\/)cnf_[^/]+/, '$1{id}')
     .replace(/(\/deliveries\/)whd_[^/]+/, '$1{id}')
+    .replace(/(\/webhook-endpoints\/)[^/]+/, '$1{id}')
+    .replace(/(\/replays\/)whr_[^/]+/, '$1{id}')
     .replace(/(\/test-purchase\/)tp_[^/]+/, '$1{id}')
     .replace(/(\/sales\/)sal_[^/]+/, '$1{id}')
     .replace(/(\/integrations\/)[^/]+/, '$1{provider}')

@@ -276,6 +276,7 @@ describe('a stream’s category', () => {
       'sale-',
       'notice-',
       'delivery-',
+      'replay-',
       'audit-',
       'subject-',
       'ledger-',

@@ -1,19 +1,30 @@
 import fc from 'fast-check'
 import { listDeliveries } from '../../projections/deliveries/queries.ts'
+import { listEndpoints } from '../../projections/webhooks/queries.ts'
 import { askRedelivery, recordAttempt } from '../../src/commands/deliveries/deliveries.ts'
+import { advanceReplay, requestReplay } from '../../src/commands/replays.ts'
+import { changeEndpoint } from '../../src/commands/webhook-endpoints.ts'
 import type { AttemptResult } from '../../src/domain/deliveries/delivery.ts'
+import { mostEndpoints } from '../../src/domain/webhooks/endpoint.ts'
 import { scheduleDeliveries } from '../../src/processes/deliveries.ts'
-import { sellLicense } from '../harness/dispatch.ts'
-import { origin, type TestLedger } from '../harness/ledger.ts'
+import { addTestEndpoint, sellLicense } from '../harness/dispatch.ts'
+import { beginning, origin, type TestLedger } from '../harness/ledger.ts'
 
 /** A step of deliveries to a webhook. */
 export type DeliveryStep =
-  | { do: 'sell license' | 'schedule pending' | 'redeliver' }
+  | { do: 'sell license' | 'schedule pending' | 'redeliver' | 'add endpoint' | 'pause endpoint' | 'replay' }
   | { do: 'attempt delivery'; outcome: AttemptResult['outcome'] }
 
 export const anyDeliveryStep: fc.Arbitrary<DeliveryStep> = fc.oneof(
   fc.record({
-    do: fc.constantFrom('sell license' as const, 'schedule pending' as const, 'redeliver' as const),
+    do: fc.constantFrom(
+      'sell license' as const,
+      'schedule pending' as const,
+      'redeliver' as const,
+      'add endpoint' as const,
+      'pause endpoint' as const,
+      'replay' as const,
+    ),
   }),
   fc.record({
     do: fc.constant('attempt delivery' as const),
@@ -52,6 +63,21 @@ export function deliveryStepRunner(ledger: TestLedger, tenantId: string) {
         const made = { startedAt, durationMs: 12, result: results[step.outcome] }
         return recordAttempt(services, { delivery, revision: rows[0]?.revision ?? 0 }, made, origin)
       }
+      case 'add endpoint': {
+        const present = await listEndpoints(services.db, tenantId)
+        if (present.length < mostEndpoints)
+          return addTestEndpoint(ledger, tenantId, 'https://public.example.com/other')
+        return
+      }
+      case 'pause endpoint': {
+        const endpoint = (await listEndpoints(services.db, tenantId)).at(-1)
+        if (!endpoint) return
+        const { endpointId, pausedAt } = endpoint
+        const change = { paused: pausedAt === null, description: 'Fulfillment' }
+        return changeEndpoint(services, tenantId, endpointId, change, services.newId('req'), origin)
+      }
+      case 'replay':
+        return replay(ledger, tenantId)
       case 'redeliver': {
         const delivery = await first('delivered')
         return delivery && askRedelivery(services, tenantId, delivery.deliveryId, origin)
@@ -60,13 +86,26 @@ export function deliveryStepRunner(ledger: TestLedger, tenantId: string) {
   }
 }
 
+/** Repeats every delivery of one endpoint, as far as it may at once. */
+async function replay({ services }: TestLedger, tenantId: string): Promise<void> {
+  const endpoint = (await listEndpoints(services.db, tenantId)).at(-1)
+  if (!endpoint) return
+  const { endpointId } = endpoint
+  const asked = { from: beginning, to: undefined, events: undefined, endpointId, only: 'all' } as const
+  const begun = await requestReplay(services, tenantId, asked, services.newId('whr'), origin)
+  await advanceReplay(services, begun, origin)
+}
+
 /** Every kind of step; the last one leaves a pending delivery. */
 export const everyDeliveryStep: readonly DeliveryStep[] = [
+  { do: 'add endpoint' },
   { do: 'sell license' },
   { do: 'schedule pending' },
   { do: 'attempt delivery', outcome: 'failed' },
   { do: 'attempt delivery', outcome: 'delivered' },
   { do: 'redeliver' },
+  { do: 'replay' },
+  { do: 'pause endpoint' },
   { do: 'attempt delivery', outcome: 'unwanted' },
   { do: 'sell license' },
 ]

@@ -323,6 +323,9 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
       case 'schedule pending':
       case 'attempt delivery':
       case 'redeliver':
+      case 'add endpoint':
+      case 'pause endpoint':
+      case 'replay':
         return runDeliveryStep(step)
       default:
         return runCustomerStep(step, id)

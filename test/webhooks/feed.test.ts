@@ -47,6 +47,7 @@ const job = (name: string, attempt = 1): DueAttempt => ({
   deliveryId: `whd_${name}`,
   attempt,
   channel: 'webhook',
+  endpointId: 'first',
   tenantId: 'acme',
 })
 const jobs = (count: number) => Array.from({ length: count }, (_, index) => job(String(index)))

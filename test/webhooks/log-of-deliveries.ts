@@ -40,6 +40,7 @@ export const scheduled = (deliveryId: string, position = 1n): LogEntry =>
         deliveryId,
         tenantId: 'acme',
         channel: 'webhook',
+        endpointId: 'first',
         event: 'license.created',
         licenseId: 'lic_1',
         licenseRevision: 0,

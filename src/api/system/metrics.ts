@@ -2,6 +2,7 @@ import type { onRequestHookHandler } from 'fastify'
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { z } from 'zod'
 import { expiryLagMs } from '../../../projections/licenses/expiries.ts'
+import { countRunningReplays } from '../../../projections/replays/queries.ts'
 import { countSharedMachines } from '../../../projections/trials/queries.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { sameDigest, sha256 } from '../../credentials/sha256.ts'
@@ -67,6 +68,11 @@ export function metricsRoutes(
     help: 'Machine hashes shared by implausibly many installs; their trials are not counted',
     registers: [installation],
   })
+  const replays = new Gauge({
+    name: 'keyledger_webhook_replays_running',
+    help: 'Replays of webhook deliveries that are running',
+    registers: [installation],
+  })
   const takeBackups = measureBackups(services.db, installation)
 
   app.addHook('onResponse', (request, reply, done) => {
@@ -94,13 +100,15 @@ export function metricsRoutes(
       },
     },
     async (_request, reply) => {
-      const [{ projection }, waitedMs, machines] = await Promise.all([
+      const [{ projection }, waitedMs, machines, running] = await Promise.all([
         readinessOf(),
         // Without the database, these keep their last values and the others are still served.
         expiryLagMs(services.db, momentOf(services)).catch(() => undefined),
         countSharedMachines(services.db).catch(() => undefined),
+        countRunningReplays(services.db).catch(() => undefined),
         takeBackups(),
       ])
+      if (running !== undefined) replays.set(running)
       if (machines !== undefined) sharedMachines.set(machines)
       if (waitedMs !== undefined) overdue.set(waitedMs / 1000)
       lag.set(projection.lag_events)

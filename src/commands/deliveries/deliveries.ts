@@ -7,6 +7,7 @@ import {
 } from '../../domain/deliveries/delivery.ts'
 import type { DeliveryEvent } from '../../domain/deliveries/events.ts'
 import { Refusal } from '../../domain/refusal.ts'
+import { firstEndpointId } from '../../domain/webhooks/endpoint.ts'
 import { type Loaded, loadFromLog, noStream } from '../../ledger/load.ts'
 import type { Ports } from '../../ports.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
@@ -16,16 +17,32 @@ type PendingDelivery = Omit<
   'deliveryId' | 'at'
 >
 
-/** The id is derived from the event and the channel, so that concurrent schedulers create one delivery. */
-export const deliveryIdOf = (
+type PublicEventRef = Pick<PendingDelivery, 'tenantId' | 'licenseId' | 'licenseRevision'>
+
+/**
+ * The id is derived from the event and the receiver, so that concurrent schedulers create one delivery. That of the
+ * first endpoint does not name it, since it was the only one once.
+ */
+export function deliveryIdOf(
   { deriveId }: Ports<'deriveId'>,
   {
     channel,
+    endpointId,
     tenantId,
     licenseId,
     licenseRevision,
-  }: Pick<PendingDelivery, 'channel' | 'tenantId' | 'licenseId' | 'licenseRevision'>,
-): string => deriveId('whd', channel, tenantId, licenseId, String(licenseRevision))
+  }: PublicEventRef & Pick<PendingDelivery, 'channel' | 'endpointId'>,
+): string {
+  const other = endpointId === null || endpointId === firstEndpointId ? [] : [endpointId]
+  return deriveId('whd', channel, tenantId, licenseId, String(licenseRevision), ...other)
+}
+
+/**
+ * The id under which every endpoint and the feed get an event, so that a receiver recognizes it: the id of its
+ * delivery to the first endpoint.
+ */
+export const eventIdOf = (services: Ports<'deriveId'>, event: PublicEventRef): string =>
+  deliveryIdOf(services, { ...event, channel: 'webhook', endpointId: firstEndpointId })
 
 /** Schedules a pending delivery, due at once. */
 export async function scheduleDelivery(
@@ -80,6 +97,24 @@ export async function askRedelivery(
   )
   if (delivery.status === 'absent') throw new Refusal('delivery_not_found')
   return delivery
+}
+
+/**
+ * Makes a delivery due again for a replay, and schedules it if it never was. A repetition changes nothing, nor does a
+ * delivery that is on its way.
+ */
+export async function replayDelivery(
+  services: Ports<'deriveId' | 'execute' | 'now'>,
+  event: Omit<PendingDelivery, 'sequence' | 'channel'>,
+  replayId: string,
+  origin: Origin,
+): Promise<void> {
+  const at = momentOf(services)
+  const delivery = { ...event, channel: 'webhook', sequence: null } as const
+  const deliveryId = deliveryIdOf(services, delivery)
+  const scheduled = { ...delivery, deliveryId, at }
+  const command = { type: 'AskReplay', replayId, scheduled, at } as const
+  await services.execute(deliveries, deliveryId, command, causeOf(origin, at))
 }
 
 export function loadDelivery(services: Ports<'ledger'>, deliveryId: string): Promise<Loaded<Delivery>> {

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { type DeliveryFilter, findDelivery, listDeliveries } from '../../../projections/deliveries/queries.ts'
-import { findWebhook } from '../../../projections/webhooks/queries.ts'
+import { findWebhookEndpoint, listEndpoints } from '../../../projections/webhooks/queries.ts'
 import { askRedelivery } from '../../commands/deliveries/deliveries.ts'
 import { isId } from '../../credentials/id.ts'
 import type { KnownDelivery } from '../../domain/deliveries/delivery.ts'
@@ -15,6 +15,7 @@ import { queryOf } from '../frame/lists.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { auditedPage, originOfMember, principalOf } from '../session/principal.ts'
+import { nameOfEndpoint } from '../webhooks/endpoint-name.ts'
 import { deliveriesView, deliveryView } from './view.ts'
 
 const manage = pageRoute({ page: 'manage_connections' })
@@ -42,11 +43,12 @@ async function deliveryOf(services: Ports<'db'>, request: OneRequest): Promise<K
 }
 
 function filterIn(request: FastifyRequest): DeliveryFilter {
-  const { status, channel, event } = queryOf(request)
+  const { status, channel, event, endpoint } = queryOf(request)
   return {
     status: Status.safeParse(status).data,
     channel: Channel.safeParse(channel).data,
     event: WebhookEventName.safeParse(event).data,
+    endpointId: endpoint,
   }
 }
 
@@ -55,8 +57,10 @@ function listPage(app: FastifyInstance, { services, cursors, show }: PageContext
     const { tenantId } = principalOf(request)
     const { cursor } = queryOf(request)
     const filter = filterIn(request)
-    const { status, channel, event } = filter
-    const boundTo = [tenantId, 'dashboard deliveries', status ?? null, channel ?? null, event ?? null]
+    const { status, channel, event, endpointId } = filter
+    const endpoints = await listEndpoints(services.db, tenantId)
+    const names = new Map(endpoints.map((endpoint) => [endpoint.endpointId, nameOfEndpoint(endpoint)]))
+    const boundTo = [tenantId, 'dashboard deliveries', status, channel, event, endpointId]
     const keyset = { after: cursors.read(boundTo, cursor), limit: pageSize }
     const { items: deliveries, next } = await listDeliveries(services.db, tenantId, filter, keyset)
     return show(reply, {
@@ -65,7 +69,8 @@ function listPage(app: FastifyInstance, { services, cursors, show }: PageContext
       content: (view) =>
         deliveriesView(view, {
           deliveries,
-          filter: { status, channel, event },
+          filter: { status, channel, event, endpoint: endpointId },
+          names,
           cursor,
           next: cursors.write(boundTo, next),
         }),
@@ -77,7 +82,7 @@ function onePage(app: FastifyInstance, { services, show }: PageContext): void {
   app.get('/deliveries/:id', auditedPage('delivery'), async (request: OneRequest, reply) => {
     const { tenantId, role } = principalOf(request)
     const delivery = await deliveryOf(services, request)
-    const { endpoint } = await findWebhook(services.db, tenantId)
+    const { endpoint } = await findWebhookEndpoint(services.db, tenantId, delivery.endpointId ?? '')
     const payload = delivery.channel === 'webhook' ? await shownPayload(services, delivery) : undefined
     return show(reply, {
       title: delivery.event,
@@ -86,7 +91,7 @@ function onePage(app: FastifyInstance, { services, show }: PageContext): void {
         deliveryView(view, {
           delivery,
           payload,
-          url: endpoint?.url,
+          endpoint,
           hasMailbox: services.mailing.mailbox !== undefined && may(role, 'manage_settings'),
           mayRedeliver: may(role, 'manage_connections'),
         }),

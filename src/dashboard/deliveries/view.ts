@@ -1,5 +1,6 @@
 import type { KnownDelivery } from '../../domain/deliveries/delivery.ts'
 import type { Attempt, Channel } from '../../domain/deliveries/events.ts'
+import type { WebhookEndpoint } from '../../domain/webhooks/endpoint.ts'
 import { WebhookEventName } from '../../domain/webhooks/events.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { copyable } from '../frame/copy.ts'
@@ -37,25 +38,34 @@ export function deliveryWords({ attempts }: Pick<KnownDelivery, 'attempts'>): st
 
 type Deliveries = {
   deliveries: readonly KnownDelivery[]
-  filter: { status: Status | undefined; channel: Channel | undefined; event: WebhookEventName | undefined }
+  filter: {
+    status: Status | undefined
+    channel: Channel | undefined
+    event: WebhookEventName | undefined
+    endpoint: string | undefined
+  }
+  /** What people call each webhook endpoint, by its id. */
+  names: ReadonlyMap<string, string>
   cursor: string | undefined
   next: string | null
 }
 
-export function deliveriesView(view: View, { deliveries, filter, cursor, next }: Deliveries): Html {
+export function deliveriesView(view: View, { deliveries, filter, names, cursor, next }: Deliveries): Html {
   const isFiltered = Object.values(filter).some((value) => value !== undefined)
   return html`<div>
     ${heading('Deliveries', 'Webhook and email deliveries, newest first. Failed deliveries are retried after 1, 5 and 30 minutes.')}
     ${filters('/dashboard/deliveries', 'deliveries', [
       select('channel', 'Channel', choicesOf('All channels', Object.entries(channelNames), filter.channel)),
       select('event', 'Event', choicesOf('All events', asNamed(WebhookEventName.options), filter.event)),
+      names.size > 1 &&
+        select('endpoint', 'Endpoint', choicesOf('All endpoints', [...names], filter.endpoint)),
       select('status', 'Status', choicesOf('Any status', asNamed(Object.keys(tones)), filter.status)),
     ])}
     <div id="deliveries">
       ${
         deliveries.length === 0
           ? noDeliveries(view, isFiltered)
-          : html`<div class="sheeted">${deliveriesTable(view, deliveries)}</div>`
+          : html`<div class="sheeted">${deliveriesTable(view, deliveries, names)}</div>`
       }
       ${pager('/dashboard/deliveries', { ...filter, cursor }, next)}
     </div>
@@ -67,11 +77,15 @@ const noDeliveries = (view: View, isFiltered: boolean): Html =>
     ? empty('No deliveries match these filters', 'Choose another channel, event or status.')
     : empty(
         'No deliveries yet',
-        'License events are delivered once a webhook is set up. License keys are emailed after sales.',
-        view.may('manage_connections') && html`<a href="/dashboard/settings/webhook">Set up webhook</a>`,
+        'License events are delivered once there is a webhook endpoint. License keys are emailed after sales.',
+        view.may('manage_connections') && html`<a href="/dashboard/webhooks/new">Add endpoint</a>`,
       )
 
-function deliveriesTable(view: View, deliveries: readonly KnownDelivery[]): Html {
+function deliveriesTable(
+  view: View,
+  deliveries: readonly KnownDelivery[],
+  names: ReadonlyMap<string, string>,
+): Html {
   return table({
     caption: 'Deliveries',
     columns: [
@@ -83,7 +97,7 @@ function deliveriesTable(view: View, deliveries: readonly KnownDelivery[]): Html
     ],
     rows: deliveries.map((delivery): Content[] => [
       html`<a href=${`/dashboard/deliveries/${delivery.deliveryId}`}><code>${delivery.event}</code></a>`,
-      channelNames[delivery.channel],
+      html`<span>${channelNames[delivery.channel]}${names.size > 1 && html`<span class="sub">${names.get(delivery.endpointId ?? '')}</span>`}</span>`,
       html`<span>${deliveryBadge(delivery)}<span class="sub">${deliveryWords(delivery)}</span></span>`,
       delivery.nextAttemptAt === null ? '–' : ago(delivery.nextAttemptAt, view.now),
       ago(delivery.scheduledAt, view.now),
@@ -95,14 +109,14 @@ type OneDelivery = {
   delivery: KnownDelivery
   /** The payload with the key masked; undefined for a mail. */
   payload: object | undefined
-  /** The current URL of the webhook. */
-  url: string | undefined
+  /** The webhook endpoint as it is now; undefined for a mail, and once it is deleted. */
+  endpoint: WebhookEndpoint | undefined
   hasMailbox: boolean
   mayRedeliver: boolean
 }
 
 export function deliveryView(view: View, one: OneDelivery): Html {
-  const { delivery, payload, url, mayRedeliver } = one
+  const { delivery, payload, endpoint, mayRedeliver } = one
   const { deliveryId, channel, event, licenseId, sequence, attempts, nextAttemptAt } = delivery
   return html`<div>
     ${heading(html`<code>${event}</code>`, copyable('delivery ID', deliveryId), mayRedeliver && redeliver(view, deliveryId))}
@@ -126,19 +140,21 @@ export function deliveryView(view: View, one: OneDelivery): Html {
     ${payload && section('Payload', html`<pre tabindex="0">${JSON.stringify(payload, null, 2)}</pre>`, 'As sent, with the key masked.')}
     ${
       payload &&
-      url !== undefined &&
+      endpoint &&
       section(
         'Test request',
-        html`<pre tabindex="0">${curlOf(url, JSON.stringify(payload))}</pre>`,
-        'Sends the same masked payload, signed with the current time. SECRET is the signing secret that was shown when the webhook was set up.',
+        html`<pre tabindex="0">${curlOf(endpoint.url, JSON.stringify(payload))}</pre>`,
+        'Sends the same masked payload, signed with the current time. SECRET is the signing secret that was shown when the endpoint was added.',
       )
     }
   </div>`
 }
 
-function receiver({ delivery, url, hasMailbox }: OneDelivery): Content {
-  if (delivery.channel === 'webhook')
-    return url === undefined ? 'no webhook is set up' : html`<code>${url}</code>`
+function receiver({ delivery, endpoint, hasMailbox }: OneDelivery): Content {
+  if (delivery.channel === 'webhook') {
+    if (!endpoint) return 'a webhook endpoint that was deleted'
+    return html`<code>${endpoint.url}</code>${endpoint.pausedAt !== null && html` ${badge('warn', 'paused')}`}`
+  }
   if (!hasMailbox || delivery.status !== 'delivered') return 'the customer, by email'
   return html`<a href=${`/dashboard/mailbox/${delivery.deliveryId}`}>the customer, by email</a>`
 }

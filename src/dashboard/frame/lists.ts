@@ -18,6 +18,7 @@ const Query = z.object({
   provider: one,
   channel: one,
   event: one,
+  endpoint: one,
   code: one,
   person: one,
   needs: one,

@@ -13,6 +13,7 @@ export type NavItem =
   | 'deliveries'
   | 'audit'
   | 'integrations'
+  | 'webhooks'
   | 'tokens'
   | 'members'
   | 'settings'
@@ -66,6 +67,7 @@ const groups: readonly NavGroup[] = [
     title: 'Set up',
     entries: [
       { item: 'integrations', label: 'Integrations', href: '/dashboard/integrations' },
+      { item: 'webhooks', label: 'Webhooks', href: '/dashboard/webhooks' },
       { item: 'tokens', label: 'API tokens', href: '/dashboard/tokens' },
       { item: 'members', label: 'Members', href: '/dashboard/members' },
       { item: 'settings', label: 'Settings', href: '/dashboard/settings' },

@@ -1,5 +1,6 @@
 import type { Decider } from '../decider.ts'
 import { Refusal } from '../refusal.ts'
+import { firstEndpointId } from '../webhooks/endpoint.ts'
 import type { WebhookEventName } from '../webhooks/events.ts'
 import type { Attempt, AttemptError, Channel, DeliveryEvent } from './events.ts'
 
@@ -9,6 +10,8 @@ export type KnownDelivery = {
   deliveryId: string
   tenantId: string
   channel: Channel
+  /** The webhook endpoint that it goes to; null for a mail. */
+  endpointId: string | null
   event: WebhookEventName
   licenseId: string
   licenseRevision: number
@@ -23,6 +26,8 @@ export type KnownDelivery = {
   endedAt: string | null
   /** Why it was abandoned; null while it is not. */
   abandonedFor: 'attempts_spent' | 'unwanted' | null
+  /** Every replay that made it due again, so that none does so twice. */
+  replayIds: readonly string[]
 }
 
 export type Delivery = { status: 'absent' } | KnownDelivery
@@ -45,6 +50,8 @@ export type DeliveryCommand =
       at: string
     }
   | { type: 'AskRedelivery'; at: string }
+  /** Makes a delivery due again for a replay, and schedules one that never was. */
+  | { type: 'AskReplay'; replayId: string; scheduled: Scheduled; at: string }
 
 type Scheduled = Extract<DeliveryEvent, { type: 'DeliveryScheduled' }>['data']
 
@@ -78,6 +85,7 @@ export function decideDelivery(delivery: Delivery, command: DeliveryCommand): De
     const { type: _, ...data } = command
     return delivery.status === 'absent' ? [{ type: 'DeliveryScheduled', data }] : []
   }
+  if (command.type === 'AskReplay') return replayed(delivery, command)
   if (delivery.status === 'absent') throw new Refusal('delivery_not_found')
   if (command.type === 'AskRedelivery') {
     const isDue = delivery.nextAttemptAt !== null && delivery.nextAttemptAt <= command.at
@@ -85,6 +93,16 @@ export function decideDelivery(delivery: Delivery, command: DeliveryCommand): De
   }
   if (delivery.status !== 'pending' || command.attempt !== delivery.attempts.length + 1) return []
   return attempted(delivery, command)
+}
+
+/** A delivery that is pending is on its way already. */
+function replayed(
+  delivery: Delivery,
+  { replayId, scheduled, at }: Extract<DeliveryCommand, { type: 'AskReplay' }>,
+): DeliveryEvent[] {
+  const asked = { type: 'ReplayAsked', data: { replayId, at } } as const
+  if (delivery.status === 'absent') return [{ type: 'DeliveryScheduled', data: scheduled }, asked]
+  return delivery.status === 'pending' || delivery.replayIds.includes(replayId) ? [] : [asked]
 }
 
 function attempted(
@@ -121,15 +139,16 @@ const keyKeptMs = 30 * 86_400_000
  * | succeeded                                     | no longer                             |
  * | abandoned                                     | for 30 days, or until its redelivery  |
  * | a mail that is unwanted or cannot be sent     | no longer                             |
+ * | to an endpoint that was removed for good      | no longer                             |
  *
  * @returns null for a pending delivery, and for one that no longer needs a key
  */
 export function keyKeptUntil(delivery: KnownDelivery): string | null {
-  const { event, status, channel, abandonedFor, endedAt } = delivery
+  const { event, status, endpointId, abandonedFor, endedAt } = delivery
   if (event !== 'license.created' || status !== 'abandoned' || endedAt === null) return null
-  // A webhook that was removed may be configured again. A mail stays unwanted: the product sends none, or the
-  // person was erased.
-  if (channel === 'mail' && abandonedFor === 'unwanted') return null
+  // The first endpoint may be configured again. Another one never is, and a mail stays unwanted: the product sends
+  // none, or the person was erased.
+  if (endpointId !== firstEndpointId && abandonedFor === 'unwanted') return null
   return new Date(Date.parse(endedAt) + keyKeptMs).toISOString()
 }
 
@@ -146,6 +165,7 @@ export function evolveDelivery(delivery: Delivery, event: DeliveryEvent): Delive
       nextAttemptAt: at,
       endedAt: null,
       abandonedFor: null,
+      replayIds: [],
     }
   }
   if (delivery.status === 'absent') return delivery
@@ -166,16 +186,24 @@ export function evolveDelivery(delivery: Delivery, event: DeliveryEvent): Delive
         abandonedFor: event.data.reason,
       }
     case 'RedeliveryAsked':
+      return dueAgain(delivery, event.data.at)
+    case 'ReplayAsked':
       return {
-        ...delivery,
-        status: 'pending',
-        attemptsInSchedule: 0,
-        nextAttemptAt: event.data.at,
-        endedAt: null,
-        abandonedFor: null,
+        ...dueAgain(delivery, event.data.at),
+        replayIds: [...delivery.replayIds, event.data.replayId],
       }
   }
 }
+
+/** With a full schedule of attempts that begins at a moment. */
+const dueAgain = (delivery: KnownDelivery, at: string): KnownDelivery => ({
+  ...delivery,
+  status: 'pending',
+  attemptsInSchedule: 0,
+  nextAttemptAt: at,
+  endedAt: null,
+  abandonedFor: null,
+})
 
 /** The rules of delivery streams. */
 export const deliveries: Decider<Delivery, DeliveryCommand, 'delivery'> = {

@@ -51,11 +51,16 @@ export const DeliveryEvent = z.discriminatedUnion('type', [
       deliveryId: z.string().min(1),
       tenantId: Slug,
       channel: Channel,
+      /** The webhook endpoint that it goes to; null for a mail. */
+      endpointId: z.string().min(1).nullable(),
       event: WebhookEventName,
       licenseId: z.string().min(1),
       /** The revision of the event in the license's stream, from which each attempt builds the content. */
       licenseRevision: z.int().nonnegative(),
-      /** 1, 2, 3… over the webhook deliveries of one license; null for a mail. */
+      /**
+       * 1, 2, 3… over the deliveries of one license to one endpoint; null for a mail, and for a replayed event from
+       * before the endpoint wanted it.
+       */
       sequence: z.int().positive().nullable(),
       at: Moment,
     }),
@@ -71,5 +76,9 @@ export const DeliveryEvent = z.discriminatedUnion('type', [
     }),
   }),
   z.object({ type: z.literal('RedeliveryAsked'), data: z.strictObject({ at: Moment }) }),
+  z.object({
+    type: z.literal('ReplayAsked'),
+    data: z.strictObject({ replayId: z.string().min(1), at: Moment }),
+  }),
 ])
 export type DeliveryEvent = z.infer<typeof DeliveryEvent>

@@ -23,6 +23,9 @@ const events = z.array(WebhookEventName).min(1)
 /** The operation that led to the event; also names the secret in the vault if the event brings a new one. */
 const operationId = z.string().min(1)
 const displaySecret = z.string().min(1)
+/** `first` is the endpoint that `/v1/webhook` sets. */
+const endpointId = z.string().min(1)
+const description = z.string().max(200)
 
 /** Everything a `webhook-<tenant>` stream may hold. A recorded shape is never edited: add a new type. */
 export const WebhookEvent = z.discriminatedUnion('type', [
@@ -41,6 +44,40 @@ export const WebhookEvent = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('WebhookRemoved'),
     data: z.strictObject({ operationId, at: Moment }),
+  }),
+  // The events above are about the first endpoint, those below about any.
+  z.object({
+    type: z.literal('WebhookEndpointAdded'),
+    data: z.strictObject({
+      tenantId: Slug,
+      operationId,
+      endpointId,
+      url,
+      events,
+      description,
+      displaySecret,
+      at: Moment,
+    }),
+  }),
+  z.object({
+    type: z.literal('WebhookEndpointChanged'),
+    data: z.strictObject({ operationId, endpointId, url, events, description, at: Moment }),
+  }),
+  z.object({
+    type: z.literal('WebhookEndpointPaused'),
+    data: z.strictObject({ operationId, endpointId, at: Moment }),
+  }),
+  z.object({
+    type: z.literal('WebhookEndpointResumed'),
+    data: z.strictObject({ operationId, endpointId, at: Moment }),
+  }),
+  z.object({
+    type: z.literal('WebhookEndpointSecretRotated'),
+    data: z.strictObject({ operationId, endpointId, displaySecret, formerValidUntil: Moment, at: Moment }),
+  }),
+  z.object({
+    type: z.literal('WebhookEndpointRemoved'),
+    data: z.strictObject({ operationId, endpointId, at: Moment }),
   }),
 ])
 export type WebhookEvent = z.infer<typeof WebhookEvent>

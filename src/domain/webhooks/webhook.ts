@@ -1,28 +1,28 @@
 import type { Decider } from '../decider.ts'
 import { sameJson } from '../equality.ts'
+import { Refusal } from '../refusal.ts'
+import {
+  firstEndpointId,
+  formerValidUntil,
+  mostEndpoints,
+  secretsOf,
+  type WebhookEndpoint,
+  type WebhookSecret,
+  withSecret,
+} from './endpoint.ts'
 import { type WebhookEvent, WebhookEventName } from './events.ts'
 
-/** A signing secret; it is sealed in the vault, under the id of the operation that created it. */
-export type WebhookSecret = { operationId: string; displaySecret: string }
-
-/** The URL that a tenant's license events are delivered to, and the secrets that sign them. */
-export type WebhookEndpoint = {
-  url: string
-  events: readonly WebhookEventName[]
-  secret: WebhookSecret
-  /** The previous secret, which also signs deliveries until `validUntil`. */
-  former: (WebhookSecret & { validUntil: string }) | null
-  updatedAt: string
-}
-
+/** The endpoints of a tenant. They share a stream, so that their number has a limit. */
 export type Webhook = {
   /** Undefined before the first settings. */
   tenantId: string | undefined
-  endpoint: WebhookEndpoint | null
+  /** The first endpoint, then the others in the order in which they were added. */
+  endpoints: readonly WebhookEndpoint[]
   /** Every operation that changed something, so that none is repeated after a crash. */
   operationIds: readonly string[]
 }
 
+/** Sets the first endpoint, as `PUT /v1/webhook` does. */
 export type SetWebhook = {
   type: 'SetWebhook'
   operationId: string
@@ -31,91 +31,224 @@ export type SetWebhook = {
   /** Undefined keeps the present ones, or selects all when there are none. */
   events: readonly WebhookEventName[] | undefined
   rotateSecret: boolean
-  /** The display form of the new secret, if {@link takesWebhookSecret}. */
+  /** The display form of the new secret, if {@link takesSecret}. */
   displaySecret: string
   at: string
 }
 
-export type WebhookCommand = SetWebhook | { type: 'RemoveWebhook'; operationId: string; at: string }
+export type WebhookCommand =
+  | SetWebhook
+  | { type: 'RemoveWebhook'; operationId: string; at: string }
+  | {
+      type: 'AddEndpoint'
+      operationId: string
+      tenantId: string
+      /** Its id, unless the tenant never had an endpoint: the very first is that of `/v1/webhook`. */
+      endpointId: string
+      url: string
+      events: readonly WebhookEventName[] | undefined
+      description: string
+      displaySecret: string
+      at: string
+    }
+  | {
+      type: 'ChangeEndpoint'
+      operationId: string
+      endpointId: string
+      /** Undefined keeps what there is. */
+      url?: string | undefined
+      events?: readonly WebhookEventName[] | undefined
+      description?: string | undefined
+      paused?: boolean | undefined
+      at: string
+    }
+  | {
+      type: 'RotateEndpointSecret'
+      operationId: string
+      endpointId: string
+      displaySecret: string
+      at: string
+    }
+  | { type: 'RemoveEndpoint'; operationId: string; endpointId: string; at: string }
 
-export const noWebhook: Webhook = { tenantId: undefined, endpoint: null, operationIds: [] }
+type OfFirst = Extract<WebhookCommand, { type: 'SetWebhook' | 'RemoveWebhook' }>
 
-/** How long a secret stays valid beside its successor. */
-const overlapMs = 86_400_000
+export const noWebhook: Webhook = { tenantId: undefined, endpoints: [], operationIds: [] }
 
-/** Whether the command would use a new secret; otherwise none needs to be generated. */
+export const findEndpoint = ({ endpoints }: Webhook, endpointId: string): WebhookEndpoint | undefined =>
+  endpoints.find((endpoint) => endpoint.endpointId === endpointId)
+
+/** The endpoint of `/v1/webhook`; null without one. */
+export const firstEndpoint = (webhook: Webhook): WebhookEndpoint | null =>
+  findEndpoint(webhook, firstEndpointId) ?? null
+
+/** Whether `SetWebhook` would use a new secret; otherwise none needs to be generated. */
 export function takesWebhookSecret(
   webhook: Webhook,
   { operationId, rotateSecret }: Pick<SetWebhook, 'operationId' | 'rotateSecret'>,
 ): boolean {
-  return !webhook.operationIds.includes(operationId) && (webhook.endpoint === null || rotateSecret)
+  return !webhook.operationIds.includes(operationId) && (firstEndpoint(webhook) === null || rotateSecret)
 }
 
-/** Settings that are already recorded and a repeated operation change nothing. Never refuses. */
+/**
+ * Settings that are already recorded and a repeated operation change nothing.
+ * @throws Refusal `webhook_endpoint_not_found`, `webhook_endpoint_limit`
+ */
 export function decideWebhook(webhook: Webhook, command: WebhookCommand): WebhookEvent[] {
   const { operationId, at } = command
-  const { endpoint } = webhook
   if (webhook.operationIds.includes(operationId)) return []
+  switch (command.type) {
+    case 'SetWebhook':
+    case 'RemoveWebhook':
+      return decideFirst(webhook, command)
+    case 'AddEndpoint':
+      return added(webhook, command)
+    case 'ChangeEndpoint':
+      return changed(requireEndpoint(webhook, command.endpointId), command)
+    case 'RotateEndpointSecret': {
+      const { endpointId, displaySecret } = command
+      requireEndpoint(webhook, endpointId)
+      const data = { operationId, endpointId, displaySecret, formerValidUntil: formerValidUntil(at), at }
+      return [{ type: 'WebhookEndpointSecretRotated', data }]
+    }
+    case 'RemoveEndpoint': {
+      const { endpointId } = command
+      requireEndpoint(webhook, endpointId)
+      return [{ type: 'WebhookEndpointRemoved', data: { operationId, endpointId, at } }]
+    }
+  }
+}
+
+function decideFirst(webhook: Webhook, command: OfFirst): WebhookEvent[] {
+  const { operationId, at } = command
+  const endpoint = firstEndpoint(webhook)
   if (command.type === 'RemoveWebhook') {
     return endpoint === null ? [] : [{ type: 'WebhookRemoved', data: { operationId, at } }]
   }
   const { tenantId, url, displaySecret, rotateSecret } = command
-  const asked = command.events ?? endpoint?.events ?? WebhookEventName.options
-  // The set in one canonical order.
-  const events = WebhookEventName.options.filter((name) => asked.includes(name))
+  const events = inOrder(command.events ?? endpoint?.events)
   if (endpoint === null) {
-    const data = { tenantId, operationId, url, events, displaySecret, at }
-    return [{ type: 'WebhookConfigured', data }]
+    refuseTooMany(webhook)
+    return [{ type: 'WebhookConfigured', data: { tenantId, operationId, url, events, displaySecret, at } }]
   }
   const decided: WebhookEvent[] = []
   if (url !== endpoint.url || !sameJson(events, endpoint.events)) {
     decided.push({ type: 'WebhookChanged', data: { operationId, url, events, at } })
   }
   if (rotateSecret) {
-    const formerValidUntil = new Date(Date.parse(at) + overlapMs).toISOString()
-    const data = { operationId, displaySecret, formerValidUntil, at }
+    const data = { operationId, displaySecret, formerValidUntil: formerValidUntil(at), at }
     decided.push({ type: 'WebhookSecretRotated', data })
   }
   return decided
 }
 
-/** The secrets that sign a delivery at a moment, the newest first; none without an endpoint. */
-export function secretsAt({ endpoint }: Webhook, now: string): WebhookSecret[] {
-  return endpoint === null ? [] : secretsOf(endpoint, now)
+function added(webhook: Webhook, command: Extract<WebhookCommand, { type: 'AddEndpoint' }>): WebhookEvent[] {
+  const { type: _, ...asked } = command
+  refuseTooMany(webhook)
+  const endpointId = webhook.tenantId === undefined ? firstEndpointId : asked.endpointId
+  return [{ type: 'WebhookEndpointAdded', data: { ...asked, endpointId, events: inOrder(asked.events) } }]
 }
 
-/** As {@link secretsAt}, for an endpoint that exists. */
-export function secretsOf({ secret, former }: WebhookEndpoint, now: string): WebhookSecret[] {
-  if (former === null || former.validUntil <= now) return [secret]
-  const { validUntil: _, ...overlapping } = former
-  return [secret, overlapping]
+function changed(
+  endpoint: WebhookEndpoint,
+  command: Extract<WebhookCommand, { type: 'ChangeEndpoint' }>,
+): WebhookEvent[] {
+  const { operationId, endpointId, at, url = endpoint.url, description = endpoint.description } = command
+  const events = inOrder(command.events ?? endpoint.events)
+  const { pausedAt } = endpoint
+  const isPaused = pausedAt !== null
+  const paused = command.paused ?? isPaused
+  const decided: WebhookEvent[] = []
+  if (!sameJson([url, description, events], [endpoint.url, endpoint.description, endpoint.events])) {
+    const data = { operationId, endpointId, url, events, description, at }
+    decided.push({ type: 'WebhookEndpointChanged', data })
+  }
+  if (paused !== isPaused) {
+    const type = paused ? 'WebhookEndpointPaused' : 'WebhookEndpointResumed'
+    decided.push({ type, data: { operationId, endpointId, at } })
+  }
+  return decided
 }
+
+/** The set of events in one canonical order; all of them when none are named. */
+const inOrder = (asked: readonly WebhookEventName[] = WebhookEventName.options): WebhookEventName[] =>
+  WebhookEventName.options.filter((name) => asked.includes(name))
+
+function requireEndpoint(webhook: Webhook, endpointId: string): WebhookEndpoint {
+  const endpoint = findEndpoint(webhook, endpointId)
+  if (!endpoint) throw new Refusal('webhook_endpoint_not_found')
+  return endpoint
+}
+
+function refuseTooMany({ endpoints }: Webhook): void {
+  if (endpoints.length >= mostEndpoints) throw new Refusal('webhook_endpoint_limit')
+}
+
+/** The secrets that sign the deliveries to any endpoint at a moment. */
+export const secretsAt = ({ endpoints }: Webhook, now: string): WebhookSecret[] =>
+  endpoints.flatMap((endpoint) => secretsOf(endpoint, now))
 
 /** Never refuses: what is recorded has happened. */
 export function evolveWebhook(webhook: Webhook, event: WebhookEvent): Webhook {
-  const { operationId, at } = event.data
+  const { operationId } = event.data
   const operationIds = [...new Set([...webhook.operationIds, operationId])]
-  const changed = { ...webhook, operationIds }
-  if (event.type === 'WebhookConfigured') {
-    const { tenantId, url, events, displaySecret } = event.data
-    const secret = { operationId, displaySecret }
-    return { ...changed, tenantId, endpoint: { url, events, secret, former: null, updatedAt: at } }
+  const now = { ...webhook, operationIds }
+  if (event.type === 'WebhookConfigured' || event.type === 'WebhookEndpointAdded') return withNew(now, event)
+  const endpointId = 'endpointId' in event.data ? event.data.endpointId : firstEndpointId
+  const isOther = (endpoint: WebhookEndpoint) => endpoint.endpointId !== endpointId
+  if (event.type === 'WebhookRemoved' || event.type === 'WebhookEndpointRemoved') {
+    return { ...now, endpoints: webhook.endpoints.filter(isOther) }
   }
-  const { endpoint } = webhook
-  if (endpoint === null) return changed
+  const endpoints = webhook.endpoints.map((endpoint) =>
+    isOther(endpoint) ? endpoint : evolveEndpoint(endpoint, event),
+  )
+  return { ...now, endpoints }
+}
+
+type Beginning = Extract<WebhookEvent, { type: 'WebhookConfigured' | 'WebhookEndpointAdded' }>
+type Change = Exclude<
+  WebhookEvent,
+  Beginning | { type: 'WebhookRemoved' } | { type: 'WebhookEndpointRemoved' }
+>
+
+function withNew(webhook: Webhook, { type, data }: Beginning): Webhook {
+  const { tenantId, operationId, url, events, displaySecret, at } = data
+  const endpoint: WebhookEndpoint = {
+    endpointId: type === 'WebhookConfigured' ? firstEndpointId : data.endpointId,
+    url,
+    events,
+    description: type === 'WebhookConfigured' ? '' : data.description,
+    pausedAt: null,
+    secret: { operationId, displaySecret },
+    former: null,
+    createdAt: at,
+    updatedAt: at,
+  }
+  const others = webhook.endpoints.filter(({ endpointId }) => endpointId !== endpoint.endpointId)
+  const isFirst = endpoint.endpointId === firstEndpointId
+  return { ...webhook, tenantId, endpoints: isFirst ? [endpoint, ...others] : [...others, endpoint] }
+}
+
+function evolveEndpoint(endpoint: WebhookEndpoint, event: Change): WebhookEndpoint {
+  const { operationId, at } = event.data
   switch (event.type) {
     case 'WebhookChanged': {
       const { url, events } = event.data
-      return { ...changed, endpoint: { ...endpoint, url, events, updatedAt: at } }
+      return { ...endpoint, url, events, updatedAt: at }
     }
-    case 'WebhookSecretRotated': {
-      const { displaySecret, formerValidUntil } = event.data
-      const former = { ...endpoint.secret, validUntil: formerValidUntil }
-      const secret = { operationId, displaySecret }
-      return { ...changed, endpoint: { ...endpoint, secret, former, updatedAt: at } }
+    case 'WebhookEndpointChanged': {
+      const { url, events, description } = event.data
+      return { ...endpoint, url, events, description, updatedAt: at }
     }
-    case 'WebhookRemoved':
-      return { ...changed, endpoint: null }
+    case 'WebhookEndpointPaused':
+      return { ...endpoint, pausedAt: at, updatedAt: at }
+    case 'WebhookEndpointResumed':
+      return { ...endpoint, pausedAt: null, updatedAt: at }
+    case 'WebhookSecretRotated':
+    case 'WebhookEndpointSecretRotated': {
+      const { displaySecret, formerValidUntil: validUntil } = event.data
+      return withSecret(endpoint, { operationId, displaySecret }, { validUntil, at })
+    }
   }
 }
 

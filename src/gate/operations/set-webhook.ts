@@ -2,19 +2,22 @@ import { z } from 'zod'
 import { findWebhook } from '../../../projections/webhooks/queries.ts'
 import { removeWebhook, setWebhook as set, type WebhookSet } from '../../commands/webhooks.ts'
 import { Refusal, type RefusalCode } from '../../domain/refusal.ts'
+import type { WebhookEndpoint } from '../../domain/webhooks/endpoint.ts'
 import { WebhookEventName } from '../../domain/webhooks/events.ts'
-import type { WebhookEndpoint } from '../../domain/webhooks/webhook.ts'
+import type { Ports } from '../../ports.ts'
 import type { TargetFault } from '../../webhooks/targets.ts'
 import { type Description, gatedOperation } from '../operation.ts'
 
+export const webhookUrl = z
+  .string()
+  .max(2048)
+  .regex(/^\S+$/, 'must be a URL without white space')
+  .refine((value) => !/\p{C}/u.test(value), 'must be a URL without invisible characters')
+  .refine((value) => URL.canParse(value), 'must be a URL')
+
 const settings = z
   .strictObject({
-    url: z
-      .string()
-      .max(2048)
-      .regex(/^\S+$/, 'must be a URL without white space')
-      .refine((value) => !/\p{C}/u.test(value), 'must be a URL without invisible characters')
-      .refine((value) => URL.canParse(value), 'must be a URL')
+    url: webhookUrl
       .nullable()
       .meta({ description: 'An https URL with a public address; null removes the webhook' }),
     events: z
@@ -43,8 +46,7 @@ export const setWebhook = gatedOperation({
       if (body.events !== undefined || body.rotateSecret) throw new Refusal('webhook_without_url')
       return
     }
-    const fault = await services.checkTarget(new URL(body.url))
-    if (fault !== undefined) throw new Refusal(refusedAs[fault])
+    await refuseBadTarget(services, body.url)
   },
   async describe(services, tenantId, { body }) {
     const { endpoint, revision } = await findWebhook(services.db, tenantId)
@@ -58,6 +60,12 @@ export const setWebhook = gatedOperation({
   },
 })
 
+/** @throws Refusal when no license event may be sent to the URL */
+export async function refuseBadTarget({ checkTarget }: Ports<'checkTarget'>, url: string): Promise<void> {
+  const fault = await checkTarget(new URL(url))
+  if (fault !== undefined) throw new Refusal(refusedAs[fault])
+}
+
 const refusedAs: Record<TargetFault, RefusalCode> = {
   'not https': 'webhook_target_not_https',
   credentials: 'webhook_target_has_credentials',
@@ -65,7 +73,7 @@ const refusedAs: Record<TargetFault, RefusalCode> = {
 }
 
 /** The host and port of the actual connection: a name that is not ASCII is in punycode. */
-const hostIn = (url: string): string => new URL(url).host
+export const hostIn = (url: string): string => new URL(url).host
 
 function wordsFor(
   { url, events, rotateSecret = false }: Settings,

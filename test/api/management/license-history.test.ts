@@ -168,7 +168,13 @@ test('a sold license has its sale, and its deliveries', async () => {
   await shop.tell(sold())
   const [sale] = await shop.sales()
   const licenseId = sale?.licenseId ?? ''
-  const delivery = { channel: 'webhook', event: 'license.created', licenseRevision: 0, sequence: 1 } as const
+  const delivery = {
+    channel: 'webhook',
+    endpointId: 'first',
+    event: 'license.created',
+    licenseRevision: 0,
+    sequence: 1,
+  } as const
   await scheduleDelivery(api.ledger.services, { tenantId: shop.tenantId, licenseId, ...delivery }, origin)
   await shop.tell(refunded('re_1'))
   const { body } = await send('GET', `/v1/licenses/${licenseId}/history?order=oldest`, undefined, shop.token)

@@ -24,6 +24,7 @@ const facts = {
   deliveryId: 'whd_1',
   tenantId: 'acme',
   channel: 'webhook',
+  endpointId: 'first',
   event: 'license.revoked',
   licenseId: 'lic_1',
   licenseRevision: 3,
@@ -146,7 +147,7 @@ describe('the key that a delivery carries is kept', () => {
     return keyKeptUntil(delivery)
   }
   const created = { channel: 'webhook', event: 'license.created' } as const
-  const mail = { channel: 'mail', event: 'license.created' } as const
+  const mail = { channel: 'mail', endpointId: null, event: 'license.created' } as const
 
   test.each<[string, DeliveryEvent[], string | null, string | null]>([
     ['while it waits', four.slice(0, 1), null, null],

@@ -15,7 +15,16 @@ const path = '/v1/licenses/:id/evidence'
 export function evidenceRoutes(
   app: ZodApp,
   services: Ports<
-    'db' | 'execute' | 'ledger' | 'newId' | 'now' | 'randomBytes' | 'secrets' | 'signer' | 'subjects'
+    | 'db'
+    | 'deriveId'
+    | 'execute'
+    | 'ledger'
+    | 'newId'
+    | 'now'
+    | 'randomBytes'
+    | 'secrets'
+    | 'signer'
+    | 'subjects'
   >,
 ): void {
   refuseAllButGet(app, path)

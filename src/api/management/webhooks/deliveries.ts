@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { findDelivery, listDeliveries } from '../../../../projections/deliveries/queries.ts'
-import { askRedelivery } from '../../../commands/deliveries/deliveries.ts'
+import { askRedelivery, eventIdOf } from '../../../commands/deliveries/deliveries.ts'
 import { isId } from '../../../credentials/id.ts'
 import type { KnownDelivery } from '../../../domain/deliveries/delivery.ts'
 import { AttemptError } from '../../../domain/deliveries/events.ts'
+import { firstEndpointId } from '../../../domain/webhooks/endpoint.ts'
 import { WebhookEventName } from '../../../domain/webhooks/events.ts'
 import { callerIn } from '../../../http/authenticate.ts'
 import type { Cursors } from '../../../http/cursor.ts'
@@ -30,9 +31,17 @@ const attemptOut = z.object({
 const deliveryOut = z
   .object({
     id: z.string().meta({ example: 'whd_06f5w3k8hx7vq2m4n9t1r0s5zc' }),
+    endpointId: z.string().meta({ description: 'The webhook endpoint that gets it', example: 'first' }),
+    eventId: z.string().meta({
+      description: '`id` of the payload; the same for every endpoint',
+      example: 'whd_06f5w3k8hx7vq2m4n9t1r0s5zc',
+    }),
     event: WebhookEventName,
     licenseId: z.string(),
-    sequence: z.int().nullable().meta({ description: '1, 2, 3… within the license' }),
+    sequence: z.int().nullable().meta({
+      description:
+        '1, 2, 3… within the license; null for a replayed event from before the endpoint wanted it',
+    }),
     status: Status,
     attempts: z.array(attemptOut),
     nextAttemptAt: momentOut.nullable().meta({ description: 'null when no attempt will follow' }),
@@ -53,7 +62,7 @@ const onlyId = z.strictObject({ id: z.string() })
 
 export function deliveryRoutes(
   app: ZodApp,
-  services: Ports<'db' | 'execute' | 'now' | 'subjects'>,
+  services: Ports<'db' | 'deriveId' | 'execute' | 'now' | 'subjects'>,
   cursors: Cursors,
 ): void {
   listRoute(app, services, cursors)
@@ -61,7 +70,7 @@ export function deliveryRoutes(
   redeliverRoute(app, services)
 }
 
-function listRoute(app: ZodApp, services: Ports<'db'>, cursors: Cursors): void {
+function listRoute(app: ZodApp, services: Ports<'db' | 'deriveId'>, cursors: Cursors): void {
   app.get(
     '/v1/webhook/deliveries',
     {
@@ -69,11 +78,12 @@ function listRoute(app: ZodApp, services: Ports<'db'>, cursors: Cursors): void {
       schema: {
         operationId: 'listDeliveries',
         tags: ['Webhook'],
-        summary: 'List deliveries to the webhook with all attempts, newest first',
+        summary: 'List deliveries to the webhook endpoints with all attempts, newest first',
         querystring: z.strictObject({
           ...pageQuery,
           status: Status.optional(),
           event: WebhookEventName.optional(),
+          endpoint: text(100).optional().meta({ description: 'The id of a webhook endpoint' }),
           license: text(100).optional().meta({ description: 'The id of a license' }),
         }),
         response: { 200: answer('A page of deliveries', pageOf(deliveryOut)), ...errors(400, 403) },
@@ -81,20 +91,20 @@ function listRoute(app: ZodApp, services: Ports<'db'>, cursors: Cursors): void {
     },
     async (request) => {
       const { tenantId } = callerIn(request)
-      const { status, event, license: licenseId } = request.query
+      const { status, event, endpoint: endpointId, license: licenseId } = request.query
+      const filter = { channel: 'webhook', status, event, endpointId, licenseId } as const
       return answerPage(
         cursors,
-        [tenantId, 'deliveries', status, event, licenseId],
+        [tenantId, 'deliveries', status, event, licenseId, endpointId],
         request.query,
-        (keyset) =>
-          listDeliveries(services.db, tenantId, { channel: 'webhook', status, event, licenseId }, keyset),
-        (rows) => rows.map(view),
+        (keyset) => listDeliveries(services.db, tenantId, filter, keyset),
+        (rows) => rows.map((delivery) => view(services, delivery)),
       )
     },
   )
 }
 
-function readRoute(app: ZodApp, services: Ports<'db' | 'subjects'>): void {
+function readRoute(app: ZodApp, services: Ports<'db' | 'deriveId' | 'subjects'>): void {
   app.get(
     '/v1/webhook/deliveries/:id',
     {
@@ -110,12 +120,12 @@ function readRoute(app: ZodApp, services: Ports<'db' | 'subjects'>): void {
     async (request) => {
       const { tenantId } = callerIn(request)
       const delivery = await requireDelivery(services, tenantId, request.params.id)
-      return { delivery: { ...view(delivery), payload: await shownPayload(services, delivery) } }
+      return { delivery: { ...view(services, delivery), payload: await shownPayload(services, delivery) } }
     },
   )
 }
 
-function redeliverRoute(app: ZodApp, services: Ports<'db' | 'execute' | 'now'>): void {
+function redeliverRoute(app: ZodApp, services: Ports<'db' | 'deriveId' | 'execute' | 'now'>): void {
   app.post(
     '/v1/webhook/deliveries/:id/redeliver',
     {
@@ -135,7 +145,7 @@ function redeliverRoute(app: ZodApp, services: Ports<'db' | 'execute' | 'now'>):
       const { tenantId } = callerIn(request)
       const { deliveryId } = await requireDelivery(services, tenantId, request.params.id)
       const delivery = await askRedelivery(services, tenantId, deliveryId, runOriginOf(request))
-      return reply.code(202).send({ delivery: view(delivery) })
+      return reply.code(202).send({ delivery: view(services, delivery) })
     },
   )
 }
@@ -147,10 +157,12 @@ async function requireDelivery(services: Ports<'db'>, tenantId: string, id: stri
   return entry.delivery
 }
 
-function view(delivery: KnownDelivery): z.infer<typeof deliveryOut> {
+function view(services: Ports<'deriveId'>, delivery: KnownDelivery): z.infer<typeof deliveryOut> {
   const { deliveryId: id, event, licenseId, sequence, status, attempts, nextAttemptAt, endedAt } = delivery
   return {
     id,
+    endpointId: delivery.endpointId ?? firstEndpointId,
+    eventId: eventIdOf(services, delivery),
     event,
     licenseId,
     sequence,

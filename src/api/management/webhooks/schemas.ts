@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import type { WebhookEndpoint } from '../../../domain/webhooks/endpoint.ts'
 import { WebhookEventName } from '../../../domain/webhooks/events.ts'
-import type { WebhookEndpoint } from '../../../domain/webhooks/webhook.ts'
 import { momentOut } from '../../../http/schemas.ts'
 
 /** The version of the payloads, sent in each of them. Within a version only new fields are added. */
@@ -25,6 +25,60 @@ export const webhookSetOut = webhookOut.extend({
     description: 'The signing secret if it is new; shown only in this response',
   }),
 })
+
+export const endpointOut = z
+  .object({
+    id: z.string().meta({ description: '`first` is the endpoint of `/v1/webhook`', example: 'first' }),
+    url: z.string(),
+    description: z.string().meta({ example: 'Fulfillment' }),
+    events: z.array(WebhookEventName),
+    paused: z.boolean().meta({ description: 'While true, its deliveries wait' }),
+    pausedAt: momentOut.nullable(),
+    secret: z.string().meta({ description: 'The signing secret, masked', example: 'whsec_…9fQw' }),
+    formerSecretValidUntil: momentOut
+      .nullable()
+      .meta({ description: 'Until when the former secret also signs, after a rotation' }),
+    version: z.string().meta({ description: 'The version of the payloads', example: payloadVersion }),
+    createdAt: momentOut,
+    updatedAt: momentOut,
+  })
+  .meta({ id: 'WebhookEndpoint' })
+
+export const oneEndpointOut = z.object({ endpoint: endpointOut })
+
+export const endpointSetOut = oneEndpointOut.extend({
+  secret: z.string().optional().meta({
+    description: 'The signing secret if it is new; shown only in this response',
+  }),
+})
+
+/** The public form of an endpoint at a moment. */
+export function endpointView(endpoint: WebhookEndpoint, now: string): z.infer<typeof endpointOut> {
+  const {
+    endpointId: id,
+    url,
+    description,
+    events,
+    pausedAt,
+    secret,
+    former,
+    createdAt,
+    updatedAt,
+  } = endpoint
+  return {
+    id,
+    url,
+    description,
+    events: [...events],
+    paused: pausedAt !== null,
+    pausedAt,
+    secret: secret.displaySecret,
+    formerSecretValidUntil: former !== null && former.validUntil > now ? former.validUntil : null,
+    version: payloadVersion,
+    createdAt,
+    updatedAt,
+  }
+}
 
 /** The public form of the webhook settings. */
 export function webhookView(endpoint: WebhookEndpoint | null): z.infer<typeof webhookOut> {

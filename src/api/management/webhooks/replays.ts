@@ -1,0 +1,212 @@
+import { z } from 'zod'
+import {
+  countReplayed,
+  findReplay,
+  listReplays,
+  type ReplayedDeliveries,
+} from '../../../../projections/replays/queries.ts'
+import { changeReplay, requestReplay } from '../../../commands/replays.ts'
+import { idOfMade } from '../../../credentials/id.ts'
+import { Refusal } from '../../../domain/refusal.ts'
+import { ReplayOnly } from '../../../domain/replays/events.ts'
+import type { KnownReplay } from '../../../domain/replays/replay.ts'
+import { WebhookEventName } from '../../../domain/webhooks/events.ts'
+import { callerIn } from '../../../http/authenticate.ts'
+import type { Cursors } from '../../../http/cursor.ts'
+import { runOriginOf } from '../../../http/idempotency.ts'
+import { answer, errors, inUtc, momentIn, momentOut, pageOf, pageQuery, text } from '../../../http/schemas.ts'
+import type { ZodApp } from '../../../http/zod-app.ts'
+import type { Ports } from '../../../ports.ts'
+import { answerPage } from '../page.ts'
+
+type ReplayPorts = Ports<'db' | 'execute' | 'now'>
+
+const path = '/v1/webhook/replays'
+
+const replayIn = z
+  .strictObject({
+    from: momentIn.meta({ description: 'The first moment of the range, by the time of the event' }),
+    to: momentIn.optional().meta({ description: 'The moment after the range; now when absent' }),
+    events: z
+      .array(WebhookEventName)
+      .min(1)
+      .max(100)
+      .optional()
+      .meta({ description: 'Only these, of those that the endpoint wants' }),
+    endpoint: text(100).optional().meta({
+      description: 'The id of a webhook endpoint; needed when there is more than one',
+      example: 'first',
+    }),
+    only: ReplayOnly.default('failed').meta({
+      description:
+        '`failed`: deliveries that were abandoned. `all`: every event of the range, also what was delivered, and what ' +
+        'the endpoint did not get since it was added or wanted the event later',
+    }),
+  })
+  .refine(({ from, to }) => to === undefined || Date.parse(from) < Date.parse(to), {
+    path: ['to'],
+    message: 'must be after from',
+  })
+  .meta({ example: { from: '2026-11-21T00:00:00.000Z', to: '2026-11-22T00:00:00.000Z', only: 'failed' } })
+
+const replayOut = z
+  .object({
+    id: z.string().meta({ example: 'whr_06f5w3k8hx7vq2m4n9t1r0s5zc' }),
+    status: z.enum(['running', 'paused', 'finished', 'canceled']),
+    endpointId: z.string(),
+    from: momentOut,
+    to: momentOut,
+    events: z.array(WebhookEventName),
+    only: ReplayOnly,
+    progress: z.object({
+      total: z.int().meta({ description: 'How many deliveries were in the range when it was requested' }),
+      started: z.int().meta({ description: 'How many were made due again so far' }),
+      delivered: z.int(),
+      pending: z.int(),
+      failed: z.int().meta({ description: 'Of those made due again, how many were abandoned' }),
+    }),
+    canceledFor: z.enum(['requested', 'endpoint_removed']).nullable(),
+    createdAt: momentOut,
+    endedAt: momentOut.nullable().meta({ description: 'null while it runs or is paused' }),
+  })
+  .meta({ id: 'WebhookReplay' })
+const oneReplay = z.object({ replay: replayOut })
+const params = z.strictObject({ id: z.string() })
+
+/** Replays of webhook deliveries by a range of time. */
+export function webhookReplayRoutes(app: ZodApp, services: ReplayPorts, cursors: Cursors): void {
+  requestRoute(app, services)
+  readRoutes(app, services, cursors)
+  for (const what of ['pause', 'resume', 'cancel'] as const) changeRoute(app, services, what)
+}
+
+function requestRoute(app: ZodApp, services: ReplayPorts): void {
+  app.post(
+    path,
+    {
+      config: { scope: 'integrations:write' },
+      schema: {
+        operationId: 'createWebhookReplay',
+        tags: ['Webhook'],
+        summary: 'Deliver the events of a range again',
+        description:
+          'The events keep their ids, so that a receiver can drop duplicates. A replay starts more deliveries only while ' +
+          'fewer than 16 to the endpoint are pending, so that new events are not delayed. A `license.created` whose key is ' +
+          'no longer stored is sent with `key: null`.',
+        body: replayIn,
+        response: { 202: answer('The replay, which is running', oneReplay), ...errors(400, 403, 404, 422) },
+      },
+    },
+    async (request, reply) => {
+      const { tenantId } = callerIn(request)
+      const { from, to, events, endpoint: endpointId, only } = request.body
+      const asked = { from: inUtc(from), to: to && inUtc(to), events, endpointId, only }
+      const origin = runOriginOf(request)
+      // Requests with one Idempotency-Key share this id.
+      const replayId = idOfMade('whr', origin.correlationId ?? request.id)
+      const replay = await requestReplay(services, tenantId, asked, replayId, origin)
+      return reply.code(202).send({ replay: await view(services, replay) })
+    },
+  )
+}
+
+function readRoutes(app: ZodApp, services: Ports<'db'>, cursors: Cursors): void {
+  app.get(
+    path,
+    {
+      config: { scope: 'integrations:read' },
+      schema: {
+        operationId: 'listWebhookReplays',
+        tags: ['Webhook'],
+        summary: 'List replays with their progress, newest first',
+        querystring: z.strictObject(pageQuery),
+        response: { 200: answer('A page of replays', pageOf(replayOut)), ...errors(400, 403) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      return answerPage(
+        cursors,
+        [tenantId, 'replays'],
+        request.query,
+        (keyset) => listReplays(services.db, tenantId, keyset),
+        (replays) => views(services, replays),
+      )
+    },
+  )
+  app.get(
+    `${path}/:id`,
+    {
+      config: { scope: 'integrations:read' },
+      schema: {
+        operationId: 'getWebhookReplay',
+        tags: ['Webhook'],
+        summary: 'Read a replay and its progress',
+        params,
+        response: { 200: answer('The replay', oneReplay), ...errors(400, 403, 404) },
+      },
+    },
+    async (request) => {
+      const replay = await findReplay(services.db, callerIn(request).tenantId, request.params.id)
+      if (!replay) throw new Refusal('webhook_replay_not_found')
+      return { replay: await view(services, replay) }
+    },
+  )
+}
+
+const summaries = {
+  pause: 'Pause a replay; what it made due again is still delivered',
+  resume: 'Resume a paused replay',
+  cancel: 'Cancel a replay; what it made due again is still delivered',
+}
+
+function changeRoute(app: ZodApp, services: ReplayPorts, what: keyof typeof summaries): void {
+  app.post(
+    `${path}/:id/${what}`,
+    {
+      config: { scope: 'integrations:write' },
+      schema: {
+        operationId: `${what}WebhookReplay`,
+        tags: ['Webhook'],
+        summary: summaries[what],
+        params,
+        response: { 200: answer('The replay', oneReplay), ...errors(400, 403, 404, 409) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const replay = await changeReplay(services, tenantId, request.params.id, what, runOriginOf(request))
+      return { replay: await view(services, replay) }
+    },
+  )
+}
+
+async function views(services: Ports<'db'>, replays: readonly KnownReplay[]) {
+  const counts = await countReplayed(
+    services.db,
+    replays.map(({ replayId }) => replayId),
+  )
+  return replays.map((replay) => viewOf(replay, counts.get(replay.replayId)))
+}
+
+const view = async (services: Ports<'db'>, replay: KnownReplay): Promise<z.infer<typeof replayOut>> =>
+  viewOf(replay, (await countReplayed(services.db, [replay.replayId])).get(replay.replayId))
+
+const none: ReplayedDeliveries = { delivered: 0, pending: 0, failed: 0 }
+
+function viewOf(replay: KnownReplay, counts = none): z.infer<typeof replayOut> {
+  const { replayId: id, status, endpointId, from, to, events, only, total, done, canceledFor } = replay
+  return {
+    id,
+    status,
+    endpointId,
+    from,
+    to,
+    events: [...events],
+    only,
+    progress: { total, started: done, ...counts },
+    canceledFor,
+    createdAt: replay.requestedAt,
+    endedAt: replay.endedAt,
+  }
+}

@@ -1,0 +1,137 @@
+import { findPublicEvent } from '../../projections/deliveries/public-events.ts'
+import { countPendingOf, countReplayable, listReplayable } from '../../projections/deliveries/replayable.ts'
+import { findReplay } from '../../projections/replays/queries.ts'
+import { findWebhookEndpoint, listEndpoints } from '../../projections/webhooks/queries.ts'
+import { Refusal } from '../domain/refusal.ts'
+import type { ReplayOnly } from '../domain/replays/events.ts'
+import { type KnownReplay, type ReplayCommand, replays } from '../domain/replays/replay.ts'
+import { WebhookEventName } from '../domain/webhooks/events.ts'
+import type { Ports } from '../ports.ts'
+import { replayDelivery } from './deliveries/deliveries.ts'
+import { causeOf, momentOf, type Origin } from './origin.ts'
+
+export type ReplayAsked = {
+  from: string
+  /** Undefined, or a time in the future: up to now. */
+  to: string | undefined
+  /** Undefined selects all that the endpoint wants. */
+  events: readonly WebhookEventName[] | undefined
+  /** Undefined when there is only one. */
+  endpointId: string | undefined
+  only: ReplayOnly
+}
+
+/**
+ * Requests that the deliveries of a range are made again.
+ * @param replayId names the request, so that a repetition starts nothing more
+ * @throws Refusal `webhook_endpoint_unnamed`, `webhook_endpoint_not_found`
+ */
+export async function requestReplay(
+  services: Ports<'db' | 'execute' | 'now'>,
+  tenantId: string,
+  asked: ReplayAsked,
+  replayId: string,
+  origin: Origin,
+): Promise<KnownReplay> {
+  const endpoint = await endpointFor(services, tenantId, asked.endpointId)
+  const at = momentOf(services)
+  const wanted = asked.events ?? endpoint.events
+  const range = {
+    tenantId,
+    endpointId: endpoint.endpointId,
+    from: asked.from,
+    to: asked.to === undefined || asked.to > at ? at : asked.to,
+    events: WebhookEventName.options.filter((name) => wanted.includes(name)),
+    only: asked.only,
+  }
+  const sent = range.events.filter((name) => endpoint.events.includes(name))
+  const total = await countReplayable(services.db, { ...range, events: sent })
+  return change(services, replayId, { type: 'RequestReplay', replayId, ...range, total, at }, origin)
+}
+
+async function endpointFor({ db }: Ports<'db'>, tenantId: string, endpointId: string | undefined) {
+  const endpoints = await listEndpoints(db, tenantId)
+  if (endpointId === undefined) {
+    const [only, ...others] = endpoints
+    if (!only || others.length > 0) throw new Refusal('webhook_endpoint_unnamed')
+    return only
+  }
+  const endpoint = endpoints.find((one) => one.endpointId === endpointId)
+  if (!endpoint) throw new Refusal('webhook_endpoint_not_found')
+  return endpoint
+}
+
+/**
+ * Pauses, resumes or cancels a replay.
+ * @throws Refusal `webhook_replay_not_found`, `webhook_replay_ended`
+ */
+export async function changeReplay(
+  services: Ports<'db' | 'execute' | 'now'>,
+  tenantId: string,
+  replayId: string,
+  what: 'pause' | 'resume' | 'cancel',
+  origin: Origin,
+): Promise<KnownReplay> {
+  if (!(await findReplay(services.db, tenantId, replayId))) throw new Refusal('webhook_replay_not_found')
+  const at = momentOf(services)
+  switch (what) {
+    case 'pause':
+      return change(services, replayId, { type: 'PauseReplay', at }, origin)
+    case 'resume':
+      return change(services, replayId, { type: 'ResumeReplay', at }, origin)
+    case 'cancel':
+      return change(services, replayId, { type: 'CancelReplay', reason: 'requested', at }, origin)
+  }
+}
+
+/**
+ * A replay leaves the endpoint alone while this many of its deliveries are pending, replayed or not. It is half of what
+ * a process delivers to one endpoint at once, so that live deliveries never wait for a slot.
+ */
+const mostPending = 16
+
+/**
+ * Takes the next step of a replay: as many deliveries as the endpoint has room for are made due again, then the step is
+ * recorded. A step that is repeated after a crash, or taken by two processes, has the same result.
+ */
+export async function advanceReplay(
+  services: Ports<'db' | 'deriveId' | 'execute' | 'now'>,
+  replay: KnownReplay,
+  origin: Origin,
+): Promise<void> {
+  const { tenantId, endpointId, replayId, through: before } = replay
+  const { endpoint } = await findWebhookEndpoint(services.db, tenantId, endpointId)
+  if (!endpoint) {
+    const at = momentOf(services)
+    await change(services, replayId, { type: 'CancelReplay', reason: 'endpoint_removed', at }, origin)
+    return
+  }
+  const most = mostPending - (await countPendingOf(services.db, replay, mostPending))
+  if (most <= 0) return
+  // After a log was restored, the place may be gone: the replay begins again, and repeats no delivery.
+  const after = before === null ? undefined : await findPublicEvent(services.db, tenantId, before)
+  const range = { ...replay, events: replay.events.filter((name) => endpoint.events.includes(name)) }
+  const found = await listReplayable(services.db, range, replayId, { after, most })
+  for (const { licenseId, licenseRevision, event } of found) {
+    const delivery = { tenantId, endpointId, licenseId, licenseRevision, event }
+    await replayDelivery(services, delivery, replayId, origin)
+  }
+  const last = found.at(-1)
+  const through = last ? { licenseId: last.licenseId, revision: last.licenseRevision, at: last.at } : null
+  const at = momentOf(services)
+  const step = { after: before, through, count: found.length, isLast: found.length < most, at }
+  await change(services, replayId, { type: 'AdvanceReplay', ...step }, origin)
+}
+
+async function change(
+  services: Ports<'execute' | 'now'>,
+  replayId: string,
+  command: ReplayCommand,
+  origin: Origin,
+): Promise<KnownReplay> {
+  const { state } = await services.execute(replays, replayId, command, causeOf(origin, command.at), {
+    run: origin.run,
+  })
+  if (state.status === 'absent') throw new Refusal('webhook_replay_not_found')
+  return state
+}

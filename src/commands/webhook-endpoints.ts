@@ -1,0 +1,150 @@
+import { idOfMade } from '../credentials/id.ts'
+import { displayOfWebhookSecret, newWebhookSecret } from '../credentials/webhook-secret.ts'
+import { Refusal } from '../domain/refusal.ts'
+import type { WebhookEndpoint } from '../domain/webhooks/endpoint.ts'
+import type { WebhookEventName } from '../domain/webhooks/events.ts'
+import { findEndpoint, type Webhook, type WebhookCommand, webhooks } from '../domain/webhooks/webhook.ts'
+import type { Ports } from '../ports.ts'
+import { causeOf, momentOf, type Origin } from './origin.ts'
+import { destroyUnused, newSecretOf, webhookSecretName } from './webhooks.ts'
+
+type SecretPorts = Ports<'execute' | 'now' | 'randomBytes' | 'secrets'>
+
+/** An endpoint after a change, and its secret if this operation created it. */
+export type EndpointSet = { endpoint: WebhookEndpoint; secret?: string }
+
+export type EndpointAsked = {
+  url: string
+  /** Undefined selects all. */
+  events: readonly WebhookEventName[] | undefined
+  description: string
+}
+
+/**
+ * Adds an endpoint, with a signing secret of its own.
+ * @param operationId names this operation, so that a repetition after a crash adds nothing
+ * @throws Refusal `webhook_endpoint_limit`
+ */
+export async function addEndpoint(
+  services: SecretPorts,
+  tenantId: string,
+  asked: EndpointAsked,
+  operationId: string,
+  origin: Origin,
+): Promise<EndpointSet> {
+  const endpointId = idOfMade('whe', operationId)
+  const webhook = await withNewSecret(services, tenantId, operationId, origin, (secret) => ({
+    type: 'AddEndpoint',
+    ...asked,
+    ...secret,
+    tenantId,
+    endpointId,
+  }))
+  const made = webhook.endpoints.find(({ secret }) => secret.operationId === operationId)
+  return shown(services, tenantId, made ?? findEndpoint(webhook, endpointId), operationId)
+}
+
+/**
+ * Gives an endpoint another signing secret; the former one stays valid for 24 hours.
+ * @throws Refusal `webhook_endpoint_not_found`
+ */
+export async function rotateEndpointSecret(
+  services: SecretPorts,
+  tenantId: string,
+  endpointId: string,
+  operationId: string,
+  origin: Origin,
+): Promise<EndpointSet> {
+  const webhook = await withNewSecret(services, tenantId, operationId, origin, (secret) => ({
+    type: 'RotateEndpointSecret',
+    ...secret,
+    endpointId,
+  }))
+  return shown(services, tenantId, findEndpoint(webhook, endpointId), operationId)
+}
+
+export type EndpointChange = {
+  url?: string | undefined
+  events?: readonly WebhookEventName[] | undefined
+  description?: string | undefined
+  paused?: boolean | undefined
+}
+
+/**
+ * Changes an endpoint; what is undefined stays. While it is paused, its deliveries wait.
+ * @throws Refusal `webhook_endpoint_not_found`
+ */
+export async function changeEndpoint(
+  services: Ports<'execute' | 'now'>,
+  tenantId: string,
+  endpointId: string,
+  change: EndpointChange,
+  operationId: string,
+  origin: Origin,
+): Promise<EndpointSet> {
+  const at = momentOf(services)
+  const command = { type: 'ChangeEndpoint', ...change, operationId, endpointId, at } as const
+  const { state } = await services.execute(webhooks, tenantId, command, causeOf(origin, at))
+  return { endpoint: required(findEndpoint(state, endpointId)) }
+}
+
+/**
+ * Removes an endpoint and destroys its secrets. Its pending deliveries are given up.
+ * @throws Refusal `webhook_endpoint_not_found`
+ */
+export async function removeEndpoint(
+  services: Ports<'execute' | 'now' | 'secrets'>,
+  tenantId: string,
+  endpointId: string,
+  operationId: string,
+  origin: Origin,
+): Promise<void> {
+  const at = momentOf(services)
+  const command = { type: 'RemoveEndpoint', operationId, endpointId, at } as const
+  const { state } = await services.execute(webhooks, tenantId, command, causeOf(origin, at))
+  await destroyUnused(services, tenantId, state, at)
+}
+
+type NewSecret = { operationId: string; displaySecret: string; at: string }
+
+/** Seals a new secret before the event that refers to it is appended, unless the operation was run before. */
+async function withNewSecret(
+  services: SecretPorts,
+  tenantId: string,
+  operationId: string,
+  origin: Origin,
+  command: (secret: NewSecret) => WebhookCommand,
+): Promise<Webhook> {
+  const at = momentOf(services)
+  const { state } = await services.execute(
+    webhooks,
+    tenantId,
+    async (before) => {
+      const asked = command({ operationId, displaySecret: 'none', at })
+      // Refuses before a secret is kept.
+      if (webhooks.decide(before, asked).length === 0) return undefined
+      const name = webhookSecretName(operationId)
+      const secret = await services.secrets.keep(tenantId, name, newWebhookSecret(services.randomBytes))
+      return command({ operationId, displaySecret: displayOfWebhookSecret(secret), at })
+    },
+    causeOf(origin, at),
+  )
+  await destroyUnused(services, tenantId, state, at)
+  return state
+}
+
+async function shown(
+  services: Ports<'secrets'>,
+  tenantId: string,
+  endpoint: WebhookEndpoint | undefined,
+  operationId: string,
+): Promise<EndpointSet> {
+  const present = required(endpoint)
+  return { endpoint: present, ...(await newSecretOf(services, tenantId, present, operationId)) }
+}
+
+/** @throws Refusal when it was removed meanwhile */
+function required(endpoint: WebhookEndpoint | undefined): WebhookEndpoint {
+  if (!endpoint) throw new Refusal('webhook_endpoint_not_found')
+  return endpoint
+}

@@ -1,0 +1,72 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { listEndpoints } from '../../../projections/webhooks/queries.ts'
+import { changeReplay, requestReplay } from '../../commands/replays.ts'
+import { idOfMade, newId } from '../../credentials/id.ts'
+import { WebhookEventName } from '../../domain/webhooks/events.ts'
+import { type FilledForm, newForm, readForm } from '../frame/filled-form.ts'
+import { pageRoute } from '../frame/page-route.ts'
+import { refusedForm } from '../frame/refused.ts'
+import type { PageContext } from '../page-context.ts'
+import { originOfMember, principalOf } from '../session/principal.ts'
+import { ReplayForm } from './form.ts'
+import { replayFormView } from './replay-view.ts'
+
+const manage = pageRoute({ page: 'manage_connections' })
+
+const path = '/dashboard/webhooks'
+const dayMs = 86_400_000
+
+type OneRequest = FastifyRequest<{ Params: { id: string } }>
+
+const told = {
+  pause: 'Replay paused.',
+  resume: 'Replay resumed.',
+  cancel: 'Replay canceled. Deliveries that it started are still made.',
+}
+
+/** The form of a replay, and the buttons of a running one. */
+export function replayPages(app: FastifyInstance, { services, show }: PageContext): void {
+  const form = async (request: FastifyRequest, reply: FastifyReply, filled: FilledForm, status: number) => {
+    const endpoints = await listEndpoints(services.db, principalOf(request).tenantId)
+    return show(
+      reply,
+      {
+        title: 'Replay events',
+        nav: 'webhooks',
+        content: (view) => replayFormView(view, filled, endpoints, newId('req')),
+      },
+      status,
+    )
+  }
+
+  app.get('/webhooks/replays/new', manage, (request, reply) => {
+    const from = new Date(services.now().getTime() - dayMs).toISOString().slice(0, 16)
+    return form(request, reply, newForm({ from, only: 'failed', events: WebhookEventName.options }), 200)
+  })
+
+  app.post('/webhooks/replays', manage, async (request, reply) => {
+    const { filled, data } = readForm(ReplayForm, request)
+    if (!data) return form(request, reply, filled, 422)
+    const { operation, endpoint: endpointId, from, to, only, events } = data
+    const { tenantId } = principalOf(request)
+    const asked = { from, to, only, events, endpointId }
+    const replayId = idOfMade('whr', operation)
+    try {
+      await requestReplay(services, tenantId, asked, replayId, originOfMember(request))
+    } catch (error) {
+      const gone = { webhook_endpoint_not_found: ['endpoint', 'Choose an endpoint.'] } as const
+      return form(request, reply, refusedForm(error, filled, gone), 422)
+    }
+    request.session.notice = { kind: 'done', text: 'Replay started.' }
+    return reply.redirect(path, 303)
+  })
+
+  for (const what of ['pause', 'resume', 'cancel'] as const) {
+    app.post(`/webhooks/replays/:id/${what}`, manage, async (request: OneRequest, reply) => {
+      const { tenantId } = principalOf(request)
+      await changeReplay(services, tenantId, request.params.id, what, originOfMember(request))
+      request.session.notice = { kind: 'done', text: told[what] }
+      return reply.redirect(path, 303)
+    })
+  }
+}

@@ -1,0 +1,226 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { noDeliveries, readEndpointHealth } from '../../../projections/deliveries/health.ts'
+import { countReplayed, listReplays } from '../../../projections/replays/queries.ts'
+import { findWebhookEndpoint, listEndpoints } from '../../../projections/webhooks/queries.ts'
+import { changeEndpoint, type EndpointSet } from '../../commands/webhook-endpoints.ts'
+import { newId } from '../../credentials/id.ts'
+import { mostEndpoints, type WebhookEndpoint } from '../../domain/webhooks/endpoint.ts'
+import { WebhookEventName } from '../../domain/webhooks/events.ts'
+import type { GatedOperation } from '../../gate/operation.ts'
+import {
+  addWebhookEndpoint,
+  changeWebhookEndpoint,
+  deleteWebhookEndpoint,
+  rotateWebhookSecret,
+} from '../../gate/operations/webhook-endpoints.ts'
+import { notFound } from '../../http/problem.ts'
+import type { Ports } from '../../ports.ts'
+import { type FilledForm, newForm, readForm } from '../frame/filled-form.ts'
+import { formOf } from '../frame/forms.ts'
+import { pageRoute } from '../frame/page-route.ts'
+import { refusedForm } from '../frame/refused.ts'
+import type { PageContext } from '../page-context.ts'
+import { freshFormMs, freshMs, originOfMember, principalOf } from '../session/principal.ts'
+import { endpointFormView, endpointView, secretView, testAnswerView } from './endpoint-view.ts'
+import { EndpointForm, fieldOf, OperationForm, PauseForm, TestForm } from './form.ts'
+import { replayPages } from './replay-route.ts'
+import { webhooksView } from './view.ts'
+
+const quick = pageRoute({ page: 'manage_connections' })
+const manage = pageRoute({ page: 'manage_connections', freshMs })
+const manageForm = pageRoute({ page: 'manage_connections', freshMs: freshFormMs })
+
+const path = '/dashboard/webhooks'
+const weekMs = 7 * 86_400_000
+const shownReplays = 10
+
+type OneRequest = FastifyRequest<{ Params: { id: string } }>
+
+/** The webhook endpoints of a workspace, and replays of their deliveries. */
+export function webhookPages(app: FastifyInstance, context: PageContext): void {
+  listPage(app, context)
+  addForm(app, context)
+  changeForm(app, context)
+  quickForms(app, context)
+  secretForms(app, context)
+  replayPages(app, context)
+  // The address that it had when there was only one.
+  app.get('/settings/webhook', pageRoute({ page: 'member' }), (_request, reply) => reply.redirect(path, 303))
+}
+
+function listPage(app: FastifyInstance, { services, show }: PageContext): void {
+  app.get('/webhooks', pageRoute({ page: 'member' }), async (request, reply) => {
+    const { tenantId } = principalOf(request)
+    const endpoints = await listEndpoints(services.db, tenantId)
+    const health = await readEndpointHealth(
+      services.db,
+      tenantId,
+      endpoints.map(({ endpointId }) => endpointId),
+      new Date(services.now().getTime() - weekMs).toISOString(),
+    )
+    const { items } = await listReplays(services.db, tenantId, { after: undefined, limit: shownReplays })
+    const counts = await countReplayed(
+      services.db,
+      items.map(({ replayId }) => replayId),
+    )
+    return show(reply, {
+      title: 'Webhooks',
+      nav: 'webhooks',
+      content: (view) =>
+        webhooksView(view, {
+          endpoints: endpoints.map((endpoint) => ({
+            endpoint,
+            health: health.get(endpoint.endpointId) ?? noDeliveries,
+          })),
+          replays: items.map((replay) => ({ replay, counts: counts.get(replay.replayId) })),
+          isFull: endpoints.length >= mostEndpoints,
+        }),
+    })
+  })
+}
+
+/** @throws Problem 404 */
+async function endpointOf(services: Ports<'db'>, request: OneRequest): Promise<WebhookEndpoint> {
+  const { endpoint } = await findWebhookEndpoint(
+    services.db,
+    principalOf(request).tenantId,
+    request.params.id,
+  )
+  if (!endpoint) throw notFound('webhook endpoint')
+  return endpoint
+}
+
+/** Executes an operation with the same rules as an approved API request: the member has just confirmed who they are. */
+async function runOperation<Result>(
+  { services }: PageContext,
+  request: FastifyRequest,
+  gated: GatedOperation<Result>,
+  id: string,
+  { parameters = {}, body = null }: { parameters?: Record<string, string>; body?: object | null },
+): Promise<Result> {
+  const { tenantId } = principalOf(request)
+  const input = { parameters, query: {}, body }
+  await gated.check(services, tenantId, input)
+  return gated.run(services, tenantId, input, { id, origin: originOfMember(request) })
+}
+
+/** Shows a secret if there is a new one; otherwise leads back to the list. */
+function shown(
+  { show }: PageContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { endpoint, secret }: EndpointSet,
+  text: string,
+): FastifyReply {
+  if (secret === undefined) return done(request, reply, text)
+  return show(reply, {
+    title: 'Signing secret',
+    nav: 'webhooks',
+    content: () => secretView(endpoint.url, secret),
+  })
+}
+
+function done(request: FastifyRequest, reply: FastifyReply, text: string): FastifyReply {
+  request.session.notice = { kind: 'done', text }
+  return reply.redirect(path, 303)
+}
+
+function addForm(app: FastifyInstance, context: PageContext): void {
+  const form = (reply: FastifyReply, filled: FilledForm, status: number) =>
+    context.show(
+      reply,
+      {
+        title: 'Add endpoint',
+        nav: 'webhooks',
+        content: (view) => endpointFormView(view, filled, { action: path, operation: newId('req') }),
+      },
+      status,
+    )
+
+  app.get('/webhooks/new', manage, async (_request, reply) =>
+    form(reply, newForm({ events: WebhookEventName.options }), 200),
+  )
+
+  app.post('/webhooks', manageForm, async (request, reply) => {
+    const { filled, data } = readForm(EndpointForm, request)
+    if (!data) return form(reply, filled, 422)
+    const { operation, ...body } = data
+    try {
+      const set = await runOperation(context, request, addWebhookEndpoint, operation, { body })
+      return shown(context, request, reply, set, 'Endpoint added.')
+    } catch (error) {
+      return form(reply, refusedForm(error, filled, fieldOf), 422)
+    }
+  })
+}
+
+function changeForm(app: FastifyInstance, context: PageContext): void {
+  const form = (reply: FastifyReply, endpoint: WebhookEndpoint, filled: FilledForm, status: number) =>
+    context.show(
+      reply,
+      {
+        title: 'Webhook endpoint',
+        nav: 'webhooks',
+        content: (view) => endpointView(view, endpoint, filled, newId('req')),
+      },
+      status,
+    )
+
+  app.get('/webhooks/:id', manage, async (request: OneRequest, reply) => {
+    const endpoint = await endpointOf(context.services, request)
+    const { url, description, events } = endpoint
+    return form(reply, endpoint, newForm({ url, description, events }), 200)
+  })
+
+  app.post('/webhooks/:id', manageForm, async (request: OneRequest, reply) => {
+    const endpoint = await endpointOf(context.services, request)
+    const { filled, data } = readForm(EndpointForm, request)
+    if (!data) return form(reply, endpoint, filled, 422)
+    const { operation, ...body } = data
+    try {
+      const input = { parameters: { id: endpoint.endpointId }, body }
+      const set = await runOperation(context, request, changeWebhookEndpoint, operation, input)
+      return shown(context, request, reply, set, 'Endpoint saved.')
+    } catch (error) {
+      return form(reply, endpoint, refusedForm(error, filled, fieldOf), 422)
+    }
+  })
+}
+
+/** What needs no new proof of identity: pausing, resuming and testing. */
+function quickForms(app: FastifyInstance, { services, show }: PageContext): void {
+  app.post('/webhooks/:id/pause', quick, async (request: OneRequest, reply) => {
+    const { endpointId } = await endpointOf(services, request)
+    const paused = formOf(PauseForm, request).paused === 'yes'
+    const { tenantId } = principalOf(request)
+    await changeEndpoint(services, tenantId, endpointId, { paused }, newId('req'), originOfMember(request))
+    return done(request, reply, paused ? 'Endpoint paused. Its deliveries wait.' : 'Endpoint resumed.')
+  })
+
+  app.post('/webhooks/:id/test', quick, async (request: OneRequest, reply) => {
+    const endpoint = await endpointOf(services, request)
+    const { event = endpoint.events[0] ?? 'license.created' } = formOf(TestForm, request)
+    const answer = await services.sendTestEvent(principalOf(request).tenantId, endpoint, event)
+    return show(reply, {
+      title: 'Test event',
+      nav: 'webhooks',
+      content: (view) => testAnswerView(view, endpoint, answer),
+    })
+  })
+}
+
+function secretForms(app: FastifyInstance, context: PageContext): void {
+  app.post('/webhooks/:id/rotate-secret', manageForm, async (request: OneRequest, reply) => {
+    const { endpointId: id } = await endpointOf(context.services, request)
+    const { operation } = formOf(OperationForm, request)
+    const set = await runOperation(context, request, rotateWebhookSecret, operation, { parameters: { id } })
+    return shown(context, request, reply, set, 'The signing secret was already rotated.')
+  })
+
+  app.post('/webhooks/:id/delete', manageForm, async (request: OneRequest, reply) => {
+    const { endpointId: id } = await endpointOf(context.services, request)
+    const { operation } = formOf(OperationForm, request)
+    await runOperation(context, request, deleteWebhookEndpoint, operation, { parameters: { id } })
+    return done(request, reply, 'Endpoint deleted.')
+  })
+}

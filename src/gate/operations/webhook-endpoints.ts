@@ -1,0 +1,180 @@
+import { z } from 'zod'
+import { findWebhookEndpoint, listEndpoints } from '../../../projections/webhooks/queries.ts'
+import {
+  addEndpoint,
+  changeEndpoint,
+  type EndpointSet,
+  removeEndpoint,
+  rotateEndpointSecret,
+} from '../../commands/webhook-endpoints.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import { isPlain } from '../../domain/values.ts'
+import { mostEndpoints, type WebhookEndpoint } from '../../domain/webhooks/endpoint.ts'
+import { WebhookEventName } from '../../domain/webhooks/events.ts'
+import type { Ports } from '../../ports.ts'
+import { gatedOperation } from '../operation.ts'
+import { hostIn, refuseBadTarget, webhookUrl } from './set-webhook.ts'
+
+const url = webhookUrl.meta({
+  description: 'An https URL with a public address',
+  example: 'https://hooks.example.com/keyledger',
+})
+const events = z
+  .array(WebhookEventName)
+  .min(1)
+  .max(100)
+  .meta({ description: 'A set', example: ['license.created', 'license.revoked'] })
+const description = z
+  .string()
+  .trim()
+  .max(200)
+  .refine(isPlain, 'must be well-formed text without control characters')
+  .meta({ description: 'Your own words, for example what the endpoint is for', example: 'Fulfillment' })
+
+const params = z.strictObject({
+  id: z.string().meta({ description: '`first` or `whe_…`', example: 'first' }),
+})
+
+const created = z.strictObject({
+  url,
+  events: events.optional().meta({ description: 'A set; all events when absent' }),
+  description: description.default(''),
+})
+
+const changed = z
+  .strictObject({
+    url: url.optional(),
+    events: events.optional(),
+    description: description.optional(),
+    paused: z.boolean().optional().meta({ description: 'While true, deliveries to the endpoint wait' }),
+  })
+  .meta({ example: { paused: true } })
+
+export const addWebhookEndpoint = gatedOperation({
+  name: 'webhook-endpoint.add',
+  title: 'Add a webhook endpoint',
+  method: 'POST',
+  path: '/v1/webhook-endpoints',
+  scope: 'integrations:write',
+  input: z.object({ body: created }),
+  async check(services, tenantId, { body }) {
+    const present = await listEndpoints(services.db, tenantId)
+    if (present.length >= mostEndpoints) throw new Refusal('webhook_endpoint_limit')
+    await refuseBadTarget(services, body.url)
+  },
+  async describe(services, tenantId, { body }) {
+    const present = await listEndpoints(services.db, tenantId)
+    return {
+      summary: `Also deliver license events to ${hostIn(body.url)}`,
+      target: { host: hostIn(body.url), url: body.url },
+      consequences: [
+        ...eventWords(body.events ?? WebhookEventName.options),
+        'The new signing secret is returned once, to the token that requested it',
+      ],
+      state: { endpoints: present.map(({ endpointId }) => endpointId) },
+    }
+  },
+  run: (services, tenantId, { body }, { id, origin }): Promise<EndpointSet> =>
+    addEndpoint(services, tenantId, { ...body, events: body.events }, id, origin),
+})
+
+export const changeWebhookEndpoint = gatedOperation({
+  name: 'webhook-endpoint.change',
+  title: 'Change a webhook endpoint',
+  method: 'PATCH',
+  path: '/v1/webhook-endpoints/{id}',
+  scope: 'integrations:write',
+  input: z.object({ params, body: changed }),
+  async ungated(services, tenantId, { params: { id }, body }) {
+    const { endpoint } = await requireEndpoint(services, tenantId, id)
+    if (body.url !== undefined && body.url !== endpoint.url) return undefined
+    // The URL is left out, so that a change of it in the meantime stays.
+    const { url: _, ...rest } = body
+    return { params: { id }, body: rest }
+  },
+  async check(services, tenantId, { params: { id }, body }) {
+    await requireEndpoint(services, tenantId, id)
+    if (body.url !== undefined) await refuseBadTarget(services, body.url)
+  },
+  async describe(services, tenantId, { params: { id }, body }) {
+    const { endpoint, revision } = await requireEndpoint(services, tenantId, id)
+    const to = body.url ?? endpoint.url
+    return {
+      summary: `Deliver license events to ${hostIn(to)} instead of ${hostIn(endpoint.url)}`,
+      target: { host: hostIn(to), url: to },
+      consequences: [
+        ...eventWords(body.events ?? endpoint.events),
+        `Deliveries to ${hostIn(endpoint.url)}, at ${endpoint.url}, stop`,
+        'Pending deliveries go to the new URL',
+      ],
+      state: { revision },
+    }
+  },
+  run: (services, tenantId, { params: { id: endpointId }, body }, { id, origin }): Promise<EndpointSet> =>
+    changeEndpoint(services, tenantId, endpointId, body, id, origin),
+})
+
+export const rotateWebhookSecret = gatedOperation({
+  name: 'webhook-endpoint.rotate-secret',
+  title: "Rotate a webhook endpoint's secret",
+  method: 'POST',
+  path: '/v1/webhook-endpoints/{id}/rotate-secret',
+  scope: 'integrations:write',
+  input: z.object({ params }),
+  async check(services, tenantId, { params: { id } }) {
+    await requireEndpoint(services, tenantId, id)
+  },
+  async describe(services, tenantId, { params: { id } }) {
+    const { endpoint } = await requireEndpoint(services, tenantId, id)
+    return {
+      summary: `Rotate the signing secret of the webhook endpoint at ${hostIn(endpoint.url)}`,
+      consequences: [
+        `A new signing secret is returned once, to the token that requested it; the current one, ${endpoint.secret.displaySecret}, also signs for another 24 hours`,
+      ],
+      state: { url: endpoint.url, secret: endpoint.secret.operationId },
+    }
+  },
+  run: (services, tenantId, { params: { id: endpointId } }, { id, origin }): Promise<EndpointSet> =>
+    rotateEndpointSecret(services, tenantId, endpointId, id, origin),
+})
+
+export const deleteWebhookEndpoint = gatedOperation({
+  name: 'webhook-endpoint.delete',
+  title: 'Delete a webhook endpoint',
+  method: 'DELETE',
+  path: '/v1/webhook-endpoints/{id}',
+  scope: 'integrations:write',
+  input: z.object({ params }),
+  async check(services, tenantId, { params: { id } }) {
+    await requireEndpoint(services, tenantId, id)
+  },
+  async describe(services, tenantId, { params: { id } }) {
+    const { endpoint } = await requireEndpoint(services, tenantId, id)
+    return {
+      summary: `Stop delivering license events to ${hostIn(endpoint.url)}`,
+      consequences: [
+        `Deliveries to ${endpoint.url} stop; pending ones are given up`,
+        'Its signing secret is destroyed',
+      ],
+      state: { url: endpoint.url, createdAt: endpoint.createdAt },
+    }
+  },
+  run: (services, tenantId, { params: { id: endpointId } }, { id, origin }): Promise<void> =>
+    removeEndpoint(services, tenantId, endpointId, id, origin),
+})
+
+const eventWords = (names: readonly WebhookEventName[]): string[] => [
+  `Events: ${[...new Set(names)].join(', ')}`,
+  ...(names.includes('license.created') ? ['license.created contains the raw license key of each sale'] : []),
+]
+
+/** @throws Refusal `webhook_endpoint_not_found` */
+async function requireEndpoint(
+  { db }: Ports<'db'>,
+  tenantId: string,
+  endpointId: string,
+): Promise<{ endpoint: WebhookEndpoint; revision: number }> {
+  const { endpoint, revision } = await findWebhookEndpoint(db, tenantId, endpointId)
+  if (!endpoint) throw new Refusal('webhook_endpoint_not_found')
+  return { endpoint, revision }
+}

@@ -1,0 +1,55 @@
+import { unixSeconds } from '../domain/licenses/expiry.ts'
+import type { WebhookEventName } from '../domain/webhooks/events.ts'
+import { type Payload, payloadVersion } from './payloads.ts'
+
+const device = { device_id: 'machine-7f3a', instance_id: 'ins_test', device_name: 'MacBook' }
+const yearSeconds = 31_536_000
+
+/**
+ * The payload of a test event: as a real one of that kind, with made-up values, `test: true`, and ids that begin with
+ * `test_` or end with `_test`.
+ */
+export function samplePayload(
+  event: WebhookEventName,
+  { id, tenantId, at }: { id: string; tenantId: string; at: string },
+): Payload {
+  const created = unixSeconds(at)
+  return {
+    id,
+    created,
+    version: payloadVersion,
+    event,
+    tenant_id: tenantId,
+    license_id: 'lic_test',
+    product_id: 'editor',
+    key_type_id: 'pro',
+    customer_email: 'ada@example.com',
+    test: true,
+    sequence: 1,
+    ...particulars(event, created),
+  }
+}
+
+function particulars(event: WebhookEventName, created: number): Partial<Payload> {
+  switch (event) {
+    case 'license.created':
+      return { key: 'TEST-00000-00000-00000-00000-00000-0', session_id: 'cs_test_a1b2c3' }
+    case 'license.activated':
+    case 'license.deactivated':
+      return device
+    case 'license.renewed':
+      return { expires_at: created + yearSeconds }
+    case 'license.updated':
+      return { quantity: 1, device_limit: 5, expires_at: created + yearSeconds }
+    case 'license.refunded':
+      return { sale_id: 'pi_test', amount: 4900, total_refunded: 4900, currency: 'usd' }
+    case 'license.reinstated':
+      return { sale_id: 'pi_test' }
+    case 'license.expired':
+    case 'license.suspended':
+    case 'license.resumed':
+    case 'license.revoked':
+    case 'license.reminted':
+      return {}
+  }
+}

@@ -1,0 +1,74 @@
+import { webhookSecretName } from '../commands/webhooks.ts'
+import type { AttemptError } from '../domain/deliveries/events.ts'
+import { secretsOf, type WebhookEndpoint } from '../domain/webhooks/endpoint.ts'
+import type { WebhookEventName } from '../domain/webhooks/events.ts'
+import type { Ports } from '../ports.ts'
+import { createConnections } from './connections.ts'
+import { post } from './post.ts'
+import type { Resolve } from './resolve.ts'
+import { samplePayload } from './sample-payloads.ts'
+import type { TargetRules } from './targets.ts'
+import { signedPost } from './webhook-channel.ts'
+
+/** The header that marks a test event; a delivery has none. */
+const testHeader = 'x-service-test'
+
+/** What a receiver answered to a test event. */
+export type TestAnswer = {
+  /** The id in the payload, as the receiver saw it. */
+  id: string
+  event: WebhookEventName
+  /** Whether the receiver answered with 2xx in time, as a delivery needs. */
+  ok: boolean
+  /** null when the receiver did not answer. */
+  status: number | null
+  /** null when it succeeded. */
+  error: AttemptError | null
+  durationMs: number
+  /** The beginning of the answer. */
+  excerpt: string | null
+}
+
+/** Sends a test event to an endpoint once, signed as a delivery is. Nothing is recorded. */
+export type SendTestEvent = (
+  tenantId: string,
+  endpoint: WebhookEndpoint,
+  event: WebhookEventName,
+) => Promise<TestAnswer>
+
+export type TestSender = { send: SendTestEvent; close(): Promise<void> }
+
+/** Connections obey the same rules as those of deliveries. */
+export function createTestSender(
+  services: Ports<'newId' | 'now' | 'secrets'>,
+  { resolve, rules, timeLimitMs = 15_000 }: { resolve: Resolve; rules: TargetRules; timeLimitMs?: number },
+): TestSender {
+  const agent = createConnections(resolve, rules)
+
+  async function send(tenantId: string, endpoint: WebhookEndpoint, event: WebhookEventName) {
+    const now = services.now()
+    const at = now.toISOString()
+    const id = services.newId('whd').replace('_', '_test_')
+    const secrets = await Promise.all(
+      secretsOf(endpoint, at).map(({ operationId }) =>
+        services.secrets.open(tenantId, webhookSecretName(operationId)),
+      ),
+    )
+    const known = secrets.filter((secret) => secret !== undefined)
+    const request = signedPost(endpoint.url, known, samplePayload(event, { id, tenantId, at }), now)
+    const started = performance.now()
+    const result = await post(
+      agent,
+      rules,
+      { ...request, headers: { ...request.headers, [testHeader]: 'true' } },
+      { timeLimitMs, confidential: [] },
+    )
+    const durationMs = Math.round(performance.now() - started)
+    if (result.outcome === 'unwanted') throw new Error('a request is never unwanted')
+    const { status, excerpt } = result
+    const error = result.outcome === 'failed' ? result.error : null
+    return { id, event, ok: error === null, status, error, durationMs, excerpt }
+  }
+
+  return { send, close: () => agent.destroy() }
+}

@@ -1,0 +1,157 @@
+/**
+ * Every event is delivered to each endpoint that wants it, signed with that endpoint's secret and under one id. An
+ * endpoint that is down, paused or removed changes nothing for the others, and the key of a sale is kept until each
+ * of them got it or was given up.
+ */
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { z } from 'zod'
+import { listDeliveries } from '../../projections/deliveries/queries.ts'
+import { changeEndpoint, removeEndpoint } from '../../src/commands/webhook-endpoints.ts'
+import { saleKeyName } from '../../src/domain/sales/key.ts'
+import { signatureHeaders } from '../../src/webhooks/signature.ts'
+import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
+import {
+  addTestEndpoint,
+  pointWebhook,
+  sellLicense,
+  startDispatch,
+  type TestDispatch,
+} from '../harness/dispatch.ts'
+import { beginning, commandLicense, origin } from '../harness/ledger.ts'
+import { type StandIn, startStandIn } from '../harness/stand-in.ts'
+
+let api: TestApi
+let tenant: TestTenant
+let one: StandIn
+let other: StandIn
+let dispatch: TestDispatch
+beforeAll(async () => {
+  api = await openTestApi()
+  one = await startStandIn(() => ({ status: 200, body: {} }))
+  other = await startStandIn(() => ({ status: 200, body: {} }))
+})
+afterAll(async () => {
+  await one.close()
+  await other.close()
+  await api.close()
+})
+beforeEach(async () => {
+  api.ledger.clock.set(beginning)
+  for (const standIn of [one, other]) {
+    standIn.health = 'well'
+    standIn.asked.length = 0
+  }
+  tenant = await makeTenant(api.ledger)
+  const mail = { deliver: async () => ({ outcome: 'unwanted' }) as const }
+  dispatch = await startDispatch(api.ledger, { channels: { mail }, lostAfterMs: 500 })
+})
+afterEach(() => dispatch.stop())
+
+const Body = z.looseObject({ id: z.string(), event: z.string(), sequence: z.int(), tenant_id: z.string() })
+const bodies = ({ asked }: StandIn) =>
+  asked
+    .map(({ body }) => Body.parse(JSON.parse(body)))
+    .filter(({ tenant_id }) => tenant_id === tenant.tenantId)
+const received = (standIn: StandIn, count: number) => expect.poll(() => bodies(standIn).length).toBe(count)
+const deliveries = async (endpointId: string) =>
+  (
+    await listDeliveries(
+      api.ledger.db,
+      tenant.tenantId,
+      { channel: 'webhook', endpointId },
+      { after: undefined, limit: 100 },
+    )
+  ).items
+const settled = (endpointId: string, status: string) =>
+  expect
+    .poll(async () => (await deliveries(endpointId)).every((delivery) => delivery.status === status))
+    .toBe(true)
+const two = async (events?: Parameters<typeof addTestEndpoint>[3]) => {
+  const first = await pointWebhook(api.ledger, tenant.tenantId, one.url)
+  return { first, ...(await addTestEndpoint(api.ledger, tenant.tenantId, other.url, events)) }
+}
+const activate = (licenseId: string) =>
+  commandLicense(api.ledger, licenseId, {
+    type: 'ActivateDevice',
+    deviceId: 'laptop',
+    instanceId: 'ins_laptop',
+    installId: null,
+    name: 'The laptop',
+    platform: null,
+    at: beginning,
+  })
+const revoke = (licenseId: string) =>
+  commandLicense(api.ledger, licenseId, { type: 'RevokeLicense', reason: null, at: beginning })
+const change = (endpointId: string, paused: boolean) => {
+  const { services } = api.ledger
+  return changeEndpoint(services, tenant.tenantId, endpointId, { paused }, services.newId('req'), origin)
+}
+const keyOf = (licenseId: string) => api.ledger.services.secrets.open(tenant.tenantId, saleKeyName(licenseId))
+
+test('an event has one id at every endpoint, and each signs with its own secret and counts for itself', async () => {
+  const { first = '', secret = '' } = await two(['license.revoked', 'license.created'])
+  const { licenseId } = await sellLicense(api.ledger, tenant.tenantId)
+  await received(one, 1)
+  await received(other, 1)
+  expect(bodies(other)).toStrictEqual(bodies(one))
+  for (const [{ asked }, own] of [
+    [one, first],
+    [other, secret],
+  ] as const) {
+    const [request] = asked
+    const id = z.string().parse(request?.headers['webhook-id'])
+    const timestamp = Number(request?.headers['webhook-timestamp'])
+    expect(request?.headers).toMatchObject(
+      signatureHeaders([own], { id, timestamp, body: request?.body ?? '' }),
+    )
+  }
+  await activate(licenseId)
+  await revoke(licenseId)
+  await received(one, 3)
+  await received(other, 2)
+  const numbers = (standIn: StandIn) =>
+    bodies(standIn)
+      .map(({ event, sequence }) => `${event} ${sequence}`)
+      .sort()
+  expect(numbers(one)).toStrictEqual(['license.activated 2', 'license.created 1', 'license.revoked 3'])
+  expect(numbers(other)).toStrictEqual(['license.created 1', 'license.revoked 2'])
+})
+
+test('an endpoint that is down keeps the key for itself, and delays no other', async () => {
+  const { endpointId } = await two()
+  other.health = 500
+  const { licenseId, licenseKey } = await sellLicense(api.ledger, tenant.tenantId)
+  await settled('first', 'delivered')
+  await expect.poll(async () => (await deliveries(endpointId))[0]?.attempts.length).toBe(1)
+  expect(await keyOf(licenseId)).toBe(licenseKey)
+  other.health = 'well'
+  api.ledger.clock.advance(60_000)
+  await settled(endpointId, 'delivered')
+  expect(bodies(other)[1]).toMatchObject({ key: licenseKey })
+  await expect.poll(() => keyOf(licenseId)).toBe(undefined)
+})
+
+test('deliveries to a paused endpoint wait, and are made when it is resumed', async () => {
+  const { endpointId } = await two()
+  await change(endpointId, true)
+  await sellLicense(api.ledger, tenant.tenantId)
+  await received(one, 1)
+  await expect.poll(async () => (await deliveries(endpointId)).length).toBe(1)
+  await change(endpointId, false)
+  await expect.poll(() => bodies(other).length).toBe(1)
+  await settled(endpointId, 'delivered')
+  expect((await deliveries(endpointId))[0]?.attempts).toHaveLength(1)
+})
+
+test('what waits for a removed endpoint is given up, and releases the key', async () => {
+  const { endpointId } = await two()
+  other.health = 500
+  const { licenseId } = await sellLicense(api.ledger, tenant.tenantId)
+  await expect.poll(async () => (await deliveries(endpointId))[0]?.attempts.length).toBe(1)
+  await settled('first', 'delivered')
+  const { services } = api.ledger
+  await removeEndpoint(services, tenant.tenantId, endpointId, services.newId('req'), origin)
+  api.ledger.clock.advance(60_000)
+  await settled(endpointId, 'abandoned')
+  await expect.poll(() => keyOf(licenseId)).toBe(undefined)
+})
