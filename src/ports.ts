@@ -23,7 +23,7 @@ import type { Machines } from './vault/machines.ts'
 import type { Secrets } from './vault/secrets.ts'
 import type { Subjects } from './vault/subjects.ts'
 import type { CheckTarget } from './webhooks/resolve.ts'
-import type { SendTestEvent } from './webhooks/test-event.ts'
+import type { SendTestEvent } from './webhooks/test-answer.ts'
 
 /**
  * All stores, look-ups, counters and sources of time and ids of a process. Only the composition root,

@@ -1,5 +1,4 @@
 import { webhookSecretName } from '../commands/webhooks.ts'
-import type { AttemptError } from '../domain/deliveries/events.ts'
 import { secretsOf, type WebhookEndpoint } from '../domain/webhooks/endpoint.ts'
 import type { WebhookEventName } from '../domain/webhooks/events.ts'
 import type { Ports } from '../ports.ts'
@@ -8,33 +7,11 @@ import { post } from './post.ts'
 import type { Resolve } from './resolve.ts'
 import { samplePayload } from './sample-payloads.ts'
 import type { TargetRules } from './targets.ts'
+import type { SendTestEvent } from './test-answer.ts'
 import { signedPost } from './webhook-channel.ts'
 
 /** The header that marks a test event; a delivery has none. */
 const testHeader = 'x-service-test'
-
-/** What a receiver answered to a test event. */
-export type TestAnswer = {
-  /** The id in the payload, as the receiver saw it. */
-  id: string
-  event: WebhookEventName
-  /** Whether the receiver answered with 2xx in time, as a delivery needs. */
-  ok: boolean
-  /** null when the receiver did not answer. */
-  status: number | null
-  /** null when it succeeded. */
-  error: AttemptError | null
-  durationMs: number
-  /** The beginning of the answer. */
-  excerpt: string | null
-}
-
-/** Sends a test event to an endpoint once, signed as a delivery is. Nothing is recorded. */
-export type SendTestEvent = (
-  tenantId: string,
-  endpoint: WebhookEndpoint,
-  event: WebhookEventName,
-) => Promise<TestAnswer>
 
 export type TestSender = { send: SendTestEvent; close(): Promise<void> }
 

@@ -1,6 +1,6 @@
 import type { WebhookEndpoint } from '../../domain/webhooks/endpoint.ts'
 import { type Html, html } from '../../html.ts'
-import type { TestAnswer } from '../../webhooks/test-event.ts'
+import type { TestAnswer } from '../../webhooks/test-answer.ts'
 import type { FilledForm } from '../frame/filled-form.ts'
 import { formProblem, textField } from '../frame/form-fields.ts'
 import type { View } from '../frame/page.ts'
