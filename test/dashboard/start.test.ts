@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { connectMarketplace, mapProduct } from '../../src/commands/integrations/integrations.ts'
+import { newId } from '../../src/credentials/id.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { origin } from '../harness/ledger.ts'
 import { makeProduct, mint } from '../http/samples.ts'
@@ -45,12 +46,14 @@ test('each step is ticked by its fact, and the home page shows them until a lice
   await mapProduct(services, editor, 'gumroad', { permalinks: ['editor'] }, origin)
   expect(await done()).toStrictEqual([product, provider])
 
-  await owner.get('/dashboard/start')
-  expect((await owner.post('/dashboard/start/test-purchase', { product: 'editor' })).status).toBe(303)
-  // Sent twice, the form starts one test purchase.
-  await owner.post('/dashboard/start/test-purchase', { product: 'editor' })
-  const { rows } = await api.ledger.db.query('select from test_purchases where tenant_id = $1', [tenantId])
-  expect(rows).toHaveLength(1)
+  const page = await owner.get('/dashboard/start')
+  const operation = /name="operation" value="([^"]+)"/.exec(page.text)?.[1] ?? ''
+  const form = { product: 'editor', operation }
+  expect((await owner.post('/dashboard/start/test-purchase', form)).status).toBe(303)
+  const bought = async () =>
+    (await api.ledger.db.query('select from test_purchases where tenant_id = $1', [tenantId])).rowCount
+  await owner.post('/dashboard/start/test-purchase', form)
+  expect(await bought()).toBe(1)
   const stages = await owner.get('/dashboard/start/test-purchase')
   expect(stages.text).toContain('hx-trigger="every 1s"')
   expect(stages.text).not.toContain('<html')
@@ -68,5 +71,8 @@ test('a product of another tenant cannot be bought', async () => {
   const other = await makeTenant(api.ledger)
   await makeProduct(api.ask, other.token, 'foreign')
   await owner.get('/dashboard/start')
-  expect((await owner.post('/dashboard/start/test-purchase', { product: 'foreign' })).status).toBe(404)
+  expect(
+    (await owner.post('/dashboard/start/test-purchase', { product: 'foreign', operation: newId('req') }))
+      .status,
+  ).toBe(404)
 })

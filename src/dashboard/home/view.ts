@@ -1,4 +1,5 @@
 import type { DeliveryCounts } from '../../../projections/deliveries/counts.ts'
+import { newId } from '../../credentials/id.ts'
 import type { Approval } from '../../gate/approvals.ts'
 import { counted } from '../../gate/words.ts'
 import { type Content, type Html, html } from '../../html.ts'
@@ -39,7 +40,11 @@ export function homeView(view: View, home: Home): Html {
     ${heading('Home')}
     ${
       isStarting(start) &&
-      section('Get started', startSteps(view, start), 'These steps stay under Help once they are done.')
+      section(
+        'Get started',
+        startSteps(view, start, newId('req')),
+        'These steps stay under Help once they are done.',
+      )
     }
     ${section('Pending approvals', approvalsPart(view, approvals, mayDecide))}
     ${section('Needs attention', waitsView(view, waits))} ${refusedToday(refused)}

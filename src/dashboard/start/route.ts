@@ -2,12 +2,15 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { newestTestPurchase } from '../../../projections/test-purchases/queries.ts'
 import { startTestPurchase } from '../../commands/test-purchases.ts'
+import { newId } from '../../credentials/id.ts'
 import { Refusal } from '../../domain/refusal.ts'
-import { notFound, problemOfRefusal } from '../../http/problem.ts'
+import { notFound } from '../../http/problem.ts'
 import { formOf } from '../frame/forms.ts'
+import { runOnce, SentBefore, sentBefore } from '../frame/once.ts'
 import { pageRoute } from '../frame/page-route.ts'
+import { sentenceOf } from '../frame/refused.ts'
 import type { PageContext } from '../page-context.ts'
-import { originOfMember, principalOf } from '../session/principal.ts'
+import { principalOf } from '../session/principal.ts'
 import { readStart } from './facts.ts'
 import { stagesView, startView } from './view.ts'
 
@@ -19,7 +22,11 @@ const TestForm = z.object({ product: z.string().max(200) })
 export function startPages(app: FastifyInstance, { services, show, showPart }: PageContext): void {
   app.get('/start', pageRoute({ page: 'member' }), async (request, reply) => {
     const facts = await readStart(services, principalOf(request).tenantId)
-    return show(reply, { title: 'Get started', nav: 'start', content: (view) => startView(view, facts) })
+    return show(reply, {
+      title: 'Get started',
+      nav: 'start',
+      content: (view) => startView(view, facts, newId('req')),
+    })
   })
 
   app.get('/start/test-purchase', pageRoute({ page: 'member', background: true }), async (request, reply) => {
@@ -28,24 +35,31 @@ export function startPages(app: FastifyInstance, { services, show, showPart }: P
     return showPart(reply, () => stagesView(purchase))
   })
 
-  /** A form that is sent twice starts no second test purchase while the first one runs. A worker runs its stages. */
+  /** A form that is sent twice starts one test purchase. A worker runs its stages. */
   app.post('/start/test-purchase', pageRoute({ page: 'change_licenses' }), async (request, reply) => {
     const { tenantId } = principalOf(request)
     const { product: productId } = formOf(TestForm, request)
     const product = await services.findProduct(tenantId, productId)
     if (!product) throw notFound('product')
-    const newest = await newestTestPurchase(services.db, tenantId)
-    if (newest?.status === 'running') return reply.redirect(path, 303)
     try {
-      await startTestPurchase(services, product, {}, originOfMember(request))
+      await runOnce(services, request, async (own, origin) => {
+        await startTestPurchase(own, product, {}, origin)
+        return null
+      })
       request.session.notice = {
         kind: 'done',
         text: 'Test purchase started. Its stages follow within seconds.',
       }
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error
-      request.session.notice = { kind: 'wrong', text: `${problemOfRefusal(error.code).message}.` }
+      request.session.notice = { kind: 'wrong', text: wordsOf(error) }
     }
     return reply.redirect(path, 303)
   })
+}
+
+/** @throws what is neither a refusal nor a form that was changed after it was sent */
+function wordsOf(error: unknown): string {
+  if (error instanceof SentBefore) return sentBefore
+  if (error instanceof Refusal) return sentenceOf(error.code)
+  throw error
 }

@@ -6,16 +6,19 @@ import { badge, heading, type Tone, tokenField } from '../frame/parts.ts'
 import type { StartFacts } from './facts.ts'
 
 /** The page under Help, which shows the steps also after they are done. */
-export const startView = (view: View, facts: StartFacts): Html => html`<div>
+export const startView = (view: View, facts: StartFacts, operation: string): Html => html`<div>
   ${heading('Get started', 'From an empty workspace to the first license that your app validates.')}
-  ${startSteps(view, facts)}
+  ${startSteps(view, facts, operation)}
   <p class="part"><a href="/docs">API reference</a></p>
 </div>`
 
 type Step = { title: string; done: boolean; text: Content }
 
-/** The steps in order, each ticked from what is there. */
-export function startSteps(view: View, facts: StartFacts): Html {
+/**
+ * The steps in order, each ticked from what is there.
+ * @param operation the id of the test purchase's form
+ */
+export function startSteps(view: View, facts: StartFacts, operation: string): Html {
   const { productId, connected, licensed, testPurchase, sdkKey, validated } = facts
   const steps: readonly Step[] = [
     {
@@ -38,21 +41,28 @@ export function startSteps(view: View, facts: StartFacts): Html {
     {
       title: 'Make a test purchase, or issue a first license',
       done: testPurchase?.status === 'succeeded' || licensed,
-      text: testPurchasePart(view, facts),
+      text: testPurchasePart(view, facts, operation),
     },
     {
       title: 'Put the SDK key into your app',
       done: sdkKey,
       text: html`<p>
         The SDK key identifies your workspace in the calls of your app.${' '}
-        ${link(true, '/dashboard/settings', 'View settings')}
+        ${
+          view.may('manage_connections')
+            ? link(true, '/dashboard/settings/sdk-key', 'Show SDK key')
+            : 'Ask a member who manages connections for it.'
+        }
       </p>`,
     },
     {
       title: 'Validate a license',
       done: validated,
       text: html`<div class="stack-tight">
-        <p>In your app, with its SDK key and the id that its activation returned:</p>
+        <p>
+          In your app, with the SDK key. The activation returns the id of the instance. The import
+          <code>keyledger/sdk</code> verifies the signed answer.
+        </p>
         ${copyableBlock('snippet for the app', appSnippet(view, facts))}
         <p>On a server, with a token of the scope <code>licenses:runtime</code>:</p>
         ${copyableBlock('snippet for a server', serverSnippet(view, facts))}
@@ -75,7 +85,11 @@ export function startSteps(view: View, facts: StartFacts): Html {
 const link = (shown: boolean, href: string, label: string): Content =>
   shown && html`<a href=${href}>${label}</a>`
 
-function testPurchasePart(view: View, { productId, testPurchase, connected }: StartFacts): Html {
+function testPurchasePart(
+  view: View,
+  { productId, testPurchase, connected }: StartFacts,
+  operation: string,
+): Html {
   const running = testPurchase?.status === 'running'
   return html`<div class="stack-tight">
     <p>
@@ -89,6 +103,7 @@ function testPurchasePart(view: View, { productId, testPurchase, connected }: St
       view.may('change_licenses') &&
       html`<form method="post" action="/dashboard/start/test-purchase">
         ${tokenField(view.token)}<input type="hidden" name="product" value=${productId} />
+        <input type="hidden" name="operation" value=${operation} />
         <button class="second">Run test purchase</button>
       </form>`
     }
@@ -123,12 +138,20 @@ export function stagesView({ status, stages, productId }: KnownTestPurchase): Ht
   </div>`
 }
 
-const appSnippet = ({ baseUrl }: View, { tenantId, productId }: StartFacts): string =>
-  `curl ${baseUrl}/${tenantId}/${productId ?? 'PRODUCT'}/validate \\
+const appSnippet = ({ baseUrl }: View, { tenantId, productId }: StartFacts): string => {
+  const call = (operation: string, body: string) =>
+    `curl ${baseUrl}/${tenantId}/${productId ?? 'PRODUCT'}/${operation} \\
   -H 'X-Service-SDK-Key: SDK_KEY' -H 'Content-Type: application/json' \\
-  -d '{"license_key":"LICENSE_KEY","instance_id":"INSTANCE_ID"}'`
+  -d '${body}'`
+  return `${call('activate', '{"license_key":"LICENSE_KEY","instance_name":"Laptop"}')}
+${call('validate', '{"license_key":"LICENSE_KEY","instance_id":"INSTANCE_ID"}')}`
+}
 
-const serverSnippet = ({ baseUrl }: View, { productId }: StartFacts): string =>
-  `curl ${baseUrl}/v1/licenses/validate \\
+const serverSnippet = ({ baseUrl }: View, { productId }: StartFacts): string => {
+  const call = (operation: string, more: string) =>
+    `curl ${baseUrl}/v1/licenses/${operation} \\
   -H 'Authorization: Bearer TOKEN' -H 'Content-Type: application/json' \\
-  -d '{"product_id":"${productId ?? 'PRODUCT'}","license_key":"LICENSE_KEY","device_id":"laptop"}'`
+  -d '{"product_id":"${productId ?? 'PRODUCT'}","license_key":"LICENSE_KEY","device_id":"laptop"${more}}'`
+  return `${call('activate', ',"name":"Laptop"')}
+${call('validate', '')}`
+}
