@@ -20,7 +20,7 @@ import type { Ports } from '../ports.ts'
 import type { RuntimeStatus } from '../verdicts/answer.ts'
 import { statusOfKey } from '../verdicts/of-key.ts'
 
-export type LicenseMatch =
+type LicenseMatch =
   | 'key'
   | 'former key'
   | 'key ending'

@@ -177,7 +177,7 @@ export type CardStatus = {
   account: CardAccount | null
 }
 
-export type CardMode = 'connect' | 'own_account'
+type CardMode = 'connect' | 'own_account'
 
 /** @throws Refusal `platform_key_missing`, `platform_key_refused`, ProviderUnavailable */
 export async function cardStatus(

@@ -178,7 +178,7 @@ export async function unmapItem(
 }
 
 /** The result of an operation that was carried out before, as far as it still applies. */
-export async function repeated(
+async function repeated(
   services: Ports<'secrets'>,
   integration: KnownIntegration,
   operationId: string,

@@ -317,6 +317,8 @@ async function map(
     await mapItem(services, product, provider, { item, keyTypeId }, origin)
     return
   }
-  const others = product.keyTypes.flatMap(({ keyTypeId: id, price }) => (price ? [[id, price.priceId]] : []))
+  const others = product.keyTypes.flatMap(({ keyTypeId: id, price }): [string, string][] =>
+    price ? [[id, price.priceId]] : [],
+  )
   await mapPrices(services, product, { ...Object.fromEntries(others), [keyTypeId]: item }, origin)
 }

@@ -12,7 +12,7 @@ export type Mending = {
 }
 
 /** The value of a choice: a product and one of its key types. */
-export const choiceOf = (productId: string, keyTypeId: string): string => `${productId}/${keyTypeId}`
+const choiceOf = (productId: string, keyTypeId: string): string => `${productId}/${keyTypeId}`
 
 /** The key types of all products, as `product, key type`. */
 export const keyTypeChoices = (products: readonly PresentProduct[]) =>

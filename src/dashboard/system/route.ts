@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
-import { countDeliveries, countDeliveriesByHour } from '../../../projections/deliveries/counts.ts'
+import { countDeliveriesByHour } from '../../../projections/deliveries/counts.ts'
 import { countParked, listParkedOfTenant } from '../../../projections/runner/parked.ts'
 import { rebuildPosition } from '../../../projections/runner/rebuild.ts'
 import { findLastRebuild } from '../../../projections/runner/rebuilds.ts'
@@ -16,6 +16,7 @@ import type { Ports } from '../../ports.ts'
 import { readLimitHits } from '../../usage/limit-hits.ts'
 import { pointsIn, type UsageRange, usageRange } from '../../usage/range.ts'
 import { readUsage } from '../../usage/read.ts'
+import { readAttention } from '../frame/attention.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { type Principal, principalOf } from '../session/principal.ts'
@@ -102,8 +103,8 @@ function lastHours(services: Ports<'now'>, hours = hoursShown): UsageRange {
 
 async function deliveriesOf(services: Ports<'db' | 'now'>, tenantId: string) {
   const range = lastHours(services)
-  const [waiting, byHour] = await Promise.all([
-    countDeliveries(services.db, tenantId, { now: momentOf(services), since: range.from }),
+  const [{ deliveries: waiting }, byHour] = await Promise.all([
+    readAttention(services, tenantId),
     countDeliveriesByHour(services.db, tenantId, range),
   ])
   const found = new Map(byHour.map((hour) => [hour.at, hour]))

@@ -195,7 +195,7 @@ function deliveriesFacts(
       ['Failed attempts', failing.toLocaleString('en')],
       ['Due now', due.toLocaleString('en')],
       ['Oldest due', oldestDueAt === null ? 'none' : agoWords(oldestDueAt, view.now)],
-      ['Abandoned in the last 48 hours', link(abandoned, 'abandoned')],
+      ['Abandoned in the last 7 days', link(abandoned, 'abandoned')],
     ])}
   </div>`
 }

@@ -1,0 +1,30 @@
+import { countDeliveries, type DeliveryCounts } from '../../../projections/deliveries/counts.ts'
+import { listParkedOfTenant, type TenantParkedStream } from '../../../projections/runner/parked.ts'
+import { countSalesNeedingHolder } from '../../../projections/sales/holders.ts'
+import { countParkedSales } from '../../../projections/sales/queries.ts'
+import type { Ports } from '../../ports.ts'
+
+/** Abandoned deliveries are counted for as long as a member may want to redeliver them. */
+const abandonedWithinMs = 7 * 86_400_000
+
+/** What a tenant's members should look at. Every page that shows one of these figures takes it from here. */
+export type Attention = {
+  /** Pending deliveries, and those that were abandoned in the last seven days. */
+  deliveries: DeliveryCounts
+  parkedSales: number
+  salesNeedingHolder: number
+  parkedStreams: readonly TenantParkedStream[]
+}
+
+/** Counts what needs attention in a tenant now. */
+export async function readAttention(services: Ports<'db' | 'now'>, tenantId: string): Promise<Attention> {
+  const now = services.now()
+  const since = new Date(now.getTime() - abandonedWithinMs).toISOString()
+  const [deliveries, parkedSales, salesNeedingHolder, parkedStreams] = await Promise.all([
+    countDeliveries(services.db, tenantId, { now: now.toISOString(), since }),
+    countParkedSales(services.db, tenantId),
+    countSalesNeedingHolder(services.db, tenantId),
+    listParkedOfTenant(services.db, tenantId),
+  ])
+  return { deliveries, parkedSales, salesNeedingHolder, parkedStreams }
+}
