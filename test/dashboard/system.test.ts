@@ -71,6 +71,43 @@ test('a parked stream is named only to its own workspace', async () => {
   expect(wordsOf((await stranger.get('/dashboard')).text)).not.toContain('parked')
 })
 
+test('Home and System show the same figures', async () => {
+  const { clock, db } = api.ledger
+  const daysAgo = (days: number) => new Date(clock.now().getTime() - days * 86_400_000)
+  const insert = async (id: string, status: string, { days, tries }: { days: number; tries: number }) =>
+    db.query(
+      `insert into deliveries (stream, revision, state, delivery_id, tenant_id, channel, endpoint_id, event, license_id,
+         license_revision, status, tries, next_attempt_at, created_at)
+       values ('delivery-' || $1, 1, '{}', $1, $2, 'webhook', 'first', 'license.created', $1, 0, $3, $4, $5, $6)`,
+      [id, tenant.tenantId, status, tries, status === 'pending' ? clock.now() : null, daysAgo(days)],
+    )
+  await insert('whd_abandoned_lately', 'abandoned', { days: 1, tries: 8 })
+  await insert('whd_abandoned_before', 'abandoned', { days: 4, tries: 8 })
+  await insert('whd_abandoned_long_ago', 'abandoned', { days: 8, tries: 8 })
+  await insert('whd_failing', 'pending', { days: 1, tries: 3 })
+  try {
+    const home = wordsOf((await owner.get('/dashboard')).text)
+    const there = await system(owner)
+    const on = (page: string, figure: RegExp) => Number(figure.exec(page)?.[1])
+    const figures = (page: string, failing: RegExp, abandoned: RegExp, parked: RegExp) => ({
+      failing: on(page, failing),
+      abandoned: on(page, abandoned),
+      parkedStreams: on(page, parked),
+    })
+    const shown = figures(home, /(\d+) delivery failing/, /(\d+) deliveries abandoned/, /(\d+) stream parked/)
+    expect(shown).toStrictEqual({ failing: 1, abandoned: 2, parkedStreams: 1 })
+    expect({ ...shown, parkedStreams: there.split('does not fit its schema').length - 1 }).toStrictEqual(
+      shown,
+    )
+    expect(there).toMatch(/Failed attempts 1\b/)
+    expect(there).toContain('Abandoned in the last 7 days 2')
+  } finally {
+    await db.query(
+      `delete from deliveries where delivery_id like 'whd_abandoned%' or delivery_id = 'whd_failing'`,
+    )
+  }
+})
+
 test('an exhausted limit is shown only to its workspace', async () => {
   const { limits, leave } = await joinLimits(
     api.ledger.db,
