@@ -20,14 +20,7 @@ import type { Ports } from '../ports.ts'
 import type { RuntimeStatus } from '../verdicts/answer.ts'
 import { statusOfKey } from '../verdicts/of-key.ts'
 
-type LicenseMatch =
-  | 'key'
-  | 'former key'
-  | 'key ending'
-  | 'license id'
-  | 'e-mail'
-  | 'sale id'
-  | 'request id'
+type LicenseMatch = 'key' | 'former key' | 'key ending' | 'license id' | 'e-mail' | 'sale id' | 'request id'
 
 /** The results of a search, at most {@link mostFound} of each kind, with the matched field. */
 export type Found = {
