@@ -132,6 +132,44 @@ test('a test without effect is shown below the sales, with the reason', async ()
   expect((await owner.get('/dashboard/sales?status=licensed')).text).not.toContain('evt_try_sold')
 })
 
+test('a customer’s page lists the sales of their licenses and of their email address, the newest first', async () => {
+  const makeCustomer = async (email: string) => {
+    const { text } = await api.ask('POST', '/v1/customers', { token: shop.token, body: { email } })
+    return /cus_\w+/.exec(text)?.[0] ?? ''
+  }
+  const salesOn = async (path: string) => {
+    const { text } = await owner.get(path)
+    return [...text.matchAll(/href="(\/dashboard\/sales\/sal_\w+)"/g)].map(([, found]) => found)
+  }
+  const hopper = await makeCustomer('hopper@example.com')
+  expect(words((await owner.get(`/dashboard/customers/${hopper}`)).text)).toContain('No sales.')
+  await shop.tell(purchase('hopper').sold())
+  api.ledger.clock.advance(1000)
+  await shop.tell(purchase('murray').sold())
+  const [own, linked] = [await pathOf('cs_hopper'), await pathOf('cs_murray')]
+  const sale = (await shop.sales()).find(({ saleId }) => saleId === 'cs_murray')
+  const body = { licenseId: sale?.licenseId }
+  await api.ask('POST', `/v1/customers/${hopper}/link-license`, { token: shop.token, body })
+  expect(await salesOn(`/dashboard/customers/${hopper}`)).toStrictEqual([linked, own])
+  expect(await salesOn(`/dashboard/sales?customer=${hopper}`)).toStrictEqual([linked, own])
+  expect(await salesOn(`/dashboard/sales?customer=${hopper}&status=parked`)).toStrictEqual([])
+  expect((await owner.get(`/dashboard/customers/${hopper}`)).text).not.toContain('Show all sales')
+
+  for (const name of Array.from({ length: 20 }, (_, index) => `many_${index}`))
+    await shop.tell(purchase(name, { customer: { email: 'hopper@example.com' } }).sold())
+  expect(await salesOn(`/dashboard/customers/${hopper}`)).toHaveLength(20)
+  expect((await owner.get(`/dashboard/customers/${hopper}`)).text).toContain(
+    `href="/dashboard/sales?customer=${hopper}"`,
+  )
+  expect(await salesOn(`/dashboard/sales?customer=${hopper}`)).toHaveLength(22)
+
+  const other = await openShop(api)
+  const stranger = clientOf(api.app, '192.0.2.3')
+  await stranger.signIn(await makeMember(api.ledger, other.tenantId, 'owner'))
+  for (const id of [hopper, 'cus_00000000000000000000000000', 'nobody'])
+    expect((await stranger.get(`/dashboard/sales?customer=${id}`)).status).toBe(404)
+})
+
 test('another workspace sees nothing of it', async () => {
   const other = await openShop(api)
   const stranger = clientOf(api.app, '192.0.2.2')

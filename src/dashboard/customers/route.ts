@@ -2,7 +2,9 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { listCustomers } from '../../../projections/customers/queries.ts'
 import { findLicense } from '../../../projections/licenses/queries.ts'
+import { listSales } from '../../../projections/sales/queries.ts'
 import { may } from '../../domain/members/roles.ts'
+import { readBuyers } from '../../sales/buyers.ts'
 import { unknownPerson } from '../../vault/subjects.ts'
 import { formOf } from '../frame/forms.ts'
 import { queryOf } from '../frame/lists.ts'
@@ -18,6 +20,8 @@ import { customersView, customerView } from './view.ts'
 const pageSize = 50
 /** The page shows at most this many licenses of a customer. */
 const mostOfCustomer = 100
+/** And at most this many of their sales. The list of sales has the others. */
+const mostSales = 20
 
 const Status = z.enum(['present', 'erased'])
 
@@ -91,11 +95,21 @@ function onePage(app: FastifyInstance, { services, show }: PageContext): void {
     const { tenantId, role } = principalOf(request)
     const { person, ...entry } = await customerOf(services, request)
     const mayChange = may(role, 'change_licenses')
-    const found = await Promise.all(
-      entry.licenseIds
-        .slice(0, mostOfCustomer)
-        .map((licenseId) => findLicense(services.db, tenantId, licenseId)),
-    )
+    const { customerId, subjectId } = entry.customer
+    const [found, bought] = await Promise.all([
+      Promise.all(
+        entry.licenseIds
+          .slice(0, mostOfCustomer)
+          .map((licenseId) => findLicense(services.db, tenantId, licenseId)),
+      ),
+      listSales(
+        services.db,
+        tenantId,
+        { customer: { customerId, subjectId } },
+        { after: undefined, limit: mostSales },
+      ),
+    ])
+    const sales = await readBuyers(services, tenantId, bought.items)
     const licenses = await shownLicenses(
       services,
       tenantId,
@@ -105,7 +119,16 @@ function onePage(app: FastifyInstance, { services, show }: PageContext): void {
     return show(reply, {
       title: person.email ?? entry.customer.customerId,
       nav: 'customers',
-      content: (view) => customerView(view, { ...entry, person, licenses, hidden, mayChange }),
+      content: (view) =>
+        customerView(view, {
+          ...entry,
+          person,
+          licenses,
+          hidden,
+          sales,
+          moreSales: bought.next !== undefined,
+          mayChange,
+        }),
     })
   })
 }

@@ -19,6 +19,7 @@ import {
   tokenField,
 } from '../frame/parts.ts'
 import { licenseTable, type ShownLicense } from '../licenses/view.ts'
+import { type SaleRow, salesTable } from '../sales/view.ts'
 
 type Customers = {
   customers: readonly (CustomerEntry & { person: Person })[]
@@ -94,12 +95,15 @@ type OneCustomer = CustomerEntry & {
   licenses: readonly ShownLicense[]
   /** How many licenses are not shown. */
   hidden: number
+  /** The newest ones of the licenses and of the person. */
+  sales: readonly SaleRow[]
+  moreSales: boolean
   mayChange: boolean
 }
 
 export function customerView(
   view: View,
-  { customer, person, licenses, hidden, mayChange }: OneCustomer,
+  { customer, person, licenses, hidden, sales, moreSales, mayChange }: OneCustomer,
 ): Html {
   const own = `${path}/${customer.customerId}`
   const to = (href: string, label: string, look = 'button second') =>
@@ -121,6 +125,14 @@ export function customerView(
       hidden > 0 && `The newest ones. ${hidden} more are not shown.`,
     )}
     ${mayChange && html`<p class="after">${to(`${own}/links`, 'Link or unlink licenses')}</p>`}
+    ${section(
+      'Sales',
+      sales.length === 0
+        ? html`<p class="lead">No sales.</p>`
+        : html`<div class="sheeted">${salesTable(view, sales)}</div>`,
+      'The sales of the licenses above, and those to the same email address, newest first.',
+    )}
+    ${moreSales && html`<p class="after">${to(`/dashboard/sales?customer=${customer.customerId}`, 'Show all sales')}</p>`}
     ${section('Entitlement overrides', overridesView(customer.overrides), 'Entitlements that this customer has or lacks regardless of the license.')}
     ${mayChange && html`<p class="after">${to(`${own}/entitlements`, 'Edit overrides')}</p>`}
   </div>`

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { findCustomer } from '../../../projections/customers/queries.ts'
 import { listDeliveries } from '../../../projections/deliveries/queries.ts'
 import { findLicense } from '../../../projections/licenses/queries.ts'
 import { findSale, listSales } from '../../../projections/sales/queries.ts'
@@ -57,15 +58,19 @@ async function saleOf(services: Ports<'db'>, request: OneRequest): Promise<Known
 function listPage(app: FastifyInstance, { services, cursors, show }: PageContext): void {
   app.get('/sales', auditedPage('sales'), async (request, reply) => {
     const { tenantId } = principalOf(request)
-    const { cursor, status: askedStatus, provider: askedProvider, product, needs: asked } = queryOf(request)
+    const query = queryOf(request)
+    const { cursor, status: askedStatus, provider: askedProvider, product, needs: asked } = query
+    const customer =
+      query.customer === undefined ? undefined : await customerOf(services, tenantId, query.customer)
     const needs = Needs.safeParse(asked).data
     const status = Status.safeParse(askedStatus).data
     const provider = Provider.safeParse(askedProvider).data
     const productId = Slug.safeParse(product).data
-    const filter = { status, provider, productId, needs }
-    const boundTo = [tenantId, 'dashboard sales', ...Object.values(filter).map((value) => value ?? null)]
+    const chosen = { status, provider, productId, needs, customerId: customer?.customerId }
+    const filter = { status, provider, productId, needs, customer }
+    const boundTo = [tenantId, 'dashboard sales', ...Object.values(chosen).map((value) => value ?? null)]
     const keyset = { after: cursors.read(boundTo, cursor), limit: pageSize }
-    const isFirst = cursor === undefined && Object.values(filter).every((value) => value === undefined)
+    const isFirst = cursor === undefined && Object.values(chosen).every((value) => value === undefined)
     const [{ items, next }, products, ignored] = await Promise.all([
       listSales(services.db, tenantId, filter, keyset),
       productChoices(services, tenantId),
@@ -79,13 +84,20 @@ function listPage(app: FastifyInstance, { services, cursors, show }: PageContext
         salesView(view, {
           sales,
           products,
-          filter: { status, provider, product: productId, needs },
+          filter: { status, provider, product: productId, needs, customer: customer?.customerId },
           cursor,
           next: cursors.write(boundTo, next),
           ignored: ignored?.items ?? [],
         }),
     })
   })
+}
+
+/** @throws Problem 404 */
+async function customerOf(services: Ports<'db'>, tenantId: string, customerId: string) {
+  const found = isId('cus', customerId) ? await findCustomer(services.db, tenantId, customerId) : undefined
+  if (!found) throw notFound('customer')
+  return { customerId, subjectId: found.customer.subjectId }
 }
 
 function onePage(app: FastifyInstance, { services, show }: PageContext): void {

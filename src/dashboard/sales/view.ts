@@ -31,16 +31,17 @@ import { type IgnoredTests, ignoredTestsPart } from './ignored-tests.ts'
 import { type Mending, mendingForm } from './mend-view.ts'
 import { saleTimeline } from './timeline.ts'
 
-type Row = { sale: KnownSale; buyer: Buyer }
+export type SaleRow = { sale: KnownSale; buyer: Buyer }
 
 type Sales = {
-  sales: readonly Row[]
+  sales: readonly SaleRow[]
   products: readonly { productId: string; name: string }[]
   filter: {
     status: KnownSale['status'] | undefined
     provider: Provider | undefined
     product: string | undefined
     needs: 'holder' | undefined
+    customer: string | undefined
   }
   cursor: string | undefined
   next: string | null
@@ -76,12 +77,20 @@ export function salesView(view: View, { sales, products, filter, cursor, next, i
   return html`<div>
     ${heading('Sales', 'Sales reported by payment providers, newest first. A parked sale is paid but has no license yet.')}
     ${filters('/dashboard/sales', 'sales', [
+      filter.customer !== undefined && html`<input type="hidden" name="customer" value=${filter.customer} />`,
       select('status', 'Status', choicesOf('Any status', namedStatuses, filter.status)),
       select('provider', 'Provider', choicesOf('All providers', namedProviders, filter.provider)),
       productSelect(products, filter.product),
       select('needs', 'Holder', choicesOf('Any', [['holder', 'missing']], filter.needs)),
     ])}
     <div id="sales">
+      ${
+        filter.customer !== undefined &&
+        html`<p class="lead">
+          Showing one <a href=${`/dashboard/customers/${filter.customer}`}>customer</a>.${' '}
+          <a href="/dashboard/sales">Show all sales</a>
+        </p>`
+      }
       ${sales.length === 0 ? noSales(isFiltered) : html`<div class="sheeted">${salesTable(view, sales)}</div>`}
       ${pager('/dashboard/sales', { ...filter, cursor }, next)} ${ignoredTestsPart(view, ignored)}
     </div>
@@ -97,7 +106,7 @@ const noSales = (isFiltered: boolean): Html =>
         html`<a href="/dashboard/integrations">View integrations</a>`,
       )
 
-function salesTable(view: View, sales: readonly Row[]): Html {
+export function salesTable(view: View, sales: readonly SaleRow[]): Html {
   return table({
     caption: 'Sales',
     columns: [
