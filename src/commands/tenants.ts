@@ -65,6 +65,24 @@ export async function changeApprovalRule(
   })
 }
 
+/** Takes the first steps off the home page of every member. @throws Refusal `tenant_not_found`, `tenant_closed` */
+export async function dismissOnboarding(
+  services: Ports<'execute' | 'now'>,
+  tenantId: string,
+  origin: Origin,
+): Promise<void> {
+  await change(services, tenantId, { type: 'DismissOnboarding', at: momentOf(services) }, origin)
+}
+
+/** Notes that the tenant sells without a connected provider. @throws Refusal `tenant_not_found`, `tenant_closed` */
+export async function chooseSellingElsewhere(
+  services: Ports<'execute' | 'now'>,
+  tenantId: string,
+  origin: Origin,
+): Promise<void> {
+  await change(services, tenantId, { type: 'ChooseSellingElsewhere', at: momentOf(services) }, origin)
+}
+
 /** Reads the log, which is never behind as a read model may be. */
 export async function loadTenant(services: Ports<'ledger'>, tenantId: string): Promise<Tenant> {
   const { state } = await loadFromLog(services.ledger, tenantId, tenants)

@@ -50,6 +50,8 @@ export const needed: Record<string, Permission | 'member'> = {
   'GET /dashboard/start': 'member',
   'GET /dashboard/start/test-purchase': 'member',
   'POST /dashboard/start/test-purchase': 'change_licenses',
+  'POST /dashboard/start/sell-elsewhere': 'manage_connections',
+  'POST /dashboard/start/dismiss': 'manage_settings',
   'GET /dashboard/system': 'member',
   'GET /dashboard/tokens': 'member',
   'GET /dashboard/tokens/:id': 'member',

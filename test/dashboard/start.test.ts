@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { connectMarketplace, mapProduct } from '../../src/commands/integrations/integrations.ts'
 import { newId } from '../../src/credentials/id.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
-import { origin } from '../harness/ledger.ts'
+import { eventsIn, origin } from '../harness/ledger.ts'
 import { makeProduct, mint } from '../http/samples.ts'
 import { type Client, clientOf } from './client.ts'
 import { makeMember } from './members.ts'
@@ -75,4 +75,26 @@ test('a product of another tenant cannot be bought', async () => {
     (await owner.post('/dashboard/start/test-purchase', { product: 'foreign', operation: newId('req') }))
       .status,
   ).toBe(404)
+})
+
+test('selling elsewhere ticks the step of the provider, and dismissed steps stay under Help', async () => {
+  const { tenantId } = await makeTenant(api.ledger)
+  const member = clientOf(api.app)
+  await member.signIn(await makeMember(api.ledger, tenantId, 'owner'))
+  const ticked = '<li class="step done">'
+  expect((await member.get('/dashboard')).text).not.toContain(ticked)
+  await member.post('/dashboard/start/sell-elsewhere')
+  await member.post('/dashboard/start/sell-elsewhere')
+  const home = await member.get('/dashboard')
+  expect(home.text).toContain(ticked)
+  expect(home.text).not.toContain('I sell elsewhere')
+  await member.post('/dashboard/start/dismiss')
+  await member.post('/dashboard/start/dismiss')
+  expect((await member.get('/dashboard')).text).not.toContain('class="step')
+  expect((await member.get('/dashboard/start')).text).toContain(ticked)
+  const recorded = await eventsIn(api.ledger.services.ledger, `tenant-${tenantId}`)
+  expect(recorded.flatMap((entry) => (entry.readable ? entry.event.type : [])).slice(-2)).toStrictEqual([
+    'SellingElsewhereChosen',
+    'OnboardingDismissed',
+  ])
 })

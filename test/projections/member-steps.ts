@@ -6,6 +6,7 @@ import { recordAudit } from '../../src/commands/audit.ts'
 import { approveLogin, denyLogin } from '../../src/commands/logins.ts'
 import { addMember, changeRole, issueLink, removeMember } from '../../src/commands/members/members.ts'
 import { recordFailedSignIn, recordSignIn } from '../../src/commands/members/sign-in-audit.ts'
+import { chooseSellingElsewhere, dismissOnboarding } from '../../src/commands/tenants.ts'
 import { newId } from '../../src/credentials/id.ts'
 import { origin, type TestLedger } from '../harness/ledger.ts'
 
@@ -21,6 +22,8 @@ export type MemberStep = {
     | 'sign in'
     | 'fail to sign in'
     | 'view page'
+    | 'dismiss onboarding'
+    | 'sell elsewhere'
 }
 
 export const anyMemberStep: fc.Arbitrary<MemberStep> = fc.record({
@@ -34,6 +37,8 @@ export const anyMemberStep: fc.Arbitrary<MemberStep> = fc.record({
     'sign in',
     'fail to sign in',
     'view page',
+    'dismiss onboarding',
+    'sell elsewhere',
   ),
 })
 
@@ -80,6 +85,10 @@ export function memberStepRunner({ services, clock }: TestLedger, tenantId: stri
         const view = { action: 'viewed', target: { kind: 'licenses', id: null } } as const
         return recordAudit(services, tenantId, view, origin)
       }
+      case 'dismiss onboarding':
+        return dismissOnboarding(services, tenantId, origin)
+      case 'sell elsewhere':
+        return chooseSellingElsewhere(services, tenantId, origin)
       case 'deny device':
         return denyLogin(services, program(clock.now().toISOString()), decider, origin)
     }
@@ -98,4 +107,6 @@ export const everyMemberStep: readonly MemberStep[] = [
   { do: 'view page' },
   { do: 'view page' },
   { do: 'remove member' },
+  { do: 'dismiss onboarding' },
+  { do: 'sell elsewhere' },
 ]

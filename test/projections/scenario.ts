@@ -312,6 +312,8 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
       case 'remove member':
       case 'authorize device':
       case 'deny device':
+      case 'dismiss onboarding':
+      case 'sell elsewhere':
       case 'sign in':
       case 'fail to sign in':
       case 'view page':

@@ -10,7 +10,7 @@ import type { View } from '../frame/page.ts'
 import { heading, section } from '../frame/parts.ts'
 import { barPlot } from '../frame/plots.ts'
 import { isStarting, type StartFacts } from '../start/facts.ts'
-import { startSteps } from '../start/view.ts'
+import { dismissForm, startSteps } from '../start/view.ts'
 import { type RefusedToday, refusedToday } from './refused.ts'
 
 type Waits = {
@@ -42,7 +42,7 @@ export function homeView(view: View, home: Home): Html {
       isStarting(start) &&
       section(
         'Get started',
-        startSteps(view, start, newId('req')),
+        html`${startSteps(view, start, newId('req'))} ${dismissForm(view)}`,
         'These steps stay under Help once they are done.',
       )
     }

@@ -2,6 +2,7 @@ import { readMaskedKeys } from '../../../projections/client-keys/queries.ts'
 import { countLicenses } from '../../../projections/insights/queries.ts'
 import { listIntegrations } from '../../../projections/integrations/queries.ts'
 import { listProducts } from '../../../projections/products/queries.ts'
+import { findTenant } from '../../../projections/tenants/queries.ts'
 import { newestTestPurchase } from '../../../projections/test-purchases/queries.ts'
 import { momentOf } from '../../commands/origin.ts'
 import type { KnownTestPurchase } from '../../domain/test-purchases/test-purchase.ts'
@@ -15,6 +16,10 @@ export type StartFacts = {
   /** The first product with a key type; undefined before there is one. */
   productId: string | undefined
   connected: boolean
+  /** A member said that licenses are sold without a connected provider. */
+  sellsElsewhere: boolean
+  /** A member took the steps off the home page. */
+  dismissed: boolean
   /** A license was issued that is not a test. */
   licensed: boolean
   testPurchase: KnownTestPurchase | undefined
@@ -33,7 +38,8 @@ export async function readStart(
   const now = momentOf(services)
   const range = usageRange({ granularity: 'day' }, now)
   if (typeof range === 'string') throw new Error(`the last days are no range: ${range}`)
-  const [products, integrations, licenses, testPurchase, keys, usage] = await Promise.all([
+  const [tenant, products, integrations, licenses, testPurchase, keys, usage] = await Promise.all([
+    findTenant(db, tenantId),
     listProducts(db, tenantId, { after: undefined, limit: mostProducts }),
     listIntegrations(db, tenantId),
     countLicenses(db, tenantId, now.slice(0, 10)),
@@ -45,6 +51,8 @@ export async function readStart(
     tenantId,
     productId: products.items.find(({ keyTypes }) => keyTypes.length > 0)?.productId,
     connected: integrations.some(({ status }) => status === 'connected'),
+    sellsElsewhere: tenant?.sellsElsewhere ?? false,
+    dismissed: tenant?.onboardingDismissed ?? false,
     licensed: licenses.length > 0,
     testPurchase,
     sdkKey: keys.sdkKey !== null,
@@ -52,6 +60,6 @@ export async function readStart(
   }
 }
 
-/** Whether a member sees the steps on the home page: until the first validated license. */
-export const isStarting = ({ productId, validated }: StartFacts): boolean =>
-  productId === undefined || !validated
+/** Whether members see the steps on the home page: until the first validated license, unless they were dismissed. */
+export const isStarting = ({ productId, validated, dismissed }: StartFacts): boolean =>
+  !dismissed && (productId === undefined || !validated)

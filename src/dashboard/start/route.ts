@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { newestTestPurchase } from '../../../projections/test-purchases/queries.ts'
+import { chooseSellingElsewhere, dismissOnboarding } from '../../commands/tenants.ts'
 import { startTestPurchase } from '../../commands/test-purchases.ts'
 import { newId } from '../../credentials/id.ts'
 import { Refusal } from '../../domain/refusal.ts'
@@ -10,7 +11,7 @@ import { runOnce, SentBefore, sentBefore } from '../frame/once.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import { sentenceOf } from '../frame/refused.ts'
 import type { PageContext } from '../page-context.ts'
-import { principalOf } from '../session/principal.ts'
+import { originOfMember, principalOf } from '../session/principal.ts'
 import { readStart } from './facts.ts'
 import { stagesView, startView } from './view.ts'
 
@@ -33,6 +34,17 @@ export function startPages(app: FastifyInstance, { services, show, showPart }: P
     const purchase = await newestTestPurchase(services.db, principalOf(request).tenantId)
     if (!purchase) throw notFound('test purchase')
     return showPart(reply, () => stagesView(purchase))
+  })
+
+  app.post('/start/sell-elsewhere', pageRoute({ page: 'manage_connections' }), async (request, reply) => {
+    await chooseSellingElsewhere(services, principalOf(request).tenantId, originOfMember(request))
+    return reply.redirect(path, 303)
+  })
+
+  app.post('/start/dismiss', pageRoute({ page: 'manage_settings' }), async (request, reply) => {
+    await dismissOnboarding(services, principalOf(request).tenantId, originOfMember(request))
+    request.session.notice = { kind: 'done', text: 'The steps stay under Help, as Get started.' }
+    return reply.redirect('/dashboard', 303)
   })
 
   /** A form that is sent twice starts one test purchase. A worker runs its stages. */

@@ -31,12 +31,8 @@ export function startSteps(view: View, facts: StartFacts, operation: string): Ht
     },
     {
       title: 'Connect a payment provider, or sell elsewhere',
-      done: connected || licensed,
-      text: html`<p>
-        Sales of a connected provider become licenses. ${link(true, '/dashboard/integrations', 'View integrations')}. If you
-        sell elsewhere, your own server issues the licenses with an API token.${' '}
-        ${link(view.may('manage_tokens'), '/dashboard/tokens/new', 'Create token')}
-      </p>`,
+      done: connected || licensed || facts.sellsElsewhere,
+      text: sellingPart(view, facts),
     },
     {
       title: 'Make a test purchase, or issue a first license',
@@ -108,6 +104,11 @@ function testPurchasePart(
       </form>`
     }
     ${!connected && html`<p class="hint">It needs a connected payment provider.</p>`}
+    ${
+      productId !== undefined &&
+      view.may('change_licenses') &&
+      html`<p>Or issue a license by hand. ${link(true, '/dashboard/new-license', 'New license')}</p>`
+    }
   </div>`
 }
 
@@ -117,6 +118,33 @@ const tones: Record<KnownTestPurchase['stages'][number]['status'], Tone> = {
   done: 'good',
   failed: 'bad',
 }
+
+function sellingPart(view: View, { connected, sellsElsewhere }: StartFacts): Html {
+  return html`<div class="stack-tight">
+    <p>
+      Sales of a connected provider become licenses. ${link(true, '/dashboard/integrations', 'View integrations')}
+    </p>
+    <p>
+      If you sell elsewhere, your own server issues the licenses with an API token.${' '}
+      ${link(view.may('manage_tokens'), '/dashboard/tokens/new', 'Create token')}
+    </p>
+    ${
+      !connected &&
+      !sellsElsewhere &&
+      view.may('manage_connections') &&
+      html`<form method="post" action="/dashboard/start/sell-elsewhere">
+        ${tokenField(view.token)}<button class="second">I sell elsewhere</button>
+      </form>`
+    }
+  </div>`
+}
+
+/** Takes the steps off the home page of every member. */
+export const dismissForm = (view: View): Content =>
+  view.may('manage_settings') &&
+  html`<form class="dismiss" method="post" action="/dashboard/start/dismiss">
+    ${tokenField(view.token)}<button class="second">Dismiss these steps</button>
+  </form>`
 
 /** The stages of a test purchase. While it runs, htmx loads them again every second. */
 export function stagesView({ status, stages, productId }: KnownTestPurchase): Html {

@@ -80,6 +80,8 @@ export function evolveClientKeys(keys: ClientKeys, event: TenantEvent): ClientKe
     case 'TenantReinstated':
     case 'TenantClosed':
     case 'ApprovalRuleChanged':
+    case 'OnboardingDismissed':
+    case 'SellingElsewhereChosen':
       return keys
   }
 }

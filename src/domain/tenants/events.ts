@@ -35,6 +35,10 @@ export const TenantEvent = z.discriminatedUnion('type', [
     type: z.literal('ApprovalRuleChanged'),
     data: z.strictObject({ anotherMember: z.boolean(), at: Moment }),
   }),
+  /** A member no longer needs the first steps on the home page. */
+  z.object({ type: z.literal('OnboardingDismissed'), data: z.strictObject({ at: Moment }) }),
+  /** Licenses are sold without a connected provider: the vendor's own server issues them. */
+  z.object({ type: z.literal('SellingElsewhereChosen'), data: z.strictObject({ at: Moment }) }),
   z.object({ type: z.literal('SdkKeyIssued'), data: SdkKey }),
   z.object({ type: z.literal('SdkKeyRotated'), data: SdkKey }),
   z.object({ type: z.literal('CheckoutKeyIssued'), data: z.strictObject(clientKey) }),

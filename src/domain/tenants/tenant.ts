@@ -11,6 +11,10 @@ export type Tenant =
       plan: Plan
       /** Whether a member other than the requester has to approve dangerous requests. */
       anotherMemberApproves: boolean
+      /** Whether the first steps were taken off the home page. */
+      onboardingDismissed: boolean
+      /** Whether the vendor said that licenses are sold without a connected provider. */
+      sellsElsewhere: boolean
       createdAt: string
     }
 
@@ -20,6 +24,7 @@ export type TenantCommand =
   | { type: 'ReinstateTenant'; at: string }
   | { type: 'CloseTenant'; reason: string | null; at: string }
   | { type: 'ChangeApprovalRule'; anotherMember: boolean; at: string }
+  | { type: 'DismissOnboarding' | 'ChooseSellingElsewhere'; at: string }
 
 /** Every first path segment that the service itself uses, which a tenant's URLs would collide with. */
 export const reservedTenantIds: ReadonlySet<string> = new Set([
@@ -52,7 +57,8 @@ export const planLimits: Record<Plan, { products: number; activeDevices: number 
 }
 
 /**
- * Closing is final. Suspending a suspended tenant and reinstating an active one change nothing.
+ * Closing is final. Suspending a suspended tenant and reinstating an active one change nothing, nor does dismissing the
+ * onboarding or choosing to sell elsewhere a second time.
  * @throws Refusal `tenant_exists`, `tenant_id_reserved`, `tenant_not_found`, `tenant_closed`
  */
 export function decideTenant(tenant: Tenant, command: TenantCommand): TenantEvent[] {
@@ -80,6 +86,12 @@ export function decideTenant(tenant: Tenant, command: TenantCommand): TenantEven
       if (tenant.anotherMemberApproves === anotherMember) return []
       return [{ type: 'ApprovalRuleChanged', data: { anotherMember, at } }]
     }
+    case 'DismissOnboarding':
+      if (tenant.status === 'closed') throw new Refusal('tenant_closed')
+      return tenant.onboardingDismissed ? [] : [{ type: 'OnboardingDismissed', data: { at: command.at } }]
+    case 'ChooseSellingElsewhere':
+      if (tenant.status === 'closed') throw new Refusal('tenant_closed')
+      return tenant.sellsElsewhere ? [] : [{ type: 'SellingElsewhereChosen', data: { at: command.at } }]
   }
 }
 
@@ -87,7 +99,8 @@ export function decideTenant(tenant: Tenant, command: TenantCommand): TenantEven
 export function evolveTenant(tenant: Tenant, event: TenantEvent): Tenant {
   if (event.type === 'TenantCreated') {
     const { tenantId, name, plan, at } = event.data
-    return { status: 'active', tenantId, name, plan, anotherMemberApproves: false, createdAt: at }
+    const unset = { anotherMemberApproves: false, onboardingDismissed: false, sellsElsewhere: false }
+    return { status: 'active', tenantId, name, plan, ...unset, createdAt: at }
   }
   if (tenant.status === 'absent') return tenant
   switch (event.type) {
@@ -99,6 +112,10 @@ export function evolveTenant(tenant: Tenant, event: TenantEvent): Tenant {
       return { ...tenant, status: 'closed' }
     case 'ApprovalRuleChanged':
       return { ...tenant, anotherMemberApproves: event.data.anotherMember }
+    case 'OnboardingDismissed':
+      return { ...tenant, onboardingDismissed: true }
+    case 'SellingElsewhereChosen':
+      return { ...tenant, sellsElsewhere: true }
     case 'SdkKeyIssued':
     case 'SdkKeyRotated':
     case 'CheckoutKeyIssued':

@@ -108,6 +108,19 @@ describe('closing', () => {
   test('a closed tenant stays as it is', () => given(created, closed).when(close).expectEvents([]))
 })
 
+describe('the onboarding', () => {
+  test.each([
+    ['DismissOnboarding', 'OnboardingDismissed'],
+    ['ChooseSellingElsewhere', 'SellingElsewhereChosen'],
+  ] as const)('%s is recorded once, and refused when closed', (type, event) => {
+    const noted: TenantEvent = { type: event, data: { at: later } }
+    const note: TenantCommand = { type, at: later }
+    given(created).when(note).expectEvents([noted])
+    given(created, noted).when(note).expectEvents([])
+    given(created, closed).when(note).expectRefusal('tenant_closed')
+  })
+})
+
 describe('whether another member approves', () => {
   const rule = (anotherMember: boolean): TenantCommand => ({
     type: 'ChangeApprovalRule',
