@@ -153,7 +153,8 @@ describe('whether another member approves', () => {
 
 describe('the state', () => {
   const state = (...events: TenantEvent[]) => events.reduce(evolveTenant, absentTenant)
-  const present = { ...acme, createdAt: at, anotherMemberApproves: false }
+  const unset = { anotherMemberApproves: false, onboardingDismissed: false, sellsElsewhere: false }
+  const present = { ...acme, ...unset, createdAt: at }
 
   test('follows the events', () => {
     expect(state(created)).toStrictEqual({ ...present, status: 'active' })
@@ -161,6 +162,14 @@ describe('the state', () => {
     expect(state(created, suspended, reinstated)).toStrictEqual({ ...present, status: 'active' })
     expect(state(created, closed)).toStrictEqual({ ...present, status: 'closed' })
     const status = 'active'
+    const dismissed: TenantEvent = { type: 'OnboardingDismissed', data: { at: later } }
+    const elsewhere: TenantEvent = { type: 'SellingElsewhereChosen', data: { at: later } }
+    expect(state(created, dismissed, elsewhere)).toStrictEqual({
+      ...present,
+      status,
+      onboardingDismissed: true,
+      sellsElsewhere: true,
+    })
     expect(state(created, ruled)).toStrictEqual({ ...present, status, anotherMemberApproves: true })
   })
 
