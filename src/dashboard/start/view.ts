@@ -56,7 +56,7 @@ export function startSteps(view: View, facts: StartFacts, operation: string): Ht
       done: validated,
       text: html`<div class="stack-tight">
         <p>
-          In your app, with the SDK key. The activation returns the id of the instance. The import
+          In your app, with the SDK key. The activation returns the id of the instance. The import${' '}
           <code>keyledger/sdk</code> verifies the signed answer.
         </p>
         ${copyableBlock('snippet for the app', appSnippet(view, facts))}
