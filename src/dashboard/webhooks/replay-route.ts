@@ -1,8 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { listEndpoints } from '../../../projections/webhooks/queries.ts'
 import { changeReplay, requestReplay } from '../../commands/replays.ts'
-import { idOfMade, newId } from '../../credentials/id.ts'
+import { idOfMade, isId, newId } from '../../credentials/id.ts'
 import { WebhookEventName } from '../../domain/webhooks/events.ts'
+import { notFound } from '../../http/problem.ts'
 import { type FilledForm, newForm, readForm } from '../frame/filled-form.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import { refusedForm } from '../frame/refused.ts'
@@ -64,7 +65,9 @@ export function replayPages(app: FastifyInstance, { services, show }: PageContex
   for (const what of ['pause', 'resume', 'cancel'] as const) {
     app.post(`/webhooks/replays/:id/${what}`, manage, async (request: OneRequest, reply) => {
       const { tenantId } = principalOf(request)
-      await changeReplay(services, tenantId, request.params.id, what, originOfMember(request))
+      const { id } = request.params
+      if (!isId('whr', id)) throw notFound('replay')
+      await changeReplay(services, tenantId, id, what, originOfMember(request))
       request.session.notice = { kind: 'done', text: told[what] }
       return reply.redirect(path, 303)
     })
