@@ -1,5 +1,6 @@
 import type { Pool } from 'pg'
 import type { KnownReplay } from '../../src/domain/replays/replay.ts'
+import { isStorable } from '../../src/domain/values.ts'
 import { type Keyset, orderOf, type PageOf, pageOf } from '../page.ts'
 
 export async function findReplay(
@@ -7,6 +8,8 @@ export async function findReplay(
   tenantId: string,
   replayId: string,
 ): Promise<KnownReplay | undefined> {
+  // A caller may send any text.
+  if (!isStorable(replayId)) return undefined
   const { rows } = await db.query<{ state: KnownReplay }>({
     name: 'find-replay',
     text: 'select state from replays where tenant_id = $1 and replay_id = $2',

@@ -23,6 +23,8 @@ export const needed: Record<string, Permission | 'member'> = {
   'GET /dashboard/approvals': 'member',
   'GET /dashboard/approvals/:id': 'member',
   'GET /dashboard/audit': 'member',
+  'GET /dashboard/audit/export.csv': 'member',
+  'GET /dashboard/audit/export.ndjson': 'member',
   'GET /dashboard/confirm': 'member',
   'GET /dashboard/customers': 'member',
   'GET /dashboard/customers/:id': 'member',

@@ -29,7 +29,8 @@ export function auditPage(app: FastifyInstance, context: PageContext): void {
     return show(reply, {
       title: 'Audit log',
       nav: 'audit',
-      content: () => auditView({ entries, people, shown, cursor, next: cursors.write(boundTo, next) }),
+      content: (view) =>
+        auditView(view, { entries, people, shown, cursor, next: cursors.write(boundTo, next) }),
     })
   })
   auditExport(app, context)

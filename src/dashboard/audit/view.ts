@@ -2,6 +2,7 @@ import type { FieldChange } from '../../../projections/audit/fields.ts'
 import { findOperation } from '../../gate/registry.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { moment } from '../frame/moments.ts'
+import type { View } from '../frame/page.ts'
 import { choicesOf, empty, filters, heading, pager, select, table } from '../frame/parts.ts'
 import { foundByWords } from '../search/view.ts'
 import type { ShownEntry } from './entries.ts'
@@ -21,7 +22,7 @@ type Audit = {
 
 const path = '/dashboard/audit'
 
-export function auditView({ entries, people, shown, cursor, next }: Audit): Html {
+export function auditView(view: View, { entries, people, shown, cursor, next }: Audit): Html {
   const isFiltered = Object.values(shown).some((value) => value !== undefined)
   return html`<div>
     ${heading('Audit log', 'Who viewed, exported, decided and changed what, and who signed in, newest first. Views of this page are recorded too.')}
@@ -50,7 +51,7 @@ export function auditView({ entries, people, shown, cursor, next }: Audit): Html
       ${
         entries.length === 0
           ? empty('No entries match these filters', 'Choose another action, or clear the filters.')
-          : html`<div class="sheeted">${auditTable(entries, shown)}</div>`
+          : html`<div class="sheeted">${auditTable(view, entries, shown)}</div>`
       }
       ${pager(path, { ...shown, cursor }, next)}
     </div>
@@ -67,20 +68,20 @@ const box = (name: string, label: string, type: 'text' | 'date', value: string |
     <input id=${name} name=${name} type=${type} value=${value ?? ''} maxlength="200" autocomplete="off" />
   </div>`
 
-function auditTable(entries: Audit['entries'], shown: ShownFilter): Html {
+function auditTable(view: View, entries: Audit['entries'], shown: ShownFilter): Html {
   return table({
     caption: 'Audit log',
     columns: [{ label: 'Time' }, { label: 'Person' }, { label: 'Action' }, { label: 'Request', wide: true }],
     rows: entries.map((entry): Content[] => [
       html`<span>${moment(entry.at)}${entry.lastAt !== null && html`<span class="sub">last ${moment(entry.lastAt)}</span>`}</span>`,
       html`<a href=${auditPath({ ...shown, actor: entry.actor })}>${entry.who}</a>`,
-      what(entry),
+      what(view, entry),
       html`<code>${entry.requestId}</code>`,
     ]),
   })
 }
 
-function what(entry: ShownEntry): Html {
+function what(view: View, entry: ShownEntry): Html {
   const { action, operation, targetKind, targetId, confirmationId, times, changes, address } = entry
   const verb = actionWords[action] ?? wordsOf(action)
   // Who signed in is the person of the line.
@@ -88,7 +89,7 @@ function what(entry: ShownEntry): Html {
     action === 'signed_in'
       ? null
       : operation === null
-        ? thing(entry)
+        ? thing(view, entry)
         : (findOperation(operation)?.title.toLowerCase() ?? operation)
   return html`<span
     >${verb} ${object}${times > 1 && `, ${times.toLocaleString('en')} times`}${address !== null && html`<span class="sub">from <code>${address}</code></span>`}${
@@ -124,12 +125,12 @@ const pages: Readonly<Record<string, string>> = {
   member: 'members',
 }
 
-function thing({ targetKind: kind, targetId: id, targetName, asOf }: ShownEntry): Content {
+function thing(view: View, { targetKind: kind, targetId: id, targetName, asOf }: ShownEntry): Content {
   if (kind === 'search')
     return id === null || id === 'nothing found' ? 'nothing found' : `found by ${foundByWords(id)}`
   const name = kindWords[kind] ?? wordsOf(kind)
   if (id === null) return `the ${name}`
-  const folder = pages[kind]
+  const folder = kind !== 'member' || view.may('manage_members') ? pages[kind] : undefined
   const words =
     targetName ?? (kind === 'evidence' ? 'the evidence of a license' : `${articleOf(name)} ${name}`)
   const moments = asOf === null ? '' : `, as of ${asOf}`

@@ -68,10 +68,10 @@ function listRoute(app: ZodApp, services: Ports<'db'>, cursors: Cursors): void {
       const { tenantId } = callerIn(request)
       const { cursor, limit, order } = request.query
       const boundTo = [tenantId, 'integrations', order]
-      const after = cursors.read(boundTo, cursor)?.id
+      const after = Provider.optional().parse(cursors.read(boundTo, cursor)?.id)
       // Providers have no age: the oldest are the last of their fixed order.
       const all = order === 'oldest' ? Provider.options.toReversed() : Provider.options
-      const first = after === undefined ? 0 : all.findIndex((provider) => provider === after) + 1
+      const first = after === undefined ? 0 : all.indexOf(after) + 1
       const providers = all.slice(first, first + limit)
       const last = providers.at(-1)
       const isEnd = first + limit >= Provider.options.length
