@@ -100,25 +100,26 @@ export function listUnexecutedConfirmations(
 export function listApprovedOfMembers(
   db: Pool,
   { from, until }: TimeRange,
+  streamed: readonly string[],
   wanted: Wanted,
 ): Promise<string[]> {
-  const isMembers = `status = 'approved' and starts_with(state ->> 'tokenId', 'mem_')`
+  const isMembers = `status = 'approved' and starts_with(state ->> 'tokenId', 'mem_') and state ->> 'operation' <> all($3)`
   const condition = `${isMembers} and (decided_at <= $1 or decided_at > $2)`
-  return ids(db, condition, 'decided_at', [from, until], wanted)
+  return ids(db, condition, 'decided_at', [from, until, streamed], wanted)
 }
 
 async function ids(
   db: Pool,
   condition: string,
   order: 'expires_at' | 'consumed_at' | 'decided_at',
-  moments: readonly string[],
+  values: readonly unknown[],
   { except, most }: Wanted,
 ): Promise<string[]> {
-  const next = moments.length
+  const next = values.length
   const { rows } = await db.query<{ confirmation_id: string }>(
     `select confirmation_id from confirmations
      where ${condition} and confirmation_id <> all($${next + 1}) order by ${order} limit $${next + 2}`,
-    [...moments, except, most],
+    [...values, except, most],
   )
   return rows.map((row) => row.confirmation_id)
 }

@@ -26,6 +26,7 @@ import { licenseActions } from './license/actions-route.ts'
 import { evidencePage } from './license/evidence-route.ts'
 import { licensePage } from './license/route.ts'
 import { licenseChangePages } from './license-changes/route.ts'
+import { licenseExportPages } from './licenses/export-route.ts'
 import { licensePages } from './licenses/route.ts'
 import { mailboxPages } from './mailbox/route.ts'
 import { memberPages } from './members/route.ts'
@@ -108,6 +109,7 @@ function routes(app: FastifyInstance, context: PageContext): void {
   approvalPages(app, context)
   devicePages(app, context)
   licensePages(app, context)
+  licenseExportPages(app, context)
   newLicensePages(app, context)
   importPages(app, context)
   productPages(app, context)

@@ -45,6 +45,8 @@ export type Approval = {
   /** The requester: an API client with its token, or a member. */
   token: { id: string; name: string | null }
   byMember: boolean
+  /** A member requested a file: they download it once, after the approval. */
+  downloads: boolean
   client: Client
   askedAt: string
   expiresAt: string
@@ -205,6 +207,7 @@ async function approvalOf(
     parameters: shownParameters(confirmation.parameters),
     token: { id: tokenId, name: await nameOf(services, confirmation, tokenName) },
     byMember: isMember(tokenId),
+    downloads: isMember(tokenId) && findOperation(operation)?.streams === true,
     client: {
       address: client.address,
       userAgent: client.userAgent === null ? null : plainText(client.userAgent),

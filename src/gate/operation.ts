@@ -43,6 +43,8 @@ type OperationOf<Input, Result> = {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** In the form of the OpenAPI description: `/v1/licenses/{id}/revoke`. */
   path: string
+  /** Its result is streamed: a member's request is run when they download it, not when it is approved. */
+  streams?: true
   /** Required besides `danger`. */
   scope: Scope
   /**

@@ -33,6 +33,11 @@ export const gatedOperations: readonly GatedOperation<unknown>[] = [
   takeBackImport,
 ]
 
+/** The names of the operations whose result is streamed to the requester. */
+export const streamedOperations: readonly string[] = gatedOperations
+  .filter(({ streams }) => streams)
+  .map(({ name }) => name)
+
 /** Undefined for an operation of a newer version of keyledger. */
 export const findOperation = (name: string): GatedOperation<unknown> | undefined =>
   gatedOperations.find((operation) => operation.name === name)

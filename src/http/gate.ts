@@ -58,8 +58,6 @@ export type GatedRoute<Result> = {
   response: Record<string, object>
   /** The operation is refused while the tenant is suspended. */
   issues?: boolean
-  /** The response is streamed and has no time limit. */
-  streams?: boolean
   /** The response after execution: a body, or the reply itself when it was already sent, as streams are. */
   reply: (result: Result, context: { request: FastifyRequest; reply: FastifyReply }) => unknown
 }
@@ -87,7 +85,8 @@ export function gatedRoute<Result>(
       // A stored response would return a secret again without an approval.
       idempotencyKey: 'ignored',
       ...(route.issues && { issues: true }),
-      ...(route.streams && { ownTime: true }),
+      // A streamed response has no time limit.
+      ...(operation.streams && { ownTime: true }),
     },
     schema: {
       operationId: route.operationId,

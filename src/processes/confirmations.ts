@@ -9,7 +9,7 @@ import { momentOf, type Origin } from '../commands/origin.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { recordExecution, runConsumed } from '../gate/execute.ts'
 import type { ApprovalPorts } from '../gate/ports.ts'
-import { findOperation } from '../gate/registry.ts'
+import { findOperation, streamedOperations } from '../gate/registry.ts'
 import { destroyRequest, openRequest } from '../gate/request.ts'
 import { runApproved } from '../gate/run-approved.ts'
 import type { Ports } from '../ports.ts'
@@ -41,7 +41,7 @@ function resumeConfirmations(services: ApprovalPorts, { graceMs = 10_000, onTrou
       const grace = graceAt(services.now(), graceMs)
       return [
         ...(await listUnexecutedConfirmations(services.db, grace, wanted)),
-        ...(await listApprovedOfMembers(services.db, grace, wanted)),
+        ...(await listApprovedOfMembers(services.db, grace, streamedOperations, wanted)),
       ]
     },
     idOf: (confirmationId) => confirmationId,

@@ -100,6 +100,7 @@ export async function makeAcme({ api }: Pick<TestDashboard, 'api'>): Promise<Acm
       'suspend-license': `/dashboard/licenses/${licenses[0]?.id}/change/suspend`,
       'edit-license': `/dashboard/licenses/${licenses[0]?.id}/change/edit`,
       import: '/dashboard/import-licenses',
+      export: '/dashboard/export-licenses?status=active',
       'new-license': '/dashboard/new-license?product=acme-editor',
       customers: '/dashboard/customers',
       customer: `/dashboard/customers/${customerId}`,

@@ -7,8 +7,10 @@ import { newId } from '../../src/credentials/id.ts'
 import { confirmationStream, licenseStream, streamName } from '../../src/domain/streams.ts'
 import { approve, deny, showApproval } from '../../src/gate/approvals.ts'
 import { deleteKeyType } from '../../src/gate/operations/delete-key-type.ts'
+import { exportLicenses } from '../../src/gate/operations/export-licenses.ts'
 import { revokeLicense } from '../../src/gate/operations/revoke-license.ts'
 import { type GatedCall, passGate } from '../../src/gate/pass.ts'
+import { runApproved } from '../../src/gate/run-approved.ts'
 import type { Execute } from '../../src/ledger/execute.ts'
 import type { AllPorts } from '../../src/ports.ts'
 import { confirmationProcesses } from '../../src/processes/confirmations.ts'
@@ -153,6 +155,18 @@ test('a member’s request is run if the approving process dies before that, and
   expect(await typesIn(licenseStream(ofMember))).toStrictEqual(['LicenseMinted', 'LicenseRevoked'])
   expect(await typesIn(confirmationStream(member.confirmationId))).toStrictEqual(whole)
   expect(await typesIn(licenseStream(ofProgram))).toStrictEqual(['LicenseMinted'])
+  expect(trouble).toStrictEqual([])
+})
+
+test('a member’s request of a file waits until they download it', async () => {
+  await licenseId()
+  const call = { ...callOf({}), request: { parameters: {}, query: {}, body: null }, tokenId: newId('mem') }
+  const { confirmationId } = await approvedCall(call, exportLicenses)
+  graceOver()
+  await poll('resume')
+  expect(await runApproved(api.ledger.services, confirmationId, call.origin)).toBe(false)
+  expect(await typesIn(confirmationStream(confirmationId))).toStrictEqual(whole.slice(0, 2))
+  expect(await kept(confirmationId)).toBeDefined()
   expect(trouble).toStrictEqual([])
 })
 

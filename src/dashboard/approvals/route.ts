@@ -6,10 +6,12 @@ import { sameDigest } from '../../credentials/sha256.ts'
 import { may } from '../../domain/members/roles.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { type Approval, approve, deny, listApprovals, showApproval, withdraw } from '../../gate/approvals.ts'
+import { exportLicenses } from '../../gate/operations/export-licenses.ts'
 import { hashOf } from '../../gate/request.ts'
-import { runApproved } from '../../gate/run-approved.ts'
+import { runApproved, runForMember } from '../../gate/run-approved.ts'
 import { actorNames } from '../../history/actors.ts'
-import { problemOfRefusal } from '../../http/problem.ts'
+import { sendExport } from '../../http/license-export.ts'
+import { Problem, problemOfRefusal } from '../../http/problem.ts'
 import { formOf } from '../frame/forms.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
@@ -19,6 +21,8 @@ import { approvalPart, approvalsPart, approvalsView, approvalView } from './view
 const member = pageRoute({ page: 'member' })
 const decide = pageRoute({ page: 'decide_confirmations' })
 const countWaiting = pageRoute({ page: 'decide_confirmations', background: true })
+/** A download has no time limit. */
+const download = pageRoute({ page: 'manage_settings', ownTime: true })
 const decideFresh = pageRoute({ page: 'decide_confirmations', freshMs })
 
 /** `seen` is a hash of what the member has read, so that they approve exactly that. */
@@ -43,6 +47,7 @@ export function approvalPages(app: FastifyInstance, context: PageContext): void 
       seen: seenHashOf(approval),
       mayDecide: may(principal.role, 'decide_confirmations'),
       mayApprove: approvers?.members.some(({ memberId }) => memberId === principal.memberId) ?? false,
+      mayDownload: approval.token.id === principal.memberId && may(principal.role, 'manage_settings'),
       fresh: isFresh(services, principal),
       decidedBy: decidedBy && nameOf(decidedBy),
       withdrawnBy: withdrawnBy && nameOf(withdrawnBy),
@@ -74,18 +79,22 @@ export function approvalPages(app: FastifyInstance, context: PageContext): void 
     const { tenantId } = principalOf(request)
     const { id } = request.params
     const { seen } = formOf(ApproveForm, request)
-    if (!sameDigest(seen, seenHashOf(await showApproval(services, tenantId, id)))) {
+    const shown = await showApproval(services, tenantId, id)
+    if (!sameDigest(seen, seenHashOf(shown))) {
       return page(request, reply, 'This request has changed since you opened the page. Review it again.', 409)
     }
     const work = async () => {
       await approve(services, tenantId, id, originOfMember(request))
       const ran = await runApproved(services, id, originOfMember(request))
-      return ran
-        ? 'Approved and executed.'
+      if (ran) return 'Approved and executed.'
+      return shown.downloads
+        ? 'Approved. The member who requested it can download the file once, within 60 minutes.'
         : 'Approved. It runs once, when the API client repeats the request within 60 minutes.'
     }
     return settle(request, reply, work)
   })
+
+  downloadForm(app, context, page)
 
   app.post('/approvals/:id/withdraw', decide, async (request: OneRequest, reply) => {
     const { tenantId } = principalOf(request)
@@ -101,6 +110,30 @@ export function approvalPages(app: FastifyInstance, context: PageContext): void 
       await deny(services, tenantId, request.params.id, originOfMember(request))
       return 'Denied. The request will not run.'
     })
+  })
+}
+
+type ShowProblem = (
+  request: OneRequest,
+  reply: FastifyReply,
+  problem: string,
+  status: number,
+) => Promise<FastifyReply>
+
+/** Where the member who requested a file downloads it, once. */
+function downloadForm(app: FastifyInstance, { services }: PageContext, page: ShowProblem): void {
+  app.post('/approvals/:id/download', download, async (request: OneRequest, reply) => {
+    const { tenantId, memberId } = principalOf(request)
+    const { id } = request.params
+    try {
+      const call = { tenantId, memberId, confirmationId: id }
+      return sendExport(reply, await runForMember(services, exportLicenses, call, originOfMember(request)))
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.code === 'confirmation_not_found') throw error
+      if (error.code === 'confirmation_unknown')
+        throw new Problem(403, 'forbidden', 'Only the member who requested this file can download it.')
+      return page(request, reply, sentence(problemOfRefusal(error.code).message), 409)
+    }
   })
 }
 

@@ -79,6 +79,8 @@ export type ShownApproval = {
   /** Allowed by the member's role; the workspace's rule may still require another member for this one. */
   mayDecide: boolean
   mayApprove: boolean
+  /** The member requested the file that this approval allows to download. */
+  mayDownload: boolean
   fresh: boolean
   decidedBy: string | null
   withdrawnBy: string | null
@@ -128,7 +130,7 @@ export function approvalPart(view: View, shown: ShownApproval): Html {
       }
     </div>
     ${warnings(approval)} ${status === 'pending' && decideForms(view, shown, at)}
-    ${status === 'approved' && withdrawForm(view, shown, at)}
+    ${status === 'approved' && [approval.downloads && downloadForm(view, shown, at), withdrawForm(view, shown, at)]}
   </div>`
 }
 
@@ -192,6 +194,15 @@ const approveForm = (view: View, fresh: boolean, seen: string, at: string): Html
             <button class="dangerous">Approve</button>
           </form>`
     : html`<a class="button" href=${leadingTo('/dashboard/confirm', at)}>Confirm your identity to approve</a>`
+
+function downloadForm(view: View, { mayDownload }: ShownApproval, at: string): Html {
+  if (!mayDownload)
+    return html`<p class="lead">The member who requested the file can download it here, once.</p>`
+  return html`<div class="decide">
+    <form method="post" action=${`${at}/download`}>${tokenField(view.token)}<button>Download file</button></form>
+    <p class="hint">This works once. If the download is interrupted, request it again.</p>
+  </div>`
+}
 
 function withdrawForm(view: View, { mayDecide }: ShownApproval, at: string): Content {
   if (!mayDecide) return null

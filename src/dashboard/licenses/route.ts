@@ -48,6 +48,7 @@ export function licensePages(app: FastifyInstance, { services, cursors, show }: 
           licenses,
           products,
           mayMint: may(role, 'change_licenses'),
+          mayExport: may(role, 'manage_settings'),
           filter: { product: productId, status },
           cursor,
           next: cursors.write(boundTo, found.next),

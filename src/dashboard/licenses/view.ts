@@ -56,6 +56,7 @@ type Licenses = {
   cursor: string | undefined
   next: string | null
   mayMint: boolean
+  mayExport: boolean
 }
 
 /** @param product the one that the license is for, if it is known */
@@ -65,13 +66,19 @@ export const newLicenseLink = (product?: string, look = 'button'): Html =>
 const importLink = (product?: string): Html =>
   html`<a class="button second" href=${`/dashboard/import-licenses${product === undefined ? '' : `?product=${product}`}`}>Import</a>`
 
+/** To the form that requests an export of what the list shows. */
+function exportLink({ product, status }: Licenses['filter']): Html {
+  const query = new URLSearchParams({ ...(product && { product }), ...(status && { status }) }).toString()
+  return html`<a class="button second" href=${`/dashboard/export-licenses${query && `?${query}`}`}>Export</a>`
+}
+
 export function licensesView(
   view: View,
-  { licenses, products, filter, cursor, next, mayMint }: Licenses,
+  { licenses, products, filter, cursor, next, mayMint, mayExport }: Licenses,
 ): Html {
   const filtered = filter.product !== undefined || filter.status !== undefined
   return html`<div>
-    ${heading('Licenses', 'Newest first. Keys are masked. A full key is shown only once, when it is minted.', mayMint && [importLink(filter.product), newLicenseLink(filter.product)])}
+    ${heading('Licenses', 'Newest first. Keys are masked. A full key is shown only once, when it is minted.', [mayExport && exportLink(filter), mayMint && [importLink(filter.product), newLicenseLink(filter.product)]])}
     ${filters('/dashboard/licenses', 'licenses', [
       productSelect(products, filter.product),
       select('status', 'Status', choicesOf('Any status', asNamed(Object.keys(tones)), filter.status)),

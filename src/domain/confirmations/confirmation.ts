@@ -89,7 +89,7 @@ export const mayApprove = ({ anotherMember, askedBy }: ApprovalRule, by: string)
   !anotherMember || askedBy === null || by !== `member:${askedBy}`
 
 /** The refusal of a command that needs another status. */
-const refusalOf = {
+export const refusalOf = {
   pending: 'confirmation_pending',
   approved: 'confirmation_approved',
   denied: 'confirmation_denied',

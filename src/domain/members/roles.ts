@@ -17,7 +17,7 @@ export type Permission =
   | 'manage_connections'
   | 'manage_tokens'
   | 'manage_members'
-  /** Mail, signing keys, the approval rule, and everything else of the tenant. */
+  /** Mail, signing keys, the approval rule, exports of all licenses, and everything else of the tenant. */
   | 'manage_settings'
 
 type RoleRights = {

@@ -10,9 +10,12 @@ import { approvalPositionOf } from '../approval-position.ts'
 import { gatedOperation } from '../operation.ts'
 import { counted } from '../words.ts'
 
+/** The formats of an export. */
+export const exportFormats = ['ndjson', 'csv'] as const
+
 const query = z.strictObject({
   format: z
-    .enum(['ndjson', 'csv'])
+    .enum(exportFormats)
     .default('ndjson')
     .meta({ description: 'One line per license, as JSON or CSV' }),
   product: Slug.optional(),
@@ -21,7 +24,7 @@ const query = z.strictObject({
 
 /** An export; its pages are read as they are consumed. */
 export type LicenseExport = {
-  format: 'ndjson' | 'csv'
+  format: (typeof exportFormats)[number]
   /** The time of the export, which decides which licenses are active or expired. */
   now: string
   pages: AsyncIterable<OpenedLicense[]>
@@ -35,6 +38,7 @@ export const exportLicenses = gatedOperation({
   title: 'Export licenses',
   method: 'GET',
   path: '/v1/licenses/export',
+  streams: true,
   scope: 'licenses:read',
   input: z.object({ query }),
   async check(services, tenantId, { query: { product } }) {
