@@ -193,6 +193,26 @@ function ofWebhook(entry: Own<'webhook'>): Administration {
       return { ...of, action: 'rotated', fields: fieldsOf({ secret: event.data.displaySecret }) }
     case 'WebhookRemoved':
       return { ...of, action: 'deleted', fields: null }
+    case 'WebhookEndpointAdded': {
+      const { endpointId: id, url, events, description, displaySecret } = event.data
+      const fields = fieldsOf({ url, events, description, secret: displaySecret, status: 'active' })
+      return { ...of, id, action: 'created', fields }
+    }
+    case 'WebhookEndpointChanged': {
+      const { endpointId: id, url, events, description } = event.data
+      return { ...of, id, action: 'changed', fields: fieldsOf({ url, events, description }) }
+    }
+    case 'WebhookEndpointPaused':
+    case 'WebhookEndpointResumed': {
+      const status = event.type === 'WebhookEndpointPaused' ? 'paused' : 'active'
+      return { ...of, id: event.data.endpointId, action: 'changed', fields: fieldsOf({ status }) }
+    }
+    case 'WebhookEndpointSecretRotated': {
+      const { endpointId: id, displaySecret } = event.data
+      return { ...of, id, action: 'rotated', fields: fieldsOf({ secret: displaySecret }) }
+    }
+    case 'WebhookEndpointRemoved':
+      return { ...of, id: event.data.endpointId, action: 'deleted', fields: null }
     default:
       return { ...of, action: wordsOf(typeOf(event)), fields: {} }
   }
