@@ -168,7 +168,7 @@ export function onboardingView(url: string): Html {
 
 export function pingUrlView(baseUrl: string, tenantId: string, token: string): Html {
   return html`<div class="narrow">
-    ${heading('Ping URL', 'Copy it now: it is shown only once. Whoever knows it can report sales.')}
+    ${heading('Ping URL', 'Copy it now: it is shown only once. Anyone who knows it can report sales.')}
     <div class="sheet stack">
       ${secretBox('Ping URL', pingUrlOf(baseUrl, tenantId, token))}
       <p>Paste it at Gumroad under Settings, Advanced, as Ping endpoint.</p>

@@ -8,7 +8,7 @@ import { boxes, line } from '../frame/forms.ts'
 const notUrl = 'Enter a valid URL that starts with https://.'
 
 /** Created with the form, so that sending it twice changes things once. */
-export const operation = z.string().refine((id) => isId('req', id))
+const operation = z.string().refine((id) => isId('req', id))
 
 /** The form of a new or a changed endpoint. */
 export const EndpointForm = z.object({
