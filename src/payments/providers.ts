@@ -1,8 +1,9 @@
 import type { Marketplace } from '../domain/integrations/provider.ts'
-import { checkApiKey as checkLemonSqueezyKey, readSubscription } from './lemonsqueezy/api.ts'
+import { checkApiKey as checkLemonSqueezyKey, listVariants, readSubscription } from './lemonsqueezy/api.ts'
 import type { Buyer } from './notification.ts'
-import { checkApiKey as checkPaddleKey, isSandboxKey, readCustomer } from './paddle/api.ts'
-import { checkApiKey as checkPolarKey } from './polar/api.ts'
+import { type Offered, offeredWithinMs } from './offered.ts'
+import { checkApiKey as checkPaddleKey, isSandboxKey, listPrices, readCustomer } from './paddle/api.ts'
+import { checkApiKey as checkPolarKey, listProducts } from './polar/api.ts'
 import { type CardProvider, createStripe } from './stripe/api.ts'
 
 export type ProviderSettings = {
@@ -37,6 +38,11 @@ export type Providers = {
    * @throws ProviderRefused, ProviderUnavailable
    */
   checkApiKey(provider: Exclude<Marketplace, 'gumroad'>, apiKey: string): Promise<void>
+  /**
+   * Lists what the vendor sells there, within a few seconds.
+   * @throws ProviderRefused for a key that may not, ProviderUnavailable
+   */
+  listOffered(provider: Exclude<Marketplace, 'gumroad'>, apiKey: string): Promise<Offered>
   /**
    * Reads a subscription at lemonsqueezy.
    * @returns the order that began it and the end of the paid period; undefined when there is none
@@ -74,6 +80,17 @@ export function createProviders(settings: ProviderSettings): Providers {
           return checkPaddleKey(settings.paddleApiUrl, apiKey, timeLimitMs)
         case 'polar':
           return checkPolarKey(settings.polarApiUrl, apiKey, timeLimitMs)
+      }
+    },
+    async listOffered(provider, apiKey) {
+      const withinMs = Math.min(timeLimitMs, offeredWithinMs)
+      switch (provider) {
+        case 'lemonsqueezy':
+          return listVariants(settings.lemonsqueezyApiUrl, apiKey, withinMs)
+        case 'paddle':
+          return listPrices(settings.paddleApiUrl, apiKey, withinMs)
+        case 'polar':
+          return listProducts(settings.polarApiUrl, apiKey, withinMs)
       }
     },
     readSubscription: (apiKey, id) => readSubscription(settings.lemonsqueezyApiUrl, apiKey, id, timeLimitMs),

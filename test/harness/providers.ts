@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { ProviderSettings } from '../../src/payments/providers.ts'
+import { lemonSqueezyVariants, paddlePrice, polarProducts } from './offered.ts'
 import { type Answered, type Asked, type StandIn, startStandIn } from './stand-in.ts'
 
 /** The platform's key at the card provider, in tests. */
@@ -9,6 +10,8 @@ export const platformWebhookSecret = 'whsec_platform_canary_77c0'
 export const goodKey = 'key_canary_good_93ab'
 /** A valid key without the needed permissions. */
 export const poorKey = 'key_canary_poor_77aa'
+/** A valid key that can be connected, but may not list what is sold. */
+export const barelyKey = 'key_canary_barely_40c2'
 
 type StripeStandIn = StandIn & {
   accounts: Map<string, { detailsSubmitted: boolean; chargesEnabled: boolean }>
@@ -18,6 +21,8 @@ type StripeStandIn = StandIn & {
   keys: Set<string>
   /** Those of them without any permission. */
   poorKeys: Set<string>
+  /** Those of them that may not read products. */
+  pricesOnlyKeys: Set<string>
   /** The invoice of each payment. */
   invoices: Map<string, string>
 }
@@ -28,6 +33,9 @@ type StripePrice = {
   unit_amount?: number | null
   currency?: string
   recurring?: { interval: string; interval_count: number } | null
+  nickname?: string
+  /** The name of its product, and whether that is archived. */
+  product?: { name: string; active: boolean }
 }
 
 const stripeError = (status: number, error: Record<string, string>): Answered => ({ status, body: { error } })
@@ -43,6 +51,7 @@ async function startStripe(): Promise<StripeStandIn> {
   const prices: StripeStandIn['prices'] = new Map()
   const keys: StripeStandIn['keys'] = new Set([platformKey])
   const poorKeys: StripeStandIn['poorKeys'] = new Set()
+  const pricesOnlyKeys: StripeStandIn['pricesOnlyKeys'] = new Set()
   const invoices: StripeStandIn['invoices'] = new Map()
   const byIdempotencyKey = new Map<string, string>()
 
@@ -141,8 +150,17 @@ async function startStripe(): Promise<StripeStandIn> {
   /** @see https://docs.stripe.com/api/prices/list */
   function priceList(asked: Asked): Answered {
     const { key, headers, query } = asked
-    const own = [...prices].filter(([, { owner }]) => owner === (headers['stripe-account'] ?? key))
-    const data = own.slice(0, Number(query.get('limit') ?? 10)).map(([id]) => price(id, asked).body)
+    const isExpanded = query.get('expand[0]') === 'data.product'
+    if (isExpanded && pricesOnlyKeys.has(key ?? '')) return noPermission(key ?? '')
+    const own = [...prices].filter(
+      ([, { owner, active = true }]) =>
+        owner === (headers['stripe-account'] ?? key) && (active || query.get('active') !== 'true'),
+    )
+    const data = own.slice(0, Number(query.get('limit') ?? 10)).map(([id, { nickname = null, product }]) => {
+      const { body } = price(id, asked)
+      const expanded = { id: 'prod_NWjs8kKbJWmuuc', object: 'product', ...product }
+      return { ...(body as object), nickname, ...(isExpanded && { product: expanded }) }
+    })
     return {
       status: 200,
       body: { object: 'list', data, has_more: data.length < own.length, url: '/v1/prices' },
@@ -159,6 +177,12 @@ async function startStripe(): Promise<StripeStandIn> {
     return { status: 200, body: { id, object: 'checkout.session', mode: form.get('mode'), url } }
   }
 
+  const noPermission = (key: string): Answered =>
+    stripeError(403, {
+      message: `The provided key '${key.slice(0, 8)}***' does not have the required permissions for this endpoint.`,
+      type: 'invalid_request_error',
+    })
+
   const standIn = await startStandIn((asked) => {
     const { method, path, key } = asked
     if (key === undefined || !keys.has(key)) {
@@ -168,10 +192,7 @@ async function startStripe(): Promise<StripeStandIn> {
       })
     }
     if (poorKeys.has(key)) {
-      return stripeError(403, {
-        message: `The provided key '${key.slice(0, 8)}***' does not have the required permissions for this endpoint.`,
-        type: 'invalid_request_error',
-      })
+      return noPermission(key)
     }
     const [, , what, id] = path.split('/')
     if (method === 'GET' && path === '/v1/prices') return priceList(asked)
@@ -187,7 +208,7 @@ async function startStripe(): Promise<StripeStandIn> {
       type: 'invalid_request_error',
     })
   })
-  return Object.assign(standIn, { accounts, prices, keys, poorKeys, invoices })
+  return Object.assign(standIn, { accounts, prices, keys, poorKeys, pricesOnlyKeys, invoices })
 }
 
 /** @see https://developer.paddle.com/api-reference/customers/get-customer */
@@ -206,7 +227,7 @@ const paddleCustomer = (id: string) => ({
 
 /** @see https://developer.paddle.com/api-reference/event-types/list-event-types */
 function startPaddle(): Promise<StandIn> {
-  return startStandIn(({ method, path, key }) => {
+  return startStandIn(({ method, path, key, query }) => {
     const meta = { request_id: '00000000-0000-0000-0000-000000000000' }
     const error = (code: string, detail: string) => ({
       status: 403,
@@ -221,9 +242,20 @@ function startPaddle(): Promise<StandIn> {
       },
     })
     if (key === poorKey) return error('forbidden', "You aren't permitted to perform this request.")
-    if (key !== goodKey) return error('invalid_token', 'Invalid or revoked API key.')
+    if (key !== goodKey && key !== barelyKey) return error('invalid_token', 'Invalid or revoked API key.')
     if (method === 'GET' && path.startsWith('/customers/ctm_')) {
       return { status: 200, body: { data: paddleCustomer(path.slice('/customers/'.length)), meta } }
+    }
+    if (method === 'GET' && path === '/prices' && query.get('include') === 'product') {
+      // A key that may read nothing but the types of events, which needs no permission.
+      if (key === barelyKey) return error('forbidden', "You aren't permitted to perform this request.")
+      const pagination = {
+        per_page: 200,
+        next: 'https://api.paddle.com/prices',
+        has_more: true,
+        estimated_total: 201,
+      }
+      return { status: 200, body: { data: [paddlePrice], meta: { ...meta, pagination } } }
     }
     if (method !== 'GET' || path !== '/event-types') return error('not_found', 'Entity not found')
     const data = [
@@ -244,7 +276,7 @@ function startPolar(): Promise<StandIn> {
     if (key === poorKey) {
       return { status: 403, body: { error: 'insufficient_scope', error_description: 'organizations:read' } }
     }
-    if (key !== goodKey) {
+    if (key !== goodKey && key !== barelyKey) {
       return {
         status: 401,
         body: {
@@ -252,6 +284,12 @@ function startPolar(): Promise<StandIn> {
           error_description: 'The access token provided is expired or revoked',
         },
       }
+    }
+    if (method === 'GET' && path === '/v1/products/') {
+      if (key === barelyKey) {
+        return { status: 403, body: { error: 'insufficient_scope', error_description: 'products:read' } }
+      }
+      return { status: 200, body: { items: polarProducts, pagination: { total_count: 2, max_page: 1 } } }
     }
     if (method !== 'GET' || path !== '/v1/organizations/')
       return { status: 404, body: { detail: 'Not Found' } }
@@ -272,6 +310,9 @@ function startLemonSqueezy(): Promise<StandIn> {
     if (method === 'GET' && path === '/v1/subscriptions/9') {
       const attributes = { order_id: 1, status: 'active', renews_at: '2026-05-01T12:00:00.000000Z' }
       return { status: 200, body: { jsonapi, data: { type: 'subscriptions', id: '9', attributes } } }
+    }
+    if (method === 'GET' && path === '/v1/variants') {
+      return { status: 200, body: { jsonapi, ...lemonSqueezyVariants } }
     }
     if (method !== 'GET' || path !== '/v1/users/me') return error(404, 'Not Found')
     const attributes = {

@@ -1,6 +1,6 @@
 import type { PresentProduct } from '../../../projections/products/queries.ts'
+import { canListOffered } from '../../commands/integrations/offered.ts'
 import type { KnownIntegration } from '../../domain/integrations/integration.ts'
-import { keyTypeSoldAs, soldIds } from '../../domain/integrations/mapping.ts'
 import { type Provider, providerNames } from '../../domain/integrations/provider.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { pingUrlOf, resourcesUrlOf, stripeWebhookUrlOf, webhookUrlOf } from '../../payments/addresses.ts'
@@ -13,6 +13,7 @@ import type { View } from '../frame/page.ts'
 import { badge, facts, heading, notice, secretBox, section, table, tokenField } from '../frame/parts.ts'
 import { keyTypeChoices } from '../sales/mend-view.ts'
 import { arrivalPart } from './arrival-view.ts'
+import { type Item, itemsOf } from './mapped-items.ts'
 import { fieldWords, itemWords, stepsAt } from './steps.ts'
 
 type Platform = { hasPlatformKey: boolean; platformFeeBasisPoints: number }
@@ -206,35 +207,10 @@ export function rotateView(token: string, provider: Provider, operation: string,
   </div>`
 }
 
-type Item = { item: string; product: string; keyType: string; isPrice: boolean }
-
-function itemsOf({ provider, products }: Shown, { mappings }: KnownIntegration): Item[] {
-  const mapped = mappings.flatMap(({ productId, mapping }) => {
-    const product = products.find((one) => one.productId === productId)
-    return soldIds(mapping).map((item): Item => {
-      const keyTypeId = keyTypeSoldAs(mapping, item) ?? product?.keyTypes[0]?.keyTypeId
-      const keyType = product?.keyTypes.find((one) => one.keyTypeId === keyTypeId)
-      return {
-        item,
-        product: product?.name ?? `${productId} (deleted)`,
-        keyType: keyType?.name ?? `${keyTypeId ?? ''} (deleted)`,
-        isPrice: false,
-      }
-    })
-  })
-  if (provider !== 'stripe') return mapped
-  const priced = products.flatMap(({ name, keyTypes }) =>
-    keyTypes.flatMap(({ price, name: keyType }) =>
-      price ? [{ item: price.priceId, product: name, keyType, isPrice: true }] : [],
-    ),
-  )
-  return [...priced, ...mapped]
-}
-
 function mappingPart(view: View, shown: Shown, integration: KnownIntegration): Html {
   const { provider, products, form } = shown
   const words = itemWords[provider]
-  const items = itemsOf(shown, integration)
+  const items = itemsOf(products, integration)
   const mayManage = view.may('manage_connections')
   const choices = keyTypeChoices(products).map(({ value, label }) => [value, label] as const)
   return section(
@@ -245,7 +221,8 @@ function mappingPart(view: View, shown: Shown, integration: KnownIntegration): H
         mayManage &&
         (choices.length === 0
           ? html`<p>No product yet. <a href="/dashboard/products">View products</a></p>`
-          : html`<form class="sheet stack" method="post" action=${`${at(provider)}/map`}>
+          : html`${canListOffered(integration) && html`<p><a class="button second" href=${`${at(provider)}/items`}>Choose from the ${words.many} at ${providerNames[provider]}</a></p>`}
+            <form class="sheet stack" method="post" action=${`${at(provider)}/map`}>
               ${tokenField(view.token)}
               ${textField(form, {
                 name: 'item',

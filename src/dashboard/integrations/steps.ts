@@ -14,7 +14,7 @@ export function stepsAt(provider: Provider, url: string): Content[] {
     case 'stripe':
       return [
         html`At Stripe open <strong>Developers, API keys, Create restricted key</strong>. Allow <strong>Read</strong> for
-          Prices and Invoices, and <strong>Write</strong> for Checkout Sessions.`,
+          Prices, Products and Invoices, and <strong>Write</strong> for Checkout Sessions.`,
         html`Open <strong>Developers, Webhooks, Add endpoint</strong> and enter this URL for events of
           your account: ${address(url)}`,
         html`Choose these events: ${events(provider)}`,
@@ -36,7 +36,7 @@ export function stepsAt(provider: Provider, url: string): Content[] {
     case 'paddle':
       return [
         html`At Paddle open <strong>Developer tools, Authentication</strong> and create an API key. Allow it to
-          <strong>read</strong> customers.`,
+          <strong>read</strong> customers, prices and products.`,
         html`Open <strong>Developer tools, Notifications</strong> and add a destination with this URL:
           ${address(url)}`,
         html`Choose these events: ${events(provider)}`,
@@ -65,19 +65,20 @@ export const fieldWords: Record<
   },
   lemonsqueezy: {
     key: 'API key',
-    keyHint: 'Optional: the subscription events say everything, too.',
+    keyHint: 'Optional. With it you choose variants from a list.',
     secret: 'Signing secret',
     needsKey: false,
   },
   paddle: {
     key: 'API key',
-    keyHint: "Optional, but without it the buyers' email addresses are unknown.",
+    keyHint: "Optional, but without it the buyers' email addresses are unknown, and prices are mapped by ID.",
     secret: 'Secret key of the destination',
     needsKey: false,
   },
   polar: {
     key: 'Access token',
-    keyHint: 'Optional. It needs the scope organizations:read.',
+    keyHint:
+      'Optional. It needs the scopes organizations:read and, to choose products from a list, products:read.',
     secret: 'Webhook secret',
     needsKey: false,
   },
@@ -90,4 +91,12 @@ export const itemWords: Record<Provider, { one: string; many: string; example: s
   lemonsqueezy: { one: 'variant', many: 'variants', example: '123456' },
   paddle: { one: 'price', many: 'prices', example: 'pri_01gsz8x8sawmvhz1pv30nge1ke' },
   polar: { one: 'product', many: 'products', example: 'd8dd2de1-21b7-4a41-8bc3-ce909c0cfe23' },
+}
+
+/** What to allow a key at the provider, so that it may list what is sold there. */
+export const listingWords: Record<Exclude<Provider, 'gumroad'>, string> = {
+  stripe: 'Edit the restricted key at Stripe and allow it Read for Prices and Products.',
+  lemonsqueezy: 'Disconnect, and connect with an API key of the account that owns the store.',
+  paddle: 'Edit the key at Paddle and allow it to read prices and products.',
+  polar: 'Give the access token the scope products:read at Polar.',
 }

@@ -1,6 +1,7 @@
 import type { Environment } from '@paddle/paddle-node-sdk'
 import { z } from 'zod'
 import type { Buyer } from '../notification.ts'
+import { intervalWords, joinedName, type Offered } from '../offered.ts'
 import { ask, ProviderRefused, ProviderUnavailable } from '../trouble.ts'
 
 /**
@@ -51,6 +52,49 @@ export async function readCustomer(
 }
 
 const Customer = z.object({ email: z.string().nullish(), name: z.string().nullish() })
+
+const Price = z.object({
+  id: z.string().min(1),
+  name: z.string().nullish(),
+  description: z.string().nullish(),
+  billingCycle: z.object({ interval: z.string(), frequency: z.int().positive() }).nullish(),
+  unitPrice: z.object({ amount: z.string().regex(/^\d{1,15}$/), currencyCode: z.string().length(3) }),
+  product: z.object({ name: z.string().nullish() }).nullish(),
+})
+
+/** The most that Paddle lists in one response. */
+const pricesInList = 200
+
+/**
+ * Lists the newest active prices with the names of their products.
+ * @see https://developer.paddle.com/api-reference/prices/list-prices
+ * @throws ProviderRefused for a key that may not read prices and products, ProviderUnavailable
+ */
+export async function listPrices(
+  apiUrl: string | undefined,
+  apiKey: string,
+  timeLimitMs: number,
+): Promise<Offered> {
+  const { paddle, troubleOf } = await connect(apiUrl, apiKey)
+  return ask(
+    'paddle',
+    timeLimitMs,
+    async () => {
+      const prices = paddle.prices.list({ include: ['product'], status: ['active'], perPage: pricesInList })
+      const found = z.array(Price).parse(await prices.next())
+      return { items: found.map(offeredOf), hasMore: prices.hasMore }
+    },
+    troubleOf,
+  )
+}
+
+const offeredOf = ({ id, name, description, billingCycle, unitPrice, product }: z.infer<typeof Price>) => ({
+  item: id,
+  name: joinedName(product?.name, name || description),
+  unitAmount: Number(unitPrice.amount),
+  currency: unitPrice.currencyCode.toLowerCase(),
+  interval: billingCycle ? intervalWords(billingCycle.interval, billingCycle.frequency) : null,
+})
 
 async function connect(apiUrl: string | undefined, apiKey: string) {
   // Loaded on demand: it takes a fifth of a second, which only users of paddle should wait for.

@@ -1,8 +1,10 @@
 import { z } from 'zod'
-import { fromStripe } from '../../domain/currency.ts'
+import type { Offered } from '../offered.ts'
 import { ask, ProviderRefused, ProviderUnavailable } from '../trouble.ts'
 import { createCall } from './call.ts'
 import { type CheckoutAsked, sessionFor } from './checkout.ts'
+import { type CardPrice, Price, priceOf } from './price.ts'
+import { listPrices } from './price-list.ts'
 
 /** How the card provider is called: for an account of the platform, or with a key of the vendor's own account. */
 export type CardAccess = { accountId: string } | { key: string }
@@ -12,15 +14,6 @@ export type CardAccount = {
   detailsSubmitted: boolean
   chargesEnabled: boolean
   payoutsEnabled: boolean
-}
-
-export type CardPrice = {
-  active: boolean
-  /** Integer minor units; null for a price without a fixed amount. */
-  unitAmount: number | null
-  currency: string
-  /** Such as `month` or `3 months`; null for a single payment. */
-  interval: string | null
 }
 
 /**
@@ -38,6 +31,10 @@ export type CardProvider = {
   /** The existing prices by id. All of them, or an error. */
   readPrices(access: CardAccess, priceIds: readonly string[]): Promise<Map<string, CardPrice>>
   /**
+   * The newest prices that can be sold, with the names of their products. The key must be able to read both.
+   */
+  listPrices(access: CardAccess): Promise<Offered>
+  /**
    * The invoice that a payment has paid, which neither it nor its charge holds; undefined when it has paid
    * none.
    */
@@ -53,15 +50,6 @@ const Account = z.object({
   payouts_enabled: z.boolean(),
 })
 const Link = z.object({ url: z.url() })
-const Price = z.object({
-  id: z.string(),
-  object: z.literal('price'),
-  active: z.boolean(),
-  currency: z.string().length(3),
-  unit_amount: z.int().nonnegative().nullable(),
-  recurring: z.object({ interval: z.string(), interval_count: z.int().positive() }).nullable(),
-})
-
 const PriceList = z.object({ object: z.literal('list'), data: z.array(z.unknown()) })
 
 const InvoicePayments = z.object({ data: z.array(z.object({ invoice: z.string().min(1).max(255) })) })
@@ -142,6 +130,7 @@ export function createStripe(
       }
       return found
     },
+    listPrices: (access) => listPrices(call, timeLimitMs, inNameOf(access)),
     async readInvoiceOf(access, paymentId) {
       const [key, options] = inNameOf(access)
       const payment = { type: 'payment_intent', payment_intent: paymentId } as const
@@ -157,15 +146,5 @@ export function createStripe(
       const { url } = await call(key, Link, (stripe) => stripe.checkout.sessions.create(session, options))
       return url
     },
-  }
-}
-
-function priceOf({ active, unit_amount, currency, recurring }: z.infer<typeof Price>): CardPrice {
-  const { interval, interval_count: count } = recurring ?? { interval: null, interval_count: 1 }
-  return {
-    active,
-    unitAmount: unit_amount === null ? null : fromStripe(unit_amount, currency),
-    currency,
-    interval: interval === null || count === 1 ? interval : `${count} ${interval}s`,
   }
 }

@@ -1,0 +1,38 @@
+import type { KnownIntegration } from '../../domain/integrations/integration.ts'
+import type { Offered } from '../../payments/offered.ts'
+import type { CardAccess } from '../../payments/stripe/api.ts'
+import type { Ports } from '../../ports.ts'
+import { ownAccessOf } from './own-account.ts'
+
+/** Whether keyledger has a key of the connection, with which it can list what is sold there. */
+export const canListOffered = ({ status, accountId, credentials }: KnownIntegration): boolean =>
+  status === 'connected' && (credentials.apiKey !== null || accountId !== null)
+
+/**
+ * Lists what the vendor sells at a connected provider.
+ * @returns undefined when no key of it is kept
+ * @throws ProviderRefused when the key may not list it, ProviderUnavailable
+ * @throws Refusal `platform_key_missing`, `platform_key_refused`
+ */
+export async function listOffered(
+  services: Ports<'providers' | 'secrets'>,
+  integration: KnownIntegration,
+): Promise<Offered | undefined> {
+  const { provider, tenantId, credentials } = integration
+  if (!canListOffered(integration) || provider === 'gumroad') return undefined
+  if (provider === 'stripe') {
+    const access = await cardAccessFor(services, integration)
+    return access && services.providers.card.listPrices(access)
+  }
+  const key =
+    credentials.apiKey === null ? undefined : await services.secrets.open(tenantId, credentials.apiKey)
+  return key === undefined ? undefined : services.providers.listOffered(provider, key)
+}
+
+async function cardAccessFor(
+  services: Ports<'secrets'>,
+  integration: KnownIntegration,
+): Promise<CardAccess | undefined> {
+  if (integration.ownAccount) return ownAccessOf(services, integration)
+  return integration.accountId === null ? undefined : { accountId: integration.accountId }
+}
