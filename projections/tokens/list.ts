@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import { type Keyset, type PageOf, pageOf } from '../page.ts'
+import { type Keyset, orderOf, type PageOf, pageOf } from '../page.ts'
 import type { OwnedToken } from './projector.ts'
 import { memberOfToken } from './queries.ts'
 
@@ -9,26 +9,37 @@ import { memberOfToken } from './queries.ts'
  */
 export type ListedToken = { token: OwnedToken; lastUsedAt: string | null; endedWithMember: boolean }
 
+/** Why a token no longer works; `active` while it does. */
+export type TokenStatus = 'active' | 'revoked' | 'member_removed' | 'expired'
+
+/** @param now a time in the format of the log */
+export function tokenStatusAt({ token, endedWithMember }: ListedToken, now: string): TokenStatus {
+  if (token.status === 'revoked') return 'revoked'
+  if (endedWithMember) return 'member_removed'
+  return token.expiresAt !== null && token.expiresAt <= now ? 'expired' : 'active'
+}
+
 const endedWithMember = 't.member_id is not null and m.member_id is null'
 
 const listed = `
   select t.state as token, u.last_used_at as "lastUsedAt", ${endedWithMember} as "endedWithMember"
   from tokens t left join usage.token_use u using (token_id) ${memberOfToken}`
 
-/** Newest first; ties by id, descending. @param filter `live` leaves out tokens that can no longer be used */
+/** A page of a tenant's tokens. @param filter `live` leaves out tokens that can no longer be used */
 export async function listTokens(
   db: Pool,
   tenantId: string,
   filter: { live: boolean; now: string },
-  { after, limit }: Keyset,
+  { after, limit, order }: Keyset,
 ): Promise<PageOf<ListedToken>> {
+  const { by, past } = orderOf(order, 't.created_at', 't.token_id')
   const { rows } = await db.query<ListedToken>(
     `${listed}
      where t.tenant_id = $1
        and (not $2::boolean or (t.state->>'status' = 'live' and not (${endedWithMember})
          and (t.state->>'expiresAt' is null or (t.state->>'expiresAt')::timestamptz > $3)))
-       and ($4::timestamptz is null or (t.created_at, t.token_id) < ($4, $5))
-     order by t.created_at desc, t.token_id desc limit $6`,
+       and ($4::timestamptz is null or ${past('$4', '$5')})
+     order by ${by} limit $6`,
     [tenantId, filter.live, filter.now, after?.createdAt ?? null, after?.id ?? null, limit + 1],
   )
   return pageOf(rows, limit, ({ token }) => ({ createdAt: token.createdAt, id: token.tokenId }))

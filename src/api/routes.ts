@@ -75,7 +75,7 @@ export function managementRoutes(
   routes: ZodApp,
   { services, cursors, baseUrl, limits, runTestPurchase }: Options,
 ): void {
-  tokenRoutes(routes)
+  tokenRoutes(routes, services, cursors)
   loginRoutes(routes, services, baseUrl)
   confirmationRoutes(routes, services)
   productRoutes(routes, services, cursors)

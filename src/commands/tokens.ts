@@ -1,4 +1,4 @@
-import { findListedToken } from '../../projections/tokens/list.ts'
+import { findListedToken, type ListedToken } from '../../projections/tokens/list.ts'
 import { isId, newId } from '../credentials/id.ts'
 import { newToken } from '../credentials/token.ts'
 import { Refusal } from '../domain/refusal.ts'
@@ -43,6 +43,17 @@ export async function createToken(
   }
 }
 
+/** @throws Refusal `token_not_found`, also for another tenant's token */
+export async function requireToken(
+  { db }: Ports<'db'>,
+  tenantId: string,
+  tokenId: string,
+): Promise<ListedToken> {
+  const found = isId('tok', tokenId) ? await findListedToken(db, tenantId, tokenId) : undefined
+  if (!found) throw new Refusal('token_not_found')
+  return found
+}
+
 /**
  * Revokes a token permanently; a second revocation changes nothing.
  * @throws Refusal `token_not_found`, also for another tenant's token
@@ -53,8 +64,7 @@ export async function revokeToken(
   tokenId: string,
   origin: Origin,
 ): Promise<void> {
-  const found = isId('tok', tokenId) && (await findListedToken(services.db, tenantId, tokenId))
-  if (!found) throw new Refusal('token_not_found')
+  await requireToken(services, tenantId, tokenId)
   await change(services, tokenId, { type: 'RevokeToken', at: momentOf(services) }, origin)
 }
 

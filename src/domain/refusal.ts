@@ -40,6 +40,7 @@ export type RefusalCode =
   | 'plan_limit'
   | 'token_exists'
   | 'token_not_found'
+  | 'token_revoked'
   | 'member_exists'
   | 'member_not_found'
   | 'last_owner'

@@ -3,6 +3,7 @@ import { deleteKeyType } from './operations/delete-key-type.ts'
 import { eraseCustomer } from './operations/erase-customer.ts'
 import { exportLicenses } from './operations/export-licenses.ts'
 import { revokeLicense } from './operations/revoke-license.ts'
+import { revokeToken } from './operations/revoke-token.ts'
 import { rotateProviderSecret } from './operations/rotate-provider-secret.ts'
 import { revealSdkKey, rotateSdkKey } from './operations/sdk-key.ts'
 import { setWebhook } from './operations/set-webhook.ts'
@@ -31,6 +32,7 @@ export const gatedOperations: readonly GatedOperation<unknown>[] = [
   reinstateLicense,
   reseatDevice,
   takeBackImport,
+  revokeToken,
 ]
 
 /** The names of the operations whose result is streamed to the requester. */

@@ -90,6 +90,7 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
   plan_limit: [402, 'the plan allows no more active devices; upgrade to a higher plan'],
   token_exists: [409, 'this token already exists'],
   token_not_found: [404, 'token not found'],
+  token_revoked: [409, 'the token is already revoked'],
   member_exists: [409, 'a member with this email address already exists'],
   member_not_found: [404, 'member not found'],
   last_owner: [409, 'a tenant needs at least one owner; promote another member first'],

@@ -12,6 +12,7 @@ export type Things = {
   replay: string
   sale: string
   ownCustomer: string
+  token: string
   unknownKey: string
 }
 
@@ -314,6 +315,14 @@ export const places: [what: string, status: number, request: (which: Which, thin
     'taking back an import',
     404,
     (which, owned) => ({ method: 'POST', url: `/v1/licenses/${licenseId(which, owned)}/take-back-import` }),
+  ],
+  [
+    'revoking a token',
+    404,
+    (which, { token }) => ({
+      method: 'POST',
+      url: `/v1/tokens/${which === 'owned' ? token : 'tok_00000000000000000000000000'}/revoke`,
+    }),
   ],
   [
     'erasing a customer',

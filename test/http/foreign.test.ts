@@ -40,6 +40,7 @@ beforeAll(async () => {
     delivery: await pendingDelivery(license.id),
     sale: await parkedSale(api.ledger, owner.tenantId),
     confirmation: pendingId(await ask('POST', `/v1/licenses/${license.id}/revoke`, { token: owner.token })),
+    token: owner.tokenId,
     ownCustomer: await makeCustomer(ask, asking.token),
     unknownKey: newLicenseKey('ACME', api.ledger.services.randomBytes).licenseKey,
   }
@@ -191,6 +192,7 @@ test('every route that needs a token and takes an id is among these', async () =
     ),
   )
   const withoutIds = [
+    'GET /v1/tokens',
     'GET /v1/tokens/verify',
     'POST /v1/logout',
     'GET /v1/products',

@@ -6,6 +6,7 @@ const runtimeBody = { product_id: 'editor', license_key: 'A', device_id: 'd' }
 /** Every route that needs a token, with a valid request. */
 export const guarded: [method: Method, path: string, scope: Scope | 'any', body?: unknown][] = [
   ['GET', '/v1/tokens/verify', 'any'],
+  ['GET', '/v1/tokens', 'danger'],
   ['POST', '/v1/logout', 'any'],
   ['GET', '/v1/products', 'products:read'],
   ['POST', '/v1/products', 'products:write', { name: 'New' }],

@@ -35,6 +35,7 @@ beforeAll(async () => {
     if (n % 3 === 0) clock.advance(1000)
     await makeProduct(ask, tenant.token, `product-${n}`, { keyTypes: [{ name: 'Pro', deviceLimit: 9 }] })
     const customer = await makeCustomer(ask, tenant.token)
+    await tenant.tokenWith('products:read')
     customerId ??= customer
     const { id, licenseKey } = await mint(ask, tenant.token, 'product-0', { customerId })
     licenseId ??= id

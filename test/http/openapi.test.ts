@@ -152,6 +152,8 @@ const statuses: Record<string, number[]> = {
   'GET /readyz': [200],
   'GET /v1/openapi.json': [200, 304],
   'GET /v1/tokens/verify': [200, 401, 403],
+  'GET /v1/tokens': [200, 400, 401, 403],
+  'POST /v1/tokens/{id}/revoke': [200, 202, 400, 401, 403, 404, 409],
   'POST /v1/login/device': [200, 400],
   'POST /v1/login/device/token': [200, 400],
   'POST /v1/logout': [200, 401, 403],

@@ -199,7 +199,9 @@ describe('a tenant', () => {
 describe('a path', () => {
   const allowed: [string, string][] = [
     ['/v1/openapi.json', 'GET, HEAD'],
+    ['/v1/tokens', 'GET, HEAD'],
     ['/v1/tokens/verify', 'GET, HEAD'],
+    ['/v1/tokens/tok_absent/revoke', 'POST'],
     ['/v1/products', 'GET, HEAD, POST'],
     ['/v1/products/editor', 'GET, HEAD, PATCH'],
     ['/v1/products/editor/key-types', 'GET, HEAD, POST'],

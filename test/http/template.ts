@@ -12,5 +12,6 @@ export function templateOf(url: string): string {
     .replace(/(\/replays\/)whr_[^/]+/, '$1{id}')
     .replace(/(\/test-purchase\/)tp_[^/]+/, '$1{id}')
     .replace(/(\/sales\/)sal_[^/]+/, '$1{id}')
+    .replace(/(\/tokens\/)tok_[^/]+/, '$1{id}')
     .replace(/(\/integrations\/)[^/]+/, '$1{provider}')
 }

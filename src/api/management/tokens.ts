@@ -1,9 +1,17 @@
 import { z } from 'zod'
+import { type ListedToken, listTokens, tokenStatusAt } from '../../../projections/tokens/list.ts'
+import { momentOf } from '../../commands/origin.ts'
 import { Scope } from '../../domain/tokens/scopes.ts'
 import { Slug } from '../../domain/values.ts'
+import { revokeToken } from '../../gate/operations/revoke-token.ts'
+import type { ApprovalPorts } from '../../gate/ports.ts'
 import { callerIn } from '../../http/authenticate.ts'
-import { answer, errors, momentOut } from '../../http/schemas.ts'
+import type { Cursors } from '../../http/cursor.ts'
+import { gatedRoute } from '../../http/gate.ts'
+import { answer, errors, momentOut, pageOf, pageQuery } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
+import type { Ports } from '../../ports.ts'
+import { answerPage } from './page.ts'
 
 const identity = z
   .object({
@@ -15,7 +23,35 @@ const identity = z
   })
   .meta({ id: 'TokenIdentity' })
 
-export function tokenRoutes(app: ZodApp): void {
+const tokenOut = z
+  .object({
+    id: z.string().meta({ example: 'tok_06f5w3k8hx7vq2m4n9t1r0s5zc' }),
+    name: z.string(),
+    status: z
+      .enum(['active', 'revoked', 'member_removed', 'expired'])
+      .meta({ description: 'Requests with a token are rejected unless it is `active`' }),
+    scopes: z.array(Scope),
+    memberId: z
+      .string()
+      .nullable()
+      .meta({ description: 'The member it belongs to; null for a token that an operator made' }),
+    createdAt: momentOut,
+    expiresAt: momentOut.nullable(),
+    revokedAt: momentOut.nullable(),
+    lastUsedAt: momentOut
+      .nullable()
+      .meta({ description: 'Uses are recorded in batches, so it may be some seconds behind' }),
+  })
+  .meta({ id: 'Token' })
+
+/** Tokens are listed and revoked here; people make them, in the dashboard or on the host. */
+export function tokenRoutes(app: ZodApp, services: ApprovalPorts, cursors: Cursors): void {
+  verifyRoute(app)
+  listRoute(app, services, cursors)
+  revokeRoute(app, services)
+}
+
+function verifyRoute(app: ZodApp): void {
   app.get(
     '/v1/tokens/verify',
     {
@@ -32,4 +68,60 @@ export function tokenRoutes(app: ZodApp): void {
       return { tenantId, tokenId, name, scopes: [...scopes], expiresAt }
     },
   )
+}
+
+function listRoute(app: ZodApp, services: Ports<'db' | 'now'>, cursors: Cursors): void {
+  app.get(
+    '/v1/tokens',
+    {
+      config: { scope: 'danger' },
+      schema: {
+        operationId: 'listTokens',
+        tags: ['Tokens'],
+        summary: 'List API tokens, newest first',
+        description: 'A token itself is shown once, to the person who makes it, and is in no list.',
+        querystring: z.strictObject(pageQuery),
+        response: { 200: answer('A page of tokens', pageOf(tokenOut)), ...errors(400, 403) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const now = momentOf(services)
+      return answerPage(
+        cursors,
+        [tenantId, 'tokens'],
+        request.query,
+        (keyset) => listTokens(services.db, tenantId, { live: false, now }, keyset),
+        (listed) => listed.map((one) => tokenView(one, now)),
+      )
+    },
+  )
+}
+
+function revokeRoute(app: ZodApp, services: ApprovalPorts): void {
+  gatedRoute(app, services, revokeToken, {
+    operationId: 'revokeToken',
+    tags: ['Tokens'],
+    summary: 'Revoke an API token permanently',
+    description: 'A token revokes itself without an approval by `POST /v1/logout`.',
+    response: { 200: answer('The token', z.object({ token: tokenOut })), ...errors(404, 409) },
+    reply: (listed) => ({ token: tokenView(listed, momentOf(services)) }),
+  })
+}
+
+function tokenView(listed: ListedToken, now: string): z.infer<typeof tokenOut> {
+  const { tokenId, name, scopes, memberId, createdAt, expiresAt, revokedAt } = listed.token
+  const { lastUsedAt } = listed
+  const status = tokenStatusAt(listed, now)
+  return {
+    id: tokenId,
+    name,
+    status,
+    scopes: [...scopes],
+    memberId,
+    createdAt,
+    expiresAt,
+    revokedAt,
+    lastUsedAt,
+  }
 }

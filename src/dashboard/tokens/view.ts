@@ -1,4 +1,4 @@
-import type { ListedToken } from '../../../projections/tokens/list.ts'
+import { type ListedToken, tokenStatusAt } from '../../../projections/tokens/list.ts'
 import { may, type Role } from '../../domain/members/roles.ts'
 import { Scope } from '../../domain/tokens/scopes.ts'
 import { type Content, type Html, html } from '../../html.ts'
@@ -66,11 +66,17 @@ export function tokensView(view: View, { tokens, live, pages, role }: Tokens): H
 }
 
 /** Why a token no longer works; empty while it does. */
-function stateOf({ token: { status, expiresAt }, endedWithMember }: ListedToken, now: Date): Html | null {
-  if (status === 'revoked') return badge('bad', 'revoked')
-  if (endedWithMember) return badge('bad', 'member removed')
-  const expired = expiresAt !== null && Date.parse(expiresAt) <= now.getTime()
-  return expired ? badge('plain', 'expired') : null
+function stateOf(listed: ListedToken, now: Date): Html | null {
+  switch (tokenStatusAt(listed, now.toISOString())) {
+    case 'active':
+      return null
+    case 'revoked':
+      return badge('bad', 'revoked')
+    case 'member_removed':
+      return badge('bad', 'member removed')
+    case 'expired':
+      return badge('plain', 'expired')
+  }
 }
 
 function tokenRow(view: View, listed: ListedToken): Content[] {

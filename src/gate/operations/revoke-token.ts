@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import { type ListedToken, tokenStatusAt } from '../../../projections/tokens/list.ts'
+import { momentOf } from '../../commands/origin.ts'
+import { requireToken, revokeToken as runRevocation } from '../../commands/tokens.ts'
+import { quoted } from '../../domain/plain-text.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import { gatedOperation } from '../operation.ts'
+
+const input = z.object({ params: z.strictObject({ id: z.string() }) })
+
+export const revokeToken = gatedOperation({
+  name: 'token.revoke',
+  title: 'Revoke an API token',
+  method: 'POST',
+  path: '/v1/tokens/{id}/revoke',
+  scope: 'danger',
+  input,
+  async check(services, tenantId, { params }) {
+    const { token } = await requireToken(services, tenantId, params.id)
+    if (token.status === 'revoked') throw new Refusal('token_revoked')
+  },
+  async describe(services, tenantId, { params }) {
+    const listed = await requireToken(services, tenantId, params.id)
+    const { tokenId, name, scopes } = listed.token
+    const status = tokenStatusAt(listed, momentOf(services))
+    return {
+      summary: `Revoke the API token ${quoted(name)} (${tokenId})`,
+      consequences: [
+        status === 'active'
+          ? 'Requests with it are rejected immediately'
+          : `Requests with it are already rejected: ${status === 'expired' ? 'it has expired' : 'its member was removed'}`,
+        `It was allowed: ${scopes.join(', ')}`,
+        'This cannot be undone',
+      ],
+      state: { status },
+    }
+  },
+  async run(services, tenantId, { params }, { origin }): Promise<ListedToken> {
+    await runRevocation(services, tenantId, params.id, origin)
+    return requireToken(services, tenantId, params.id)
+  },
+})
