@@ -1,7 +1,7 @@
 /**
  * Every event is delivered to each endpoint that wants it, signed with that endpoint's secret and under one id. An
  * endpoint that is down, paused or removed changes nothing for the others, and the key of a sale is kept until each
- * of them got it or was given up.
+ * of them got it or was abandoned.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -143,7 +143,7 @@ test('deliveries to a paused endpoint wait, and are made when it is resumed', as
   expect((await deliveries(endpointId))[0]?.attempts).toHaveLength(1)
 })
 
-test('what waits for a removed endpoint is given up, and releases the key', async () => {
+test('what waits for a removed endpoint is abandoned, and releases the key', async () => {
   const { endpointId } = await two()
   other.health = 500
   const { licenseId } = await sellLicense(api.ledger, tenant.tenantId)

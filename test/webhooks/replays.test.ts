@@ -92,7 +92,7 @@ const deliveries = async (endpointId: string) =>
     )
   ).items
 
-/** Sells licenses; their deliveries fail four times and are given up. */
+/** Sells licenses; their deliveries fail four times and are abandoned. */
 async function failedDeliveries(count: number): Promise<void> {
   receiver.health = 500
   for (let n = 0; n < count; n++) await sellLicense(api.ledger, tenant.tenantId)

@@ -84,7 +84,7 @@ export function endpointView(
         <summary>Delete endpoint…</summary>
         <form class="stack-tight" method="post" action=${`${at}/delete`}>
           ${hidden}
-          <p>Pending deliveries are given up, and the signing secret is destroyed. To stop for a while, pause the endpoint.</p>
+          <p>Pending deliveries are abandoned, and the signing secret is destroyed. To stop for a while, pause the endpoint.</p>
           <div><button class="dangerous">Delete endpoint</button></div>
         </form>
       </details>`,

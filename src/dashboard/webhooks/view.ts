@@ -100,7 +100,7 @@ function healthBadge({ pausedAt }: WebhookEndpoint, { failing, abandoned, last }
 
 function lastDelivery({ now }: View, { last }: EndpointHealth): Content {
   if (last === null) return 'none'
-  return html`<a href=${`/dashboard/deliveries/${last.deliveryId}`}><code>${last.event}</code></a> ${last.status},
+  return html`<a href=${`/dashboard/deliveries/${last.deliveryId}`}><code>${last.event}</code></a> ${last.status},${' '}
     ${ago(last.scheduledAt, now)}`
 }
 
@@ -109,7 +109,7 @@ function counted({ delivered, failing, waiting, abandoned }: EndpointHealth): st
     [delivered, 'delivered'],
     [waiting, 'waiting'],
     [failing, 'retrying'],
-    [abandoned, 'given up'],
+    [abandoned, 'abandoned'],
   ] as const
   const shown = counts.filter(([count], index) => count > 0 || index === 0)
   return shown.map(([count, what]) => `${count.toLocaleString('en')} ${what}`).join(', ')

@@ -153,7 +153,7 @@ export const deleteWebhookEndpoint = gatedOperation({
     return {
       summary: `Stop delivering license events to ${hostIn(endpoint.url)}`,
       consequences: [
-        `Deliveries to ${endpoint.url} stop; pending ones are given up`,
+        `Deliveries to ${endpoint.url} stop; pending ones are abandoned`,
         'Its signing secret is destroyed',
       ],
       state: { url: endpoint.url, createdAt: endpoint.createdAt },

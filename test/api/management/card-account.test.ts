@@ -47,6 +47,8 @@ const [noAccount, notSubmitted] = [
     connected: false,
     status: 'not_connected',
     connectedAt: null,
+    mode: null,
+    test: false,
     accountId: null,
     account: null,
   },
@@ -78,6 +80,7 @@ describe('connecting', () => {
     })
     expect(await statusNow()).toStrictEqual({
       ...noAccount,
+      mode: 'connect',
       status: 'onboarding',
       accountId,
       account: notSubmitted,
@@ -163,6 +166,7 @@ describe('a person who returns', () => {
     expect(await statusNow()).toStrictEqual({
       ...noAccount,
       ...connected,
+      mode: 'connect',
       status: 'connected',
       accountId: accountIds()[0],
       account: { detailsSubmitted: true, chargesEnabled: true, payoutsEnabled: true },

@@ -2,7 +2,6 @@
  * Guarantee: customers are created, read and listed only by their tenant; a license is linked to one of them
  * at a time, and their overrides are replaced as a whole. Email and name are never stored in plaintext.
  */
-
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createKeyedMutex } from '../../../src/async/keyed-mutex.ts'

@@ -59,13 +59,13 @@ describe('an endpoint', () => {
     expect(second.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
     expect(second.secret).not.toBe(secret)
     expect(second.endpoint).toStrictEqual({
-      id: expect.stringMatching(/^whe_[0-9a-z]{26}$/),
+      id: expect.stringMatching(/^whe_[0-9a-z]{26}$/) as string,
       url,
       description: 'CRM',
       events: ['license.revoked'],
       paused: false,
       pausedAt: null,
-      secret: expect.stringMatching(/^whsec_…/),
+      secret: expect.stringMatching(/^whsec_…/) as string,
       formerSecretValidUntil: null,
       version: '2026-11-01',
       createdAt: beginning,

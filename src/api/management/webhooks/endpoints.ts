@@ -110,7 +110,7 @@ function changeRoutes(app: ZodApp, services: ApprovalPorts): void {
     operationId: 'deleteWebhookEndpoint',
     tags: ['Webhook'],
     summary: 'Delete a webhook endpoint',
-    description: 'Its pending deliveries are given up, and its signing secret is destroyed.',
+    description: 'Its pending deliveries are abandoned, and its signing secret is destroyed.',
     response: {
       200: answer('The endpoint is deleted', z.object({ deleted: z.literal(true) })),
       ...errors(404),

@@ -1,0 +1,276 @@
+import { customerId, licenseId, type Place } from './foreign-ids.ts'
+
+/** Requests about licenses, devices and customers. */
+export const licensePlaces: readonly Place[] = [
+  [
+    'searching a license',
+    200,
+    (which, things) => ({
+      method: 'POST',
+      url: '/v1/licenses/search',
+      body: { text: licenseId(which, things) },
+    }),
+  ],
+  [
+    'changing a key type of a foreign product',
+    404,
+    (which) => ({
+      method: 'PATCH',
+      url: `/v1/products/${which}/key-types/owned-type`,
+      body: { deviceLimit: 9 },
+    }),
+  ],
+  [
+    'changing a foreign key type of a product that both have',
+    404,
+    (which) => ({
+      method: 'PATCH',
+      url: `/v1/products/shared-name/key-types/${which === 'owned' ? 'owned-type' : 'absent'}`,
+      body: { deviceLimit: 9 },
+    }),
+  ],
+  [
+    'listing the licenses of a product',
+    200,
+    (which) => ({ method: 'GET', url: `/v1/licenses?product=${which}` }),
+  ],
+  [
+    'minting for a product',
+    404,
+    (which) => ({ method: 'POST', url: '/v1/licenses', body: { productId: which } }),
+  ],
+  [
+    'minting against a key type',
+    404,
+    (which) => ({
+      method: 'POST',
+      url: '/v1/licenses',
+      body: { productId: 'shared-name', keyTypeId: which === 'owned' ? 'owned-type' : 'absent' },
+    }),
+  ],
+  [
+    'reading a license',
+    404,
+    (which, owned) => ({
+      method: 'GET',
+      url: `/v1/licenses/${licenseId(which, owned)}`,
+    }),
+  ],
+  [
+    'reading a license as it was',
+    404,
+    (which, owned) => ({ method: 'GET', url: `/v1/licenses/${licenseId(which, owned)}?asOf=0` }),
+  ],
+  [
+    'reading the history of a license',
+    404,
+    (which, owned) => ({ method: 'GET', url: `/v1/licenses/${licenseId(which, owned)}/history` }),
+  ],
+  [
+    'having a license explained',
+    404,
+    (which, owned) => ({ method: 'GET', url: `/v1/licenses/${licenseId(which, owned)}/explain?asOf=0` }),
+  ],
+  [
+    'reading a customer as they were',
+    404,
+    (which, owned) => ({ method: 'GET', url: `/v1/customers/${customerId(which, owned)}?asOf=0` }),
+  ],
+  [
+    'taking the evidence on a license',
+    404,
+    (which, owned) => ({ method: 'GET', url: `/v1/licenses/${licenseId(which, owned)}/evidence` }),
+  ],
+  [
+    'minting for a customer',
+    404,
+    (which, owned) => ({
+      method: 'POST',
+      url: '/v1/licenses',
+      body: { productId: 'shared-name', customerId: customerId(which, owned) },
+    }),
+  ],
+  [
+    'reading a customer',
+    404,
+    (which, owned) => ({ method: 'GET', url: `/v1/customers/${customerId(which, owned)}` }),
+  ],
+  [
+    'linking a license to a customer',
+    404,
+    (which, owned) => ({
+      method: 'POST',
+      url: `/v1/customers/${customerId(which, owned)}/link-license`,
+      body: { licenseId: owned.license.id },
+    }),
+  ],
+  [
+    'linking a license of a stranger to an own customer',
+    404,
+    (which, owned) => ({
+      method: 'POST',
+      url: `/v1/customers/${owned.ownCustomer}/link-license`,
+      body: { licenseId: which === 'owned' ? owned.license.id : 'lic_00000000000000000000000000' },
+    }),
+  ],
+  [
+    'changing a customer',
+    404,
+    (which, owned) => ({
+      method: 'PATCH',
+      url: `/v1/customers/${customerId(which, owned)}`,
+      body: { name: 'Mallory' },
+    }),
+  ],
+  [
+    'unlinking a license from a customer',
+    404,
+    (which, owned) => ({
+      method: 'POST',
+      url: `/v1/customers/${customerId(which, owned)}/unlink-license`,
+      body: { licenseId: owned.license.id },
+    }),
+  ],
+  [
+    'listing the licenses of a customer',
+    404,
+    (which, owned) => ({ method: 'GET', url: `/v1/customers/${customerId(which, owned)}/licenses` }),
+  ],
+  [
+    'listing the sales of a customer',
+    404,
+    (which, owned) => ({ method: 'GET', url: `/v1/customers/${customerId(which, owned)}/sales` }),
+  ],
+  [
+    'overriding the entitlements of a customer',
+    404,
+    (which, owned) => ({
+      method: 'PATCH',
+      url: `/v1/customers/${customerId(which, owned)}/entitlements`,
+      body: { overrides: [{ entitlement: 'export', effect: 'grant' }] },
+    }),
+  ],
+  [
+    'overriding entitlements of a product',
+    404,
+    (which, owned) => ({
+      method: 'PATCH',
+      url: `/v1/customers/${owned.ownCustomer}/entitlements`,
+      body: { overrides: [{ entitlement: 'export', effect: 'grant', productId: which }] },
+    }),
+  ],
+  [
+    'listing the refusals of a license',
+    404,
+    (which, owned) => ({ method: 'GET', url: `/v1/licenses/${licenseId(which, owned)}/refusals` }),
+  ],
+  [
+    'reminting a license',
+    404,
+    (which, owned) => ({ method: 'POST', url: `/v1/licenses/${licenseId(which, owned)}/remint`, body: {} }),
+  ],
+  [
+    'changing a license',
+    404,
+    (which, owned) => ({
+      method: 'PATCH',
+      url: `/v1/licenses/${licenseId(which, owned)}`,
+      body: { deviceLimit: 5 },
+    }),
+  ],
+  [
+    'suspending a license',
+    404,
+    (which, owned) => ({ method: 'POST', url: `/v1/licenses/${licenseId(which, owned)}/suspend`, body: {} }),
+  ],
+  [
+    'resuming a license',
+    404,
+    (which, owned) => ({ method: 'POST', url: `/v1/licenses/${licenseId(which, owned)}/resume`, body: {} }),
+  ],
+  [
+    'removing a device of a license',
+    404,
+    (which, owned) => ({
+      method: 'POST',
+      url: `/v1/licenses/${licenseId(which, owned)}/deactivate-device`,
+      body: { deviceId: 'd' },
+    }),
+  ],
+  [
+    'exporting the licenses of a product',
+    404,
+    (which) => ({ method: 'GET', url: `/v1/licenses/export?product=${which}` }),
+  ],
+  [
+    'importing into a product',
+    404,
+    (which) => ({ method: 'POST', url: '/v1/licenses/import', body: { productId: which, licenses: [] } }),
+  ],
+  [
+    'revoking a license',
+    404,
+    (which, owned) => ({
+      method: 'POST',
+      url: `/v1/licenses/${which === 'owned' ? owned.license.id : 'lic_00000000000000000000000000'}/revoke`,
+    }),
+  ],
+  [
+    'reinstating a license',
+    404,
+    (which, owned) => ({ method: 'POST', url: `/v1/licenses/${licenseId(which, owned)}/reinstate` }),
+  ],
+  [
+    'giving a device its seat back',
+    404,
+    (which, owned) => ({
+      method: 'POST',
+      url: `/v1/licenses/${licenseId(which, owned)}/reseat-device`,
+      body: { deviceId: 'laptop' },
+    }),
+  ],
+  [
+    'taking back an import',
+    404,
+    (which, owned) => ({ method: 'POST', url: `/v1/licenses/${licenseId(which, owned)}/take-back-import` }),
+  ],
+  [
+    'erasing a customer',
+    404,
+    (which, owned) => ({ method: 'DELETE', url: `/v1/customers/${customerId(which, owned)}` }),
+  ],
+  [
+    "what was done with somebody else's license",
+    200,
+    (which, owned) => ({ method: 'GET', url: `/v1/audit?target=${licenseId(which, owned)}` }),
+  ],
+  [
+    'listing the deliveries of a license',
+    200,
+    (which, owned) => ({ method: 'GET', url: `/v1/webhook/deliveries?license=${licenseId(which, owned)}` }),
+  ],
+  ...(['activate', 'validate', 'deactivate'] as const).flatMap((what): Place[] => [
+    [
+      `${what} on a foreign product with its own key`,
+      404,
+      (which, owned) => ({
+        method: 'POST',
+        url: `/v1/licenses/${what}`,
+        body: { product_id: which, license_key: owned.license.licenseKey, device_id: 'd' },
+      }),
+    ],
+    [
+      `${what} on a product that both have with the owner's key`,
+      200,
+      (which, owned) => ({
+        method: 'POST',
+        url: `/v1/licenses/${what}`,
+        body: {
+          product_id: 'shared-name',
+          license_key: which === 'owned' ? owned.sameName.licenseKey : owned.unknownKey,
+          device_id: 'd',
+        },
+      }),
+    ],
+  ]),
+]

@@ -1,0 +1,223 @@
+import { deliveryId, endpointId, type Place, replayId, saleId } from './foreign-ids.ts'
+
+/** Requests about everything else. */
+export const otherPlaces: readonly Place[] = [
+  ['reading a product', 404, (which) => ({ method: 'GET', url: `/v1/products/${which}` })],
+  [
+    'changing a product',
+    404,
+    (which) => ({ method: 'PATCH', url: `/v1/products/${which}`, body: { name: 'Mine' } }),
+  ],
+  ['reading how keys are sent', 404, (which) => ({ method: 'GET', url: `/v1/products/${which}/mail` })],
+  [
+    'saying how keys are sent',
+    404,
+    (which) => ({ method: 'PUT', url: `/v1/products/${which}/mail`, body: { enabled: false } }),
+  ],
+  ['listing key types', 404, (which) => ({ method: 'GET', url: `/v1/products/${which}/key-types` })],
+  [
+    'adding a key type that the owner has',
+    404,
+    (which) => ({ method: 'POST', url: `/v1/products/${which}/key-types`, body: { name: 'Owned type' } }),
+  ],
+  [
+    'changing the id of a foreign key type',
+    404,
+    (which) => ({
+      method: 'PATCH',
+      url: `/v1/products/${which}/key-types/owned-type`,
+      body: { keyTypeId: 'mine' },
+    }),
+  ],
+  ['reading a product as it was', 404, (which) => ({ method: 'GET', url: `/v1/products/${which}?asOf=0` })],
+  [
+    'listing the refusals of a product',
+    404,
+    (which) => ({ method: 'GET', url: `/v1/refusals?product=${which}` }),
+  ],
+  [
+    'counting the refused calls of a product',
+    404,
+    (which) => ({ method: 'GET', url: `/v1/refusals/days?product=${which}` }),
+  ],
+  [
+    'listing the unknown keys of a product',
+    404,
+    (which) => ({ method: 'GET', url: `/v1/refusals/unknown-keys?product=${which}` }),
+  ],
+  ['reading the usage of a product', 404, (which) => ({ method: 'GET', url: `/v1/usage?product=${which}` })],
+  [
+    'revoking a token',
+    404,
+    (which, { token }) => ({
+      method: 'POST',
+      url: `/v1/tokens/${which === 'owned' ? token : 'tok_00000000000000000000000000'}/revoke`,
+    }),
+  ],
+  [
+    'deleting a key type of a foreign product',
+    404,
+    (which) => ({ method: 'DELETE', url: `/v1/products/${which}/key-types/owned-type` }),
+  ],
+  [
+    'deleting a foreign key type of a product that both have',
+    404,
+    (which) => ({
+      method: 'DELETE',
+      url: `/v1/products/shared-name/key-types/${which === 'owned' ? 'owned-type' : 'absent'}`,
+    }),
+  ],
+  [
+    'polling a confirmation',
+    404,
+    (which, owned) => ({
+      method: 'GET',
+      url: `/v1/confirmations/${which === 'owned' ? owned.confirmation : 'cnf_00000000000000000000000000'}`,
+    }),
+  ],
+  [
+    'putting a product into test mode',
+    404,
+    (which) => ({
+      method: 'POST',
+      url: `/v1/products/${which}/test-mode`,
+      body: { publishableKey: 'pk_test_1', secretKey: 'sk_test_1' },
+    }),
+  ],
+  ['ending test mode', 404, (which) => ({ method: 'DELETE', url: `/v1/products/${which}/test-mode` })],
+  [
+    'setting the free tier',
+    404,
+    (which) => ({ method: 'POST', url: `/v1/products/${which}/free-tier`, body: { enabled: true } }),
+  ],
+  [
+    'verifying prices',
+    404,
+    (which) => ({ method: 'POST', url: `/v1/products/${which}/key-types/verify-prices` }),
+  ],
+  [
+    'mapping a product',
+    404,
+    (which) => ({
+      method: 'POST',
+      url: `/v1/products/${which}/integrations/gumroad`,
+      body: { permalinks: ['owned'] },
+    }),
+  ],
+  [
+    'mapping to a key type',
+    422,
+    (which) => ({
+      method: 'POST',
+      url: '/v1/products/shared-name/integrations/paddle',
+      body: { prices: { pri_1: which === 'owned' ? 'owned-type' : 'absent' } },
+    }),
+  ],
+  [
+    'playing a purchase of a product',
+    404,
+    (which) => ({ method: 'POST', url: '/v1/test-purchase', body: { productId: which } }),
+  ],
+  [
+    'playing a purchase of a key type',
+    404,
+    (which) => ({
+      method: 'POST',
+      url: '/v1/test-purchase',
+      body: { productId: 'shared-name', keyTypeId: which === 'owned' ? 'owned-type' : 'absent' },
+    }),
+  ],
+  [
+    'polling a test purchase',
+    404,
+    (which, owned) => ({
+      method: 'GET',
+      url: `/v1/test-purchase/${which === 'owned' ? owned.testPurchase : 'tp_00000000000000000000000000'}`,
+    }),
+  ],
+  [
+    'listing the deliveries to a webhook endpoint',
+    200,
+    (which, owned) => ({ method: 'GET', url: `/v1/webhook/deliveries?endpoint=${endpointId(which, owned)}` }),
+  ],
+  [
+    'reading a webhook endpoint',
+    404,
+    (which, owned) => ({ method: 'GET', url: `/v1/webhook-endpoints/${endpointId(which, owned)}` }),
+  ],
+  [
+    'pausing a webhook endpoint',
+    404,
+    (which, owned) => ({
+      method: 'PATCH',
+      url: `/v1/webhook-endpoints/${endpointId(which, owned)}`,
+      body: { paused: true },
+    }),
+  ],
+  [
+    'deleting a webhook endpoint',
+    404,
+    (which, owned) => ({ method: 'DELETE', url: `/v1/webhook-endpoints/${endpointId(which, owned)}` }),
+  ],
+  [
+    'rotating the secret of a webhook endpoint',
+    404,
+    (which, owned) => ({
+      method: 'POST',
+      url: `/v1/webhook-endpoints/${endpointId(which, owned)}/rotate-secret`,
+    }),
+  ],
+  [
+    'testing a webhook endpoint',
+    404,
+    (which, owned) => ({ method: 'POST', url: `/v1/webhook-endpoints/${endpointId(which, owned)}/test` }),
+  ],
+  [
+    'replaying to a webhook endpoint',
+    404,
+    (which, owned) => ({
+      method: 'POST',
+      url: '/v1/webhook/replays',
+      body: { from: '2026-11-01T00:00:00Z', endpoint: endpointId(which, owned) },
+    }),
+  ],
+  [
+    'reading a replay',
+    404,
+    (which, owned) => ({ method: 'GET', url: `/v1/webhook/replays/${replayId(which, owned)}` }),
+  ],
+  ...(['pause', 'resume', 'cancel'] as const).map((what): Place[][number] => [
+    `${what} on a replay`,
+    404,
+    (which, owned) => ({ method: 'POST', url: `/v1/webhook/replays/${replayId(which, owned)}/${what}` }),
+  ]),
+  [
+    'reading a delivery',
+    404,
+    (which, owned) => ({ method: 'GET', url: `/v1/webhook/deliveries/${deliveryId(which, owned)}` }),
+  ],
+  [
+    'asking for a delivery again',
+    404,
+    (which, owned) => ({
+      method: 'POST',
+      url: `/v1/webhook/deliveries/${deliveryId(which, owned)}/redeliver`,
+    }),
+  ],
+  ['listing the sales of a product', 200, (which) => ({ method: 'GET', url: `/v1/sales?product=${which}` })],
+  ['reading a sale', 404, (which, owned) => ({ method: 'GET', url: `/v1/sales/${saleId(which, owned)}` })],
+  [
+    'replaying a sale',
+    404,
+    (which, owned) => ({ method: 'POST', url: `/v1/sales/${saleId(which, owned)}/replay` }),
+  ],
+  [
+    'saying what a sale sold',
+    404,
+    (which, owned) => ({
+      method: 'POST',
+      url: `/v1/sales/${saleId(which, owned)}/map`,
+      body: { productId: 'own', keyTypeId: 'default' },
+    }),
+  ],
+]
