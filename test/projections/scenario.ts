@@ -43,7 +43,7 @@ import {
 } from './delivery-steps.ts'
 import { anyInstallStep, everyInstallStep, type InstallStep, installStepRunner } from './install-steps.ts'
 import { anyMemberStep, everyMemberStep, type MemberStep, memberStepRunner } from './member-steps.ts'
-import { anySellingStep, runSellingStep, type SellingStep } from './selling-steps.ts'
+import { anySellingStep, everySellingStep, runSellingStep, type SellingStep } from './selling-steps.ts'
 
 type Decision = 'approve' | 'deny' | 'withdraw' | 'none'
 
@@ -371,23 +371,7 @@ export const everyStep: readonly Step[] = [
   ...everyDeliveryStep,
   { do: 'add key type', keyType: 2, entitlement: 'a' },
   { do: 'change key type', keyType: 2, entitlement: 'b' },
-  { do: 'connect', through: 'gumroad' },
-  { do: 'connect', through: 'paddle' },
-  { do: 'connect', through: 'stripe' },
-  { do: 'map' },
-  { do: 'rotate webhook secret' },
-  { do: 'test purchase' },
-  { do: 'refunded', sale: 0 },
-  { do: 'change mail', subject: 'Your key' },
-  { do: 'sold', sale: 0 },
-  { do: 'sold', sale: 0 },
-  { do: 'renewed', sale: 0 },
-  { do: 'sold unmapped', sale: 1 },
-  { do: 'unknown sale ended', sale: 0 },
-  { do: 'disconnect' },
-  { do: 'connect', through: 'own stripe account' },
-  { do: 'test mode' },
-  { do: 'end test mode' },
+  ...everySellingStep,
   { do: 'rotate signing key' },
   { do: 'rotate signing key' },
   { do: 'suspend' },

@@ -155,3 +155,24 @@ const saleNumber = (number: number) => purchase(`sale${number}`)
 
 const receive = (services: AllPorts, tenantId: string, notification: PaymentNotification) =>
   receiveNotification(services, tenantId, notification, JSON.stringify(notification), origin)
+
+/** Every kind of selling step, in an order in which each has its effect. */
+export const everySellingStep: readonly SellingStep[] = [
+  { do: 'connect', through: 'gumroad' },
+  { do: 'connect', through: 'paddle' },
+  { do: 'connect', through: 'stripe' },
+  { do: 'map' },
+  { do: 'rotate webhook secret' },
+  { do: 'test purchase' },
+  { do: 'refunded', sale: 0 },
+  { do: 'change mail', subject: 'Your key' },
+  { do: 'sold', sale: 0 },
+  { do: 'sold', sale: 0 },
+  { do: 'renewed', sale: 0 },
+  { do: 'sold unmapped', sale: 1 },
+  { do: 'unknown sale ended', sale: 0 },
+  { do: 'disconnect' },
+  { do: 'connect', through: 'own stripe account' },
+  { do: 'test mode' },
+  { do: 'end test mode' },
+]

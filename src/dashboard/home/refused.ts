@@ -17,7 +17,7 @@ export function refusedToday(refused: RefusedToday): Content {
   return section(
     'Refused today',
     html`<p>
-      <a href=${refusalsPath({ call: 'activate' })}>${counted(all, 'refused activation', 'refused activations')}</a>
+      <a href=${refusalsPath({ call: 'activate' })}>${counted(all, 'refused activation', 'refused activations')}</a>${' '}
       since midnight UTC:${parts}.
     </p>`,
   )
