@@ -13,12 +13,15 @@ export type TestMember = {
   newCode(): string
 }
 
-/** A member with a password and an authenticator app. */
+/**
+ * A member with a password and an authenticator app. The address ends in no random letters, so that no customer's
+ * address (`ada@example.com`) is part of it by chance.
+ */
 export async function makeMember(
   { services, clock }: Pick<TestLedger, 'services' | 'clock'>,
   tenantId: string,
   role: Role,
-  email = `${uniqueId(role)}@example.com`,
+  email = `${uniqueId(role)}-member@example.com`,
 ): Promise<TestMember> {
   const password = 'correct horse battery staple'
   const memberId = await addMember(services, { tenantId, role, email }, origin)
