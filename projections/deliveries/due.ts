@@ -1,6 +1,5 @@
 import type { Pool } from 'pg'
-import type { Channel } from '../../src/domain/deliveries/events.ts'
-import type { WebhookEventName } from '../../src/domain/webhooks/events.ts'
+import type { Channel, DeliveryEventName } from '../../src/domain/deliveries/events.ts'
 
 /** Who gets deliveries: an endpoint of a tenant, or, without one, the customers of a tenant by mail. */
 export type Receiver = { channel: Channel; tenantId: string; endpointId: string | null }
@@ -84,7 +83,7 @@ export type PendingDelivery = {
   channel: Channel
   endpointId: string | null
   tenantId: string
-  event: WebhookEventName
+  event: DeliveryEventName
   sequence: number | null
   /** The id of the license's event, and its correlation id. */
   eventId: string

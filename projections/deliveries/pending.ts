@@ -1,5 +1,5 @@
-import type { Channel } from '../../src/domain/deliveries/events.ts'
-import { publicNameOf, wantsMail } from '../../src/domain/deliveries/outbox.ts'
+import type { Channel, DeliveryEventName } from '../../src/domain/deliveries/events.ts'
+import { mailNameOf, publicNameOf } from '../../src/domain/deliveries/outbox.ts'
 import type { Recorded } from '../../src/domain/recorded.ts'
 import { firstEndpointId } from '../../src/domain/webhooks/endpoint.ts'
 import type { WebhookEventName } from '../../src/domain/webhooks/events.ts'
@@ -42,7 +42,7 @@ type PendingRow = {
   channel: Channel
   endpoint_id: string
   tenant_id: string
-  event: WebhookEventName
+  event: DeliveryEventName
   sequence: number | null
   event_id: string
   correlation_id: string
@@ -58,7 +58,8 @@ const tenantOf = ({ stream }: Recorded<'webhook'>): string => stream.slice('webh
 const isWebhook = (recorded: Recorded): recorded is Recorded<'webhook'> => recorded.category === 'webhook'
 /** An event of a license with a public name or a mail. */
 const isPublic = (recorded: Recorded): recorded is RecordedLicense =>
-  recorded.category === 'license' && (publicNameOf(recorded.event) !== undefined || wantsMail(recorded.event))
+  recorded.category === 'license' &&
+  (publicNameOf(recorded.event) ?? mailNameOf(recorded.event)) !== undefined
 
 /** Records public events, and a pending delivery for each that a webhook or mail wants. */
 export async function applyToPending(db: Statements, entries: readonly Recorded[]): Promise<Statement[]> {
@@ -86,18 +87,19 @@ export async function applyToPending(db: Statements, entries: readonly Recorded[
     const license_id = idOf(entry)
     const tenant_id = tenants.get(license_id)
     const event = publicNameOf(entry.event)
-    if (tenant_id === undefined || event === undefined) continue
+    if (tenant_id === undefined) continue
     const row = {
       license_id,
       license_revision: entry.revision,
       tenant_id,
-      event,
       event_id: entry.id,
       correlation_id: entry.metadata.correlationId,
       // JSON knows no bigint.
       position: String(entry.position),
     }
-    if (wantsMail(entry.event)) pending.push({ ...row, channel: 'mail', endpoint_id: '', sequence: null })
+    const mail = mailNameOf(entry.event)
+    if (mail) pending.push({ ...row, event: mail, channel: 'mail', endpoint_id: '', sequence: null })
+    if (event === undefined) continue
     let sequenceOfFirst: number | null = null
     for (const endpoint_id of endpointsWanting(endpoints.get(tenant_id), event, entry.position)) {
       const name = sequenceName({ license_id, endpoint_id })
@@ -107,7 +109,7 @@ export async function applyToPending(db: Statements, entries: readonly Recorded[
       const next = { license_id, endpoint_id, revision: entry.revision, sequence }
       sequences.set(name, next)
       numbered.set(name, next)
-      pending.push({ ...row, channel: 'webhook', endpoint_id, sequence })
+      pending.push({ ...row, event, channel: 'webhook', endpoint_id, sequence })
       if (endpoint_id === firstEndpointId) sequenceOfFirst = sequence
     }
     const { position, license_revision } = row

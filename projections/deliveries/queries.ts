@@ -1,8 +1,7 @@
 import type { Pool } from 'pg'
 import { coalesce } from '../../src/async/coalesce.ts'
 import type { KnownDelivery } from '../../src/domain/deliveries/delivery.ts'
-import type { Channel } from '../../src/domain/deliveries/events.ts'
-import type { WebhookEventName } from '../../src/domain/webhooks/events.ts'
+import type { Channel, DeliveryEventName } from '../../src/domain/deliveries/events.ts'
 import { type Keyset, orderOf, type PageOf, pageOf } from '../page.ts'
 
 export type DeliveryEntry = { delivery: KnownDelivery; revision: number }
@@ -55,7 +54,7 @@ export type DeliveryFilter = {
   channel?: Channel | undefined
   endpointId?: string | undefined
   status?: KnownDelivery['status'] | undefined
-  event?: WebhookEventName | undefined
+  event?: DeliveryEventName | undefined
   licenseId?: string | undefined
 }
 

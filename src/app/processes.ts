@@ -3,7 +3,7 @@ import type { Config } from '../config.ts'
 import type { LogEntry } from '../domain/recorded.ts'
 import { mailApprovers } from '../processes/approval-mails.ts'
 import { confirmationProcesses } from '../processes/confirmations.ts'
-import { destroySpentKeys, scheduleDeliveries } from '../processes/deliveries.ts'
+import { destroySpentKeys, destroySpentMailedKeys, scheduleDeliveries } from '../processes/deliveries.ts'
 import { resumeErasures } from '../processes/erasures.ts'
 import { recordExpiries } from '../processes/expiries.ts'
 import { runProcesses } from '../processes/process.ts'
@@ -43,6 +43,7 @@ export function startProcesses(
     scheduling,
     destroySpentKeys(services, onTrouble('delivery.key_not_destroyed', 'license')),
     runReplays(services, onTrouble('webhook.replay_not_advanced', 'replay')),
+    destroySpentMailedKeys(services, onTrouble('delivery.mailed_key_not_destroyed', 'secret')),
     recordExpiries(services, { onTrouble: onTrouble('license.expiry_not_recorded', 'license') }),
     resumeSales(services, { onTrouble: onTrouble('sale.not_advanced', 'sale') }),
     resumeErasures(services, { onTrouble: onTrouble('erasure.not_finished', 'subject') }),

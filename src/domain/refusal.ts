@@ -17,6 +17,8 @@ export type RefusalCode =
   | 'quantity_too_large'
   | 'expiry_in_the_past'
   | 'license_exists'
+  | 'license_without_address'
+  | 'mails_off'
   | 'license_not_found'
   | 'license_revoked'
   | 'license_suspended'

@@ -23,6 +23,7 @@ export const publicNames = {
   SubscriptionEnded: 'license.updated',
   SaleFollowed: 'license.sale_followed',
   ReasonGiven: 'license.reason_given',
+  KeyMailAsked: 'license.key_mail_asked',
   HolderErased: 'license.holder_erased',
   RevocationUndone: 'license.revocation_undone',
   ImportTakenBack: 'license.import_taken_back',
@@ -78,6 +79,8 @@ export function wordsOf(event: LicenseEvent, deviceName: string | null): string 
       return 'Synchronized with its sale'
     case 'ReasonGiven':
       return `Reason: ${event.data.reason}`
+    case 'KeyMailAsked':
+      return 'Key to be mailed to the license holder'
     case 'HolderErased':
       return 'License holder erased'
     case 'RevocationUndone':

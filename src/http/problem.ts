@@ -58,6 +58,11 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
   quantity_too_large: [422, "quantity is greater than the key type's maxQuantity; choose a smaller one"],
   expiry_in_the_past: [422, 'expiresAt must be in the future'],
   license_exists: [409, 'this license already exists'],
+  license_without_address: [
+    409,
+    'the license has no email address to send the key to; set its email, or omit sendKey',
+  ],
+  mails_off: [409, 'the mails of the product are off; turn them on, or omit sendKey'],
   license_not_found: [404, 'license not found'],
   license_revoked: [409, 'the license is revoked'],
   license_suspended: [409, 'the license is suspended; resume it first'],

@@ -77,6 +77,7 @@ const reinstatedAsWhole = from(z.looseObject({}), (reinstated) => ({
 
 /** Before vendors could change a license, its own terms were those of its sale. */
 const followedWithoutTerms = from(z.looseObject({}), (followed) => ({ ...followed, sold: null }))
+
 /** Before there were several endpoints, every delivery to a webhook went to the first. */
 const deliveryToFirstEndpoint = from(z.looseObject({ channel: z.string() }), (scheduled) => ({
   ...scheduled,
@@ -102,5 +103,6 @@ export const upcasters: Upcasters = {
   LicenseRefunded: [refundOfWholeSale, saleInMinorUnits],
   LicenseReinstated: [reinstatedAsWhole],
   SaleFollowed: [followedWithoutTerms],
-  DeliveryScheduled: [deliveryToFirstEndpoint],
+  // A mail with only the key can be delivered too.
+  DeliveryScheduled: [deliveryToFirstEndpoint, widened],
 }

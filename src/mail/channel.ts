@@ -1,3 +1,4 @@
+import { readContents } from '../../projections/deliveries/content.ts'
 import { findLicense } from '../../projections/licenses/queries.ts'
 import { findMail } from '../../projections/mails/queries.ts'
 import { findTenant } from '../../projections/tenants/queries.ts'
@@ -6,6 +7,7 @@ import { keyHashOf } from '../credentials/license-key.ts'
 import type { AttemptResult, KnownDelivery } from '../domain/deliveries/delivery.ts'
 import type { AttemptError } from '../domain/deliveries/events.ts'
 import type { IssuedLicense } from '../domain/licenses/license.ts'
+import { mailedKeyName } from '../domain/licenses/mailed-key.ts'
 import { type MailFacts, writeMail } from '../domain/mails/template.ts'
 import { findKeyType } from '../domain/products/product.ts'
 import { saleKeyName } from '../domain/sales/key.ts'
@@ -16,7 +18,7 @@ import type { MailProblem, Sending } from './mailer.ts'
 const unwanted: AttemptResult = { outcome: 'unwanted' }
 
 /**
- * Sends a customer the key of a sold license. Nothing is sent if the product sends no mails, if the person
+ * Sends a customer the key of a sold license, or the key that its vendor asked to send. Nothing is sent if the product sends no mails, if the person
  * has been erased, or if the key has been destroyed or replaced since.
  */
 export function createMailChannel(
@@ -32,7 +34,8 @@ export function createMailChannel(
       const facts = await factsOf(services, delivery, license)
       if (!facts) return unwanted
       const { mailer, mailbox, from } = services.mailing
-      const mail = writeMail(settings, facts, from)
+      const occasion = delivery.event === 'license.key_mail' ? 'asked' : 'sale'
+      const mail = writeMail(settings, facts, from, occasion)
       const sending = await mailer.send({ ...mail, tenantId, deliveryId, at: momentOf(services) })
       // Erased while the mail was being sent: the erasure found no mail to remove yet.
       if (mailbox && !(await isReadable(services, license))) await mailbox.remove(tenantId, deliveryId)
@@ -51,10 +54,11 @@ async function isReadable(
 
 async function factsOf(
   services: Ports<'db' | 'findProduct' | 'secrets' | 'subjects'>,
-  { tenantId }: KnownDelivery,
+  delivery: KnownDelivery,
   license: IssuedLicense,
 ): Promise<MailFacts | undefined> {
-  const licenseKey = await services.secrets.open(tenantId, saleKeyName(license.licenseId))
+  const { tenantId } = delivery
+  const licenseKey = await keyOf(services, delivery, license)
   // A license that was reminted since has another key, which the caller of the remint got.
   if (licenseKey === undefined || keyHashOf(licenseKey) !== license.keyHash) return undefined
   const [person] = await services.subjects.openPeople(tenantId, [license.holder])
@@ -73,6 +77,20 @@ async function factsOf(
     expiresAt,
     saleId: saleId ?? '',
   }
+}
+
+/** The key that a delivery carries, while the vault keeps it. */
+async function keyOf(
+  services: Ports<'db' | 'secrets'>,
+  { event, licenseRevision: revision }: KnownDelivery,
+  { tenantId, licenseId, keyHash }: IssuedLicense,
+): Promise<string | undefined> {
+  if (event !== 'license.key_mail') return services.secrets.open(tenantId, saleKeyName(licenseId))
+  const [content] = await readContents(services.db, [{ licenseId, revision }])
+  if (content?.event.type !== 'KeyMailAsked') throw new Error(`${licenseId} asks for no mail at ${revision}`)
+  // The mail of a key that was replaced must not send the key that replaced it.
+  if (content.event.data.keyHash !== keyHash) return undefined
+  return services.secrets.open(tenantId, mailedKeyName(licenseId, keyHash))
 }
 
 const errors: Record<MailProblem, AttemptError> = {

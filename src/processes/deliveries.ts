@@ -1,11 +1,12 @@
 import { listPendingDeliveries, type PendingDelivery } from '../../projections/deliveries/due.ts'
-import { listSpentKeys } from '../../projections/deliveries/keys.ts'
+import { listSpentKeys, listSpentMailedKeys } from '../../projections/deliveries/keys.ts'
 import { createWakeSignal } from '../async/wake-signal.ts'
 import { waitOnce } from '../commands/cross-stream/wait-once.ts'
 import { scheduleDelivery } from '../commands/deliveries/deliveries.ts'
 import { destroySpentKey } from '../commands/deliveries/spent-keys.ts'
 import { momentOf } from '../commands/origin.ts'
-import { publicNameOf } from '../domain/deliveries/outbox.ts'
+import { mailNameOf, publicNameOf } from '../domain/deliveries/outbox.ts'
+import { mailedKeyPrefix } from '../domain/licenses/mailed-key.ts'
 import type { LogEntry } from '../domain/recorded.ts'
 import { saleKeyPrefix } from '../domain/sales/key.ts'
 import type { Ports } from '../ports.ts'
@@ -45,7 +46,8 @@ export function scheduleDeliveries(
   return {
     ...process,
     onEntry(entry) {
-      if (!entry.readable || entry.category !== 'license' || publicNameOf(entry.event) === undefined) return
+      if (!entry.readable || entry.category !== 'license') return
+      if ((publicNameOf(entry.event) ?? mailNameOf(entry.event)) === undefined) return
       latest = entry.position
       wakeSignal.wake()
     },
@@ -64,4 +66,18 @@ export const destroySpentKeys = (
     due: (wanted) => listSpentKeys(services.db, saleKeyPrefix, momentOf(services), wanted),
     idOf: ({ licenseId }) => licenseId,
     advance: ({ tenantId, licenseId }) => destroySpentKey(services, tenantId, licenseId),
+  })
+
+/** Destroys keys that were sealed to be mailed and are no longer needed, also those of requests that failed. */
+export const destroySpentMailedKeys = (
+  services: Ports<'db' | 'ledger' | 'now' | 'secrets'>,
+  onTrouble: OnTrouble,
+): Process =>
+  processOf<{ tenantId: string; name: string }>(services, onTrouble, {
+    name: 'deliveries.clear_mailed',
+    everyMs: 60_000,
+    most: 1000,
+    due: (wanted) => listSpentMailedKeys(services.db, mailedKeyPrefix, momentOf(services), wanted),
+    idOf: ({ name }) => name,
+    advance: ({ tenantId, name }) => services.secrets.destroy(tenantId, name),
   })

@@ -1,7 +1,7 @@
 import type { DueAttempt } from '../../projections/deliveries/due.ts'
 import { createDeliveryLookup, type DeliveryEntry } from '../../projections/deliveries/queries.ts'
 import { loadDelivery, recordAttempt } from '../commands/deliveries/deliveries.ts'
-import { destroySpentKey } from '../commands/deliveries/spent-keys.ts'
+import { destroyMailedKey, destroySpentKey } from '../commands/deliveries/spent-keys.ts'
 import { newId } from '../credentials/id.ts'
 import type { Channel } from '../domain/deliveries/events.ts'
 import type { LogEntry } from '../domain/recorded.ts'
@@ -71,6 +71,9 @@ export function createAttempts(
     await recordAttempt(services, entry, { startedAt: now.toISOString(), durationMs, result }, origin)
     if (delivery.event === 'license.created') {
       await destroySpentKey(services, delivery.tenantId, delivery.licenseId)
+    }
+    if (delivery.event === 'license.key_mail') {
+      await destroyMailedKey(services, delivery.tenantId, delivery.licenseId)
     }
   }
 

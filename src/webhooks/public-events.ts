@@ -2,9 +2,10 @@ import { type DeliveryContent, readContents } from '../../projections/deliveries
 import { listPublicEvents } from '../../projections/deliveries/public-events.ts'
 import { eventIdOf } from '../commands/deliveries/deliveries.ts'
 import type { KnownDelivery } from '../domain/deliveries/delivery.ts'
+import type { DeliveryEventName } from '../domain/deliveries/events.ts'
 import { unixSeconds } from '../domain/licenses/expiry.ts'
 import { saleKeyName } from '../domain/sales/key.ts'
-import type { WebhookEventName } from '../domain/webhooks/events.ts'
+import { WebhookEventName } from '../domain/webhooks/events.ts'
 import type { Ports } from '../ports.ts'
 import { unknownPerson } from '../vault/subjects.ts'
 import { FedEvent, type Payload, payloadVersion } from './payloads.ts'
@@ -21,7 +22,8 @@ export async function publicEventOf(
   delivery: KnownDelivery,
   content: DeliveryContent,
 ): Promise<PublicEvent> {
-  const { tenantId, licenseId, event, sequence } = delivery
+  const { tenantId, licenseId, sequence } = delivery
+  const event = WebhookEventName.parse(delivery.event)
   const [[person = unknownPerson], key] = await Promise.all([
     services.subjects.openPeople(tenantId, [content.holder]),
     event === 'license.created' ? services.secrets.open(tenantId, saleKeyName(licenseId)) : undefined,
@@ -32,15 +34,18 @@ export async function publicEventOf(
   return { payload, confidential }
 }
 
-type EventFields = {
+type EventFields<Name> = {
   id: string
-  event: WebhookEventName
+  event: Name
   sequence: number | null
   email: string | null
   key: string | undefined
 }
 
-function payloadOf(content: DeliveryContent, { id, event, sequence, email, key }: EventFields) {
+function payloadOf<Name extends DeliveryEventName>(
+  content: DeliveryContent,
+  { id, event, sequence, email, key }: EventFields<Name>,
+) {
   const { tenantId, licenseId, productId, test } = content.issued
   const { keyTypeId } = content.terms
   return {

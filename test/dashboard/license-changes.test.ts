@@ -64,6 +64,16 @@ test('a license is suspended and resumed, and its page says so and why', async (
   expect(await page(id)).toMatch(/Would it validate now\? .* Resumed: paid/)
 })
 
+test('a new key is mailed to the holder, whom the license must have', async () => {
+  const { id } = await make()
+  const { seen } = await change(id, 'new-key', { sendKey: 'on' })
+  expect(seen.status).toBe(422)
+  expect(wordsOf(seen)).toContain('The license has no email address.')
+  const held = await make({ email: 'ada@example.com' })
+  expect((await change(held.id, 'new-key', { sendKey: 'on' })).seen.status).toBe(200)
+  expect(await page(held.id)).toContain('Key to be mailed to the license holder')
+})
+
 test('an expiry is extended to the end of a day, which must be ahead', async () => {
   const { id } = await make({
     expiresAt: new Date(api.ledger.clock.now().getTime() + 86_400_000).toISOString(),

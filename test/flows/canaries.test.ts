@@ -25,6 +25,9 @@ test('planted keys, tokens, addresses and names are found nowhere', async () => 
   const environment = {
     KEYLEDGER_DATA_DIR: host.path('data'),
     KEYLEDGER_LOG_LEVEL: 'trace',
+    // Nothing listens there: a key that is to be mailed stays sealed in the vault.
+    KEYLEDGER_SMTP_URL: 'smtp://127.0.0.1:9',
+    KEYLEDGER_MAIL_FROM: 'licenses@keyledger.example',
     ...askingStandIns(standIns),
   }
   const server = await host.serve(environment)
@@ -71,7 +74,7 @@ async function live(server: Server, token: string): Promise<string[]> {
   await vendor.createProduct(1)
   const keys: string[] = []
   for (let count = 0; count < 2; count++) {
-    const { licenseId, licenseKey } = await vendor.mint({ email, name })
+    const { licenseId, licenseKey } = await vendor.mint({ email, name, sendKey: true })
     keys.push(licenseKey)
     await vendor.activate(licenseKey, 'laptop')
     await vendor.activate(licenseKey, 'desktop')
@@ -108,7 +111,7 @@ async function liveByKeyedRequests({ address }: Server, token: string): Promise<
   const { license, licenseKey } = z
     .looseObject({ license: z.looseObject({ id: z.string() }), licenseKey: z.string() })
     .parse(minted.answer)
-  const reminted = await send(`/v1/licenses/${license.id}/remint`, {})
+  const reminted = await send(`/v1/licenses/${license.id}/remint`, { sendKey: true })
   const { licenseKey: second } = z.looseObject({ licenseKey: z.string() }).parse(reminted.answer)
   await send('/v1/licenses/activate', { product_id: productId, license_key: second, device_id: 'laptop' })
   await send('/v1/licenses/import', { productId, licenses: [{ licenseKey: imported, ...holder }] })

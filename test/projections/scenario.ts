@@ -192,7 +192,7 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
     const terms = {
       keyTypeId: step.keyType === 0 ? undefined : `type-${step.keyType}`,
       ...(step.seats !== null && { deviceLimit: step.seats }),
-      ...(step.person && { email: `${tenantId}@example.com`, name: 'Ada' }),
+      ...(step.person && { email: `${tenantId}@example.com`, name: 'Ada', sendKey: true }),
       metadata: { odd: '"\\ {} é 💻' },
     }
     const minted = await mintLicense(services, product, terms, origin)

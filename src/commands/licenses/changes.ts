@@ -6,6 +6,7 @@ import { Refusal } from '../../domain/refusal.ts'
 import type { Ports } from '../../ports.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
 import { requireLicense } from './licenses.ts'
+import { sealKeyToMail } from './send-key.ts'
 import { stateOf } from './stream.ts'
 
 /** A license, and why it is changed. */
@@ -14,12 +15,19 @@ type Place = { tenantId: string; licenseId: string; reason?: string | null | und
 /**
  * Gives a license a new key; validates with the old one get `reminted`.
  * @param keepDevices whether the devices keep their seats, or all of them are freed
- * @returns the license, and its new raw key, which is stored nowhere
- * @throws Refusal `license_not_found`, `license_revoked`
+ * @param sendKey whether the new key is sent to the holder by mail
+ * @returns the license, and its new raw key, which is stored nowhere unless it is to be sent
+ * @throws Refusal `license_not_found`, `license_revoked`, `license_without_address`, `mails_off`
  */
 export async function remintLicense(
-  services: Ports<'db' | 'execute' | 'findProduct' | 'now' | 'randomBytes'>,
-  { tenantId, licenseId, keepDevices, reason }: Place & { keepDevices: boolean },
+  services: Ports<'db' | 'execute' | 'findProduct' | 'now' | 'randomBytes' | 'secrets'>,
+  {
+    tenantId,
+    licenseId,
+    keepDevices,
+    sendKey = false,
+    reason,
+  }: Place & { keepDevices: boolean; sendKey?: boolean | undefined },
   origin: Origin,
 ): Promise<LicenseEntry & { licenseKey: string }> {
   const find = () => requireLicense(services, tenantId, licenseId)
@@ -27,11 +35,13 @@ export async function remintLicense(
   const found = await find()
   const product = await services.findProduct(tenantId, found.license.productId)
   if (!product) throw new Refusal('product_not_found')
-  const { licenseKey, keyHash, displayKey } = newLicenseKey(product.keyPrefix, services.randomBytes)
+  const key = newLicenseKey(product.keyPrefix, services.randomBytes)
+  const { licenseKey, keyHash, displayKey } = key
+  if (sendKey) await sealKeyToMail(services, found.license, key)
   await services.execute(
     licenses,
     licenseId,
-    { type: 'RemintLicense', keyHash, displayKey, keepDevices, reason, at },
+    { type: 'RemintLicense', keyHash, displayKey, keepDevices, sendKey, reason, at },
     causeOf(origin, at),
     { found: stateOf(found), read: async () => stateOf(await find()), run: origin.run },
   )

@@ -13,6 +13,7 @@ import { noStream } from '../../ledger/load.ts'
 import type { Ports } from '../../ports.ts'
 import { usingKeyType } from '../cross-stream/key-type-use.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
+import { sealKeyToMail } from './send-key.ts'
 import { issuedAs, stateOf } from './stream.ts'
 
 export type LicenseAsked = TermsAsked & {
@@ -21,15 +22,20 @@ export type LicenseAsked = TermsAsked & {
   name?: string | undefined
   customerId?: string | undefined
   metadata?: Record<string, string> | undefined
+  /** Whether the key is sent to the holder by mail. */
+  sendKey?: boolean | undefined
 }
 
 /**
  * Mints a license for a key type of a product, by default its first one.
- * @returns the license as the read models show it, and its raw key, which is stored nowhere
- * @throws Refusal `key_type_not_found`, `quantity_not_allowed`, `quantity_too_large`, `expiry_in_the_past`
+ * @returns the license as the read models show it, and its raw key, which is stored nowhere unless it is to be sent
+ * @throws Refusal `key_type_not_found`, `quantity_not_allowed`, `quantity_too_large`, `expiry_in_the_past`,
+ *   `license_without_address`, `mails_off`
  */
 export async function mintLicense(
-  services: Ports<'execute' | 'keyTypes' | 'ledger' | 'newId' | 'now' | 'randomBytes' | 'subjects'>,
+  services: Ports<
+    'db' | 'execute' | 'keyTypes' | 'ledger' | 'newId' | 'now' | 'randomBytes' | 'secrets' | 'subjects'
+  >,
   product: PresentProduct,
   asked: LicenseAsked,
   origin: Origin,
@@ -38,17 +44,21 @@ export async function mintLicense(
   if (!keyType) throw new Refusal('key_type_not_found')
   const at = momentOf(services)
   const terms = termsOf(keyType, asked, at)
-  const { licenseKey, keyHash, displayKey } = newLicenseKey(product.keyPrefix, services.randomBytes)
+  const key = newLicenseKey(product.keyPrefix, services.randomBytes)
+  const { licenseKey, keyHash, displayKey } = key
   const licenseId = services.newId('lic')
   const holder = await sealedHolder(services, product.tenantId, asked)
   const { tenantId, productId } = product
   const { keyTypeId } = keyType
+  const { sendKey = false } = asked
+  if (sendKey) await sealKeyToMail(services, { tenantId, productId, licenseId, holder }, key)
   const { events, state } = await usingKeyType(services, { tenantId, productId, keyTypeId }, (proof) =>
     services.execute(
       licenses,
       licenseId,
       {
         type: 'MintLicense',
+        sendKey,
         terms: {
           licenseId,
           tenantId,

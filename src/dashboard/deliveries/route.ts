@@ -5,9 +5,8 @@ import { findWebhookEndpoint, listEndpoints } from '../../../projections/webhook
 import { askRedelivery } from '../../commands/deliveries/deliveries.ts'
 import { isId } from '../../credentials/id.ts'
 import type { KnownDelivery } from '../../domain/deliveries/delivery.ts'
-import { Channel } from '../../domain/deliveries/events.ts'
+import { Channel, DeliveryEventName } from '../../domain/deliveries/events.ts'
 import { may } from '../../domain/members/roles.ts'
-import { WebhookEventName } from '../../domain/webhooks/events.ts'
 import { notFound } from '../../http/problem.ts'
 import type { Ports } from '../../ports.ts'
 import { shownPayload } from '../../webhooks/public-events.ts'
@@ -47,7 +46,7 @@ function filterIn(request: FastifyRequest): DeliveryFilter {
   return {
     status: Status.safeParse(status).data,
     channel: Channel.safeParse(channel).data,
-    event: WebhookEventName.safeParse(event).data,
+    event: DeliveryEventName.safeParse(event).data,
     endpointId: endpoint,
   }
 }

@@ -1,7 +1,6 @@
 import type { KnownDelivery } from '../../domain/deliveries/delivery.ts'
-import type { Attempt, Channel } from '../../domain/deliveries/events.ts'
+import { type Attempt, type Channel, DeliveryEventName } from '../../domain/deliveries/events.ts'
 import type { WebhookEndpoint } from '../../domain/webhooks/endpoint.ts'
-import { WebhookEventName } from '../../domain/webhooks/events.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { copyable } from '../frame/copy.ts'
 import { ago, moment } from '../frame/moments.ts'
@@ -41,7 +40,7 @@ type Deliveries = {
   filter: {
     status: Status | undefined
     channel: Channel | undefined
-    event: WebhookEventName | undefined
+    event: DeliveryEventName | undefined
     endpoint: string | undefined
   }
   /** What people call each webhook endpoint, by its id. */
@@ -56,7 +55,7 @@ export function deliveriesView(view: View, { deliveries, filter, names, cursor, 
     ${heading('Deliveries', 'Webhook and email deliveries, newest first. Failed deliveries are retried after 1, 5 and 30 minutes.')}
     ${filters('/dashboard/deliveries', 'deliveries', [
       select('channel', 'Channel', choicesOf('All channels', Object.entries(channelNames), filter.channel)),
-      select('event', 'Event', choicesOf('All events', asNamed(WebhookEventName.options), filter.event)),
+      select('event', 'Event', choicesOf('All events', asNamed(DeliveryEventName.options), filter.event)),
       names.size > 1 &&
         select('endpoint', 'Endpoint', choicesOf('All endpoints', [...names], filter.endpoint)),
       select('status', 'Status', choicesOf('Any status', asNamed(Object.keys(tones)), filter.status)),

@@ -84,17 +84,27 @@ const newKey = licenseChange({
   button: 'Replace key',
   lead: () => 'The present key stops working at once. The new key is shown once, on the next page.',
   fits: ({ revokedAt }) => revokedAt === null,
-  schema: withReason({ keepDevices: checked }),
+  schema: withReason({ keepDevices: checked, sendKey: checked }),
   values: () => ({ keepDevices: 'on' }),
   fields: (form) =>
-    checkField(form, {
+    html`${checkField(form, {
       name: 'keepDevices',
       label: 'Devices keep their seats',
       hint: 'They still need the new key. Without this, all seats are freed.',
-    }),
-  async run(services, about, { keepDevices, ...typed }, origin) {
-    const { licenseKey } = await remintLicense(services, { ...asked(about, typed), keepDevices }, origin)
+    })}
+    ${checkField(form, {
+      name: 'sendKey',
+      label: 'Mail the key to the customer',
+      hint: 'Needs an email address on the license. The key is also shown on the next page.',
+    })}`,
+  async run(services, about, { keepDevices, sendKey, ...typed }, origin) {
+    const wanted = { ...asked(about, typed), keepDevices, sendKey }
+    const { licenseKey } = await remintLicense(services, wanted, origin)
     return { licenseKey }
+  },
+  problems: {
+    license_without_address: ['form', 'The license has no email address. Edit the license to set one.'],
+    mails_off: ['form', 'The mails of this product are off. Turn them on, or do not mail the key.'],
   },
 })
 

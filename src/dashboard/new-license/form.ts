@@ -3,7 +3,7 @@ import { mostSeats } from '../../domain/licenses/issue.ts'
 import { EmailAddress, Slug } from '../../domain/values.ts'
 import { momentIn } from '../../http/schemas.ts'
 import { pairs } from '../frame/pairs.ts'
-import { optionalLine, optionalOf, optionalWhole } from '../frame/typed.ts'
+import { checked, optionalLine, optionalOf, optionalWhole } from '../frame/typed.ts'
 
 /** The key type that a license is issued for, with its product: both are chosen at once. */
 export const soldAs = (productId: string, keyTypeId: string): string => `${productId}/${keyTypeId}`
@@ -47,12 +47,16 @@ export const MintForm = z
     expiresOn: optionalOf(day, 'Enter a day as 2027-11-21.'),
     deviceLimit,
     metadata: pairs,
+    sendKey: checked,
   })
-  .superRefine(({ expiry, expiresOn, email, name }, context) => {
+  .superRefine(({ expiry, expiresOn, email, name, sendKey }, context) => {
     if (expiry === 'day' && expiresOn === undefined) {
       context.addIssue({ code: 'custom', path: ['expiresOn'], message: 'Enter a day as 2027-11-21.' })
     }
-    if (name !== undefined && email === undefined) {
+    if (sendKey && email === undefined) {
+      const message = 'Enter the address that the key is mailed to.'
+      context.addIssue({ code: 'custom', path: ['email'], message })
+    } else if (name !== undefined && email === undefined) {
       const message = 'Enter the email address too: a name is only stored together with one.'
       context.addIssue({ code: 'custom', path: ['email'], message })
     }

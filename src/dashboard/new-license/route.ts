@@ -103,5 +103,6 @@ const problems = {
   customer_not_found: ['customerId', 'There is no customer with this ID.'],
   quantity_not_allowed: ['quantity', 'This key type is not sold in multiples. Leave the quantity empty.'],
   quantity_too_large: ['quantity', "The quantity is larger than the key type's largest one."],
+  mails_off: ['form', 'The mails of this product are off. Turn them on, or do not mail the key.'],
   expiry_in_the_past: ['expiresOn', 'Enter a day in the future.'],
 } as const

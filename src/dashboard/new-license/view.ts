@@ -1,7 +1,7 @@
 import type { PresentProduct } from '../../../projections/products/queries.ts'
 import { type Html, html } from '../../html.ts'
 import type { FilledForm } from '../frame/filled-form.ts'
-import { choiceField, formProblem, textArea, textField } from '../frame/form-fields.ts'
+import { checkField, choiceField, formProblem, textArea, textField } from '../frame/form-fields.ts'
 import { empty, facts, heading, secretBox, tokenField } from '../frame/parts.ts'
 import { soldAs } from './form.ts'
 
@@ -41,6 +41,11 @@ export function newLicenseView({ token, operation, products, form }: NewLicense)
         maxlength: 254,
       })}
       ${textField(form, { name: 'name', label: 'Name', required: false, maxlength: 200 })}
+      ${checkField(form, {
+        name: 'sendKey',
+        label: 'Mail the key to the customer',
+        hint: 'Needs an email address. The key is also shown on the next page.',
+      })}
       ${textField(form, {
         name: 'customerId',
         label: 'Customer ID',
@@ -118,7 +123,7 @@ export type Minted = {
 /** The key of a new license, which no other page shows. */
 export function mintedView({ licenseId, licenseKey, product, keyType, customerId }: Minted): Html {
   return html`<div class="narrow">
-    ${heading('License key', 'Copy the key now and give it to your customer. It is stored nowhere and shown only once.')}
+    ${heading('License key', 'Copy the key now and give it to your customer. It is shown only once.')}
     <div class="sheet stack">
       ${secretBox('License key', licenseKey)}
       ${facts([

@@ -1,8 +1,7 @@
 import type { Decider } from '../decider.ts'
 import { Refusal } from '../refusal.ts'
 import { firstEndpointId } from '../webhooks/endpoint.ts'
-import type { WebhookEventName } from '../webhooks/events.ts'
-import type { Attempt, AttemptError, Channel, DeliveryEvent } from './events.ts'
+import type { Attempt, AttemptError, Channel, DeliveryEvent, DeliveryEventName } from './events.ts'
 
 /** One event on its way to one receiver. */
 export type KnownDelivery = {
@@ -12,7 +11,7 @@ export type KnownDelivery = {
   channel: Channel
   /** The webhook endpoint that it goes to; null for a mail. */
   endpointId: string | null
-  event: WebhookEventName
+  event: DeliveryEventName
   licenseId: string
   licenseRevision: number
   sequence: number | null
@@ -128,6 +127,10 @@ function attempted(
   ]
 }
 
+/** Whether a delivery of this name may contain the key of the license. */
+export const carriesKey = (event: DeliveryEventName): boolean =>
+  event === 'license.created' || event === 'license.key_mail'
+
 const keyKeptMs = 30 * 86_400_000
 
 /**
@@ -145,7 +148,7 @@ const keyKeptMs = 30 * 86_400_000
  */
 export function keyKeptUntil(delivery: KnownDelivery): string | null {
   const { event, status, endpointId, abandonedFor, endedAt } = delivery
-  if (event !== 'license.created' || status !== 'abandoned' || endedAt === null) return null
+  if (!carriesKey(event) || status !== 'abandoned' || endedAt === null) return null
   // The first endpoint may be configured again. Another one never is, and a mail stays unwanted: the product sends
   // none, or the person was erased.
   if (endpointId !== firstEndpointId && abandonedFor === 'unwanted') return null

@@ -6,6 +6,10 @@ import { WebhookEventName } from '../webhooks/events.ts'
 export const Channel = z.enum(['webhook', 'mail'])
 export type Channel = z.infer<typeof Channel>
 
+/** What is delivered: a public event, or only the key of a license, which is a mail. */
+export const DeliveryEventName = z.enum([...WebhookEventName.options, 'license.key_mail'])
+export type DeliveryEventName = z.infer<typeof DeliveryEventName>
+
 /** Why an attempt failed, as one word that can be counted. */
 export const AttemptError = z.enum([
   /** The receiver answered with a status other than 2xx. */
@@ -53,7 +57,7 @@ export const DeliveryEvent = z.discriminatedUnion('type', [
       channel: Channel,
       /** The webhook endpoint that it goes to; null for a mail. */
       endpointId: z.string().min(1).nullable(),
-      event: WebhookEventName,
+      event: DeliveryEventName,
       licenseId: z.string().min(1),
       /** The revision of the event in the license's stream, from which each attempt builds the content. */
       licenseRevision: z.int().nonnegative(),

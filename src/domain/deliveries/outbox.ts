@@ -1,5 +1,6 @@
 import type { LicenseEvent } from '../licenses/events.ts'
 import type { WebhookEventName } from '../webhooks/events.ts'
+import type { DeliveryEventName } from './events.ts'
 
 /**
  * The public name of a license event; undefined for an event that is not public. A license is announced as
@@ -36,6 +37,7 @@ export function publicNameOf(event: LicenseEvent): WebhookEventName | undefined 
     case 'LicenseResumed':
       return 'license.resumed'
     case 'ReasonGiven':
+    case 'KeyMailAsked':
     case 'LicenseImported':
     case 'CustomerLinked':
     case 'CustomerUnlinked':
@@ -47,9 +49,13 @@ export function publicNameOf(event: LicenseEvent): WebhookEventName | undefined 
 }
 
 /**
- * Whether the event calls for a mail with the key: the license was sold, and the buyer's address is known.
+ * The name of the delivery of a mail with the key that the event calls for: the license was sold and the buyer's
+ * address is known, or its vendor asked for the mail. Undefined for every other event.
  */
-export const wantsMail = (event: LicenseEvent): boolean =>
-  event.type === 'LicenseMinted' && isSold(event.data) && (event.data.holder?.email ?? null) !== null
+export function mailNameOf(event: LicenseEvent): DeliveryEventName | undefined {
+  if (event.type === 'KeyMailAsked') return 'license.key_mail'
+  if (event.type !== 'LicenseMinted' || !isSold(event.data)) return undefined
+  return (event.data.holder?.email ?? null) === null ? undefined : 'license.created'
+}
 
 const isSold = ({ source }: { source: string }): boolean => source === 'sale' || source === 'test'

@@ -44,12 +44,20 @@ export type IssuedLicense = Omit<LicenseTerms, 'at'> &
 export type License = { status: 'absent' } | IssuedLicense
 
 export type LicenseCommand =
-  | { type: 'MintLicense'; terms: LicenseTerms }
+  | { type: 'MintLicense'; terms: LicenseTerms; sendKey?: boolean }
   | { type: 'ImportLicense'; terms: LicenseTerms; devices: readonly Device[]; revoked: boolean }
   | ({ type: 'ActivateDevice'; at: string } & Device)
   | ({ type: 'ActivateInstance'; at: string } & Omit<Device, 'deviceId'>)
   | ({ type: 'DeactivateDevice'; deviceId: string; at: string } & Why)
-  | ({ type: 'RemintLicense'; keyHash: string; displayKey: string; keepDevices: boolean; at: string } & Why)
+  | ({
+      type: 'RemintLicense'
+      keyHash: string
+      displayKey: string
+      keepDevices: boolean
+      /** Whether the new key is sent to the holder by mail. */
+      sendKey?: boolean
+      at: string
+    } & Why)
   | { type: 'RevokeLicense'; reason: string | null; at: string }
   | { type: 'RenewLicense'; expiresAt: string; at: string }
   | { type: 'EndPaidPeriod'; at: string }
@@ -100,13 +108,13 @@ export function givesSeats(status: LicenseStatus): status is 'active' | 'fallbac
  * Returning no events means that the request was already true, so a retry is harmless.
  * @throws Refusal `license_exists`, `license_not_found`, `license_revoked`, `license_suspended`,
  *   `license_expired`, `license_perpetual`, `expiry_in_the_past`, what `edited` refuses, `license_of_another_customer`, `seat_limit_reached`, `device_not_found`,
- *   `license_refunded`, `import_taken_back`, `license_not_imported`, `license_used`
+ *   `license_refunded`, `import_taken_back`, `license_not_imported`, `license_used`, `license_without_address`
  */
 export function decideLicense(license: License, command: LicenseCommand): LicenseEvent[] {
   if (command.type === 'MintLicense' || command.type === 'ImportLicense') {
     if (license.status !== 'absent') throw new Refusal('license_exists')
     return command.type === 'MintLicense'
-      ? [{ type: 'LicenseMinted', data: command.terms }]
+      ? [{ type: 'LicenseMinted', data: command.terms }, ...keyMail(command.terms, command)]
       : imported(command.terms, command.devices, command.revoked)
   }
   if (license.status === 'absent') throw new Refusal('license_not_found')
@@ -129,8 +137,12 @@ export function decideLicense(license: License, command: LicenseCommand): Licens
     }
     case 'RemintLicense': {
       if (license.revokedAt !== null) throw new Refusal('license_revoked')
-      const { type: _, reason: __, ...data } = command
-      return withReason({ type: 'LicenseReminted', data }, command)
+      const { type: _, reason: __, sendKey = false, ...data } = command
+      const { keyHash, at } = data
+      return [
+        ...withReason({ type: 'LicenseReminted', data }, command),
+        ...keyMail({ holder: license.holder, keyHash, at }, { sendKey }),
+      ]
     }
     case 'RevokeLicense':
       if (license.revokedAt !== null) throw new Refusal('license_revoked')
@@ -171,6 +183,16 @@ export function decideLicense(license: License, command: LicenseCommand): Licens
     case 'EraseHolder':
       return isHeldBy(license, command.subjectId) ? [{ type: 'HolderErased', data: { at: command.at } }] : []
   }
+}
+
+/** @throws Refusal `license_without_address` when the key is to be sent and nobody's address is known */
+function keyMail(
+  { holder, keyHash, at }: Pick<LicenseTerms, 'holder' | 'keyHash' | 'at'>,
+  { sendKey = false }: { sendKey?: boolean },
+): LicenseEvent[] {
+  if (!sendKey) return []
+  if ((holder?.email ?? null) === null) throw new Refusal('license_without_address')
+  return [{ type: 'KeyMailAsked', data: { keyHash, at } }]
 }
 
 const withReason = (event: LicenseEvent, { reason, at }: Why & { at: string }): LicenseEvent[] =>
@@ -310,6 +332,7 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
         ? license
         : { ...license, holder: { ...license.holder, email: null, name: null } }
     case 'ReasonGiven':
+    case 'KeyMailAsked':
       return license
     case 'LicenseExpired':
     case 'LicenseFellBack':

@@ -15,6 +15,7 @@ export const ownSlots: readonly string[] = [
   'edited',
   'suspension',
   'reason',
+  'key mail',
   'ended',
   'sale',
 ]
@@ -46,6 +47,8 @@ export function slotOf(event: LicenseEvent): string | null {
       return 'suspension'
     case 'ReasonGiven':
       return 'reason'
+    case 'KeyMailAsked':
+      return 'key mail'
     case 'LicenseExpired':
     case 'LicenseFellBack':
       return 'ended'

@@ -45,30 +45,47 @@ export type WrittenMail = {
 
 const usualSubject = 'Your license key for {{product_name}}'
 
-const usualText = `{{greeting}},
+/** The built-in mail: what comes before the key, in text and HTML, and the advice after it. */
+const builtIn = {
+  sale: {
+    text: 'Thank you for buying {{product_name}} ({{key_type_name}}). Here is your license key:',
+    html: 'Thank you for buying <strong>{{product_name}}</strong> ({{key_type_name}}). Here is your license key:',
+    advice: 'Please keep this email. We send the key only once.',
+  },
+  asked: {
+    text: 'Here is your license key for {{product_name}} ({{key_type_name}}):',
+    html: 'Here is your license key for <strong>{{product_name}}</strong> ({{key_type_name}}):',
+    advice: 'Please keep this email.',
+  },
+} as const
 
-Thank you for buying {{product_name}} ({{key_type_name}}). Here is your license key:
+/** Why a key is mailed: it was sold, or its vendor asked to send it. */
+export type MailOccasion = keyof typeof builtIn
+
+const builtInText = (occasion: MailOccasion): string => `{{greeting}},
+
+${builtIn[occasion].text}
 
     {{license_key}}
 
 Devices: {{devices}}
 Expires: {{expires_on}}
 
-Please keep this email. We send the key only once.
+${builtIn[occasion].advice}
 
 {{vendor_name}}
 `
 
-const usualHtml = `<!doctype html>
+const builtInHtml = (occasion: MailOccasion): string => `<!doctype html>
 <html lang="en">
   <head><meta charset="utf-8"><title>{{product_name}}</title></head>
   <body style="margin:0;padding:24px;background:#f4f4f1;color:#1d1d1b;font:16px/1.5 system-ui,sans-serif">
     <div style="max-width:560px;margin:0 auto;padding:32px;background:#fff;border-radius:8px">
       <p>{{greeting}},</p>
-      <p>Thank you for buying <strong>{{product_name}}</strong> ({{key_type_name}}). Here is your license key:</p>
+      <p>${builtIn[occasion].html}</p>
       <p style="padding:16px;background:#f4f4f1;border-radius:6px;font:600 17px/1.4 ui-monospace,monospace">{{license_key}}</p>
       <p>Devices: {{devices}}<br>Expires: {{expires_on}}</p>
-      <p>Please keep this email. We send the key only once.</p>
+      <p>${builtIn[occasion].advice}</p>
       <p>{{vendor_name}}</p>
     </div>
   </body>
@@ -93,19 +110,21 @@ export const holdsKey = (template: string): boolean =>
  * so a vendor could otherwise send from another's address. The vendor's name is the sender's name, and
  * replies go to the vendor's address.
  * @param sender the installation's address
+ * @param occasion a vendor's own subject and text are those of a sale; another mail has the built-in ones
  */
 export function writeMail(
   settings: MailSettings,
   facts: MailFacts,
   sender: Pick<Correspondent, 'email'>,
+  occasion: MailOccasion = 'sale',
 ): WrittenMail {
   const values = valuesOf(facts)
-  const { text, html } = templatesOf(settings)
+  const { subject, text, html } = templatesOf(settings, occasion)
   return {
     from: { name: senderName(settings.from?.name ?? null, facts.vendorName), email: sender.email },
     replyTo: settings.replyTo ?? settings.from?.email ?? null,
     to: { email: facts.customer.email, name: facts.customer.name && oneLine(facts.customer.name) },
-    subject: oneLine(fill(settings.subject ?? usualSubject, values, (value) => value)),
+    subject: oneLine(fill(subject, values, (value) => value)),
     text: fill(text, values, (value) => value),
     html: html === null ? null : fill(html, values, escapeHtml),
   }
@@ -122,8 +141,14 @@ function senderName(chosen: string | null, vendorName: string): string {
  * A vendor's text is never combined with the default HTML: without HTML of its own it is sent as plain text
  * only.
  */
-function templatesOf({ text, html }: MailSettings): { text: string; html: string | null } {
-  return text === null ? { text: usualText, html: usualHtml } : { text, html }
+function templatesOf(
+  settings: MailSettings,
+  occasion: MailOccasion,
+): { subject: string; text: string; html: string | null } {
+  const usual = { subject: usualSubject, text: builtInText(occasion), html: builtInHtml(occasion) }
+  if (occasion !== 'sale') return usual
+  const { subject, text, html } = settings
+  return { ...(text === null ? usual : { text, html }), subject: subject ?? usualSubject }
 }
 
 const day = new Intl.DateTimeFormat('en-GB', {

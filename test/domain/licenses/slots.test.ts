@@ -52,6 +52,7 @@ const more = fc.constantFrom<LicenseEvent>(
   { type: 'LicenseSuspended', data: { reason: 'unpaid', at } },
   { type: 'LicenseResumed', data: { reason: null, at } },
   { type: 'ReasonGiven', data: { reason: 'lost laptop', at } },
+  { type: 'KeyMailAsked', data: { keyHash: 'a'.repeat(64), at } },
   { type: 'RevocationUndone', data: { reason: null, at } },
   { type: 'ImportTakenBack', data: { reason: null, at } },
   { type: 'HolderErased', data: { at } },

@@ -8,7 +8,7 @@ import { answer, errors, text } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
 import type { Ports } from '../../../ports.ts'
 import { requireLicenseId } from './licenses.ts'
-import { mintedOut } from './schemas.ts'
+import { mintedOut, sendKey } from './schemas.ts'
 
 const oneLicense = z.strictObject({ id: z.string() })
 
@@ -20,13 +20,16 @@ const remintIn = z
       .boolean()
       .default(false)
       .meta({ description: 'Whether the devices keep their seats; otherwise all seats are freed' }),
+    sendKey,
     reason,
   })
   .nullish()
 
 export function licenseChangeRoutes(
   app: ZodApp,
-  services: Ports<'db' | 'execute' | 'findProduct' | 'newId' | 'now' | 'randomBytes' | 'subjects' | 'usage'>,
+  services: Ports<
+    'db' | 'execute' | 'findProduct' | 'newId' | 'now' | 'randomBytes' | 'secrets' | 'subjects' | 'usage'
+  >,
 ): void {
   remintRoute(app, services)
   deactivateDeviceRoute(app, services)
@@ -34,7 +37,9 @@ export function licenseChangeRoutes(
 
 function remintRoute(
   app: ZodApp,
-  services: Ports<'db' | 'execute' | 'findProduct' | 'newId' | 'now' | 'randomBytes' | 'subjects'>,
+  services: Ports<
+    'db' | 'execute' | 'findProduct' | 'newId' | 'now' | 'randomBytes' | 'secrets' | 'subjects'
+  >,
 ): void {
   app.post(
     '/v1/licenses/:id/remint',
@@ -57,6 +62,7 @@ function remintRoute(
         tenantId,
         licenseId: requireLicenseId(request.params.id),
         keepDevices: request.body?.keepDevices ?? false,
+        sendKey: request.body?.sendKey,
         reason: request.body?.reason,
       }
       const { licenseKey, ...entry } = await remintLicense(own, asked, runOriginOf(request))

@@ -78,7 +78,16 @@ function listRoute(app: ZodApp, services: Ports<'db' | 'now' | 'subjects'>, curs
 function mintRoute(
   app: ZodApp,
   services: Ports<
-    'db' | 'execute' | 'findProduct' | 'keyTypes' | 'ledger' | 'newId' | 'now' | 'randomBytes' | 'subjects'
+    | 'db'
+    | 'execute'
+    | 'findProduct'
+    | 'keyTypes'
+    | 'ledger'
+    | 'newId'
+    | 'now'
+    | 'randomBytes'
+    | 'secrets'
+    | 'subjects'
   >,
 ): void {
   app.post(
@@ -90,7 +99,7 @@ function mintRoute(
         tags: ['Licenses'],
         summary: 'Mint a license; its raw key is shown only in this response',
         body: licenseIn,
-        response: { 201: answer('The license and its key', mintedOut), ...errors(400, 403, 404, 422) },
+        response: { 201: answer('The license and its key', mintedOut), ...errors(400, 403, 404, 409, 422) },
       },
     },
     async (request, reply) => {

@@ -9,6 +9,12 @@ export const mintedOut = z.object({
   licenseKey: z.string().meta({ description: 'The raw key, shown only in this response' }),
 })
 
+/** Of a mint and a remint. */
+export const sendKey = z.boolean().default(false).meta({
+  description:
+    'Whether the key is also sent by mail to the person of the license. Without an email address, or where the product sends no mails, the answer is 409',
+})
+
 export const licenseIn = z
   .strictObject({
     productId: Slug,
@@ -25,5 +31,6 @@ export const licenseIn = z
       .meta({ description: 'null is perpetual; truncated to the second' }),
     deviceLimit: DeviceLimit.nullable().optional().meta({ description: 'null is unlimited' }),
     metadata: metadataIn.optional(),
+    sendKey,
   })
   .meta({ example: { productId: 'acme-editor', email: 'ada@example.com' } })

@@ -158,12 +158,12 @@ async function requireDelivery(services: Ports<'db'>, tenantId: string, id: stri
 }
 
 function view(services: Ports<'deriveId'>, delivery: KnownDelivery): z.infer<typeof deliveryOut> {
-  const { deliveryId: id, event, licenseId, sequence, status, attempts, nextAttemptAt, endedAt } = delivery
+  const { deliveryId: id, licenseId, sequence, status, attempts, nextAttemptAt, endedAt } = delivery
   return {
     id,
     endpointId: delivery.endpointId ?? firstEndpointId,
     eventId: eventIdOf(services, delivery),
-    event,
+    event: WebhookEventName.parse(delivery.event),
     licenseId,
     sequence,
     status,
