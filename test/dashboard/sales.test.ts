@@ -188,7 +188,7 @@ test('customers are filtered to one person, who is not named in the URL, and to 
   }
   await owner.get('/dashboard/customers')
   const find = async (email: string) => {
-    const { status, location = '' } = await owner.post('/dashboard/customers', { email })
+    const { status, location = '' } = await owner.post('/dashboard/customers/find', { email })
     expect(status).toBe(303)
     expect(location).not.toContain('@')
     return words((await owner.get(location)).text)

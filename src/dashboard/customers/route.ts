@@ -6,8 +6,8 @@ import { listSales } from '../../../projections/sales/queries.ts'
 import { may } from '../../domain/members/roles.ts'
 import { readBuyers } from '../../sales/buyers.ts'
 import { unknownPerson } from '../../vault/subjects.ts'
-import { formOf } from '../frame/forms.ts'
 import { queryOf } from '../frame/lists.ts'
+import { PersonId, pathOfPerson } from '../frame/person-filter.ts'
 import { shownLicenses } from '../licenses/route.ts'
 import type { PageContext } from '../page-context.ts'
 import { auditedPage, principalOf } from '../session/principal.ts'
@@ -24,17 +24,6 @@ const mostOfCustomer = 100
 const mostSales = 20
 
 const Status = z.enum(['present', 'erased'])
-
-/** Longer than any email address. */
-const PersonForm = z.object({ email: z.string().max(400) })
-
-/** The value of `person` in the URL when no person has the email address; no id has this form. */
-const noPerson = 'nobody'
-const PersonId = z
-  .string()
-  .regex(/^[\w-]{1,100}$/)
-  .optional()
-  .catch(noPerson)
 
 /** The people to whom licenses are linked, and the forms that create and change them. */
 export function customerPages(app: FastifyInstance, context: PageContext): void {
@@ -76,18 +65,10 @@ function listPage(app: FastifyInstance, { services, cursors, show }: PageContext
   })
 }
 
-/**
- * Browsers and proxies store URLs, so a URL contains a person's id and never their email address. Email addresses
- * are stored sealed, so only a complete one can be searched for.
- */
 function personForm(app: FastifyInstance, { services }: PageContext): void {
-  app.post('/customers', auditedPage('customers'), async (request, reply) => {
-    const email = formOf(PersonForm, request).email.trim()
-    const found =
-      email === '' ? '' : await services.subjects.findSubject(principalOf(request).tenantId, email)
-    const query = found === '' ? '' : `?${new URLSearchParams({ person: found ?? noPerson })}`
-    return reply.redirect(`/dashboard/customers${query}`, 303)
-  })
+  app.post('/customers/find', auditedPage('customers'), async (request, reply) =>
+    reply.redirect(await pathOfPerson(services, request, '/dashboard/customers'), 303),
+  )
 }
 
 function onePage(app: FastifyInstance, { services, show }: PageContext): void {

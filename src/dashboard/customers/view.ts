@@ -9,15 +9,14 @@ import {
   choicesOf,
   empty,
   facts,
-  field,
   filters,
   heading,
   pager,
   section,
   select,
   table,
-  tokenField,
 } from '../frame/parts.ts'
+import { chosenPerson, personForm } from '../frame/person-filter.ts'
 import { licenseTable, type ShownLicense } from '../licenses/view.ts'
 import { type SaleRow, salesTable } from '../sales/view.ts'
 
@@ -45,13 +44,9 @@ export function customersView(view: View, { customers, filter, cursor, next, may
   const isFiltered = filter.status !== undefined || filter.person !== undefined
   return html`<div>
     ${heading('Customers', 'The people and companies that licenses are linked to.', mayChange && newCustomer)}
-    <form class="filters" method="post" action=${path}>
-      ${tokenField(view.token)}
-      ${field({ name: 'email', label: 'Email', maxlength: 400, required: false })}
-      <button class="second">Find</button>
-    </form>
+    ${personForm(view, path)}
     ${filters(path, 'customers', [
-      filter.person !== undefined && html`<input type="hidden" name="person" value=${filter.person} />`,
+      chosenPerson(filter.person),
       select('status', 'Status', choicesOf('Any status', namedStatuses, filter.status)),
     ])}
     <div id="customers">

@@ -1,21 +1,18 @@
 import type { FastifyInstance } from 'fastify'
-import { z } from 'zod'
 import { type LicenseEntry, listLicenses } from '../../../projections/licenses/queries.ts'
 import { momentOf } from '../../commands/origin.ts'
-import { licenseStatuses } from '../../domain/licenses/license.ts'
 import { may } from '../../domain/members/roles.ts'
-import { Slug } from '../../domain/values.ts'
 import { licenseView as licenseOf } from '../../http/license.ts'
 import type { Ports } from '../../ports.ts'
 import { unknownPerson } from '../../vault/subjects.ts'
-import { productChoices, queryOf } from '../frame/lists.ts'
+import { productChoices } from '../frame/lists.ts'
+import { pathOfPerson } from '../frame/person-filter.ts'
 import type { PageContext } from '../page-context.ts'
 import { auditedPage, principalOf } from '../session/principal.ts'
+import { filterOf, licenseQueryOf } from './filter.ts'
 import { licensesView } from './view.ts'
 
 const pageSize = 50
-
-const Status = z.enum(licenseStatuses)
 
 export async function shownLicenses(
   services: Ports<'now' | 'subjects'>,
@@ -32,12 +29,10 @@ export async function shownLicenses(
 export function licensePages(app: FastifyInstance, { services, cursors, show }: PageContext): void {
   app.get('/licenses', auditedPage('licenses'), async (request, reply) => {
     const { tenantId, role } = principalOf(request)
-    const { cursor, product, status: asked } = queryOf(request)
-    const productId = Slug.safeParse(product).data
-    const status = Status.safeParse(asked).data
-    const boundTo = [tenantId, 'dashboard licenses', productId ?? null, status ?? null]
+    const { cursor, shown } = licenseQueryOf(request)
+    const boundTo = [tenantId, 'dashboard licenses', JSON.stringify(shown)]
     const keyset = { after: cursors.read(boundTo, cursor), limit: pageSize }
-    const found = await listLicenses(services.db, tenantId, { productId, status }, momentOf(services), keyset)
+    const found = await listLicenses(services.db, tenantId, filterOf(shown), momentOf(services), keyset)
     const licenses = await shownLicenses(services, tenantId, found.items)
     const products = await productChoices(services, tenantId)
     return show(reply, {
@@ -49,10 +44,14 @@ export function licensePages(app: FastifyInstance, { services, cursors, show }: 
           products,
           mayMint: may(role, 'change_licenses'),
           mayExport: may(role, 'manage_settings'),
-          filter: { product: productId, status },
+          filter: shown,
           cursor,
           next: cursors.write(boundTo, found.next),
         }),
     })
   })
+
+  app.post('/licenses/find', auditedPage('licenses'), async (request, reply) =>
+    reply.redirect(await pathOfPerson(services, request, '/dashboard/licenses'), 303),
+  )
 }

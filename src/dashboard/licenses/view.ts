@@ -2,19 +2,9 @@ import type { LicenseStatus } from '../../domain/licenses/license.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { ago } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
-import {
-  asNamed,
-  badge,
-  choicesOf,
-  empty,
-  filters,
-  heading,
-  pager,
-  productSelect,
-  select,
-  type Tone,
-  table,
-} from '../frame/parts.ts'
+import { badge, empty, heading, pager, type Tone, table } from '../frame/parts.ts'
+import type { ShownFilter } from './filter.ts'
+import { licenseFilters } from './filter-view.ts'
 
 /** The fields of a license that pages show, as in the API. */
 export type ShownLicense = {
@@ -52,7 +42,7 @@ const seats = ({ seatsUsed, deviceLimit }: ShownLicense): string =>
 type Licenses = {
   licenses: readonly ShownLicense[]
   products: readonly { productId: string; name: string }[]
-  filter: { product: string | undefined; status: string | undefined }
+  filter: ShownFilter
   cursor: string | undefined
   next: string | null
   mayMint: boolean
@@ -76,14 +66,12 @@ export function licensesView(
   view: View,
   { licenses, products, filter, cursor, next, mayMint, mayExport }: Licenses,
 ): Html {
-  const filtered = filter.product !== undefined || filter.status !== undefined
+  const filtered = Object.values(filter).some((value) => value !== undefined)
   return html`<div>
     ${heading('Licenses', 'Newest first. Keys are masked. A full key is shown only once, when it is minted.', [mayExport && exportLink(filter), mayMint && [importLink(filter.product), newLicenseLink(filter.product)]])}
-    ${filters('/dashboard/licenses', 'licenses', [
-      productSelect(products, filter.product),
-      select('status', 'Status', choicesOf('Any status', asNamed(Object.keys(tones)), filter.status)),
-    ])}
+    ${licenseFilters(view, products, filter)}
     <div id="licenses">
+      ${filter.person !== undefined && html`<p class="lead">Showing one person. <a href="/dashboard/licenses">Show all licenses</a></p>`}
       ${
         licenses.length === 0
           ? noLicenses(filtered, mayMint)
@@ -121,7 +109,7 @@ function noLicenses(filtered: boolean, mayMint: boolean): Html {
   if (filtered)
     return empty(
       'No licenses match these filters',
-      'Choose another product or status.',
+      'Change or remove a filter. An email address has to be complete.',
       html`<a href="/dashboard/licenses">Show all licenses</a>`,
     )
   return empty(
