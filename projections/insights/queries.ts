@@ -1,7 +1,5 @@
 import type { Pool } from 'pg'
-
-/** Days in UTC, both inclusive: `2026-03-01`. */
-export type Days = { from: string; to: string }
+import type { Days } from './days.ts'
 
 /** Payments of one day, provider, product and currency. Amounts are in the currency's minor units. */
 export type SaleDay = {

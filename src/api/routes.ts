@@ -7,6 +7,7 @@ import { auditRoutes } from './management/audit.ts'
 import { confirmationRoutes } from './management/confirmations.ts'
 import { customerRoutes } from './management/customers/customers.ts'
 import { eventRoutes } from './management/events.ts'
+import { insightRoutes } from './management/insights.ts'
 import { cardAccountRoutes } from './management/integrations/card-account.ts'
 import { integrationRoutes } from './management/integrations/integrations.ts'
 import { testPurchaseRoutes } from './management/integrations/test-purchases.ts'
@@ -92,6 +93,7 @@ export function managementRoutes(
   evidenceRoutes(routes, services)
   customerRoutes(routes, services, cursors)
   usageRoutes(routes, services)
+  insightRoutes(routes, services)
   refusalRoutes(routes, services, cursors)
   sdkKeyRoutes(routes, services)
   webhookRoutes(routes, services)

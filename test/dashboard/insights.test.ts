@@ -142,6 +142,9 @@ test('a range that cannot be shown is refused with the reason', async () => {
   expect(backwards).toMatchObject({ status: 422 })
   expect(backwards.text).toContain('The first day must be before the last.')
   expect((await owner.get('/dashboard/insights?from=2001-01-01')).text).toContain('Choose at most 400 days.')
+  expect((await owner.get('/dashboard/insights?to=0001-01-01')).text).toContain(
+    'The first day must not be before 1970.',
+  )
   expect((await owner.get('/dashboard/insights/nothing.csv')).status).toBe(404)
 })
 

@@ -189,6 +189,7 @@ const statuses: Record<string, number[]> = {
   'PATCH /v1/customers/{id}/entitlements': [200, 400, 401, 403, 404],
   'DELETE /v1/customers/{id}': [200, 202, 400, 401, 403, 404, 409],
   'GET /v1/usage': [200, 400, 401, 403, 404, 422],
+  'GET /v1/insights': [200, 400, 401, 403, 422],
   'GET /v1/licenses/{id}/refusals': [200, 400, 401, 403, 404],
   'GET /v1/refusals': [200, 400, 401, 403, 404],
   'GET /v1/refusals/days': [200, 400, 401, 403, 404],

@@ -136,8 +136,7 @@ function refusalsRoute(app: ZodApp, services: Services, cursors: Cursors): void 
     async (request) => {
       const { tenantId } = callerIn(request)
       const { product: productId, call: of, reason: why } = request.query
-      if (productId !== undefined) await requireProduct(services, tenantId, productId)
-      await services.refusals.flush()
+      await flushRefusalsOf(services, tenantId, productId)
       return answerPage(
         cursors,
         [tenantId, 'refusals', productId ?? null, of ?? null, why ?? null],
@@ -168,8 +167,7 @@ function byDayRoute(app: ZodApp, services: Services, cursors: Cursors): void {
     async (request) => {
       const { tenantId } = callerIn(request)
       const { product } = request.query
-      if (product !== undefined) await requireProduct(services, tenantId, product)
-      await services.refusals.flush()
+      await flushRefusalsOf(services, tenantId, product)
       return answerPage(
         cursors,
         [tenantId, 'refused calls', product ?? null],
@@ -198,8 +196,7 @@ function unknownKeysRoute(app: ZodApp, services: Services, cursors: Cursors): vo
     async (request) => {
       const { tenantId } = callerIn(request)
       const { product } = request.query
-      if (product !== undefined) await requireProduct(services, tenantId, product)
-      await services.refusals.flush()
+      await flushRefusalsOf(services, tenantId, product)
       return answerPage(
         cursors,
         [tenantId, 'unknown keys', product ?? null],
@@ -209,6 +206,19 @@ function unknownKeysRoute(app: ZodApp, services: Services, cursors: Cursors): vo
       )
     },
   )
+}
+
+/**
+ * Makes this process's own counts readable, for a product that exists or for all.
+ * @throws Problem 404 for an unknown product
+ */
+async function flushRefusalsOf(
+  services: Services,
+  tenantId: string,
+  product: string | undefined,
+): Promise<void> {
+  if (product !== undefined) await requireProduct(services, tenantId, product)
+  await services.refusals.flush()
 }
 
 type Refused = Awaited<ReturnType<typeof listRefusals>>['items'][number]

@@ -4,13 +4,13 @@ import { momentOf } from '../../commands/origin.ts'
 import { planLimits } from '../../domain/tenants/tenant.ts'
 import { Slug } from '../../domain/values.ts'
 import { callerIn } from '../../http/authenticate.ts'
-import { Problem } from '../../http/problem.ts'
-import { answer, errors, inUtc, momentIn, momentOut } from '../../http/schemas.ts'
+import { answer, errors, momentIn, momentOut } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
 import type { Ports } from '../../ports.ts'
-import { maxPoints, type UsageRange, usageRange } from '../../usage/range.ts'
+import { maxPoints } from '../../usage/range.ts'
 import { readUsage } from '../../usage/read.ts'
 import { requireProduct } from './products/products.ts'
+import { requireRange } from './range.ts'
 
 /** How often a live chart should poll. Faster polling is not refused. */
 const askAgainSeconds = 10
@@ -82,7 +82,7 @@ export function usageRoutes(app: ZodApp, services: Ports<'db' | 'findProduct' | 
       const { tenantId, plan } = callerIn(request)
       const { product } = request.query
       if (product !== undefined) await requireProduct(services, tenantId, product)
-      const range = rangeOf(request.query, momentOf(services))
+      const range = requireRange(request.query, momentOf(services))
       await services.usage.flush()
       const [{ totals, series }, activeDevices, used] = await Promise.all([
         readUsage(services.db, tenantId, product, range),
@@ -101,17 +101,4 @@ export function usageRoutes(app: ZodApp, services: Ports<'db' | 'findProduct' | 
       })
     },
   )
-}
-
-/** @throws Problem 422 for an invalid or too large range */
-function rangeOf({ from, to, granularity: by }: z.infer<typeof usageQuery>, now: string): UsageRange {
-  const range = usageRange({ from: from && inUtc(from), to: to && inUtc(to), granularity: by }, now)
-  if (typeof range === 'string') throw new Problem(422, 'invalid_request', whyNot[range])
-  return range
-}
-
-const whyNot = {
-  empty: 'from must lie before to, and not ahead of now',
-  'too early': 'from must not lie before 1970',
-  'too long': `the range has more than ${maxPoints} points; choose a shorter range or a coarser granularity`,
 }

@@ -1,6 +1,6 @@
+import type { Figures } from '../../../projections/insights/figures.ts'
 import { minorDigits } from '../../domain/currency.ts'
 import type { Cell } from '../../http/csv.ts'
-import type { Figures } from './figures.ts'
 
 /** The tables of the page that can be downloaded, by their file name. */
 export const csvTables = {

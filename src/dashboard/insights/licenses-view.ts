@@ -2,7 +2,7 @@ import { type Html, html } from '../../html.ts'
 import { utcDayOf } from '../frame/moments.ts'
 import { empty, section, table } from '../frame/parts.ts'
 import { barPlot } from '../frame/plots.ts'
-import type { Insights } from './figures.ts'
+import type { Insights } from './insights.ts'
 import { asTable, card, counted, csvLink } from './parts.ts'
 
 const total = <Row>(rows: readonly Row[], of: (row: Row) => number): number =>

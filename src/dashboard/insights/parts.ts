@@ -1,4 +1,4 @@
-import type { Days } from '../../../projections/insights/queries.ts'
+import type { Days } from '../../../projections/insights/days.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { table } from '../frame/parts.ts'
 

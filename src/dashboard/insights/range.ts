@@ -1,17 +1,19 @@
 import { z } from 'zod'
-import type { Days } from '../../../projections/insights/queries.ts'
+import {
+  type Days,
+  daysBefore,
+  daysIn,
+  defaultDays,
+  lengthOf,
+  mostDays,
+} from '../../../projections/insights/days.ts'
 
 /** The ranges that have a link of their own, in days. */
 export const lengths = [7, 30, 90] as const
 
-const defaultLength = 30
-
-/** The longest range that can be chosen. */
-const mostDays = 400
-
-const dayMs = 86_400_000
-
 export type ChosenRange = {
+  /** In UTC. */
+  today: string
   days: Days
   /** Every day of the range, the first one first. */
   all: readonly string[]
@@ -36,14 +38,14 @@ const Given = z.object({ days: z.coerce.number(), from: z.iso.date(), to: z.iso.
 export function rangeOf(query: unknown, now: string): ChosenRange {
   const today = now.slice(0, 10)
   const given = Given.parse(typed(query))
-  if (given.from === undefined && given.to === undefined) return last(given.days ?? defaultLength, today)
+  if (given.from === undefined && given.to === undefined) return last(given.days ?? defaultDays, today)
   const to = given.to === undefined || given.to > today ? today : given.to
-  const from = given.from ?? daysBefore(to, defaultLength - 1)
-  if (from > to) return { ...last(defaultLength, today), problem: 'The first day must be before the last.' }
-  const all = daysIn({ from, to })
-  if (all.length > mostDays)
-    return { ...last(defaultLength, today), problem: `Choose at most ${mostDays} days.` }
-  return { days: { from, to }, all, length: undefined, problem: undefined }
+  const from = given.from ?? daysBefore(to, defaultDays - 1)
+  if (from > to) return { ...last(defaultDays, today), problem: 'The first day must be before the last.' }
+  if (from < '1970') return { ...last(defaultDays, today), problem: 'The first day must not be before 1970.' }
+  if (lengthOf({ from, to }) > mostDays)
+    return { ...last(defaultDays, today), problem: `Choose at most ${mostDays} days.` }
+  return { today, days: { from, to }, all: daysIn({ from, to }), length: undefined, problem: undefined }
 }
 
 /** Empty fields of the form do not count. */
@@ -51,15 +53,7 @@ const typed = (query: unknown): unknown =>
   Object.fromEntries(Object.entries(query ?? {}).filter(([, value]) => value !== ''))
 
 function last(length: number, today: string): ChosenRange {
-  const known = lengths.find((one) => one === length) ?? defaultLength
+  const known = lengths.find((one) => one === length) ?? defaultDays
   const days = { from: daysBefore(today, known - 1), to: today }
-  return { days, all: daysIn(days), length: known, problem: undefined }
-}
-
-const daysBefore = (day: string, count: number): string =>
-  new Date(Date.parse(day) - count * dayMs).toISOString().slice(0, 10)
-
-function daysIn({ from, to }: Days): string[] {
-  const count = Math.round((Date.parse(to) - Date.parse(from)) / dayMs) + 1
-  return Array.from({ length: Math.min(count, mostDays + 1) }, (_, index) => daysBefore(from, -index))
+  return { today, days, all: daysIn(days), length: known, problem: undefined }
 }

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
+import { readFigures } from '../../../projections/insights/figures.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { csvLine } from '../../http/csv.ts'
 import { notFound } from '../../http/problem.ts'
@@ -8,7 +9,6 @@ import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { principalOf } from '../session/principal.ts'
 import { csvTables } from './csv.ts'
-import { readFigures } from './figures.ts'
 import { rangeOf } from './range.ts'
 import { insightsView } from './view.ts'
 
@@ -18,7 +18,7 @@ export function insightPages(app: FastifyInstance, { services, show }: PageConte
     const { tenantId } = principalOf(request)
     const range = rangeOf(request.query, momentOf(services))
     const [figures, products] = await Promise.all([
-      readFigures(services, tenantId, range),
+      readFigures(services.db, tenantId, range.days, range.today),
       productChoices(services, tenantId),
     ])
     return show(
@@ -35,7 +35,7 @@ export function insightPages(app: FastifyInstance, { services, show }: PageConte
   app.get('/insights/:file', pageRoute({ page: 'member' }), async (request, reply) => {
     const table = tableOf(request.params)
     const range = rangeOf(request.query, momentOf(services))
-    const figures = await readFigures(services, principalOf(request).tenantId, range)
+    const figures = await readFigures(services.db, principalOf(request).tenantId, range.days, range.today)
     const name = `${table}-${range.days.from}-${range.days.to}.csv`
     return reply
       .type('text/csv; charset=utf-8')

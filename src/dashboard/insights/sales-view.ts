@@ -5,7 +5,7 @@ import { type Content, type Html, html } from '../../html.ts'
 import { utcDayOf } from '../frame/moments.ts'
 import { empty, section, table } from '../frame/parts.ts'
 import { barPlot } from '../frame/plots.ts'
-import { type Insights, sumOf } from './figures.ts'
+import { type Insights, sumOf } from './insights.ts'
 import { asTable, card, counted } from './parts.ts'
 
 /** Sales and revenue: each currency for itself, since amounts of two currencies do not add up. */

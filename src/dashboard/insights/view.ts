@@ -1,7 +1,7 @@
 import { type Html, html } from '../../html.ts'
 import type { View } from '../frame/page.ts'
 import { heading, notice } from '../frame/parts.ts'
-import type { Insights } from './figures.ts'
+import type { Insights } from './insights.ts'
 import { licensesPart, trialsPart, versionsPart } from './licenses-view.ts'
 import { type ChosenRange, lengths } from './range.ts'
 import { salesPart } from './sales-view.ts'

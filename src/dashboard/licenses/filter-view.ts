@@ -10,7 +10,7 @@ const kinds = [
   ['true', 'test licenses only'],
 ] as const
 
-/** The filters above the list of licenses; those that are used less often are folded until one is chosen. */
+/** The filters above the list of licenses; those that are used less often stay closed until one is used. */
 export function licenseFilters(
   view: View,
   products: readonly { productId: string; name: string }[],

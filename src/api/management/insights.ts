@@ -1,0 +1,110 @@
+import { z } from 'zod'
+import { readFigures } from '../../../projections/insights/figures.ts'
+import { momentOf } from '../../commands/origin.ts'
+import { callerIn } from '../../http/authenticate.ts'
+import { answer, errors, momentIn, momentOut } from '../../http/schemas.ts'
+import type { ZodApp } from '../../http/zod-app.ts'
+import type { Ports } from '../../ports.ts'
+import { maxPoints, pointsIn } from '../../usage/range.ts'
+import { requireRange } from './range.ts'
+
+const day = momentOut.meta({ description: 'The start of the day in UTC' })
+
+const minorUnits = (description: string) => z.int().meta({ description: `${description}, in minor units` })
+
+const insightsOut = z
+  .object({
+    from: momentOut.meta({ description: 'The start of the first day' }),
+    to: momentOut.meta({ description: 'The end of the last day' }),
+    sales: z
+      .array(
+        z.object({
+          day,
+          provider: z.string(),
+          productId: z
+            .string()
+            .nullable()
+            .meta({ description: 'null for sales that are mapped to no product yet' }),
+          currency: z.string().meta({ example: 'usd' }),
+          sales: z.int().meta({ description: 'First payments' }),
+          payments: z.int(),
+          paid: minorUnits('The sum of these payments'),
+          returned: minorUnits('What went back of these payments since, by refunds and lost disputes'),
+        }),
+      )
+      .meta({ description: 'By the day of the payment; days without payments are left out' }),
+    licenses: z.array(z.object({ day, issued: z.int(), renewed: z.int() })),
+    activeLicenses: z
+      .array(
+        z.object({
+          productId: z.string(),
+          active: z.int().meta({ description: 'Neither revoked nor suspended, and expire today or later' }),
+          expiring: z.int().meta({ description: 'Those of them that expire within 30 days' }),
+        }),
+      )
+      .meta({ description: 'Now, independent of the range' }),
+    versions: z.array(
+      z.object({
+        appVersion: z.string().nullable(),
+        platform: z.string().nullable(),
+        devices: z.int().meta({ description: 'Devices that reported a version for the first time' }),
+      }),
+    ),
+    trials: z.array(
+      z.object({
+        day,
+        started: z.int().meta({ description: 'Installs that were first seen on trial' }),
+        licensed: z.int().meta({ description: 'Installs on which a license was first activated' }),
+      }),
+    ),
+  })
+  .meta({ id: 'Insights' })
+
+const insightsQuery = z.strictObject({
+  from: momentIn.optional().meta({ description: 'The day in UTC that contains this time is the first one' }),
+  to: momentIn.optional().meta({
+    description: 'Days that start at or after this time, or in the future, are left out; defaults to now',
+  }),
+})
+
+/** The figures of the dashboard's page Insights. */
+export function insightRoutes(app: ZodApp, services: Ports<'db' | 'now'>): void {
+  app.get(
+    '/v1/insights',
+    {
+      config: { scope: ['usage:read', 'licenses:read'] },
+      schema: {
+        operationId: 'readInsights',
+        tags: ['Usage'],
+        summary: 'Read sales, licenses, app versions and trials by day, in UTC',
+        description:
+          `At most ${maxPoints} days; defaults to the last 30. Test purchases and test licenses do not count. ` +
+          'Amounts of different currencies are separate.',
+        querystring: insightsQuery,
+        response: { 200: answer('The figures', insightsOut), ...errors(400, 403, 422) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const now = momentOf(services)
+      const range = requireRange({ ...request.query, granularity: 'day' }, now)
+      const days = pointsIn(range).map((point) => point.slice(0, 10))
+      const [first = '', last = ''] = [days[0], days.at(-1)]
+      const figures = await readFigures(services.db, tenantId, { from: first, to: last }, now.slice(0, 10))
+      return {
+        from: range.from,
+        to: range.to,
+        sales: figures.sales.map(fromMidnight),
+        licenses: figures.licenses.map(fromMidnight),
+        activeLicenses: [...figures.present],
+        versions: [...figures.versions],
+        trials: figures.trials.map(({ converted, ...row }) => fromMidnight({ ...row, licensed: converted })),
+      }
+    },
+  )
+}
+
+const fromMidnight = <Row extends { day: string }>(row: Row): Row => ({
+  ...row,
+  day: `${row.day}T00:00:00.000Z`,
+})
