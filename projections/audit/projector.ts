@@ -129,6 +129,10 @@ function rowsOf(entry: Recorded, requests: ReadonlyMap<string, Request>): object
     const { type, data } = entry.event
     if (type === 'RebuildStarted')
       return [{ ...base, tenant_id: data.tenantId, action: 'rebuilt', target_kind: 'read_models' }]
+    if (type === 'TestMailRequested') {
+      const tested = { action: 'tested', target_kind: 'mail', target_id: data.productId }
+      return [{ ...base, tenant_id: data.tenantId, ...tested }]
+    }
     if (type !== 'Looked') {
       const { tenantId, memberId, subjectId, method, address } = data
       const member = { target_kind: 'member', target_id: memberId, subject_id: subjectId, address }

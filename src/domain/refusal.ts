@@ -98,6 +98,7 @@ export type RefusalCode =
   | 'confirmation_expired'
   | 'confirmation_consumed'
   | 'approval_by_another'
+  | 'test_mail_without_member'
   | 'delivery_not_found'
   | 'moment_in_the_future'
 

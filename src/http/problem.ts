@@ -193,6 +193,10 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
     403,
     'you cannot approve a request made by you or by one of your tokens; ask another member of the workspace',
   ],
+  test_mail_without_member: [
+    422,
+    'a test mail goes to the member behind the token, and this one belongs to no member; use a token that a member created',
+  ],
   delivery_not_found: [404, 'delivery not found'],
   moment_in_the_future: [400, 'querystring asOf: this moment is in the future; choose one in the past'],
 }

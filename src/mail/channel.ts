@@ -93,7 +93,8 @@ async function keyOf(
   return services.secrets.open(tenantId, mailedKeyName(licenseId, keyHash))
 }
 
-const errors: Record<MailProblem, AttemptError> = {
+/** Each problem as the log of deliveries names it. */
+export const attemptErrors: Record<MailProblem, AttemptError> = {
   refused: 'mail_refused',
   authentication: 'mail_refused',
   timeout: 'timeout',
@@ -108,7 +109,7 @@ function resultOf(sending: Sending, { customer, licenseKey }: MailFacts): Attemp
   const excerpt = sending.answer && withoutAll(sending.answer, [licenseKey, customer.email, customer.name])
   return sending.taken
     ? { outcome: 'delivered', status, excerpt }
-    : { outcome: 'failed', error: errors[sending.problem], status, excerpt }
+    : { outcome: 'failed', error: attemptErrors[sending.problem], status, excerpt }
 }
 
 /** Mail servers repeat addresses, and their recorded answers are kept forever. */

@@ -96,7 +96,7 @@ const takesKey = ({ parameters }: z.infer<typeof Operation>) =>
 const isGated = ({ parameters }: z.infer<typeof Operation>) =>
   parameters.some((parameter) => parameter.name === 'X-Service-Confirmation')
 
-test('every POST with a token documents Idempotency-Key and its replay, except validate, logout, tests of webhooks and gated ones', () => {
+test('every POST with a token documents Idempotency-Key and its replay, except validate, logout, tests of mails and webhooks, and gated ones', () => {
   const posts = operations.filter(
     ({ route, operation }) => /^POST \/v1\//.test(route) && '401' in operation.responses,
   )
@@ -109,6 +109,7 @@ test('every POST with a token documents Idempotency-Key and its replay, except v
   const passing = posts.filter(({ operation }) => !takesKey(operation) && !isGated(operation))
   expect(passing.map(({ route }) => route)).toStrictEqual([
     'POST /v1/logout',
+    'POST /v1/products/{productId}/mail/test',
     'POST /v1/licenses/search',
     'POST /v1/webhook-endpoints/{id}/test',
     'POST /v1/licenses/validate',
@@ -164,6 +165,7 @@ const statuses: Record<string, number[]> = {
   'PATCH /v1/products/{productId}': [200, 400, 401, 403, 404],
   'GET /v1/products/{productId}/mail': [200, 400, 401, 403, 404],
   'PUT /v1/products/{productId}/mail': [200, 400, 401, 403, 404],
+  'POST /v1/products/{productId}/mail/test': [200, 400, 401, 403, 404, 422],
   'GET /v1/products/{productId}/key-types': [200, 400, 401, 403, 404],
   'POST /v1/products/{productId}/key-types': [201, 400, 401, 403, 404, 409, 422],
   'PATCH /v1/products/{productId}/key-types/{keyTypeId}': [200, 400, 401, 403, 404, 422],

@@ -7,6 +7,7 @@ import { approveLogin, denyLogin } from '../../src/commands/logins.ts'
 import { addMember, changeRole, issueLink, removeMember } from '../../src/commands/members/members.ts'
 import { recordFailedSignIn, recordSignIn } from '../../src/commands/members/sign-in-audit.ts'
 import { chooseSellingElsewhere, dismissOnboarding } from '../../src/commands/tenants.ts'
+import { sendTestMail } from '../../src/commands/test-mails.ts'
 import { newId } from '../../src/credentials/id.ts'
 import { origin, type TestLedger } from '../harness/ledger.ts'
 
@@ -22,6 +23,7 @@ export type MemberStep = {
     | 'sign in'
     | 'fail to sign in'
     | 'view page'
+    | 'test mail'
     | 'dismiss onboarding'
     | 'sell elsewhere'
 }
@@ -37,6 +39,7 @@ export const anyMemberStep: fc.Arbitrary<MemberStep> = fc.record({
     'sign in',
     'fail to sign in',
     'view page',
+    'test mail',
     'dismiss onboarding',
     'sell elsewhere',
   ),
@@ -85,6 +88,10 @@ export function memberStepRunner({ services, clock }: TestLedger, tenantId: stri
         const view = { action: 'viewed', target: { kind: 'licenses', id: null } } as const
         return recordAudit(services, tenantId, view, origin)
       }
+      case 'test mail': {
+        const product = await services.findProduct(tenantId, 'editor')
+        return product && sendTestMail(services, product, memberId, origin)
+      }
       case 'dismiss onboarding':
         return dismissOnboarding(services, tenantId, origin)
       case 'sell elsewhere':
@@ -106,6 +113,7 @@ export const everyMemberStep: readonly MemberStep[] = [
   { do: 'fail to sign in' },
   { do: 'view page' },
   { do: 'view page' },
+  { do: 'test mail' },
   { do: 'remove member' },
   { do: 'dismiss onboarding' },
   { do: 'sell elsewhere' },

@@ -317,6 +317,7 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
       case 'sign in':
       case 'fail to sign in':
       case 'view page':
+      case 'test mail':
         return runMemberStep(step)
       case 'report':
       case 'exceed installs':

@@ -1,12 +1,16 @@
 import { z } from 'zod'
 import { findMail } from '../../../projections/mails/queries.ts'
 import { changeMail } from '../../commands/mails.ts'
+import { sendTestMail } from '../../commands/test-mails.ts'
+import { AttemptError } from '../../domain/deliveries/events.ts'
 import { MailSettings } from '../../domain/mails/events.ts'
-import { holdsKey, placeholders, unknownPlaceholders } from '../../domain/mails/template.ts'
+import { holdsKey, isOneLine, placeholders, unknownPlaceholders } from '../../domain/mails/template.ts'
 import { asciiEmail, isStorable, SlugInPath } from '../../domain/values.ts'
 import { callerIn, originOf } from '../../http/authenticate.ts'
+import { Problem } from '../../http/problem.ts'
 import { answer, errors } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
+import { attemptErrors } from '../../mail/channel.ts'
 import type { Ports } from '../../ports.ts'
 import { requireProduct } from './products/products.ts'
 
@@ -19,7 +23,7 @@ const known = Object.keys(placeholders)
 const filled = (template: string | null) => template === null || unknownPlaceholders(template).length === 0
 const withKey = (template: string | null) => template === null || holdsKey(template)
 const keepable = (value: string | null) => value === null || isStorable(value)
-const inOneLine = (value: string | null) => value === null || !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(value)
+const inOneLine = (value: string | null) => value === null || isOneLine(value)
 const noSuchPlace = `may only contain ${known}`
 const noText = 'must be well-formed text without NUL'
 
@@ -74,7 +78,11 @@ const described =
   '`replyTo`, or else to the address of `from`. A field that is null has its default. ' +
   `Templates may contain ${known}; values are escaped in HTML.`
 
-export function mailRoutes(app: ZodApp, services: Ports<'db' | 'execute' | 'findProduct' | 'now'>): void {
+type MailPorts = Ports<
+  'attempts' | 'db' | 'execute' | 'findProduct' | 'mailing' | 'newId' | 'now' | 'subjects'
+>
+
+export function mailRoutes(app: ZodApp, services: MailPorts): void {
   app.get(
     '/v1/products/:productId/mail',
     {
@@ -113,6 +121,61 @@ export function mailRoutes(app: ZodApp, services: Ports<'db' | 'execute' | 'find
       const product = await requireProduct(services, tenantId, request.params.productId)
       const { settings } = await changeMail(services, product, request.body, originOf(request))
       return { mail: settings }
+    },
+  )
+  testRoute(app, services)
+}
+
+const testOut = z
+  .object({
+    to: z
+      .string()
+      .meta({ description: 'The address of the member behind the token', example: 'ada@acme.example' }),
+    subject: z.string(),
+    ok: z.boolean().meta({ description: 'Whether the mail server accepted it' }),
+    status: z.int().nullable().meta({ description: 'null when the mail server did not answer' }),
+    error: AttemptError.nullable().meta({ description: 'null when it was accepted' }),
+    excerpt: z.string().nullable().meta({ description: 'The first 1 KiB of the answer' }),
+    kept: z.boolean().meta({
+      description:
+        'Whether the installation has no mail server and keeps mails in the mailbox of the dashboard',
+    }),
+  })
+  .meta({ id: 'MailTest' })
+
+function testRoute(app: ZodApp, services: MailPorts): void {
+  app.post(
+    '/v1/products/:productId/mail/test',
+    {
+      // Each call sends a mail and returns its result, which may take longer than other calls.
+      config: { scope: 'products:write', idempotencyKey: 'ignored', ownTime: true },
+      schema: {
+        operationId: 'testProductMail',
+        tags: ['Products'],
+        summary: 'Send yourself the mail of a product, and return what the mail server answers',
+        description:
+          'The mail has made-up values and a key that no license has, and its subject begins with `Test:`. It is sent ' +
+          'once, within 15 seconds, to the member who created the token and to nobody else, also while the product ' +
+          'sends no mails. Five at once a member, then one a minute.',
+        params: onlyProductId,
+        response: {
+          200: answer('What the mail server answered', z.object({ test: testOut })),
+          ...errors(400, 403, 404, 422),
+        },
+      },
+    },
+    async (request) => {
+      const { tenantId, memberId } = callerIn(request)
+      const product = await requireProduct(services, tenantId, request.params.productId)
+      const tested = await sendTestMail(services, product, memberId, originOf(request))
+      if (tested.outcome === 'wait')
+        throw new Problem(429, 'rate_limited', 'too many test mails; wait and retry', {
+          'retry-after': String(tested.retryAfterSeconds),
+        })
+      const { to, subject, sending, kept } = tested
+      const error = sending.taken ? null : attemptErrors[sending.problem]
+      const { status, answer: excerpt } = sending
+      return { test: { to, subject, ok: sending.taken, status, error, excerpt, kept } }
     },
   )
 }

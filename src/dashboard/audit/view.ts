@@ -140,4 +140,5 @@ function thing(view: View, { targetKind: kind, targetId: id, targetName, asOf }:
   return html`<span><a href=${`/dashboard/${folder}/${id}${query}`}>${words}</a>${moments}</span>`
 }
 
-const articleOf = (name: string): string => (/^[aeio]|^API|^SDK/.test(name) ? 'an' : 'a')
+const articleOf = (name: string): string =>
+  name.startsWith('mail ') ? 'the' : /^[aeio]|^API|^SDK/.test(name) ? 'an' : 'a'

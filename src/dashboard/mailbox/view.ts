@@ -42,7 +42,10 @@ export function mailView({ deliveryId, at, from, to, replyTo, subject, text, htm
         ['To', nameAnd(to)],
         ...(replyTo === null ? [] : [['Reply-To', replyTo] as const]),
         ['Created', moment(at)],
-        ['Delivery', html`<a href=${`/dashboard/deliveries/${deliveryId}`}>View attempts</a>`],
+        !deliveryId.includes('_test_') && [
+          'Delivery',
+          html`<a href=${`/dashboard/deliveries/${deliveryId}`}>View attempts</a>`,
+        ],
       ])}
     </div>
     ${section('Text', html`<pre tabindex="0">${text}</pre>`)}

@@ -8,6 +8,7 @@ import type { PageContext } from '../page-context.ts'
 import { principalOf } from '../session/principal.ts'
 import { type ProductRequest, productOf } from './found.ts'
 import { keyTypeForms } from './key-type-route.ts'
+import { mailPages } from './mail-route.ts'
 import { productForms } from './product-route.ts'
 import { sellingPages } from './selling-route.ts'
 import { testModePages } from './test-mode-route.ts'
@@ -23,6 +24,7 @@ export function productPages(app: FastifyInstance, context: PageContext): void {
   keyTypeForms(app, context)
   testModePages(app, context)
   sellingPages(app, context)
+  mailPages(app, context)
 
   app.get('/products', member, async (request, reply) => {
     const { tenantId, role } = principalOf(request)

@@ -70,6 +70,7 @@ export function productView(
     html`<a class="button second" href=${`/dashboard/licenses?product=${productId}`}>View licenses</a>`,
     mayMint && newLicenseLink(productId, 'button second'),
     mayManage && html`<a class="button second" href=${`${path}/selling`}>Selling</a>`,
+    mayManage && html`<a class="button second" href=${`${path}/mail`}>Mail</a>`,
     mayManage && html`<a class="button second" href=${`${path}/test-mode`}>Test mode</a>`,
     mayManage && html`<a class="button" href=${`${path}/edit`}>Edit</a>`,
   ]

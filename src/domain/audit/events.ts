@@ -52,7 +52,7 @@ const signIn = z.strictObject({
 })
 
 /**
- * Everything an `audit-<tenant>.<id>` stream may hold: one view or one sign-in. Only older logs hold `RebuildStarted`, from
+ * Everything an `audit-<tenant>.<id>` stream may hold: one view, one sign-in or one test mail. Only older logs hold `RebuildStarted`, from
  * when owners could start rebuilds. A recorded shape is never edited: add a new type.
  */
 export const AuditEvent = z.discriminatedUnion('type', [
@@ -78,5 +78,16 @@ export const AuditEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('SignedIn'), data: signIn }),
   /** A wrong password, code or passkey of a known member; the first one in ten minutes. */
   z.object({ type: z.literal('SignInFailed'), data: signIn }),
+  /** Recorded before it is sent. It goes to the member who asked, whose address is not repeated here. */
+  z.object({
+    type: z.literal('TestMailRequested'),
+    data: z.strictObject({
+      auditId: z.string().min(1),
+      tenantId: Slug,
+      productId: Slug,
+      memberId: z.string().min(1),
+      at: Moment,
+    }),
+  }),
 ])
 export type AuditEvent = z.infer<typeof AuditEvent>

@@ -43,7 +43,8 @@ export type WrittenMail = {
   html: string | null
 }
 
-const usualSubject = 'Your license key for {{product_name}}'
+/** The subject of a product without one of its own. */
+export const usualSubject = 'Your license key for {{product_name}}'
 
 /** The built-in mail: what comes before the key, in text and HTML, and the advice after it. */
 const builtIn = {
@@ -62,7 +63,8 @@ const builtIn = {
 /** Why a key is mailed: it was sold, or its vendor asked to send it. */
 export type MailOccasion = keyof typeof builtIn
 
-const builtInText = (occasion: MailOccasion): string => `{{greeting}},
+/** The text of a product without one of its own; it is sent with HTML. */
+export const builtInText = (occasion: MailOccasion): string => `{{greeting}},
 
 ${builtIn[occasion].text}
 
@@ -104,6 +106,9 @@ export function unknownPlaceholders(template: string): string[] {
 /** Whether the template contains the license key. */
 export const holdsKey = (template: string): boolean =>
   [...template.matchAll(place)].some(([, name]) => name === 'license_key')
+
+/** Whether a text can stand in a header. */
+export const isOneLine = (text: string): boolean => !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text)
 
 /**
  * Writes the mail with a customer's key. Its address is always the installation's: the mail server is shared,

@@ -1,0 +1,88 @@
+import { findMail } from '../../projections/mails/queries.ts'
+import { findMembers } from '../../projections/members/queries.ts'
+import type { PresentProduct } from '../../projections/products/queries.ts'
+import { findTenant } from '../../projections/tenants/queries.ts'
+import type { Allowance } from '../access/attempts.ts'
+import { audits } from '../domain/audit/audit.ts'
+import { writeMail } from '../domain/mails/template.ts'
+import { testMailFacts } from '../domain/mails/test-mail.ts'
+import { Refusal } from '../domain/refusal.ts'
+import { auditKey } from '../domain/streams.ts'
+import { noStream } from '../ledger/load.ts'
+import type { Sending } from '../mail/mailer.ts'
+import type { Ports } from '../ports.ts'
+import { emailOf } from './members/members.ts'
+import { causeOf, momentOf, type Origin } from './origin.ts'
+
+/** A test mail that was sent, or how long its member has to wait first. */
+export type TestMail =
+  | { outcome: 'wait'; retryAfterSeconds: number }
+  | {
+      outcome: 'sent'
+      /** Identifies the mail in the mailbox. */
+      mailId: string
+      to: string
+      subject: string
+      sending: Sending
+      /** There is no mail server: the mail is a file on the host. */
+      kept: boolean
+    }
+
+/** For each member: enough to try several texts, too few to flood a mailbox. */
+const perMember: Allowance = { burst: 5, intervalMs: 60_000 }
+
+/**
+ * Sends a mail as the customers of a product get it, with made-up values, to a member's own address. It is sent once,
+ * also where the product sends no mails, and is in no log of deliveries. The audit log names it first.
+ * @throws Refusal `test_mail_without_member` when there is no such member, or no address of theirs
+ */
+export async function sendTestMail(
+  services: Ports<'attempts' | 'db' | 'execute' | 'mailing' | 'newId' | 'now' | 'subjects'>,
+  product: PresentProduct,
+  memberId: string | null,
+  origin: Origin,
+): Promise<TestMail> {
+  const { tenantId, productId } = product
+  const email = await addressOf(services, tenantId, memberId)
+  if (memberId === null || email === null) throw new Refusal('test_mail_without_member')
+  const attempt = await services.attempts.take([{ bucket: `test mail ${memberId}`, allowance: perMember }])
+  if (!attempt.allowed) return { outcome: 'wait', retryAfterSeconds: attempt.retryAfterSeconds }
+  const [{ settings }, tenant] = await Promise.all([
+    findMail(services.db, tenantId, productId),
+    findTenant(services.db, tenantId),
+  ])
+  const { mailer, mailbox, from } = services.mailing
+  const facts = testMailFacts({ email, vendorName: tenant?.name ?? tenantId, product })
+  const written = writeMail(settings, facts, from)
+  const mail = { ...written, to: { name: null, email }, subject: `Test: ${written.subject}` }
+  const at = momentOf(services)
+  await recordTestMail(services, { tenantId, productId, memberId, at }, origin)
+  const mailId = services.newId('whd').replace('_', '_test_')
+  const sending = await mailer.send({ ...mail, tenantId, deliveryId: mailId, at })
+  return { outcome: 'sent', mailId, to: email, subject: mail.subject, sending, kept: mailbox !== undefined }
+}
+
+async function addressOf(
+  services: Ports<'db' | 'subjects'>,
+  tenantId: string,
+  memberId: string | null,
+): Promise<string | null> {
+  if (memberId === null) return null
+  const [known] = await findMembers(services.db, [memberId])
+  return known?.member.tenantId === tenantId ? emailOf(services, known.member) : null
+}
+
+async function recordTestMail(
+  services: Ports<'execute' | 'newId'>,
+  data: { tenantId: string; productId: string; memberId: string; at: string },
+  origin: Origin,
+): Promise<void> {
+  const auditId = services.newId('aud')
+  await services.execute(
+    audits,
+    auditKey(data.tenantId, auditId),
+    { type: 'TestMailRequested', data: { auditId, ...data } },
+    causeOf(origin, data.at),
+    { found: noStream(audits) },
+  )
+}

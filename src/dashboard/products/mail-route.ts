@@ -1,0 +1,117 @@
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { findMail } from '../../../projections/mails/queries.ts'
+import type { PresentProduct } from '../../../projections/products/queries.ts'
+import { changeMail } from '../../commands/mails.ts'
+import { sendTestMail, type TestMail } from '../../commands/test-mails.ts'
+import { sameJson } from '../../domain/equality.ts'
+import type { MailProblem, Sending } from '../../mail/mailer.ts'
+import { type FilledForm, readForm, withProblem } from '../frame/filled-form.ts'
+import { pageRoute } from '../frame/page-route.ts'
+import type { PageContext } from '../page-context.ts'
+import { originOfMember, principalOf } from '../session/principal.ts'
+import type { FlashMessage } from '../session/session.ts'
+import { aboveIn, type ProductRequest, productOf } from './found.ts'
+import { MailForm, mailForm, seenOf, settingsIn } from './mail-form.ts'
+import { mailSettingsView } from './mail-view.ts'
+
+const manage = pageRoute({ page: 'manage_products' })
+/** A mail server may take longer to answer than a page. */
+const testing = pageRoute({ page: 'manage_products', ownTime: true })
+
+/** The mail that customers of a product get: its settings, and a test of them. */
+export function mailPages(app: FastifyInstance, { services, show }: PageContext): void {
+  const { mailbox, from } = services.mailing
+
+  const page = (request: ProductRequest, reply: FastifyReply, product: PresentProduct, form: FilledForm) =>
+    show(
+      reply,
+      {
+        title: 'Mail',
+        nav: 'products',
+        trail: aboveIn(product),
+        content: ({ token }) =>
+          mailSettingsView({
+            token,
+            product,
+            form,
+            email: principalOf(request).email,
+            sender: from.email,
+            kept: mailbox !== undefined,
+          }),
+      },
+      Object.keys(form.problems).length > 0 ? 422 : 200,
+    )
+
+  app.get('/products/:id/mail', manage, async (request: ProductRequest, reply) => {
+    const product = await productOf(services, request)
+    return page(
+      request,
+      reply,
+      product,
+      mailForm(await findMail(services.db, product.tenantId, product.productId)),
+    )
+  })
+
+  app.post('/products/:id/mail', manage, async (request: ProductRequest, reply) => {
+    const product = await productOf(services, request)
+    const { filled, data } = readForm(MailForm, request)
+    if (!data) return page(request, reply, product, filled)
+    const settings = settingsIn(data)
+    const now = await findMail(services.db, product.tenantId, product.productId)
+    if (data.seen !== seenOf(now) && !sameJson(settings, now.settings))
+      return page(request, reply, product, changedMeanwhile(filled, seenOf(now)))
+    await changeMail(services, product, settings, originOfMember(request))
+    return done(request, reply, { kind: 'done', text: 'Mail settings saved.' })
+  })
+
+  app.post('/products/:id/mail/test', testing, async (request: ProductRequest, reply) => {
+    const product = await productOf(services, request)
+    const { memberId } = principalOf(request)
+    const tested = await sendTestMail(services, product, memberId, originOfMember(request))
+    return done(request, reply, wordsOf(tested))
+  })
+}
+
+function done(request: ProductRequest, reply: FastifyReply, message: FlashMessage): FastifyReply {
+  request.session.notice = message
+  return reply.redirect(`/dashboard/products/${request.params.id}/mail`, 303)
+}
+
+const changedMeanwhile = (form: FilledForm, seen: string): FilledForm =>
+  withProblem(
+    { ...form, typed: { ...form.typed, seen: [seen] } },
+    'form',
+    'The mail settings were changed since you opened this page. Check the fields: saving replaces that change.',
+  )
+
+function wordsOf(tested: TestMail): FlashMessage {
+  if (tested.outcome === 'wait') {
+    const { retryAfterSeconds: seconds } = tested
+    return {
+      kind: 'wrong',
+      text: `Too many test mails. Try again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`,
+    }
+  }
+  const { sending, to, kept } = tested
+  if (!sending.taken) return { kind: 'wrong', text: `The test mail was not sent. ${troubleWords(sending)}` }
+  return {
+    kind: 'done',
+    text: kept
+      ? 'The test mail is in the mailbox, since no mail server is configured.'
+      : `The mail server accepted the test mail to ${to}. Look in your inbox and in the spam folder.`,
+  }
+}
+
+const troubles: Record<MailProblem, string> = {
+  refused: 'The mail server refused it',
+  authentication: 'The mail server rejects the credentials of this installation; ask its operator',
+  timeout: 'The mail server did not answer in time',
+  connection: 'The mail server cannot be reached; ask the operator of this installation',
+  name: "The mail server's name cannot be found; ask the operator of this installation",
+  tls: 'No encrypted connection to the mail server is possible; ask the operator of this installation',
+  internal: 'It failed within this installation; ask its operator',
+}
+
+function troubleWords({ problem, answer }: Extract<Sending, { taken: false }>): string {
+  return `${troubles[problem]}${answer === null ? '.' : `: ${answer.trim()}`}`
+}

@@ -1,0 +1,121 @@
+import type { PresentProduct } from '../../../projections/products/queries.ts'
+import { builtInText, placeholders, usualSubject } from '../../domain/mails/template.ts'
+import { type Html, html } from '../../html.ts'
+import { type FilledForm, typedIn } from '../frame/filled-form.ts'
+import { checkField, formProblem, textArea, textField } from '../frame/form-fields.ts'
+import { heading, section, table, tokenField } from '../frame/parts.ts'
+
+type Shown = {
+  token: string
+  product: PresentProduct
+  form: FilledForm
+  /** The member's own address; null once their data was erased. */
+  email: string | null
+  /** The address that every mail is sent from. */
+  sender: string
+  /** There is no mail server: mails are kept on the host. */
+  kept: boolean
+}
+
+/** The form of a product's mail, a test of it, and what its texts may contain. */
+export function mailSettingsView(shown: Shown): Html {
+  const { product } = shown
+  return html`<div class="narrow">
+    ${heading('Mail', `The email that sends customers of ${product.name} their key after a sale.`)}
+    ${formProblem(shown.form)} ${settingsForm(shown)}
+    ${section('Test', testForm(shown), 'With the settings as they were last saved, and made-up values.')}
+    ${section('Placeholders', placeholderTable(), 'They are replaced in the subject, the text and the HTML.')}
+    ${section(
+      'Built-in text',
+      html`<div class="sheet stack">
+        <p>Subject: <code>${usualSubject}</code></p>
+        <pre tabindex="0">${builtInText('sale')}</pre>
+      </div>`,
+      'Sent while the fields above are empty.',
+    )}
+  </div>`
+}
+
+function settingsForm({ token, product: { productId }, form, sender }: Shown): Html {
+  const path = `/dashboard/products/${productId}`
+  return html`<form class="sheet stack" method="post" action=${`${path}/mail`}>
+    ${tokenField(token)}
+    <input type="hidden" name="seen" value=${typedIn(form, 'seen')} />
+    ${checkField(form, {
+      name: 'enabled',
+      label: 'Send customers their key by email',
+      hint: 'Turn it off if you send keys yourself, for example from your own shop.',
+    })}
+    ${textField(form, {
+      name: 'fromName',
+      label: 'Sender name',
+      hint: html`Stands before the name of the workspace. The sender's address is always <code>${sender}</code>.`,
+      required: false,
+      maxlength: 200,
+    })}
+    ${textField(form, {
+      name: 'fromEmail',
+      label: 'Your email address',
+      hint: 'Replies go there, unless you enter another address for them.',
+      type: 'email',
+      required: false,
+      maxlength: 254,
+    })}
+    ${textField(form, {
+      name: 'replyTo',
+      label: 'Address for replies',
+      hint: 'Leave empty to use your email address.',
+      type: 'email',
+      required: false,
+      maxlength: 254,
+    })}
+    ${textField(form, {
+      name: 'subject',
+      label: 'Subject',
+      hint: 'Leave empty for the built-in subject.',
+      required: false,
+      maxlength: 300,
+    })}
+    ${textArea(form, {
+      name: 'text',
+      label: 'Text',
+      hint: html`Leave empty for the built-in text. It must contain <code>{{license_key}}</code>.`,
+      rows: 10,
+      required: false,
+    })}
+    ${textArea(form, {
+      name: 'html',
+      label: 'HTML',
+      hint: 'Optional, beside a text of your own. Placeholders are escaped.',
+      rows: 6,
+      required: false,
+    })}
+    <div class="decide">
+      <button>Save</button>
+      <a class="button second" href=${path}>Cancel</a>
+    </div>
+  </form>`
+}
+
+function testForm({ token, product: { productId }, email, kept }: Shown): Html {
+  return html`<form class="sheet stack" method="post" action=${`/dashboard/products/${productId}/mail/test`}>
+    ${tokenField(token)}
+    <p>
+      ${
+        kept
+          ? html`No mail server is configured, so a test mail is kept in the mailbox of this installation.`
+          : html`The test mail goes to your own address, <strong>${email}</strong>.`
+      }
+      Its key is made up.
+    </p>
+    <div><button class="second">Send test mail</button></div>
+  </form>`
+}
+
+const placeholderTable = (): Html => html`<div class="sheeted">
+  ${table({
+    caption: 'Placeholders',
+    columns: [{ label: 'Placeholder' }, { label: 'Stands for' }],
+    rows: Object.entries(placeholders).map(([name, meaning]) => [html`<code>{{${name}}}</code>`, meaning]),
+  })}
+</div>`

@@ -1,0 +1,26 @@
+import type { KeyType } from '../products/key-type.ts'
+import type { MailFacts } from './template.ts'
+
+/** What a test mail is written from, beside the settings of the product. */
+export type TestMailAsked = {
+  /** The address of the member who asked for it. */
+  email: string
+  vendorName: string
+  product: { name: string; keyPrefix: string; keyTypes: readonly KeyType[] }
+}
+
+/** Made-up values for a test mail. The key has the form of the product's keys, and no license ever has it. */
+export function testMailFacts({ email, vendorName, product }: TestMailAsked): MailFacts {
+  const [keyType] = product.keyTypes
+  return {
+    customer: { email, name: 'Ada Example' },
+    vendorName,
+    productName: product.name,
+    keyTypeName: keyType?.name ?? 'Standard',
+    licenseKey: `${product.keyPrefix}-TEST-MAIL-NOT-A-REAL-KEY`,
+    quantity: 1,
+    deviceLimit: keyType?.deviceLimit ?? null,
+    expiresAt: null,
+    saleId: 'test-mail',
+  }
+}
