@@ -145,7 +145,7 @@ module.exports = {
   options: {
     doNotFollow: { path: 'node_modules' },
     // Compiled and run beside the client that its test generates.
-    exclude: { path: '^test/flows/typed-client/journey.ts$' },
+    exclude: { path: '^test/flows/typed-client/(?:journey|program|additions/.*)[.]ts$' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: {

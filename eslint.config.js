@@ -2,7 +2,15 @@
 import tseslint from 'typescript-eslint'
 
 export default tseslint.config(
-  { ignores: ['node_modules/**', 'dist/**', '.keyledger/**', 'test/flows/typed-client/journey.ts'] },
+  {
+    ignores: [
+      'node_modules/**',
+      'dist/**',
+      '.keyledger/**',
+      'test/flows/typed-client/{journey,program}.ts',
+      'test/flows/typed-client/additions/**',
+    ],
+  },
   {
     files: ['**/*.ts'],
     extends: [tseslint.configs.base],

@@ -123,6 +123,15 @@ test('every POST with a token documents Idempotency-Key and its replay, except v
   }
 })
 
+test('every JSON answer is described with its fields', () => {
+  const unknown = operations.flatMap(({ route, operation }) =>
+    Object.entries(operation.responses)
+      .filter(([, { content }]) => JSON.stringify(content?.['application/json']?.schema) === '{}')
+      .map(([status]) => `${route} ${status}`),
+  )
+  expect(unknown).toStrictEqual([])
+})
+
 test('every error is described with the envelope of its interface', () => {
   for (const { route, operation } of operations) {
     for (const [status, { content }] of Object.entries(operation.responses)) {

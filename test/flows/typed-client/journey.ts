@@ -1,11 +1,9 @@
-// A vendor's program that uses only the generated client. It is compiled and run beside that client.
+// A vendor's program, from the first product to a revocation.
 
-import { client } from './client/client.gen.ts'
 import {
   activateDevice,
   createCustomer,
   createProduct,
-  getConfirmation,
   linkLicense,
   listLicenses,
   mintLicense,
@@ -14,15 +12,9 @@ import {
   validateLicense,
   verifyToken,
 } from './client/index.ts'
+import { approved, connect, expect } from './program.ts'
 
-const { ADDRESS: baseUrl = '', TOKEN: auth = '' } = process.env
-client.setConfig({ baseUrl, auth, throwOnError: true })
-
-function expect<T>(what: string, value: T | undefined, is: (value: T) => boolean): T {
-  if (value === undefined || !is(value)) throw new Error(`${what}: ${JSON.stringify(value)}`)
-  console.log(what)
-  return value
-}
+connect()
 
 const identity = await verifyToken()
 expect('the token is known', identity.data, ({ scopes }) => scopes.includes('danger'))
@@ -65,25 +57,10 @@ expect(
   (answer) => answer.valid && answer.entitlements.includes('beta'),
 )
 
-const asked = await revokeLicense({ path: { id: license.id }, body: { reason: 'no longer needed' } })
-const pending = expect(
-  'a person has to approve the revocation',
-  asked.data,
-  (answer) => 'confirmation' in answer,
+const revoked = await approved((headers) =>
+  revokeLicense({ path: { id: license.id }, headers, body: { reason: 'no longer needed' } }),
 )
-if (!('confirmation' in pending)) throw new Error('no confirmation')
-const { id } = pending.confirmation
-for (let status = 'pending'; status === 'pending'; ) {
-  await new Promise((resolve) => setTimeout(resolve, 100))
-  const polled = await getConfirmation({ path: { id } })
-  status = expect('it is polled', polled.data, () => true).status
-}
-const revoked = await revokeLicense({
-  path: { id: license.id },
-  body: { reason: 'no longer needed' },
-  headers: { 'X-Service-Confirmation': id },
-})
-expect('it is revoked', revoked.data, (answer) => 'license' in answer && answer.license.status === 'revoked')
+expect('it is revoked', revoked, (answer) => answer.license.status === 'revoked')
 const after = await validateLicense({ body: onDevice })
 expect('it is valid no more', after.data, ({ valid, reason }) => !valid && reason === 'revoked')
 const listed = await listLicenses({ query: { status: 'revoked' } })

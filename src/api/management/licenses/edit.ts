@@ -44,7 +44,8 @@ const reasonIn = z
   .nullish()
   .meta({ example: { reason: 'invoice 2026-117 is unpaid' } })
 
-const oneLicense = answer('The license', z.object({ license: licenseOut }))
+/** One for each route, because an object that several share is described for the first of them only. */
+const oneLicense = () => answer('The license', z.object({ license: licenseOut }))
 
 export function licenseEditRoutes(
   app: ZodApp,
@@ -75,7 +76,7 @@ function editRoute(
           'something else, and a renewal never shortens it. A revoked license gets 409.',
         params,
         body: editIn,
-        response: { 200: oneLicense, ...errors(400, 403, 404, 409, 422) },
+        response: { 200: oneLicense(), ...errors(400, 403, 404, 409, 422) },
       },
     },
     async (request) => {
@@ -106,7 +107,7 @@ function suspendRoute(
           'and the expiry does not wait. A revoked license gets 409.',
         params,
         body: reasonIn,
-        response: { 200: oneLicense, ...errors(400, 403, 404, 409) },
+        response: { 200: oneLicense(), ...errors(400, 403, 404, 409) },
       },
     },
     async (request) => {
@@ -131,7 +132,7 @@ function resumeRoute(
         description: 'An expiry that passed meanwhile is not moved: extend the license with PATCH.',
         params,
         body: reasonIn,
-        response: { 200: oneLicense, ...errors(400, 403, 404, 409) },
+        response: { 200: oneLicense(), ...errors(400, 403, 404, 409) },
       },
     },
     async (request) => {

@@ -9,7 +9,8 @@ import { answer, errors } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
 import type { Ports } from '../../../ports.ts'
 
-const license = answer('The license', z.object({ license: licenseOut }))
+/** One for each route, because an object that several share is described for the first of them only. */
+const license = () => answer('The license', z.object({ license: licenseOut }))
 
 /** Operations that undo a change of a license: each appends a new event, and each needs a person's approval. */
 export function licenseUndoRoutes(app: ZodApp, services: ApprovalPorts & Ports<'usage'>): void {
@@ -24,7 +25,7 @@ export function licenseUndoRoutes(app: ZodApp, services: ApprovalPorts & Ports<'
     summary: 'Reinstate a revoked license',
     description: 'Refused if the payment was refunded or lost in a dispute, or if the key type was deleted.',
     issues: true,
-    response: { 200: license, ...errors(404, 409) },
+    response: { 200: license(), ...errors(404, 409) },
     reply,
   })
   gatedRoute(app, services, reseatDevice, {
@@ -32,7 +33,7 @@ export function licenseUndoRoutes(app: ZodApp, services: ApprovalPorts & Ports<'
     tags: ['Licenses'],
     summary: 'Give a deactivated device its seat back, with the name that it had',
     issues: true,
-    response: { 200: license, ...errors(402, 404, 409) },
+    response: { 200: license(), ...errors(402, 404, 409) },
     reply: async (entry) => {
       services.usage.count(entry.license.tenantId, entry.license.productId, 'activations')
       return reply(entry)
@@ -45,7 +46,7 @@ export function licenseUndoRoutes(app: ZodApp, services: ApprovalPorts & Ports<'
     description:
       'The license is revoked, its devices lose their seats, and its key can be imported again as another license; this one stays ' +
       'with its history. Refused if the license was activated, reminted, linked or renewed.',
-    response: { 200: license, ...errors(404, 409) },
+    response: { 200: license(), ...errors(404, 409) },
     reply,
   })
 }

@@ -1,0 +1,20 @@
+import { listAudit, listTokens, revokeToken } from '../client/index.ts'
+import { approved, expect } from '../program.ts'
+
+const { OTHER_TOKEN_ID: id = '' } = process.env
+
+const tokens = await listTokens({ query: { order: 'oldest' } })
+expect('tokens are listed', tokens.data, ({ items }) => items.some((token) => token.id === id))
+const revoked = await approved((headers) => revokeToken({ path: { id }, headers }))
+expect('another token is revoked', revoked, ({ token }) => token.revokedAt !== null)
+
+const query = { from: '2020-01-01T00:00:00.000Z', to: '2100-01-01T00:00:00.000Z', order: 'oldest' } as const
+const all = await listAudit({ query })
+const entry = expect('administration is audited', all.data, ({ items }) => items.length > 0).items.find(
+  ({ target }) => target.id !== null,
+)
+const { actor = '', action = '', target } = entry ?? {}
+const same = await listAudit({
+  query: { ...query, actor, action, kind: target?.kind ?? '', target: target?.id ?? '' },
+})
+expect('an entry is found by everything that it says', same.data, ({ items }) => items.length > 0)

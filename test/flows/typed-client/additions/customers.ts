@@ -1,0 +1,33 @@
+import {
+  createCustomer,
+  eraseCustomer,
+  linkLicense,
+  listCustomers,
+  listLicenses,
+  listLicensesOfCustomer,
+  listSalesOfCustomer,
+  unlinkLicense,
+  updateCustomer,
+} from '../client/index.ts'
+import { approved, expect } from '../program.ts'
+import { mint } from './samples.ts'
+
+const { license } = await mint('joan@example.com')
+const created = await createCustomer({ body: { email: 'joan@example.com' } })
+const { customer } = expect('a customer is created', created.data, () => true)
+const path = { id: customer.id }
+const updated = await updateCustomer({ path, body: { name: 'Joan', metadata: { crm: '77' } } })
+expect('they have a name', updated.data, (answer) => answer.customer.name === 'Joan')
+
+await linkLicense({ path, body: { licenseId: license.id } })
+const linked = await listLicensesOfCustomer({ path, query: { order: 'oldest' } })
+expect('a license is theirs', linked.data, ({ items }) => items[0]?.id === license.id)
+const filtered = await listLicenses({ query: { customer: customer.id } })
+expect('it is found by them', filtered.data, ({ items }) => items.length === 1)
+const sales = await listSalesOfCustomer({ path, query: { order: 'oldest' } })
+expect('nothing was sold to them', sales.data, ({ items }) => items.length === 0)
+const unlinked = await unlinkLicense({ path, body: { licenseId: license.id } })
+expect('it is theirs no more', unlinked.data, (answer) => answer.customer.licenseIds.length === 0)
+const oldest = await listCustomers({ query: { order: 'oldest' } })
+expect('customers are listed', oldest.data, ({ items }) => items.length === 1)
+await approved((headers) => eraseCustomer({ path, headers }))

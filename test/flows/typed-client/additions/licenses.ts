@@ -1,0 +1,64 @@
+import {
+  explainLicense,
+  getEvidence,
+  getLicenseHistory,
+  getProductMail,
+  listLicenses,
+  resumeLicense,
+  searchLicenses,
+  setProductMail,
+  suspendLicense,
+  updateLicense,
+  validateLicense,
+} from '../client/index.ts'
+import { expect } from '../program.ts'
+import { activate, mint } from './samples.ts'
+
+const email = 'ada@example.com'
+const { license, licenseKey } = await mint(email, { order: 'A-1001' })
+const path = { id: license.id }
+
+const changed = await updateLicense({
+  path,
+  body: { name: 'Ada', deviceLimit: 3, metadata: { order: 'A-1002' }, reason: 'asked for by phone' },
+})
+expect('a license is changed', changed.data, (answer) => answer.license.deviceLimit === 3)
+
+const onDevice = { product_id: 'editor', license_key: licenseKey, device_id: 'laptop' }
+await activate(licenseKey, 'laptop')
+await suspendLicense({ path, body: { reason: 'unpaid' } })
+const suspended = await validateLicense({ body: onDevice })
+expect('it is suspended', suspended.data, ({ valid, reason }) => !valid && reason === 'suspended')
+await resumeLicense({ path })
+const resumed = await validateLicense({ body: onDevice })
+expect('it is resumed', resumed.data, ({ valid }) => valid)
+
+const found = await searchLicenses({ body: { text: licenseKey } })
+expect('its key finds it', found.data, ({ items }) => items[0]?.license.id === license.id)
+const listed = await listLicenses({
+  query: {
+    product: 'editor',
+    status: 'active',
+    email,
+    created_after: '2020-01-01T00:00:00.000Z',
+    created_before: '2100-01-01T00:00:00.000Z',
+    expires_before: '2100-01-01T00:00:00.000Z',
+    source: 'api',
+    test: 'false',
+    metadata: { order: 'A-1002' },
+    order: 'oldest',
+  },
+})
+expect('every filter finds it', listed.data, ({ items }) => items.length === 1 && items[0]?.id === license.id)
+
+const history = await getLicenseHistory({ path, query: { order: 'oldest' } })
+expect('it has a history', history.data, ({ items }) => items.length > 3)
+const explained = await explainLicense({ path, query: { device_id: 'laptop', asOf: '1' } })
+expect('its past is explained', explained.data, ({ explanation }) => explanation !== null)
+const evidence = await getEvidence({ path, parseAs: 'blob' })
+expect('its evidence is an archive', evidence.data as Blob | undefined, ({ size }) => size > 0)
+
+const mail = await setProductMail({ path: { productId: 'editor' }, body: { subject: 'Your key' } })
+expect('the mail has a subject', mail.data, (answer) => answer.mail.subject === 'Your key')
+const read = await getProductMail({ path: { productId: 'editor' } })
+expect('it is read again', read.data, (answer) => answer.mail.subject === 'Your key')

@@ -1,0 +1,14 @@
+// Calls every operation that the interface has beside those of its contract. Who adds an operation calls it in the file
+// of its subject.
+
+import { connect } from '../program.ts'
+
+connect()
+await import('./licenses.ts')
+await import('./undone.ts')
+await import('./customers.ts')
+await import('./refusals.ts')
+await import('./webhooks.ts')
+await import('./sales.ts')
+await import('./administration.ts')
+console.log('every addition is called')

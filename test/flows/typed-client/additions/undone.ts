@@ -1,0 +1,28 @@
+import {
+  deactivateDevice,
+  importLicenses,
+  reinstateLicense,
+  reseatDevice,
+  revokeLicense,
+  takeBackImport,
+} from '../client/index.ts'
+import { approved, expect } from '../program.ts'
+import { activate, mint } from './samples.ts'
+
+const { license, licenseKey } = await mint('grace@example.com')
+const path = { id: license.id }
+await activate(licenseKey, 'desk')
+await deactivateDevice({ body: { product_id: 'editor', license_key: licenseKey, device_id: 'desk' } })
+await approved((headers) => reseatDevice({ path, headers, body: { deviceId: 'desk' } }))
+await approved((headers) => revokeLicense({ path, headers, body: { reason: 'by mistake' } }))
+const reinstated = await approved((headers) =>
+  reinstateLicense({ path, headers, body: { reason: 'a mistake' } }),
+)
+expect('a license is reinstated', reinstated, (answer) => answer.license.status === 'active')
+
+const imported = await importLicenses({
+  body: { productId: 'editor', licenses: [{ licenseKey: 'OLD-1234-5678-9012', email: 'mary@example.com' }] },
+})
+const result = expect('a license is imported', imported.data, (answer) => answer.imported === 1).results[0]
+const { id = '' } = result ?? {}
+await approved((headers) => takeBackImport({ path: { id }, headers, body: { reason: 'a trial run' } }))

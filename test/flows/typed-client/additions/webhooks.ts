@@ -1,0 +1,68 @@
+import {
+  addWebhookEndpoint,
+  cancelWebhookReplay,
+  changeWebhookEndpoint,
+  createWebhookReplay,
+  deleteWebhookEndpoint,
+  getDelivery,
+  getWebhookEndpoint,
+  getWebhookReplay,
+  listDeliveries,
+  listEvents,
+  listWebhookEndpoints,
+  listWebhookReplays,
+  pauseWebhookReplay,
+  redeliver,
+  resumeWebhookReplay,
+  rotateWebhookSecret,
+  testWebhookEndpoint,
+} from '../client/index.ts'
+import { approved, expect } from '../program.ts'
+
+const known = await listWebhookEndpoints()
+const first =
+  expect('one endpoint is there', known.data, ({ items }) => items.length === 1).items[0]?.id ?? ''
+const tested = await testWebhookEndpoint({ path: { id: first }, body: { event: 'license.created' } })
+expect('it takes a test event', tested.data, ({ test }) => test.ok)
+
+const url = 'https://public.example.com/hook'
+const added = await approved((headers) => addWebhookEndpoint({ headers, body: { url, description: 'CRM' } }))
+const path = { id: expect('an endpoint is added', added, ({ secret }) => secret !== undefined).endpoint.id }
+const changed = await changeWebhookEndpoint({ path, body: { paused: true, events: ['license.revoked'] } })
+expect('it is paused', changed.data, (answer) => 'endpoint' in answer && answer.endpoint.paused)
+const rotated = await approved((headers) => rotateWebhookSecret({ path, headers }))
+expect('it has another secret', rotated, ({ secret }) => secret !== added.secret)
+const read = await getWebhookEndpoint({ path })
+expect('it is read', read.data, ({ endpoint }) => endpoint.description === 'CRM')
+await approved((headers) => deleteWebhookEndpoint({ path, headers }))
+
+const asked = await createWebhookReplay({
+  body: {
+    from: '2020-01-01T00:00:00.000Z',
+    events: ['license.created'],
+    endpoint: first,
+    only: 'all',
+  },
+})
+const replay = { id: expect('a replay starts', asked.data, () => true).replay.id }
+await pauseWebhookReplay({ path: replay })
+await resumeWebhookReplay({ path: replay })
+await cancelWebhookReplay({ path: replay })
+const ended = await getWebhookReplay({ path: replay })
+expect('it is canceled', ended.data, (answer) => answer.replay.status === 'canceled')
+const replays = await listWebhookReplays({ query: { order: 'oldest' } })
+expect('it is listed', replays.data, ({ items }) => items.length === 1)
+
+const delivered = await listDeliveries({
+  query: { endpoint: first, event: 'license.created', status: 'delivered', order: 'oldest' },
+})
+const { id: delivery = '', licenseId } =
+  expect('an event was delivered', delivered.data, ({ items }) => items.length > 0).items[0] ?? {}
+const ofLicense = await listDeliveries({ query: { license: licenseId ?? '' } })
+expect('it is found by its license', ofLicense.data, ({ items }) => items.length > 0)
+const again = await redeliver({ path: { id: delivery } })
+expect('it is delivered again', again.data, () => true)
+await getDelivery({ path: { id: delivery } })
+const events = await listEvents({ query: { limit: 1 } })
+const { cursor } = expect('events are read', events.data, ({ items }) => items.length === 1)
+await listEvents({ query: cursor === null ? {} : { after: cursor } })
