@@ -35,7 +35,11 @@ function checkMinted({ licenses }: Acknowledged, minted: readonly LogLine[]): Vi
       return { what: id, expected: 'in the log, since its mint was acknowledged', found: 'missing' }
     }),
     ...surplus.map((id) => {
-      return { what: String(id), expected: 'one license for each mint', found: 'a license nobody was given' }
+      return {
+        what: String(id),
+        expected: 'one license for each mint',
+        found: 'a license that no answer named',
+      }
     }),
   ]
 }

@@ -19,7 +19,7 @@ const mostAtOnce = 100
 
 const mendable: ReadonlySet<ParkedReason> = new Set(['no_mapping', 'product_not_found', 'key_type_not_found'])
 
-/** Whether a parked sale needs nobody but a member who says what was sold. */
+/** Whether a member who says what was sold can release a parked sale. */
 export const isMendable = ({ parked }: Pick<KnownSale, 'parked'>): boolean =>
   parked !== null && mendable.has(parked.reason)
 

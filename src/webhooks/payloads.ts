@@ -19,7 +19,7 @@ const common = {
   product_id: z.string().meta({ example: 'editor' }),
   key_type_id: z.string().meta({ example: 'pro' }),
   customer_email: z.string().nullable().meta({ example: 'ada@example.com' }),
-  test: z.boolean().meta({ description: 'Whether this is a test license, which nobody paid for' }),
+  test: z.boolean().meta({ description: 'Whether this is a test license, which was not paid for' }),
   sequence: z.int().positive().nullable().meta({
     description:
       '1, 2, 3… within a license, so that an endpoint can detect a gap; null for a replayed event from before the endpoint wanted it',

@@ -2,7 +2,7 @@ import { type CustomerEntry, findCustomer } from '../../../projections/customers
 import { type CustomerCommand, customers } from '../../domain/customers/customer.ts'
 import type { EntitlementOverride } from '../../domain/customers/overrides.ts'
 import { sameJson } from '../../domain/equality.ts'
-import { licenses } from '../../domain/licenses/license.ts'
+import { type LicenseCommand, licenses } from '../../domain/licenses/license.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { Ports } from '../../ports.ts'
 import { requireLicense } from '../licenses/licenses.ts'
@@ -99,12 +99,8 @@ export async function linkLicense(
   origin: Origin,
   reason: string | null = null,
 ): Promise<CustomerEntry> {
-  await requireCustomer(services, tenantId, customerId)
-  const at = momentOf(services)
-  const read = async () => stateOf(await requireLicense(services, tenantId, licenseId))
-  const command = { type: 'LinkCustomer', customerId, reason, at } as const
-  await services.execute(licenses, licenseId, command, causeOf(origin, at), { read })
-  return requireCustomer(services, tenantId, customerId)
+  const command = { type: 'LinkCustomer', customerId, reason, at: momentOf(services) } as const
+  return changeLink(services, tenantId, licenseId, command, origin)
 }
 
 /**
@@ -119,12 +115,23 @@ export async function unlinkLicense(
   licenseId: string,
   origin: Origin,
 ): Promise<CustomerEntry> {
-  await requireCustomer(services, tenantId, customerId)
-  const at = momentOf(services)
+  const command = { type: 'UnlinkCustomer', customerId, at: momentOf(services) } as const
+  return changeLink(services, tenantId, licenseId, command, origin)
+}
+
+type LinkCommand = Extract<LicenseCommand, { type: 'LinkCustomer' | 'UnlinkCustomer' }>
+
+async function changeLink(
+  services: Ports<'db' | 'execute'>,
+  tenantId: string,
+  licenseId: string,
+  command: LinkCommand,
+  origin: Origin,
+): Promise<CustomerEntry> {
+  await requireCustomer(services, tenantId, command.customerId)
   const read = async () => stateOf(await requireLicense(services, tenantId, licenseId))
-  const command = { type: 'UnlinkCustomer', customerId, at } as const
-  await services.execute(licenses, licenseId, command, causeOf(origin, at), { read })
-  return requireCustomer(services, tenantId, customerId)
+  await services.execute(licenses, licenseId, command, causeOf(origin, command.at), { read })
+  return requireCustomer(services, tenantId, command.customerId)
 }
 
 /** @throws Refusal `customer_not_found`, also for a customer of another tenant */

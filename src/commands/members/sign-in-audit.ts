@@ -7,7 +7,7 @@ import { noStream } from '../../ledger/load.ts'
 import type { Ports } from '../../ports.ts'
 import { causeOf, momentOf } from '../origin.ts'
 
-/** How and from which network address a member signed in, or somebody failed to. */
+/** How and from which network address a sign-in was tried. */
 type Attempt = { method: SignInMethod; address: string }
 
 type SignInPorts = Ports<'execute' | 'newId' | 'now' | 'subjects'>
@@ -17,7 +17,7 @@ const togetherMs = 10 * 60_000
 
 /**
  * Records a sign-in in the audit log before the session begins. The address is sealed under the key of the person.
- * @throws LedgerUnavailable when the append fails; nobody is signed in then
+ * @throws LedgerUnavailable when the append fails; the member is not signed in then
  */
 export async function recordSignIn(
   services: SignInPorts,

@@ -9,7 +9,7 @@ export type FilledForm = {
   problems: Readonly<Record<string, string>>
 }
 
-/** A form that nobody has filled in yet, with its first values. */
+/** An empty form, with its first values. */
 export const newForm = (values: Readonly<Record<string, string | readonly string[]>> = {}): FilledForm => ({
   typed: Object.fromEntries(Object.entries(values).map(([name, value]) => [name, [value].flat()])),
   problems: {},

@@ -10,6 +10,9 @@ import { day } from '../new-license/form.ts'
 import { asked, type LicenseChange, licenseChange, withReason } from './change.ts'
 import { editChange } from './edit.ts'
 
+/** A form with nothing but the reason. */
+const reasonOnly = { schema: withReason({}), values: () => ({}), fields: () => null }
+
 const suspend = licenseChange({
   name: 'suspend',
   label: 'Suspend',
@@ -18,9 +21,7 @@ const suspend = licenseChange({
   lead: () =>
     'The license is not valid until it is resumed. Its devices keep their seats, and its expiry does not wait.',
   fits: ({ revokedAt, suspendedAt }) => revokedAt === null && suspendedAt === null,
-  schema: withReason({}),
-  values: () => ({}),
-  fields: () => null,
+  ...reasonOnly,
   async run(services, about, typed, origin) {
     await suspendLicense(services, asked(about, typed), origin)
     return undefined
@@ -37,9 +38,7 @@ const resume = licenseChange({
       ? 'The license is valid again at once.'
       : html`The license is valid again until ${moment(expiresAt)}. Resuming does not move this end.`,
   fits: ({ revokedAt, suspendedAt }) => revokedAt === null && suspendedAt !== null,
-  schema: withReason({}),
-  values: () => ({}),
-  fields: () => null,
+  ...reasonOnly,
   async run(services, about, typed, origin) {
     await resumeLicense(services, asked(about, typed), origin)
     return undefined

@@ -12,12 +12,15 @@ export type ProductRequest = FastifyRequest<{ Params: { id: string } }>
 export type KeyTypeRequest = FastifyRequest<{ Params: { id: string; keyType: string } }>
 
 /** The product that a page is about. @throws Problem 404, also for a malformed id and another tenant's product */
-export async function productOf(
+export const productOf = (services: Ports<'findProduct'>, request: ProductRequest): Promise<PresentProduct> =>
+  findOwn(services, principalOf(request).tenantId, request.params.id)
+
+async function findOwn(
   services: Ports<'findProduct'>,
-  request: ProductRequest,
+  tenantId: string,
+  id: string,
 ): Promise<PresentProduct> {
-  const { tenantId } = principalOf(request)
-  const productId = Slug.safeParse(request.params.id).data
+  const productId = Slug.safeParse(id).data
   const product = productId && (await services.findProduct(tenantId, productId))
   if (!product) throw notFound('product')
   return product
@@ -28,7 +31,7 @@ export async function keyTypeOfPage(
   services: Ports<'findProduct'>,
   request: KeyTypeRequest,
 ): Promise<{ product: PresentProduct; keyType: KeyType }> {
-  const product = await productOf(services, request as unknown as ProductRequest)
+  const product = await findOwn(services, principalOf(request).tenantId, request.params.id)
   const keyType = findKeyType(product, request.params.keyType)
   if (!keyType) throw notFound('key type')
   return { product, keyType }

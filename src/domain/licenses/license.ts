@@ -185,7 +185,7 @@ export function decideLicense(license: License, command: LicenseCommand): Licens
   }
 }
 
-/** @throws Refusal `license_without_address` when the key is to be sent and nobody's address is known */
+/** @throws Refusal `license_without_address` when the key is to be sent and the license has no address */
 function keyMail(
   { holder, keyHash, at }: Pick<LicenseTerms, 'holder' | 'keyHash' | 'at'>,
   { sendKey = false }: { sendKey?: boolean },

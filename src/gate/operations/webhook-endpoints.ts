@@ -114,16 +114,22 @@ export const changeWebhookEndpoint = gatedOperation({
     changeEndpoint(services, tenantId, endpointId, body, id, origin),
 })
 
+/** The input of an operation that takes nothing but the endpoint's id, and its check. */
+const ofEndpoint = {
+  input: z.object({ params }),
+  async check(services: Ports<'db'>, tenantId: string, { params: { id } }: EndpointInput): Promise<void> {
+    await requireEndpoint(services, tenantId, id)
+  },
+}
+type EndpointInput = { params: z.infer<typeof params> }
+
 export const rotateWebhookSecret = gatedOperation({
   name: 'webhook-endpoint.rotate-secret',
   title: "Rotate a webhook endpoint's secret",
   method: 'POST',
   path: '/v1/webhook-endpoints/{id}/rotate-secret',
   scope: 'integrations:write',
-  input: z.object({ params }),
-  async check(services, tenantId, { params: { id } }) {
-    await requireEndpoint(services, tenantId, id)
-  },
+  ...ofEndpoint,
   async describe(services, tenantId, { params: { id } }) {
     const { endpoint } = await requireEndpoint(services, tenantId, id)
     return {
@@ -144,10 +150,7 @@ export const deleteWebhookEndpoint = gatedOperation({
   method: 'DELETE',
   path: '/v1/webhook-endpoints/{id}',
   scope: 'integrations:write',
-  input: z.object({ params }),
-  async check(services, tenantId, { params: { id } }) {
-    await requireEndpoint(services, tenantId, id)
-  },
+  ...ofEndpoint,
   async describe(services, tenantId, { params: { id } }) {
     const { endpoint } = await requireEndpoint(services, tenantId, id)
     return {
