@@ -69,6 +69,45 @@ export async function findLicensesOfPerson(
   return rows.map(withoutSeats)
 }
 
+/** Finds licenses that were issued to one of these people, newest first. */
+export async function findLicensesOfPeople(
+  db: Pool,
+  tenantId: string,
+  subjectIds: readonly string[],
+  most: number,
+): Promise<IssuedLicense[]> {
+  const { rows } = await db.query<LicenseRow>({
+    name: 'search-people',
+    text: `select l.* from unnest($2::text[]) as s (subject_id), lateral (
+             select * from licenses where tenant_id = $1 and subject_id = s.subject_id
+             order by created_at desc, license_id desc limit $3
+           ) l
+           order by l.created_at desc, l.license_id desc limit $3`,
+    values: [tenantId, subjectIds, most],
+  })
+  return rows.map(withoutSeats)
+}
+
+/** Finds licenses that are linked to one of these customers, newest first. */
+export async function findLicensesOfCustomers(
+  db: Pool,
+  tenantId: string,
+  customerIds: readonly string[],
+  most: number,
+): Promise<IssuedLicense[]> {
+  const { rows } = await db.query<LicenseRow>({
+    name: 'search-customers',
+    text: `select l.* from unnest($2::text[]) as c (customer_id), lateral (
+             select * from licenses where customer_id = c.customer_id
+             order by created_at desc, license_id desc limit $3
+           ) l
+           where l.tenant_id = $1
+           order by l.created_at desc, l.license_id desc limit $3`,
+    values: [tenantId, customerIds, most],
+  })
+  return rows.map(withoutSeats)
+}
+
 /** Finds licenses that a request has changed, newest first. */
 export async function findLicensesOfRequest(
   db: Pool,

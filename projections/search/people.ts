@@ -45,3 +45,39 @@ export async function findCustomersOfPerson(
   })
   return rows.map(({ state }) => state)
 }
+
+/** Finds the customers who are one of these people, newest first. */
+export async function findCustomersOfPeople(
+  db: Pool,
+  tenantId: string,
+  subjectIds: readonly string[],
+  most: number,
+): Promise<PresentCustomer[]> {
+  const { rows } = await db.query<{ state: PresentCustomer }>({
+    name: 'search-customers-of-people',
+    text: `select c.state from unnest($2::text[]) as s (subject_id), lateral (
+             select * from customers where tenant_id = $1 and subject_id = s.subject_id limit $3
+           ) c
+           order by c.created_at desc, c.customer_id desc limit $3`,
+    values: [tenantId, subjectIds, most],
+  })
+  return rows.map(({ state }) => state)
+}
+
+/** Finds the sales to these people, newest first. */
+export async function findSalesOfPeople(
+  db: Pool,
+  tenantId: string,
+  subjectIds: readonly string[],
+  most: number,
+): Promise<KnownSale[]> {
+  const { rows } = await db.query<{ state: KnownSale }>({
+    name: 'search-sales-of-people',
+    text: `select o.state from unnest($2::text[]) as s (subject_id), lateral (
+             select * from sales where tenant_id = $1 and subject_id = s.subject_id limit $3
+           ) o
+           order by o.received_at desc, o.id desc limit $3`,
+    values: [tenantId, subjectIds, most],
+  })
+  return rows.map(({ state }) => state)
+}

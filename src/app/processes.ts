@@ -6,6 +6,7 @@ import { confirmationProcesses } from '../processes/confirmations.ts'
 import { destroySpentKeys, destroySpentMailedKeys, scheduleDeliveries } from '../processes/deliveries.ts'
 import { resumeErasures } from '../processes/erasures.ts'
 import { recordExpiries } from '../processes/expiries.ts'
+import { indexPeople } from '../processes/people-index.ts'
 import { runProcesses } from '../processes/process.ts'
 import type { Trouble } from '../processes/process-manager.ts'
 import { runReplays } from '../processes/replays.ts'
@@ -47,6 +48,7 @@ export function startProcesses(
     recordExpiries(services, { onTrouble: onTrouble('license.expiry_not_recorded', 'license') }),
     resumeSales(services, { onTrouble: onTrouble('sale.not_advanced', 'sale') }),
     resumeErasures(services, { onTrouble: onTrouble('erasure.not_finished', 'subject') }),
+    indexPeople(services),
     ...confirmationProcesses(services, {
       onTrouble: onTrouble('confirmation.not_executed', 'confirmation'),
     }),

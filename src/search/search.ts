@@ -19,8 +19,16 @@ import { isStorable } from '../domain/values.ts'
 import type { Ports } from '../ports.ts'
 import type { RuntimeStatus } from '../verdicts/answer.ts'
 import { statusOfKey } from '../verdicts/of-key.ts'
+import { type FoundPeople, findByPersonPart, type PersonMatch } from './people.ts'
 
-type LicenseMatch = 'key' | 'former key' | 'key ending' | 'license id' | 'e-mail' | 'sale id' | 'request id'
+type LicenseMatch =
+  | PersonMatch
+  | 'key'
+  | 'former key'
+  | 'key ending'
+  | 'license id'
+  | 'sale id'
+  | 'request id'
 
 /** The results of a search, at most {@link mostFound} of each kind, with the matched field. */
 export type Found = {
@@ -32,8 +40,8 @@ export type Found = {
     keyStatus?: RuntimeStatus | undefined
   }[]
   devices: (FoundDevice & { by: 'device id' | 'device name' })[]
-  sales: { sale: KnownSale; by: 'sale id' | 'e-mail' }[]
-  customers: { customer: PresentCustomer; by: 'customer id' | 'e-mail' }[]
+  sales: { sale: KnownSale; by: PersonMatch | 'sale id' }[]
+  customers: { customer: PresentCustomer; by: PersonMatch | 'customer id' }[]
   /** There are more results of some kind than are shown. */
   more: boolean
 }
@@ -49,7 +57,8 @@ const nothing: Found = { licenses: [], devices: [], sales: [], customers: [], mo
 
 /**
  * Searches for what a caller may name on the phone: a license key or its end, an id of keyledger's, an email
- * address, a provider's id of a sale, a device's id or the beginning of its name. Text that may be a key is
+ * address, a part of an address or a name, a provider's id of a sale, a device's id or the beginning of its name. Text
+ * that may be a key is
  * hashed first, and searched in other ways only if no license has it. Text in the form of keyledger's own
  * keys is never searched in clear.
  */
@@ -76,7 +85,33 @@ export async function search(services: Stores, tenantId: string, asked: string):
     return { ...nothing, licenses: await Promise.all(licenses) }
   }
   if (isOwnKey(text)) return nothing
-  return text.includes('@') ? findByEmail(services, tenantId, text) : findByName(services, tenantId, text)
+  const [named, people] = await Promise.all([
+    text.includes('@') ? findByEmail(services, tenantId, text) : findByName(services, tenantId, text),
+    findByPersonPart(services, tenantId, text),
+  ])
+  return withPeople(named, people)
+}
+
+/** Adds what belongs to the people whose address or name contains the text, after what is exactly that. */
+function withPeople(named: Found, people: FoundPeople): Found {
+  const all = {
+    licenses: once([...named.licenses, ...people.licenses], ({ license }) => license.licenseId),
+    sales: once([...named.sales, ...people.sales], ({ sale }) => sale.id),
+    customers: once([...named.customers, ...people.customers], ({ customer }) => customer.customerId),
+  }
+  return {
+    licenses: shown(all.licenses),
+    sales: shown(all.sales),
+    customers: shown(all.customers),
+    devices: named.devices,
+    more: named.more || people.more || Object.values(all).some(isMore),
+  }
+}
+
+/** The first of those with the same id. */
+function once<T>(all: readonly T[], idOf: (one: T) => string): T[] {
+  const seen = new Set<string>()
+  return all.filter((one) => !seen.has(idOf(one)) && seen.add(idOf(one)))
 }
 
 async function findByEmail({ db, subjects }: Stores, tenantId: string, email: string): Promise<Found> {

@@ -3,6 +3,8 @@ import { createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:cry
 export type MasterKey = {
   wrapping: KeyObject
   indexing: KeyObject
+  /** For the trigrams by which people are searched. */
+  searching: KeyObject
   cursors: KeyObject
   cookies: KeyObject
   /** For ids derived from an existing name, such as an imported license key. */
@@ -30,6 +32,7 @@ export function parseMasterKey(text: string): MasterKey {
   return {
     wrapping: derive('wrapping'),
     indexing: derive('indexing'),
+    searching: derive('searching'),
     cursors: derive('cursors'),
     cookies: derive('cookies'),
     derivedIds: derive('derived ids'),

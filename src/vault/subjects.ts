@@ -1,9 +1,10 @@
 import { createHmac, hash, type KeyObject, randomBytes } from 'node:crypto'
-import { domainToUnicode } from 'node:url'
 import type { Pool } from 'pg'
 import { asciiEmail } from '../domain/values.ts'
 import type { MasterKey } from './master-key.ts'
+import { createPeopleIndex, mostOfPerson, type PeopleIndex } from './people-index.ts'
 import { open, seal } from './seal.ts'
+import { spellingsOf } from './spellings.ts'
 import { newWrappedKey, unwrapKey } from './wrapped-key.ts'
 
 type Field = 'email' | 'name' | 'address'
@@ -21,13 +22,15 @@ export type Subjects = {
   findSubject(tenantId: string, email: string): Promise<string | undefined>
   /** Seals a person's data under their key, which is created for a new person. */
   sealPerson(tenantId: string, email: string, name: string | null): Promise<SealedPerson & { email: string }>
+  /** Finds people by a part of what was sealed of them, and adds those who are not in the index yet. */
+  index: PeopleIndex
   /** Decrypts people's data, in the order given; nulls for a person who was erased. */
   openPeople(tenantId: string, people: readonly (SealedPerson | null)[]): Promise<Person[]>
   /** Seals the network address of a person; null for a person who was erased. */
   sealAddress(tenantId: string, subjectId: string, address: string): Promise<string | null>
   /** Decrypts network addresses, in the order given; null for an absent one and for a person who was erased. */
   openAddresses(tenantId: string, sealed: readonly SealedAddress[]): Promise<(string | null)[]>
-  /** Destroys a person's key, and with it the index from their email address to their data. */
+  /** Destroys a person's key, and with it everything by which they are found. */
   destroy(tenantId: string, subjectId: string): Promise<void>
 }
 
@@ -37,51 +40,54 @@ export const unknownPerson: Person = { email: null, name: null }
 export function createSubjects(db: Pool, master: MasterKey): Subjects {
   type Subject = { subjectId: string; key: KeyObject }
 
-  async function subjectFor(tenantId: string, email: string): Promise<Subject> {
+  const index = createPeopleIndex(db, master)
+
+  async function subjectFor(tenantId: string, email: string, name: string | null): Promise<Subject> {
     const fresh = `sub_${randomBytes(16).toString('hex')}`
     const { wrapped } = newWrappedKey(master.wrapping, [tenantId, fresh])
     const { rows } = await db.query<{ subject_id: string; wrapped: Buffer }>({
       name: 'vault-subject-key',
       text: `with found as materialized (
-               select subject_id, wrapped from vault.subject_keys
+               select subject_id, wrapped, trigrams from vault.subject_keys
                where tenant_id = $1 and email_index = any($3::text[])
                order by array_position($3::text[], email_index) limit 1
              ),
              made as (
-               insert into vault.subject_keys (tenant_id, subject_id, email_index, wrapped)
-               select $1, $2, ($3::text[])[1], $4 where not exists (select from found)
+               insert into vault.subject_keys (tenant_id, subject_id, email_index, wrapped, trigrams, fully_indexed)
+               select $1, $2, ($3::text[])[1], $4, $5, true where not exists (select from found)
                on conflict do nothing returning subject_id, wrapped
+             ),
+             named as (
+               update vault.subject_keys k set trigrams = array(select unnest(k.trigrams) union select unnest($5::int[]))
+               from found f
+               where k.tenant_id = $1 and k.subject_id = f.subject_id and not f.trigrams @> $5::int[]
+                 and cardinality(k.trigrams) < ${mostOfPerson}
              )
              select subject_id, wrapped from found
              union all
              select subject_id, wrapped from made`,
-      values: [tenantId, fresh, emailIndexesOf(master, tenantId, email), wrapped],
+      values: [
+        tenantId,
+        fresh,
+        emailIndexesOf(master, tenantId, email),
+        wrapped,
+        index.trigramsOf(tenantId, { email, name }),
+      ],
     })
     const [row] = rows
     // Another process made the key after this statement began; the next statement sees it.
-    if (!row) return subjectFor(tenantId, email)
+    if (!row) return subjectFor(tenantId, email, name)
     return {
       subjectId: row.subject_id,
       key: unwrapKey(master.wrapping, [tenantId, row.subject_id], row.wrapped),
     }
   }
 
-  async function keysOf(tenantId: string, subjectIds: readonly string[]): Promise<Map<string, KeyObject>> {
-    if (subjectIds.length === 0) return new Map()
-    const { rows } = await db.query<{ subject_id: string; wrapped: Buffer }>({
-      name: 'vault-subject-keys',
-      text: 'select subject_id, wrapped from vault.subject_keys where tenant_id = $1 and subject_id = any($2)',
-      values: [tenantId, subjectIds],
-    })
-    return new Map(
-      rows.map((row) => [
-        row.subject_id,
-        unwrapKey(master.wrapping, [tenantId, row.subject_id], row.wrapped),
-      ]),
-    )
-  }
+  const keysOf = (tenantId: string, subjectIds: readonly string[]) =>
+    readKeys(db, master, tenantId, subjectIds)
 
   return {
+    index,
     async findSubject(tenantId, email) {
       const { rows } = await db.query<{ subject_id: string }>({
         name: 'vault-find-subject',
@@ -92,7 +98,7 @@ export function createSubjects(db: Pool, master: MasterKey): Subjects {
       return rows[0]?.subject_id
     },
     async sealPerson(tenantId, email, name) {
-      const { subjectId, key } = await subjectFor(tenantId, email)
+      const { subjectId, key } = await subjectFor(tenantId, email, name)
       const sealed = (field: Field, text: string) => sealedText(key, [tenantId, subjectId, field], text)
       return {
         subjectId,
@@ -130,6 +136,24 @@ export function createSubjects(db: Pool, master: MasterKey): Subjects {
   }
 }
 
+/** The keys of people by their ids, without those of erased people. */
+async function readKeys(
+  db: Pool,
+  master: MasterKey,
+  tenantId: string,
+  subjectIds: readonly string[],
+): Promise<Map<string, KeyObject>> {
+  if (subjectIds.length === 0) return new Map()
+  const { rows } = await db.query<{ subject_id: string; wrapped: Buffer }>({
+    name: 'vault-subject-keys',
+    text: 'select subject_id, wrapped from vault.subject_keys where tenant_id = $1 and subject_id = any($2)',
+    values: [tenantId, subjectIds],
+  })
+  return new Map(
+    rows.map((row) => [row.subject_id, unwrapKey(master.wrapping, [tenantId, row.subject_id], row.wrapped)]),
+  )
+}
+
 /** The index values that find a person; new entries are stored under the first. */
 const emailIndexesOf = (master: MasterKey, tenantId: string, email: string): string[] =>
   spellingsOf(email).map((spelling) => emailIndexOf(master, tenantId, spelling))
@@ -138,18 +162,6 @@ const emailIndexesOf = (master: MasterKey, tenantId: string, email: string): str
 function emailIndexOf(master: MasterKey, tenantId: string, spelling: string): string {
   const digest = createHmac('sha256', master.indexing).update(JSON.stringify([tenantId, spelling]))
   return `sub_${digest.digest('hex').slice(0, 32)}`
-}
-
-/**
- * The spellings under which a person may be stored: with the ASCII form of the domain, and with the Unicode
- * form that older versions used. Nearly all domains have only one form.
- */
-function spellingsOf(email: string): string[] {
-  const written = (asciiEmail(email) ?? email).toLowerCase()
-  const domain = written.slice(written.lastIndexOf('@') + 1)
-  const unicode = domainToUnicode(domain)
-  if (unicode === domain || unicode === '') return [written]
-  return [...new Set([written, email.toLowerCase(), `${written.slice(0, -domain.length)}${unicode}`])]
 }
 
 /** @param place the tenant, the person and the field, which the text is bound to */

@@ -237,6 +237,9 @@ test('a backup of an earlier version is migrated', async () => {
   const earlier = knownMigrations().indexOf('0020_ignored_tests')
   // That version did not count trials by day.
   await ledger.db.query('delete from usage.trial_days')
+  // Nor did it search people by parts.
+  await ledger.db.query('delete from vault.subject_keys')
+  const laterColumns = ['trigrams', 'fully_indexed']
   const name = join(directory, 'earlier')
   await makeBackup(name)
   const backup = await checkBackup(name, undefined, () => undefined)
@@ -254,7 +257,9 @@ test('a backup of an earlier version is migrated', async () => {
     expect(tables).toStrictEqual([])
   }
   // The tables and migrations as that version wrote them.
-  const known = backup.manifest.tables.filter(({ name }) => !later.includes(name))
+  const known = backup.manifest.tables
+    .filter(({ name }) => !later.includes(name))
+    .map((table) => ({ ...table, columns: table.columns.filter((name) => !laterColumns.includes(name)) }))
   const manifest = {
     ...backup.manifest,
     tables: known,

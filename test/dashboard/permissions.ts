@@ -66,6 +66,7 @@ export const needed: Record<string, Permission | 'member'> = {
   'POST /dashboard/confirm': 'member',
   'POST /dashboard/confirm/challenge': 'member',
   'POST /dashboard/confirm/passkey': 'member',
+  'GET /dashboard/customers/find': 'member',
   'POST /dashboard/customers/find': 'member',
   'POST /dashboard/licenses/find': 'member',
   'POST /dashboard/device': 'member',

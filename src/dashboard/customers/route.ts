@@ -1,13 +1,17 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { listCustomers } from '../../../projections/customers/queries.ts'
+import { type CustomerEntry, findCustomer, listCustomers } from '../../../projections/customers/queries.ts'
 import { findLicense } from '../../../projections/licenses/queries.ts'
 import { listSales } from '../../../projections/sales/queries.ts'
 import { may } from '../../domain/members/roles.ts'
+import type { Ports } from '../../ports.ts'
 import { readBuyers } from '../../sales/buyers.ts'
-import { unknownPerson } from '../../vault/subjects.ts'
+import { findByPersonPart } from '../../search/people.ts'
+import { type Person, unknownPerson } from '../../vault/subjects.ts'
+import { formOf } from '../frame/forms.ts'
 import { queryOf } from '../frame/lists.ts'
-import { PersonId, pathOfPerson } from '../frame/person-filter.ts'
+import { pageRoute } from '../frame/page-route.ts'
+import { PersonId } from '../frame/person-filter.ts'
 import { shownLicenses } from '../licenses/route.ts'
 import type { PageContext } from '../page-context.ts'
 import { auditedPage, principalOf } from '../session/principal.ts'
@@ -24,6 +28,9 @@ const mostOfCustomer = 100
 const mostSales = 20
 
 const Status = z.enum(['present', 'erased'])
+
+/** Longer than any email address. */
+const PersonForm = z.object({ text: z.string().max(400) })
 
 /** The people to whom licenses are linked, and the forms that create and change them. */
 export function customerPages(app: FastifyInstance, context: PageContext): void {
@@ -45,11 +52,7 @@ function listPage(app: FastifyInstance, { services, cursors, show }: PageContext
     const keyset = { after: cursors.read(boundTo, cursor), limit: pageSize }
     const filter = { subjectId, erased: status && status === 'erased' }
     const { items, next } = await listCustomers(services.db, tenantId, filter, keyset)
-    const people = await services.subjects.openPeople(
-      tenantId,
-      items.map(({ customer }) => customer),
-    )
-    const customers = items.map((entry, index) => ({ ...entry, person: people[index] ?? unknownPerson }))
+    const customers = await withPeople(services, tenantId, items)
     return show(reply, {
       title: 'Customers',
       nav: 'customers',
@@ -58,6 +61,7 @@ function listPage(app: FastifyInstance, { services, cursors, show }: PageContext
           customers,
           mayChange: may(role, 'change_licenses'),
           filter: { status, person: subjectId },
+          searched: undefined,
           cursor,
           next: cursors.write(boundTo, next),
         }),
@@ -65,10 +69,56 @@ function listPage(app: FastifyInstance, { services, cursors, show }: PageContext
   })
 }
 
-function personForm(app: FastifyInstance, { services }: PageContext): void {
-  app.post('/customers/find', auditedPage('customers'), async (request, reply) =>
-    reply.redirect(await pathOfPerson(services, request, '/dashboard/customers'), 303),
+/**
+ * Browsers and proxies store URLs, so a URL contains a person's id and never a part of their name or email address. One
+ * person gets such a URL; several are listed in the response.
+ */
+function personForm(app: FastifyInstance, { services, show }: PageContext): void {
+  app.get('/customers/find', pageRoute({ page: 'member' }), async (_request, reply) =>
+    reply.redirect('/dashboard/customers', 303),
   )
+  app.post('/customers/find', auditedPage('customers'), async (request, reply) => {
+    const { tenantId, role } = principalOf(request)
+    const text = formOf(PersonForm, request).text.trim()
+    if (text === '') return reply.redirect('/dashboard/customers', 303)
+    const found = await findByPersonPart(services, tenantId, text)
+    const subjectIds = new Set(found.customers.map(({ customer }) => customer.subjectId))
+    const [person] = subjectIds
+    if (person !== undefined && subjectIds.size === 1 && !found.more)
+      return reply.redirect(`/dashboard/customers?${new URLSearchParams({ person })}`, 303)
+    const shown = found.customers.slice(0, pageSize).map(({ customer }) => customer.customerId)
+    const entries = await Promise.all(shown.map((id) => findCustomer(services.db, tenantId, id)))
+    const customers = await withPeople(
+      services,
+      tenantId,
+      entries.filter((entry) => entry !== undefined),
+    )
+    return show(reply, {
+      title: 'Customers',
+      nav: 'customers',
+      content: (view) =>
+        customersView(view, {
+          customers,
+          mayChange: may(role, 'change_licenses'),
+          filter: { status: undefined, person: undefined },
+          searched: { text, more: found.more || found.customers.length > pageSize },
+          cursor: undefined,
+          next: null,
+        }),
+    })
+  })
+}
+
+async function withPeople(
+  { subjects }: Ports<'subjects'>,
+  tenantId: string,
+  entries: readonly CustomerEntry[],
+): Promise<(CustomerEntry & { person: Person })[]> {
+  const people = await subjects.openPeople(
+    tenantId,
+    entries.map(({ customer }) => customer),
+  )
+  return entries.map((entry, index) => ({ ...entry, person: people[index] ?? unknownPerson }))
 }
 
 function onePage(app: FastifyInstance, { services, show }: PageContext): void {

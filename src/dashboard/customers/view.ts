@@ -9,20 +9,24 @@ import {
   choicesOf,
   empty,
   facts,
+  field,
   filters,
   heading,
   pager,
   section,
   select,
   table,
+  tokenField,
 } from '../frame/parts.ts'
-import { chosenPerson, personForm } from '../frame/person-filter.ts'
+import { chosenPerson } from '../frame/person-filter.ts'
 import { licenseTable, type ShownLicense } from '../licenses/view.ts'
 import { type SaleRow, salesTable } from '../sales/view.ts'
 
 type Customers = {
   customers: readonly (CustomerEntry & { person: Person })[]
   filter: { status: 'present' | 'erased' | undefined; person: string | undefined }
+  /** The text that the form was sent with, and whether not all are shown; undefined for the list. */
+  searched: { text: string; more: boolean } | undefined
   cursor: string | undefined
   next: string | null
   mayChange: boolean
@@ -32,7 +36,8 @@ const newCustomer = html`<a class="button" href="/dashboard/new-customer">New cu
 
 const path = '/dashboard/customers'
 
-export function customersView(view: View, { customers, filter, cursor, next, mayChange }: Customers): Html {
+export function customersView(view: View, page: Customers): Html {
+  const { customers, filter, searched, cursor, next, mayChange } = page
   const rows = customers.map(({ customer, licenseIds, person }): Content[] => [
     html`<span
       ><a href=${`/dashboard/customers/${customer.customerId}`}>${person.email ?? customer.customerId}</a
@@ -44,16 +49,23 @@ export function customersView(view: View, { customers, filter, cursor, next, may
   const isFiltered = filter.status !== undefined || filter.person !== undefined
   return html`<div>
     ${heading('Customers', 'The people and companies that licenses are linked to.', mayChange && newCustomer)}
-    ${personForm(view, path)}
+    <form class="filters" method="post" action=${`${path}/find`}>
+      ${tokenField(view.token)}
+      ${field({ name: 'text', label: 'Name or email', maxlength: 400, required: false, value: searched?.text })}
+      <button class="second">Find</button>
+    </form>
     ${filters(path, 'customers', [
       chosenPerson(filter.person),
       select('status', 'Status', choicesOf('Any status', namedStatuses, filter.status)),
     ])}
     <div id="customers">
+      ${searched && html`<p class="lead">${searched.more && customers.length > 0 && 'Not all may be shown. Type more of the name or the email address. '}<a href=${path}>Show all customers</a></p>`}
       ${filter.person !== undefined && html`<p class="lead">Showing one person. <a href=${path}>Show all customers</a></p>`}
       ${
         customers.length === 0
-          ? noCustomers(isFiltered, mayChange)
+          ? searched
+            ? nobodyFound(searched.more)
+            : noCustomers(isFiltered, mayChange)
           : html`<div class="sheeted">
               ${table({
                 caption: 'Customers',
@@ -76,9 +88,14 @@ const namedStatuses = [
   ['erased', 'erased'],
 ] as const
 
+const nobodyFound = (isTooMany: boolean): Html =>
+  isTooMany
+    ? empty('Too many people match', 'Type more of the name or the email address.')
+    : empty('No customer found', 'Type at least three characters of the name or the email address.')
+
 const noCustomers = (isFiltered: boolean, mayChange: boolean): Html =>
   isFiltered
-    ? empty('No customers match these filters', 'Enter the complete email address.')
+    ? empty('No customers match these filters', 'Choose another status, or show all customers.')
     : empty(
         'No customers yet',
         'Create one to see all licenses of a person or a company together.',

@@ -20,7 +20,7 @@ export const findBox = (token: string): Html => html`<form
     maxlength="500"
     autocomplete="off"
     spellcheck=${false}
-    placeholder="Find: key, email, order, device…"
+    placeholder="Find: key, name, email, order, device…"
     aria-keyshortcuts="/"
     title="Press / to search"
   />

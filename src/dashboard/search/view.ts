@@ -30,20 +30,22 @@ export function foundView(view: View, page: FoundPage): Html {
   return html`<div>
     ${heading(
       'Search',
-      'By license key or its ending, email address, sale ID, device ID or name, request ID, license ID or customer ID. Your input is not stored.',
+      'By license key or its ending, any part of a name or an email address, sale ID, device ID or name, request ID, license ID or customer ID. Your input is not stored.',
     )}
     <div role="status">
       ${
         nothing &&
         html`<div class="part">
           ${empty(
-            wasEmpty ? 'No search term' : 'No results',
-            'Enter the complete text. A key must be entered as it was issued. A device is found by its ID or the start of its name.',
+            wasEmpty ? 'No search term' : more ? 'Too many people match' : 'No results',
+            more
+              ? 'Type more of the name or the email address.'
+              : 'A key must be entered as it was issued. Of a name or an email address type at least three characters. A device is found by its ID or the start of its name.',
           )}
         </div>`
       }
       ${unknown.length > 0 && refusedKey(view, unknown)}
-      ${more && html`<p class="lead">Not all results are shown. Narrow your search.</p>`}
+      ${more && !nothing && html`<p class="lead">Not all results may be shown. Type more to narrow your search.</p>`}
     </div>
     ${licenses.map(formerKey)}
     ${licenses.length > 0 && section('Licenses', licensesFound(page))}

@@ -14,8 +14,9 @@ const searchIn = z
   .strictObject({
     text: text(500).meta({
       description:
-        'A license key or the end of one, a whole email address, a provider’s order number or id of a sale, the id ' +
-        'of a device or the beginning of its name, or an id of a license, a customer or a request',
+        'A license key or the end of one, three or more characters of an email address or a name, a provider’s order ' +
+        'number or id of a sale, the id of a device or the beginning of its name, or an id of a license, a customer ' +
+        'or a request',
     }),
   })
   .meta({ example: { text: 'ada@example.com' } })
@@ -26,6 +27,7 @@ const matchedBy = [
   'key_ending',
   'license_id',
   'email',
+  'name',
   'sale_id',
   'request_id',
   'device_id',
@@ -51,9 +53,11 @@ const matchOut = z
 type Match = z.infer<typeof matchOut>
 
 const foundOut = pageOf(z.object({ license: licenseOut, matched: z.array(matchOut) })).extend({
-  more: z
-    .boolean()
-    .meta({ description: `More match than the first ${mostFound} of each kind, which are shown` }),
+  more: z.boolean().meta({
+    description:
+      `More may match than the first ${mostFound} of each kind, which are shown. So it is too when too many people ` +
+      'match for any to be shown',
+  }),
 })
 
 const nameOf: Record<string, Match['by']> = {
@@ -61,6 +65,7 @@ const nameOf: Record<string, Match['by']> = {
   'key ending': 'key_ending',
   'license id': 'license_id',
   'e-mail': 'email',
+  name: 'name',
   'sale id': 'sale_id',
   'request id': 'request_id',
   'device id': 'device_id',
@@ -83,7 +88,8 @@ export function licenseSearchRoute(
         tags: ['Licenses'],
         summary: 'Find licenses by anything that a customer names, a license key included',
         description:
-          'Each license comes with what matched. Personal data is sealed, so an email address has to be complete.',
+          'Each license comes with what matched. Case and accents of names and addresses do not matter. When `more` is ' +
+          'true, a longer text finds less.',
         body: searchIn,
         response: { 200: answer('The licenses, in one page', foundOut), ...errors(400, 403) },
       },

@@ -1,0 +1,87 @@
+import type { PresentCustomer } from '../../projections/customers/queries.ts'
+import { findLicensesOfCustomers, findLicensesOfPeople } from '../../projections/search/licenses.ts'
+import { findCustomersOfPeople, findSalesOfPeople } from '../../projections/search/people.ts'
+import type { IssuedLicense } from '../domain/licenses/license.ts'
+import type { KnownSale } from '../domain/sales/sale.ts'
+import type { Ports } from '../ports.ts'
+import { containsPart, normalized } from '../vault/people-parts.ts'
+import type { Person } from '../vault/subjects.ts'
+
+/** What contains the text: the address, or only the name. */
+export type PersonMatch = 'e-mail' | 'name'
+
+/** What belongs to people whose address or name contains a text. */
+export type FoundPeople = {
+  licenses: { license: IssuedLicense; by: PersonMatch }[]
+  sales: { sale: KnownSale; by: PersonMatch }[]
+  customers: { customer: PresentCustomer; by: PersonMatch }[]
+  /** There may be more than is found here. */
+  more: boolean
+}
+
+/** Rows of each kind that are decrypted for one search. */
+const mostOpened = 500
+
+/**
+ * Finds the licenses, sales and customers of people by three or more characters of their address or name, newest first.
+ * The index of the vault names candidates; each row is decrypted, and kept if it contains the text.
+ */
+export async function findByPersonPart(
+  { db, subjects }: Ports<'db' | 'subjects'>,
+  tenantId: string,
+  text: string,
+): Promise<FoundPeople> {
+  const part = normalized(text)
+  const [{ subjectIds: like, tooMany }, exact] = await Promise.all([
+    subjects.index.candidates(tenantId, part),
+    text.includes('@') ? subjects.findSubject(tenantId, text.trim()) : undefined,
+  ])
+  const subjectIds = [...new Set([...(exact === undefined ? [] : [exact]), ...like])]
+  if (subjectIds.length === 0) return { licenses: [], sales: [], customers: [], more: tooMany }
+
+  /** Those of the rows whose person contains the text. */
+  async function matching<Row>(rows: readonly Row[], personOf: (row: Row) => Sealed | null) {
+    const people = await subjects.openPeople(tenantId, rows.map(personOf))
+    return rows.flatMap((row, at) => {
+      const by = matchOf(people[at], part)
+      return by ? [{ row, by }] : []
+    })
+  }
+  const [held, sold, known] = await Promise.all([
+    findLicensesOfPeople(db, tenantId, subjectIds, mostOpened),
+    findSalesOfPeople(db, tenantId, subjectIds, mostOpened),
+    findCustomersOfPeople(db, tenantId, subjectIds, mostOpened),
+  ])
+  const [licenses, sales, customers] = await Promise.all([
+    matching(held, ({ holder }) => holder),
+    matching(sold, ({ customer }) => customer),
+    matching(known, (customer) => customer),
+  ])
+  const ofCustomer = new Map(customers.map(({ row, by }) => [row.customerId, by]))
+  const linked = await findLicensesOfCustomers(db, tenantId, [...ofCustomer.keys()], mostOpened)
+  return {
+    licenses: withLinked(
+      licenses.map(({ row: license, by }) => ({ license, by })),
+      linked.map((license) => ({ license, by: ofCustomer.get(license.customerId ?? '') ?? 'name' })),
+    ),
+    sales: sales.map(({ row: sale, by }) => ({ sale, by })),
+    customers: customers.map(({ row: customer, by }) => ({ customer, by })),
+    more: tooMany || [held, sold, known, linked].some(({ length }) => length >= mostOpened),
+  }
+}
+
+type Sealed = { subjectId: string; email: string | null; name: string | null }
+
+function matchOf(person: Person | undefined, part: string): PersonMatch | undefined {
+  if (!person || !containsPart(person, part)) return undefined
+  return containsPart({ ...person, name: null }, part) ? 'e-mail' : 'name'
+}
+
+/** The licenses that people hold and those that are linked to them, once each, newest first. */
+function withLinked(held: FoundPeople['licenses'], linked: FoundPeople['licenses']): FoundPeople['licenses'] {
+  const all = new Map([...linked, ...held].map((found) => [found.license.licenseId, found]))
+  return [...all.values()].sort(
+    ({ license: a }, { license: b }) =>
+      b.createdAt.localeCompare(a.createdAt) || b.licenseId.localeCompare(a.licenseId),
+  )
+}
