@@ -29,23 +29,23 @@ export type Incoming = {
 }
 
 /** A verified notification, and the tenant that it is for. */
-export type Trusted = {
+export type VerifiedNotification = {
   tenantId: string
   translated: Translated
-  /** What is needed besides to find the sale that it is about. */
-  naming?: PaymentNotification | undefined
+  /** Links the payment to its invoice, where the sale is known by its invoice alone. It is received first. */
+  paymentNamed?: PaymentNotification | undefined
 }
 
 /**
  * Verifies a form of gumroad, which is authenticated by the token in the address alone.
  * @returns undefined for a bad token, an unknown tenant and one that is not connected, so that the caller cannot tell them apart
  */
-export async function trustGumroad(
+export async function verifyGumroadForm(
   services: Ports<'db' | 'now'>,
   tenantId: string,
   address: { kind: 'ping' | 'resource'; token: string },
   { raw }: Incoming,
-): Promise<Trusted | undefined> {
+): Promise<VerifiedNotification | undefined> {
   const integration = await connected(services, tenantId, 'gumroad')
   // Compared even when there is nothing to compare with, so that the time it takes reveals nothing either.
   const known = integration?.credentials.pingToken?.hash ?? sha256('')
@@ -60,19 +60,19 @@ export async function trustGumroad(
  * @returns undefined when the signature is wrong or stale, and when there is no such connection
  * @throws ProviderUnavailable, ProviderRefused when the provider has to be asked and does not answer
  */
-export async function trustSigned(
+export async function verifySigned(
   services: Ports<'db' | 'now' | 'providers' | 'secrets'>,
   tenantId: string,
   provider: SigningMarketplace,
   incoming: Incoming,
-): Promise<Trusted | undefined> {
+): Promise<VerifiedNotification | undefined> {
   const integration = await connected(services, tenantId, provider)
   const name = integration?.credentials.webhookSecret
   const secret = name ? await services.secrets.open(tenantId, name) : undefined
   if (!integration || secret === undefined || !isSigned(provider, incoming, secret, services.now())) {
     return undefined
   }
-  return { tenantId, translated: await translated(services, provider, integration, incoming) }
+  return { tenantId, translated: await translate(services, provider, integration, incoming) }
 }
 
 function isSigned(
@@ -97,7 +97,7 @@ const standardHeaders = (header: Incoming['header']) => ({
   signature: header('webhook-signature'),
 })
 
-async function translated(
+async function translate(
   services: Ports<'now' | 'providers' | 'secrets'>,
   provider: SigningMarketplace,
   integration: KnownIntegration,
@@ -130,32 +130,32 @@ async function translated(
 /**
  * Verifies an event of stripe, signed with the platform's secret. It is for the tenant whose account it names; an event of
  * the platform's own account is for the tenant that its metadata names, and only in test mode.
- * @returns `untrusted` when the signature is wrong or stale; undefined for an account that no tenant has connected
+ * @returns `bad_signature` when the signature is wrong or stale; undefined for an account that no tenant has connected
  */
-export async function trustStripe(
+export async function verifyStripeEvent(
   services: Ports<'db' | 'ledger' | 'now' | 'providers'>,
   secret: string,
   { raw, header }: Incoming,
-): Promise<Trusted | 'untrusted' | undefined> {
-  if (!(await verifyStripe(raw, header('stripe-signature'), secret, services.now()))) return 'untrusted'
+): Promise<VerifiedNotification | 'bad_signature' | undefined> {
+  if (!(await verifyStripe(raw, header('stripe-signature'), secret, services.now()))) return 'bad_signature'
   const event = translateStripe(raw.toString('utf8'))
   if (!event) return undefined
-  const { accountId, testTenantId, translated: said } = event
+  const { accountId, testTenantId, translated } = event
   const tenantId = accountId === undefined ? testTenantId : await tenantOfAccount(services, accountId)
-  if (tenantId === undefined || !(await isThere(services, tenantId))) return undefined
+  if (tenantId === undefined || !(await tenantExists(services, tenantId))) return undefined
   const access = accountId === undefined || !services.providers.hasPlatformKey ? undefined : { accountId }
-  return { tenantId, translated: said, naming: await namingOf(services, tenantId, access, said) }
+  return { tenantId, translated, paymentNamed: await paymentNamedBy(services, tenantId, access, translated) }
 }
 
 /**
  * Verifies an event of a tenant's own account at stripe, signed with the secret of the tenant's own endpoint.
  * @returns undefined when the signature is wrong or stale, and when the tenant has connected no account of its own
  */
-export async function trustOwnStripe(
+export async function verifyOwnStripeEvent(
   services: Ports<'db' | 'ledger' | 'now' | 'providers' | 'secrets'>,
   tenantId: string,
   { raw, header }: Incoming,
-): Promise<Trusted | undefined> {
+): Promise<VerifiedNotification | undefined> {
   const integration = await connected(services, tenantId, 'stripe')
   const name = integration?.ownAccount ? integration.credentials.webhookSecret : null
   const secret = name === null ? undefined : await services.secrets.open(tenantId, name)
@@ -166,8 +166,8 @@ export async function trustOwnStripe(
   // The tenant may be a platform itself: what its connected accounts sell is not its own sale.
   if (event.accountId !== undefined) return { tenantId, translated: ignored }
   const access = await ownAccessOf(services, integration)
-  const naming = await namingOf(services, tenantId, access, event.translated)
-  return { tenantId, translated: event.translated, naming }
+  const paymentNamed = await paymentNamedBy(services, tenantId, access, event.translated)
+  return { tenantId, translated: event.translated, paymentNamed }
 }
 
 const ofPayments: ReadonlySet<string> = new Set(['refunded', 'disputed', 'dispute_won', 'dispute_lost'])
@@ -179,14 +179,14 @@ const ofPayments: ReadonlySet<string> = new Set(['refunded', 'disputed', 'disput
  * @returns undefined when the sale is known, the payment has paid no invoice, or there is no key to ask with
  * @throws ProviderUnavailable
  */
-async function namingOf(
+async function paymentNamedBy(
   services: Ports<'ledger' | 'providers'>,
   tenantId: string,
   access: CardAccess | undefined,
-  said: Translated,
+  translated: Translated,
 ): Promise<PaymentNotification | undefined> {
-  if (!access || !isOfPayment(said) || !said.link.startsWith(paymentPrefix)) return undefined
-  const { provider, link, notificationId, test, at } = said
+  if (!access || !isOfPayment(translated) || !translated.link.startsWith(paymentPrefix)) return undefined
+  const { provider, link, notificationId, test, at } = translated
   if ((await saleOfLink(services, { tenantId, provider, link })) !== null) return undefined
   const payment = link.slice(paymentPrefix.length)
   try {
@@ -203,8 +203,8 @@ async function namingOf(
 
 const paymentPrefix = 'payment:'
 
-const isOfPayment = (said: Translated): said is Extract<PaymentNotification, { link: string }> =>
-  ofPayments.has(said.type)
+const isOfPayment = (translated: Translated): translated is Extract<PaymentNotification, { link: string }> =>
+  ofPayments.has(translated.type)
 
 async function tenantOfAccount({ db }: Ports<'db'>, accountId: string): Promise<string | undefined> {
   const integration = await findIntegrationOfAccount(db, accountId)
@@ -212,7 +212,7 @@ async function tenantOfAccount({ db }: Ports<'db'>, accountId: string): Promise<
   return integration.tenantId
 }
 
-async function isThere({ db }: Ports<'db'>, tenantId: string): Promise<boolean> {
+async function tenantExists({ db }: Ports<'db'>, tenantId: string): Promise<boolean> {
   return isSlug(tenantId) && (await findTenant(db, tenantId)) !== undefined
 }
 

@@ -7,16 +7,20 @@ import type { ZodApp } from '../../http/zod-app.ts'
 import type { Ports } from '../../ports.ts'
 import type { ReceivedOutcome } from '../../sales/outcome.ts'
 import type { SalePorts } from '../../sales/ports.ts'
-import { type Trusted, trustGumroad, trustSigned } from '../../sales/verify-notification.ts'
+import {
+  type VerifiedNotification,
+  verifyGumroadForm,
+  verifySigned,
+} from '../../sales/verify-notification.ts'
 import {
   acknowledge,
   common,
   config,
   incomingOf,
   nothing,
+  receive,
   received,
   refuse,
-  take,
   tenantIn,
   tenantPath,
 } from './received.ts'
@@ -67,8 +71,8 @@ function gumroadRoutes(app: ZodApp, services: SalePorts): void {
       },
     },
     async (request, reply) => {
-      const trusting = () => gumroadTrusts(services, 'ping', request)
-      const outcome = await take(services, 'gumroad', trusting, request)
+      const verify = () => verifyGumroad(services, 'ping', request)
+      const outcome = await receive(services, 'gumroad', verify, request)
       if (outcome?.outcome === 'parked') throw invalid(whyParked(outcome))
       if (outcome?.outcome !== 'issued') return acknowledge(reply, outcome)
       const { license, licenseKey } = outcome
@@ -89,22 +93,22 @@ function gumroadRoutes(app: ZodApp, services: SalePorts): void {
       },
     },
     async (request, reply) => {
-      const trusting = () => gumroadTrusts(services, 'resource', request)
-      return acknowledge(reply, await take(services, 'gumroad', trusting, request))
+      const verify = () => verifyGumroad(services, 'resource', request)
+      return acknowledge(reply, await receive(services, 'gumroad', verify, request))
     },
   )
 }
 
-async function gumroadTrusts(
+async function verifyGumroad(
   services: Ports<'db' | 'now'>,
   kind: 'ping' | 'resource',
   request: FastifyRequest,
-): Promise<Trusted> {
+): Promise<VerifiedNotification> {
   const { token } = Object(request.query) as { token?: unknown }
   const address = { kind, token: typeof token === 'string' ? token : '' }
   const tenantId = tenantIn(request)
-  const trusted = await trustGumroad(services, tenantId, address, incomingOf(request))
-  return trusted ?? refuse(services, tenantId, 'gumroad', invalid('Invalid request'))
+  const verified = await verifyGumroadForm(services, tenantId, address, incomingOf(request))
+  return verified ?? refuse(services, tenantId, 'gumroad', invalid('Invalid request'))
 }
 
 const operations: Record<SigningMarketplace, { operationId: string; summary: string; vouches: string }> = {
@@ -152,11 +156,11 @@ function signedRoute(
     },
     async (request, reply) => {
       const { tenantId } = request.params
-      const trusting = async () => {
-        const trusted = await trustSigned(services, tenantId, provider, incomingOf(request))
-        return trusted ?? refuse(services, tenantId, provider, invalid('Invalid request'))
+      const verify = async () => {
+        const verified = await verifySigned(services, tenantId, provider, incomingOf(request))
+        return verified ?? refuse(services, tenantId, provider, invalid('Invalid request'))
       }
-      return acknowledge(reply, await take(services, provider, trusting, request))
+      return acknowledge(reply, await receive(services, provider, verify, request))
     },
   )
 }

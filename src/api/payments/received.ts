@@ -9,7 +9,7 @@ import type { Ports } from '../../ports.ts'
 import type { ReceivedOutcome } from '../../sales/outcome.ts'
 import type { SalePorts } from '../../sales/ports.ts'
 import { receiveNotification } from '../../sales/receive.ts'
-import type { Incoming, Trusted } from '../../sales/verify-notification.ts'
+import type { Incoming, VerifiedNotification } from '../../sales/verify-notification.ts'
 import { recordRefused, recordVerified } from '../../usage/arrivals.ts'
 import { recordIgnoredTest } from '../../usage/ignored-tests.ts'
 
@@ -49,30 +49,30 @@ const answerWithinMs = 4000
  * effect.
  * @returns undefined for notifications that have no effect
  */
-export async function take(
+export async function receive(
   services: SalePorts,
   provider: Provider,
-  trusting: () => Promise<Trusted>,
+  verify: () => Promise<VerifiedNotification>,
   request: FastifyRequest,
 ): Promise<ReceivedOutcome | undefined> {
-  const work = trusting().then(async (trusted) => {
-    await noteArrival(services, provider, trusted)
-    return takeIn(services, provider, trusted, request)
+  const work = verify().then(async (verified) => {
+    await recordArrival(services, provider, verified)
+    return recordNotification(services, provider, verified, request)
   })
   return withTimeout(work, answerWithinMs)
 }
 
 /** For the member who sets the provider up. Our own test purchases are no notifications of the provider. */
-async function noteArrival(
+async function recordArrival(
   { db, now }: Ports<'db' | 'now'>,
   provider: Provider,
-  { tenantId, translated }: Trusted,
+  { tenantId, translated }: VerifiedNotification,
 ): Promise<void> {
   const isOwnTest = translated.type === 'sold' && isId('tp', translated.saleId)
   if (!isOwnTest) await recordVerified(db, tenantId, provider, now())
 }
 
-/** Notes that a notification could not be verified, and answers so. @throws Problem always */
+/** Records that a notification could not be verified. @throws Problem always, the given one */
 export async function refuse(
   { db, now }: Ports<'db' | 'now'>,
   tenantId: string,
@@ -83,15 +83,15 @@ export async function refuse(
   throw problem
 }
 
-async function takeIn(
+async function recordNotification(
   services: SalePorts,
   provider: Provider,
-  { tenantId, translated, naming }: Trusted,
+  { tenantId, translated, paymentNamed }: VerifiedNotification,
   request: FastifyRequest,
 ): Promise<ReceivedOutcome | undefined> {
   switch (translated.type) {
     case 'ignored':
-      if (translated.testId !== undefined) await noteTest(services, tenantId, provider, translated.testId)
+      if (translated.testId !== undefined) await recordTest(services, tenantId, provider, translated.testId)
       return undefined
     case 'incomplete':
       throw invalid('Missing required fields')
@@ -100,14 +100,14 @@ async function takeIn(
       if (fault !== undefined) throw invalid(`Unusable notification: ${fault}`)
       const raw = incomingOf(request).raw.toString('utf8')
       const origin = { requestId: request.id, actor: `provider:${provider}` }
-      if (naming) await receiveNotification(services, tenantId, naming, raw, origin)
+      if (paymentNamed) await receiveNotification(services, tenantId, paymentNamed, raw, origin)
       return receiveNotification(services, tenantId, withBuyer(inOneLine(translated)), raw, origin)
     }
   }
 }
 
 /** Only Gumroad marks tests that have no effect, whatever the test mode of the tenant. */
-const noteTest = (
+const recordTest = (
   { db, now }: Ports<'db' | 'now'>,
   tenantId: string,
   provider: Provider,

@@ -3,16 +3,16 @@ import { answer, errorBody, errorsWith } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
 import type { Ports } from '../../ports.ts'
 import type { SalePorts } from '../../sales/ports.ts'
-import { trustOwnStripe, trustStripe } from '../../sales/verify-notification.ts'
+import { verifyOwnStripeEvent, verifyStripeEvent } from '../../sales/verify-notification.ts'
 import {
   acknowledge,
   common,
   config,
   incomingOf,
   nothing,
+  receive,
   received,
   refuse,
-  take,
   tenantPath,
 } from './received.ts'
 
@@ -42,13 +42,13 @@ export function stripeRoutes(app: ZodApp, services: SalePorts & Ports<'providers
       const secret = services.providers.cardWebhookSecret
       if (secret === undefined)
         throw unavailable('Stripe notifications are not set up on this installation', 60)
-      const trusting = async () => {
-        const trusted = await trustStripe(services, secret, incomingOf(request))
-        if (trusted === 'untrusted') throw wrongSignature()
-        if (!trusted) throw invalid('Invalid request')
-        return trusted
+      const verify = async () => {
+        const verified = await verifyStripeEvent(services, secret, incomingOf(request))
+        if (verified === 'bad_signature') throw wrongSignature()
+        if (!verified) throw invalid('Invalid request')
+        return verified
       }
-      return acknowledge(reply, await take(services, 'stripe', trusting, request))
+      return acknowledge(reply, await receive(services, 'stripe', verify, request))
     },
   )
   app.post(
@@ -66,11 +66,11 @@ export function stripeRoutes(app: ZodApp, services: SalePorts & Ports<'providers
     },
     async (request, reply) => {
       const { tenantId } = request.params
-      const trusting = async () => {
-        const trusted = await trustOwnStripe(services, tenantId, incomingOf(request))
-        return trusted ?? refuse(services, tenantId, 'stripe', wrongSignature())
+      const verify = async () => {
+        const verified = await verifyOwnStripeEvent(services, tenantId, incomingOf(request))
+        return verified ?? refuse(services, tenantId, 'stripe', wrongSignature())
       }
-      return acknowledge(reply, await take(services, 'stripe', trusting, request))
+      return acknowledge(reply, await receive(services, 'stripe', verify, request))
     },
   )
 }

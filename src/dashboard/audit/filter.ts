@@ -1,28 +1,20 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AuditFilter } from '../../../projections/audit/queries.ts'
+import { one, oneDay } from '../frame/query.ts'
 
-const one = z
-  .union([z.string(), z.array(z.string())])
-  .optional()
-  .transform((value) => [value].flat()[0]?.trim())
-  .transform((value) => (value === '' ? undefined : value?.slice(0, 200)))
-const day = one.transform((value) =>
-  value !== undefined && /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value))
-    ? value
-    : undefined,
-)
+const text = one.transform((value) => value?.slice(0, 200))
 
 /** The filters in the address; a value that is no day is ignored. */
 const Query = z.object({
   cursor: one,
-  actor: one,
-  action: one,
-  target: one,
-  kind: one,
+  actor: text,
+  action: text,
+  target: text,
+  kind: text,
   /** The first and the last day in UTC. */
-  from: day,
-  to: day,
+  from: oneDay,
+  to: oneDay,
 })
 
 export type ShownFilter = Omit<z.infer<typeof Query>, 'cursor'>
@@ -43,7 +35,10 @@ export const filterOf = ({ target, from, to, ...rest }: ShownFilter): AuditFilte
 })
 
 /** The address of the list, or of an export, with these filters. */
-export function auditPath(shown: Partial<ShownFilter>, path = '/dashboard/audit'): string {
+export function auditPath(
+  shown: { [Name in keyof ShownFilter]?: ShownFilter[Name] | undefined },
+  path = '/dashboard/audit',
+): string {
   const given = Object.entries(shown).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`
 }

@@ -2,12 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { listProducts, type PresentProduct } from '../../../projections/products/queries.ts'
 import type { Ports } from '../../ports.ts'
-
-const one = z
-  .union([z.string(), z.array(z.string())])
-  .optional()
-  .transform((value) => [value].flat()[0])
-  .transform((value) => (value === '' ? undefined : value))
+import { one } from './query.ts'
 
 const Query = z.object({
   cursor: one,

@@ -5,24 +5,13 @@ import { isId } from '../../credentials/id.ts'
 import { licenseStatuses } from '../../domain/licenses/license.ts'
 import { isStorable, Slug } from '../../domain/values.ts'
 import { PersonId } from '../frame/person-filter.ts'
+import { one, oneAs, oneDay } from '../frame/query.ts'
 
 /** Where licenses come from. */
 export const licenseSources = ['api', 'import', 'sale', 'test'] as const
 
-const one = z
-  .union([z.string(), z.array(z.string())])
-  .optional()
-  .transform((value) => [value].flat()[0]?.trim())
-  .transform((value) => (value === '' ? undefined : value))
-
-/** A filter in the URL; a value that it does not have is ignored. */
-const as = <Rule extends z.ZodType<string>>(rule: Rule) =>
-  one.transform((value) => rule.safeParse(value).data)
-
-const day = as(z.iso.date())
-
 /** A name and a value, with the first equals sign between them. */
-const pair = as(
+const pair = oneAs(
   z
     .string()
     .max(1100)
@@ -32,15 +21,15 @@ const pair = as(
 
 const Query = z.object({
   cursor: one,
-  product: as(Slug),
-  status: as(z.enum(licenseStatuses)),
+  product: oneAs(Slug),
+  status: oneAs(z.enum(licenseStatuses)),
   person: one.pipe(PersonId),
-  customer: as(z.string().refine((id) => isId('cus', id))),
-  source: as(z.enum(licenseSources)),
-  test: as(z.enum(['true', 'false'])),
-  createdFrom: day,
-  createdBefore: day,
-  expiresBefore: day,
+  customer: oneAs(z.string().refine((id) => isId('cus', id))),
+  source: oneAs(z.enum(licenseSources)),
+  test: oneAs(z.enum(['true', 'false'])),
+  createdFrom: oneDay,
+  createdBefore: oneDay,
+  expiresBefore: oneDay,
   metadata: pair,
 })
 
