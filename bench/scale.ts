@@ -43,8 +43,13 @@ const figure = (what: string, measured: string): Figure => ({
 /** The server with a token of its tenant. */
 type Target = Server & { token: string }
 
+/** Written once the log is filled, so that a run that was stopped while it rebuilt does not fill it again. */
+const logFilled = join(directory, 'log-filled.json')
+const LogFilled = z.object({ token: z.string() })
+
+/** Written once the read models are rebuilt as well. */
 const filled = join(directory, 'filled.json')
-const Filled = z.object({ token: z.string(), rebuiltPerSecond: z.number(), rebuiltSeconds: z.number() })
+const Filled = LogFilled.extend({ rebuiltPerSecond: z.number(), rebuiltSeconds: z.number() })
 
 const Page = z.object({ nextCursor: z.string().nullable() })
 
@@ -54,7 +59,8 @@ const questions: Record<string, (license: number) => string> = {
   'a device id that every license has': () => deviceId,
 }
 
-async function fill(): Promise<z.infer<typeof Filled>> {
+async function fillLog(): Promise<z.infer<typeof LogFilled>> {
+  if (existsSync(logFilled)) return LogFilled.parse(JSON.parse(readFileSync(logFilled, 'utf8')))
   mkdirSync(join(directory, 'eventstore'), { recursive: true, mode: 0o700 })
   const { token, tokenHash } = newToken('pat', randomBytes)
   await fillTenants(directory, 1, tokenHash)
@@ -65,6 +71,12 @@ async function fill(): Promise<z.infer<typeof Filled>> {
       if (done % 100_000 === 0) say(`filled ${count(done)} after ${secondsSince(startedAt)} s`)
     },
   })
+  writeFileSync(logFilled, JSON.stringify({ token }), { mode: 0o600 })
+  return { token }
+}
+
+async function fill(): Promise<z.infer<typeof Filled>> {
+  const { token } = await fillLog()
   const rebuilding = performance.now()
   const { perSecond: rebuiltPerSecond } = await rebuildAll(directory)
   const taken = { token, rebuiltPerSecond, rebuiltSeconds: (performance.now() - rebuilding) / 1000 }
