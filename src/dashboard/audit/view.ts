@@ -99,11 +99,11 @@ function what(view: View, entry: ShownEntry): Html {
       </ul>`
     }${
       confirmationId !== null &&
-      html`<span class="sub"><a href=${`/dashboard/approvals/${confirmationId}`}>View request</a></span>`
+      html`<span class="sub audit-more"><a href=${`/dashboard/approvals/${confirmationId}`}>View request</a></span>`
     }${
       targetId !== null &&
       targetKind !== 'search' &&
-      html`<span class="sub"><a href=${auditPath({ target: targetId })}>All entries for this target</a></span>`
+      html`<span class="sub audit-more"><a href=${auditPath({ target: targetId })}>All entries for this target</a></span>`
     }</span
   >`
 }

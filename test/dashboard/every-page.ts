@@ -1,0 +1,94 @@
+import type { FastifyInstance } from 'fastify'
+import { createMailChannel } from '../../src/mail/channel.ts'
+import { receiveNotification } from '../../src/sales/receive.ts'
+import type { TestApi } from '../harness/api.ts'
+import { pointWebhook, startDispatch, type TestDispatch } from '../harness/dispatch.ts'
+import { origin } from '../harness/ledger.ts'
+import { purchase } from '../sales/notifications.ts'
+import { parkedSale } from '../sales/shop.ts'
+import type { Acme } from './acme.ts'
+import type { Client } from './client.ts'
+import { dashboardRoutes } from './routes.ts'
+
+/** Adds a refunded sale and a parked one, with their deliveries and mails, which are made until it is stopped. */
+export async function sellAtAcme({ ledger }: TestApi, { tenantId }: Acme): Promise<TestDispatch> {
+  await pointWebhook(ledger, tenantId, 'http://127.0.0.1:9/hook')
+  const dispatch = await startDispatch(ledger, { channels: { mail: createMailChannel(ledger.services) } })
+  const { sold, refunded } = purchase('ada', { sold: { productId: 'acme-editor' } })
+  for (const notification of [sold(), refunded('re_ada')])
+    await receiveNotification(ledger.services, tenantId, notification, '{}', origin)
+  await parkedSale(ledger, tenantId)
+  return dispatch
+}
+
+/** Responses that are not pages, parts of pages, redirects, and the mail itself, which is read as text. */
+const noPages = [
+  '/dashboard/approvals/waiting',
+  '/dashboard/licenses/:id/evidence',
+  '/dashboard/search',
+  '/dashboard/start/test-purchase',
+  '/dashboard/settings/webhook',
+  '/dashboard/integrations/:provider/arrival',
+]
+
+/** Pages that no link leads to, for a workspace without connections. */
+const unlinked = [
+  '/dashboard/',
+  '/dashboard/confirm',
+  '/dashboard/device',
+  '/dashboard/nothing',
+  '/dashboard/integrations/stripe/secret',
+  '/dashboard/integrations/stripe/items',
+]
+
+export type PageRead = { route: string; path: string; text: string }
+
+/**
+ * Follows the links of a signed-in member's pages.
+ * @param most enough variants of one route, such as a revoked license or a parked sale
+ * @returns each page read, and the routes that are read nowhere
+ */
+export async function readEveryPage(
+  app: FastifyInstance,
+  member: Client,
+  { userCode }: Acme,
+  most = 3,
+): Promise<{ pages: PageRead[]; missed: string[] }> {
+  const routeFor = routeOf(app)
+  const routes = dashboardRoutes(app).filter(({ method }) => method === 'GET')
+  const pages: PageRead[] = []
+  const seen = new Set<string>()
+  const visits = new Map<string, number>()
+  visits.set('/dashboard/sign-in', most).set('/dashboard/welcome/:secret', most)
+  const waiting = [...unlinked]
+  const visit = async (path: string) => {
+    seen.add(path)
+    const route = routeFor(path)
+    if (noPages.includes(route) || (visits.get(route) ?? 0) >= most) return
+    visits.set(route, (visits.get(route) ?? 0) + 1)
+    const { text } = await member.get(path)
+    pages.push({ route, path, text })
+    for (const [, href = ''] of text.matchAll(/href="(\/dashboard[^"#]*)/g)) {
+      const next = href.replaceAll('&amp;', '&')
+      if (!seen.has(next)) waiting.push(next)
+    }
+  }
+  for (let path = waiting.shift(); path !== undefined; path = waiting.shift())
+    if (!seen.has(path)) await visit(path)
+  await member.get('/dashboard/device')
+  await member.post('/dashboard/device', { code: userCode })
+  await visit('/dashboard/device/review')
+  const missed = routes.map(({ path }) => path).filter((path) => !visits.has(path) && !noPages.includes(path))
+  return { pages, missed }
+}
+
+/** Finds the route of a path; the path itself when there is none. */
+export function routeOf(app: FastifyInstance): (path: string) => string {
+  const routes = dashboardRoutes(app).filter(({ method }) => method === 'GET')
+  return (path) => {
+    const [plain = ''] = path.split('?')
+    const fits = (route: string) => new RegExp(`^${route.replaceAll(/:\w+/g, '[^/]+')}$`).test(plain)
+    const all = routes.map((route) => route.path).filter(fits)
+    return all.find((route) => !route.includes(':')) ?? all[0] ?? plain
+  }
+}
