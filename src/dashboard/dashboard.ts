@@ -20,6 +20,7 @@ import { pagesOf, partsOf } from './frame/page.ts'
 import { homePage } from './home/route.ts'
 import { importPages } from './import/route.ts'
 import { insightPages } from './insights/route.ts'
+import { endpointForms } from './integrations/endpoint-route.ts'
 import { offeredPage } from './integrations/offered-route.ts'
 import { providerPages } from './integrations/provider-route.ts'
 import { integrationPages } from './integrations/route.ts'
@@ -126,6 +127,7 @@ function routes(app: FastifyInstance, context: PageContext): void {
   deliveryPages(app, context)
   integrationPages(app, context)
   providerPages(app, context)
+  endpointForms(app, context)
   webhookPages(app, context)
   offeredPage(app, context)
   mailboxPages(app, context)

@@ -66,6 +66,8 @@ export type RefusalCode =
   | 'webhook_replay_ended'
   | 'provider_not_found'
   | 'integration_connected'
+  | 'provider_endpoint_exists'
+  | 'provider_without_endpoints'
   | 'integration_not_connected'
   | 'mapping_taken'
   | 'mapping_key_type_not_found'

@@ -5,7 +5,7 @@ import { ReadModelsBehind } from '../../projections/runner/read-models.ts'
 import { TimeoutError } from '../async/timeout.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { LedgerFrozen, LedgerUnavailable } from '../ledger/connection/unavailable.ts'
-import { ProviderRefused, ProviderUnavailable } from '../payments/trouble.ts'
+import { ProviderRefused, ProviderUnavailable, StoreWanted } from '../payments/trouble.ts'
 import { NoSuchProduct, StateUnreadable } from '../verdicts/trouble.ts'
 import { problemOfProvider } from './payment-problem.ts'
 import { invalid, Problem, problemOfRefusal, unavailable } from './problem.ts'
@@ -52,7 +52,11 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, proble
 export function problemOf(error: FastifyError): Problem {
   if (error instanceof Problem) return error
   if (error instanceof Refusal) return problemOfRefusal(error.code)
-  if (error instanceof ProviderRefused || error instanceof ProviderUnavailable)
+  if (
+    error instanceof ProviderRefused ||
+    error instanceof ProviderUnavailable ||
+    error instanceof StoreWanted
+  )
     return problemOfProvider(error)
   if (error instanceof NoSuchProduct) return new Problem(404, 'product_not_found', error.message)
   if (error instanceof StateUnreadable) return unavailable(error.message)

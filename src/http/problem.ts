@@ -125,6 +125,14 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
   subject_is_member: [409, 'this person is a member of the workspace; remove the member first'],
   provider_not_found: [404, 'provider not found'],
   integration_connected: [409, 'the provider is already connected; disconnect it first'],
+  provider_endpoint_exists: [
+    409,
+    'the provider has an endpoint with this address, which cannot be used: its secret is not shown again, or it lacks events; send replace: true to replace it',
+  ],
+  provider_without_endpoints: [
+    422,
+    'Gumroad has no endpoints that can be created; connect it, and enter the ping URL there',
+  ],
   integration_not_connected: [
     409,
     'the provider is not connected; connect it first: POST /v1/integrations/{provider}/connect',

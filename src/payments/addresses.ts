@@ -1,4 +1,4 @@
-import type { SigningMarketplace } from '../domain/integrations/provider.ts'
+import type { Provider, SigningMarketplace } from '../domain/integrations/provider.ts'
 
 /** The URL that Gumroad calls for each sale. The token in it is the only authentication. */
 export const pingUrlOf = (baseUrl: string, tenantId: string, token: string): string =>
@@ -26,3 +26,11 @@ export const onboardingAddresses =
     returnUrl: `${baseUrl}${onboardingPath(tenantId, 'return')}?state=${encodeURIComponent(state)}`,
     refreshUrl: `${baseUrl}${onboardingPath(tenantId, 'refresh')}?state=${encodeURIComponent(state)}`,
   })
+
+/** Where a tenant's own endpoint at a provider sends its notifications. */
+export const endpointUrlOf = (
+  baseUrl: string,
+  tenantId: string,
+  provider: Exclude<Provider, 'gumroad'>,
+): string =>
+  provider === 'stripe' ? stripeWebhookUrlOf(baseUrl, tenantId) : webhookUrlOf(baseUrl, tenantId, provider)

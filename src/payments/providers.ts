@@ -1,9 +1,13 @@
-import type { Marketplace } from '../domain/integrations/provider.ts'
+import type { Marketplace, Provider } from '../domain/integrations/provider.ts'
+import type { ProviderEndpoints } from './endpoints.ts'
 import { checkApiKey as checkLemonSqueezyKey, listVariants, readSubscription } from './lemonsqueezy/api.ts'
+import { lemonSqueezyEndpoints } from './lemonsqueezy/endpoints.ts'
 import type { Buyer } from './notification.ts'
 import { type Offered, offeredWithinMs } from './offered.ts'
 import { checkApiKey as checkPaddleKey, isSandboxKey, listPrices, readCustomer } from './paddle/api.ts'
+import { paddleEndpoints } from './paddle/endpoints.ts'
 import { checkApiKey as checkPolarKey, listProducts } from './polar/api.ts'
+import { polarEndpoints } from './polar/endpoints.ts'
 import { type CardProvider, createStripe } from './stripe/api.ts'
 
 export type ProviderSettings = {
@@ -44,6 +48,11 @@ export type Providers = {
    */
   listOffered(provider: Exclude<Marketplace, 'gumroad'>, apiKey: string): Promise<Offered>
   /**
+   * The webhook endpoints of a vendor's account.
+   * @param storeId at lemonsqueezy, for an account with several stores
+   */
+  endpoints(provider: Exclude<Provider, 'gumroad'>, apiKey: string, storeId?: string): ProviderEndpoints
+  /**
    * Reads a subscription at lemonsqueezy.
    * @returns the order that began it and the end of the paid period; undefined when there is none
    * @throws ProviderRefused, ProviderUnavailable
@@ -62,16 +71,17 @@ type PaidSubscription = { orderId: string; paidUntil: string }
 
 export function createProviders(settings: ProviderSettings): Providers {
   const { timeLimitMs } = settings
+  const card = createStripe(
+    settings.stripeApiUrl,
+    settings.stripeSecretKey,
+    timeLimitMs,
+    settings.platformFeeBasisPoints,
+  )
   return {
     cardWebhookSecret: settings.stripeWebhookSecret,
     platformFeeBasisPoints: settings.platformFeeBasisPoints,
     hasPlatformKey: settings.stripeSecretKey !== undefined,
-    card: createStripe(
-      settings.stripeApiUrl,
-      settings.stripeSecretKey,
-      timeLimitMs,
-      settings.platformFeeBasisPoints,
-    ),
+    card,
     async checkApiKey(provider, apiKey) {
       switch (provider) {
         case 'lemonsqueezy':
@@ -91,6 +101,18 @@ export function createProviders(settings: ProviderSettings): Providers {
           return listPrices(settings.paddleApiUrl, apiKey, withinMs)
         case 'polar':
           return listProducts(settings.polarApiUrl, apiKey, withinMs)
+      }
+    },
+    endpoints(provider, apiKey, storeId) {
+      switch (provider) {
+        case 'stripe':
+          return card.endpoints(apiKey)
+        case 'lemonsqueezy':
+          return lemonSqueezyEndpoints(settings.lemonsqueezyApiUrl, { apiKey, storeId }, timeLimitMs)
+        case 'paddle':
+          return paddleEndpoints(settings.paddleApiUrl, apiKey, timeLimitMs)
+        case 'polar':
+          return polarEndpoints(settings.polarApiUrl, apiKey, timeLimitMs)
       }
     },
     readSubscription: (apiKey, id) => readSubscription(settings.lemonsqueezyApiUrl, apiKey, id, timeLimitMs),

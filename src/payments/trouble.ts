@@ -17,7 +17,7 @@ export class ProviderUnavailable extends Error {
 /** The provider rejected the request, and would reject it again. */
 export class ProviderRefused extends Error {
   readonly provider: Provider
-  readonly reason: 'key' | 'permission' | 'missing' | 'request'
+  readonly reason: 'key' | 'permission' | 'missing' | 'request' | 'endpoint'
 
   constructor(provider: Provider, reason: ProviderRefused['reason']) {
     super(`${provider} refused: ${reason}`)
@@ -26,6 +26,25 @@ export class ProviderRefused extends Error {
     this.reason = reason
   }
 }
+
+/** The account has several stores, or not the one that was named, and an endpoint belongs to one of them. */
+export class StoreWanted extends Error {
+  readonly provider: Provider
+  readonly stores: readonly { id: string; name: string }[]
+
+  constructor(provider: Provider, stores: StoreWanted['stores']) {
+    super(`${provider}: a store must be named`)
+    this.name = 'StoreWanted'
+    this.provider = provider
+    this.stores = stores
+  }
+}
+
+/** The same error, with what it means when an endpoint was to be created: its address is not taken. */
+export const asEndpointTrouble = (error: unknown): unknown =>
+  error instanceof ProviderRefused && error.reason === 'request'
+    ? new ProviderRefused(error.provider, 'endpoint')
+    : error
 
 /**
  * Calls a provider, with a time limit.

@@ -106,6 +106,7 @@ export const needed: Record<string, Permission | 'member'> = {
   'POST /dashboard/webhooks/replays/:id/cancel': 'manage_connections',
   'GET /dashboard/licenses/:id/do/:action': 'ask_for_changes',
   'POST /dashboard/licenses/:id/do/:action': 'ask_for_changes',
+  'POST /dashboard/integrations/:provider/endpoint': 'manage_connections',
   'POST /dashboard/integrations/:provider/connect': 'manage_connections',
   'POST /dashboard/integrations/:provider/disconnect': 'manage_connections',
   'POST /dashboard/integrations/stripe/onboarding': 'manage_connections',

@@ -1,6 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import type { ProviderSettings } from '../../src/payments/providers.ts'
+import {
+  lemonSqueezyEndpoints,
+  paddleEndpoints,
+  polarEndpoints,
+  type StandInEndpoints,
+  stripeEndpoints,
+} from './endpoints.ts'
 import { lemonSqueezyVariants, paddlePrice, polarProducts } from './offered.ts'
+import { paddleCustomer } from './paddle-customer.ts'
 import { type Answered, type Asked, type StandIn, startStandIn } from './stand-in.ts'
 
 /** The platform's key at the card provider, in tests. */
@@ -10,10 +18,12 @@ export const platformWebhookSecret = 'whsec_platform_canary_77c0'
 export const goodKey = 'key_canary_good_93ab'
 /** A valid key without the needed permissions. */
 export const poorKey = 'key_canary_poor_77aa'
-/** A valid key that can be connected, but may not list what is sold. */
+/** A valid key that can be connected, but may not list what is sold, nor create endpoints. */
 export const barelyKey = 'key_canary_barely_40c2'
 
-type StripeStandIn = StandIn & {
+type WithEndpoints = StandIn & { endpoints: StandInEndpoints }
+
+type StripeStandIn = WithEndpoints & {
   accounts: Map<string, { detailsSubmitted: boolean; chargesEnabled: boolean }>
   /** By id: the account or the vendor's own key, and the price. */
   prices: Map<string, StripePrice>
@@ -21,7 +31,7 @@ type StripeStandIn = StandIn & {
   keys: Set<string>
   /** Those of them without any permission. */
   poorKeys: Set<string>
-  /** Those of them that may not read products. */
+  /** Those of them that may not read products, nor create endpoints. */
   pricesOnlyKeys: Set<string>
   /** The invoice of each payment. */
   invoices: Map<string, string>
@@ -54,6 +64,7 @@ async function startStripe(): Promise<StripeStandIn> {
   const pricesOnlyKeys: StripeStandIn['pricesOnlyKeys'] = new Set()
   const invoices: StripeStandIn['invoices'] = new Map()
   const byIdempotencyKey = new Map<string, string>()
+  const endpoints: StandInEndpoints = new Map()
 
   /** @see https://docs.stripe.com/api/invoice-payment/list */
   function invoicePayments({ headers, query }: Asked): Answered {
@@ -196,6 +207,9 @@ async function startStripe(): Promise<StripeStandIn> {
     }
     const [, , what, id] = path.split('/')
     if (method === 'GET' && path === '/v1/prices') return priceList(asked)
+    if (what === 'webhook_endpoints') {
+      return pricesOnlyKeys.has(key) ? noPermission(key) : stripeEndpoints(endpoints, asked)
+    }
     if (method === 'GET' && path === '/v1/account') return account('acct_of_the_key')
     if (method === 'POST' && path === '/v1/accounts') return openAccount(asked)
     if (method === 'POST' && path === '/v1/account_links') return linkTo(asked)
@@ -208,26 +222,14 @@ async function startStripe(): Promise<StripeStandIn> {
       type: 'invalid_request_error',
     })
   })
-  return Object.assign(standIn, { accounts, prices, keys, poorKeys, pricesOnlyKeys, invoices })
+  return Object.assign(standIn, { endpoints, accounts, prices, keys, poorKeys, pricesOnlyKeys, invoices })
 }
 
-/** @see https://developer.paddle.com/api-reference/customers/get-customer */
-const paddleCustomer = (id: string) => ({
-  id,
-  status: 'active',
-  custom_data: null,
-  name: 'Ada Lovelace',
-  email: 'ada@example.com',
-  marketing_consent: false,
-  locale: 'en',
-  created_at: '2026-02-01T12:00:00.000Z',
-  updated_at: '2026-02-01T12:00:00.000Z',
-  import_meta: null,
-})
-
 /** @see https://developer.paddle.com/api-reference/event-types/list-event-types */
-function startPaddle(): Promise<StandIn> {
-  return startStandIn(({ method, path, key, query }) => {
+async function startPaddle(): Promise<WithEndpoints> {
+  const endpoints: StandInEndpoints = new Map()
+  const standIn = await startStandIn((asked) => {
+    const { method, path, key, query } = asked
     const meta = { request_id: '00000000-0000-0000-0000-000000000000' }
     const error = (code: string, detail: string) => ({
       status: 403,
@@ -257,6 +259,10 @@ function startPaddle(): Promise<StandIn> {
       }
       return { status: 200, body: { data: [paddlePrice], meta: { ...meta, pagination } } }
     }
+    if (path.startsWith('/notification-settings')) {
+      if (key === barelyKey) return error('forbidden', "You aren't permitted to perform this request.")
+      return paddleEndpoints(endpoints, asked)
+    }
     if (method !== 'GET' || path !== '/event-types') return error('not_found', 'Entity not found')
     const data = [
       {
@@ -268,11 +274,14 @@ function startPaddle(): Promise<StandIn> {
     ]
     return { status: 200, body: { data, meta } }
   })
+  return Object.assign(standIn, { endpoints })
 }
 
 /** @see https://polar.sh/docs/api-reference/organizations/list */
-function startPolar(): Promise<StandIn> {
-  return startStandIn(({ method, path, key }) => {
+async function startPolar(): Promise<WithEndpoints> {
+  const endpoints: StandInEndpoints = new Map()
+  const standIn = await startStandIn((asked) => {
+    const { method, path, key } = asked
     if (key === poorKey) {
       return { status: 403, body: { error: 'insufficient_scope', error_description: 'organizations:read' } }
     }
@@ -291,15 +300,30 @@ function startPolar(): Promise<StandIn> {
       }
       return { status: 200, body: { items: polarProducts, pagination: { total_count: 2, max_page: 1 } } }
     }
+    if (path.startsWith('/v1/webhooks/endpoints')) {
+      if (key === barelyKey) {
+        return { status: 403, body: { error: 'insufficient_scope', error_description: 'webhooks:read' } }
+      }
+      return polarEndpoints(endpoints, asked)
+    }
     if (method !== 'GET' || path !== '/v1/organizations/')
       return { status: 404, body: { detail: 'Not Found' } }
     return { status: 200, body: { items: [], pagination: { total_count: 0, max_page: 0 } } }
   })
+  return Object.assign(standIn, { endpoints })
+}
+
+type LemonSqueezyStandIn = WithEndpoints & {
+  /** Names by id. */
+  stores: Map<string, string>
 }
 
 /** @see https://docs.lemonsqueezy.com/api/users/retrieve-user */
-function startLemonSqueezy(): Promise<StandIn> {
-  return startStandIn(({ method, path, key }) => {
+async function startLemonSqueezy(): Promise<LemonSqueezyStandIn> {
+  const endpoints: StandInEndpoints = new Map()
+  const stores = new Map([['1', 'Acme']])
+  const standIn = await startStandIn((asked) => {
+    const { method, path, key } = asked
     const jsonapi = { version: '1.0' }
     const error = (status: number, detail: string) => ({
       status,
@@ -314,6 +338,8 @@ function startLemonSqueezy(): Promise<StandIn> {
     if (method === 'GET' && path === '/v1/variants') {
       return { status: 200, body: { jsonapi, ...lemonSqueezyVariants } }
     }
+    if (path === '/v1/stores' || path.startsWith('/v1/webhooks'))
+      return lemonSqueezyEndpoints(endpoints, stores, asked)
     if (method !== 'GET' || path !== '/v1/users/me') return error(404, 'Not Found')
     const attributes = {
       name: 'John Doe',
@@ -328,13 +354,14 @@ function startLemonSqueezy(): Promise<StandIn> {
       body: { meta: { test_mode: true }, jsonapi, data: { type: 'users', id: '1', attributes } },
     }
   })
+  return Object.assign(standIn, { endpoints, stores })
 }
 
 export type ProviderStandIns = {
   stripe: StripeStandIn
-  paddle: StandIn
-  polar: StandIn
-  lemonsqueezy: StandIn
+  paddle: WithEndpoints
+  polar: WithEndpoints
+  lemonsqueezy: LemonSqueezyStandIn
   /** The settings that make the ledger call these. */
   settings: ProviderSettings
   close(): Promise<void>

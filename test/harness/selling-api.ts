@@ -8,7 +8,9 @@ import { type ProviderStandIns, startProviders } from './providers.ts'
 export type SellingApi = TestApi & { standIns: ProviderStandIns }
 
 /** An application with stand-ins for the payment providers, which are closed with it. */
-export async function openSellingApi(options: { limits?: Limits } = {}): Promise<SellingApi> {
+export async function openSellingApi(
+  options: { limits?: Limits; baseUrl?: string } = {},
+): Promise<SellingApi> {
   const standIns = await startProviders()
   const api = await openTestApi({ ...options, providers: standIns.settings })
   return {

@@ -228,6 +228,7 @@ const statuses: Record<string, number[]> = {
   'POST /v1/webhook/replays/{id}/cancel': [200, 400, 401, 403, 404, 409, 422],
   'GET /v1/integrations': [200, 400, 401, 403],
   'POST /v1/integrations/{provider}/connect': [200, 400, 401, 403, 404, 409, 422],
+  'POST /v1/integrations/{provider}/endpoint': [200, 400, 401, 403, 404, 409, 422],
   'DELETE /v1/integrations/{provider}': [200, 400, 401, 403, 404],
   'POST /v1/integrations/{provider}/rotate-secret': [200, 202, 400, 401, 403, 404, 409, 422],
   'POST /v1/products/{productId}/integrations/{provider}': [200, 400, 401, 403, 404, 409, 422],

@@ -15,7 +15,7 @@ type Work<T> = (prove: () => Promise<void>) => Promise<T>
 export function withTenantLock<T>(
   db: Pool,
   tenantId: string,
-  what: 'members' | 'approvals' | 'approval mails' | 'products' | 'activeDevices',
+  what: 'members' | 'approvals' | 'approval mails' | 'products' | 'activeDevices' | 'provider endpoints',
   work: Work<T>,
 ): Promise<T> {
   const name = `${what} ${tenantId}`

@@ -16,6 +16,13 @@ export type OwnAccount = {
 
 const restrictedKey = /^rk_(live|test)_[\x21-\x7e]+$/
 
+/** The mode of a restricted key. @throws Refusal `restricted_key_wanted` for any other key */
+export function modeOfRestrictedKey(apiKey: string): 'live' | 'test' {
+  const mode = restrictedKey.exec(apiKey)?.[1]
+  if (mode !== 'live' && mode !== 'test') throw new Refusal('restricted_key_wanted')
+  return mode
+}
+
 /**
  * Connects the tenant's own account at the card provider with a key of that account, without a platform and its fee.
  * The key is tested at the provider first. Repeating an operation changes nothing and returns the first result.
@@ -29,8 +36,7 @@ export async function connectOwnAccount(
   operationId: string,
   origin: Origin,
 ): Promise<KnownIntegration> {
-  const [, mode] = restrictedKey.exec(apiKey) ?? []
-  if (mode === undefined) throw new Refusal('restricted_key_wanted')
+  const mode = modeOfRestrictedKey(apiKey)
   const known = await findIntegration(services.db, tenantId, 'stripe')
   if (known?.operationIds.includes(operationId)) return known
   if (known?.status === 'connected') throw new Refusal('integration_connected')

@@ -38,14 +38,14 @@ const member = pageRoute({ page: 'member' })
 const manage = pageRoute({ page: 'manage_connections' })
 const path = '/dashboard/integrations'
 
-type ProviderRequest = FastifyRequest<{ Params: { provider: string } }>
+export type ProviderRequest = FastifyRequest<{ Params: { provider: string } }>
 
 const trail = [{ label: 'Integrations', href: path }]
 
 /** A page for each provider: how to connect it, what is missing, and its mappings. */
 export function providerPages(app: FastifyInstance, context: PageContext): void {
   app.get('/integrations/:provider', member, (request: ProviderRequest, reply) =>
-    page(context, request, reply, newForm()),
+    providerPage(context, request, reply, newForm()),
   )
   arrivalRoute(app, context)
   connectForms(app, context)
@@ -53,14 +53,15 @@ export function providerPages(app: FastifyInstance, context: PageContext): void 
   mappingForms(app, context)
 }
 
-/** @throws Problem 404 */
-function providerOf({ params }: ProviderRequest): Provider {
+/** The provider in a page's address. @throws Problem 404 */
+export function providerOf({ params }: ProviderRequest): Provider {
   const provider = Provider.safeParse(params.provider).data
   if (!provider) throw notFound('provider')
   return provider
 }
 
-async function page(
+/** The page of a provider, with a form that was filled in. */
+export async function providerPage(
   { services, show, baseUrl }: PageContext,
   request: ProviderRequest,
   reply: FastifyReply,
@@ -127,7 +128,7 @@ function connectForms(app: FastifyInstance, context: PageContext): void {
     const provider = providerOf(request)
     const { filled, data } = readForm(ConnectForm, request)
     // What was typed is a secret, so it is not shown again.
-    const again = ({ problems }: FilledForm) => page(context, request, reply, { typed: {}, problems })
+    const again = ({ problems }: FilledForm) => providerPage(context, request, reply, { typed: {}, problems })
     if (!data) return again(filled)
     const wrong = wrongSecret(provider, data.webhookSecret)
     if (wrong !== undefined) return again(withProblem(filled, 'webhookSecret', wrong))
@@ -272,7 +273,7 @@ function mappingForms(app: FastifyInstance, context: PageContext): void {
   app.post('/integrations/:provider/map', manage, async (request: ProviderRequest, reply) => {
     const provider = providerOf(request)
     const { filled, data } = readForm(MapForm, request)
-    const again = (form: FilledForm) => page(context, request, reply, form)
+    const again = (form: FilledForm) => providerPage(context, request, reply, form)
     if (!data) return again(filled)
     const [productId = '', keyTypeId = ''] = data.sold.split('/')
     const { tenantId } = principalOf(request)

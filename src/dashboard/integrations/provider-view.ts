@@ -13,6 +13,7 @@ import type { View } from '../frame/page.ts'
 import { badge, facts, heading, notice, secretBox, section, table, tokenField } from '../frame/parts.ts'
 import { keyTypeChoices } from '../sales/mend-view.ts'
 import { arrivalPart } from './arrival-view.ts'
+import { endpointForm } from './endpoint-view.ts'
 import { type Item, itemsOf } from './mapped-items.ts'
 import { fieldWords, itemWords, stepsAt } from './steps.ts'
 
@@ -111,8 +112,10 @@ function connectingParts(view: View, shown: Shown): Html {
     )
   }
   const address = addressOf(shown) ?? ''
-  return html`${section(
-    `At ${providerNames[provider]}`,
+  const isManual = provider === 'gumroad'
+  return html`${!isManual && endpointForm(view, { ...shown, provider })}
+  ${section(
+    isManual ? `At ${providerNames[provider]}` : 'Or by hand',
     html`<div class="sheet"><ol class="stack steps">${stepsAt(provider, address).map((step) => html`<li>${step}</li>`)}</ol></div>`,
   )}
   ${section('Connect', connectForm(view, shown))} ${provider === 'stripe' && platformPart(view, shown)}`

@@ -100,3 +100,26 @@ export const listingWords: Record<Exclude<Provider, 'gumroad'>, string> = {
   paddle: 'Edit the key at Paddle and allow it to read prices and products.',
   polar: 'Give the access token the scope products:read at Polar.',
 }
+
+/** What to allow a key at the provider, so that keyledger may create the endpoint there. */
+export const endpointKeyWords: Record<Exclude<Provider, 'gumroad'>, { one: string; allowed: Content }> = {
+  stripe: {
+    one: 'a restricted key',
+    allowed: html`At Stripe open <strong>Developers, API keys, Create restricted key</strong>. Allow <strong>Read</strong> for
+      Prices, Products and Invoices, and <strong>Write</strong> for Checkout Sessions and Webhook Endpoints.`,
+  },
+  lemonsqueezy: {
+    one: 'an API key',
+    allowed: html`At Lemon Squeezy open <strong>Settings, API</strong> and create a key.`,
+  },
+  paddle: {
+    one: 'an API key',
+    allowed: html`At Paddle open <strong>Developer tools, Authentication</strong> and create a key. Allow it to
+      <strong>read</strong> customers, prices and products, and to <strong>read and write</strong> notification settings.`,
+  },
+  polar: {
+    one: 'an access token',
+    allowed: html`At Polar open <strong>Settings, Developers</strong> and create an organization access token with the scopes${' '}
+      <code>organizations:read</code>, <code>products:read</code>, <code>webhooks:read</code> and <code>webhooks:write</code>.`,
+  },
+}

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { callWithKey, contentOf } from '../call-with-key.ts'
 import { joinedName, type Offered } from '../offered.ts'
-import { contentOf, readWithKey } from '../read-with-key.ts'
 import { momentFrom } from '../translated.ts'
 
 const accept = 'application/vnd.api+json'
@@ -14,7 +14,7 @@ const User = z.object({ data: z.object({ type: z.literal('users') }) })
  */
 export async function checkApiKey(apiUrl: string, apiKey: string, timeLimitMs: number): Promise<void> {
   const asked = { apiKey, accept, timeLimitMs }
-  contentOf(User, await readWithKey('lemonsqueezy', `${apiUrl}/v1/users/me`, asked))
+  contentOf(User, await callWithKey('lemonsqueezy', `${apiUrl}/v1/users/me`, asked))
 }
 
 const Subscription = z.object({
@@ -33,7 +33,7 @@ export async function readSubscription(
   timeLimitMs: number,
 ): Promise<{ orderId: string; paidUntil: string } | undefined> {
   const url = `${apiUrl}/v1/subscriptions/${encodeURIComponent(subscriptionId)}`
-  const answer = await readWithKey('lemonsqueezy', url, { apiKey, accept, timeLimitMs })
+  const answer = await callWithKey('lemonsqueezy', url, { apiKey, accept, timeLimitMs })
   if (answer.status === 404) return undefined
   const { order_id: orderId, renews_at: renewsAt } = contentOf(Subscription, answer).data.attributes
   const paidUntil = momentFrom(renewsAt)
@@ -67,7 +67,7 @@ const variantsInList = 100
  */
 export async function listVariants(apiUrl: string, apiKey: string, timeLimitMs: number): Promise<Offered> {
   const url = `${apiUrl}/v1/variants?include=product&page%5Bsize%5D=${variantsInList}`
-  const answer = await readWithKey('lemonsqueezy', url, { apiKey, accept, timeLimitMs })
+  const answer = await callWithKey('lemonsqueezy', url, { apiKey, accept, timeLimitMs })
   const { data, included, meta } = contentOf(Variants, answer)
   const products = included.filter(({ type }) => type === 'products')
   const names = new Map(products.map(({ id, attributes: { name } }) => [id, name]))

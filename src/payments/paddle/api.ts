@@ -96,7 +96,8 @@ const offeredOf = ({ id, name, description, billingCycle, unitPrice, product }: 
   interval: billingCycle ? intervalWords(billingCycle.interval, billingCycle.frequency) : null,
 })
 
-async function connect(apiUrl: string | undefined, apiKey: string) {
+/** Paddle's client for a key, and what its errors mean. */
+export async function connect(apiUrl: string | undefined, apiKey: string) {
   // Loaded on demand: it takes a fifth of a second, which only users of paddle should wait for.
   const { ApiError, Environment: Known, Paddle } = await import('@paddle/paddle-node-sdk')
   // The SDK accepts a URL in place of an environment's name, which its types do not allow.

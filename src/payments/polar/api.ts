@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { callWithKey, contentOf } from '../call-with-key.ts'
 import type { Offered, OfferedItem } from '../offered.ts'
-import { contentOf, readWithKey } from '../read-with-key.ts'
 
 const accept = 'application/json'
 
@@ -13,7 +13,7 @@ const Organizations = z.object({ items: z.array(z.unknown()) })
  */
 export async function checkApiKey(apiUrl: string, apiKey: string, timeLimitMs: number): Promise<void> {
   const url = `${apiUrl}/v1/organizations/?limit=1`
-  contentOf(Organizations, await readWithKey('polar', url, { apiKey, accept, timeLimitMs }))
+  contentOf(Organizations, await callWithKey('polar', url, { apiKey, accept, timeLimitMs }))
 }
 
 const Price = z.object({
@@ -41,7 +41,7 @@ const productsInList = 100
  */
 export async function listProducts(apiUrl: string, apiKey: string, timeLimitMs: number): Promise<Offered> {
   const url = `${apiUrl}/v1/products/?is_archived=false&limit=${productsInList}`
-  const answer = await readWithKey('polar', url, { apiKey, accept, timeLimitMs })
+  const answer = await callWithKey('polar', url, { apiKey, accept, timeLimitMs })
   const { items, pagination } = contentOf(Products, answer)
   return { items: items.map(offeredOf), hasMore: pagination.max_page > 1 }
 }

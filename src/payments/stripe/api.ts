@@ -1,8 +1,10 @@
 import { z } from 'zod'
+import type { ProviderEndpoints } from '../endpoints.ts'
 import type { Offered } from '../offered.ts'
 import { ask, ProviderRefused, ProviderUnavailable } from '../trouble.ts'
 import { createCall } from './call.ts'
 import { type CheckoutAsked, sessionFor } from './checkout.ts'
+import { stripeEndpoints } from './endpoints.ts'
 import { type CardPrice, Price, priceOf } from './price.ts'
 import { listPrices } from './price-list.ts'
 
@@ -28,6 +30,8 @@ export type CardProvider = {
   readAccount(access: CardAccess): Promise<CardAccount>
   /** Tests a key of a vendor's own account with a request that changes nothing: it must be able to read prices. */
   checkKey(key: string): Promise<void>
+  /** The webhook endpoints of a vendor's own account. */
+  endpoints(key: string): ProviderEndpoints
   /** The existing prices by id. All of them, or an error. */
   readPrices(access: CardAccess, priceIds: readonly string[]): Promise<Map<string, CardPrice>>
   /**
@@ -110,6 +114,7 @@ export function createStripe(
     async checkKey(key) {
       await call(key, PriceList, (stripe) => stripe.prices.list({ limit: 1 }))
     },
+    endpoints: (key) => stripeEndpoints(call, key),
     async readPrices(access, priceIds) {
       const found = new Map<string, CardPrice>()
       const waiting = [...new Set(priceIds)]

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { listIntegrations, listPricedProducts } from '../../../../projections/integrations/queries.ts'
 import { mapPrices } from '../../../commands/checkout/prices.ts'
 import { disconnectCardAccount } from '../../../commands/integrations/card-account.ts'
+import { connectWithEndpoint } from '../../../commands/integrations/endpoints.ts'
 import { connectMarketplace, disconnect, mapProduct } from '../../../commands/integrations/integrations.ts'
 import { Provider } from '../../../domain/integrations/provider.ts'
 import { Refusal } from '../../../domain/refusal.ts'
@@ -13,13 +14,15 @@ import type { Cursors } from '../../../http/cursor.ts'
 import { gatedRoute } from '../../../http/gate.ts'
 import { answer, errors, pageOf, pageQuery } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
-import { pingUrlOf } from '../../../payments/addresses.ts'
+import { endpointUrlOf, pingUrlOf } from '../../../payments/addresses.ts'
 import type { Ports } from '../../../ports.ts'
 import { requireProduct } from '../products/products.ts'
 import {
   checkMappingField,
   connectIn,
   connectionFrom,
+  endpointIn,
+  endpointOut,
   integrationOut,
   integrationView,
   mappingFrom,
@@ -39,6 +42,7 @@ export function integrationRoutes(
 ): void {
   listRoute(app, services, cursors)
   connectRoute(app, services, baseUrl)
+  endpointRoute(app, services, baseUrl)
   disconnectRoute(app, services)
   rotateRoute(app, services, baseUrl)
   configureRoute(app, services)
@@ -130,6 +134,43 @@ function connectRoute(
       )
       const integration = await readIntegration(services, tenantId, provider)
       return { integration, ...shownOnce(baseUrl, tenantId, pingToken) }
+    },
+  )
+}
+
+function endpointRoute(
+  app: ZodApp,
+  services: Ports<'db' | 'execute' | 'now' | 'providers' | 'randomBytes' | 'secrets'>,
+  baseUrl: string,
+): void {
+  app.post(
+    '/v1/integrations/:provider/endpoint',
+    {
+      config: { scope: 'integrations:write', ownTime: true },
+      schema: {
+        operationId: 'createProviderEndpoint',
+        tags: ['Integrations'],
+        summary: 'Create the webhook endpoint at a provider, and connect it with the secret of that endpoint',
+        description:
+          'For polar, paddle, lemonsqueezy and the own account at stripe. The key must be able to list, create and delete webhook endpoints. An endpoint with the address of this tenant that is there already is used where the provider shows its secret; otherwise 409, unless `replace` is true.',
+        params: providerParam,
+        body: endpointIn,
+        response: {
+          200: answer('Connected', oneIntegration.extend({ endpoint: endpointOut })),
+          ...errors(400, 403, 404, 409, 422),
+        },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const provider = requireProvider(request.params.provider)
+      if (provider === 'gumroad') throw new Refusal('provider_without_endpoints')
+      const { apiKey, replace = false, store } = request.body
+      const address = endpointUrlOf(baseUrl, tenantId, provider)
+      const asked = { tenantId, provider, apiKey, address, replace, store }
+      const { endpoint } = await connectWithEndpoint(services, asked, request.id, originOf(request))
+      const integration = await readIntegration(services, tenantId, provider)
+      return { integration, endpoint: endpoint && { url: address, ...endpoint } }
     },
   )
 }

@@ -119,6 +119,29 @@ export const connectIn = z
   .nullish()
   .meta({ example: { webhookSecret: 'pdl_ntfset_01gkdqbk...', apiKey: 'pdl_live_apikey_01gtgzt...' } })
 
+export const endpointIn = z
+  .strictObject({
+    apiKey: ProviderCredential.meta({ description: 'Checked with the provider, and kept sealed' }),
+    replace: z.boolean().optional().meta({
+      description: 'Replace an endpoint with this address that is there already and cannot be used',
+    }),
+    store: text(100).optional().meta({
+      description: 'lemonsqueezy only: the id of the store, where the account has several',
+    }),
+  })
+  .meta({ example: { apiKey: 'polar_oat_0nH3...' } })
+
+export const endpointOut = z
+  .object({
+    url: z.string().meta({ example: 'https://licenses.example.com/webhooks/polar/acme' }),
+    id: z.string().meta({ description: "The provider's id of the endpoint" }),
+    created: z.boolean().meta({ description: 'false: it was there already, and is used' }),
+    removed: z.int().meta({ description: 'How many former endpoints with this address were removed' }),
+    left: z.int().meta({ description: 'How many of them could not be removed; remove them at the provider' }),
+  })
+  .nullable()
+  .meta({ description: 'null when a repetition of the request found it done' })
+
 /**
  * @throws Refusal `webhook_secret_wanted`, `webhook_secret_unwanted`
  * @throws Problem 400 when the body contains an API key that is not used

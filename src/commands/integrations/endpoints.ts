@@ -1,0 +1,144 @@
+import { findIntegration } from '../../../projections/integrations/queries.ts'
+import type { IntegrationCommand, KnownIntegration } from '../../domain/integrations/integration.ts'
+import type { Provider } from '../../domain/integrations/provider.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import type { ProviderEndpoints } from '../../payments/endpoints.ts'
+import { notificationEvents } from '../../payments/events.ts'
+import { ProviderRefused, ProviderUnavailable } from '../../payments/trouble.ts'
+import type { Ports } from '../../ports.ts'
+import { withTenantLock } from '../cross-stream/tenant-lock.ts'
+import type { Origin } from '../origin.ts'
+import { changeWith, keepSecret, type Place } from './integrations.ts'
+import { modeOfRestrictedKey } from './own-account.ts'
+
+type EndpointPorts = Ports<'db' | 'execute' | 'now' | 'providers' | 'randomBytes' | 'secrets'>
+
+/** A provider that keyledger creates an endpoint at. */
+export type EndpointProvider = Exclude<Provider, 'gumroad'>
+
+export type EndpointAsked = {
+  tenantId: string
+  provider: EndpointProvider
+  apiKey: string
+  /** The URL of this installation that the provider shall call. */
+  address: string
+  /** Whether an endpoint with this address that cannot be used may be replaced. */
+  replace: boolean
+  /** At Lemon Squeezy, for an account with several stores. */
+  store: string | undefined
+}
+
+export type ConnectedEndpoint = {
+  integration: KnownIntegration
+  endpoint: {
+    /** Its id at the provider. */
+    id: string
+    /** False where an endpoint was there already, and its secret could be read. */
+    created: boolean
+    /** How many former endpoints with this address were removed, and how many could not be. */
+    removed: number
+    left: number
+  } | null
+}
+
+/**
+ * Connects a provider with an API key alone: keyledger creates the endpoint there and takes its secret. An endpoint with the
+ * address that is complete, and whose secret the provider shows, is used as it is. Others are replaced where
+ * `replace` allows it: the new one is created and recorded before they are removed, so that a crash loses no
+ * connection. What a crash leaves has our address, and is found the next time.
+ * @returns without `endpoint` when the operation was carried out before
+ * @throws Refusal `integration_connected`, `provider_endpoint_exists`, `restricted_key_wanted`
+ * @throws ProviderRefused, ProviderUnavailable, StoreWanted; nothing is connected then
+ */
+export async function connectWithEndpoint(
+  services: EndpointPorts,
+  asked: EndpointAsked,
+  operationId: string,
+  origin: Origin,
+): Promise<ConnectedEndpoint> {
+  const { tenantId, provider, apiKey, address, store } = asked
+  if (provider === 'stripe') modeOfRestrictedKey(apiKey)
+  // Two requests at once would each create an endpoint.
+  return withTenantLock(services.db, tenantId, 'provider endpoints', async () => {
+    const known = await findIntegration(services.db, tenantId, provider)
+    if (known?.operationIds.includes(operationId)) return { integration: known, endpoint: null }
+    if (known?.status === 'connected') throw new Refusal('integration_connected')
+    await checkKey(services, provider, apiKey)
+    const endpoints = services.providers.endpoints(provider, apiKey, store)
+    const events = notificationEvents[provider]
+    const present = await endpoints.find(address, events)
+    const usable = present.find(({ secret, isComplete }) => secret !== null && isComplete)
+    if (!usable && present.length > 0 && !asked.replace) throw new Refusal('provider_endpoint_exists')
+    const own = { address, events, secret: secretFor(services) }
+    const used = usable ?? (await endpoints.create(own))
+    const secret = used.secret ?? own.secret
+    const integration = await record(services, asked, { id: used.id, secret }, operationId, origin).catch(
+      async (error: unknown) => {
+        // Nothing was recorded. After another error that is not certain, and the endpoint stays.
+        if (error instanceof Refusal && !usable) await endpoints.remove(used.id).catch(() => undefined)
+        throw error
+      },
+    )
+    const former = usable ? [] : present
+    const removed = await removeAll(endpoints, former)
+    const left = former.length - removed
+    return { integration, endpoint: { id: used.id, created: !usable, removed, left } }
+  })
+}
+
+const checkKey = ({ providers }: Ports<'providers'>, provider: EndpointProvider, apiKey: string) =>
+  provider === 'stripe' ? providers.card.checkKey(apiKey) : providers.checkApiKey(provider, apiKey)
+
+/** For a provider that takes a secret: Lemon Squeezy allows 40 characters. */
+const secretFor = ({ randomBytes }: Ports<'randomBytes'>): string =>
+  Buffer.from(randomBytes(30)).toString('base64url')
+
+/** Seals the credentials and records the connection, as when they are pasted. */
+async function record(
+  services: EndpointPorts,
+  { tenantId, provider, apiKey }: EndpointAsked,
+  { id, secret }: { id: string; secret: string },
+  operationId: string,
+  origin: Origin,
+): Promise<KnownIntegration> {
+  const place = { tenantId, provider, operationId } as const
+  // A repetition after a crash may have another endpoint, with another secret.
+  const ofEndpoint: Place = { ...place, operationId: `${operationId}.${id}` }
+  const names = {
+    apiKey: await keepSecret(services, place, 'apiKey', apiKey),
+    webhookSecret: await keepSecret(services, ofEndpoint, 'webhookSecret', secret),
+  }
+  const command = (at: string): IntegrationCommand =>
+    provider === 'stripe'
+      ? {
+          type: 'ConnectCardKey',
+          tenantId,
+          operationId,
+          ...names,
+          test: modeOfRestrictedKey(apiKey) === 'test',
+          at,
+        }
+      : {
+          type: 'ConnectMarketplace',
+          tenantId,
+          provider,
+          operationId,
+          credentials: { ...names, pingToken: null },
+          at,
+        }
+  return changeWith(services, place, Object.values(names), origin, command)
+}
+
+/** @returns how many were removed: the connection works without it, so a failure is reported and no error */
+async function removeAll(endpoints: ProviderEndpoints, former: readonly { id: string }[]): Promise<number> {
+  let removed = 0
+  for (const { id } of former) {
+    try {
+      await endpoints.remove(id)
+      removed++
+    } catch (error) {
+      if (!(error instanceof ProviderRefused || error instanceof ProviderUnavailable)) throw error
+    }
+  }
+  return removed
+}

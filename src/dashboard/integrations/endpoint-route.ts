@@ -1,0 +1,116 @@
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { type ConnectedEndpoint, connectWithEndpoint } from '../../commands/integrations/endpoints.ts'
+import { isId } from '../../credentials/id.ts'
+import { ProviderCredential, providerNames } from '../../domain/integrations/provider.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import { problemOfProvider } from '../../http/payment-problem.ts'
+import { endpointUrlOf } from '../../payments/addresses.ts'
+import { ProviderRefused, ProviderUnavailable, StoreWanted } from '../../payments/trouble.ts'
+import { type FilledForm, readForm, typedIn, withProblem } from '../frame/filled-form.ts'
+import { pageRoute } from '../frame/page-route.ts'
+import { refusedForm, sentenceOf } from '../frame/refused.ts'
+import { checked, optionalLine } from '../frame/typed.ts'
+import type { PageContext } from '../page-context.ts'
+import { originOfMember, principalOf } from '../session/principal.ts'
+import type { FlashMessage } from '../session/session.ts'
+import { endpointFields } from './endpoint-view.ts'
+import { type ProviderRequest, providerOf, providerPage } from './provider-route.ts'
+
+/** A provider may take longer to answer than a page. */
+const manage = pageRoute({ page: 'manage_connections', ownTime: true })
+
+const { key, store, replace } = endpointFields
+
+const EndpointForm = z.object({
+  operation: z.string().refine((id) => isId('req', id)),
+  [key]: z
+    .string()
+    .trim()
+    .refine(
+      (text) => ProviderCredential.safeParse(text).success,
+      'Paste the key, without spaces and up to 500 characters.',
+    ),
+  [store]: optionalLine(100),
+  [replace]: checked,
+})
+
+/** Creates the endpoint at a provider and connects it, as over the API. */
+export function endpointForms(app: FastifyInstance, context: PageContext): void {
+  const { services, baseUrl } = context
+  app.post('/integrations/:provider/endpoint', manage, async (request: ProviderRequest, reply) => {
+    const provider = providerOf(request)
+    if (provider === 'gumroad') throw new Refusal('provider_without_endpoints')
+    const { filled, data } = readForm(EndpointForm, request)
+    const again = (form: FilledForm) => providerPage(context, request, reply, withoutKey(form))
+    if (!data) return again(filled)
+    const { tenantId } = principalOf(request)
+    const asked = {
+      tenantId,
+      provider,
+      apiKey: data[key],
+      address: endpointUrlOf(baseUrl, tenantId, provider),
+      replace: data[replace],
+      store: data[store],
+    }
+    try {
+      const connected = await connectWithEndpoint(services, asked, data.operation, originOfMember(request))
+      request.session.notice = doneWords(providerNames[provider], connected)
+    } catch (error) {
+      return again(troubleOf(error, filled))
+    }
+    return reply.redirect(`/dashboard/integrations/${provider}`, 303)
+  })
+}
+
+/** What was typed is a secret, so it is not shown again. Whether to replace is asked once it matters. */
+function withoutKey(form: FilledForm): FilledForm {
+  const wasAsked = replace in form.typed || replace in form.problems
+  const { [replace]: exists, ...problems } = form.problems
+  return {
+    typed: {
+      [store]: [typedIn(form, store)],
+      ...(wasAsked && { [replace]: [typedIn(form, replace)] }),
+    },
+    problems: exists === undefined ? problems : { ...problems, form: exists },
+  }
+}
+
+function doneWords(name: string, { endpoint }: ConnectedEndpoint): FlashMessage {
+  if (endpoint !== null && endpoint.left > 0) {
+    const text = `${name} is connected. A former endpoint with this address could not be removed: remove it at ${name}.`
+    return { kind: 'wrong', text }
+  }
+  return {
+    kind: 'done',
+    text:
+      endpoint?.created === false
+        ? `${name} is connected, with the endpoint that was there already.`
+        : `${name} is connected, and the endpoint is created there.`,
+  }
+}
+
+/** What the provider or a rule refused, beside its field. @throws any other error */
+function troubleOf(error: unknown, form: FilledForm): FilledForm {
+  if (error instanceof StoreWanted)
+    return withProblem(form, store, sentence(problemOfProvider(error).message))
+  if (error instanceof ProviderUnavailable)
+    return withProblem(form, 'form', sentence(problemOfProvider(error).message))
+  if (error instanceof ProviderRefused) return withProblem(form, ...refusedWords(error))
+  return refusedForm(error, form, {
+    restricted_key_wanted: [key, sentenceOf('restricted_key_wanted')],
+    provider_endpoint_exists: [
+      replace,
+      'The provider has an endpoint with this address already, and its secret is not shown again or events are missing. To replace it, check the box and enter the key again.',
+    ],
+  })
+}
+
+function refusedWords(error: ProviderRefused): [field: string, sentence: string] {
+  const { reason } = error
+  if (reason === 'endpoint') return ['form', sentence(problemOfProvider(error).message)]
+  if (reason === 'permission') return [key, 'This key lacks one of the permissions that are listed above.']
+  return [key, sentence(problemOfProvider(error).message)]
+}
+
+const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`

@@ -1,0 +1,95 @@
+import type { IEventName } from '@paddle/paddle-node-sdk'
+import { z } from 'zod'
+import { endpointName, hasAll, type ProviderEndpoints } from '../endpoints.ts'
+import { ask, ProviderRefused } from '../trouble.ts'
+import { connect } from './api.ts'
+
+const Destination = z.object({
+  id: z.string().min(1),
+  type: z.string(),
+  destination: z.string(),
+  active: z.boolean(),
+  endpointSecretKey: z.string().min(1),
+  subscribedEvents: z.array(z.object({ name: z.string() })),
+})
+
+/** The most that Paddle lists in one response. */
+const inList = 200
+
+/** Errors that concern the key; any other refusal concerns what was asked. */
+const ofTheKey = ['authentication_missing', 'authentication_malformed', 'invalid_token', 'forbidden']
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : ''
+
+/**
+ * Notification destinations, as Paddle calls them. Paddle makes the secrets, and shows them again.
+ * @param apiUrl undefined for paddle's own, live or sandbox depending on the key
+ * @see https://developer.paddle.com/api-reference/notification-settings/create-notification-setting
+ */
+export function paddleEndpoints(
+  apiUrl: string | undefined,
+  apiKey: string,
+  timeLimitMs: number,
+): ProviderEndpoints {
+  type Paddle = Awaited<ReturnType<typeof connect>>['paddle']
+  async function call<T>(
+    work: (paddle: Paddle) => Promise<T>,
+    refused: ProviderRefused['reason'],
+  ): Promise<T> {
+    const { paddle, troubleOf } = await connect(apiUrl, apiKey)
+    return ask(
+      'paddle',
+      timeLimitMs,
+      () => work(paddle),
+      (error) => {
+        const trouble = troubleOf(error)
+        const isOther = trouble instanceof ProviderRefused && !ofTheKey.includes(codeOf(error))
+        return isOther ? new ProviderRefused('paddle', refused) : trouble
+      },
+    )
+  }
+
+  return {
+    async find(address, events) {
+      const listed = await call(
+        async (paddle) =>
+          z.array(Destination).parse(await paddle.notificationSettings.list({ perPage: inList })),
+        'request',
+      )
+      return listed
+        .filter(({ type, destination }) => type === 'url' && destination === address)
+        .map(({ id, active, endpointSecretKey: secret, subscribedEvents }) => ({
+          id,
+          secret,
+          isComplete:
+            active &&
+            hasAll(
+              subscribedEvents.map(({ name }) => name),
+              events,
+            ),
+        }))
+    },
+    async create({ address, events }) {
+      const made = await call(
+        async (paddle) =>
+          Destination.parse(
+            await paddle.notificationSettings.create({
+              description: endpointName,
+              type: 'url',
+              destination: address,
+              subscribedEvents: [...events] as IEventName[],
+            }),
+          ),
+        'endpoint',
+      )
+      return { id: made.id, secret: made.endpointSecretKey }
+    },
+    async remove(id) {
+      await call((paddle) => paddle.notificationSettings.delete(id), 'missing').catch((error: unknown) => {
+        // It is no longer there.
+        if (!(error instanceof ProviderRefused && error.reason === 'missing')) throw error
+      })
+    },
+  }
+}

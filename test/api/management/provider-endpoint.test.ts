@@ -1,0 +1,210 @@
+/**
+ * Guarantee: with an API key alone keyledger creates the endpoint at a provider and connects it, once. An endpoint with our
+ * address is used or, where that was asked for, replaced. When a provider refuses or fails, nothing is connected.
+ */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { findIntegration } from '../../../projections/integrations/queries.ts'
+import { connectWithEndpoint, type EndpointProvider } from '../../../src/commands/integrations/endpoints.ts'
+import { newId } from '../../../src/credentials/id.ts'
+import { notificationEvents } from '../../../src/payments/events.ts'
+import { makeTenant, type TestTenant } from '../../harness/api.ts'
+import { endpointsAt } from '../../harness/endpoints.ts'
+import { origin } from '../../harness/ledger.ts'
+import { barelyKey, goodKey, poorKey } from '../../harness/providers.ts'
+import { openSellingApi, type SellingApi } from '../../harness/selling-api.ts'
+
+const baseUrl = 'https://licenses.example.com'
+const providers = ['stripe', 'lemonsqueezy', 'paddle', 'polar'] as const
+/** Those that do not show a secret again. */
+const secretive = ['stripe', 'lemonsqueezy'] as const
+
+let api: SellingApi
+let tenant: TestTenant
+let key: (provider: EndpointProvider) => string
+let runs = 0
+beforeAll(async () => {
+  api = await openSellingApi({ baseUrl })
+})
+afterAll(() => api.close())
+beforeEach(async () => {
+  tenant = await makeTenant(api.ledger)
+  const ownKey = `rk_live_endpoints_${++runs}`
+  api.standIns.stripe.keys.add(ownKey)
+  key = (provider) => (provider === 'stripe' ? ownKey : goodKey)
+  for (const provider of providers) api.standIns[provider].health = 'well'
+  api.standIns.lemonsqueezy.stores.clear()
+  api.standIns.lemonsqueezy.stores.set('1', 'Acme')
+})
+
+const addressOf = (provider: EndpointProvider) =>
+  provider === 'stripe'
+    ? `${baseUrl}/api/stripe/webhook/${tenant.tenantId}`
+    : `${baseUrl}/webhooks/${provider}/${tenant.tenantId}`
+const there = (provider: EndpointProvider) =>
+  endpointsAt(api.standIns[provider].endpoints, addressOf(provider))
+const create = (provider: string, body: object) =>
+  api.ask('POST', `/v1/integrations/${provider}/endpoint`, { token: tenant.token, body })
+const integrationOf = (provider: EndpointProvider) =>
+  findIntegration(api.ledger.db, tenant.tenantId, provider)
+const putEndpoint = (provider: EndpointProvider, events: readonly string[], id = `manual_${runs}`) => {
+  const endpoint = { id, url: addressOf(provider), events: [...events], secret: 'by_hand', enabled: true }
+  api.standIns[provider].endpoints.set(id, { ...endpoint, store: '1' })
+}
+const keptSecret = async (provider: EndpointProvider) => {
+  const name = (await integrationOf(provider))?.credentials.webhookSecret
+  return name ? api.ledger.services.secrets.open(tenant.tenantId, name) : undefined
+}
+const isConnected = async (provider: EndpointProvider) =>
+  (await integrationOf(provider))?.status === 'connected'
+
+describe.each(providers)('at %s', (provider) => {
+  test('the endpoint is created with the address and the events, and its secret is kept', async () => {
+    const answer = await create(provider, { apiKey: key(provider) })
+    const [endpoint, ...others] = there(provider)
+    expect(others).toStrictEqual([])
+    expect(endpoint).toMatchObject({ events: notificationEvents[provider], enabled: true })
+    expect(answer).toMatchObject({
+      status: 200,
+      body: {
+        integration: { provider, connected: true },
+        endpoint: { url: addressOf(provider), id: endpoint?.id, created: true, removed: 0, left: 0 },
+      },
+    })
+    expect(await keptSecret(provider)).toBe(endpoint?.secret)
+    expect(answer.text).not.toContain(endpoint?.secret)
+  })
+
+  test('a connected one is refused, and no second endpoint is created', async () => {
+    await create(provider, { apiKey: key(provider) })
+    expect(await create(provider, { apiKey: key(provider), replace: true })).toMatchObject({ status: 409 })
+    expect(there(provider)).toHaveLength(1)
+  })
+
+  test('two requests at once create one endpoint', async () => {
+    const both = await Promise.all([1, 2].map(() => create(provider, { apiKey: key(provider) })))
+    expect(both.map(({ status }) => status).toSorted()).toStrictEqual([200, 409])
+    expect(there(provider)).toHaveLength(1)
+    expect(await keptSecret(provider)).toBe(there(provider)[0]?.secret)
+  })
+
+  test('an endpoint that lacks events is replaced only when that is asked for', async () => {
+    putEndpoint(provider, notificationEvents[provider].slice(1))
+    const refused = await create(provider, { apiKey: key(provider) })
+    expect(refused).toMatchObject({ status: 409 })
+    expect(refused.text).toContain('replace')
+    expect(there(provider)).toMatchObject([{ secret: 'by_hand' }])
+    expect(await isConnected(provider)).toBe(false)
+    const replaced = await create(provider, { apiKey: key(provider), replace: true })
+    expect(replaced.body).toMatchObject({ endpoint: { created: true, removed: 1, left: 0 } })
+    expect(there(provider)).toHaveLength(1)
+    expect(await keptSecret(provider)).toBe(there(provider)[0]?.secret)
+  })
+
+  test('what a crash before the record leaves is used or replaced the next time', async () => {
+    const asked = {
+      tenantId: tenant.tenantId,
+      provider,
+      apiKey: key(provider),
+      address: addressOf(provider),
+      replace: false,
+      store: undefined,
+    }
+    const operationId = newId('req')
+    const { services } = api.ledger
+    const crashing = { ...services, execute: () => Promise.reject(new Error('killed')) }
+    await expect(connectWithEndpoint(crashing, asked, operationId, origin)).rejects.toThrow('killed')
+    expect(there(provider)).toHaveLength(1)
+    expect(await isConnected(provider)).toBe(false)
+    const again = (replace: boolean) =>
+      connectWithEndpoint(services, { ...asked, replace }, operationId, origin)
+    if (provider === 'stripe' || provider === 'lemonsqueezy')
+      await expect(again(false)).rejects.toMatchObject({ code: 'provider_endpoint_exists' })
+    const { endpoint } = await again(true)
+    expect(there(provider)).toMatchObject([{ id: endpoint?.id }])
+    expect(await keptSecret(provider)).toBe(there(provider)[0]?.secret)
+    expect(await again(false)).toMatchObject({ endpoint: null, integration: { status: 'connected' } })
+    expect(there(provider)).toHaveLength(1)
+  })
+
+  test.each([
+    ['cut', 503, 'does not respond'],
+    [500, 503, 'does not respond'],
+  ] as const)('a failure (%s) connects nothing', async (health, status, words) => {
+    api.standIns[provider].health = health
+    const answer = await create(provider, { apiKey: key(provider) })
+    expect(answer.status).toBe(status)
+    expect(answer.text).toContain(words)
+    expect(await isConnected(provider)).toBe(false)
+  })
+
+  test('a wrong key is 422', async () => {
+    const answer = await create(provider, { apiKey: provider === 'stripe' ? 'rk_live_wrong' : 'wrong' })
+    expect(answer.status).toBe(422)
+    expect(answer.text).toContain('rejects the key')
+    expect(there(provider)).toStrictEqual([])
+  })
+
+  test('a key without the permission is 422, and connects nothing', async () => {
+    api.standIns.stripe.keys.add('rk_live_prices')
+    api.standIns.stripe.pricesOnlyKeys.add('rk_live_prices')
+    const keys = { stripe: 'rk_live_prices', lemonsqueezy: poorKey, paddle: barelyKey, polar: barelyKey }
+    const answer = await create(provider, { apiKey: keys[provider] })
+    expect(answer.status).toBe(422)
+    expect(answer.text).toContain('denies this key the permission')
+    expect(await isConnected(provider)).toBe(false)
+  })
+})
+
+test.each(secretive)(
+  'at %s an endpoint that is there is not used, since its secret is unknown',
+  async (provider) => {
+    putEndpoint(provider, notificationEvents[provider])
+    expect(await create(provider, { apiKey: key(provider) })).toMatchObject({ status: 409 })
+  },
+)
+
+test.each(['paddle', 'polar'] as const)(
+  'at %s a complete endpoint that is there is used',
+  async (provider) => {
+    putEndpoint(provider, notificationEvents[provider])
+    const { body } = await create(provider, { apiKey: key(provider) })
+    expect(body).toMatchObject({ endpoint: { id: `manual_${runs}`, created: false, removed: 0 } })
+    expect(await keptSecret(provider)).toBe('by_hand')
+    expect(there(provider)).toHaveLength(1)
+  },
+)
+
+test('at Lemon Squeezy an account with several stores must name one', async () => {
+  const { stores } = api.standIns.lemonsqueezy
+  stores.set('2', 'Other')
+  const unnamed = await create('lemonsqueezy', { apiKey: goodKey })
+  expect(unnamed.status).toBe(422)
+  expect(unnamed.text).toContain('1 (Acme), 2 (Other)')
+  expect(await create('lemonsqueezy', { apiKey: goodKey, store: '3' })).toMatchObject({ status: 422 })
+  expect(await create('lemonsqueezy', { apiKey: goodKey, store: '2' })).toMatchObject({ status: 200 })
+  expect(there('lemonsqueezy')).toMatchObject([{ store: '2' }])
+})
+
+test('Gumroad has no endpoints, and a key of Stripe must be restricted', async () => {
+  expect(await create('gumroad', { apiKey: goodKey })).toMatchObject({ status: 422 })
+  expect(await create('absent', { apiKey: goodKey })).toMatchObject({ status: 404 })
+  const secretKey = await create('stripe', { apiKey: 'sk_live_1' })
+  expect(secretKey.status).toBe(422)
+  expect(secretKey.text).toContain('restricted key')
+})
+
+test('an address that a provider does not take is explained', async () => {
+  for (const provider of providers) {
+    const asked = {
+      tenantId: tenant.tenantId,
+      provider,
+      apiKey: key(provider),
+      address: `http://localhost/${tenant.tenantId}`,
+      replace: false,
+      store: undefined,
+    }
+    const attempt = connectWithEndpoint(api.ledger.services, asked, newId('req'), origin)
+    await expect(attempt).rejects.toMatchObject({ provider, reason: 'endpoint' })
+    expect(await isConnected(provider)).toBe(false)
+  }
+})
