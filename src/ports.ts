@@ -19,6 +19,7 @@ import type { Installs } from './usage/installs.ts'
 import type { LimitHits } from './usage/limit-hits.ts'
 import type { Refusals } from './usage/refusals.ts'
 import type { TokenUse } from './usage/token-use.ts'
+import type { KeptKeys } from './vault/kept-keys.ts'
 import type { Machines } from './vault/machines.ts'
 import type { Secrets } from './vault/secrets.ts'
 import type { Subjects } from './vault/subjects.ts'
@@ -43,6 +44,7 @@ export type AllPorts = Lookups & {
   planCapacity: PlanCapacity
   subjects: Subjects
   secrets: Secrets
+  keptKeys: KeptKeys
   machines: Machines
   signer: Signer
   signSettings: SignSettings

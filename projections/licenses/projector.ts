@@ -51,6 +51,7 @@ export const licensesProjector: Projector = {
       taken_back_at timestamptz,
       suspended_at timestamptz,
       suspended_reason text,
+      key_mail_asked_at timestamptz,
       revoked_at timestamptz,
       revoked_reason text,
       revoked_cause text,
@@ -297,7 +298,7 @@ const writeLicenses = `
     customer_id = excluded.customer_id, subject_id = excluded.subject_id, email = excluded.email,
     name = excluded.name, metadata = excluded.metadata, sold = excluded.sold,
     taken_back_at = excluded.taken_back_at, suspended_at = excluded.suspended_at,
-    suspended_reason = excluded.suspended_reason
+    suspended_reason = excluded.suspended_reason, key_mail_asked_at = excluded.key_mail_asked_at
   where licenses.revision < excluded.revision`
 
 const writeKeys = `

@@ -20,6 +20,7 @@ export type LicenseRow = {
   taken_back_at: string | null
   suspended_at: string | null
   suspended_reason: string | null
+  key_mail_asked_at: string | null
   revoked_at: string | null
   revoked_reason: string | null
   revoked_cause: IssuedLicense['revokedCause']
@@ -100,6 +101,7 @@ export function licenseFrom(row: LicenseRow, devices: readonly DeviceRow[]): Iss
     takenBackAt: row.taken_back_at,
     suspendedAt: row.suspended_at,
     suspendedReason: row.suspended_reason,
+    keyMailAskedAt: row.key_mail_asked_at,
     revokedAt: row.revoked_at,
     revokedReason: row.revoked_reason,
     revokedCause: row.revoked_cause,
@@ -150,6 +152,7 @@ export function licenseColumns(license: IssuedLicense, revision: number): Record
     taken_back_at: license.takenBackAt,
     suspended_at: license.suspendedAt,
     suspended_reason: license.suspendedReason,
+    key_mail_asked_at: license.keyMailAskedAt,
     revoked_at: license.revokedAt,
     revoked_reason: license.revokedReason,
     revoked_cause: license.revokedCause,

@@ -22,6 +22,7 @@ const model: DocumentModel<Product> = {
           revalidate_after_seconds: product.settings.revalidateAfterSeconds,
           lease_seconds: product.settings.leaseSeconds,
           free_tier_enabled: product.settings.freeTierEnabled,
+          key_recovery: product.settings.keyRecovery,
           trial_duration_days: product.settings.trialDurationDays ?? null,
           client_settings_since: product.clientSettingsSince,
           created_at: product.createdAt,
@@ -42,6 +43,7 @@ export const productsProjector: Projector = {
       lease_seconds int not null,
       free_tier_enabled boolean not null,
       trial_duration_days int,
+      key_recovery boolean not null,
       client_settings_since timestamptz not null,
       created_at timestamptz not null,
       unique (tenant_id, product_id)

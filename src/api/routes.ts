@@ -47,6 +47,7 @@ type Options = {
     | 'findProduct'
     | 'fingerprint'
     | 'idempotency'
+    | 'keptKeys'
     | 'keyTypes'
     | 'ledger'
     | 'limitHits'

@@ -6,6 +6,7 @@ import { confirmationProcesses } from '../processes/confirmations.ts'
 import { destroySpentKeys, destroySpentMailedKeys, scheduleDeliveries } from '../processes/deliveries.ts'
 import { resumeErasures } from '../processes/erasures.ts'
 import { recordExpiries } from '../processes/expiries.ts'
+import { destroyLeftKeys, settleKeptKeys } from '../processes/kept-keys.ts'
 import { indexPeople } from '../processes/people-index.ts'
 import { runProcesses } from '../processes/process.ts'
 import type { Trouble } from '../processes/process-manager.ts'
@@ -45,6 +46,8 @@ export function startProcesses(
     destroySpentKeys(services, onTrouble('delivery.key_not_destroyed', 'license')),
     runReplays(services, onTrouble('webhook.replay_not_advanced', 'replay')),
     destroySpentMailedKeys(services, onTrouble('delivery.mailed_key_not_destroyed', 'secret')),
+    settleKeptKeys(services, onTrouble('license.kept_key_not_settled', 'license')),
+    destroyLeftKeys(services, onTrouble('product.kept_keys_not_destroyed', 'product')),
     recordExpiries(services, { onTrouble: onTrouble('license.expiry_not_recorded', 'license') }),
     resumeSales(services, { onTrouble: onTrouble('sale.not_advanced', 'sale') }),
     resumeErasures(services, { onTrouble: onTrouble('erasure.not_finished', 'subject') }),

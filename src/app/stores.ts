@@ -36,6 +36,7 @@ import { createLimitHits } from '../usage/limit-hits.ts'
 import { createRefusals } from '../usage/refusals.ts'
 import { createTokenUse } from '../usage/token-use.ts'
 import { checkMasterKey } from '../vault/check.ts'
+import { createKeptKeys } from '../vault/kept-keys.ts'
 import { createMachines } from '../vault/machines.ts'
 import type { MasterKey } from '../vault/master-key.ts'
 import { createSecrets } from '../vault/secrets.ts'
@@ -218,9 +219,11 @@ export function webhookRules({ webhookAllowPrivate: allowPrivate }: Config) {
 function createKeyed(db: Pool, masterKey: MasterKey, now: () => Date) {
   const secrets = createSecrets(db, masterKey)
   const signer = createSigner(secrets)
+  const subjects = createSubjects(db, masterKey)
   return {
-    subjects: createSubjects(db, masterKey),
+    subjects,
     secrets,
+    keptKeys: createKeptKeys(db, subjects),
     machines: createMachines(secrets, randomBytes),
     signer,
     signSettings: createSignSettings(signer),

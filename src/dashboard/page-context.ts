@@ -19,6 +19,7 @@ export type PageContext = {
     | 'findProduct'
     | 'fingerprint'
     | 'idempotency'
+    | 'keptKeys'
     | 'keyTypes'
     | 'ledger'
     | 'limitHits'

@@ -19,6 +19,9 @@ export type RefusalCode =
   | 'license_exists'
   | 'license_without_address'
   | 'mails_off'
+  | 'keys_not_kept'
+  | 'key_not_kept'
+  | 'key_mailed_recently'
   | 'license_not_found'
   | 'license_revoked'
   | 'license_suspended'
@@ -107,10 +110,13 @@ export type RefusalCode =
 /** A command that the rules do not allow. Nothing has been recorded. */
 export class Refusal extends Error {
   readonly code: RefusalCode
+  /** In how many seconds the command may succeed; null where waiting alone does not help. */
+  readonly retryAfterSeconds: number | null
 
-  constructor(code: RefusalCode) {
+  constructor(code: RefusalCode, retryAfterSeconds: number | null = null) {
     super(code)
     this.name = 'Refusal'
     this.code = code
+    this.retryAfterSeconds = retryAfterSeconds
   }
 }

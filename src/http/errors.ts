@@ -51,7 +51,7 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, proble
 /** Maps an error to a problem. */
 export function problemOf(error: FastifyError): Problem {
   if (error instanceof Problem) return error
-  if (error instanceof Refusal) return problemOfRefusal(error.code)
+  if (error instanceof Refusal) return problemOfRefusal(error.code, error.retryAfterSeconds)
   if (
     error instanceof ProviderRefused ||
     error instanceof ProviderUnavailable ||

@@ -58,11 +58,17 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
   quantity_too_large: [422, "quantity is greater than the key type's maxQuantity; choose a smaller one"],
   expiry_in_the_past: [422, 'expiresAt must be in the future'],
   license_exists: [409, 'this license already exists'],
-  license_without_address: [
+  license_without_address: [409, 'the license has no email address to send the key to; set its email'],
+  mails_off: [409, 'the mails of the product are off; turn them on: PUT /v1/products/{productId}/mail'],
+  keys_not_kept: [
     409,
-    'the license has no email address to send the key to; set its email, or omit sendKey',
+    'the product keeps no keys; send a new key (remint with sendKey), and turn on keyRecovery of the product for later ones',
   ],
-  mails_off: [409, 'the mails of the product are off; turn them on, or omit sendKey'],
+  key_not_kept: [
+    409,
+    'the key of this license is not kept, since it was issued while keyRecovery was off or for another person; send a new key: remint with sendKey',
+  ],
+  key_mailed_recently: [429, 'the key was mailed less than 5 minutes ago; wait, then send it again'],
   license_not_found: [404, 'license not found'],
   license_revoked: [409, 'the license is revoked'],
   license_suspended: [409, 'the license is suspended; resume it first'],
@@ -209,7 +215,10 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
   moment_in_the_future: [400, 'querystring asOf: this moment is in the future; choose one in the past'],
 }
 
-export function problemOfRefusal(code: RefusalCode): Problem {
+const codes: Readonly<Record<number, ErrorCode>> = { 403: 'forbidden', 429: 'rate_limited' }
+
+export function problemOfRefusal(code: RefusalCode, retryAfterSeconds: number | null = null): Problem {
   const [status, message] = refusals[code]
-  return new Problem(status, status === 403 ? 'forbidden' : 'invalid_request', message)
+  const headers = retryAfterSeconds === null ? {} : { 'retry-after': String(retryAfterSeconds) }
+  return new Problem(status, codes[status] ?? 'invalid_request', message, headers)
 }

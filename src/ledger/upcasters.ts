@@ -78,6 +78,12 @@ const reinstatedAsWhole = from(z.looseObject({}), (reinstated) => ({
 /** Before vendors could change a license, its own terms were those of its sale. */
 const followedWithoutTerms = from(z.looseObject({}), (followed) => ({ ...followed, sold: null }))
 
+/** Before products could keep the keys of their licenses, none did. */
+const settingsWithoutRecovery = from(z.looseObject({ settings: z.looseObject({}) }), (product) => ({
+  ...product,
+  settings: { ...product.settings, keyRecovery: false },
+}))
+
 /** Before there were several endpoints, every delivery to a webhook went to the first. */
 const deliveryToFirstEndpoint = from(z.looseObject({ channel: z.string() }), (scheduled) => ({
   ...scheduled,
@@ -85,6 +91,8 @@ const deliveryToFirstEndpoint = from(z.looseObject({ channel: z.string() }), (sc
 }))
 
 export const upcasters: Upcasters = {
+  ProductCreated: [settingsWithoutRecovery],
+  ProductSettingsChanged: [settingsWithoutRecovery],
   // These prices are Stripe's.
   KeyTypeAdded: [fromStripeThroughout],
   KeyTypeChanged: [fromStripeThroughout],

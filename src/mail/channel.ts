@@ -2,6 +2,7 @@ import { readContents } from '../../projections/deliveries/content.ts'
 import { findLicense } from '../../projections/licenses/queries.ts'
 import { findMail } from '../../projections/mails/queries.ts'
 import { findTenant } from '../../projections/tenants/queries.ts'
+import { openKeptKey } from '../commands/licenses/kept-key.ts'
 import { momentOf } from '../commands/origin.ts'
 import { keyHashOf } from '../credentials/license-key.ts'
 import type { AttemptResult, KnownDelivery } from '../domain/deliveries/delivery.ts'
@@ -18,11 +19,11 @@ import type { MailProblem, Sending } from './mailer.ts'
 const unwanted: AttemptResult = { outcome: 'unwanted' }
 
 /**
- * Sends a customer the key of a sold license, or the key that its vendor asked to send. Nothing is sent if the product sends no mails, if the person
- * has been erased, or if the key has been destroyed or replaced since.
+ * Sends a customer the key of a sold license, or the key that its vendor asked to send. Nothing is sent if the product
+ * sends no mails, if the person has been erased, or if the key has been destroyed or replaced since.
  */
 export function createMailChannel(
-  services: Ports<'db' | 'findProduct' | 'mailing' | 'now' | 'secrets' | 'subjects'>,
+  services: Ports<'db' | 'findProduct' | 'keptKeys' | 'mailing' | 'now' | 'secrets' | 'subjects'>,
 ): DeliveryChannel {
   return {
     async deliver(delivery) {
@@ -53,7 +54,7 @@ async function isReadable(
 }
 
 async function factsOf(
-  services: Ports<'db' | 'findProduct' | 'secrets' | 'subjects'>,
+  services: Ports<'db' | 'findProduct' | 'keptKeys' | 'secrets' | 'subjects'>,
   delivery: KnownDelivery,
   license: IssuedLicense,
 ): Promise<MailFacts | undefined> {
@@ -79,18 +80,25 @@ async function factsOf(
   }
 }
 
-/** The key that a delivery carries, while the vault keeps it. */
+/**
+ * The key that a delivery carries, while the vault keeps it. A mail that was accepted is not sent again with a key that is
+ * kept for longer: that takes another request.
+ */
 async function keyOf(
-  services: Ports<'db' | 'secrets'>,
-  { event, licenseRevision: revision }: KnownDelivery,
-  { tenantId, licenseId, keyHash }: IssuedLicense,
+  services: Ports<'db' | 'findProduct' | 'keptKeys' | 'secrets'>,
+  { event, licenseRevision: revision, attempts }: KnownDelivery,
+  license: IssuedLicense,
 ): Promise<string | undefined> {
+  const { tenantId, licenseId, keyHash } = license
   if (event !== 'license.key_mail') return services.secrets.open(tenantId, saleKeyName(licenseId))
   const [content] = await readContents(services.db, [{ licenseId, revision }])
   if (content?.event.type !== 'KeyMailAsked') throw new Error(`${licenseId} asks for no mail at ${revision}`)
   // The mail of a key that was replaced must not send the key that replaced it.
   if (content.event.data.keyHash !== keyHash) return undefined
-  return services.secrets.open(tenantId, mailedKeyName(licenseId, keyHash))
+  const toBeMailed = await services.secrets.open(tenantId, mailedKeyName(licenseId, keyHash))
+  if (toBeMailed !== undefined || attempts.some(({ error }) => error === null)) return toBeMailed
+  const product = await services.findProduct(tenantId, license.productId)
+  return product?.settings.keyRecovery ? openKeptKey(services, license) : undefined
 }
 
 /** Each problem as the log of deliveries names it. */

@@ -70,14 +70,19 @@ export const destroySpentKeys = (
 
 /** Destroys keys that were sealed to be mailed and are no longer needed, also those of requests that failed. */
 export const destroySpentMailedKeys = (
-  services: Ports<'db' | 'ledger' | 'now' | 'secrets'>,
+  services: Ports<'db' | 'ledger' | 'now' | 'secrets' | 'untilVisible'>,
   onTrouble: OnTrouble,
 ): Process =>
   processOf<{ tenantId: string; name: string }>(services, onTrouble, {
     name: 'deliveries.clear_mailed',
     everyMs: 60_000,
     most: 1000,
-    due: (wanted) => listSpentMailedKeys(services.db, mailedKeyPrefix, momentOf(services), wanted),
+    async due(wanted) {
+      // A mail that the read models do not show yet must not lose its key.
+      const head = await services.ledger.head()
+      if (head !== undefined) await services.untilVisible(head)
+      return listSpentMailedKeys(services.db, mailedKeyPrefix, momentOf(services), wanted)
+    },
     idOf: ({ name }) => name,
     advance: ({ tenantId, name }) => services.secrets.destroy(tenantId, name),
   })

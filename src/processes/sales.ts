@@ -16,7 +16,7 @@ type Options = {
 /** Resumes sales whose process died. */
 export function resumeSales(
   services: Ports<
-    'db' | 'execute' | 'findProduct' | 'keyTypes' | 'ledger' | 'now' | 'randomBytes' | 'secrets'
+    'db' | 'execute' | 'findProduct' | 'keptKeys' | 'keyTypes' | 'ledger' | 'now' | 'randomBytes' | 'secrets'
   >,
   { graceMs = 10_000, onTrouble }: Options,
 ): Process {

@@ -1,4 +1,5 @@
 import { usingKeyType } from '../commands/cross-stream/key-type-use.ts'
+import { keepKey } from '../commands/licenses/kept-key.ts'
 import { issuedAs } from '../commands/licenses/stream.ts'
 import { causeOf, momentOf, type Origin } from '../commands/origin.ts'
 import { changeSale } from '../commands/sales.ts'
@@ -54,7 +55,9 @@ type Issue = { first: IssuedLicense; issued?: Issued } | { reason: ParkedReason;
 
 /** Issues the license whose id the sale has chosen. Its stream must not exist yet, so only one process succeeds. */
 async function issue(
-  services: Ports<'execute' | 'findProduct' | 'keyTypes' | 'ledger' | 'now' | 'randomBytes' | 'secrets'>,
+  services: Ports<
+    'execute' | 'findProduct' | 'keptKeys' | 'keyTypes' | 'ledger' | 'now' | 'randomBytes' | 'secrets'
+  >,
   sale: KnownSale,
   origin: Origin,
   isNew: boolean,
@@ -83,6 +86,7 @@ async function issue(
     createdAt: mappedAt,
     at,
   }
+  await keepKey(services, product, issued, { licenseKey: kept, keyHash: key.keyHash })
   const minted = await usingKeyType(services, issued, (proof) =>
     services.execute(
       licenses,

@@ -2,7 +2,7 @@ import type { Ports } from '../ports.ts'
 
 /** What every step of a sale may use. */
 export type AdvancePorts = Ports<
-  'db' | 'execute' | 'findProduct' | 'keyTypes' | 'ledger' | 'now' | 'randomBytes' | 'secrets'
+  'db' | 'execute' | 'findProduct' | 'keptKeys' | 'keyTypes' | 'ledger' | 'now' | 'randomBytes' | 'secrets'
 >
 
 /** What a replay uses: its steps, and one wait for the read models at the end. */

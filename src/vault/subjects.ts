@@ -7,7 +7,7 @@ import { open, seal } from './seal.ts'
 import { spellingsOf } from './spellings.ts'
 import { newWrappedKey, unwrapKey } from './wrapped-key.ts'
 
-type Field = 'email' | 'name' | 'address'
+type Field = 'email' | 'name' | 'address' | 'license_key'
 type SealedPerson = { subjectId: string; email: string | null; name: string | null }
 /** Where a person called from; null where that was not recorded. */
 type SealedAddress = { subjectId: string | null; address: string | null }
@@ -30,7 +30,11 @@ export type Subjects = {
   sealAddress(tenantId: string, subjectId: string, address: string): Promise<string | null>
   /** Decrypts network addresses, in the order given; null for an absent one and for a person who was erased. */
   openAddresses(tenantId: string, sealed: readonly SealedAddress[]): Promise<(string | null)[]>
-  /** Destroys a person's key, and with it everything by which they are found. */
+  /** Seals the key of a license for its holder; null for a person who was erased. */
+  sealLicenseKey(tenantId: string, subjectId: string, licenseKey: string): Promise<string | null>
+  /** Decrypts the key of a license; null for a person who was erased. */
+  openLicenseKey(tenantId: string, subjectId: string, sealed: string): Promise<string | null>
+  /** Destroys a person's key, and with it everything by which they are found, and the kept keys of their licenses. */
   destroy(tenantId: string, subjectId: string): Promise<void>
 }
 
@@ -127,11 +131,20 @@ export function createSubjects(db: Pool, master: MasterKey): Subjects {
         return subjectId === null || !key ? null : openedText(key, [tenantId, subjectId, 'address'], address)
       })
     },
+    async sealLicenseKey(tenantId, subjectId, licenseKey) {
+      const key = (await keysOf(tenantId, [subjectId])).get(subjectId)
+      return key ? sealedText(key, [tenantId, subjectId, 'license_key'], licenseKey) : null
+    },
+    async openLicenseKey(tenantId, subjectId, sealed) {
+      const key = (await keysOf(tenantId, [subjectId])).get(subjectId)
+      return key ? openedText(key, [tenantId, subjectId, 'license_key'], sealed) : null
+    },
     async destroy(tenantId, subjectId) {
-      await db.query('delete from vault.subject_keys where tenant_id = $1 and subject_id = $2', [
-        tenantId,
-        subjectId,
-      ])
+      await db.query(
+        `with kept as (delete from vault.kept_keys where tenant_id = $1 and subject_id = $2)
+         delete from vault.subject_keys where tenant_id = $1 and subject_id = $2`,
+        [tenantId, subjectId],
+      )
     },
   }
 }

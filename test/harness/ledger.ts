@@ -36,6 +36,7 @@ import { createLimitHits } from '../../src/usage/limit-hits.ts'
 import { createRefusals } from '../../src/usage/refusals.ts'
 import { createTokenUse } from '../../src/usage/token-use.ts'
 import { checkMasterKey } from '../../src/vault/check.ts'
+import { createKeptKeys } from '../../src/vault/kept-keys.ts'
 import { createMachines } from '../../src/vault/machines.ts'
 import { type MasterKey, newMasterKey, parseMasterKey } from '../../src/vault/master-key.ts'
 import { createSecrets } from '../../src/vault/secrets.ts'
@@ -162,6 +163,7 @@ export async function openTestLedger(
     { resolve: async () => ['127.0.0.1'], rules: { allowPrivate: true } },
   )
   undo.push(() => testSender.close())
+  const subjects = createSubjects(db, masterKey)
   const services: AllPorts = {
     ledger,
     execute: createExecute(ledger, readModels, createKeyedMutex()),
@@ -170,8 +172,9 @@ export async function openTestLedger(
     ...createLookups(db),
     keyTypes: createKeyTypeUse(locks, ledger),
     planCapacity: createPlanCapacity({ locksDb, db, ledger, untilVisible }),
-    subjects: createSubjects(db, masterKey),
+    subjects,
     secrets,
+    keptKeys: createKeptKeys(db, subjects),
     machines: createMachines(secrets, randomBytes),
     signer,
     signSettings: createSignSettings(signer),

@@ -188,6 +188,7 @@ const statuses: Record<string, number[]> = {
   'PATCH /v1/licenses/{id}': [200, 400, 401, 403, 404, 409, 422],
   'POST /v1/licenses/{id}/suspend': [200, 400, 401, 403, 404, 409, 422],
   'POST /v1/licenses/{id}/resume': [200, 400, 401, 403, 404, 409, 422],
+  'POST /v1/licenses/{id}/send-key': [200, 400, 401, 403, 404, 409, 422],
   'POST /v1/licenses/{id}/revoke': [200, 202, 400, 401, 403, 404, 409],
   'GET /v1/customers': [200, 400, 401, 403],
   'POST /v1/customers': [201, 400, 401, 403, 409, 422],

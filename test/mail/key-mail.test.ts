@@ -121,11 +121,14 @@ test('a key that was replaced before its mail was accepted is not sent', async (
 
 test('a person is needed, and a product that sends mails', async () => {
   const { id } = await mint(api.ask, tenant.token, 'editor')
-  const unaddressed = { status: 409, body: { error: expect.stringContaining('no email address') } }
+  const unaddressed = { status: 409, body: { error: expect.stringContaining('no email address') as string } }
   expect(await post('/v1/licenses', { productId: 'editor', sendKey: true })).toMatchObject(unaddressed)
   expect(await post(`/v1/licenses/${id}/remint`, { sendKey: true })).toMatchObject(unaddressed)
   await api.ask('PUT', '/v1/products/editor/mail', { token: tenant.token, body: { enabled: false } })
-  const off = { status: 409, body: { error: expect.stringContaining('mails of the product are off') } }
+  const off = {
+    status: 409,
+    body: { error: expect.stringContaining('mails of the product are off') as string },
+  }
   expect(await post('/v1/licenses', { productId: 'editor', ...ada })).toMatchObject(off)
   expect(await keptKeys()).toBe(0)
 })

@@ -43,6 +43,14 @@ export function mortal({ services, readModels }: TestLedger, dieAt: number): All
         live()
       },
     },
+    keptKeys: {
+      ...services.keptKeys,
+      async keep(...args) {
+        live()
+        await services.keptKeys.keep(...args)
+        live()
+      },
+    },
     subjects: {
       ...services.subjects,
       async destroy(...args) {

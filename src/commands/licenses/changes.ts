@@ -5,6 +5,7 @@ import { licenses } from '../../domain/licenses/license.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { Ports } from '../../ports.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
+import { keepKey } from './kept-key.ts'
 import { requireLicense } from './licenses.ts'
 import { sealKeyToMail } from './send-key.ts'
 import { stateOf } from './stream.ts'
@@ -16,11 +17,11 @@ type Place = { tenantId: string; licenseId: string; reason?: string | null | und
  * Gives a license a new key; validates with the old one get `reminted`.
  * @param keepDevices whether the devices keep their seats, or all of them are freed
  * @param sendKey whether the new key is sent to the holder by mail
- * @returns the license, and its new raw key, which is stored nowhere unless it is to be sent
+ * @returns the license, and its new raw key, which is stored only if it is to be sent or kept
  * @throws Refusal `license_not_found`, `license_revoked`, `license_without_address`, `mails_off`
  */
 export async function remintLicense(
-  services: Ports<'db' | 'execute' | 'findProduct' | 'now' | 'randomBytes' | 'secrets'>,
+  services: Ports<'db' | 'execute' | 'findProduct' | 'keptKeys' | 'now' | 'randomBytes' | 'secrets'>,
   {
     tenantId,
     licenseId,
@@ -41,7 +42,10 @@ export async function remintLicense(
   await services.execute(
     licenses,
     licenseId,
-    { type: 'RemintLicense', keyHash, displayKey, keepDevices, sendKey, reason, at },
+    async (license) => {
+      if (license.status === 'issued') await keepKey(services, product, license, key)
+      return { type: 'RemintLicense', keyHash, displayKey, keepDevices, sendKey, reason, at }
+    },
     causeOf(origin, at),
     { found: stateOf(found), read: async () => stateOf(await find()), run: origin.run },
   )

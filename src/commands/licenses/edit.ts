@@ -11,6 +11,7 @@ import type { Ports } from '../../ports.ts'
 import { unknownPerson } from '../../vault/subjects.ts'
 import { usingKeyType } from '../cross-stream/key-type-use.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
+import { passKeyOn } from './kept-key.ts'
 import { requireLicense } from './licenses.ts'
 import { stateOf } from './stream.ts'
 
@@ -34,7 +35,7 @@ type Asked = { tenantId: string; licenseId: string; reason: string | null }
  *   `quantity_too_large`, `expiry_in_the_past`, `name_without_email`
  */
 export async function editLicense(
-  services: Ports<'db' | 'execute' | 'findProduct' | 'keyTypes' | 'now' | 'subjects'>,
+  services: Ports<'db' | 'execute' | 'findProduct' | 'keptKeys' | 'keyTypes' | 'now' | 'subjects'>,
   { tenantId, licenseId, reason }: Asked,
   change: LicenseChange,
   origin: Origin,
@@ -48,7 +49,9 @@ export async function editLicense(
       licenseId,
       async (license: License) => {
         if (license.status === 'absent') throw new Refusal('license_not_found')
-        return { type: 'EditLicense', edit: await editOf(services, license, change, at), reason, at }
+        const edit = await editOf(services, license, change, at)
+        if (edit.holder !== undefined) await passKeyOn(services, license, edit.holder)
+        return { type: 'EditLicense', edit, reason, at }
       },
       causeOf(origin, at),
       { found: stateOf(found), read: async () => stateOf(await find()), run: origin.run, proof },

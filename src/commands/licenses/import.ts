@@ -13,6 +13,7 @@ import { noStream } from '../../ledger/load.ts'
 import type { Ports } from '../../ports.ts'
 import { usingKeyType } from '../cross-stream/key-type-use.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
+import { keepKey } from './kept-key.ts'
 import { sealedHolder } from './licenses.ts'
 
 /** A license that another system issued. Times are in UTC, in the format of the log. */
@@ -54,7 +55,9 @@ const atOnce = 64
  * @throws Refusal `plan_limit` when the plan has no capacity for any of their devices
  */
 export async function importLicenses(
-  services: Ports<'db' | 'deriveId' | 'execute' | 'keyTypes' | 'newId' | 'now' | 'planCapacity' | 'subjects'>,
+  services: Ports<
+    'db' | 'deriveId' | 'execute' | 'keptKeys' | 'keyTypes' | 'newId' | 'now' | 'planCapacity' | 'subjects'
+  >,
   product: PresentProduct,
   asked: { rows: readonly ForeignLicense[]; plan: Plan },
   origin: Origin,
@@ -75,7 +78,7 @@ export async function importLicenses(
   const imported = new Set<Candidate>()
   const refused = new Map<string, RefusalCode>()
   const take = async (plan: Candidate, proof?: Proof) => {
-    const outcome = await importOne(services, plan, origin, proof)
+    const outcome = await importOne(services, product, plan, origin, proof)
     if (outcome === 'imported') imported.add(plan)
     if (outcome === 'key_type_not_found') refused.set(plan.terms.keyHash, outcome)
   }
@@ -250,13 +253,16 @@ type OneImported = 'imported' | 'duplicate' | 'key_type_not_found'
 
 /** @returns `imported` also when an earlier request of the same run has imported it */
 async function importOne(
-  services: Ports<'execute' | 'keyTypes' | 'newId' | 'subjects'>,
+  services: Ports<'execute' | 'keptKeys' | 'keyTypes' | 'newId' | 'subjects'>,
+  product: PresentProduct,
   { row, terms }: Candidate,
   origin: Origin,
   capacityProof: Proof | undefined,
 ): Promise<OneImported> {
   const _stream = licenseStream(terms.licenseId)
   const holder = await sealedHolder(services, terms.tenantId, row)
+  const { licenseKey } = row
+  await keepKey(services, product, { ...terms, holder }, { licenseKey, keyHash: terms.keyHash })
   const devices = (row.devices ?? []).map(({ deviceId, name }) => ({
     deviceId,
     instanceId: services.newId('ins'),

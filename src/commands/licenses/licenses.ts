@@ -13,6 +13,7 @@ import { noStream } from '../../ledger/load.ts'
 import type { Ports } from '../../ports.ts'
 import { usingKeyType } from '../cross-stream/key-type-use.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
+import { keepKey } from './kept-key.ts'
 import { sealKeyToMail } from './send-key.ts'
 import { issuedAs, stateOf } from './stream.ts'
 
@@ -28,13 +29,22 @@ export type LicenseAsked = TermsAsked & {
 
 /**
  * Mints a license for a key type of a product, by default its first one.
- * @returns the license as the read models show it, and its raw key, which is stored nowhere unless it is to be sent
+ * @returns the license as the read models show it, and its raw key, which is stored only if it is to be sent or kept
  * @throws Refusal `key_type_not_found`, `quantity_not_allowed`, `quantity_too_large`, `expiry_in_the_past`,
  *   `license_without_address`, `mails_off`
  */
 export async function mintLicense(
   services: Ports<
-    'db' | 'execute' | 'keyTypes' | 'ledger' | 'newId' | 'now' | 'randomBytes' | 'secrets' | 'subjects'
+    | 'db'
+    | 'execute'
+    | 'keptKeys'
+    | 'keyTypes'
+    | 'ledger'
+    | 'newId'
+    | 'now'
+    | 'randomBytes'
+    | 'secrets'
+    | 'subjects'
   >,
   product: PresentProduct,
   asked: LicenseAsked,
@@ -51,7 +61,9 @@ export async function mintLicense(
   const { tenantId, productId } = product
   const { keyTypeId } = keyType
   const { sendKey = false } = asked
-  if (sendKey) await sealKeyToMail(services, { tenantId, productId, licenseId, holder }, key)
+  const license = { tenantId, productId, licenseId, holder }
+  if (sendKey) await sealKeyToMail(services, license, key)
+  await keepKey(services, product, license, key)
   const { events, state } = await usingKeyType(services, { tenantId, productId, keyTypeId }, (proof) =>
     services.execute(
       licenses,
@@ -84,9 +96,9 @@ export async function mintLicense(
   )
   // An earlier request of the same run recorded it: the answer is the license as issued, without later
   // changes.
-  const license = events.length > 0 ? state : await issuedAs(services.ledger, licenseStream(licenseId))
-  if (license.status === 'absent') throw new Error('a minted license is there')
-  return { license, keyType, licenseKey }
+  const issued = events.length > 0 ? state : await issuedAs(services.ledger, licenseStream(licenseId))
+  if (issued.status === 'absent') throw new Error('a minted license is there')
+  return { license: issued, keyType, licenseKey }
 }
 
 /** A name without an email address is dropped: there is no subject whose key could seal it. */

@@ -1,9 +1,15 @@
+import type { LicenseEntry } from '../../../projections/licenses/queries.ts'
 import { findMail } from '../../../projections/mails/queries.ts'
 import type { LicenseKey } from '../../credentials/license-key.ts'
 import type { LicenseTerms } from '../../domain/licenses/events.ts'
+import { type IssuedLicense, licenses } from '../../domain/licenses/license.ts'
 import { mailedKeyName } from '../../domain/licenses/mailed-key.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { Ports } from '../../ports.ts'
+import { causeOf, momentOf, type Origin } from '../origin.ts'
+import { openKeptKey } from './kept-key.ts'
+import { requireLicense } from './licenses.ts'
+import { stateOf } from './stream.ts'
 
 /**
  * Seals a new key in the vault before the event that asks to mail it. If no such event follows, the key is destroyed
@@ -15,9 +21,69 @@ export async function sealKeyToMail(
   license: Pick<LicenseTerms, 'tenantId' | 'productId' | 'licenseId' | 'holder'>,
   { licenseKey, keyHash }: LicenseKey,
 ): Promise<void> {
-  const { tenantId, productId, licenseId, holder } = license
+  const { tenantId, licenseId } = license
+  await requireMail(services, license)
+  await services.secrets.keep(tenantId, mailedKeyName(licenseId, keyHash), licenseKey)
+}
+
+/** @throws Refusal `license_without_address`; `mails_off` when the product sends no mails */
+async function requireMail(
+  services: Ports<'db'>,
+  { tenantId, productId, holder }: Pick<LicenseTerms, 'tenantId' | 'productId' | 'holder'>,
+): Promise<void> {
   if ((holder?.email ?? null) === null) throw new Refusal('license_without_address')
   const { settings } = await findMail(services.db, tenantId, productId)
   if (!settings.enabled) throw new Refusal('mails_off')
-  await services.secrets.keep(tenantId, mailedKeyName(licenseId, keyHash), licenseKey)
+}
+
+/**
+ * Mails the kept key of a license to its holder again, at most once in five minutes.
+ * @throws Refusal `license_not_found`, `license_revoked`, `license_without_address`, `mails_off`, `keys_not_kept`,
+ *   `key_not_kept`, `key_mailed_recently`
+ */
+export async function sendKey(
+  services: Ports<'db' | 'execute' | 'findProduct' | 'keptKeys' | 'now'>,
+  { tenantId, licenseId, reason }: { tenantId: string; licenseId: string; reason: string | null },
+  origin: Origin,
+): Promise<LicenseEntry> {
+  const find = () => requireLicense(services, tenantId, licenseId)
+  const found = await find()
+  const at = momentOf(services)
+  await services.execute(
+    licenses,
+    licenseId,
+    async (license) => {
+      if (license.status === 'issued' && license.revokedAt === null) await requireSendable(services, license)
+      return { type: 'SendKey', reason, at }
+    },
+    causeOf(origin, at),
+    { found: stateOf(found), read: async () => stateOf(await find()), run: origin.run },
+  )
+  return find()
+}
+
+/** @throws Refusal `license_without_address`, `mails_off`, `keys_not_kept`, `key_not_kept` */
+async function requireSendable(
+  services: Ports<'db' | 'findProduct' | 'keptKeys'>,
+  license: IssuedLicense,
+): Promise<void> {
+  await requireMail(services, license)
+  const product = await services.findProduct(license.tenantId, license.productId)
+  if (!product?.settings.keyRecovery) throw new Refusal('keys_not_kept')
+  if ((await openKeptKey(services, license)) === undefined) throw new Refusal('key_not_kept')
+}
+
+/** Whether the key of a license may be mailed to its holder again. */
+export async function isSendable(
+  services: Ports<'db' | 'findProduct' | 'keptKeys'>,
+  license: IssuedLicense,
+): Promise<boolean> {
+  if (license.revokedAt !== null) return false
+  return requireSendable(services, license).then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof Refusal) return false
+      throw error
+    },
+  )
 }

@@ -17,17 +17,23 @@ export type AboutLicense = {
   keyTypes: readonly KeyType[]
 }
 
+/** What decides on a change besides the license itself. */
+export type LicenseFacts = {
+  /** Whether its key can be mailed to its holder again. */
+  keyIsSendable: boolean
+}
+
 /** A change of a license that a member makes on a page, at once and without an approval. */
 export type LicenseChange = {
   /** Its part of the address. */
   name: string
   /** What the license's page calls it. */
-  label: string
+  label: string | ((license: IssuedLicense) => string)
   title: string
   button: string
   lead: (about: AboutLicense) => Content
   /** Whether the license's page offers it for the whole license. */
-  fits: (license: IssuedLicense) => boolean
+  fits: (license: IssuedLicense, facts: LicenseFacts) => boolean
   schema: z.ZodType<ReasonTyped>
   /** The first values of the form. @param query of the page's address */
   values: (about: AboutLicense, query: Record<string, string | undefined>) => Record<string, string>

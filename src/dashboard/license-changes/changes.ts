@@ -2,6 +2,7 @@ import { findSeat } from '../../../projections/licenses/seats.ts'
 import { linkLicense } from '../../commands/customers/customers.ts'
 import { remintLicense, removeDevice } from '../../commands/licenses/changes.ts'
 import { editLicense, resumeLicense, suspendLicense } from '../../commands/licenses/edit.ts'
+import { sendKey } from '../../commands/licenses/send-key.ts'
 import { html } from '../../html.ts'
 import { checkField, textField } from '../frame/form-fields.ts'
 import { moment } from '../frame/moments.ts'
@@ -78,13 +79,13 @@ const extend = licenseChange({
 
 const newKey = licenseChange({
   name: 'new-key',
-  label: 'New key',
+  label: ({ holder }) => ((holder?.email ?? null) === null ? 'New key' : 'Send a new key'),
   title: 'Replace license key',
   button: 'Replace key',
   lead: () => 'The present key stops working at once. The new key is shown once, on the next page.',
   fits: ({ revokedAt }) => revokedAt === null,
   schema: withReason({ keepDevices: checked, sendKey: checked }),
-  values: () => ({ keepDevices: 'on' }),
+  values: ({ person }) => ({ keepDevices: 'on', ...(person.email !== null && { sendKey: 'on' }) }),
   fields: (form) =>
     html`${checkField(form, {
       name: 'keepDevices',
@@ -104,6 +105,30 @@ const newKey = licenseChange({
   problems: {
     license_without_address: ['form', 'The license has no email address. Edit the license to set one.'],
     mails_off: ['form', 'The mails of this product are off. Turn them on, or do not mail the key.'],
+  },
+})
+
+const sendTheKey = licenseChange({
+  name: 'send-key',
+  label: 'Send the key',
+  title: 'Send license key',
+  button: 'Send key',
+  lead: ({ person }) =>
+    html`The present key is mailed to ${person.email ?? 'the address of the license'} once more. It is not shown here.`,
+  fits: (_, { keyIsSendable }) => keyIsSendable,
+  schema: withReason({}),
+  values: () => ({}),
+  fields: () => null,
+  async run(services, about, typed, origin) {
+    await sendKey(services, asked(about, typed), origin)
+    return undefined
+  },
+  problems: {
+    license_without_address: ['form', 'The license has no email address. Edit the license to set one.'],
+    mails_off: ['form', 'The mails of this product are off. Turn them on first.'],
+    keys_not_kept: ['form', 'This product does not keep license keys. Send a new key instead.'],
+    key_not_kept: ['form', 'The key of this license is not kept. Send a new key instead.'],
+    key_mailed_recently: ['form', 'The key was mailed less than 5 minutes ago. Wait, then send it again.'],
   },
 })
 
@@ -160,6 +185,7 @@ export const licenseChanges: readonly LicenseChange[] = [
   suspend,
   extend,
   editChange,
+  sendTheKey,
   newKey,
   linkCustomer,
   freeSeat,

@@ -12,13 +12,21 @@ import { pageRoute } from '../frame/page-route.ts'
 import { refusedForm } from '../frame/refused.ts'
 import type { PageContext } from '../page-context.ts'
 import { principalOf } from '../session/principal.ts'
-import type { AboutLicense, LicenseChange } from './change.ts'
+import type { AboutLicense, LicenseChange, LicenseFacts } from './change.ts'
 import { licenseChanges } from './changes.ts'
 import { changeView, licensePath, newKeyView } from './view.ts'
 
 /** The changes that a role may make to a license in its state. */
-export const changesFor = (role: Role, license: IssuedLicense): readonly LicenseChange[] =>
-  may(role, 'change_licenses') ? licenseChanges.filter(({ fits }) => fits(license)) : []
+export const changesFor = (
+  role: Role,
+  license: IssuedLicense,
+  known: LicenseFacts,
+): { name: string; label: string }[] =>
+  may(role, 'change_licenses')
+    ? licenseChanges
+        .filter(({ fits }) => fits(license, known))
+        .map(({ name, label }) => ({ name, label: typeof label === 'string' ? label : label(license) }))
+    : []
 
 const given = z.string().max(256).optional().catch(undefined)
 const Query = z.object({ customer: given, device: given })

@@ -4,6 +4,7 @@ import { listDeliveries } from '../../../projections/deliveries/queries.ts'
 import { findLicense, type LicenseEntry, listDevices } from '../../../projections/licenses/queries.ts'
 import { findSeat } from '../../../projections/licenses/seats.ts'
 import { findSaleOfLicense } from '../../../projections/sales/queries.ts'
+import { isSendable } from '../../commands/licenses/send-key.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { isId } from '../../credentials/id.ts'
 import type { Seat } from '../../domain/licenses/license.ts'
@@ -74,16 +75,18 @@ export function licensePage(app: FastifyInstance, { services, show }: PageContex
     const { asOf, device, upTo } = query
     const place = { tenantId, licenseId: id }
     await services.refusals.flush()
-    const [shown, explanation, comparison, history, sale, deliveries, seat, refused] = await Promise.all([
-      asOf === undefined ? shownNow(services, now) : shownThen(services, place, asOfIn(asOf)),
-      explain(services, { ...place, deviceId: device, asOf: asOfFrom(asOf) }),
-      comparisonOf(services, place, query),
-      readHistory(services, place, { order: 'newest', after: upTo && upTo + 1, limit: pageSize }),
-      findSaleOfLicense(services.db, tenantId, id),
-      listDeliveries(services.db, tenantId, { licenseId: id }, { after: undefined, limit: mostDeliveries }),
-      device === undefined ? undefined : findSeat(services.db, tenantId, id, { deviceId: device }),
-      listRefusals(services.db, tenantId, { licenseId: id }, { after: undefined, limit: mostRefusals }),
-    ])
+    const [shown, explanation, comparison, history, sale, deliveries, seat, refused, keyIsSendable] =
+      await Promise.all([
+        asOf === undefined ? shownNow(services, now) : shownThen(services, place, asOfIn(asOf)),
+        explain(services, { ...place, deviceId: device, asOf: asOfFrom(asOf) }),
+        comparisonOf(services, place, query),
+        readHistory(services, place, { order: 'newest', after: upTo && upTo + 1, limit: pageSize }),
+        findSaleOfLicense(services.db, tenantId, id),
+        listDeliveries(services.db, tenantId, { licenseId: id }, { after: undefined, limit: mostDeliveries }),
+        device === undefined ? undefined : findSeat(services.db, tenantId, id, { deviceId: device }),
+        listRefusals(services.db, tenantId, { licenseId: id }, { after: undefined, limit: mostRefusals }),
+        asOf === undefined && may(role, 'change_licenses') && isSendable(services, now.license),
+      ])
     const stop = asOf === undefined ? undefined : await eventAt(services, place, explanation.sequence)
     return show(reply, {
       title: now.license.displayKey,
@@ -101,7 +104,7 @@ export function licensePage(app: FastifyInstance, { services, show }: PageContex
           deliveries: deliveries.items,
           refusals: asOf === undefined ? refused.items : [],
           actions: actionsFor(role, now.license, seat?.seat),
-          changes: changesFor(role, now.license),
+          changes: changesFor(role, now.license, { keyIsSendable }),
           freesSeats: asOf === undefined && may(role, 'change_licenses'),
         }),
     })

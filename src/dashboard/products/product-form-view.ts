@@ -34,6 +34,7 @@ ${textField(form, {
           maxlength: 8,
         })}
         ${unlicensedFields(form)}
+        ${recoveryField(form)}
       </div>
       ${section(
         'First key type',
@@ -84,6 +85,13 @@ const unlicensedFields = (form: FilledForm): Html => html`<div class="stack">
   })}
 </div>`
 
+const recoveryField = (form: FilledForm): Html =>
+  checkField(form, {
+    name: 'keyRecovery',
+    label: 'Keep license keys',
+    hint: 'For customers who lose theirs: the key of a license with an email address is kept encrypted, and can be mailed to that address again. It is never shown again. Keys that were issued before are not kept. Turning this off destroys the kept keys.',
+  })
+
 const times = [
   ['second', 'seconds'],
   ['minute', 'minutes'],
@@ -121,6 +129,7 @@ export function editProductView(token: string, productId: string, form: FilledFo
         hint: 'Also when a dispute is lost.',
         choices: refunds,
       })}
+      ${recoveryField(form)}
       <div class="decide">
         <button>Save</button>
         <a class="button second" href=${own}>Cancel</a>

@@ -11,6 +11,7 @@ const wrongPrefix = 'Use 2 to 8 capital letters and digits.'
 const settingsFields = {
   freeTierEnabled: checked,
   trialDurationDays: optionalWhole(0, 3650),
+  keyRecovery: checked,
 }
 
 /** A new product with its first key type. */
@@ -60,7 +61,7 @@ const longest = 31_536_000
 
 type SettingsTyped = Record<'leaseCount' | 'revalidateCount', number> &
   Record<'leaseUnit' | 'revalidateUnit', Unit> &
-  Pick<ProductSettings, 'freeTierEnabled' | 'onRefund'> & { trialDurationDays: number | null }
+  Pick<ProductSettings, 'freeTierEnabled' | 'keyRecovery' | 'onRefund'> & { trialDurationDays: number | null }
 
 /** The settings as the command takes them. */
 export const settingsOf = (form: SettingsTyped) => ({
@@ -69,13 +70,13 @@ export const settingsOf = (form: SettingsTyped) => ({
   leaseSeconds: form.leaseCount * units[form.leaseUnit],
   revalidateAfterSeconds: form.revalidateCount * units[form.revalidateUnit],
   onRefund: form.onRefund,
+  keyRecovery: form.keyRecovery,
 })
 
 /** The form of a new product. */
 export const newProductForm = (): FilledForm => {
   const { typed } = newKeyTypeForm()
-  const values = { name: '', productId: '', keyPrefix: '', trialDurationDays: '', freeTierEnabled: '' }
-  return newForm({ ...typed, ...values, keyTypeName: 'Standard' })
+  return newForm({ ...typed, keyTypeName: 'Standard' })
 }
 
 /** The form of a product as it is now. */
@@ -92,6 +93,7 @@ export function productForm({ name, keyPrefix, settings, updatedAt }: PresentPro
     revalidateCount: revalidate.count,
     revalidateUnit: revalidate.unit,
     onRefund: settings.onRefund,
+    keyRecovery: settings.keyRecovery ? 'on' : '',
     seen: updatedAt,
   })
 }

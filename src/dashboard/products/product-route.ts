@@ -51,10 +51,10 @@ function newProductPages(app: FastifyInstance, { services, show }: PageContext):
     const keyType = newKeyTypeOf(data)
     if (!keyType) return page(reply, withProblem(filled, 'keyTypeId', noIdFromName))
     const { tenantId, plan } = principalOf(request)
-    const { name, keyPrefix = keyPrefixOf(name), freeTierEnabled, trialDurationDays } = data
+    const { name, keyPrefix = keyPrefixOf(name), freeTierEnabled, trialDurationDays, keyRecovery } = data
     try {
       await runOnce(services, request, async (own, origin) => {
-        const settings = { freeTierEnabled, trialDurationDays }
+        const settings = { freeTierEnabled, trialDurationDays, keyRecovery }
         const asked = { tenantId, plan, productId, name, keyPrefix, settings, keyTypes: [keyType] }
         await createProduct(own, asked, origin)
         return null

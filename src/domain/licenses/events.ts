@@ -206,7 +206,7 @@ export const LicenseEvent = z.discriminatedUnion('type', [
     type: z.literal('ReasonGiven'),
     data: z.strictObject({ reason: z.string().min(1), at: Moment }),
   }),
-  /** Its present key is to be sent to its holder by mail. The key itself is sealed in the vault until then. */
+  /** Its present key is to be sent to its holder by mail. The key itself is sealed in the vault. */
   z.object({ type: z.literal('KeyMailAsked'), data: z.strictObject({ keyHash: KeyHash, at: Moment }) }),
   /** A revocation was undone. */
   z.object({

@@ -1,7 +1,7 @@
 import type { Decider } from '../decider.ts'
 import { Refusal } from '../refusal.ts'
 import { type EditCommand, edited, type SuspendCommand, suspended } from './edit.ts'
-import type { LicenseEvent, LicenseTerms } from './events.ts'
+import type { Holder, LicenseEvent, LicenseTerms } from './events.ts'
 import {
   causeOfRevocation,
   type DesiredState,
@@ -33,6 +33,8 @@ export type IssuedLicense = Omit<LicenseTerms, 'at'> &
     /** Since when it is not valid until it is resumed; null while it is not suspended. */
     suspendedAt: string | null
     suspendedReason: string | null
+    /** When its vendor last asked to mail the key to its holder. */
+    keyMailAskedAt: string | null
     seatsUsed: number
     /**
      * By device id. A command about one device needs only that device's seat and `seatsUsed`, so a license
@@ -58,6 +60,7 @@ export type LicenseCommand =
       sendKey?: boolean
       at: string
     } & Why)
+  | ({ type: 'SendKey'; at: string } & Why)
   | { type: 'RevokeLicense'; reason: string | null; at: string }
   | { type: 'RenewLicense'; expiresAt: string; at: string }
   | { type: 'EndPaidPeriod'; at: string }
@@ -108,7 +111,8 @@ export function givesSeats(status: LicenseStatus): status is 'active' | 'fallbac
  * Returning no events means that the request was already true, so a retry is harmless.
  * @throws Refusal `license_exists`, `license_not_found`, `license_revoked`, `license_suspended`,
  *   `license_expired`, `license_perpetual`, `expiry_in_the_past`, what `edited` refuses, `license_of_another_customer`, `seat_limit_reached`, `device_not_found`,
- *   `license_refunded`, `import_taken_back`, `license_not_imported`, `license_used`, `license_without_address`
+ *   `license_refunded`, `import_taken_back`, `license_not_imported`, `license_used`, `license_without_address`,
+ *   `key_mailed_recently`
  */
 export function decideLicense(license: License, command: LicenseCommand): LicenseEvent[] {
   if (command.type === 'MintLicense' || command.type === 'ImportLicense') {
@@ -144,6 +148,8 @@ export function decideLicense(license: License, command: LicenseCommand): Licens
         ...keyMail({ holder: license.holder, keyHash, at }, { sendKey }),
       ]
     }
+    case 'SendKey':
+      return keySent(license, command)
     case 'RevokeLicense':
       if (license.revokedAt !== null) throw new Refusal('license_revoked')
       return [{ type: 'LicenseRevoked', data: { reason: command.reason, cause: 'person', at: command.at } }]
@@ -193,6 +199,21 @@ function keyMail(
   if (!sendKey) return []
   if ((holder?.email ?? null) === null) throw new Refusal('license_without_address')
   return [{ type: 'KeyMailAsked', data: { keyHash, at } }]
+}
+
+const betweenMailsMs = 5 * 60_000
+
+/** The present key is sent again: at most once in five minutes, so that nobody's mailbox is flooded. */
+function keySent(license: IssuedLicense, command: Why & { at: string }): LicenseEvent[] {
+  if (license.revokedAt !== null) throw new Refusal('license_revoked')
+  const { keyHash, holder, keyMailAskedAt } = license
+  const { at } = command
+  const events = keyMail({ holder, keyHash, at }, { sendKey: true })
+  const sinceMs = keyMailAskedAt === null ? betweenMailsMs : Date.parse(at) - Date.parse(keyMailAskedAt)
+  // A clock that was set back must not lengthen the pause.
+  const waitMs = Math.min(betweenMailsMs, betweenMailsMs - sinceMs)
+  if (waitMs > 0) throw new Refusal('key_mailed_recently', Math.ceil(waitMs / 1000))
+  return events.flatMap((event) => withReason(event, command))
 }
 
 const withReason = (event: LicenseEvent, { reason, at }: Why & { at: string }): LicenseEvent[] =>
@@ -276,6 +297,7 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
       takenBackAt: null,
       suspendedAt: null,
       suspendedReason: null,
+      keyMailAskedAt: null,
       seatsUsed: 0,
       seats: new Map(),
     }
@@ -328,11 +350,10 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
     case 'CustomerUnlinked':
       return { ...license, customerId: null }
     case 'HolderErased':
-      return license.holder === null
-        ? license
-        : { ...license, holder: { ...license.holder, email: null, name: null } }
-    case 'ReasonGiven':
+      return { ...license, holder: withoutPerson(license.holder) }
     case 'KeyMailAsked':
+      return { ...license, keyMailAskedAt: event.data.at }
+    case 'ReasonGiven':
       return license
     case 'LicenseExpired':
     case 'LicenseFellBack':
@@ -341,6 +362,9 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
       return { ...license, ...evolveBySale(license, event) }
   }
 }
+
+const withoutPerson = (holder: Holder | null): Holder | null =>
+  holder && { ...holder, email: null, name: null }
 
 function withSeat(license: IssuedLicense, seat: Seat): IssuedLicense {
   const before = license.seats.get(seat.deviceId)?.status === 'active' ? 1 : 0

@@ -12,6 +12,8 @@ export const ProductSettings = z.strictObject({
   leaseSeconds: z.int().min(60).max(31_536_000),
   revalidateAfterSeconds: z.int().min(1).max(31_536_000),
   onRefund: z.enum(['revoke', 'keep']),
+  /** Whether the key of a license is kept sealed, so that it can be mailed to its holder again. */
+  keyRecovery: z.boolean(),
 })
 export type ProductSettings = z.infer<typeof ProductSettings>
 

@@ -57,6 +57,7 @@ export const defaultSettings: ProductSettings = {
   leaseSeconds: 604_800,
   revalidateAfterSeconds: 3600,
   onRefund: 'revoke',
+  keyRecovery: false,
 }
 
 /**

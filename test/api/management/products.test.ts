@@ -22,6 +22,7 @@ const defaults = {
   leaseSeconds: 604_800,
   revalidateAfterSeconds: 3600,
   onRefund: 'revoke',
+  keyRecovery: false,
 }
 
 const defaultKeyType = {

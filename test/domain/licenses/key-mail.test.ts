@@ -49,6 +49,54 @@ describe('refused', () => {
     given(minted({ holder }), revoked).when(remint).expectRefusal('license_revoked'))
 })
 
+describe('the key is sent again', () => {
+  const send: LicenseCommand = { type: 'SendKey', reason: 'the mail was lost', at: later }
+  const justBefore = new Date(Date.parse(later) - 60_000).toISOString()
+  const longBefore = new Date(Date.parse(later) - 300_000).toISOString()
+
+  test('with the reason', () =>
+    given(minted({ holder }))
+      .when(send)
+      .expectEvents([
+        asked(terms.keyHash, later),
+        { type: 'ReasonGiven', data: { reason: 'the mail was lost', at: later } },
+      ]))
+
+  test('the newest key, after a remint', () =>
+    given(minted({ holder }), { type: 'LicenseReminted', data: newKey })
+      .when({ type: 'SendKey', at: later })
+      .expectEvents([asked(newKey.keyHash, later)]))
+
+  test('not within five minutes', () =>
+    given(minted({ holder }), asked(terms.keyHash, justBefore))
+      .when(send)
+      .expectRefusal('key_mailed_recently'))
+
+  test('and says how long to wait', () => {
+    const license = [minted({ holder }), asked(terms.keyHash, justBefore)].reduce(
+      evolveLicense,
+      absentLicense,
+    )
+    expect(() => decideLicense(license, send)).toThrow(
+      expect.objectContaining({ retryAfterSeconds: 240 }) as Error,
+    )
+    const ahead = evolveLicense(license, asked(terms.keyHash, '2099-01-01T00:00:00.000Z'))
+    expect(() => decideLicense(ahead, send)).toThrow(
+      expect.objectContaining({ retryAfterSeconds: 300 }) as Error,
+    )
+  })
+
+  test('after five minutes', () =>
+    given(minted({ holder }), asked(terms.keyHash, longBefore))
+      .when({ type: 'SendKey', at: later })
+      .expectEvents([asked(terms.keyHash, later)]))
+
+  test('not for a revoked license', () =>
+    given(minted({ holder }), revoked).when(send).expectRefusal('license_revoked'))
+
+  test('not without an address', () => given(minted()).when(send).expectRefusal('license_without_address'))
+})
+
 test('it is a mail, and no webhook has it', () => {
   expect(mailNameOf(asked(terms.keyHash, at))).toBe('license.key_mail')
   expect(publicNameOf(asked(terms.keyHash, at))).toBeUndefined()

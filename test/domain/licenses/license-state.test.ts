@@ -35,6 +35,7 @@ const issued = {
   takenBackAt: null,
   suspendedAt: null,
   suspendedReason: null,
+  keyMailAskedAt: null,
   seatsUsed: 0,
   seats: new Map(),
 }

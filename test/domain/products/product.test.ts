@@ -75,6 +75,7 @@ describe('creating', () => {
       leaseSeconds: 604_800,
       revalidateAfterSeconds: 3600,
       onRefund: 'revoke',
+      keyRecovery: false,
     }))
 
   test('a trial length of null is none at all', () =>

@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { remintLicense, removeDevice } from '../../../commands/licenses/changes.ts'
+import { sendKey as sendKeptKey } from '../../../commands/licenses/send-key.ts'
 import { momentOf } from '../../../commands/origin.ts'
 import { callerIn } from '../../../http/authenticate.ts'
 import { runOriginOf, servicesFor } from '../../../http/idempotency.ts'
-import { licenseView } from '../../../http/license.ts'
+import { licenseOut, licenseView } from '../../../http/license.ts'
 import { answer, errors, text } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
 import type { Ports } from '../../../ports.ts'
@@ -28,17 +29,27 @@ const remintIn = z
 export function licenseChangeRoutes(
   app: ZodApp,
   services: Ports<
-    'db' | 'execute' | 'findProduct' | 'newId' | 'now' | 'randomBytes' | 'secrets' | 'subjects' | 'usage'
+    | 'db'
+    | 'execute'
+    | 'findProduct'
+    | 'keptKeys'
+    | 'newId'
+    | 'now'
+    | 'randomBytes'
+    | 'secrets'
+    | 'subjects'
+    | 'usage'
   >,
 ): void {
   remintRoute(app, services)
+  sendKeyRoute(app, services)
   deactivateDeviceRoute(app, services)
 }
 
 function remintRoute(
   app: ZodApp,
   services: Ports<
-    'db' | 'execute' | 'findProduct' | 'newId' | 'now' | 'randomBytes' | 'secrets' | 'subjects'
+    'db' | 'execute' | 'findProduct' | 'keptKeys' | 'newId' | 'now' | 'randomBytes' | 'secrets' | 'subjects'
   >,
 ): void {
   app.post(
@@ -69,6 +80,50 @@ function remintRoute(
       const [person] = await services.subjects.openPeople(tenantId, [entry.license.holder])
       const license = licenseView(entry, person ?? { email: null, name: null }, momentOf(own))
       return { license, licenseKey }
+    },
+  )
+}
+
+const sendKeyIn = z
+  .strictObject({ reason })
+  .nullish()
+  .meta({ example: { reason: 'the customer lost the mail' } })
+
+function sendKeyRoute(
+  app: ZodApp,
+  services: Ports<'db' | 'execute' | 'findProduct' | 'keptKeys' | 'now' | 'subjects'>,
+): void {
+  app.post(
+    '/v1/licenses/:id/send-key',
+    {
+      config: { scope: 'licenses:write' },
+      schema: {
+        operationId: 'sendLicenseKey',
+        tags: ['Licenses'],
+        summary: 'Mail the kept key of a license to its holder again',
+        description:
+          'The product must have `keyRecovery`, and must have had it when the key was issued. The key is in no answer. A license is ' +
+          'mailed at most once in five minutes. Where its key cannot be mailed, the answer is 409 and says what to do: a new key ' +
+          'can be mailed with `sendKey` of remint.',
+        params: oneLicense,
+        body: sendKeyIn,
+        response: {
+          200: answer('The license; the mail is on its way', z.object({ license: licenseOut })),
+          ...errors(400, 403, 404, 409),
+        },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const asked = {
+        tenantId,
+        licenseId: requireLicenseId(request.params.id),
+        reason: request.body?.reason ?? null,
+      }
+      // With the present time also for a repeated request: after a 429 it may be sent again with its key.
+      const entry = await sendKeptKey(services, asked, runOriginOf(request))
+      const [person] = await services.subjects.openPeople(tenantId, [entry.license.holder])
+      return { license: licenseView(entry, person ?? { email: null, name: null }, momentOf(services)) }
     },
   )
 }

@@ -50,7 +50,7 @@ const oneLicense = () => answer('The license', z.object({ license: licenseOut })
 export function licenseEditRoutes(
   app: ZodApp,
   services: Ports<
-    'db' | 'execute' | 'findProduct' | 'keyTypes' | 'newId' | 'now' | 'randomBytes' | 'subjects'
+    'db' | 'execute' | 'findProduct' | 'keptKeys' | 'keyTypes' | 'newId' | 'now' | 'randomBytes' | 'subjects'
   >,
 ): void {
   editRoute(app, services)
@@ -60,7 +60,7 @@ export function licenseEditRoutes(
 
 function editRoute(
   app: ZodApp,
-  services: Ports<'db' | 'execute' | 'findProduct' | 'keyTypes' | 'now' | 'subjects'>,
+  services: Ports<'db' | 'execute' | 'findProduct' | 'keptKeys' | 'keyTypes' | 'now' | 'subjects'>,
 ): void {
   app.patch(
     '/v1/licenses/:id',

@@ -57,6 +57,7 @@ export function licenseImportRoutes(
     | 'deriveId'
     | 'execute'
     | 'findProduct'
+    | 'keptKeys'
     | 'keyTypes'
     | 'newId'
     | 'now'

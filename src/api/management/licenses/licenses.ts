@@ -35,7 +35,11 @@ const listQuery = z.strictObject({
   ...licenseFilterQuery,
 })
 
-export function licenseRoutes(app: ZodApp, services: ApprovalPorts & Ports<'newId'>, cursors: Cursors): void {
+export function licenseRoutes(
+  app: ZodApp,
+  services: ApprovalPorts & Ports<'keptKeys' | 'newId'>,
+  cursors: Cursors,
+): void {
   listRoute(app, services, cursors)
   mintRoute(app, services)
   readRoute(app, services)
@@ -81,6 +85,7 @@ function mintRoute(
     | 'db'
     | 'execute'
     | 'findProduct'
+    | 'keptKeys'
     | 'keyTypes'
     | 'ledger'
     | 'newId'

@@ -118,6 +118,10 @@ const settingsFields = ProductSettings.omit({ testMode: true })
       .max(3650)
       .nullable()
       .meta({ description: '0 turns trials off, null returns to not configured' }),
+    keyRecovery: z.boolean().meta({
+      description:
+        'Whether the key of a license with an email address is kept sealed from now on, so that it can be mailed there again. false destroys the kept keys',
+    }),
   })
   .partial()
 

@@ -4,11 +4,14 @@ import {
   getLicenseHistory,
   getProductMail,
   listLicenses,
+  remintLicense,
   resumeLicense,
   searchLicenses,
+  sendLicenseKey,
   setProductMail,
   suspendLicense,
   updateLicense,
+  updateProduct,
   validateLicense,
 } from '../client/index.ts'
 import { expect } from '../program.ts'
@@ -62,3 +65,8 @@ const mail = await setProductMail({ path: { productId: 'editor' }, body: { subje
 expect('the mail has a subject', mail.data, (answer) => answer.mail.subject === 'Your key')
 const read = await getProductMail({ path: { productId: 'editor' } })
 expect('it is read again', read.data, (answer) => answer.mail.subject === 'Your key')
+
+await updateProduct({ path: { productId: 'editor' }, body: { keyRecovery: true } })
+await remintLicense({ path })
+const sent = await sendLicenseKey({ path, body: { reason: 'the mail was lost' } })
+expect('its key is mailed again', sent.data, (answer) => answer.license.id === license.id)

@@ -1,0 +1,56 @@
+import type { PresentProduct } from '../../../projections/products/queries.ts'
+import type { LicenseKey } from '../../credentials/license-key.ts'
+import type { Holder, LicenseTerms } from '../../domain/licenses/events.ts'
+import type { IssuedLicense } from '../../domain/licenses/license.ts'
+import type { Ports } from '../../ports.ts'
+import type { KeptKeyPlace } from '../../vault/kept-keys.ts'
+
+type KeyHolder = Pick<LicenseTerms, 'tenantId' | 'productId' | 'licenseId' | 'holder'>
+
+/**
+ * Keeps the key of a license before the event that issues it, if the product keeps keys and the holder has an address.
+ */
+export async function keepKey(
+  { keptKeys }: Ports<'keptKeys'>,
+  { settings }: Pick<PresentProduct, 'settings'>,
+  license: KeyHolder,
+  { licenseKey, keyHash }: Pick<LicenseKey, 'licenseKey' | 'keyHash'>,
+): Promise<void> {
+  const place = settings.keyRecovery ? placeOf({ ...license, keyHash }) : undefined
+  if (place) await keptKeys.keep({ ...place, productId: license.productId }, licenseKey)
+}
+
+/** Keeps the key of a license for its next holder, before the event that names them. */
+export async function passKeyOn(
+  { findProduct, keptKeys }: Ports<'findProduct' | 'keptKeys'>,
+  license: IssuedLicense,
+  holder: Holder | null,
+): Promise<void> {
+  if (holder?.subjectId === license.holder?.subjectId) return
+  const product = await findProduct(license.tenantId, license.productId)
+  if (!product?.settings.keyRecovery) return
+  const licenseKey = await openKeptKey({ keptKeys }, license)
+  if (licenseKey === undefined) return
+  const { keyHash } = license
+  if (holder) await keepKey({ keptKeys }, product, { ...license, holder }, { licenseKey, keyHash })
+  else await keptKeys.recheck(license.licenseId)
+}
+
+/** The present key of a license, if it is kept for its present holder. */
+export async function openKeptKey(
+  { keptKeys }: Ports<'keptKeys'>,
+  license: KeyHolder & Pick<LicenseTerms, 'keyHash'>,
+): Promise<string | undefined> {
+  const place = placeOf(license)
+  return place && keptKeys.open(place)
+}
+
+function placeOf({
+  tenantId,
+  licenseId,
+  keyHash,
+  holder,
+}: KeyHolder & Pick<LicenseTerms, 'keyHash'>): KeptKeyPlace | undefined {
+  if (holder === null || holder.email === null) return undefined
+  return { tenantId, licenseId, keyHash, subjectId: holder.subjectId }
+}

@@ -1,0 +1,44 @@
+import { listProductsWithLeftKeys, listUnsettledKeys } from '../../projections/licenses/kept-keys.ts'
+import { productKey } from '../domain/streams.ts'
+import type { Ports } from '../ports.ts'
+import type { KeptKeyPlace } from '../vault/kept-keys.ts'
+import type { Process } from './process.ts'
+import { processOf, type Trouble } from './process-manager.ts'
+
+type OnTrouble = (trouble: Trouble) => void
+
+/**
+ * Checks the keys that were kept some minutes ago: one that its license has stays, and the license's former ones are
+ * destroyed; one that no license has is destroyed.
+ */
+export const settleKeptKeys = (
+  services: Ports<'db' | 'keptKeys' | 'ledger' | 'now' | 'untilVisible'>,
+  onTrouble: OnTrouble,
+): Process =>
+  processOf<KeptKeyPlace & { isCurrent: boolean }>(services, onTrouble, {
+    name: 'licenses.settle_keys',
+    everyMs: 60_000,
+    most: 1000,
+    async due(wanted) {
+      // A license that the read models do not show yet must not lose its key.
+      const head = await services.ledger.head()
+      if (head !== undefined) await services.untilVisible(head)
+      return listUnsettledKeys(services.db, wanted)
+    },
+    idOf: ({ licenseId }) => licenseId,
+    advance: ({ isCurrent, ...place }) =>
+      isCurrent ? services.keptKeys.settle(place) : services.keptKeys.destroy(place),
+  })
+
+/** Destroys the keys of products that keep none any more. */
+export const destroyLeftKeys = (
+  services: Ports<'db' | 'keptKeys' | 'ledger' | 'now'>,
+  onTrouble: OnTrouble,
+): Process =>
+  processOf<{ tenantId: string; productId: string }>(services, onTrouble, {
+    name: 'products.clear_keys',
+    everyMs: 60_000,
+    due: (wanted) => listProductsWithLeftKeys(services.db, wanted),
+    idOf: ({ tenantId, productId }) => productKey(tenantId, productId),
+    advance: ({ tenantId, productId }) => services.keptKeys.destroyOfProduct(tenantId, productId),
+  })

@@ -1,0 +1,94 @@
+import type { Pool } from 'pg'
+import { keyHashOf } from '../credentials/license-key.ts'
+import type { Subjects } from './subjects.ts'
+
+/** Whose key it is: a license with the key of this hash, and this holder. */
+export type KeptKeyPlace = { tenantId: string; licenseId: string; keyHash: string; subjectId: string }
+
+/**
+ * The keys of licenses whose product has `keyRecovery`, to be mailed to their holders again. Each is sealed under its
+ * holder's key, so that erasing the person destroys it.
+ */
+export type KeptKeys = {
+  /**
+   * Keeps a key before the event that gives it to the license. One whose event never follows is deleted some minutes
+   * later. Nothing is kept for a person who was erased.
+   */
+  keep(place: KeptKeyPlace & { productId: string }, licenseKey: string): Promise<void>
+  /** @returns undefined when the key is not kept for this license and holder, and when the person was erased */
+  open(place: KeptKeyPlace): Promise<string | undefined>
+  /** Has the kept keys of a license checked again: those that it does not have any more are deleted. */
+  recheck(licenseId: string): Promise<void>
+  /** Notes that the license has this key, and deletes the former ones that were kept for it. */
+  settle(place: KeptKeyPlace): Promise<void>
+  destroy(place: KeptKeyPlace): Promise<void>
+  /** Deletes all keys that are kept for a product. */
+  destroyOfProduct(tenantId: string, productId: string): Promise<void>
+}
+
+const isPlace = 'tenant_id = $1 and subject_id = $2 and license_id = $3 and key_hash = $4'
+const valuesOf = ({ tenantId, subjectId, licenseId, keyHash }: KeptKeyPlace): string[] => [
+  tenantId,
+  subjectId,
+  licenseId,
+  keyHash,
+]
+
+/** How many rows one statement deletes, so that none holds locks for long. */
+const deletedAtOnce = 5000
+
+export function createKeptKeys(db: Pool, subjects: Subjects): KeptKeys {
+  return {
+    async keep(place, licenseKey) {
+      const sealed = await subjects.sealLicenseKey(place.tenantId, place.subjectId, licenseKey)
+      if (sealed === null) return
+      await db.query({
+        name: 'keep-license-key',
+        text: `insert into vault.kept_keys (tenant_id, subject_id, license_id, key_hash, product_id, sealed)
+               values ($1, $2, $3, $4, $5, $6)
+               on conflict (tenant_id, subject_id, license_id, key_hash)
+               do update set sealed = excluded.sealed, settled = false, created_at = now()`,
+        values: [...valuesOf(place), place.productId, sealed],
+      })
+    },
+    async open(place) {
+      const { rows } = await db.query<{ sealed: string }>({
+        name: 'kept-license-key',
+        text: `select sealed from vault.kept_keys where ${isPlace}`,
+        values: valuesOf(place),
+      })
+      if (!rows[0]) return undefined
+      const key = await subjects.openLicenseKey(place.tenantId, place.subjectId, rows[0].sealed)
+      return key !== null && keyHashOf(key) === place.keyHash ? key : undefined
+    },
+    async recheck(licenseId) {
+      await db.query(
+        'update vault.kept_keys set settled = false, created_at = now() where license_id = $1 and settled',
+        [licenseId],
+      )
+    },
+    async settle(place) {
+      await db.query(
+        `with others as (
+           delete from vault.kept_keys where license_id = $3 and settled and not (${isPlace})
+         )
+         update vault.kept_keys set settled = true where ${isPlace}`,
+        valuesOf(place),
+      )
+    },
+    async destroy(place) {
+      await db.query(`delete from vault.kept_keys where ${isPlace}`, valuesOf(place))
+    },
+    async destroyOfProduct(tenantId, productId) {
+      for (;;) {
+        const { rowCount } = await db.query(
+          `delete from vault.kept_keys where ctid = any(array(
+             select ctid from vault.kept_keys where tenant_id = $1 and product_id = $2 limit $3
+           ))`,
+          [tenantId, productId, deletedAtOnce],
+        )
+        if ((rowCount ?? 0) < deletedAtOnce) return
+      }
+    },
+  }
+}
