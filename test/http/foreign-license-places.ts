@@ -179,6 +179,15 @@ export const licensePlaces: readonly Place[] = [
     }),
   ],
   [
+    'mailing the key of a license',
+    404,
+    (which, owned) => ({
+      method: 'POST',
+      url: `/v1/licenses/${licenseId(which, owned)}/send-key`,
+      body: {},
+    }),
+  ],
+  [
     'suspending a license',
     404,
     (which, owned) => ({ method: 'POST', url: `/v1/licenses/${licenseId(which, owned)}/suspend`, body: {} }),

@@ -128,7 +128,7 @@ function attempted(
 }
 
 /** Whether a delivery of this name may contain the key of the license. */
-export const carriesKey = (event: DeliveryEventName): boolean =>
+const carriesKey = (event: DeliveryEventName): boolean =>
   event === 'license.created' || event === 'license.key_mail'
 
 const keyKeptMs = 30 * 86_400_000
