@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import type { KeptKeyPlace } from '../../src/vault/kept-keys.ts'
+import type { KeptKeyPlace } from '../../src/domain/licenses/kept-key.ts'
 
 /**
  * Lists kept keys that were not checked yet, with whether their license has that key and that holder. A key is kept before

@@ -1,7 +1,7 @@
 import { listProductsWithLeftKeys, listUnsettledKeys } from '../../projections/licenses/kept-keys.ts'
+import type { KeptKeyPlace } from '../domain/licenses/kept-key.ts'
 import { productKey } from '../domain/streams.ts'
 import type { Ports } from '../ports.ts'
-import type { KeptKeyPlace } from '../vault/kept-keys.ts'
 import type { Process } from './process.ts'
 import { processOf, type Trouble } from './process-manager.ts'
 

@@ -1,9 +1,7 @@
 import type { Pool } from 'pg'
 import { keyHashOf } from '../credentials/license-key.ts'
+import type { KeptKeyPlace } from '../domain/licenses/kept-key.ts'
 import type { Subjects } from './subjects.ts'
-
-/** Whose key it is: a license with the key of this hash, and this holder. */
-export type KeptKeyPlace = { tenantId: string; licenseId: string; keyHash: string; subjectId: string }
 
 /**
  * The keys of licenses whose product has `keyRecovery`, to be mailed to their holders again. Each is sealed under its

@@ -6,8 +6,8 @@ import { Refusal } from '../../domain/refusal.ts'
 import type { Ports } from '../../ports.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
 import { keepKey } from './kept-key.ts'
+import { sealKeyToMail } from './key-mail.ts'
 import { requireLicense } from './licenses.ts'
-import { sealKeyToMail } from './send-key.ts'
 import { stateOf } from './stream.ts'
 
 /** A license, and why it is changed. */

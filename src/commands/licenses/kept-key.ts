@@ -1,9 +1,9 @@
 import type { PresentProduct } from '../../../projections/products/queries.ts'
 import type { LicenseKey } from '../../credentials/license-key.ts'
 import type { Holder, LicenseTerms } from '../../domain/licenses/events.ts'
+import type { KeptKeyPlace } from '../../domain/licenses/kept-key.ts'
 import type { IssuedLicense } from '../../domain/licenses/license.ts'
 import type { Ports } from '../../ports.ts'
-import type { KeptKeyPlace } from '../../vault/kept-keys.ts'
 
 type KeyHolder = Pick<LicenseTerms, 'tenantId' | 'productId' | 'licenseId' | 'holder'>
 

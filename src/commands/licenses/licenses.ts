@@ -14,7 +14,7 @@ import type { Ports } from '../../ports.ts'
 import { usingKeyType } from '../cross-stream/key-type-use.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
 import { keepKey } from './kept-key.ts'
-import { sealKeyToMail } from './send-key.ts'
+import { sealKeyToMail } from './key-mail.ts'
 import { issuedAs, stateOf } from './stream.ts'
 
 export type LicenseAsked = TermsAsked & {

@@ -1,40 +1,12 @@
 import type { LicenseEntry } from '../../../projections/licenses/queries.ts'
-import { findMail } from '../../../projections/mails/queries.ts'
-import type { LicenseKey } from '../../credentials/license-key.ts'
-import type { LicenseTerms } from '../../domain/licenses/events.ts'
 import { type IssuedLicense, licenses } from '../../domain/licenses/license.ts'
-import { mailedKeyName } from '../../domain/licenses/mailed-key.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { Ports } from '../../ports.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
 import { openKeptKey } from './kept-key.ts'
+import { requireMail } from './key-mail.ts'
 import { requireLicense } from './licenses.ts'
 import { stateOf } from './stream.ts'
-
-/**
- * Seals a new key in the vault before the event that asks to mail it. If no such event follows, the key is destroyed
- * some minutes later.
- * @throws Refusal `license_without_address`; `mails_off` when the product sends no mails
- */
-export async function sealKeyToMail(
-  services: Ports<'db' | 'secrets'>,
-  license: Pick<LicenseTerms, 'tenantId' | 'productId' | 'licenseId' | 'holder'>,
-  { licenseKey, keyHash }: LicenseKey,
-): Promise<void> {
-  const { tenantId, licenseId } = license
-  await requireMail(services, license)
-  await services.secrets.keep(tenantId, mailedKeyName(licenseId, keyHash), licenseKey)
-}
-
-/** @throws Refusal `license_without_address`; `mails_off` when the product sends no mails */
-async function requireMail(
-  services: Ports<'db'>,
-  { tenantId, productId, holder }: Pick<LicenseTerms, 'tenantId' | 'productId' | 'holder'>,
-): Promise<void> {
-  if ((holder?.email ?? null) === null) throw new Refusal('license_without_address')
-  const { settings } = await findMail(services.db, tenantId, productId)
-  if (!settings.enabled) throw new Refusal('mails_off')
-}
 
 /**
  * Mails the kept key of a license to its holder again, at most once in five minutes.
