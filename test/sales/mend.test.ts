@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { findIntegration } from '../../projections/integrations/queries.ts'
+import { newId } from '../../src/credentials/id.ts'
 import { clientOf } from '../dashboard/client.ts'
 import { makeMember } from '../dashboard/members.ts'
 import { wordsOf } from '../dashboard/words.ts'
@@ -81,6 +82,9 @@ test('what cannot be so is refused, and the sale stays parked', async () => {
     status: 404,
   })
   expect(await statuses()).toStrictEqual({ cs_a: ['parked', null] })
+  // The sale is looked up before what is said of it.
+  const absent = await post(`/v1/sales/${newId('sal')}/map`, { productId: 'nothing', keyTypeId: 'forever' })
+  expect(absent).toMatchObject({ status: 404, body: { error: 'sale not found' } })
   await map(id)
   expect(await map(id)).toMatchObject({ status: 409 })
 })

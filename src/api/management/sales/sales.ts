@@ -177,7 +177,8 @@ function mendRoute(app: ZodApp, services: ReplayPorts): void {
     async (request) => {
       const { tenantId } = callerIn(request)
       const { id } = request.params
-      if (!isId('sal', id)) throw notFound('sale')
+      const sale = isId('sal', id) ? await findSale(services.db, tenantId, id) : undefined
+      if (!sale) throw notFound('sale')
       const { productId, keyTypeId } = request.body
       const product = await requireProduct(services, tenantId, productId)
       return mendSale(services, id, product, keyTypeId, originOf(request))
