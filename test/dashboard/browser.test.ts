@@ -234,6 +234,7 @@ describe.each([
     await page.getByRole('link', { name, exact: true }).click()
     expect(await page.content()).not.toContain(token)
     await page.getByText('just now').first().waitFor()
+    await page.getByRole('link', { name: 'Revoke token' }).click()
     await page.getByRole('button', { name: 'Revoke token' }).click()
     await page.getByText('Token revoked').waitFor()
     expect((await ask('GET', '/v1/tokens/verify', { token })).status).toBe(401)

@@ -66,6 +66,27 @@ describe('a token', () => {
     expect((await client.get('/dashboard/tokens?show=all')).text).toContain(fields.tokenId)
   })
 
+  test('is revoked only by a member who has just proved who they are, once', async () => {
+    const client = await signedIn()
+    const fields = { ...(await form(client)), scopes: ['licenses:read'] }
+    const token = tokenIn((await client.post('/dashboard/tokens', fields)).text)
+    const status = async () => (await api.ask('GET', '/v1/tokens/verify', { token })).status
+    const revocation = `/dashboard/tokens/${fields.tokenId}/revoke`
+    expect((await client.get(revocation)).text).toContain('Requests with it are rejected immediately')
+    api.ledger.clock.advance(16 * 60_000)
+    for (const late of [await client.get(revocation), await client.post(revocation)])
+      expect(late).toMatchObject({
+        status: 303,
+        location: expect.stringContaining('/dashboard/confirm') as string,
+      })
+    expect(await status()).toBe(200)
+    const again = await signedIn()
+    await again.get(revocation)
+    for (let sent = 0; sent < 2; sent++) expect((await again.post(revocation)).status).toBe(303)
+    expect(await status()).toBe(401)
+    expect((await again.get(revocation)).status).toBe(409)
+  })
+
   test('is created once, however often its form is sent', async () => {
     const client = await signedIn()
     const fields = { ...(await form(client)), scopes: 'usage:read' }

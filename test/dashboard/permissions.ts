@@ -75,6 +75,7 @@ export const needed: Record<string, Permission | 'member'> = {
   'POST /dashboard/search': 'member',
   'GET /dashboard/tokens/new': 'manage_tokens',
   'POST /dashboard/tokens': 'manage_tokens',
+  'GET /dashboard/tokens/:id/revoke': 'manage_tokens',
   'POST /dashboard/tokens/:id/revoke': 'manage_tokens',
   'GET /dashboard/members/new': 'manage_members',
   'POST /dashboard/members': 'manage_members',

@@ -2,11 +2,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { findListedToken, listTokens } from '../../../projections/tokens/list.ts'
 import { momentOf } from '../../commands/origin.ts'
-import { createToken, revokeToken } from '../../commands/tokens.ts'
+import { createToken, requireToken } from '../../commands/tokens.ts'
 import { isId, newId } from '../../credentials/id.ts'
 import { may } from '../../domain/members/roles.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { Scope } from '../../domain/tokens/scopes.ts'
+import { revokeToken } from '../../gate/operations/revoke-token.ts'
 import { actorNames } from '../../history/actors.ts'
 import { notFound } from '../../http/problem.ts'
 import { boxes, formOf, line } from '../frame/forms.ts'
@@ -15,7 +16,7 @@ import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { freshFormMs, freshMs, originOfMember, principalOf } from '../session/principal.ts'
 import { expiryOf, Lifetime } from './lifetimes.ts'
-import { madeTokenView, newTokenView, tokensView, tokenView } from './view.ts'
+import { madeTokenView, newTokenView, revokeTokenView, tokensView, tokenView } from './view.ts'
 
 const NewToken = z.object({
   /** Created with the form, so that sending it twice creates one token. */
@@ -63,21 +64,45 @@ export function tokenPages(app: FastifyInstance, context: PageContext): void {
     })
   })
 
-  app.post(
-    '/tokens/:id/revoke',
-    pageRoute({ page: 'manage_tokens' }),
-    async (request: TokenRequest, reply) => {
-      await revokeToken(services, principalOf(request).tenantId, request.params.id, originOfMember(request))
-      request.session.notice = {
-        kind: 'done',
-        text: 'Token revoked. Requests with it are now rejected.',
-      }
-      return reply.redirect(path, 303)
-    },
-  )
-
+  revokeForms(app, context)
   newTokenPages(app, context)
 }
+
+/** A member who has just proved who they are revokes a token, with the rules of an approved API request. */
+function revokeForms(app: FastifyInstance, { services, show }: PageContext): void {
+  const fresh = pageRoute({ page: 'manage_tokens', freshMs })
+  const freshForm = pageRoute({ page: 'manage_tokens', freshMs: freshFormMs })
+
+  app.get('/tokens/:id/revoke', fresh, async (request: TokenRequest, reply) => {
+    const { tenantId } = principalOf(request)
+    const input = inputOf(request)
+    await revokeToken.check(services, tenantId, input)
+    const listed = await requireToken(services, tenantId, request.params.id)
+    const { consequences } = await revokeToken.describe(services, tenantId, input)
+    return show(reply, {
+      title: 'Revoke token',
+      nav: 'tokens',
+      content: ({ token }) => revokeTokenView(token, listed, consequences),
+    })
+  })
+
+  app.post('/tokens/:id/revoke', freshForm, async (request: TokenRequest, reply) => {
+    const { tenantId } = principalOf(request)
+    const input = inputOf(request)
+    try {
+      await revokeToken.check(services, tenantId, input)
+      await revokeToken.run(services, tenantId, input, { id: request.id, origin: originOfMember(request) })
+    } catch (error) {
+      // The form was sent twice, or another member was faster.
+      if (!(error instanceof Refusal) || error.code !== 'token_revoked') throw error
+    }
+    const text = 'Token revoked. Requests with it are now rejected.'
+    request.session.notice = { kind: 'done', text }
+    return reply.redirect(path, 303)
+  })
+}
+
+const inputOf = ({ params: { id } }: TokenRequest) => ({ parameters: { id }, query: {}, body: null })
 
 function newTokenPages(app: FastifyInstance, { services, show }: PageContext): void {
   const form = (

@@ -120,12 +120,32 @@ export function tokenView(view: View, listed: ListedToken, madeBy: string | null
       state === null &&
       section(
         'Revocation',
-        html`<form method="post" action=${`/dashboard/tokens/${token.tokenId}/revoke`}>
-          ${tokenField(view.token)}<button class="dangerous">Revoke token</button>
-        </form>`,
+        html`<p><a class="button dangerous" href=${`/dashboard/tokens/${token.tokenId}/revoke`}>Revoke token</a></p>`,
         'Requests with this token are rejected immediately. This cannot be undone.',
       )
     }
+  </div>`
+}
+
+/** Asks once more, with what follows from it. */
+export function revokeTokenView(
+  token: string,
+  { token: { tokenId, name } }: ListedToken,
+  consequences: readonly string[],
+): Html {
+  const at = `/dashboard/tokens/${tokenId}`
+  return html`<div class="narrow">
+    ${heading(`Revoke ${name}`, 'Requests with this token are rejected from then on.')}
+    <form class="sheet stack" method="post" action=${`${at}/revoke`}>
+      ${tokenField(token)}
+      <ul>
+        ${consequences.map((consequence) => html`<li>${consequence}</li>`)}
+      </ul>
+      <div class="decide">
+        <button class="dangerous">Revoke token</button>
+        <a class="button second" href=${at}>Cancel</a>
+      </div>
+    </form>
   </div>`
 }
 
