@@ -74,6 +74,40 @@ test('a new key is mailed to the holder, whom the license must have', async () =
   expect(await page(held.id)).toContain('Key to be mailed to the license holder')
 })
 
+describe('the key of a license', () => {
+  const ada = { email: 'ada@example.com' }
+  beforeAll(() => makeProduct(api.ask, tenant.token, 'keeper', { keyRecovery: true }))
+
+  test('is sent again from its page with a reason, and shown nowhere', async () => {
+    const { id, licenseKey } = await mint(api.ask, tenant.token, 'keeper', ada)
+    expect(await page(id)).toMatch(/Send the key Send a new key/)
+    const { seen } = await change(id, 'send-key', { reason: 'the mail was lost' })
+    expect(seen).toMatchObject({ status: 303, location: pathOf(id) })
+    const { text } = await support.get(pathOf(id))
+    expect(text).toContain('Key to be mailed to the license holder')
+    expect(text).toContain('the mail was lost')
+    expect(text).not.toContain(licenseKey)
+    const again = await change(id, 'send-key')
+    expect(again.seen.status).toBe(422)
+    expect(wordsOf(again.seen)).toContain('The key was mailed less than 5 minutes ago.')
+    api.ledger.clock.advance(300_000)
+    const fields = fieldsOf(again.seen)
+    expect((await support.post(`${pathOf(id)}/change/send-key`, fields)).status).toBe(303)
+  })
+
+  test('is not offered where it cannot be sent, and a form says what to do', async () => {
+    const unkept = await make(ada)
+    const unaddressed = await mint(api.ask, tenant.token, 'keeper')
+    for (const { id } of [unkept, unaddressed]) expect(await page(id)).not.toContain('Send the key')
+    expect(wordsOf((await change(unkept.id, 'send-key')).seen)).toContain(
+      'This product does not keep license keys. Send a new key instead.',
+    )
+    expect(wordsOf((await change(unaddressed.id, 'send-key')).seen)).toContain(
+      'The license has no email address.',
+    )
+  })
+})
+
 test('an expiry is extended to the end of a day, which must be ahead', async () => {
   const { id } = await make({
     expiresAt: new Date(api.ledger.clock.now().getTime() + 86_400_000).toISOString(),
@@ -192,7 +226,7 @@ test('another workspace, an unknown change and a role without the permission get
   const other = await makeTenant(api.ledger)
   const stranger = clientOf(api.app, '192.0.2.5')
   await stranger.signIn(await makeMember(api.ledger, other.tenantId, 'owner'))
-  for (const name of ['suspend', 'edit', 'new-key']) {
+  for (const name of ['suspend', 'edit', 'new-key', 'send-key']) {
     expect((await stranger.get(`${pathOf(id)}/change/${name}`)).status).toBe(404)
     expect((await auditor.get(`${pathOf(id)}/change/${name}`)).status).toBe(403)
   }

@@ -106,6 +106,7 @@ describe('a product', () => {
       name: 'Editor',
       trialDurationDays: '0',
       freeTierEnabled: 'on',
+      keyRecovery: 'on',
       leaseCount: '3',
     }
     api.ledger.clock.advance(1000)
@@ -114,8 +115,17 @@ describe('a product', () => {
     expect((await send()).status).toBe(303)
     expect(await productOf('editor')).toMatchObject({
       name: 'Editor',
-      settings: { freeTierEnabled: true, trialDurationDays: 0, leaseSeconds: 259_200, onRefund: 'revoke' },
+      settings: {
+        freeTierEnabled: true,
+        trialDurationDays: 0,
+        leaseSeconds: 259_200,
+        onRefund: 'revoke',
+        keyRecovery: true,
+      },
     })
+    expect(wordsOf(await client.get('/dashboard/products/editor'))).toContain(
+      'License keys kept, can be mailed again',
+    )
     const late = await client.post('/dashboard/products/editor/edit', { ...fields, name: 'Old editor' })
     expect(late.status).toBe(422)
     expect(wordsOf(late)).toContain('The product was changed since you opened this page.')

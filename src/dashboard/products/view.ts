@@ -85,6 +85,7 @@ export function productView(
         ['Lease duration', seconds(settings.leaseSeconds)],
         ['Revalidation interval', seconds(settings.revalidateAfterSeconds)],
         ['On refund', settings.onRefund === 'revoke' ? 'license is revoked' : 'license is kept'],
+        ['License keys', settings.keyRecovery ? 'kept, can be mailed again' : 'not kept'],
         ['Created', dayOf(createdAt)],
       ])}
     </div>
