@@ -24,12 +24,12 @@ import { type EntitlingColumns, entitlingFrom } from './rows.ts'
 type InstanceValidateParams = ClientLookupParams & { keyHash: string; instanceId: string }
 
 /** What was found for a license key on one instance, limited to what a verdict needs. `old key`: it was reminted. */
-export type InstanceKeyResult = { found: 'no license' } | OldKey | LicenseOnInstance
+export type InstanceKeyResult = { kind: 'no license' } | OldKey | LicenseOnInstance
 
-type OldKey = { found: 'old key'; licenseId: string }
+type OldKey = { kind: 'old key'; licenseId: string }
 
 export type LicenseOnInstance = Entitling & {
-  found: 'license'
+  kind: 'license'
   licenseId: string
   license: Pick<IssuedLicense, 'productId'> & Standing
   /** Whether the instance has an active seat. */
@@ -110,10 +110,10 @@ const lookupSql = `
   order by q.ordinal`
 
 function resultFrom(row: Row, productId: string): InstanceKeyResult {
-  if (row.current === null) return { found: 'no license' }
-  if (!row.current) return { found: 'old key', licenseId: row.license_id }
+  if (row.current === null) return { kind: 'no license' }
+  if (!row.current) return { kind: 'old key', licenseId: row.license_id }
   return {
-    found: 'license',
+    kind: 'license',
     licenseId: row.license_id,
     license: {
       productId,

@@ -25,13 +25,13 @@ export type InstanceLookupParams = {
 
 /** What was found for a license key. The license has only the seat of the instance. */
 export type InstanceLookupResult =
-  | { found: 'no license' }
+  | { kind: 'no license' }
   /** The license was reminted and has another key now. */
-  | { found: 'old key'; licenseId: string }
+  | { kind: 'old key'; licenseId: string }
   | FoundInstance
 
 export type FoundInstance = Entitling & {
-  found: 'license'
+  kind: 'license'
   license: IssuedLicense
   revision: number
   seat: Seat | undefined
@@ -87,11 +87,11 @@ const lookupSql = `
   order by q.ordinal`
 
 function resultFrom(row: Row): InstanceLookupResult {
-  if (row.current === false) return { found: 'old key', licenseId: row.key_of }
-  if (row.license_id === null) return { found: 'no license' }
+  if (row.current === false) return { kind: 'old key', licenseId: row.key_of }
+  if (row.license_id === null) return { kind: 'no license' }
   const devices = devicesIn(row)
   return {
-    found: 'license',
+    kind: 'license',
     license: licenseFrom(row, devices),
     revision: row.revision,
     ...entitlingFrom(row),

@@ -24,14 +24,14 @@ export type RuntimeLookupParams = { tenantId: string; productId: string; keyHash
 
 /** What was found for a license key, limited to what a verdict needs. */
 export type KeyLookupResult =
-  | { found: 'no product' }
-  | { found: 'no license'; revalidateAfterSeconds: number }
+  | { kind: 'no product' }
+  | { kind: 'no license'; revalidateAfterSeconds: number }
   /** The license was reminted and has another key now. */
-  | { found: 'old key'; licenseId: string; revalidateAfterSeconds: number }
+  | { kind: 'old key'; licenseId: string; revalidateAfterSeconds: number }
   | LicenseOfKey
 
 export type LicenseOfKey = Entitling & {
-  found: 'license'
+  kind: 'license'
   licenseId: string
   revalidateAfterSeconds: number
   license: Pick<IssuedLicense, 'productId'> & Standing
@@ -86,11 +86,11 @@ const lookupSql = `
 
 function resultFrom(row: Row): RuntimeLookupResult {
   const revalidateAfterSeconds = row.revalidate_after_seconds
-  if (revalidateAfterSeconds === null) return { found: 'no product' }
-  if (row.current === false) return { found: 'old key', licenseId: row.key_of, revalidateAfterSeconds }
-  if (row.license_id === null) return { found: 'no license', revalidateAfterSeconds }
+  if (revalidateAfterSeconds === null) return { kind: 'no product' }
+  if (row.current === false) return { kind: 'old key', licenseId: row.key_of, revalidateAfterSeconds }
+  if (row.license_id === null) return { kind: 'no license', revalidateAfterSeconds }
   return {
-    found: 'license',
+    kind: 'license',
     licenseId: row.license_id,
     revalidateAfterSeconds,
     license: licenseFrom(row, devicesIn(row)),

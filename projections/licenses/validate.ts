@@ -157,11 +157,11 @@ function tokenIn(row: Row): KnownToken | undefined {
 
 function keyResultFrom(row: Row, productId: string, revalidateAfterSeconds: number | null): KeyLookupResult {
   const { current } = row
-  if (revalidateAfterSeconds === null) return { found: 'no product' }
-  if (current === null) return { found: 'no license', revalidateAfterSeconds }
-  if (!current) return { found: 'old key', licenseId: row.license_id, revalidateAfterSeconds }
+  if (revalidateAfterSeconds === null) return { kind: 'no product' }
+  if (current === null) return { kind: 'no license', revalidateAfterSeconds }
+  if (!current) return { kind: 'old key', licenseId: row.license_id, revalidateAfterSeconds }
   return {
-    found: 'license',
+    kind: 'license',
     licenseId: row.license_id,
     revalidateAfterSeconds,
     license: {

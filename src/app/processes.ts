@@ -8,7 +8,7 @@ import { resumeErasures } from '../processes/erasures.ts'
 import { recordExpiries } from '../processes/expiries.ts'
 import { destroyLeftKeys, settleKeptKeys } from '../processes/kept-keys.ts'
 import { indexPeople } from '../processes/people-index.ts'
-import { runProcesses } from '../processes/process.ts'
+import { runPollers } from '../processes/poller.ts'
 import type { Trouble } from '../processes/process-manager.ts'
 import { runReplays } from '../processes/replays.ts'
 import { resumeSales } from '../processes/sales.ts'
@@ -63,6 +63,6 @@ export function startProcesses(
   ]
   const onFailure = ({ process: name, error: err }: { process: string; error: unknown }) =>
     log.warn({ err, process_manager: name }, 'process_manager.failed')
-  const finished = runProcesses(processes, signal, onFailure, appendGate.untilOpen)
+  const finished = runPollers(processes, signal, onFailure, appendGate.untilOpen)
   return { onEntry: scheduling.onEntry, finished }
 }

@@ -32,6 +32,6 @@ export async function recordAudit(
     auditKey(tenantId, auditId),
     { type: 'Looked', data: { auditId, tenantId, at, action, target, asOf: asOf ?? null } },
     causeOf(origin, at),
-    { found: noStream(audits) },
+    { loaded: noStream(audits) },
   )
 }

@@ -1,4 +1,4 @@
-import type { Resumable } from '../ledger/execute.ts'
+import type { RunMark } from '../ledger/execute.ts'
 import type { Cause } from '../ledger/ledger.ts'
 import type { Ports } from '../ports.ts'
 
@@ -14,7 +14,7 @@ export type Origin = {
    * For a request with an Idempotency-Key, or the execution of a confirmation: whether an earlier attempt may
    * have run in part, and the id that identifies such attempts.
    */
-  run?: Resumable
+  run?: RunMark
 }
 
 /** Builds the metadata of a command. A request begins its own chain unless its origin says otherwise. */

@@ -21,7 +21,7 @@ export function loadSale(services: Ports<'ledger'>, place: SalePlace): Promise<L
 
 /**
  * Executes a command on a sale.
- * @param found the state of the sale, if it has been read
+ * @param loaded the state of the sale, if it has been read
  * @returns the sale afterwards, its revision, and whether the command changed it
  * @throws Refusal as `decideSale` does
  */
@@ -30,7 +30,7 @@ export async function changeSale(
   place: SalePlace,
   origin: Origin,
   command: (at: string) => SaleCommand,
-  found?: Loaded<Sale>,
+  loaded?: Loaded<Sale>,
 ): Promise<{ sale: Loaded<KnownSale>; changed: boolean }> {
   const at = momentOf(services)
   const cause = causeOf(origin, at)
@@ -38,7 +38,7 @@ export async function changeSale(
     state: sale,
     events,
     revision,
-  } = await services.execute(sales, saleKeyOf(place), command(at), cause, { found })
+  } = await services.execute(sales, saleKeyOf(place), command(at), cause, { loaded })
   if (sale.status === 'absent') throw new Refusal('sale_not_found')
   return { sale: { state: sale, revision }, changed: events.length > 0 }
 }

@@ -83,6 +83,6 @@ async function recordTestMail(
     auditKey(data.tenantId, auditId),
     { type: 'TestMailRequested', data: { auditId, ...data } },
     causeOf(origin, data.at),
-    { found: noStream(audits) },
+    { loaded: noStream(audits) },
   )
 }

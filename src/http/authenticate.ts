@@ -25,7 +25,7 @@ declare module 'fastify' {
     /** The scope, or all the scopes, that a token needs here; `any` accepts every valid token. */
     scope?: Scope | readonly Scope[] | 'any'
     /** The route issues or activates: it is refused while the tenant is suspended. */
-    issues?: boolean
+    refusedWhileSuspended?: boolean
     /** The route looks its token up in the same query as its data, and calls {@link admitAs} itself. */
     admitsItself?: boolean
   }
@@ -76,7 +76,7 @@ export async function admitAs(
 ): Promise<Caller> {
   const caller = callerFrom(tokenHash, known, now)
   const { request } = reply
-  const { scope, issues } = request.routeOptions.config
+  const { scope, refusedWhileSuspended } = request.routeOptions.config
   const [limit, key] =
     scope === 'licenses:runtime'
       ? (['runtime', caller.tenantId] as const)
@@ -94,7 +94,7 @@ export async function admitAs(
   }
   if (caller.tenantStatus === 'closed') throw new Problem(403, 'forbidden', 'the tenant is closed')
   requireScope(caller, scope)
-  if (issues && caller.tenantStatus === 'suspended') {
+  if (refusedWhileSuspended && caller.tenantStatus === 'suspended') {
     throw new Problem(403, 'forbidden', 'the tenant is suspended; it cannot issue or activate licenses')
   }
   authority.tokenUse.record(caller.tokenId)

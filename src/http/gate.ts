@@ -57,7 +57,7 @@ export type GatedRoute<Result> = {
   /** The operation's own responses; every gated operation also has 202, 400, 401 and 403. */
   response: Record<string, object>
   /** The operation is refused while the tenant is suspended. */
-  issues?: boolean
+  refusedWhileSuspended?: boolean
   /** The response after execution: a body, or the reply itself when it was already sent, as streams are. */
   reply: (result: Result, context: { request: FastifyRequest; reply: FastifyReply }) => unknown
 }
@@ -84,9 +84,9 @@ export function gatedRoute<Result>(
       scope: operation.runUngated ? operation.scope : [operation.scope, 'danger'],
       // A stored response would return a secret again without an approval.
       idempotencyKey: 'ignored',
-      ...(route.issues && { issues: true }),
+      ...(route.refusedWhileSuspended && { refusedWhileSuspended: true }),
       // A streamed response has no time limit.
-      ...(operation.streams && { ownTime: true }),
+      ...(operation.streams && { noRequestTimeout: true }),
     },
     schema: {
       operationId: route.operationId,

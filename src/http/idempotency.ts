@@ -135,7 +135,7 @@ function isOutcome(status: number): boolean {
 }
 
 /** The services for the request's run, with its own time, ids and randomness. */
-export function servicesFor<S extends Ports<'newId' | 'now' | 'randomBytes'>>(
+export function runServices<S extends Ports<'newId' | 'now' | 'randomBytes'>>(
   request: FastifyRequest,
   services: S,
 ): S {

@@ -6,7 +6,7 @@ declare module 'fastify' {
      * The route has its own limit: it streams, waits for a payment provider, or only queries read models, whose
      * statements have a limit.
      */
-    ownTime?: boolean
+    noRequestTimeout?: boolean
   }
 }
 
@@ -25,8 +25,8 @@ export class OutOfTime extends Error {}
  */
 export function limitRequests(app: FastifyInstance, limitMs = defaultLimitMs): void {
   app.addHook('onRequest', (request, reply, done) => {
-    const { ownTime, slowBody, probe } = request.routeOptions.config
-    if (!ownTime && !slowBody && !probe) {
+    const { noRequestTimeout, slowBody, probe } = request.routeOptions.config
+    if (!noRequestTimeout && !slowBody && !probe) {
       const timer = setTimeout(() => {
         if (!reply.sent) void reply.send(new OutOfTime())
       }, limitMs)

@@ -13,20 +13,20 @@ import { type Loaded, loadFromLog } from './load.ts'
  * Idempotency-Key share the correlation id (the default), executions of one confirmation share the causation
  * id, which is the id of the confirmation.
  */
-export type Resumable = { resumed: boolean; sharedId?: 'correlationId' | 'causationId' }
+export type RunMark = { resumed: boolean; sharedId?: 'correlationId' | 'causationId' }
 
 type ExecuteOptions<State, C extends Category> = {
   /**
    * State that the caller has already read. The first attempt uses it, unless it had to wait for another
    * command on the stream.
    */
-  found?: Loaded<State> | undefined
+  loaded?: Loaded<State> | undefined
   /**
    * Reads the state from a read model instead of the stream. If it is behind the stream, the append is refused
    * and the state is read again.
    */
   read?: (() => Promise<Loaded<State>>) | undefined
-  run?: Resumable | undefined
+  run?: RunMark | undefined
   /** Called with the decided events before they are appended; throws to refuse them. */
   admit?: ((events: EventOf<C>[]) => void) | undefined
   /**
@@ -82,12 +82,12 @@ const attempts = 25
  */
 export function createExecute(ledger: Ledger, readModels: ReadModels, mutex: KeyedMutex): Execute {
   return (decider, id, command, cause, options = {}) => {
-    const { found, run, admit, proof, waits = true } = options
+    const { loaded, run, admit, proof, waits = true } = options
     const stream = streamName(decider.category, id)
     const read = options.read ?? (() => loadFromLog(ledger, id, decider))
     const prepare = isPrepare(command) ? command : () => command
     return mutex.run(stream, async (waited) => {
-      let basis = waited ? undefined : found
+      let basis = waited ? undefined : loaded
       let mayBeRecorded = run?.resumed ?? false
       for (let attempt = 0; attempt < attempts; attempt++) {
         if (mayBeRecorded && (await isCauseOfAny(ledger, stream, cause, run?.sharedId ?? 'correlationId'))) {

@@ -9,7 +9,7 @@ import { approvalRuleFor, membersWhoMayApprove } from '../gate/approval-rule.ts'
 import { findOperation } from '../gate/registry.ts'
 import { isMember } from '../gate/requester.ts'
 import type { Ports } from '../ports.ts'
-import type { Process } from './process.ts'
+import type { Poller } from './poller.ts'
 import { originOfProcess, processOf, type Trouble } from './process-manager.ts'
 
 type Options = {
@@ -36,7 +36,7 @@ const mostOfTenant = 20
 export function mailApprovers(
   services: Ports<'db' | 'deriveId' | 'execute' | 'ledger' | 'mailing' | 'now' | 'subjects'>,
   { baseUrl, onTrouble }: Options,
-): Process {
+): Poller {
   // Only avoids reading their streams again; the recorded events decide.
   let done: ReadonlySet<string> = new Set()
   return processOf<ConfirmationEntry>(services, onTrouble, {

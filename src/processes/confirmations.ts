@@ -14,7 +14,7 @@ import { destroyRequest, openRequest } from '../gate/request.ts'
 import { runApproved } from '../gate/run-approved.ts'
 import type { Ports } from '../ports.ts'
 import { graceAt } from './grace.ts'
-import type { Process } from './process.ts'
+import type { Poller } from './poller.ts'
 import { originOfProcess, processOf, type Trouble } from './process-manager.ts'
 
 type Options = {
@@ -27,13 +27,13 @@ type Options = {
  * Finishes confirmations after a crash: runs those that were consumed, or approved for a member, but not
  * executed; records expiries; destroys sealed requests that are left over.
  */
-export const confirmationProcesses = (services: ApprovalPorts, options: Options): Process[] => [
+export const confirmationProcesses = (services: ApprovalPorts, options: Options): Poller[] => [
   resumeConfirmations(services, options),
   expireConfirmations(services, options),
   clearRequests(services, options),
 ]
 
-function resumeConfirmations(services: ApprovalPorts, { graceMs = 10_000, onTrouble }: Options): Process {
+function resumeConfirmations(services: ApprovalPorts, { graceMs = 10_000, onTrouble }: Options): Poller {
   return processOf<string>(services, onTrouble, {
     name: 'confirmations.resume',
     everyMs: 1000,
@@ -52,7 +52,7 @@ function resumeConfirmations(services: ApprovalPorts, { graceMs = 10_000, onTrou
 function expireConfirmations(
   services: Ports<'db' | 'execute' | 'ledger' | 'now' | 'secrets'>,
   { onTrouble }: Options,
-): Process {
+): Poller {
   return processOf<string>(services, onTrouble, {
     name: 'confirmations.expire',
     everyMs: 1000,
@@ -66,10 +66,7 @@ function expireConfirmations(
   })
 }
 
-function clearRequests(
-  services: Ports<'db' | 'ledger' | 'now' | 'secrets'>,
-  { onTrouble }: Options,
-): Process {
+function clearRequests(services: Ports<'db' | 'ledger' | 'now' | 'secrets'>, { onTrouble }: Options): Poller {
   return processOf<{ tenantId: string; confirmationId: string; unknown: boolean }>(services, onTrouble, {
     name: 'confirmations.clear',
     everyMs: 60_000,

@@ -10,7 +10,7 @@ import { mailedKeyPrefix } from '../domain/licenses/mailed-key.ts'
 import type { LogEntry } from '../domain/recorded.ts'
 import { saleKeyPrefix } from '../domain/sales/key.ts'
 import type { Ports } from '../ports.ts'
-import type { Process } from './process.ts'
+import type { Poller } from './poller.ts'
 import { originOfProcess, processOf, type Trouble } from './process-manager.ts'
 
 type OnTrouble = (trouble: Trouble) => void
@@ -22,7 +22,7 @@ type OnTrouble = (trouble: Trouble) => void
 export function scheduleDeliveries(
   services: Ports<'db' | 'deriveId' | 'execute' | 'keyTypes' | 'ledger' | 'now' | 'untilVisible'>,
   onTrouble: OnTrouble,
-): Process & { onEntry(entry: LogEntry): void } {
+): Poller & { onEntry(entry: LogEntry): void } {
   const wakeSignal = createWakeSignal()
   let latest = -1n
   const schedule = (
@@ -58,7 +58,7 @@ export function scheduleDeliveries(
 export const destroySpentKeys = (
   services: Ports<'db' | 'ledger' | 'now' | 'secrets'>,
   onTrouble: OnTrouble,
-): Process =>
+): Poller =>
   processOf<{ tenantId: string; licenseId: string }>(services, onTrouble, {
     name: 'deliveries.clear',
     everyMs: 60_000,
@@ -72,7 +72,7 @@ export const destroySpentKeys = (
 export const destroySpentMailedKeys = (
   services: Ports<'db' | 'ledger' | 'now' | 'secrets' | 'untilVisible'>,
   onTrouble: OnTrouble,
-): Process =>
+): Poller =>
   processOf<{ tenantId: string; name: string }>(services, onTrouble, {
     name: 'deliveries.clear_mailed',
     everyMs: 60_000,

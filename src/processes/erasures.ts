@@ -2,7 +2,7 @@ import { listErasures } from '../../projections/subjects/queries.ts'
 import { eraseSubject } from '../commands/customers/erasure.ts'
 import type { Ports } from '../ports.ts'
 import { graceAt } from './grace.ts'
-import type { Process } from './process.ts'
+import type { Poller } from './poller.ts'
 import { originOfProcess, processOf, type Trouble } from './process-manager.ts'
 
 type Options = {
@@ -17,7 +17,7 @@ export function resumeErasures(
     'db' | 'execute' | 'idempotency' | 'ledger' | 'mailing' | 'now' | 'refusals' | 'secrets' | 'subjects'
   >,
   { graceMs = 10_000, onTrouble }: Options,
-): Process {
+): Poller {
   return processOf<{ tenantId: string; subjectId: string }>(services, onTrouble, {
     name: 'erasures.resume',
     everyMs: 1000,

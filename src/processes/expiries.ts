@@ -1,7 +1,7 @@
 import { listUnrecordedExpiries } from '../../projections/licenses/expiries.ts'
 import { endPaidPeriod } from '../commands/licenses/paid-period.ts'
 import type { Ports } from '../ports.ts'
-import type { Process } from './process.ts'
+import type { Poller } from './poller.ts'
 import { originOfProcess, processOf, type Trouble } from './process-manager.ts'
 
 type Options = {
@@ -30,7 +30,7 @@ const lanes = 32
 export function recordExpiries(
   services: Ports<'db' | 'execute' | 'findLicenseById' | 'ledger' | 'now'>,
   { most = 500, onTrouble }: Options,
-): Process {
+): Poller {
   let nextInMs = pollEveryMs
   return processOf<string>(services, onTrouble, {
     name: 'licenses.expire',

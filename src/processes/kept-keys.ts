@@ -2,7 +2,7 @@ import { listProductsWithLeftKeys, listUnsettledKeys } from '../../projections/l
 import type { KeptKeyPlace } from '../domain/licenses/kept-key.ts'
 import { productKey } from '../domain/streams.ts'
 import type { Ports } from '../ports.ts'
-import type { Process } from './process.ts'
+import type { Poller } from './poller.ts'
 import { processOf, type Trouble } from './process-manager.ts'
 
 type OnTrouble = (trouble: Trouble) => void
@@ -14,7 +14,7 @@ type OnTrouble = (trouble: Trouble) => void
 export const settleKeptKeys = (
   services: Ports<'db' | 'keptKeys' | 'ledger' | 'now' | 'untilVisible'>,
   onTrouble: OnTrouble,
-): Process =>
+): Poller =>
   processOf<KeptKeyPlace & { isCurrent: boolean }>(services, onTrouble, {
     name: 'licenses.settle_keys',
     everyMs: 60_000,
@@ -34,7 +34,7 @@ export const settleKeptKeys = (
 export const destroyLeftKeys = (
   services: Ports<'db' | 'keptKeys' | 'ledger' | 'now'>,
   onTrouble: OnTrouble,
-): Process =>
+): Poller =>
   processOf<{ tenantId: string; productId: string }>(services, onTrouble, {
     name: 'products.clear_keys',
     everyMs: 60_000,

@@ -1,7 +1,7 @@
 import { findSealedOf } from '../../projections/subjects/sealed.ts'
 import type { Ports } from '../ports.ts'
 import type { Person } from '../vault/subjects.ts'
-import type { Process } from './process.ts'
+import type { Poller } from './poller.ts'
 
 /** People who are decrypted at a time. */
 const batch = 200
@@ -10,7 +10,7 @@ const batch = 200
  * Adds people to the index by which they are searched who were sealed before it existed. What it did is kept with each
  * person, so it goes on where it stopped.
  */
-export function indexPeople({ db, subjects }: Ports<'db' | 'subjects'>): Process {
+export function indexPeople({ db, subjects }: Ports<'db' | 'subjects'>): Poller {
   let isMore = false
   return {
     name: 'people.index',

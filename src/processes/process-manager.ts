@@ -1,7 +1,7 @@
 import { createBackoff } from '../async/backoff.ts'
 import type { WakeSignal } from '../async/wake-signal.ts'
 import { newId } from '../credentials/id.ts'
-import type { Process } from './process.ts'
+import type { Poller } from './poller.ts'
 
 /** The origin of events that no request caused. */
 export const originOfProcess = (): { requestId: string; actor: string } => ({
@@ -57,7 +57,7 @@ export function processOf<Due>(
   { ledger, db, now }: Stores,
   onTrouble: (trouble: Trouble) => void,
   manager: ProcessManager<Due>,
-): Process {
+): Poller {
   const { name, everyMs, idOf, lanes = 1, most = 100, stopAtFailing, wakeSignal } = manager
   const backoff = createBackoff(now)
   let isFull = false

@@ -2,14 +2,14 @@ import { listRunningReplays } from '../../projections/replays/queries.ts'
 import { advanceReplay } from '../commands/replays.ts'
 import type { KnownReplay } from '../domain/replays/replay.ts'
 import type { Ports } from '../ports.ts'
-import type { Process } from './process.ts'
+import type { Poller } from './poller.ts'
 import { originOfProcess, processOf, type Trouble } from './process-manager.ts'
 
 /** Works through every running replay, a few deliveries of each per poll. */
 export const runReplays = (
   services: Ports<'db' | 'deriveId' | 'execute' | 'ledger' | 'now'>,
   onTrouble: (trouble: Trouble) => void,
-): Process =>
+): Poller =>
   processOf<KnownReplay>(services, onTrouble, {
     name: 'webhooks.replay',
     everyMs: 1000,

@@ -4,7 +4,7 @@ import type { KnownSale } from '../domain/sales/sale.ts'
 import type { Ports } from '../ports.ts'
 import { advanceSale } from '../sales/advance.ts'
 import { graceAt } from './grace.ts'
-import type { Process } from './process.ts'
+import type { Poller } from './poller.ts'
 import { originOfProcess, processOf, type Trouble } from './process-manager.ts'
 
 type Options = {
@@ -19,7 +19,7 @@ export function resumeSales(
     'db' | 'execute' | 'findProduct' | 'keptKeys' | 'keyTypes' | 'ledger' | 'now' | 'randomBytes' | 'secrets'
   >,
   { graceMs = 10_000, onTrouble }: Options,
-): Process {
+): Poller {
   return processOf<KnownSale>(services, onTrouble, {
     name: 'sales.resume',
     everyMs: 1000,

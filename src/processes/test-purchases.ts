@@ -7,7 +7,7 @@ import { type KnownTestPurchase, nextStage } from '../domain/test-purchases/test
 import { ProviderRefused, ProviderUnavailable } from '../payments/trouble.ts'
 import type { Ports } from '../ports.ts'
 import { graceAt } from './grace.ts'
-import type { Process } from './process.ts'
+import type { Poller } from './poller.ts'
 import { originOfProcess, processOf, type Trouble } from './process-manager.ts'
 
 /** The result of a stage, in words for the person who watches. */
@@ -84,7 +84,7 @@ export function resumeTestPurchases(
   services: Ports<'db' | 'ledger' | 'now'>,
   run: RunTestPurchase,
   onTrouble: (trouble: Trouble) => void,
-): Process {
+): Poller {
   return processOf<string>(services, onTrouble, {
     name: 'test-purchases.resume',
     everyMs: 5000,

@@ -9,7 +9,7 @@ import { settle } from './settle.ts'
 /** One step of a sale. It may be repeated, after a crash or by another process, and then changes nothing more. */
 type Step = (
   services: AdvancePorts,
-  found: Loaded<KnownSale>,
+  loaded: Loaded<KnownSale>,
   origin: Origin,
   isNew: boolean,
 ) => Promise<{ sale: Loaded<KnownSale>; issued?: Issued | undefined }>
@@ -30,11 +30,11 @@ const mostSteps = 50
  */
 export async function advanceSale(
   services: AdvancePorts,
-  found: Loaded<KnownSale>,
+  loaded: Loaded<KnownSale>,
   origin: Origin,
   isNew = false,
 ): Promise<{ sale: KnownSale; issued: Issued | undefined }> {
-  let sale = found
+  let sale = loaded
   let issued: Issued | undefined
   for (let taken = 0; taken < mostSteps; taken++) {
     const step = nextStep(sale.state)

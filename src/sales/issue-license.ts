@@ -26,18 +26,18 @@ export type Issued = { license: IssuedLicense; licenseKey: string }
  */
 export async function issueLicense(
   services: AdvancePorts,
-  found: Loaded<KnownSale>,
+  loaded: Loaded<KnownSale>,
   origin: Origin,
   isNew: boolean,
 ): Promise<{ sale: Loaded<KnownSale>; issued?: Issued | undefined }> {
-  const { state: sale } = found
+  const { state: sale } = loaded
   const [license, kept] = await Promise.all([
     issue(services, sale, origin, isNew),
     bindLinks(services, sale, origin, isNew),
   ])
   if ('reason' in license) {
     const parked = (at: string): SaleCommand => ({ type: 'ResolveSale', resolution: license, at })
-    return { sale: (await changeSale(services, sale, origin, parked, found)).sale }
+    return { sale: (await changeSale(services, sale, origin, parked, loaded)).sale }
   }
   const { productId, keyTypeId, expiresAt } = license.first
   const recorded = (at: string): SaleCommand => ({
@@ -47,7 +47,7 @@ export async function issueLicense(
     kept,
     at,
   })
-  const after = await changeSale(services, sale, origin, recorded, found)
+  const after = await changeSale(services, sale, origin, recorded, loaded)
   return { sale: after.sale, issued: license.issued }
 }
 
@@ -93,7 +93,7 @@ async function issue(
       issued.licenseId,
       ({ status }) => (status === 'absent' ? { type: 'MintLicense', terms: issued } : undefined),
       causeOf(origin, at),
-      { found: { state: before, revision: 'no_stream' }, proof },
+      { loaded: { state: before, revision: 'no_stream' }, proof },
     ),
   ).catch(undefinedIfKeyTypeGone)
   if (!minted) return keyTypeGone

@@ -42,7 +42,7 @@ export async function bindLinks(
   origin: Origin,
   areNew = false,
 ): Promise<SaleFact[]> {
-  const found = areNew ? noStream(links) : undefined
+  const loaded = areNew ? noStream(links) : undefined
   const { tenantId, provider, saleId } = sale
   const bound = await Promise.all(
     sale.links.map((link) =>
@@ -51,7 +51,7 @@ export async function bindLinks(
         { tenantId, provider, link },
         origin,
         (at) => ({ type: 'BindLink', tenantId, provider, link, saleId, at }),
-        found,
+        loaded,
       ),
     ),
   )
@@ -63,11 +63,11 @@ async function changeLink(
   place: LinkPlace,
   origin: Origin,
   command: (at: string) => LinkCommand,
-  found?: Loaded<Link>,
+  loaded?: Loaded<Link>,
 ): Promise<Link> {
   const at = momentOf(services)
   const { state } = await services.execute(links, linkKeyOf(place), command(at), causeOf(origin, at), {
-    found,
+    loaded,
   })
   return state
 }

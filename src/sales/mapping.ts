@@ -74,10 +74,10 @@ export async function mappedTo(
 /** Maps a parked sale again: a mapping, product or key type may have been added since. */
 export async function mapAgain(
   services: Ports<'db' | 'execute' | 'findProduct' | 'now'>,
-  found: Loaded<KnownSale>,
+  loaded: Loaded<KnownSale>,
   origin: Origin,
 ): Promise<Loaded<KnownSale>> {
-  const { resolution } = await resolveSale(services, found.state)
+  const { resolution } = await resolveSale(services, loaded.state)
   const resolved = (at: string): SaleCommand => ({ type: 'ResolveSale', resolution, at })
-  return (await changeSale(services, found.state, origin, resolved, found)).sale
+  return (await changeSale(services, loaded.state, origin, resolved, loaded)).sale
 }

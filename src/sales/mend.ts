@@ -100,9 +100,9 @@ async function licenseAs(
   if (state.status !== 'parked') return true
   const resolution = resolutionAs(product, keyType, state.quantity)
   const resolve = (at: string): SaleCommand => ({ type: 'ResolveSale', resolution, at })
-  const { outcome } = await waitOnce(services, async (steps) => {
-    const { sale: found } = await changeSale(steps, state, origin, resolve, { state, revision })
-    return advanceToOutcome(steps, found, origin)
+  const { outcome } = await waitOnce(services, async (nonWaiting) => {
+    const { sale: mapped } = await changeSale(nonWaiting, state, origin, resolve, { state, revision })
+    return advanceToOutcome(nonWaiting, mapped, origin)
   })
   return outcome !== 'parked'
 }

@@ -29,11 +29,11 @@ export type ReceivedOutcome =
  */
 export async function advanceToOutcome(
   services: AdvancePorts,
-  found: Loaded<KnownSale>,
+  loaded: Loaded<KnownSale>,
   origin: Origin,
   isNew = false,
 ): Promise<ReceivedOutcome> {
-  const { sale, issued } = await advanceSale(services, found, origin, isNew)
+  const { sale, issued } = await advanceSale(services, loaded, origin, isNew)
   if (issued) return { outcome: 'issued', saleId: sale.saleId, ...issued }
   if (!sale.parked) return { outcome: 'duplicate' }
   // Facts that were kept under its other links need not wait until it is licensed.

@@ -29,10 +29,10 @@ export async function receiveNotification(
   raw: string,
   origin: Origin,
 ): Promise<ReceivedOutcome> {
-  return waitOnce(services, (steps) =>
+  return waitOnce(services, (nonWaiting) =>
     notification.type === 'sold'
-      ? receiveSale(steps, tenantId, notification, raw, origin)
-      : receiveFact(steps, tenantId, notification, raw, origin),
+      ? receiveSale(nonWaiting, tenantId, notification, raw, origin)
+      : receiveFact(nonWaiting, tenantId, notification, raw, origin),
   )
 }
 
@@ -44,8 +44,8 @@ async function receiveSale(
   origin: Origin,
 ): Promise<ReceivedOutcome> {
   const place = { tenantId, provider: notification.provider, saleId: notification.saleId }
-  const found = await loadSale(services, place)
-  if (found.state.status === 'absent') {
+  const loaded = await loadSale(services, place)
+  if (loaded.state.status === 'absent') {
     const at = momentOf(services)
     const resolved = await resolveSale(services, { tenantId, ...boughtIn(notification) })
     const isTestPurchase = await belongsToTestPurchase(services, tenantId, notification.saleId)
@@ -59,7 +59,7 @@ async function receiveSale(
       place,
       origin,
       () => ({ type: 'ReceiveSale', received, resolution: resolved.resolution }),
-      found,
+      loaded,
     )
     if (changed) return advanceToOutcome(services, sale, origin, true)
   }

@@ -22,13 +22,18 @@ export async function replaySale(
 ): Promise<KnownSale> {
   const known = await findSale(services.db, tenantId, id)
   if (!known) throw new Refusal('sale_not_found')
-  const { state: found, revision } = await loadSale(services, known)
-  if (found.status === 'licensed' && found.unmappedPlan !== null) {
-    return reviewPlan(services, { state: found, revision }, origin)
+  const loaded = await loadSale(services, known)
+  const { state } = loaded
+  if (state.status === 'licensed' && state.unmappedPlan !== null) {
+    return reviewPlan(services, { state, revision: loaded.revision }, origin)
   }
-  if (found.status !== 'parked') throw new Refusal('sale_not_parked')
-  const { outcome } = await waitOnce(services, async (steps) =>
-    advanceToOutcome(steps, await mapAgain(steps, { state: found, revision }, origin), origin),
+  if (state.status !== 'parked') throw new Refusal('sale_not_parked')
+  const { outcome } = await waitOnce(services, async (nonWaiting) =>
+    advanceToOutcome(
+      nonWaiting,
+      await mapAgain(nonWaiting, { state, revision: loaded.revision }, origin),
+      origin,
+    ),
   )
   if (outcome === 'parked') throw new Refusal('sale_still_parked')
   const { state: sale } = await loadSale(services, known)
@@ -39,13 +44,13 @@ export async function replaySale(
 /** Maps the changed plan again, and applies it to the license. */
 async function reviewPlan(
   services: ReplayPorts,
-  found: Loaded<KnownSale>,
+  loaded: Loaded<KnownSale>,
   origin: Origin,
 ): Promise<KnownSale> {
-  const sale = await waitOnce(services, async (steps) => {
+  const sale = await waitOnce(services, async (nonWaiting) => {
     const review = (at: string): SaleCommand => ({ type: 'ReviewPlan', at })
-    const reviewed = await changeSale(steps, found.state, origin, review, found)
-    return (await advanceSale(steps, reviewed.sale, origin)).sale
+    const reviewed = await changeSale(nonWaiting, loaded.state, origin, review, loaded)
+    return (await advanceSale(nonWaiting, reviewed.sale, origin)).sale
   })
   if (sale.unmappedPlan !== null) throw new Refusal('sale_still_parked')
   return sale

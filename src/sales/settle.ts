@@ -14,10 +14,10 @@ import { termsOfPlan } from './plan.ts'
 /** Applies the recorded notifications to the license, and records that it did. */
 export async function settle(
   services: Ports<'db' | 'execute' | 'findProduct' | 'keyTypes' | 'now'>,
-  found: Loaded<KnownSale>,
+  loaded: Loaded<KnownSale>,
   origin: Origin,
 ): Promise<{ sale: Loaded<KnownSale> }> {
-  const { state: sale } = found
+  const { state: sale } = loaded
   const kept = sale.unboundLinks ? await bindLinks(services, sale, origin) : []
   const isBehind = sale.settledThrough < sale.factCount
   const unmappedPlan = isBehind ? await followSale(services, sale, origin) : undefined
@@ -29,7 +29,7 @@ export async function settle(
     kept,
     at,
   })
-  return changeSale(services, sale, origin, settled, found)
+  return changeSale(services, sale, origin, settled, loaded)
 }
 
 /** Applies the facts and the plan to the license. @returns the plan, if no key type is mapped to it */

@@ -44,12 +44,12 @@ const defaultRevalidateSeconds = 3600
  * @throws NoSuchProduct; StateUnreadable when part of the license's history cannot be read
  */
 export function verdictOn(lookup: KeyLookupResult, seatNeeded: boolean, now: string): Verdict {
-  if (lookup.found === 'no product') {
+  if (lookup.kind === 'no product') {
     throw new NoSuchProduct()
   }
   const later = unixSeconds(now) + lookup.revalidateAfterSeconds
-  if (lookup.found === 'no license') return nothing('not_found', later)
-  if (lookup.found === 'old key') return nothing('reminted', later)
+  if (lookup.kind === 'no license') return nothing('not_found', later)
+  if (lookup.kind === 'old key') return nothing('reminted', later)
   if (lookup.uncertain)
     throw new StateUnreadable('the state of this license cannot be read right now; try again')
   const { license } = lookup

@@ -48,8 +48,8 @@ export async function explain(
   question: { tenantId: string; licenseId: string; deviceId?: string | undefined; asOf?: AsOf | undefined },
 ): Promise<Explanation> {
   const lookup = await lookUpLicense(services, question)
-  const { found, deviceId = null, at, seated, deciding } = lookup
-  const { revision, license } = found
+  const { result, deviceId = null, at, seated, deciding } = lookup
+  const { revision, license } = result
   const actors = deciding.map(({ actor }) => actor)
   const nameOf = await nameActors(services, question.tenantId, actors)
   const answer = ({ events, ...answered }: Answered & Reason): Answer => ({
@@ -85,7 +85,7 @@ function validation(lookup: LicenseLookup): Answered & Reason & Pick<Verdict, 'e
   if (tenant.status === 'closed') {
     return { ...refused, ...tenantReasons.closed, expires_at: null, entitlements: [] }
   }
-  const { status, expires_at, entitlements } = verdictOn(lookup.found, deviceId !== undefined, at)
+  const { status, expires_at, entitlements } = verdictOn(lookup.result, deviceId !== undefined, at)
   const answered = { succeeds: status === 'active', httpStatus: 200, status } as const
   return { ...answered, ...reasonFor(lookup, status), expires_at, entitlements }
 }
@@ -93,7 +93,7 @@ function validation(lookup: LicenseLookup): Answered & Reason & Pick<Verdict, 'e
 function activation(lookup: LicenseLookup): Answered & Reason {
   const { at, tenant } = lookup
   if (tenant.status !== 'active') return { ...refused, ...tenantReasons[tenant.status] }
-  const { status: licenseStatus } = verdictOn(lookup.found, false, at)
+  const { status: licenseStatus } = verdictOn(lookup.result, false, at)
   const status = isSeating(licenseStatus) ? statusOfActivation(lookup, licenseStatus) : licenseStatus
   const succeeds = isSeating(status)
   const reason = succeeds ? admissionReason(lookup) : reasonFor(lookup, status)
@@ -102,12 +102,12 @@ function activation(lookup: LicenseLookup): Answered & Reason {
 
 /** The result of an activation; it does not depend on what the device reports about itself. */
 function statusOfActivation(
-  { found, deviceId = '', at, planIsFull }: LicenseLookup,
+  { result, deviceId = '', at, planIsFull }: LicenseLookup,
   licenseStatus: RuntimeStatus,
 ): RuntimeStatus {
   try {
     const unnamed = { instanceId: '', installId: null, name: '', platform: null }
-    const events = decideLicense(found.license, { type: 'ActivateDevice', deviceId, ...unnamed, at })
+    const events = decideLicense(result.license, { type: 'ActivateDevice', deviceId, ...unnamed, at })
     // A device that already has a seat does not count against the plan.
     return planIsFull && events.length > 0 ? 'plan_limit' : licenseStatus
   } catch (error) {

@@ -14,7 +14,7 @@ import { StateUnreadable } from './trouble.ts'
 /** Everything that decides the answer to a device, at one moment. */
 export type LicenseLookup = {
   /** The result of the runtime interface's look-up by the license's own key. */
-  found: FoundLicense
+  result: FoundLicense
   deviceId: string | undefined
   at: string
   tenant: Pick<PresentTenant, 'status' | 'plan'>
@@ -59,16 +59,16 @@ async function lookUpNow(
   const { productId, keyHash, takenBackAt } = entry.license
   // Its key no longer exists, or belongs to another license.
   if (takenBackAt !== null) return lookUpAsOf(services, question, { time: at })
-  const found = await services.findForRuntime({ tenantId, productId, keyHash, deviceId: deviceId ?? '' })
-  if (found.found !== 'license' || found.license.licenseId !== licenseId)
+  const result = await services.findForRuntime({ tenantId, productId, keyHash, deviceId: deviceId ?? '' })
+  if (result.kind !== 'license' || result.license.licenseId !== licenseId)
     throw new StateUnreadable('the license is changing right now; try again')
   const tenant = await findTenant(db, tenantId)
   if (!tenant) throw new StateUnreadable('the state of this tenant cannot be read right now; try again')
   const seated = await listSeated(db, licenseId, maxSeatsListed)
   const devices = [...(deviceId === undefined ? [] : [deviceId]), ...seated.map((seat) => seat.deviceId)]
-  const deciding = await readEffectiveEvents(db, licenseId, found.revision, devices)
+  const deciding = await readEffectiveEvents(db, licenseId, result.revision, devices)
   const planIsFull = await isPlanFull(tenant.plan, () => countActiveDevices(db, tenantId))
-  return { found, deviceId, at, tenant, planIsFull, seated, deciding }
+  return { result, deviceId, at, tenant, planIsFull, seated, deciding }
 }
 
 async function lookUpAsOf(
@@ -80,8 +80,8 @@ async function lookUpAsOf(
   const { license, revision, entitlements, fallbackEntitlements, overrides, at, tenant, deciding } = then
   const seated = seatsInOrder(license).filter(({ status }) => status === 'active')
   return {
-    found: {
-      found: 'license',
+    result: {
+      kind: 'license',
       licenseId,
       revalidateAfterSeconds: then.product.settings.revalidateAfterSeconds,
       license,

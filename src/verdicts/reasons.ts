@@ -49,7 +49,7 @@ export function reasonFor(lookup: LicenseLookup, status: RuntimeStatus): Reason 
     case 'plan_limit':
       return planReason(lookup)
     case 'revoked':
-      return lookup.found.license.takenBackAt === null ? revokedReason(lookup) : takenBackReason(lookup)
+      return lookup.result.license.takenBackAt === null ? revokedReason(lookup) : takenBackReason(lookup)
     case 'fallback':
     case 'expired':
       return endedReason(lookup, status)
@@ -71,10 +71,10 @@ const newestActivation = ({ deciding }: LicenseLookup, deviceId: string): Histor
     .slice(-1)
 
 /** The event that set the license's expiry: the first since the last that gave it another one. */
-function setsEnd({ deciding, found }: LicenseLookup): HistoryEntry[] {
+function setsEnd({ deciding, result }: LicenseLookup): HistoryEntry[] {
   const setting = deciding.filter(({ event }) => namesEnd.has(event.type))
   const other = setting.findLastIndex(
-    ({ event }) => 'expiresAt' in event.data && event.data.expiresAt !== found.license.expiresAt,
+    ({ event }) => 'expiresAt' in event.data && event.data.expiresAt !== result.license.expiresAt,
   )
   return setting.slice(other + 1, other + 2)
 }
@@ -92,8 +92,8 @@ const endWords = ({ expiresAt }: IssuedLicense): string =>
   expiresAt === null ? 'never expires' : `expires on ${momentWords(expiresAt)}`
 
 function activeReason(lookup: LicenseLookup): Reason {
-  const { found, deviceId = '' } = lookup
-  const { license } = found
+  const { result, deviceId = '' } = lookup
+  const { license } = result
   const seat = license.seats.get(deviceId)
   if (!seat) {
     return {
@@ -109,8 +109,8 @@ function activeReason(lookup: LicenseLookup): Reason {
   }
 }
 
-function inactiveReason({ found, deviceId = '', deciding }: LicenseLookup): Reason {
-  const seat = found.license.seats.get(deviceId)
+function inactiveReason({ result, deviceId = '', deciding }: LicenseLookup): Reason {
+  const seat = result.license.seats.get(deviceId)
   if (!seat || seat.deactivatedAt === null) {
     return {
       rule: 'never_activated',
@@ -136,8 +136,8 @@ const freed = (event: LicenseEvent, deviceId: string): boolean =>
 
 /** Why an activation succeeds. */
 export function admissionReason(lookup: LicenseLookup): Reason {
-  const { found, deviceId = '' } = lookup
-  const { seats, seatsUsed, deviceLimit } = found.license
+  const { result, deviceId = '' } = lookup
+  const { seats, seatsUsed, deviceLimit } = result.license
   const seat = seats.get(deviceId)
   if (seat?.status === 'active') {
     return {
@@ -153,15 +153,15 @@ export function admissionReason(lookup: LicenseLookup): Reason {
 }
 
 /** What a device gets if it is activated after the paid period. */
-function fallbackWords({ found, at }: LicenseLookup): string {
-  const { license } = found
+function fallbackWords({ result, at }: LicenseLookup): string {
+  const { license } = result
   if (license.expiresAt === null || statusAt(license, at) !== 'fallback') return ''
   return `; the paid period ended on ${momentWords(license.expiresAt)}, so the device gets the fallback entitlements`
 }
 
 function fullReason(lookup: LicenseLookup): Reason {
-  const { found, seated } = lookup
-  const { seatsUsed, deviceLimit } = found.license
+  const { result, seated } = lookup
+  const { seatsUsed, deviceLimit } = result.license
   const holders = seated.map(
     ({ name, activatedAt }, index) =>
       `seat ${index + 1} taken by ${quoted(name)} on ${momentWords(activatedAt)}`,
@@ -189,7 +189,7 @@ function planReason({ tenant }: LicenseLookup): Reason {
 
 function revokedReason(lookup: LicenseLookup): Reason {
   const events = newest(lookup, 'LicenseRevoked', 'ImportTakenBack')
-  const { revokedAt, revokedReason } = lookup.found.license
+  const { revokedAt, revokedReason } = lookup.result.license
   const why = revokedReason === null ? '' : `: ${revokedReason}`
   return {
     rule: 'revoked',
@@ -199,10 +199,10 @@ function revokedReason(lookup: LicenseLookup): Reason {
 }
 
 /** A revocation takes precedence, and has a status of its own. */
-const isSuspended = ({ found }: LicenseLookup): boolean => found.license.suspendedAt !== null
+const isSuspended = ({ result }: LicenseLookup): boolean => result.license.suspendedAt !== null
 
 function suspendedReason(lookup: LicenseLookup): Reason {
-  const { suspendedAt, suspendedReason: reason } = lookup.found.license
+  const { suspendedAt, suspendedReason: reason } = lookup.result.license
   const why = reason === null ? '' : `: ${reason}`
   return {
     rule: 'suspended',
@@ -220,7 +220,7 @@ function takenBackReason(lookup: LicenseLookup): Reason {
 }
 
 function endedReason(lookup: LicenseLookup, rule: 'expired' | 'fallback'): Reason {
-  const { expiresAt } = lookup.found.license
+  const { expiresAt } = lookup.result.license
   const when = momentWords(expiresAt ?? lookup.at)
   const recorded = newest(lookup, 'LicenseExpired', 'LicenseFellBack').filter(
     ({ event }) => 'expiresAt' in event.data && event.data.expiresAt === expiresAt,

@@ -7,7 +7,7 @@ import { saleKeyName } from '../../src/domain/sales/key.ts'
 import type { WebhookEventName } from '../../src/domain/webhooks/events.ts'
 import { follow } from '../../src/ledger/follow.ts'
 import { scheduleDeliveries } from '../../src/processes/deliveries.ts'
-import { runProcesses } from '../../src/processes/process.ts'
+import { runPollers } from '../../src/processes/poller.ts'
 import { type Channels, createAttempts } from '../../src/webhooks/dispatcher.ts'
 import type { DispatchFeed } from '../../src/webhooks/feed.ts'
 import { createLocalFeed } from '../../src/webhooks/local-feed.ts'
@@ -55,7 +55,7 @@ export async function startDispatch(ledger: TestLedger, options: Options = {}): 
   const subscribed = subscribe(ledger, signal, [attempts.onEntry, publisher.onEntry, scheduling.onEntry])
   const running = Promise.all([
     subscribed,
-    runProcesses([scheduling], signal, onTrouble),
+    runPollers([scheduling], signal, onTrouble),
     publisher.run(signal),
     feed.consume(attempts.make, 64, signal),
   ])

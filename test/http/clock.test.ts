@@ -31,7 +31,7 @@ const standing: fc.Arbitrary<LicenseOfKey> = fc
     ),
   })
   .map(({ end, onExpiry, overrides, ...rest }) => ({
-    found: 'license',
+    kind: 'license',
     licenseId: 'lic_1',
     license: {
       productId: 'editor',
@@ -85,7 +85,7 @@ describe('the boundary of a license', () => {
   const at = (expiresAt: string, now: number) =>
     verdictOn(
       {
-        found: 'license',
+        kind: 'license',
         licenseId: 'lic_1',
         license: { productId: 'editor', revokedAt: null, suspendedAt: null, expiresAt, onExpiry: 'expire' },
         entitlements: [],

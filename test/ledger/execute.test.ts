@@ -73,7 +73,7 @@ test('state that was loaded before another command ran is not used', async () =>
   }
   const found = await read()
   const command = { type: 'SuspendTenant', reason: null, at: beginning } as const
-  const suspend = () => execute(tenants, tenantId, command, cause, { found, read })
+  const suspend = () => execute(tenants, tenantId, command, cause, { loaded: found, read })
   await Promise.all([suspend(), suspend()])
   // The first command uses the loaded state; the second waited, so it loads it again.
   expect(reads).toBe(2)

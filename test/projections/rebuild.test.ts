@@ -53,7 +53,7 @@ test('during repeated rebuilds every read is answered and every mint is kept', a
   // Each has its own lookups, as separate processes would, so that queries hit the swap at every point.
   const validate = () => {
     const find = createRuntimeLookup(ledger.db)
-    return whileRebuilding(async () => found.add((await find(params)).found))
+    return whileRebuilding(async () => found.add((await find(params)).kind))
   }
   const firstPage = { after: undefined, limit: 10 }
   const list = () => whileRebuilding(() => listLicenses(ledger.db, tenantId, {}, beginning, firstPage))

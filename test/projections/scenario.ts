@@ -182,7 +182,7 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
     if (keyHash === undefined) return
     const params = { tenantId, productId, keyHash, deviceId: `device-${step.device}` }
     const found = await services.findForRuntime(params)
-    if (found.found !== 'license') return
+    if (found.kind !== 'license') return
     if (step.do === 'activate') {
       await activateDevice(services, found, params, { name: 'A device', plan }, origin)
     } else await deactivateDevice(services, found, params, origin)

@@ -271,7 +271,7 @@ test('a dispatcher that dies after each attempt delivers everything, some of it 
     let left = 3
     const execute: Execute = async (...args) => {
       const [{ category }, , , , options] = args
-      if (category === 'delivery' && options?.found?.revision === 0 && left-- > 0) throw new Error('killed')
+      if (category === 'delivery' && options?.loaded?.revision === 0 && left-- > 0) throw new Error('killed')
       return services.execute(...args)
     }
     return { ...services, execute }

@@ -43,7 +43,7 @@ export function activateRoute(
   app.post(
     path,
     {
-      config: { client: 'activate', issues: true },
+      config: { client: 'activate', refusedWhileSuspended: true },
       schema: {
         operationId: 'activateInstance',
         tags: ['Client'],
@@ -72,8 +72,8 @@ export function activateRoute(
       }
       const question = { tenantId, productId, keyHash, instance: { installId, name } }
       const result = await services.findInstance(question)
-      if (result.found === 'no license') recordUnknownKey(services, call)
-      if (result.found === 'old key') recordRefused(services, call, result.licenseId, 'reminted')
+      if (result.kind === 'no license') recordUnknownKey(services, call)
+      if (result.kind === 'old key') recordRefused(services, call, result.licenseId, 'reminted')
       const found = requireFound(result)
       const asking = { client, origin, log: request.log }
       await requireLeases(services, asking)
@@ -105,8 +105,8 @@ export function activateRoute(
 
 /** @throws Problem 404 for an unknown key, 422 for a reminted one, 503 when its license cannot be read */
 export function requireFound(found: InstanceLookupResult): FoundInstance {
-  if (found.found === 'no license') throw notFound('license')
-  if (found.found === 'old key') return refuse(new Refusal('license_reminted'))
+  if (found.kind === 'no license') throw notFound('license')
+  if (found.kind === 'old key') return refuse(new Refusal('license_reminted'))
   if (found.uncertain) throw unavailable('the state of this license cannot be read right now; try again')
   return found
 }

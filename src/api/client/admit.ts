@@ -66,7 +66,7 @@ export async function admitClientAs(
   if (waiting) await waiting
   const { tenantStatus, plan, product, signing } = known
   if (tenantStatus === 'closed') throw new Problem(403, 'forbidden', 'the tenant is closed')
-  if (tenantStatus === 'suspended' && request.routeOptions.config.issues) {
+  if (tenantStatus === 'suspended' && request.routeOptions.config.refusedWhileSuspended) {
     throw new Problem(403, 'forbidden', 'the tenant is suspended; it cannot activate licenses')
   }
   if (!product) throw notFound('product')

@@ -51,7 +51,7 @@ export function validateRoute(
     path,
     {
       ...asItStands,
-      config: { client: 'validate', admitsItself: true, ownTime: true },
+      config: { client: 'validate', admitsItself: true, noRequestTimeout: true },
       schema: {
         operationId: 'validateInstance',
         tags: ['Client'],
@@ -81,7 +81,7 @@ export function validateRoute(
       const refusedCall: AppCall = { client, call: 'validate', key, device, telemetry }
       if ('problem' in verdict) {
         services.usage.count(tenantId, productId, 'rejected')
-        if (result.found === 'no license') recordUnknownKey(services, refusedCall)
+        if (result.kind === 'no license') recordUnknownKey(services, refusedCall)
         else recordRefused(services, refusedCall, result.licenseId, verdict.reason)
         const { status, code, message } = verdict.problem
         throw new Problem(status, code, message, {}, await settings)
@@ -121,7 +121,7 @@ async function find(
   const place = placeOf(request)
   const keyHash = keyHashOf(license_key)
   if (keyHash === undefined) {
-    return { client: await admitClient(authority, request), keyHash: '', result: { found: 'no license' } }
+    return { client: await admitClient(authority, request), keyHash: '', result: { kind: 'no license' } }
   }
   const found = await services.findForInstanceValidate({ ...place, keyHash, instanceId, now })
   const client = await admitClientAs(authority, request, place, sdkKeyHash, found.client)
@@ -135,8 +135,8 @@ function verdictOn(
   result: InstanceKeyResult,
   now: string,
 ): { status: LicenseStatus; found: LicenseOnInstance } | { problem: Problem; reason: RefusedReason } {
-  if (result.found === 'no license') return { problem: notFound('license'), reason: 'not_found' }
-  if (result.found === 'old key') return refused('license_reminted', 'reminted')
+  if (result.kind === 'no license') return { problem: notFound('license'), reason: 'not_found' }
+  if (result.kind === 'old key') return refused('license_reminted', 'reminted')
   if (result.uncertain) throw unavailable('the state of this license cannot be read right now; try again')
   const status = statusAt(result.license, now)
   if (status === 'revoked') return refused('license_revoked', 'revoked')

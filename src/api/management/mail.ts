@@ -148,7 +148,7 @@ function testRoute(app: ZodApp, services: MailPorts): void {
     '/v1/products/:productId/mail/test',
     {
       // Each call sends a mail and returns its result, which may take longer than other calls.
-      config: { scope: 'products:write', idempotencyKey: 'ignored', ownTime: true },
+      config: { scope: 'products:write', idempotencyKey: 'ignored', noRequestTimeout: true },
       schema: {
         operationId: 'testProductMail',
         tags: ['Products'],

@@ -44,7 +44,7 @@ export function checkoutRoute(
   app.post(
     '/api/:tenantId/checkout',
     {
-      config: { ownTime: true },
+      config: { noRequestTimeout: true },
       onRequest: admitting(services, limits.checkout),
       schema: {
         operationId: 'createCheckout',

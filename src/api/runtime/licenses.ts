@@ -5,7 +5,7 @@ import { momentOf } from '../../commands/origin.ts'
 import { keyHashOf } from '../../credentials/license-key.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { type Authority, admitAs, type Caller, callerIn, tokenHashIn } from '../../http/authenticate.ts'
-import { runOriginOf, servicesFor } from '../../http/idempotency.ts'
+import { runOriginOf, runServices } from '../../http/idempotency.ts'
 import { answer } from '../../http/schemas.ts'
 import { refuseAllButPost } from '../../http/wrong-method.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
@@ -78,7 +78,12 @@ function validateRoute(
   app.post(
     '/v1/licenses/validate',
     {
-      config: { scope: 'licenses:runtime', admitsItself: true, idempotencyKey: 'ignored', ownTime: true },
+      config: {
+        scope: 'licenses:runtime',
+        admitsItself: true,
+        idempotencyKey: 'ignored',
+        noRequestTimeout: true,
+      },
       schema: {
         operationId: 'validateLicense',
         tags: ['Runtime'],
@@ -139,7 +144,7 @@ function activateRoute(
   app.post(
     '/v1/licenses/activate',
     {
-      config: { scope: 'licenses:runtime', issues: true },
+      config: { scope: 'licenses:runtime', refusedWhileSuspended: true },
       schema: {
         operationId: 'activateDevice',
         tags: ['Runtime'],
@@ -155,7 +160,7 @@ function activateRoute(
       const caller = callerIn(request)
       const { product_id, device_id, name = device_id } = request.body
       const found = await find(services, caller, request.body)
-      const own = servicesFor(request, services)
+      const own = runServices(request, services)
       const now = momentOf(own)
       const verdict = found ? verdictOn(found.result, false, now) : unknownKey(now)
       // A revoked license is answered as fast as an unknown one, without further checks.
@@ -222,7 +227,7 @@ function deactivateRoute(
     async (request) => {
       const caller = callerIn(request)
       const found = await find(services, caller, request.body)
-      const own = servicesFor(request, services)
+      const own = runServices(request, services)
       const now = momentOf(own)
       const verdict = found ? verdictOn(found.result, false, now) : unknownKey(now)
       const refused =
@@ -230,7 +235,7 @@ function deactivateRoute(
         (await refusalOf(found.result, (license) =>
           deactivateDevice(own, license, found.question, runOriginOf(request)),
         ))
-      if (found?.result.found !== 'license' || refused) {
+      if (found?.result.kind !== 'license' || refused) {
         return { deactivated: false, reason: refused ?? verdict.status }
       }
       services.usage.count(caller.tenantId, request.body.product_id, 'deactivations')
@@ -242,9 +247,9 @@ function deactivateRoute(
 /** Runs the command on the license, if one was found. A refusal becomes a status, not an error. */
 async function refusalOf(
   result: RuntimeLookupResult,
-  command: (license: Extract<RuntimeLookupResult, { found: 'license' }>) => Promise<void>,
+  command: (license: Extract<RuntimeLookupResult, { kind: 'license' }>) => Promise<void>,
 ): Promise<RuntimeStatus | undefined> {
-  if (result.found !== 'license') return undefined
+  if (result.kind !== 'license') return undefined
   try {
     await command(result)
     return undefined

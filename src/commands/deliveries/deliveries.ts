@@ -54,7 +54,7 @@ export async function scheduleDelivery(
   const deliveryId = deliveryIdOf(services, pending)
   const command = { type: 'ScheduleDelivery', deliveryId, ...pending, at } as const
   await services.execute(deliveries, deliveryId, command, causeOf(origin, at), {
-    found: noStream(deliveries),
+    loaded: noStream(deliveries),
   })
 }
 
@@ -68,8 +68,8 @@ export async function recordAttempt(
   const at = momentOf(services)
   const attempt = delivery.attempts.length + 1
   const command = { type: 'RecordAttempt', attempt, ...made, at } as const
-  const found = { state: delivery, revision }
-  await services.execute(deliveries, delivery.deliveryId, command, causeOf(origin, at), { found })
+  const loaded = { state: delivery, revision }
+  await services.execute(deliveries, delivery.deliveryId, command, causeOf(origin, at), { loaded })
 }
 
 /**
@@ -85,9 +85,9 @@ export async function askRedelivery(
   const at = momentOf(services)
   const entry = await findDelivery(services.db, tenantId, deliveryId)
   if (!entry) throw new Refusal('delivery_not_found')
-  const found = { state: entry.delivery, revision: entry.revision }
+  const loaded = { state: entry.delivery, revision: entry.revision }
   const command = { type: 'AskRedelivery', at } as const
-  const options = { found, run: origin.run }
+  const options = { loaded, run: origin.run }
   const { state: delivery } = await services.execute(
     deliveries,
     deliveryId,

@@ -8,7 +8,7 @@ import { type Admit, seating } from '../cross-stream/plan-capacity.ts'
 import { stateOf } from '../licenses/stream.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
 
-export type FoundLicense = Extract<RuntimeLookupResult, { found: 'license' }>
+export type FoundLicense = Extract<RuntimeLookupResult, { kind: 'license' }>
 
 /**
  * Gives a device a seat on the license that was found for it; a device that has a seat keeps it.
@@ -77,11 +77,11 @@ async function changeFound(
   command: LicenseCommand,
 ): Promise<void> {
   await services.execute(licenses, found.license.licenseId, command, causeOf(origin, at), {
-    found: isStale ? undefined : stateOf(found),
+    loaded: isStale ? undefined : stateOf(found),
     read: async () => {
       const again = await services.findForRuntime(question)
       // The license was reminted meanwhile: the key of the request is no longer valid.
-      if (again.found !== 'license') throw new Refusal('license_reminted')
+      if (again.kind !== 'license') throw new Refusal('license_reminted')
       return stateOf(again)
     },
     run: origin.run,

@@ -68,11 +68,11 @@ function changeFound(
   command: LicenseCommand,
 ) {
   return services.execute(licenses, found.license.licenseId, command, causeOf(origin, at), {
-    found: isStale ? undefined : stateOf(found),
+    loaded: isStale ? undefined : stateOf(found),
     read: async () => {
       const again = await services.findInstance(question)
       // The license was reminted meanwhile: the key of the request is no longer valid.
-      if (again.found !== 'license') throw new Refusal('license_reminted')
+      if (again.kind !== 'license') throw new Refusal('license_reminted')
       return stateOf(again)
     },
     admit,

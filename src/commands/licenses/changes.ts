@@ -47,7 +47,7 @@ export async function remintLicense(
       return { type: 'RemintLicense', keyHash, displayKey, keepDevices, sendKey, reason, at }
     },
     causeOf(origin, at),
-    { found: stateOf(found), read: async () => stateOf(await find()), run: origin.run },
+    { loaded: stateOf(found), read: async () => stateOf(await find()), run: origin.run },
   )
   return { ...(await find()), licenseKey }
 }
@@ -76,7 +76,7 @@ export async function removeDevice(
     licenseId,
     { type: 'DeactivateDevice', deviceId, reason, at },
     causeOf(origin, at),
-    { found: stateOf(found), read: async () => stateOf(await find()), run: origin.run },
+    { loaded: stateOf(found), read: async () => stateOf(await find()), run: origin.run },
   )
   return { productId: found.license.productId }
 }

@@ -54,7 +54,7 @@ export async function editLicense(
         return { type: 'EditLicense', edit, reason, at }
       },
       causeOf(origin, at),
-      { found: stateOf(found), read: async () => stateOf(await find()), run: origin.run, proof },
+      { loaded: stateOf(found), read: async () => stateOf(await find()), run: origin.run, proof },
     )
   const { productId } = found.license
   const { keyTypeId } = change

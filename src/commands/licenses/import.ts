@@ -282,7 +282,7 @@ async function importOne(
             : undefined,
         causeOf(origin, terms.at),
         {
-          found: noStream(licenses),
+          loaded: noStream(licenses),
           run: origin.run,
           proof: async () => void (await Promise.all([proof(), capacityProof?.()])),
         },

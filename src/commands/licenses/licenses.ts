@@ -91,7 +91,7 @@ export async function mintLicense(
         },
       },
       causeOf(origin, at),
-      { found: noStream(licenses), run: origin.run, proof },
+      { loaded: noStream(licenses), run: origin.run, proof },
     ),
   )
   // An earlier request of the same run recorded it: the answer is the license as issued, without later

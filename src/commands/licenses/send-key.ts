@@ -29,7 +29,7 @@ export async function sendKey(
       return { type: 'SendKey', reason, at }
     },
     causeOf(origin, at),
-    { found: stateOf(found), read: async () => stateOf(await find()), run: origin.run },
+    { loaded: stateOf(found), read: async () => stateOf(await find()), run: origin.run },
   )
   return find()
 }

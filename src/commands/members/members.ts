@@ -35,7 +35,7 @@ export async function addMember(
   return withTenantLock(services.db, tenantId, 'members', async () => {
     if (await findMemberBySubject(services.db, tenantId, subjectId)) throw new Refusal('member_exists')
     const command = { type: 'AddMember', memberId, tenantId, role, subjectId, email, at } as const
-    await services.execute(members, memberId, command, causeOf(origin, at), { found: noStream(members) })
+    await services.execute(members, memberId, command, causeOf(origin, at), { loaded: noStream(members) })
     return memberId
   })
 }

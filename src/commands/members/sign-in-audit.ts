@@ -29,7 +29,7 @@ export async function recordSignIn(
   const data = await signInOf(services, member, attempt, auditId)
   const cause = causeOf({ requestId, actor: `member:${member.memberId}` }, data.at)
   const key = auditKey(member.tenantId, auditId)
-  await services.execute(audits, key, { type: 'SignedIn', data }, cause, { found: noStream(audits) })
+  await services.execute(audits, key, { type: 'SignedIn', data }, cause, { loaded: noStream(audits) })
 }
 
 /** Records a failed sign-in with a member's account; of those within ten minutes only the first. */

@@ -22,7 +22,7 @@ const member = pageRoute({ page: 'member' })
 const decide = pageRoute({ page: 'decide_confirmations' })
 const countWaiting = pageRoute({ page: 'decide_confirmations', background: true })
 /** A download has no time limit. */
-const download = pageRoute({ page: 'manage_settings', ownTime: true })
+const download = pageRoute({ page: 'manage_settings', noRequestTimeout: true })
 const decideFresh = pageRoute({ page: 'decide_confirmations', freshMs })
 
 /** `seen` is a hash of what the member has read, so that they approve exactly that. */

@@ -18,7 +18,7 @@ import { endpointFields } from './endpoint-view.ts'
 import { type ProviderRequest, providerOf, providerPage } from './provider-route.ts'
 
 /** A provider may take longer to answer than a page. */
-const manage = pageRoute({ page: 'manage_connections', ownTime: true })
+const manage = pageRoute({ page: 'manage_connections', noRequestTimeout: true })
 
 const { key, store, replace } = endpointFields
 

@@ -16,7 +16,7 @@ import { mailSettingsView } from './mail-view.ts'
 
 const manage = pageRoute({ page: 'manage_products' })
 /** A mail server may take longer to answer than a page. */
-const testing = pageRoute({ page: 'manage_products', ownTime: true })
+const testing = pageRoute({ page: 'manage_products', noRequestTimeout: true })
 
 /** The mail that customers of a product get: its settings, and a test of them. */
 export function mailPages(app: FastifyInstance, { services, show }: PageContext): void {

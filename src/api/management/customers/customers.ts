@@ -15,7 +15,7 @@ import { asOfFrom, asOfQuery } from '../../../http/as-of.ts'
 import { callerIn, originOf } from '../../../http/authenticate.ts'
 import type { Cursors } from '../../../http/cursor.ts'
 import { gatedRoute } from '../../../http/gate.ts'
-import { runOriginOf, servicesFor } from '../../../http/idempotency.ts'
+import { runOriginOf, runServices } from '../../../http/idempotency.ts'
 import { answer, errors, pageOf, pageQuery, text } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
 import type { Ports } from '../../../ports.ts'
@@ -111,7 +111,7 @@ function createRoute(
     async (request, reply) => {
       const { tenantId } = callerIn(request)
       const { email, name = null, metadata = {} } = request.body
-      const own = servicesFor(request, services)
+      const own = runServices(request, services)
       const entry = await createCustomer(own, tenantId, { email, name, metadata }, runOriginOf(request))
       return reply.code(201).send(await shown(services, tenantId, entry))
     },

@@ -53,7 +53,7 @@ function connectRoute(
   app.post(
     '/v1/integrations/stripe/connect',
     {
-      config: { scope: 'integrations:write', ownTime: true },
+      config: { scope: 'integrations:write', noRequestTimeout: true },
       schema: {
         operationId: 'connectStripe',
         tags: ['Integrations'],
@@ -90,7 +90,7 @@ function ownAccountRoute(
   app.post(
     '/v1/integrations/stripe/own-account',
     {
-      config: { scope: 'integrations:write', ownTime: true },
+      config: { scope: 'integrations:write', noRequestTimeout: true },
       schema: {
         operationId: 'connectOwnStripeAccount',
         tags: ['Integrations'],
@@ -123,7 +123,7 @@ function statusRoute(app: ZodApp, services: Ports<'db' | 'providers' | 'secrets'
   app.get(
     '/v1/integrations/stripe/status',
     {
-      config: { scope: 'integrations:read', ownTime: true },
+      config: { scope: 'integrations:read', noRequestTimeout: true },
       schema: {
         operationId: 'getStripeStatus',
         tags: ['Integrations'],

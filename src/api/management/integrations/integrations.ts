@@ -104,7 +104,7 @@ function connectRoute(
   app.post(
     '/v1/integrations/:provider/connect',
     {
-      config: { scope: 'integrations:write', ownTime: true },
+      config: { scope: 'integrations:write', noRequestTimeout: true },
       schema: {
         operationId: 'connectIntegration',
         tags: ['Integrations'],
@@ -146,7 +146,7 @@ function endpointRoute(
   app.post(
     '/v1/integrations/:provider/endpoint',
     {
-      config: { scope: 'integrations:write', ownTime: true },
+      config: { scope: 'integrations:write', noRequestTimeout: true },
       schema: {
         operationId: 'createProviderEndpoint',
         tags: ['Integrations'],
@@ -224,7 +224,7 @@ function configureRoute(
   app.post(
     '/v1/products/:productId/integrations/:provider',
     {
-      config: { scope: 'integrations:write', ownTime: true },
+      config: { scope: 'integrations:write', noRequestTimeout: true },
       schema: {
         operationId: 'configureProductIntegration',
         tags: ['Integrations'],

@@ -8,7 +8,7 @@ import { Stage } from '../../../domain/test-purchases/events.ts'
 import type { KnownTestPurchase } from '../../../domain/test-purchases/test-purchase.ts'
 import { Slug } from '../../../domain/values.ts'
 import { callerIn, originOf } from '../../../http/authenticate.ts'
-import { runOriginOf, servicesFor } from '../../../http/idempotency.ts'
+import { runOriginOf, runServices } from '../../../http/idempotency.ts'
 import { notFound } from '../../../http/problem.ts'
 import { answer, errors, momentOut } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
@@ -62,7 +62,7 @@ function startRoute(
   app.post(
     '/v1/test-purchase',
     {
-      config: { scope: 'licenses:write', issues: true },
+      config: { scope: 'licenses:write', refusedWhileSuspended: true },
       schema: {
         operationId: 'startTestPurchase',
         tags: ['Test purchases'],
@@ -89,7 +89,7 @@ function startRoute(
       const { productId, ...asked } = request.body
       const product = await requireProduct(services, tenantId, productId)
       const origin = originOf(request)
-      const own = servicesFor(request, services)
+      const own = runServices(request, services)
       const purchase = await startTestPurchase(own, product, asked, runOriginOf(request))
       // Not awaited: the process manager resumes a purchase that fails here.
       run(purchase.testPurchaseId, origin).catch((err: unknown) =>

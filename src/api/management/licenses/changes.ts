@@ -3,7 +3,7 @@ import { remintLicense, removeDevice } from '../../../commands/licenses/changes.
 import { sendKey as sendKeptKey } from '../../../commands/licenses/send-key.ts'
 import { momentOf } from '../../../commands/origin.ts'
 import { callerIn } from '../../../http/authenticate.ts'
-import { runOriginOf, servicesFor } from '../../../http/idempotency.ts'
+import { runOriginOf, runServices } from '../../../http/idempotency.ts'
 import { licenseOut, licenseView } from '../../../http/license.ts'
 import { answer, errors, text } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
@@ -68,7 +68,7 @@ function remintRoute(
     },
     async (request) => {
       const { tenantId } = callerIn(request)
-      const own = servicesFor(request, services)
+      const own = runServices(request, services)
       const asked = {
         tenantId,
         licenseId: requireLicenseId(request.params.id),
@@ -169,7 +169,7 @@ function deactivateDeviceRoute(
         device: deviceId === undefined ? { instanceId } : { deviceId },
         reason: why,
       }
-      const own = servicesFor(request, services)
+      const own = runServices(request, services)
       const { productId } = await removeDevice(own, asked, runOriginOf(request))
       services.usage.count(tenantId, productId, 'deactivations')
       return { deactivated: true as const }

@@ -6,7 +6,7 @@ import { momentOf } from '../../../commands/origin.ts'
 import { DeviceLimit } from '../../../domain/products/key-type.ts'
 import { EmailAddress, Slug } from '../../../domain/values.ts'
 import { callerIn } from '../../../http/authenticate.ts'
-import { runOriginOf, servicesFor } from '../../../http/idempotency.ts'
+import { runOriginOf, runServices } from '../../../http/idempotency.ts'
 import { licenseOut, licenseView } from '../../../http/license.ts'
 import { answer, errors, inUtc, metadataIn, momentIn, text } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
@@ -111,7 +111,7 @@ function suspendRoute(
       },
     },
     async (request) => {
-      const own = servicesFor(request, services)
+      const own = runServices(request, services)
       return shown(own, await suspendLicense(own, askedIn(request), runOriginOf(request)))
     },
   )
@@ -136,7 +136,7 @@ function resumeRoute(
       },
     },
     async (request) => {
-      const own = servicesFor(request, services)
+      const own = runServices(request, services)
       return shown(own, await resumeLicense(own, askedIn(request), runOriginOf(request)))
     },
   )

@@ -31,7 +31,7 @@ export function evidenceRoutes(
   app.get(
     path,
     {
-      config: { scope: 'licenses:read', ownTime: true },
+      config: { scope: 'licenses:read', noRequestTimeout: true },
       schema: {
         operationId: 'getEvidence',
         tags: ['Licenses'],

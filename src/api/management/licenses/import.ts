@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type Imported, importLicenses } from '../../../commands/licenses/import.ts'
 import { Slug } from '../../../domain/values.ts'
 import { callerIn } from '../../../http/authenticate.ts'
-import { runOriginOf, servicesFor } from '../../../http/idempotency.ts'
+import { runOriginOf, runServices } from '../../../http/idempotency.ts'
 import { importRowIn, importRowOf } from '../../../http/import-row.ts'
 import { problemOfRefusal } from '../../../http/problem.ts'
 import { answer, errors } from '../../../http/schemas.ts'
@@ -70,7 +70,7 @@ export function licenseImportRoutes(
   app.post(
     path,
     {
-      config: { scope: 'licenses:write', issues: true, slowBody: true },
+      config: { scope: 'licenses:write', refusedWhileSuspended: true, slowBody: true },
       bodyLimit: mostBytes,
       schema: {
         operationId: 'importLicenses',
@@ -91,7 +91,7 @@ export function licenseImportRoutes(
       const product = await requireProduct(services, tenantId, productId)
       const rows = licenses.map(importRowOf)
       const asked = { rows: rows.filter((row) => typeof row !== 'string'), plan }
-      const own = servicesFor(request, services)
+      const own = runServices(request, services)
       const outcomes = (await importLicenses(own, product, asked, runOriginOf(request))).values()
       const results = rows.map((row, index): Result => {
         if (typeof row === 'string') return { index, status: 'invalid', error: row }

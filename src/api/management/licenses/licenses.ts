@@ -11,7 +11,7 @@ import { asOfFrom, asOfQuery } from '../../../http/as-of.ts'
 import { callerIn } from '../../../http/authenticate.ts'
 import type { Cursors } from '../../../http/cursor.ts'
 import { gatedRoute } from '../../../http/gate.ts'
-import { runOriginOf, servicesFor } from '../../../http/idempotency.ts'
+import { runOriginOf, runServices } from '../../../http/idempotency.ts'
 import { deviceView, licenseDetailOut, licenseOut, licenseView } from '../../../http/license.ts'
 import { notFound } from '../../../http/problem.ts'
 import { answer, errors, inUtc, pageOf, pageQuery } from '../../../http/schemas.ts'
@@ -98,7 +98,7 @@ function mintRoute(
   app.post(
     '/v1/licenses',
     {
-      config: { scope: 'licenses:write', issues: true },
+      config: { scope: 'licenses:write', refusedWhileSuspended: true },
       schema: {
         operationId: 'mintLicense',
         tags: ['Licenses'],
@@ -113,7 +113,7 @@ function mintRoute(
       const product = await requireProduct(services, tenantId, productId)
       const overrides = await overridesOf(services, tenantId, asked.customerId)
       const terms = { ...asked, expiresAt: expiresAt && inUtc(expiresAt) }
-      const own = servicesFor(request, services)
+      const own = runServices(request, services)
       const origin = runOriginOf(request)
       const { license, keyType, licenseKey } = await mintLicense(own, product, terms, origin)
       // A license that an earlier request of the same run minted may have lost its holder since.

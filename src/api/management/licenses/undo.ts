@@ -24,7 +24,7 @@ export function licenseUndoRoutes(app: ZodApp, services: ApprovalPorts & Ports<'
     tags: ['Licenses'],
     summary: 'Reinstate a revoked license',
     description: 'Refused if the payment was refunded or lost in a dispute, or if the key type was deleted.',
-    issues: true,
+    refusedWhileSuspended: true,
     response: { 200: license(), ...errors(404, 409) },
     reply,
   })
@@ -32,7 +32,7 @@ export function licenseUndoRoutes(app: ZodApp, services: ApprovalPorts & Ports<'
     operationId: 'reseatDevice',
     tags: ['Licenses'],
     summary: 'Give a deactivated device its seat back, with the name that it had',
-    issues: true,
+    refusedWhileSuspended: true,
     response: { 200: license(), ...errors(402, 404, 409) },
     reply: async (entry) => {
       services.usage.count(entry.license.tenantId, entry.license.productId, 'activations')

@@ -8,7 +8,7 @@ import { deleteKeyType } from '../../../gate/operations/delete-key-type.ts'
 import type { ApprovalPorts } from '../../../gate/ports.ts'
 import { callerIn, originOf } from '../../../http/authenticate.ts'
 import { gatedRoute } from '../../../http/gate.ts'
-import { runOriginOf, servicesFor } from '../../../http/idempotency.ts'
+import { runOriginOf, runServices } from '../../../http/idempotency.ts'
 import { notFound, Problem } from '../../../http/problem.ts'
 import { answer, errors } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
@@ -78,7 +78,7 @@ function addRoute(
       const { tenantId } = callerIn(request)
       const keyType = keyTypeFrom(request.body)
       const { productId } = request.params
-      const own = servicesFor(request, services)
+      const own = runServices(request, services)
       const product = await addKeyType(own, tenantId, productId, keyType, runOriginOf(request))
       return reply.code(201).send({ created: requireKeyType(product, keyType.keyTypeId) })
     },

@@ -7,7 +7,7 @@ import { productAsOf } from '../../../history/as-of.ts'
 import { asOfFrom, asOfQuery } from '../../../http/as-of.ts'
 import { callerIn, originOf } from '../../../http/authenticate.ts'
 import type { Cursors } from '../../../http/cursor.ts'
-import { runOriginOf, servicesFor } from '../../../http/idempotency.ts'
+import { runOriginOf, runServices } from '../../../http/idempotency.ts'
 import { invalid, notFound } from '../../../http/problem.ts'
 import { answer, errors, pageOf, pageQuery } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
@@ -99,7 +99,7 @@ function createRoute(
       const productId = body.productId ?? slugOf(name)
       if (productId === '') throw invalid('body productId: no id can be made from the name; send one')
       const product = await createProduct(
-        servicesFor(request, services),
+        runServices(request, services),
         {
           tenantId,
           plan,

@@ -123,7 +123,7 @@ function verifyPricesRoute(
   app.post(
     '/v1/products/:productId/key-types/verify-prices',
     {
-      config: { scope: 'products:write', ownTime: true },
+      config: { scope: 'products:write', noRequestTimeout: true },
       schema: {
         operationId: 'verifyPrices',
         tags: ['Key types'],

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { WakeSignal } from '../async/wake-signal.ts'
 
 /** Work that follows from recorded events, even if the process that recorded them has died. */
-export type Process = {
+export type Poller = {
   /** In logs and metrics. */
   name: string
   everyMs: number
@@ -23,8 +23,8 @@ const longestPauseMs = 30_000
  * Polls every process until the signal aborts; running polls are finished.
  * @param untilMayAct awaited before each poll, so that nothing is done while nothing can be recorded
  */
-export async function runProcesses(
-  processes: readonly Process[],
+export async function runPollers(
+  processes: readonly Poller[],
   signal: AbortSignal,
   onFailure: OnFailure,
   untilMayAct: (signal: AbortSignal) => Promise<void> = async () => undefined,
@@ -33,7 +33,7 @@ export async function runProcesses(
 }
 
 async function repeat(
-  { name, everyMs, poll, dueInMs, wakeSignal }: Process,
+  { name, everyMs, poll, dueInMs, wakeSignal }: Poller,
   signal: AbortSignal,
   onFailure: OnFailure,
   untilMayAct: (signal: AbortSignal) => Promise<void>,
