@@ -65,6 +65,17 @@ export async function takeTotpStep(db: Pool, memberId: string, step: number): Pr
   return rowCount === 1
 }
 
+/**
+ * Makes a code usable again that was taken for a sign-in which then failed; earlier codes stay used. A later one that was
+ * taken meanwhile counts.
+ */
+export async function giveBackTotpStep(db: Pool, memberId: string, step: number): Promise<void> {
+  await db.query(
+    `update vault.member_credentials set totp_last_step = $2 - 1 where member_id = $1 and totp_last_step = $2`,
+    [memberId, step],
+  )
+}
+
 /** Deletes a member's password, TOTP, passkeys and links. */
 export async function deleteCredentials(db: Pool | ClientBase, memberId: string): Promise<void> {
   await db.query('delete from vault.member_credentials where member_id = $1', [memberId])

@@ -4,6 +4,7 @@ import {
   type Credentials,
   findCredentials,
   findCredentialsByEmail,
+  giveBackTotpStep,
   takeTotpStep,
 } from '../../access/credentials.ts'
 import { sameMailbox } from '../../access/fingerprint.ts'
@@ -23,7 +24,12 @@ import { momentOf } from '../origin.ts'
 
 /** `no_match` does not say what did not match: the address, the tenant, the password or the code. */
 export type SignIn =
-  | { outcome: 'signed_in'; known: KnownMember }
+  | {
+      outcome: 'signed_in'
+      known: KnownMember
+      /** Makes the code usable again when the session cannot begin. A passkey signs a new challenge each time. */
+      giveBack?: () => Promise<void>
+    }
   /** `tried`: whose account it was, which no answer may reveal. */
   | { outcome: 'no_match'; tried?: KnownMember }
   | { outcome: 'wait'; retryAfterSeconds: number }
@@ -69,11 +75,12 @@ export async function signInWithPassword(
   const attempt = await services.attempts.take(buckets)
   if (!attempt.allowed) return { outcome: 'wait', retryAfterSeconds: attempt.retryAfterSeconds }
   const credentials = only && found.find(({ memberId }) => memberId === only.member.memberId)
-  const fits = await passwordAndCodeFit(services, credentials, asked.password, asked.code)
+  const step = await takeCode(services, credentials, asked.password, asked.code)
   if (!only) return noMatch
-  if (!fits) return { outcome: 'no_match', tried: only }
+  if (step === undefined) return { outcome: 'no_match', tried: only }
   await resetLimits(services, buckets)
-  return { outcome: 'signed_in', known: only }
+  const giveBack = () => giveBackTotpStep(services.db, only.member.memberId, step)
+  return { outcome: 'signed_in', known: only, giveBack }
 }
 
 /** Verifies in a session that it is still the same person. Others cannot use up the session's attempts. */
@@ -87,9 +94,9 @@ export async function proveWithPassword(
   if (!attempt.allowed) return { outcome: 'wait', retryAfterSeconds: attempt.retryAfterSeconds }
   const credentials = await findCredentials(services.db, memberId)
   const [known] = await findMembers(services.db, [memberId])
-  const fits = await passwordAndCodeFit(services, credentials, proof.password, proof.code)
+  const step = await takeCode(services, credentials, proof.password, proof.code)
   if (!known) return noMatch
-  if (!fits) return { outcome: 'no_match', tried: known }
+  if (step === undefined) return { outcome: 'no_match', tried: known }
   await resetLimits(services, buckets)
   return { outcome: 'signed_in', known }
 }
@@ -183,17 +190,20 @@ async function resetLimits({ attempts }: Ports<'attempts'>, buckets: readonly Bu
   }
 }
 
-/** A code is used up only if the password is right too. */
-async function passwordAndCodeFit(
+/**
+ * A code is used up only if the password is right too.
+ * @returns the period of the code; undefined when the password or the code does not fit
+ */
+async function takeCode(
   services: Ports<'db' | 'now' | 'secrets'>,
   credentials: Credentials | undefined,
   password: string,
   code: string,
-): Promise<boolean> {
+): Promise<number | undefined> {
   const { db, secrets } = services
   const fits = await passwordFits(credentials?.passwordHash ?? null, password)
   const secret = await secrets.open(credentials?.tenantId ?? '', credentials?.totpName ?? '')
   const step = totpStep(secret, code, services.now())
-  if (!credentials || !fits || step === undefined) return false
-  return takeTotpStep(db, credentials.memberId, step)
+  if (!credentials || !fits || step === undefined) return undefined
+  return (await takeTotpStep(db, credentials.memberId, step)) ? step : undefined
 }

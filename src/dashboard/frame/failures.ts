@@ -11,6 +11,7 @@ const titles: Record<number, string> = {
   404: 'Not found',
   409: 'Not possible now',
   429: 'Too many attempts',
+  503: 'Not available now',
 }
 
 /** Shows errors as pages with a message for people, without internals. */

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { KnownMember } from '../../../projections/members/queries.ts'
 import { isKnownDevice } from '../../access/known-devices.ts'
@@ -15,6 +15,7 @@ import type { SignInMethod } from '../../domain/audit/events.ts'
 import { Slug } from '../../domain/values.ts'
 import type { Content } from '../../html.ts'
 import { addressOf } from '../../http/address.ts'
+import { problemOf } from '../../http/errors.ts'
 import { Problem } from '../../http/problem.ts'
 import { callerOf } from '../../limits/address.ts'
 import type { Ports } from '../../ports.ts'
@@ -41,6 +42,19 @@ const PasskeyForm = z.object({ credential: z.string().max(20_000), return: z.str
 const noMatch =
   'Sign-in failed. Check the email address, the password and the code; each code works once. If your address ' +
   'belongs to several workspaces, enter the workspace.'
+
+const notNow =
+  'You cannot be signed in at the moment, because the sign-in cannot be recorded. Try again in a moment.'
+
+/**
+ * When to try again, in seconds, after a sign-in that could not be recorded.
+ * @throws the error itself when it is no trouble of a store
+ */
+export function retryAfterOf(error: unknown): string {
+  const { status, headers } = problemOf(error as FastifyError)
+  if (status !== 503) throw error
+  return headers['retry-after'] ?? '1'
+}
 
 export function signInRoutes(app: FastifyInstance, context: PageContext): void {
   const { services, party, show, browsers } = context
@@ -77,7 +91,17 @@ export function signInRoutes(app: FastifyInstance, context: PageContext): void {
     given: { returnTo: string; email?: string; workspace?: string },
   ) => {
     if (signIn.outcome === 'signed_in') {
-      await admit(context, request, reply, signIn.known, method)
+      try {
+        await admit(context, request, reply, signIn.known, method)
+      } catch (error) {
+        const retryAfter = retryAfterOf(error)
+        await signIn.giveBack?.()
+        return page(
+          reply.header('retry-after', retryAfter),
+          { ...given, problem: signIn.giveBack ? `${notNow} The code is not used up.` : notNow },
+          503,
+        )
+      }
       return reply.redirect(given.returnTo, 303)
     }
     if (signIn.outcome === 'wait') {

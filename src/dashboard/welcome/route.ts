@@ -16,7 +16,7 @@ import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { home } from '../session/return-path.ts'
 import { challengeIn, giveChallenge } from '../sign-in/challenges.ts'
-import { admit } from '../sign-in/route.ts'
+import { admit, retryAfterOf } from '../sign-in/route.ts'
 import { messageView, passkeyForm, passwordSetUp, welcomeView } from '../sign-in/view.ts'
 import { welcomePath } from './path.ts'
 import { qrCode } from './qr.ts'
@@ -68,7 +68,11 @@ export function welcomeRoutes(app: FastifyInstance, context: PageContext): void 
   const finish = async (request: LinkRequest, reply: FastifyReply, holder: LinkHolder, setUp: SetUp) => {
     if (!setUp.done)
       return setUp.problem === 'link' ? gone(reply) : page(reply, request.params.secret, holder, setUp)
-    await admit(context, request, reply, holder, 'link')
+    try {
+      await admit(context, request, reply, holder, 'link')
+    } catch (error) {
+      return show(reply.header('retry-after', retryAfterOf(error)), setUpPage, 503)
+    }
     request.session.notice = { kind: 'done', text: 'Sign-in is set up, and you are signed in.' }
     return reply.redirect(home, 303)
   }
@@ -116,6 +120,17 @@ export function welcomeRoutes(app: FastifyInstance, context: PageContext): void 
       return finish(request, reply, holder, setUp)
     }),
   )
+}
+
+/** The link is used up, but what it was for is done. */
+const setUpPage = {
+  title: 'Sign-in is set up',
+  content: () =>
+    messageView(
+      'Sign-in is set up',
+      'You cannot be signed in at the moment, because the sign-in cannot be recorded. Sign in in a moment, with a new code.',
+      html`<p><a href="/dashboard/sign-in">Sign in</a></p>`,
+    ),
 }
 
 const gonePage = {
