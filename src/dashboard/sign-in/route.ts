@@ -56,12 +56,10 @@ export function retryAfterOf(error: unknown): string {
   return headers['retry-after'] ?? '1'
 }
 
-export function signInRoutes(app: FastifyInstance, context: PageContext): void {
-  const { services, party, show, browsers } = context
-  const open = pageRoute({ page: 'open' })
-  const recordFailure = failureRecorder(app, services)
-
-  const page = (
+/** Shows the form, again with what was given and what is wrong. */
+const formPage =
+  ({ party, show }: Pick<PageContext, 'party' | 'show'>) =>
+  (
     reply: FastifyReply,
     given: { returnTo: string; problem?: Content; email?: string; workspace?: string },
     status = 200,
@@ -82,6 +80,13 @@ export function signInRoutes(app: FastifyInstance, context: PageContext): void {
       },
       status,
     )
+
+export function signInRoutes(app: FastifyInstance, context: PageContext): void {
+  const { services, party, browsers } = context
+  const open = pageRoute({ page: 'open' })
+  const recordFailure = failureRecorder(app, services)
+
+  const page = formPage(context)
 
   const answer = async (
     request: FastifyRequest,
