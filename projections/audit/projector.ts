@@ -2,6 +2,7 @@ import type { ConfirmationEvent } from '../../src/domain/confirmations/events.ts
 import type { Recorded } from '../../src/domain/recorded.ts'
 import type { Projector } from '../projector.ts'
 import { type Statements, writesOf } from '../statements.ts'
+import { sourceIn } from './source.ts'
 import { loadStates, writeStates } from './states.ts'
 import { extendViews, isView, loadViews } from './views.ts'
 
@@ -35,7 +36,7 @@ export const auditProjector: Projector = {
       last_position bigint,
       -- Of a change: the values that it replaced, as [{field, before, after}].
       changes json,
-      -- Of a sign-in: the address, sealed under the key of this person.
+      -- Of administration and sign-ins by requests: the network address, sealed under the key of this person.
       subject_id text,
       address text
     );
@@ -124,7 +125,15 @@ const kinds: Record<string, string> = { lic: 'license', cus: 'customer' }
 function rowsOf(entry: Recorded, requests: ReadonlyMap<string, Request>): object[] {
   const { id, position, metadata } = entry
   const { at, actor, requestId } = metadata
-  const base = { position: String(position), event_id: id, at, actor, request_id: requestId, times: 1 }
+  const base = {
+    position: String(position),
+    event_id: id,
+    at,
+    actor,
+    request_id: requestId,
+    times: 1,
+    ...sourceIn(metadata),
+  }
   if (entry.category === 'audit') {
     const { type, data } = entry.event
     if (type === 'RebuildStarted')

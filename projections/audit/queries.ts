@@ -25,11 +25,31 @@ export type AuditEntry = {
   lastAt: string | null
   /** The values that a change replaced, by name. */
   changes: FieldChange[]
-  /** Where a sign-in came from, sealed under the key of the person. */
+  /** What the actor used, from which it follows where else an entry without an address came from. */
+  via: Via
+  /** The network address, sealed under the key of the person; nulls where none is recorded. */
   sealedAddress: { subjectId: string | null; address: string | null }
 }
 
+/** What was used: an API token is `api`, work of the service itself `service`. */
+export const vias = ['dashboard', 'api', 'command_line', 'provider', 'app', 'service'] as const
+export type Via = (typeof vias)[number]
+
+/** The kinds of actors, by what they use. */
+const actorKinds: Readonly<Record<Via, string>> = {
+  dashboard: 'member',
+  api: 'token',
+  command_line: 'operator',
+  provider: 'provider',
+  app: 'client',
+  service: 'system',
+}
+
+/** The kind of the actor. A failed sign-in is recorded by the service, and was tried at the dashboard. */
+const usedKind = `case action when 'sign_in_failed' then 'member' else split_part(actor, ':', 1) end`
+
 export type AuditFilter = {
+  via?: Via | undefined
   actor?: string | undefined
   /** The kind of the target. */
   kind?: string | undefined
@@ -58,14 +78,15 @@ export async function isAuditPosition(
 export async function listAudit(
   db: Pool,
   tenantId: string,
-  { actor, action, targetId, kind, from, to }: AuditFilter,
+  { actor, action, targetId, kind, from, to, via }: AuditFilter,
   { after, limit, order }: Keyset,
 ): Promise<PageOf<AuditEntry>> {
   const [direction, comparison] = order === 'oldest' ? ['asc', '>'] : ['desc', '<']
   const { rows } = await db.query<Row>(
     `select position, event_id as id, at, actor, action, target_kind as "targetKind", target_id as "targetId",
        as_of as "asOf", operation, confirmation_id as "confirmationId", request_id as "requestId",
-       times, last_at as "lastAt", changes, subject_id as "subjectId", address
+       times, last_at as "lastAt", changes, subject_id as "subjectId", address,
+       ${usedKind} as "usedKind"
      from audit
      where tenant_id = $1
        and ($2::text is null or actor = $2)
@@ -74,6 +95,7 @@ export async function listAudit(
        and ($5::bigint is null or position ${comparison} $5)
        and ($7::text is null or target_kind = $7)
        and ($8::timestamptz is null or at >= $8) and ($9::timestamptz is null or at < $9)
+       and ($10::text is null or ${usedKind} = $10)
      order by position ${direction} limit $6`,
     [
       tenantId,
@@ -85,21 +107,31 @@ export async function listAudit(
       kind ?? null,
       from ?? null,
       to ?? null,
+      via ? actorKinds[via] : null,
     ],
   )
   const { items, next } = pageOf(rows, limit, ({ at, position }) => ({ createdAt: at, id: String(position) }))
   return { items: items.map(entryFrom), next }
 }
 
-type Row = Omit<AuditEntry, 'changes' | 'sealedAddress'> & {
+type Row = Omit<AuditEntry, 'changes' | 'sealedAddress' | 'via'> & {
+  usedKind: string
   position: bigint
   changes: FieldChange[] | null
   subjectId: string | null
   address: string | null
 }
 
-const entryFrom = ({ position: _, changes, subjectId, address, ...entry }: Row): AuditEntry => ({
+const entryFrom = ({
+  position: _,
+  changes,
+  subjectId,
+  address,
+  usedKind: used,
+  ...entry
+}: Row): AuditEntry => ({
   ...entry,
+  via: vias.find((via) => actorKinds[via] === used) ?? 'service',
   changes: changes ?? [],
   sealedAddress: { subjectId, address },
 })

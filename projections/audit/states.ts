@@ -2,6 +2,7 @@ import type { Recorded } from '../../src/domain/recorded.ts'
 import type { Statements } from '../statements.ts'
 import { type Administration, administrationIn } from './administration.ts'
 import { changesBetween, type Fields } from './fields.ts'
+import { sourceIn } from './source.ts'
 
 /** What is known of one administered thing after its last event. */
 type State = { stream: string; part: string; tenant_id: string; revision: number; fields: Fields }
@@ -71,6 +72,7 @@ function rowOf(
     request_id: metadata.requestId,
     times: 1,
     changes: changesBetween(before, after),
+    ...sourceIn(metadata),
   }
 }
 

@@ -15,12 +15,14 @@ import { createKeyedMutex } from '../async/keyed-mutex.ts'
 import { createUndo, type Undo } from '../async/undo.ts'
 import { createKeyTypeUse } from '../commands/cross-stream/key-type-use.ts'
 import { createPlanCapacity } from '../commands/cross-stream/plan-capacity.ts'
+import { sealSourceWith } from '../commands/sealed-source.ts'
 import type { Config } from '../config.ts'
 import { createDeriveId, newId } from '../credentials/id.ts'
 import { type AppendGate, createAppendGate } from '../freeze/append-gate.ts'
 import { freezable } from '../freeze/freezable.ts'
 import { createIdempotency } from '../idempotency/idempotency.ts'
-import { createExecute } from '../ledger/execute.ts'
+import { createExecute, type Execute, type ReadModels as Waits } from '../ledger/execute.ts'
+import type { Ledger } from '../ledger/ledger.ts'
 import { createLogGuard } from '../ledger/log-guard.ts'
 import { createTail, type Tail } from '../ledger/tail.ts'
 import { createMailing } from '../mail/mailing.ts'
@@ -40,7 +42,7 @@ import { createKeptKeys } from '../vault/kept-keys.ts'
 import { createMachines } from '../vault/machines.ts'
 import type { MasterKey } from '../vault/master-key.ts'
 import { createSecrets } from '../vault/secrets.ts'
-import { createSubjects } from '../vault/subjects.ts'
+import { createSubjects, type Subjects } from '../vault/subjects.ts'
 import { createTargetCheck, resolveByDns, resolveBySystem } from '../webhooks/resolve.ts'
 import { createTestSender } from '../webhooks/test-event.ts'
 import { type Clocks, clocksOf } from './clocks.ts'
@@ -185,7 +187,7 @@ export async function connectStores(
     const untilVisible = (position: bigint) => readModels.advanceTo(position)
     const services: AllPorts = {
       ledger,
-      execute: traces.execute(createExecute(ledger, traces.wait(readModels), createKeyedMutex())),
+      execute: traces.execute(executeOn(ledger, traces.wait(readModels), db, keyed.subjects)),
       untilVisible,
       db,
       ...createLookups(hotDb),
@@ -209,6 +211,9 @@ export async function connectStores(
     throw error
   }
 }
+
+const executeOn = (ledger: Ledger, readModels: Waits, db: Pool, subjects: Subjects): Execute =>
+  createExecute(ledger, readModels, createKeyedMutex(), sealSourceWith(db, subjects))
 
 /** How webhook endpoints may be reached. */
 export function webhookRules({ webhookAllowPrivate: allowPrivate }: Config) {

@@ -54,7 +54,7 @@ export type Redemption =
 export async function redeemLogin(
   services: Ports<'db' | 'execute' | 'now' | 'randomBytes'>,
   deviceCodeHash: string,
-  requestId: string,
+  { requestId, address }: { requestId: string; address: string },
 ): Promise<Redemption> {
   const login = await findLogin(services.db, deviceCodeHash)
   if (!login) return { status: 'pending' }
@@ -66,7 +66,7 @@ export async function redeemLogin(
     const created = await createToken(
       services,
       { tokenId, tenantId, name: clientName, scopes, expiresAt },
-      { requestId, actor: `member:${memberId}` },
+      { requestId, actor: `member:${memberId}`, source: () => ({ tenantId, memberId, address }) },
     )
     return { status: 'token', tenantId, ...created }
   } catch (error) {

@@ -1,4 +1,4 @@
-import type { RunMark } from '../ledger/execute.ts'
+import type { RunMark, Source } from '../ledger/execute.ts'
 import type { Cause } from '../ledger/ledger.ts'
 import type { Ports } from '../ports.ts'
 
@@ -10,6 +10,8 @@ export type Origin = {
   causationId?: string
   /** The first request of the chain; this one if absent. */
   correlationId?: string
+  /** Where the request came from; absent for the command line and for work of the service itself. */
+  source?: (() => Source) | undefined
   /**
    * For a request with an Idempotency-Key, or the execution of a confirmation: whether an earlier attempt may
    * have run in part, and the id that identifies such attempts.
@@ -18,9 +20,9 @@ export type Origin = {
 }
 
 /** Builds the metadata of a command. A request begins its own chain unless its origin says otherwise. */
-export function causeOf(origin: Origin, at: string): Cause {
-  const { requestId, actor, causationId = requestId, correlationId = requestId } = origin
-  return { requestId, actor, causationId, correlationId, at }
+export function causeOf(origin: Origin, at: string): Cause & Pick<Origin, 'source'> {
+  const { requestId, actor, causationId = requestId, correlationId = requestId, source } = origin
+  return { requestId, actor, causationId, correlationId, at, source }
 }
 
 /** The present time in the format of the log. */

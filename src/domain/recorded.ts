@@ -9,6 +9,10 @@ import { Moment } from './values.ts'
  */
 export const Actor = z.string().regex(/^(token|member|provider|client|operator|system):.+$/)
 
+/** From where a request came: its network address, sealed under the key of a person of the tenant. */
+export const SealedSource = z.strictObject({ subjectId: z.string().min(1), address: z.string().min(1) })
+export type SealedSource = z.infer<typeof SealedSource>
+
 export const EventMetadata = z.object({
   requestId: z.string().min(1),
   actor: Actor,
@@ -19,6 +23,8 @@ export const EventMetadata = z.object({
   /** The version of the event's schema, for upcasting. */
   schema: z.int().positive(),
   at: Moment,
+  /** Of administration by a request; absent for the command line and for work of the service itself. */
+  from: SealedSource.optional(),
 })
 export type EventMetadata = z.infer<typeof EventMetadata>
 

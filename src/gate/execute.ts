@@ -67,14 +67,14 @@ export async function recordExecution(
   services: Ports<'execute' | 'now' | 'secrets'>,
   confirmation: RequestedConfirmation,
   { outcome, reason }: { outcome: Outcome; reason: string | null },
-  { requestId, actor }: Origin,
+  { requestId, actor, source }: Origin,
 ): Promise<void> {
   const { confirmationId, requestId: correlationId } = confirmation
   await changeConfirmation(
     services,
     confirmationId,
     { type: 'RecordExecution', outcome, reason, at: momentOf(services) },
-    { requestId, actor, causationId: confirmationId, correlationId },
+    { requestId, actor, causationId: confirmationId, correlationId, source },
   )
   await destroyRequest(services, confirmation)
 }

@@ -7,6 +7,7 @@ import { grantableOf } from '../domain/logins/login.ts'
 import type { Scope } from '../domain/tokens/scopes.ts'
 import type { Limits } from '../limits/limits.ts'
 import type { Ports } from '../ports.ts'
+import { addressOf } from './address.ts'
 import { Problem, unavailable } from './problem.ts'
 import { rateLimited, showRateLimit } from './rate-limit.ts'
 
@@ -143,7 +144,8 @@ export function callerIn(request: FastifyRequest): Caller {
 }
 
 /** The origin in the metadata of every event that the request causes. */
-export const originOf = (request: FastifyRequest): Origin => ({
-  requestId: request.id,
-  actor: `token:${callerIn(request).tokenId}`,
-})
+export function originOf(request: FastifyRequest): Origin {
+  const { tokenId, tenantId, memberId } = callerIn(request)
+  const source = () => ({ tenantId, memberId, address: addressOf(request) })
+  return { requestId: request.id, actor: `token:${tokenId}`, source }
+}

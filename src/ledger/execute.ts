@@ -1,7 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
 import type { KeyedMutex } from '../async/keyed-mutex.ts'
+import { isAdministration } from '../domain/administration.ts'
 import type { Decider } from '../domain/decider.ts'
 import type { Category, EventOf } from '../domain/events.ts'
+import type { SealedSource } from '../domain/recorded.ts'
 import { streamName } from '../domain/streams.ts'
 import { LedgerUnavailable } from './connection/unavailable.ts'
 import type { Cause, ExpectedRevision, Ledger } from './ledger.ts'
@@ -51,6 +53,20 @@ type Executed<State, C extends Category> = {
   position?: bigint
 }
 
+/** Where a request came from, in clear. */
+export type Source = {
+  tenantId: string
+  /** The member who acts, or who made the token; null for a token that nobody of the members made. */
+  memberId: string | null
+  address: string
+}
+
+/** Seals where a request came from; undefined when the person was erased. */
+export type SealSource = (source: Source) => Promise<SealedSource | undefined>
+
+/** The cause of a command. The source is asked for and recorded, sealed, with administration alone. */
+type CommandCause = Cause & { source?: (() => Source) | undefined }
+
 /** The read models that a command waits for, so that the next request sees its effect. */
 export type ReadModels = { advanceTo(position: bigint): Promise<void>; catchUp(): Promise<void> }
 
@@ -66,7 +82,7 @@ export type Execute = <State, Command, C extends Category>(
   decider: Decider<State, Command, C>,
   id: string,
   command: NoInfer<Command | Prepare<State, Command>>,
-  cause: Cause,
+  cause: CommandCause,
   options?: NoInfer<ExecuteOptions<State, C>>,
 ) => Promise<Executed<State, C>>
 
@@ -79,9 +95,15 @@ const attempts = 25
  * Creates the function that makes every change: load, decide, append at the revision that was read, and wait
  * until the read models show the events. A crash before the append leaves nothing behind. After a crash that
  * follows the append, the next command or projector brings the read models up to date.
+ * @param sealSource without it, events do not say where they came from
  */
-export function createExecute(ledger: Ledger, readModels: ReadModels, mutex: KeyedMutex): Execute {
-  return (decider, id, command, cause, options = {}) => {
+export function createExecute(
+  ledger: Ledger,
+  readModels: ReadModels,
+  mutex: KeyedMutex,
+  sealSource?: SealSource,
+): Execute {
+  return (decider, id, command, { source, ...cause }, options = {}) => {
     const { loaded, run, admit, proof, waits = true } = options
     const stream = streamName(decider.category, id)
     const read = options.read ?? (() => loadFromLog(ledger, id, decider))
@@ -101,7 +123,9 @@ export function createExecute(ledger: Ledger, readModels: ReadModels, mutex: Key
         const events = prepared === undefined ? [] : decider.decide(before, prepared)
         if (events.length === 0) return { before, state: before, events, revision }
         admit?.(events)
-        const outcome = await ledger.append(stream, revision, events, cause)
+        const from =
+          source && isAdministration(decider.category, events) ? await sealSource?.(source()) : undefined
+        const outcome = await ledger.append(stream, revision, events, from ? { ...cause, from } : cause)
         if (outcome.appended) {
           await Promise.all([proof?.(), waits && readModels.advanceTo(outcome.position)])
           const state = events.reduce(decider.evolve, before)

@@ -26,6 +26,8 @@ export type Subjects = {
   index: PeopleIndex
   /** Decrypts people's data, in the order given; nulls for a person who was erased. */
   openPeople(tenantId: string, people: readonly (SealedPerson | null)[]): Promise<Person[]>
+  /** The subject for what no person of the tenant stands behind. It is no person, and is not erased. */
+  tenantSubject(tenantId: string): Promise<string>
   /** Seals the network address of a person; null for a person who was erased. */
   sealAddress(tenantId: string, subjectId: string, address: string): Promise<string | null>
   /** Decrypts network addresses, in the order given; null for an absent one and for a person who was erased. */
@@ -37,6 +39,9 @@ export type Subjects = {
   /** Destroys a person's key, and with it everything by which they are found, and the kept keys of their licenses. */
   destroy(tenantId: string, subjectId: string): Promise<void>
 }
+
+/** No hash of an address has this form. */
+const subjectOfTenant = 'sub_tenant'
 
 /** A person who is unknown or was erased. */
 export const unknownPerson: Person = { email: null, name: null }
@@ -119,6 +124,16 @@ export function createSubjects(db: Pool, master: MasterKey): Subjects {
           openedText(key, [tenantId, person.subjectId, field], sealed)
         return { email: opened('email', person.email), name: opened('name', person.name) }
       })
+    },
+    async tenantSubject(tenantId) {
+      const { wrapped } = newWrappedKey(master.wrapping, [tenantId, subjectOfTenant])
+      await db.query({
+        name: 'vault-tenant-subject',
+        text: `insert into vault.subject_keys (tenant_id, subject_id, email_index, wrapped, fully_indexed)
+               values ($1, $2, $2, $3, true) on conflict do nothing`,
+        values: [tenantId, subjectOfTenant, wrapped],
+      })
+      return subjectOfTenant
     },
     async sealAddress(tenantId, subjectId, address) {
       const key = (await keysOf(tenantId, [subjectId])).get(subjectId)

@@ -110,7 +110,7 @@ test('a sign-in has its address for owners, and not for others; erasing the pers
   await other.signIn(grace)
   const path = `/dashboard/audit?target=${grace.memberId}&action=signed_in`
   const shown = words((await browser.get(path)).text)
-  expect(shown).toContain(`${grace.email} signed in from 192.0.2.99 method: password`)
+  expect(shown).toContain(`${grace.email} dashboard, 192.0.2.99 signed in method: password`)
   expect((await other.get(path)).text).not.toContain('192.0.2.99')
   expect(await linesOf(`?target=${grace.memberId}&action=signed_in`)).toStrictEqual([
     { line: `signed_in member ${grace.memberId}`, changes: { method: [null, 'password'] } },
@@ -120,7 +120,7 @@ test('a sign-in has its address for owners, and not for others; erasing the pers
   const subjectId = (await services.subjects.findSubject(tenant.tenantId, grace.email)) ?? ''
   await eraseSubject(services, tenant.tenantId, subjectId, origin)
   const erased = (await browser.get(path)).text
-  expect(words(erased)).toContain(`member ${grace.memberId} signed in`)
+  expect(words(erased)).toContain(`member ${grace.memberId} dashboard signed in`)
   expect(erased).not.toContain('192.0.2.99')
   expect(erased).not.toContain(grace.email)
 })

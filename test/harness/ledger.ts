@@ -16,6 +16,7 @@ import { createKeyedMutex } from '../../src/async/keyed-mutex.ts'
 import { createKeyTypeUse } from '../../src/commands/cross-stream/key-type-use.ts'
 import { createPlanCapacity } from '../../src/commands/cross-stream/plan-capacity.ts'
 import { causeOf, type Origin } from '../../src/commands/origin.ts'
+import { sealSourceWith } from '../../src/commands/sealed-source.ts'
 import { createDeriveId, newId } from '../../src/credentials/id.ts'
 import type { LicenseEvent } from '../../src/domain/licenses/events.ts'
 import { type LicenseCommand, licenses } from '../../src/domain/licenses/license.ts'
@@ -166,7 +167,7 @@ export async function openTestLedger(
   const subjects = createSubjects(db, masterKey)
   const services: AllPorts = {
     ledger,
-    execute: createExecute(ledger, readModels, createKeyedMutex()),
+    execute: createExecute(ledger, readModels, createKeyedMutex(), sealSourceWith(db, subjects)),
     untilVisible,
     db,
     ...createLookups(db),

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import type { AuditEntry, AuditFilter } from '../../../projections/audit/queries.ts'
+import { type AuditEntry, type AuditFilter, vias } from '../../../projections/audit/queries.ts'
+import { openSources } from '../../history/audit-sources.ts'
 import { auditPageOf } from '../../http/audit-page.ts'
 import { callerIn } from '../../http/authenticate.ts'
 import type { Cursors } from '../../http/cursor.ts'
@@ -47,6 +48,23 @@ const entryOut = z
       description: 'How often the actor viewed this page within ten minutes; 1 for everything else',
     }),
     lastAt: momentOut.nullable().meta({ description: 'The last of several views; null for one' }),
+    from: z
+      .object({
+        via: z.enum(vias).meta({
+          description:
+            '`api` for a token, `command_line` for an operator on the host, `service` for work of keyledger itself',
+        }),
+        address: z
+          .string()
+          .nullable()
+          .meta({
+            description:
+              'The network address of a change, a decision, an export or a sign-in over the dashboard or the API; null for ' +
+              'others, for entries of earlier versions, and after the erasure of the person. Only for tokens with `danger`',
+            example: '203.0.113.7',
+          }),
+      })
+      .meta({ description: 'From where it was done' }),
     changes: z
       .array(
         z.object({
@@ -65,12 +83,13 @@ const listQuery = z.strictObject({
   action: text(40).optional(),
   kind: text(40).optional().meta({ description: 'The kind of the target', example: 'key_type' }),
   from: momentIn.optional().meta({ description: 'Only entries from this time on' }),
+  via: z.enum(vias).optional().meta({ description: 'Only entries that were done this way' }),
   to: momentIn.optional().meta({ description: 'Only entries before this time' }),
   target: text(200).optional().meta({ description: 'The id of the target' }),
 })
 
 /** The audit log: who viewed, exported and decided what. */
-export function auditRoutes(app: ZodApp, services: Ports<'db'>, cursors: Cursors): void {
+export function auditRoutes(app: ZodApp, services: Ports<'db' | 'subjects'>, cursors: Cursors): void {
   app.get(
     '/v1/audit',
     {
@@ -87,33 +106,36 @@ export function auditRoutes(app: ZodApp, services: Ports<'db'>, cursors: Cursors
       },
     },
     async (request) => {
-      const { tenantId } = callerIn(request)
-      const { actor, action, target: targetId, kind, from, to } = request.query
-      const filter = { actor, action, targetId, kind, from: from && inUtc(from), to: to && inUtc(to) }
+      const { tenantId, scopes } = callerIn(request)
+      const { actor, action, target: targetId, kind, via, from, to } = request.query
+      const filter = { actor, action, targetId, kind, via, from: from && inUtc(from), to: to && inUtc(to) }
       return answerPage(
         cursors,
         [tenantId, 'audit', ...placeOf(filter)],
         request.query,
         (keyset) => auditPageOf(services, tenantId, filter, keyset),
-        (entries) => entries.map(entryView),
+        async (entries) => {
+          // Who may decide on dangerous requests may know where they came from.
+          const addresses = scopes.includes('danger') ? await openSources(services, tenantId, entries) : []
+          return entries.map((entry, index) => entryView(entry, addresses[index] ?? null))
+        },
       )
     },
   )
 }
 
 /** What a cursor is bound to; filters of earlier versions alone give the cursors of those versions. */
-const placeOf = ({ actor, action, targetId, kind, from, to }: AuditFilter): (string | null)[] => {
-  const newer = [kind, from, to].map((part) => part ?? null)
+const placeOf = ({ actor, action, targetId, kind, from, to, via }: AuditFilter): (string | null)[] => {
+  const newer = [kind, from, to, ...(via ? [via] : [])].map((part) => part ?? null)
   const place = [actor, action, targetId].map((part) => part ?? null)
   return newer.every((part) => part === null) ? place : [...place, ...newer]
 }
 
-const entryView = ({
-  targetKind,
-  targetId,
-  sealedAddress: _,
-  ...entry
-}: AuditEntry): z.infer<typeof entryOut> => ({
+const entryView = (
+  { targetKind, targetId, via, sealedAddress: _, ...entry }: AuditEntry,
+  address: string | null,
+): z.infer<typeof entryOut> => ({
   ...entry,
   target: { kind: targetKind, id: targetId },
+  from: { via, address },
 })

@@ -1,10 +1,11 @@
 import type { AuditEntry } from '../../../projections/audit/queries.ts'
 import { may } from '../../domain/members/roles.ts'
 import { actorNames } from '../../history/actors.ts'
+import { openSources } from '../../history/audit-sources.ts'
 import type { Ports } from '../../ports.ts'
 import type { Principal } from '../session/principal.ts'
 
-/** An entry with names in place of ids, and with the address of a sign-in for those who may see it. */
+/** An entry with names in place of ids, and with the network address for those who may see it. */
 export type ShownEntry = Omit<AuditEntry, 'sealedAddress'> & {
   who: string
   /** The name of the member or token that it is about; null for other targets. */
@@ -12,7 +13,7 @@ export type ShownEntry = Omit<AuditEntry, 'sealedAddress'> & {
   address: string | null
 }
 
-/** Where members signed in from is shown to those who manage members, and to auditors, as on the System page. */
+/** Where members called from is shown to those who manage members, and to auditors, as on the System page. */
 const maySeeAddresses = ({ role }: Principal): boolean => may(role, 'manage_members') || role === 'auditor'
 
 /** Opens what is sealed, for display only: it is unreadable once the person was erased. */
@@ -25,12 +26,7 @@ export async function shownEntries(
   const targets = entries.map(targetActor)
   const [nameOf, addresses] = await Promise.all([
     actorNames(services, tenantId, [...entries.map(({ actor }) => actor), ...targets]),
-    maySeeAddresses(principal)
-      ? services.subjects.openAddresses(
-          tenantId,
-          entries.map(({ sealedAddress }) => sealedAddress),
-        )
-      : [],
+    maySeeAddresses(principal) ? openSources(services, tenantId, entries) : [],
   ])
   return entries.map(({ sealedAddress: _, ...entry }, index) => {
     const target = targets[index]

@@ -72,6 +72,7 @@ const columns = [
   'times',
   'last_time',
   'changes',
+  'via',
   'address',
   'request_id',
 ] as const
@@ -93,6 +94,7 @@ function recordOf(entry: ShownEntry): Record<(typeof columns)[number], Value> {
     times: entry.times,
     last_time: entry.lastAt,
     changes: entry.changes,
+    via: entry.via,
     address: entry.address,
     request_id: entry.requestId,
   }

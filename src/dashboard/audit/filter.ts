@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import type { AuditFilter } from '../../../projections/audit/queries.ts'
+import { type AuditFilter, vias } from '../../../projections/audit/queries.ts'
 import { one, oneDay } from '../frame/query.ts'
 
 const text = one.transform((value) => value?.slice(0, 200))
@@ -12,6 +12,7 @@ const Query = z.object({
   action: text,
   target: text,
   kind: text,
+  via: one.pipe(z.enum(vias).optional().catch(undefined)),
   /** The first and the last day in UTC. */
   from: oneDay,
   to: oneDay,

@@ -7,7 +7,7 @@ import { choicesOf, empty, filters, heading, pager, select, table } from '../fra
 import { foundByWords } from '../search/view.ts'
 import type { ShownEntry } from './entries.ts'
 import { auditPath, type ShownFilter } from './filter.ts'
-import { actionWords, kindWords, wordsOf } from './words.ts'
+import { actionWords, kindWords, viaWords, wordsOf } from './words.ts'
 
 /** An actor that the filter offers. */
 export type Person = { actor: string; name: string }
@@ -25,7 +25,7 @@ const path = '/dashboard/audit'
 export function auditView(view: View, { entries, people, shown, cursor, next }: Audit): Html {
   const isFiltered = Object.values(shown).some((value) => value !== undefined)
   return html`<div>
-    ${heading('Audit log', 'Who viewed, exported, decided and changed what, and who signed in, newest first. Views of this page are recorded too.')}
+    ${heading('Audit log', 'Who viewed, exported, decided and changed what, from where, and who signed in, newest first. Views of this page are recorded too.')}
     ${filters(path, 'audit', [
       select(
         'actor',
@@ -38,9 +38,10 @@ export function auditView(view: View, { entries, people, shown, cursor, next }: 
       ),
       select('action', 'Action', choicesOf('Any action', namesIn(actionWords), shown.action)),
       select('kind', 'Kind', choicesOf('Any kind', namesIn(kindWords), shown.kind)),
+      select('via', 'From', choicesOf('Anywhere', namesIn(viaWords), shown.via)),
       box('target', 'ID', 'text', shown.target),
-      box('from', 'From', 'date', shown.from),
-      box('to', 'To', 'date', shown.to),
+      box('from', 'First day', 'date', shown.from),
+      box('to', 'Last day', 'date', shown.to),
     ])}
     <div id="audit">
       <p class="lead">
@@ -71,10 +72,10 @@ const box = (name: string, label: string, type: 'text' | 'date', value: string |
 function auditTable(view: View, entries: Audit['entries'], shown: ShownFilter): Html {
   return table({
     caption: 'Audit log',
-    columns: [{ label: 'Time' }, { label: 'Person' }, { label: 'Action' }, { label: 'Request', wide: true }],
+    columns: [{ label: 'Time' }, { label: 'By' }, { label: 'Action' }, { label: 'Request', wide: true }],
     rows: entries.map((entry): Content[] => [
       html`<span>${moment(entry.at)}${entry.lastAt !== null && html`<span class="sub">last ${moment(entry.lastAt)}</span>`}</span>`,
-      html`<a href=${auditPath({ ...shown, actor: entry.actor })}>${entry.who}</a>`,
+      html`<span><a href=${auditPath({ ...shown, actor: entry.actor })}>${entry.who}</a><span class="sub">${viaWords[entry.via]}${entry.address !== null && html`, <code>${entry.address}</code>`}</span></span>`,
       what(view, entry),
       html`<code>${entry.requestId}</code>`,
     ]),
@@ -82,7 +83,7 @@ function auditTable(view: View, entries: Audit['entries'], shown: ShownFilter): 
 }
 
 function what(view: View, entry: ShownEntry): Html {
-  const { action, operation, targetKind, targetId, confirmationId, times, changes, address } = entry
+  const { action, operation, targetKind, targetId, confirmationId, times, changes } = entry
   const verb = actionWords[action] ?? wordsOf(action)
   // Who signed in is the person of the line.
   const object =
@@ -92,7 +93,7 @@ function what(view: View, entry: ShownEntry): Html {
         ? thing(view, entry)
         : (findOperation(operation)?.title.toLowerCase() ?? operation)
   return html`<span
-    >${verb} ${object}${times > 1 && `, ${times.toLocaleString('en')} times`}${address !== null && html`<span class="sub">from <code>${address}</code></span>`}${
+    >${verb} ${object}${times > 1 && `, ${times.toLocaleString('en')} times`}${
       changes.length > 0 &&
       html`<ul class="audit-changes">
         ${changes.map(changeLine)}

@@ -1,3 +1,5 @@
+import type { Via } from '../../../projections/audit/queries.ts'
+
 /** The actions of the audit log in sentences; those that end in a colon are followed by an operation. */
 export const actionWords: Readonly<Record<string, string>> = {
   viewed: 'viewed',
@@ -63,6 +65,16 @@ export const kindWords: Readonly<Record<string, string>> = {
   checkout_key: 'checkout key',
   signing_key: 'signing key',
   device_authorization: 'device authorization',
+}
+
+/** What was used, as the filter and the lines name it. */
+export const viaWords: Readonly<Record<Via, string>> = {
+  dashboard: 'dashboard',
+  api: 'API',
+  command_line: 'command line',
+  provider: 'payment provider',
+  app: 'app',
+  service: 'keyledger itself',
 }
 
 /** Words for a name that a newer version recorded: `endpoint_paused` is `endpoint paused`. */

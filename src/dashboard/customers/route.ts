@@ -10,7 +10,6 @@ import { findByPersonPart } from '../../search/people.ts'
 import { type Person, unknownPerson } from '../../vault/subjects.ts'
 import { formOf } from '../frame/forms.ts'
 import { queryOf } from '../frame/lists.ts'
-import { pageRoute } from '../frame/page-route.ts'
 import { PersonId } from '../frame/person-filter.ts'
 import { shownLicenses } from '../licenses/route.ts'
 import type { PageContext } from '../page-context.ts'
@@ -74,7 +73,7 @@ function listPage(app: FastifyInstance, { services, cursors, show }: PageContext
  * person gets such a URL; several are listed in the response.
  */
 function personForm(app: FastifyInstance, { services, show }: PageContext): void {
-  app.get('/customers/find', pageRoute({ page: 'member' }), async (_request, reply) =>
+  app.get('/customers/find', auditedPage('customers'), async (_request, reply) =>
     reply.redirect('/dashboard/customers', 303),
   )
   app.post('/customers/find', auditedPage('customers'), async (request, reply) => {

@@ -9,6 +9,7 @@ import type { Origin } from '../../commands/origin.ts'
 import type { AuditTarget } from '../../domain/audit/events.ts'
 import { may, type Permission, type Role } from '../../domain/members/roles.ts'
 import type { Plan } from '../../domain/tenants/events.ts'
+import { addressOf } from '../../http/address.ts'
 import { Problem } from '../../http/problem.ts'
 import type { Ports } from '../../ports.ts'
 import { pageRoute } from '../frame/page-route.ts'
@@ -162,10 +163,11 @@ export function principalOf(request: FastifyRequest): Principal {
 }
 
 /** The origin in the metadata of every event that the request causes. */
-export const originOfMember = (request: FastifyRequest): Origin => ({
-  requestId: request.id,
-  actor: `member:${principalOf(request).memberId}`,
-})
+export function originOfMember(request: FastifyRequest): Origin {
+  const { tenantId, memberId } = principalOf(request)
+  const source = () => ({ tenantId, memberId, address: addressOf(request) })
+  return { requestId: request.id, actor: `member:${memberId}`, source }
+}
 
 export const deciderOf = ({ memberId, tenantId, role }: Principal): LoginDecider => ({
   memberId,

@@ -196,7 +196,10 @@ function pollRoute(
       const poll = await recordPoll(services.db, deviceCodeHash, services.now())
       if (!poll) return reply.code(400).send({ error: 'expired_token' })
       if (poll.tooSoon) return reply.code(400).send({ error: 'slow_down' })
-      const redemption = await redeemLogin(services, deviceCodeHash, request.id)
+      const redemption = await redeemLogin(services, deviceCodeHash, {
+        requestId: request.id,
+        address: addressOf(request),
+      })
       if (redemption.status !== 'token') return reply.code(400).send({ error: errorOf[redemption.status] })
       return reply.send({
         access_token: redemption.token,
