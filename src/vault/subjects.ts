@@ -125,16 +125,7 @@ export function createSubjects(db: Pool, master: MasterKey): Subjects {
         return { email: opened('email', person.email), name: opened('name', person.name) }
       })
     },
-    async tenantSubject(tenantId) {
-      const { wrapped } = newWrappedKey(master.wrapping, [tenantId, subjectOfTenant])
-      await db.query({
-        name: 'vault-tenant-subject',
-        text: `insert into vault.subject_keys (tenant_id, subject_id, email_index, wrapped, fully_indexed)
-               values ($1, $2, $2, $3, true) on conflict do nothing`,
-        values: [tenantId, subjectOfTenant, wrapped],
-      })
-      return subjectOfTenant
-    },
+    tenantSubject: (tenantId) => makeTenantSubject(db, master, tenantId),
     async sealAddress(tenantId, subjectId, address) {
       const key = (await keysOf(tenantId, [subjectId])).get(subjectId)
       return key ? sealedText(key, [tenantId, subjectId, 'address'], address) : null
@@ -162,6 +153,17 @@ export function createSubjects(db: Pool, master: MasterKey): Subjects {
       )
     },
   }
+}
+
+async function makeTenantSubject(db: Pool, master: MasterKey, tenantId: string): Promise<string> {
+  const { wrapped } = newWrappedKey(master.wrapping, [tenantId, subjectOfTenant])
+  await db.query({
+    name: 'vault-tenant-subject',
+    text: `insert into vault.subject_keys (tenant_id, subject_id, email_index, wrapped, fully_indexed)
+           values ($1, $2, $2, $3, true) on conflict do nothing`,
+    values: [tenantId, subjectOfTenant, wrapped],
+  })
+  return subjectOfTenant
 }
 
 /** The keys of people by their ids, without those of erased people. */
