@@ -19,6 +19,7 @@ export type RefusalCode =
   | 'license_exists'
   | 'license_without_address'
   | 'mails_off'
+  | 'no_mail_server'
   | 'keys_not_kept'
   | 'key_not_kept'
   | 'key_mailed_recently'

@@ -60,6 +60,10 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
   license_exists: [409, 'this license already exists'],
   license_without_address: [409, 'the license has no email address to send the key to; set its email'],
   mails_off: [409, 'the mails of the product are off; turn them on: PUT /v1/products/{productId}/mail'],
+  no_mail_server: [
+    409,
+    'this installation has no mail server, so the key would be shown on the page Mailbox; ask its operator to set KEYLEDGER_SMTP_URL',
+  ],
   keys_not_kept: [
     409,
     'the product keeps no keys; send a new key (remint with sendKey), and turn on keyRecovery of the product for later ones',

@@ -54,7 +54,7 @@ async function isReadable(
 }
 
 async function factsOf(
-  services: Ports<'db' | 'findProduct' | 'keptKeys' | 'secrets' | 'subjects'>,
+  services: Ports<'db' | 'findProduct' | 'keptKeys' | 'mailing' | 'secrets' | 'subjects'>,
   delivery: KnownDelivery,
   license: IssuedLicense,
 ): Promise<MailFacts | undefined> {
@@ -85,7 +85,7 @@ async function factsOf(
  * kept for longer: that takes another request.
  */
 async function keyOf(
-  services: Ports<'db' | 'findProduct' | 'keptKeys' | 'secrets'>,
+  services: Ports<'db' | 'findProduct' | 'keptKeys' | 'mailing' | 'secrets'>,
   { event, licenseRevision: revision, attempts }: KnownDelivery,
   license: IssuedLicense,
 ): Promise<string | undefined> {
@@ -97,6 +97,8 @@ async function keyOf(
   if (content.event.data.keyHash !== keyHash) return undefined
   const toBeMailed = await services.secrets.open(tenantId, mailedKeyName(licenseId, keyHash))
   if (toBeMailed !== undefined || attempts.some(({ error }) => error === null)) return toBeMailed
+  // The mailbox of an installation without a mail server shows its mails, and a kept key is never shown.
+  if (services.mailing.mailbox) return undefined
   const product = await services.findProduct(tenantId, license.productId)
   return product?.settings.keyRecovery ? openKeptKey(services, license) : undefined
 }

@@ -3,6 +3,7 @@
  * twice; the reason stands in the license's history.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Mailer } from '../../src/mail/mailer.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { makeCustomer, makeProduct, mint } from '../http/samples.ts'
 import { type Client, clientOf } from './client.ts'
@@ -14,7 +15,9 @@ let tenant: TestTenant
 let support: Client
 let auditor: Client
 beforeAll(async () => {
-  api = await openTestApi()
+  const mailer: Mailer = { send: () => Promise.reject(new Error('nothing is sent here')), async close() {} }
+  const from = { name: null, email: 'licenses@keyledger.example' }
+  api = await openTestApi({ mailing: { mailer, mailbox: undefined, from } })
   tenant = await makeTenant(api.ledger)
   await makeProduct(api.ask, tenant.token, 'editor', {
     keyTypes: [

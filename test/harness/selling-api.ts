@@ -1,5 +1,6 @@
 import { changeIntegration } from '../../src/commands/integrations/integrations.ts'
 import type { Limits } from '../../src/limits/limits.ts'
+import type { Mailing } from '../../src/mail/mailing.ts'
 import type { AllPorts } from '../../src/ports.ts'
 import { openTestApi, type TestApi } from './api.ts'
 import { origin } from './ledger.ts'
@@ -9,7 +10,7 @@ export type SellingApi = TestApi & { standIns: ProviderStandIns }
 
 /** An application with stand-ins for the payment providers, which are closed with it. */
 export async function openSellingApi(
-  options: { limits?: Limits; baseUrl?: string } = {},
+  options: { limits?: Limits; baseUrl?: string; mailing?: Mailing } = {},
 ): Promise<SellingApi> {
   const standIns = await startProviders()
   const api = await openTestApi({ ...options, providers: standIns.settings })

@@ -8,10 +8,12 @@ import { findLicense } from '../../projections/licenses/queries.ts'
 import { listOpenSales } from '../../projections/sales/queries.ts'
 import { eraseSubject } from '../../src/commands/customers/erasure.ts'
 import { mintLicense, revokeLicense } from '../../src/commands/licenses/licenses.ts'
+import { sendKey as sendKeptKey } from '../../src/commands/licenses/send-key.ts'
 import { newId } from '../../src/credentials/id.ts'
 import { keyHashOf } from '../../src/credentials/license-key.ts'
 import { runOf } from '../../src/idempotency/run.ts'
 import { createMailChannel } from '../../src/mail/channel.ts'
+import type { Mailbox } from '../../src/mail/mailbox.ts'
 import type { Mailer, OutgoingMail } from '../../src/mail/mailer.ts'
 import type { AllPorts } from '../../src/ports.ts'
 import { destroyLeftKeys, settleKeptKeys } from '../../src/processes/kept-keys.ts'
@@ -152,6 +154,20 @@ describe('says what to do instead', () => {
     const { id } = await mint(api.ask, tenant.token, 'editor', ada)
     await api.ask('PUT', '/v1/products/editor/mail', { token: tenant.token, body: { enabled: false } })
     expect(await sendKey(id)).toMatchObject(refusedWith('mails of the product are off'))
+  })
+
+  test('where mails are only kept in the mailbox, which shows them', async () => {
+    const { id } = await mint(api.ask, tenant.token, 'editor', ada)
+    const { services } = api.ledger
+    const mailbox: Mailbox = {
+      ...mailer,
+      list: async () => [],
+      find: async () => undefined,
+      remove: async () => false,
+    }
+    const place = { tenantId: tenant.tenantId, licenseId: id, reason: null }
+    const shown = { ...services, mailing: { ...services.mailing, mailbox } }
+    await expect(sendKeptKey(shown, place, origin)).rejects.toMatchObject({ code: 'no_mail_server' })
   })
 
   test('for a revoked license, and one of another tenant', async () => {

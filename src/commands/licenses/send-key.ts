@@ -9,12 +9,13 @@ import { requireLicense } from './licenses.ts'
 import { stateOf } from './stream.ts'
 
 /**
- * Mails the kept key of a license to its holder again, at most once in five minutes.
- * @throws Refusal `license_not_found`, `license_revoked`, `license_without_address`, `mails_off`, `keys_not_kept`,
- *   `key_not_kept`, `key_mailed_recently`
+ * Mails the kept key of a license to its holder again, at most once in five minutes. Without a mail server the mail would
+ * stand on a page of the dashboard, and a kept key is never shown.
+ * @throws Refusal `license_not_found`, `license_revoked`, `license_without_address`, `mails_off`, `no_mail_server`,
+ *   `keys_not_kept`, `key_not_kept`, `key_mailed_recently`
  */
 export async function sendKey(
-  services: Ports<'db' | 'execute' | 'findProduct' | 'keptKeys' | 'now'>,
+  services: Ports<'db' | 'execute' | 'findProduct' | 'keptKeys' | 'mailing' | 'now'>,
   { tenantId, licenseId, reason }: { tenantId: string; licenseId: string; reason: string | null },
   origin: Origin,
 ): Promise<LicenseEntry> {
@@ -34,22 +35,19 @@ export async function sendKey(
   return find()
 }
 
-/** @throws Refusal `license_without_address`, `mails_off`, `keys_not_kept`, `key_not_kept` */
-async function requireSendable(
-  services: Ports<'db' | 'findProduct' | 'keptKeys'>,
-  license: IssuedLicense,
-): Promise<void> {
+type SendPorts = Ports<'db' | 'findProduct' | 'keptKeys' | 'mailing'>
+
+/** @throws Refusal `license_without_address`, `mails_off`, `no_mail_server`, `keys_not_kept`, `key_not_kept` */
+async function requireSendable(services: SendPorts, license: IssuedLicense): Promise<void> {
   await requireMail(services, license)
+  if (services.mailing.mailbox) throw new Refusal('no_mail_server')
   const product = await services.findProduct(license.tenantId, license.productId)
   if (!product?.settings.keyRecovery) throw new Refusal('keys_not_kept')
   if ((await openKeptKey(services, license)) === undefined) throw new Refusal('key_not_kept')
 }
 
 /** Whether the key of a license may be mailed to its holder again. */
-export async function isSendable(
-  services: Ports<'db' | 'findProduct' | 'keptKeys'>,
-  license: IssuedLicense,
-): Promise<boolean> {
+export async function isSendable(services: SendPorts, license: IssuedLicense): Promise<boolean> {
   if (license.revokedAt !== null) return false
   return requireSendable(services, license).then(
     () => true,

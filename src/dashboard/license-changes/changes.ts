@@ -126,6 +126,10 @@ const sendTheKey = licenseChange({
   problems: {
     license_without_address: ['form', 'The license has no email address. Edit the license to set one.'],
     mails_off: ['form', 'The mails of this product are off. Turn them on first.'],
+    no_mail_server: [
+      'form',
+      'This installation has no mail server, so the key would be shown in the mailbox. Ask its operator to set one up.',
+    ],
     keys_not_kept: ['form', 'This product does not keep license keys. Send a new key instead.'],
     key_not_kept: ['form', 'The key of this license is not kept. Send a new key instead.'],
     key_mailed_recently: ['form', 'The key was mailed less than 5 minutes ago. Wait, then send it again.'],

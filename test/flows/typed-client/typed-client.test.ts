@@ -11,6 +11,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createToken } from '../../../src/commands/tokens.ts'
 import { approve, listApprovals } from '../../../src/gate/approvals.ts'
+import type { Mailer } from '../../../src/mail/mailer.ts'
 import { makeTenant } from '../../harness/api.ts'
 import { pointWebhook, sellLicense, startDispatch, type TestDispatch } from '../../harness/dispatch.ts'
 import { approver } from '../../harness/gate.ts'
@@ -30,7 +31,12 @@ let directory: string
 let receiver: StandIn
 let dispatch: TestDispatch
 beforeAll(async () => {
-  api = await openSellingApi()
+  const mailer: Mailer = {
+    send: async () => ({ taken: true, status: 250, answer: '250 OK' }),
+    async close() {},
+  }
+  const from = { name: null, email: 'licenses@keyledger.example' }
+  api = await openSellingApi({ mailing: { mailer, mailbox: undefined, from } })
   address = await api.app.listen({ port: 0, host: '127.0.0.1' })
   receiver = await startStandIn(() => ({ status: 200, body: {} }))
   const mail = { deliver: async () => ({ outcome: 'unwanted' }) as const }

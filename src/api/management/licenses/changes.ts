@@ -33,6 +33,7 @@ export function licenseChangeRoutes(
     | 'execute'
     | 'findProduct'
     | 'keptKeys'
+    | 'mailing'
     | 'newId'
     | 'now'
     | 'randomBytes'
@@ -91,7 +92,7 @@ const sendKeyIn = z
 
 function sendKeyRoute(
   app: ZodApp,
-  services: Ports<'db' | 'execute' | 'findProduct' | 'keptKeys' | 'now' | 'subjects'>,
+  services: Ports<'db' | 'execute' | 'findProduct' | 'keptKeys' | 'mailing' | 'now' | 'subjects'>,
 ): void {
   app.post(
     '/v1/licenses/:id/send-key',
