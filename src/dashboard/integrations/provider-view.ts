@@ -116,7 +116,7 @@ function connectingParts(view: View, shown: Shown): Html {
   return html`${!isManual && endpointForm(view, { ...shown, provider })}
   ${section(
     isManual ? `At ${providerNames[provider]}` : 'Or by hand',
-    html`<div class="sheet"><ol class="stack steps">${stepsAt(provider, address).map((step) => html`<li>${step}</li>`)}</ol></div>`,
+    html`<div class="sheet"><ol class="stack numbered">${stepsAt(provider, address).map((step) => html`<li>${step}</li>`)}</ol></div>`,
   )}
   ${section('Connect', connectForm(view, shown))} ${provider === 'stripe' && platformPart(view, shown)}`
 }

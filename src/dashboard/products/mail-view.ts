@@ -105,8 +105,7 @@ function testForm({ token, product: { productId }, email, kept }: Shown): Html {
         kept
           ? html`No mail server is configured, so a test mail is kept in the mailbox of this installation.`
           : html`The test mail goes to your own address, <strong>${email}</strong>.`
-      }
-      Its key is made up.
+      }${' '}Its key is made up.
     </p>
     <div><button class="second">Send test mail</button></div>
   </form>`
@@ -115,7 +114,9 @@ function testForm({ token, product: { productId }, email, kept }: Shown): Html {
 const placeholderTable = (): Html => html`<div class="sheeted">
   ${table({
     caption: 'Placeholders',
-    columns: [{ label: 'Placeholder' }, { label: 'Stands for' }],
-    rows: Object.entries(placeholders).map(([name, meaning]) => [html`<code>{{${name}}}</code>`, meaning]),
+    columns: [{ label: 'Placeholder, and what it stands for' }],
+    rows: Object.entries(placeholders).map(([name, meaning]) => [
+      html`<span><code>{{${name}}}</code><span class="sub">${meaning}</span></span>`,
+    ]),
   })}
 </div>`

@@ -82,6 +82,10 @@ function revokeForms(app: FastifyInstance, { services, show }: PageContext): voi
     return show(reply, {
       title: 'Revoke token',
       nav: 'tokens',
+      trail: [
+        { label: 'API tokens', href: path },
+        { label: listed.token.name, href: `${path}/${listed.token.tokenId}` },
+      ],
       content: ({ token }) => revokeTokenView(token, listed, consequences),
     })
   })

@@ -135,10 +135,10 @@ export function revokeTokenView(
 ): Html {
   const at = `/dashboard/tokens/${tokenId}`
   return html`<div class="narrow">
-    ${heading(`Revoke ${name}`, 'Requests with this token are rejected from then on.')}
+    ${heading(`Revoke “${name}”`, 'Requests with this token are rejected from then on.')}
     <form class="sheet stack" method="post" action=${`${at}/revoke`}>
       ${tokenField(token)}
-      <ul>
+      <ul class="consequences">
         ${consequences.map((consequence) => html`<li>${consequence}</li>`)}
       </ul>
       <div class="decide">
