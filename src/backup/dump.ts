@@ -99,7 +99,7 @@ export async function dumpLog(
   let firstEventId: string | null = null
   let lastEventId: string | null = null
   let headPosition: string | null = null
-  for await (const page of cut === undefined ? [] : log.pages(undefined)) {
+  for await (const page of cut === undefined ? [] : log.pages(undefined, pace.eventsPerPage)) {
     const own = page.events.filter(({ position }) => position <= (cut ?? -1n))
     for (const event of own) digest.add(event)
     const last = own.at(-1)

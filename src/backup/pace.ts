@@ -4,11 +4,13 @@ import { setTimeout } from 'node:timers/promises'
 
 /** Limits the speed of a backup, so that it does not slow down requests. */
 export type Pace = {
+  /** How many events are read at once: a short read delays the requests beside it less. */
+  eventsPerPage: number
   /** Waits after each piece of work until the next one may start. */
   rest(): Promise<void>
 }
 
-export const fullSpeed: Pace = { rest: () => Promise.resolve() }
+export const fullSpeed: Pace = { eventsPerPage: 500, rest: () => Promise.resolve() }
 
 /**
  * Rests after each piece of work, in proportion to the time that it took: busy stores answer more slowly, and
@@ -18,6 +20,7 @@ export const fullSpeed: Pace = { rest: () => Promise.resolve() }
 export function createPace(restShare: number): Pace {
   let since = performance.now()
   return {
+    eventsPerPage: 50,
     async rest() {
       await setTimeout((performance.now() - since) * restShare)
       since = performance.now()

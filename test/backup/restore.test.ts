@@ -142,6 +142,7 @@ test('every durable table is either included in backups or excluded', async () =
     'usage.unknown_keys',
     'usage.unlicensed',
     'vault.idempotency',
+    'vault.kept_keys',
     'vault.master_key_check',
     'vault.member_credentials',
     'vault.member_links',
@@ -251,6 +252,7 @@ test('a backup of an earlier version is migrated', async () => {
     'usage.refused_calls',
     'usage.trial_days',
     'usage.unknown_keys',
+    'vault.kept_keys',
   ]
   for (const table of later) {
     const { rows: tables } = await ledger.db.query(`select from ${table}`)

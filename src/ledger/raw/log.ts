@@ -21,9 +21,10 @@ export type RawLog = {
   /**
    * The ledger's own events after a position (exclusive; undefined is the start), in log order, up to the end
    * of the log. The next page is fetched while the current one is processed.
+   * @param eventsPerPage 500 when absent
    * @throws LedgerUnavailable when the store does not answer after several attempts
    */
-  pages(after: bigint | undefined): AsyncIterable<RawPage>
+  pages(after: bigint | undefined, eventsPerPage?: number): AsyncIterable<RawPage>
   /** The position of the log's last event of any kind; undefined when it is empty. @throws LedgerUnavailable */
   head(): Promise<bigint | undefined>
   /** @throws LedgerUnavailable */
@@ -34,7 +35,7 @@ export type RawLog = {
 /** The part of a log that a copy reads; a file may provide it, too. */
 export type LogSource = Pick<RawLog, 'pages' | 'head'>
 
-const eventsPerPage = 500
+const defaultEventsPerPage = 500
 /** Time limit of a page, with all attempts. */
 const readTimeoutMs = 30_000
 /** Time limit of one attempt. */
@@ -44,7 +45,7 @@ const attemptTimeoutMs = 10_000
 export function openRawLog(url: string): RawLog {
   const connection = createConnection(url)
   return {
-    pages: (after) => pages(connection, after),
+    pages: (after, eventsPerPage = defaultEventsPerPage) => pages(connection, after, eventsPerPage),
     async head() {
       const [last] = await read(connection, requestOf('backwards', undefined, 1))
       return last?.position
@@ -57,13 +58,17 @@ export function openRawLog(url: string): RawLog {
   }
 }
 
-async function* pages(connection: Connection, after: bigint | undefined): AsyncIterable<RawPage> {
-  let next = readAfter(connection, after)
+async function* pages(
+  connection: Connection,
+  after: bigint | undefined,
+  eventsPerPage: number,
+): AsyncIterable<RawPage> {
+  let next = readAfter(connection, after, eventsPerPage)
   for (;;) {
     const events = await next
     const through = events.at(-1)?.position
     if (through === undefined) return
-    next = readAfter(connection, through)
+    next = readAfter(connection, through, eventsPerPage)
     // Avoids an unhandled rejection when the caller stops before it reads the next page.
     next.catch(() => undefined)
     yield { events: events.filter(({ stream }) => categoryOf(stream) !== undefined), through }
@@ -71,7 +76,11 @@ async function* pages(connection: Connection, after: bigint | undefined): AsyncI
 }
 
 /** A forward read begins with the event at the given position, so that event is dropped. */
-async function readAfter(connection: Connection, after: bigint | undefined): Promise<RawEvent[]> {
+async function readAfter(
+  connection: Connection,
+  after: bigint | undefined,
+  eventsPerPage: number,
+): Promise<RawEvent[]> {
   const events = await read(connection, requestOf('forwards', after, eventsPerPage))
   return events[0]?.position === after ? events.slice(1) : events
 }
