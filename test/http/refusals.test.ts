@@ -341,10 +341,11 @@ test('the id of a request is in every event that it caused, with its token', asy
     causationId: requestId,
     correlationId: requestId,
     at: beginning,
+    from: { subjectId: 'sub_tenant', address: expect.stringMatching(/^sealed\.1\./) as string },
   }
-  // Earlier versions recorded prices of key types in another form.
+  // Earlier versions recorded prices of key types, and settings of products, in another form.
   expect(events).toStrictEqual([
-    { type: 'ProductCreated', metadata: { ...metadata, schema: 1 } },
+    { type: 'ProductCreated', metadata: { ...metadata, schema: 2 } },
     { type: 'KeyTypeAdded', metadata: { ...metadata, schema: 2 } },
     { type: 'KeyTypeAdded', metadata: { ...metadata, schema: 2 } },
   ])
