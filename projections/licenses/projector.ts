@@ -110,7 +110,7 @@ export const licensesProjector: Projector = {
       where status = 'active' and install_id is not null;
     -- People look for devices of a whole tenant.
     create index devices_by_age on devices (tenant_id, activated_at desc, license_id desc, device_id desc);
-    create index devices_by_own_id on devices (tenant_id, device_id, activated_at desc);
+    create index devices_by_own_id on devices (tenant_id, device_id text_pattern_ops, activated_at desc);
     create index devices_by_any_name on devices (tenant_id, lower(name) text_pattern_ops);
     ${activeDevicesDdl};
     ${licenseInsightsDdl};

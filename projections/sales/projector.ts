@@ -45,6 +45,7 @@ export const salesProjector: Projector = {
       received_at timestamptz not null
     );
     create index sales_by_age on sales (tenant_id, received_at desc, id desc);
+    create index sales_by_sale_id on sales (tenant_id, lower(sale_id) text_pattern_ops);
     create index sales_of_subject on sales (tenant_id, subject_id);
     create index sales_of_nobody on sales (tenant_id, received_at desc, id desc) where subject_id is null;
     create index sales_parked on sales (tenant_id, received_at desc, id desc) where status = 'parked';

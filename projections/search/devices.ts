@@ -8,6 +8,7 @@ import {
   licenseFrom,
   seatFrom,
 } from '../licenses/rows.ts'
+import { lastCharacter } from './last-character.ts'
 
 /** A device that is or was active on a license, with the license. */
 export type FoundDevice = { license: IssuedLicense; seat: Seat }
@@ -38,8 +39,26 @@ export async function findDevicesById(
   return devicesFrom(rows)
 }
 
-/** The last code point: sorts after every other one, byte by byte. */
-const lastCharacter = '\u{10ffff}'
+/** Finds devices whose id begins with a text, ordered by id. */
+export async function findDevicesByIdStart(
+  db: Pool,
+  tenantId: string,
+  start: string,
+  most: number,
+): Promise<FoundDevice[]> {
+  const { rows } = await db.query<LicenseRow & JoinedDevice>({
+    name: 'search-device-id-start',
+    text: `select l.*, ${joinedDevice}
+           from (
+             select * from devices
+             where tenant_id = $1 and device_id ~>=~ $2 and device_id ~<~ ($2 || $3)
+             order by device_id using ~<~ limit $4
+           ) d join licenses l on l.license_id = d.license_id
+           order by d.device_id using ~<~, d.activated_at desc, d.license_id desc`,
+    values: [tenantId, start, lastCharacter, most],
+  })
+  return devicesFrom(rows)
+}
 
 /** Finds devices whose name begins with a text, ignoring case, ordered by name. */
 export async function findDevicesByName(

@@ -1,6 +1,7 @@
 import type { Pool } from 'pg'
 import type { KnownSale } from '../../src/domain/sales/sale.ts'
 import type { PresentCustomer } from '../customers/queries.ts'
+import { lastCharacter } from './last-character.ts'
 
 /** Finds sales by keyledger's id or by stream name, which contains the provider's id. */
 export async function findSalesByName(
@@ -13,6 +14,23 @@ export async function findSalesByName(
     name: 'search-sale',
     text: 'select state from sales where (id = $2 or stream = any($3)) and tenant_id = $1',
     values: [tenantId, id, streams],
+  })
+  return rows.map(({ state }) => state)
+}
+
+/** Finds sales whose id at the provider begins with a text, ignoring case, ordered by it. */
+export async function findSalesByStart(
+  db: Pool,
+  tenantId: string,
+  start: string,
+  most: number,
+): Promise<KnownSale[]> {
+  const { rows } = await db.query<{ state: KnownSale }>({
+    name: 'search-sale-start',
+    text: `select state from sales
+           where tenant_id = $1 and lower(sale_id) ~>=~ lower($2) and lower(sale_id) ~<~ (lower($2) || $3)
+           order by lower(sale_id) using ~<~ limit $4`,
+    values: [tenantId, start, lastCharacter, most],
   })
   return rows.map(({ state }) => state)
 }

@@ -1,5 +1,10 @@
 import { findCustomer, type PresentCustomer } from '../../projections/customers/queries.ts'
-import { type FoundDevice, findDevicesById, findDevicesByName } from '../../projections/search/devices.ts'
+import {
+  type FoundDevice,
+  findDevicesById,
+  findDevicesByIdStart,
+  findDevicesByName,
+} from '../../projections/search/devices.ts'
 import {
   findLicensesByEnding,
   findLicensesByIds,
@@ -7,7 +12,12 @@ import {
   findLicensesOfPerson,
   findLicensesOfRequest,
 } from '../../projections/search/licenses.ts'
-import { findCustomersOfPerson, findSalesByName, findSalesOfPerson } from '../../projections/search/people.ts'
+import {
+  findCustomersOfPerson,
+  findSalesByName,
+  findSalesByStart,
+  findSalesOfPerson,
+} from '../../projections/search/people.ts'
 import { isId } from '../credentials/id.ts'
 import { endingsOf, isOwnKey, keyHashOf } from '../credentials/license-key.ts'
 import { sha256 } from '../credentials/sha256.ts'
@@ -50,6 +60,8 @@ export const mostFound = 20
 /** One more than shown, to detect that there are more. */
 const mostAsked = mostFound + 1
 const longestAsked = 500
+/** The length from which on ids are found by their beginning. */
+const shortestStart = 3
 
 type Stores = Ports<'db' | 'findForRuntime' | 'now' | 'subjects'>
 
@@ -57,7 +69,7 @@ const nothing: Found = { licenses: [], devices: [], sales: [], customers: [], mo
 
 /**
  * Searches for what a caller may name on the phone: a license key or its end, an id of keyledger's, an email
- * address, a part of an address or a name, a provider's id of a sale, a device's id or the beginning of its name. Text
+ * address, a part of an address or a name, a provider's id of a sale, a device's id or its name, or the beginning of one of these. Text
  * that may be a key is
  * hashed first, and searched in other ways only if no license has it. Text in the form of keyledger's own
  * keys is never searched in clear.
@@ -135,33 +147,37 @@ async function findByEmail({ db, subjects }: Stores, tenantId: string, email: st
 async function findByName({ db }: Stores, tenantId: string, name: string): Promise<Found> {
   const endings = endingsOf(name)
   const streams = Provider.options.map((provider) => saleStream(tenantId, provider, sha256(name)))
-  const [byEnding, byId, byName, sales] = await Promise.all([
+  const isLong = name.length >= shortestStart
+  const [byEnding, byId, byIdStart, byName, named, begun] = await Promise.all([
     endings.length === 0 ? [] : findLicensesByEnding(db, tenantId, endings, mostAsked),
     findDevicesById(db, tenantId, name, mostAsked),
+    isLong ? findDevicesByIdStart(db, tenantId, name, mostAsked) : [],
     findDevicesByName(db, tenantId, name, mostAsked),
     findSalesByName(db, tenantId, name, streams),
+    isLong ? findSalesByStart(db, tenantId, name, mostAsked) : [],
   ])
+  const sales = once([...named, ...begun], ({ id }) => id)
   const ofSales = await findLicensesByIds(
     db,
     tenantId,
-    sales.map(({ licenseId }) => licenseId),
+    shown(sales).map(({ licenseId }) => licenseId),
   )
-  const seen = new Set(byId.map(placeOf))
-  const devices = [
-    ...byId.map((device) => ({ ...device, by: 'device id' as const })),
-    ...byName
-      .filter((device) => !seen.has(placeOf(device)))
-      .map((device) => ({ ...device, by: 'device name' as const })),
-  ]
+  const devices = once(
+    [
+      ...[...byId, ...byIdStart].map((device) => ({ ...device, by: 'device id' as const })),
+      ...byName.map((device) => ({ ...device, by: 'device name' as const })),
+    ],
+    placeOf,
+  )
   return {
     licenses: [
       ...ofSales.map((license) => ({ license, by: 'sale id' as const })),
       ...shown(byEnding).map((license) => ({ license, by: 'key ending' as const })),
     ],
     devices: shown(devices),
-    sales: sales.map((sale) => ({ sale, by: 'sale id' })),
+    sales: shown(sales).map((sale) => ({ sale, by: 'sale id' })),
     customers: [],
-    more: [byEnding, devices].some(isMore),
+    more: [byEnding, devices, sales].some(isMore),
   }
 }
 

@@ -112,8 +112,15 @@ function what(view: View, entry: ShownEntry): Html {
 /** `name: Editor → Editor 2`; of a new value only what it is, and of a removed one that it is gone. */
 const changeLine = ({ field, before, after }: FieldChange): Html =>
   html`<li>
-    ${field}: ${before !== null && html`<del>${String(before)}</del>`}${before !== null && ' → '}${after === null ? 'none' : html`<ins>${String(after)}</ins>`}
+    ${fieldWords(field)}: ${before !== null && html`<del>${String(before)}</del>`}${before !== null && ' → '}${after === null ? 'none' : html`<ins>${String(after)}</ins>`}
   </li>`
+
+/** `testMode.enabled` is `test mode enabled`; the downloads keep the names of the API. */
+const fieldWords = (field: string): string =>
+  field
+    .replaceAll('.', ' ')
+    .replaceAll(/(?<=[a-z])[A-Z]/g, ' $&')
+    .toLowerCase()
 
 /** The folders of the pages of targets. */
 const pages: Readonly<Record<string, string>> = {
@@ -133,12 +140,19 @@ function thing(view: View, { targetKind: kind, targetId: id, targetName, asOf }:
   if (id === null) return `the ${name}`
   const folder = kind !== 'member' || view.may('manage_members') ? pages[kind] : undefined
   const words =
-    targetName ?? (kind === 'evidence' ? 'the evidence of a license' : `${articleOf(name)} ${name}`)
+    nameOfTarget(kind, id, targetName) ??
+    (kind === 'evidence' ? 'the evidence of a license' : `${articleOf(name)} ${name}`)
   const moments = asOf === null ? '' : `, as of ${asOf}`
   if (folder === undefined)
     return html`<span>${words}${targetName === null && html` <code>${id}</code>`}${moments}</span>`
   const query = asOf === null ? '' : `?${new URLSearchParams({ asOf })}`
   return html`<span><a href=${`/dashboard/${folder}/${id}${query}`}>${words}</a>${moments}</span>`
+}
+
+/** What is called by a name that people know; null for what has only an id that they do not read. */
+function nameOfTarget(kind: string, id: string, name: string | null): string | null {
+  if (kind === 'member' && name !== null) return `member ${name.replace(/^member /, '')}`
+  return kind === 'product' ? `product ${id}` : name
 }
 
 const articleOf = (name: string): string =>

@@ -27,6 +27,9 @@ export const actionWords: Readonly<Record<string, string>> = {
   connected: 'connected',
   disconnected: 'disconnected',
   link_issued: 'issued a sign-in link for',
+  prices_verified: 'verified the prices of',
+  onboarding_dismissed: 'dismissed the first steps of',
+  selling_elsewhere_chosen: 'chose to sell elsewhere for',
   granted: 'approved',
   declined: 'denied',
 }

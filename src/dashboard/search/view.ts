@@ -40,7 +40,7 @@ export function foundView(view: View, page: FoundPage): Html {
             wasEmpty ? 'No search term' : more ? 'Too many people match' : 'No results',
             more
               ? 'Type more of the name or the email address.'
-              : 'A key must be entered as it was issued. Of a name or an email address type at least three characters. A device is found by its ID or the start of its name.',
+              : 'A key must be entered as it was issued. Of a name or an email address type at least three characters. A sale or a device is found by its ID or its name, or by the start of one.',
           )}
         </div>`
       }
@@ -54,6 +54,9 @@ export function foundView(view: View, page: FoundPage): Html {
     ${devices.length > 0 && section('Devices', devicesFound(page))}
   </div>`
 }
+
+const personWords = (person: Person | undefined): string =>
+  [person?.name, person?.email].filter(Boolean).join(', ') || 'No email address'
 
 /** Keys with the same masked form are not told apart, so the sentence names the form. */
 const refusedKey = (view: View, unknown: FoundPage['unknown']): Html => html`<div class="part stack-tight">
@@ -91,7 +94,7 @@ function licensesFound({ found, now, people }: FoundPage): Html {
   const rows = found.licenses.map(({ license, by: how }, index): Content[] => [
     html`<span
       ><a class="mono" href=${`/dashboard/licenses/${license.licenseId}`}>${license.displayKey}</a
-      ><span class="sub">${people.ofLicenses[index]?.email ?? 'No email address'}</span></span
+      ><span class="sub">${personWords(people.ofLicenses[index])}</span></span
     >`,
     license.productId,
     statusBadge(statusAt(license, now)),

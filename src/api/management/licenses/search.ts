@@ -15,8 +15,8 @@ const searchIn = z
     text: text(500).meta({
       description:
         'A license key or the end of one, three or more characters of an email address or a name, a provider’s order ' +
-        'number or id of a sale, the id of a device or the beginning of its name, or an id of a license, a customer ' +
-        'or a request',
+        'number or id of a sale, the id or the name of a device, or three or more characters from the beginning of one, ' +
+        'or an id of a license, a customer or a request',
     }),
   })
   .meta({ example: { text: 'ada@example.com' } })
