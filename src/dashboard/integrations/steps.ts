@@ -37,14 +37,14 @@ export function stepsAt(provider: Provider, url: string): Content[] {
       return [
         html`At Paddle open <strong>Developer tools, Authentication</strong> and create an API key. Allow it to
           <strong>read</strong> customers, prices and products.`,
-        html`Open <strong>Developer tools, Notifications</strong> and add a destination with this URL:
+        html`Open <strong>Developer tools, Notifications</strong> and add a destination with this URL:${' '}
           ${address(url)}`,
         html`Choose these events: ${events(provider)}`,
         'Copy the secret key of the destination, which begins with pdl_ntfset_.',
       ]
     case 'polar':
       return [
-        html`At Polar open <strong>Settings, Webhooks</strong> and add an endpoint of the format Raw with this URL:
+        html`At Polar open <strong>Settings, Webhooks</strong> and add an endpoint of the format Raw with this URL:${' '}
           ${address(url)}`,
         html`Choose these events: ${events(provider)}`,
         'Copy the secret of the endpoint.',

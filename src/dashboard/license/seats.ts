@@ -39,7 +39,7 @@ export function seatsPicture(
         (seat) => html`<li class=${seat.deviceId === asked ? 'seat taken asked' : 'seat taken'}>
           <a href=${addressOf(seat.deviceId)}>${seat.name === '' ? seat.deviceId : seat.name}</a>
           <span class="sub">${seat.platform ?? ''} since ${dayOf(seat.activatedAt)}</span>
-          ${freeAddressOf && html`<a class="seat-free" href=${freeAddressOf(seat.deviceId)} aria-label=${`Free the seat of ${seat.name === '' ? seat.deviceId : seat.name}`}>Free</a>`}
+          ${freeAddressOf && html`<a class="seat-free" href=${freeAddressOf(seat.deviceId)} aria-label=${`Free the seat of ${seat.name === '' ? seat.deviceId : seat.name}`}>Free seat</a>`}
         </li>`,
       )}
       ${others > 0 && html`<li class="seat taken">and ${others.toLocaleString('en')} more</li>`}
