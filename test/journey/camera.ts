@@ -1,0 +1,29 @@
+import { mkdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { Page } from 'playwright-core'
+
+const folder = fileURLToPath(new URL('../../docs/pictures/journey/', import.meta.url))
+
+/** What is below the greatest height is left out. */
+const sizes = {
+  desktop: { width: 1120, mostHeight: 1100 },
+  phone: { width: 360, mostHeight: 780 },
+} as const
+
+let taken = 0
+
+/** With `KEYLEDGER_PICTURES` saves the open page in both sizes, under the number of the step and a name. */
+export async function takePictures(page: Page, name: string): Promise<void> {
+  taken++
+  if (process.env.KEYLEDGER_PICTURES === undefined) return
+  mkdirSync(folder, { recursive: true })
+  const before = page.viewportSize()
+  for (const [look, { width, mostHeight }] of Object.entries(sizes)) {
+    await page.setViewportSize({ width, height: 480 })
+    const height = Number(await page.evaluate('document.documentElement.scrollHeight'))
+    await page.setViewportSize({ width, height: Math.min(height, mostHeight) })
+    await page.evaluate('document.activeElement.blur(); scrollTo(0, 0)')
+    await page.screenshot({ path: `${folder}${String(taken).padStart(2, '0')}-${name}-${look}.png` })
+  }
+  if (before) await page.setViewportSize(before)
+}
