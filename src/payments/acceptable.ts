@@ -1,3 +1,4 @@
+import { unknownProduct } from '../domain/sales/events.ts'
 import { asciiEmail, isPlain, isStorable } from '../domain/values.ts'
 import type { PaymentNotification } from './notification.ts'
 
@@ -71,7 +72,7 @@ export function inOneLine(notification: PaymentNotification): PaymentNotificatio
   const line = (text: string) => text.replaceAll(/\p{Cc}+/gu, ' ').trim()
   return {
     ...notification,
-    ...(productName !== undefined && { productName: line(productName) || 'Unknown product' }),
+    ...(productName !== undefined && { productName: line(productName) || unknownProduct }),
     customer: customer?.name === undefined ? customer : { ...customer, name: line(customer.name) },
   }
 }

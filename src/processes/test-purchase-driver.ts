@@ -6,6 +6,7 @@ import { loadSale } from '../commands/sales.ts'
 import { type Mapping, soldIds } from '../domain/integrations/mapping.ts'
 import { findKeyType } from '../domain/products/product.ts'
 import type { KnownTestPurchase } from '../domain/test-purchases/test-purchase.ts'
+import { money } from '../history/money.ts'
 import { type SignedNotification, type TestSale, testNotification } from '../payments/test-notification.ts'
 import type { Ports } from '../ports.ts'
 import type { StageOutcome, TestPurchaseDriver } from './test-purchases.ts'
@@ -51,7 +52,7 @@ async function checkPrice(
   const price = (await services.providers.card.readPrices(access, [priceId])).get(priceId)
   if (!price) return failed(`Stripe has no price ${priceId}`)
   if (!price.active) return failed(`the price ${priceId} is archived at Stripe`)
-  const amount = price.unitAmount === null ? 'no fixed amount' : `${price.unitAmount} ${price.currency}`
+  const amount = price.unitAmount === null ? 'no fixed amount' : money(price.unitAmount, price.currency)
   return done(
     `no payment was made; the price ${priceId} is on sale (${[amount, price.interval ?? 'once'].join(', ')})`,
   )

@@ -1,5 +1,5 @@
 import { sha256 } from '../credentials/sha256.ts'
-import { SaleReceived } from '../domain/sales/events.ts'
+import { SaleReceived, unknownProduct } from '../domain/sales/events.ts'
 import { saleKeyName } from '../domain/sales/key.ts'
 import type { PaymentNotification } from '../payments/notification.ts'
 import type { Ports } from '../ports.ts'
@@ -60,7 +60,7 @@ export async function receivedFrom(
       customer: buyer,
       amount,
       currency: currency.toLowerCase(),
-      productName: notification.productName ?? 'Unknown product',
+      productName: notification.productName ?? unknownProduct,
       test: notification.test,
       licenseId,
       keyName: saleKeyName(licenseId),

@@ -57,15 +57,26 @@ export async function pay(address: string, stripe: StandIn): Promise<number> {
   return answer.status
 }
 
+type App = { address: string; sdkKey: string; licenseKey: string }
+type Answered = { status: number; body: Record<string, unknown> }
+
 /** The app on one of the customer's devices asks for a seat. */
-export async function activateApp(
-  app: { address: string; sdkKey: string; licenseKey: string },
-  device: string,
-): Promise<{ status: number; body: Record<string, unknown> }> {
-  const answer = await fetch(`${app.address}/demo/acme-editor/activate`, {
+export const activateApp = (app: App, device: string): Promise<Answered> =>
+  call(app, 'activate', { instance_name: device })
+
+/** The app on a device with a seat asks whether it may run. */
+export const validateApp = (app: App, instanceId: string): Promise<Answered> =>
+  call(app, 'validate', { instance_id: instanceId })
+
+async function call(
+  { address, sdkKey, licenseKey }: App,
+  operation: string,
+  fields: Record<string, string>,
+): Promise<Answered> {
+  const answer = await fetch(`${address}/demo/acme-editor/${operation}`, {
     method: 'POST',
-    headers: { 'x-service-sdk-key': app.sdkKey, 'content-type': 'application/json' },
-    body: JSON.stringify({ license_key: app.licenseKey, instance_name: device }),
+    headers: { 'x-service-sdk-key': sdkKey, 'content-type': 'application/json' },
+    body: JSON.stringify({ license_key: licenseKey, ...fields }),
   })
   return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
 }

@@ -14,6 +14,7 @@ import type { View } from '../frame/page.ts'
 import { badge, facts, heading, notice, section, table } from '../frame/parts.ts'
 import { entitlementTags, type ShownLicense, statusBadge } from '../licenses/view.ts'
 import { refusalsOfLicense } from '../refusals/view.ts'
+import { itemWords } from '../sales/item.ts'
 import { comparisonView } from './comparison.ts'
 import { momentSlider } from './moment-slider.ts'
 import { seatsPicture } from './seats.ts'
@@ -153,7 +154,7 @@ function statePart(view: View, one: OneLicense): Html {
             one.freesSeats &&
               ((device) => `${pathOf(license.id)}/change/free-seat?${new URLSearchParams({ device })}`),
           )}
-          ${isFull(one) && html`<p><a href=${`${pathOf(license.id)}/change/edit#deviceLimit`}>Raise the device limit</a></p>`}
+          ${isFull(one) && html`<p class="seats-more"><a href=${`${pathOf(license.id)}/change/edit#deviceLimit`}>Raise the device limit</a></p>`}
         </div>`,
       )}
       ${section(question.asOf === undefined ? 'Details' : 'Details at this moment', factsView(one))}
@@ -274,7 +275,7 @@ function saleBox({ sale }: OneLicense): Content {
     'Sale',
     html`<div class="sheet stack-tight">
       <p>
-        <a href=${`/dashboard/sales/${sale.id}`}>${sale.quantity === 1 ? sale.productName : `${sale.quantity} × ${sale.productName}`}</a>${' '}
+        <a href=${`/dashboard/sales/${sale.id}`}>${itemWords(sale)}</a>${' '}
         for ${money(sale.amount, sale.currency)}
       </p>
       <p class="sub">${providerNames[sale.provider]}, ${moment(sale.receivedAt)}</p>

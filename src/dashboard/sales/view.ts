@@ -28,6 +28,7 @@ import {
   tokenField,
 } from '../frame/parts.ts'
 import { type IgnoredTests, ignoredTestsPart } from './ignored-tests.ts'
+import { itemName, itemWords } from './item.ts'
 import { type Mending, mendingForm } from './mend-view.ts'
 import { saleTimeline } from './timeline.ts'
 
@@ -119,7 +120,7 @@ export function salesTable(view: View, sales: readonly SaleRow[]): Html {
     rows: sales.map(({ sale, buyer }): Content[] => [
       html`<span
         ><a href=${`/dashboard/sales/${sale.id}`}>${buyerWords(sale, buyer.email)}</a
-        ><span class="sub">${sale.productName}</span></span
+        ><span class="sub">${itemName(sale)}</span></span
       >`,
       providerNames[sale.provider],
       money(sale.amount, sale.currency),
@@ -150,7 +151,7 @@ export function saleView(view: View, one: OneSale): Html {
     <div class="sheet">
       ${facts([
         ['Status', statusBadges(sale, buyer)],
-        ['Item', sale.quantity === 1 ? sale.productName : `${sale.quantity} × ${sale.productName}`],
+        ['Item', itemWords(sale)],
         ['Amount', money(sale.amount, sale.currency)],
         ['Provider', providerNames[sale.provider]],
         ['Provider sale ID', copyable('provider sale ID', sale.saleId)],

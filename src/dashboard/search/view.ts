@@ -9,6 +9,7 @@ import type { View } from '../frame/page.ts'
 import { badge, empty, heading, section, table } from '../frame/parts.ts'
 import { statusBadge } from '../licenses/view.ts'
 import { refusalsPath } from '../refusals/words.ts'
+import { itemName } from '../sales/item.ts'
 import { buyerWords } from '../sales/view.ts'
 
 /** The field that matched, in words. The audit log records `e-mail`. */
@@ -116,7 +117,7 @@ function salesFound(view: View, { found, people }: FoundPage): Html {
   const rows = found.sales.map(({ sale, by: how }, index): Content[] => [
     html`<span
       ><a href=${`/dashboard/sales/${sale.id}`}>${buyerWords(sale, people.ofSales[index]?.email ?? null)}</a
-      ><span class="sub">${sale.productName}</span></span
+      ><span class="sub">${itemName(sale)}</span></span
     >`,
     ago(sale.receivedAt, view.now),
     foundByWords(how),

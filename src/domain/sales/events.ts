@@ -6,6 +6,9 @@ import { Amount, Currency, common, ForeignId, SaleFact, SaleLink, SoldItem } fro
 
 export { SaleFact, SaleLink, SoldItem } from './notifications.ts'
 
+/** Recorded as the name of what was sold where the provider tells none. */
+export const unknownProduct = 'Unknown product'
+
 /** Why a paid sale has no license yet. */
 export const ParkedReason = z.enum([
   'no_mapping',

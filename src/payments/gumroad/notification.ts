@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { unknownProduct } from '../../domain/sales/events.ts'
 import { ignored, incomplete, momentFrom, type Translated } from '../translated.ts'
 
 /**
@@ -44,7 +45,7 @@ export function translatePing(raw: string, now: Date): Translated {
     sold: { providerProduct: permalink },
     quantity: countOf(form.get('quantity')) || 1,
     customer: { email, ...(name && { name }) },
-    productName: form.get('product_name') || 'Unknown product',
+    productName: form.get('product_name') || unknownProduct,
     ...(paidUntil !== undefined && { paidUntil }),
   }
 }
