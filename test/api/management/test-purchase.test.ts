@@ -153,7 +153,7 @@ describe('the mapping', () => {
     })
     expect(await outcome({ productId: 'editor' })).toMatchObject({
       stages: [
-        ['checkout', 'done', 'no payment was made; the price price_1 is on sale (2900 usd, month)'],
+        ['checkout', 'done', 'no payment was made; the price price_1 is on sale ($29.00, month)'],
         ...soldBy('stripe'),
       ],
     })
