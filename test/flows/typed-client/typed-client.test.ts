@@ -12,10 +12,12 @@ import { z } from 'zod'
 import { createToken } from '../../../src/commands/tokens.ts'
 import { approve, listApprovals } from '../../../src/gate/approvals.ts'
 import type { Mailer } from '../../../src/mail/mailer.ts'
+import { makeMember } from '../../dashboard/members.ts'
 import { makeTenant } from '../../harness/api.ts'
 import { pointWebhook, sellLicense, startDispatch, type TestDispatch } from '../../harness/dispatch.ts'
 import { approver } from '../../harness/gate.ts'
 import { origin, temporaryDirectory } from '../../harness/ledger.ts'
+import { goodKey } from '../../harness/providers.ts'
 import { openSellingApi, type SellingApi } from '../../harness/selling-api.ts'
 import { type StandIn, startStandIn } from '../../harness/stand-in.ts'
 import { purchase } from '../../sales/notifications.ts'
@@ -36,7 +38,10 @@ beforeAll(async () => {
     async close() {},
   }
   const from = { name: null, email: 'licenses@keyledger.example' }
-  api = await openSellingApi({ mailing: { mailer, mailbox: undefined, from } })
+  api = await openSellingApi({
+    baseUrl: 'https://licenses.example.com',
+    mailing: { mailer, mailbox: undefined, from },
+  })
   address = await api.app.listen({ port: 0, host: '127.0.0.1' })
   receiver = await startStandIn(() => ({ status: 200, body: {} }))
   const mail = { deliver: async () => ({ outcome: 'unwanted' }) as const }
@@ -159,7 +164,13 @@ async function workspace(): Promise<[tenantId: string, environment: Record<strin
   await expect.poll(() => receiver.asked.length).toBe(1)
   const asked = { tenantId, name: 'CI', scopes: ['licenses:read'], expiresAt: null } as const
   const { tokenId: OTHER_TOKEN_ID } = await createToken(api.ledger.services, asked, origin)
-  return [tenantId, { TOKEN: token, STRIPE_KEY, STRIPE_PRICE, OTHER_TOKEN_ID }]
+  const { memberId } = await makeMember(api.ledger, tenantId, 'owner')
+  const ofMember = { ...asked, name: 'Mine', scopes: ['products:write'] } as const
+  const actor = `member:${memberId}`
+  const { token: MEMBER_TOKEN } = await createToken(api.ledger.services, ofMember, { ...origin, actor })
+  const NOW = api.ledger.clock.now().toISOString()
+  const secrets = { TOKEN: token, MEMBER_TOKEN, POLAR_KEY: goodKey, STRIPE_KEY }
+  return [tenantId, { ...secrets, STRIPE_PRICE, OTHER_TOKEN_ID, NOW }]
 }
 
 /** Runs a program, and approves whatever it asks for meanwhile. @returns what it prints */

@@ -1,7 +1,7 @@
-import { listAudit, listTokens, revokeToken } from '../client/index.ts'
+import { listAudit, listTokens, readInsights, revokeToken } from '../client/index.ts'
 import { approved, expect } from '../program.ts'
 
-const { OTHER_TOKEN_ID: id = '' } = process.env
+const { OTHER_TOKEN_ID: id = '', NOW: now = '' } = process.env
 
 const tokens = await listTokens({ query: { order: 'oldest' } })
 expect('tokens are listed', tokens.data, ({ items }) => items.some((token) => token.id === id))
@@ -18,3 +18,10 @@ const same = await listAudit({
   query: { ...query, actor, action, kind: target?.kind ?? '', target: target?.id ?? '' },
 })
 expect('an entry is found by everything that it says', same.data, ({ items }) => items.length > 0)
+const overApi = await listAudit({ query: { via: 'api' } })
+expect('what was done over the API is found', overApi.data, ({ items }) => items.length > 0)
+
+const insights = await readInsights({
+  query: { from: new Date(Date.parse(now) - 86_400_000).toISOString(), to: now },
+})
+expect('figures are read', insights.data, ({ from }) => from < now)

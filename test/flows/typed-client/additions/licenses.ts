@@ -10,6 +10,7 @@ import {
   sendLicenseKey,
   setProductMail,
   suspendLicense,
+  testProductMail,
   updateLicense,
   updateProduct,
   validateLicense,
@@ -70,3 +71,6 @@ await updateProduct({ path: { productId: 'editor' }, body: { keyRecovery: true }
 await remintLicense({ path })
 const sent = await sendLicenseKey({ path, body: { reason: 'the mail was lost' } })
 expect('its key is mailed again', sent.data, (answer) => answer.license.id === license.id)
+const { MEMBER_TOKEN: auth = '' } = process.env
+const tested = await testProductMail({ path: { productId: 'editor' }, auth })
+expect('its member gets a test mail', tested.data, ({ test }) => test.ok)

@@ -3,6 +3,7 @@ import {
   connectIntegration,
   connectOwnStripeAccount,
   createProduct,
+  createProviderEndpoint,
   getSale,
   listIgnoredTests,
   listParkedSales,
@@ -12,7 +13,7 @@ import {
 } from '../client/index.ts'
 import { expect } from '../program.ts'
 
-const { STRIPE_KEY: apiKey = '', STRIPE_PRICE: price = '' } = process.env
+const { POLAR_KEY: polarKey = '', STRIPE_KEY: apiKey = '', STRIPE_PRICE: price = '' } = process.env
 
 const connected = await connectOwnStripeAccount({ body: { apiKey, webhookSecret: 'whsec_of_the_account' } })
 expect('the own account at Stripe is connected', connected.data, (answer) => answer.integration.connected)
@@ -42,3 +43,6 @@ const listed = await listSales({
 expect('it is listed', listed.data, (page) => page.items.length === 1)
 await listSales({ query: { needs: 'holder' } })
 await listIgnoredTests({ query: { order: 'oldest' } })
+
+const polar = await createProviderEndpoint({ path: { provider: 'polar' }, body: { apiKey: polarKey } })
+expect('an endpoint is created at Polar', polar.data, ({ integration }) => integration.connected)
