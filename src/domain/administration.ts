@@ -21,4 +21,7 @@ const administered: ReadonlySet<Category> = new Set([
  */
 export const isAdministration = (category: Category, events: readonly DomainEvent[]): boolean =>
   administered.has(category) ||
-  events.some(({ type, data }) => type === 'Looked' && 'action' in data && data.action !== 'viewed')
+  events.some(
+    ({ type, data }) =>
+      type === 'TestMailRequested' || (type === 'Looked' && 'action' in data && data.action !== 'viewed'),
+  )

@@ -26,6 +26,7 @@ const noPages = [
   '/dashboard/approvals/waiting',
   '/dashboard/licenses/:id/evidence',
   '/dashboard/search',
+  '/dashboard/customers/find',
   '/dashboard/start/test-purchase',
   '/dashboard/settings/webhook',
   '/dashboard/integrations/:provider/arrival',

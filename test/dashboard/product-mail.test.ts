@@ -141,7 +141,7 @@ describe('a test mail', () => {
     expect(mail).toMatchObject({ from: 'licenses@keyledger.example', to: [admin.email] })
     expect(mail?.raw).toContain('Subject: Test: Key for Acme Editor')
     expect(mail?.raw).toContain('Hello Ada Example: ACME-TEST-MAIL-NOT-A-REAL-KEY')
-    expect(await auditOf()).toContain(`${admin.email} tested the mail of the product editor`)
+    expect(await auditOf()).toContain(`${admin.email} dashboard tested the mail of the product editor`)
   })
 
   test('that the mail server refuses is explained', async () => {

@@ -131,7 +131,7 @@ test('a device is found by its id, its instance id and the beginning of its name
   await activate(id, 'machine-7', "Ada's MacBook % Pro")
   const device = (by: string) => [`device machine-7 of ${id} by ${by}`]
   const [{ seat } = { seat: undefined }] = (await find('machine-7')).devices
-  for (const text of ['machine-7', 'mac', 'machi'])
+  for (const text of ['machine-7', 'mac', 'mach'])
     expect(await found(text)).toStrictEqual(device('device id'))
   expect(await found(seat?.instanceId ?? '')).toStrictEqual(device('device id'))
   expect(await found("ada's mac")).toStrictEqual(device('device name'))
