@@ -8,6 +8,11 @@ export const otherPlaces: readonly Place[] = [
     404,
     (which) => ({ method: 'PATCH', url: `/v1/products/${which}`, body: { name: 'Mine' } }),
   ],
+  [
+    'sending a test of how keys are sent',
+    404,
+    (which) => ({ method: 'POST', url: `/v1/products/${which}/mail/test` }),
+  ],
   ['reading how keys are sent', 404, (which) => ({ method: 'GET', url: `/v1/products/${which}/mail` })],
   [
     'saying how keys are sent',

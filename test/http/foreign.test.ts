@@ -198,6 +198,7 @@ test('every route that needs a token and takes an id is among these', async () =
     'POST /v1/logout',
     'GET /v1/products',
     'POST /v1/products',
+    'GET /v1/insights',
     'GET /v1/customers',
     'POST /v1/customers',
     'GET /v1/sales/ignored',
@@ -217,6 +218,7 @@ test('every route that needs a token and takes an id is among these', async () =
     'POST /v1/integrations/stripe/connect',
     'POST /v1/integrations/stripe/own-account',
     'POST /v1/integrations/{provider}/connect',
+    'POST /v1/integrations/{provider}/endpoint',
     'DELETE /v1/integrations/{provider}',
     'POST /v1/integrations/{provider}/rotate-secret',
   ]
