@@ -1,5 +1,5 @@
 /**
- * Guarantee: installations without a license report anonymously, are counted once however often they report, and
+ * Guarantee: installations without a license report anonymously, are counted once regardless of repeats, and
  * get the settings; an installation that activates a license is no longer counted.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -44,7 +44,7 @@ const installsOf = async (tenant = tenantId, productId = 'editor') => {
 }
 
 describe('a free-tier beacon', () => {
-  test('is accepted, and counted once however often it is sent', async () => {
+  test('is accepted; repeated beacons count one installation', async () => {
     await makeProduct(api.ask, token, 'counted')
     const counted = appOf(api.ask, { tenantId, productId: 'counted' }, sdkKey)
     const body = { instance_id: 'anonymous', app_version: '1.0', sdk_version: '0.4.0', platform: 'macos' }
@@ -73,7 +73,7 @@ describe('a free-tier beacon', () => {
   })
 
   test.each(['free-tier', 'keyless'] as const)(
-    'to %s takes an instance_id of 128 characters and no more',
+    'to %s accepts an instance_id of up to 128 characters',
     async (call) => {
       expect((await app.post(call, { instance_id: 'i'.repeat(128) })).status).toBe(200)
       for (const instance_id of ['i'.repeat(129), '', 'nul\0', 7, undefined]) {
@@ -86,17 +86,20 @@ describe('a free-tier beacon', () => {
     },
   )
 
-  test.each(['free-tier', 'keyless'] as const)('to %s that is no JSON is 400', async (call) => {
-    for (const raw of ['', '{', '[]', '"text"', 'null']) {
-      const headers = { 'x-service-sdk-key': sdkKey }
-      const { status } = await api.ask('POST', `/${tenantId}/editor/${call}`, { headers, raw })
-      expect(status).toBe(400)
-    }
-  })
+  test.each(['free-tier', 'keyless'] as const)(
+    'to %s returns 400 when the body is not a JSON object',
+    async (call) => {
+      for (const raw of ['', '{', '[]', '"text"', 'null']) {
+        const headers = { 'x-service-sdk-key': sdkKey }
+        const { status } = await api.ask('POST', `/${tenantId}/editor/${call}`, { headers, raw })
+        expect(status).toBe(400)
+      }
+    },
+  )
 })
 
 describe('a keyless beacon', () => {
-  test('is answered with the settings, byte for byte as config tells them', async () => {
+  test('returns the settings, byte for byte as config does', async () => {
     const withoutTrial = async (answer: Promise<{ text: string }>) =>
       (await answer).text.replace('"received":true,', '')
     const asked = app.post('keyless', { instance_id: 'i' })
@@ -114,14 +117,14 @@ describe('a keyless beacon', () => {
     expect((await app.post('keyless', { instance_id: 'i' })).body).toMatchObject({ trial_duration_days: 0 })
   })
 
-  test.each([undefined, 'trial', 'free_tier', 'expired'])('of the state %s is received', async (state) => {
+  test.each([undefined, 'trial', 'free_tier', 'expired'])('with the state %s is accepted', async (state) => {
     const instance_id = `state ${state}`
     expect((await app.post('keyless', { instance_id, state })).status).toBe(200)
     const [row] = (await installsOf()).filter((install) => install.instance_id === instance_id)
     expect(row).toMatchObject({ state: state ?? 'free_tier' })
   })
 
-  test('of a state that there is not is 400', async () =>
+  test('with an unknown state returns 400', async () =>
     expect((await app.post('keyless', { instance_id: 'i', state: 'paid' })).status).toBe(400))
 })
 
@@ -135,7 +138,7 @@ describe('telemetry', () => {
 })
 
 describe('installs without a license', () => {
-  test('are counted by their state, and no more when a license takes their place', async () => {
+  test('are counted by state, and not counted after they activate a license', async () => {
     await makeProduct(api.ask, token, 'shop')
     const shop = appOf(api.ask, { tenantId, productId: 'shop' }, sdkKey)
     const { services, db, clock } = api.ledger
@@ -163,7 +166,7 @@ describe('installs without a license', () => {
 })
 
 describe('authorization', () => {
-  test('needs the SDK key, and an existing product and tenant', async () => {
+  test('requires the SDK key, and an existing product and tenant', async () => {
     const other = await makeTenant(api.ledger)
     const otherKey = await sdkKeyOf(api.ledger, other.tenantId)
     for (const call of ['free-tier', 'keyless'] as const) {
@@ -178,7 +181,7 @@ describe('authorization', () => {
     }
   })
 
-  test('a suspended tenant is still reported to; a closed one no more', async () => {
+  test('beacons are accepted for a suspended tenant and get 403 for a closed one', async () => {
     const closing = await makeTenant(api.ledger)
     await makeProduct(api.ask, closing.token, 'editor')
     const its = appOf(

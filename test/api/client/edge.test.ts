@@ -1,5 +1,5 @@
 /**
- * Guarantee: the SDK key of a tenant opens the client interface of its products and nothing else, pages of any
+ * Guarantee: the SDK key of a tenant grants access to the client interface of its products only, pages of any
  * origin may call it, and reserved paths are never taken for a tenant.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -27,7 +27,7 @@ const ask = (url: string, headers: Record<string, string>, method: Method = 'GET
   api.ask(method, url, { headers })
 const withKey = (key: string) => ({ 'x-service-sdk-key': key })
 
-test('the SDK key opens the products of its tenant', async () => {
+test('the SDK key grants access to the products of its tenant', async () => {
   const { status, body } = await appOf(api.ask, { ...tenant, productId: 'editor' }, sdkKey).config()
   expect({ status, body }).toStrictEqual({ status: 200, body: { free_tier_enabled: false } })
 })
@@ -38,16 +38,16 @@ test.each([
   ['a wrong checksum', () => withKey(`${sdkKey.slice(0, -1)}_`), 'the SDK key is not valid'],
   ['an access token', () => withKey(tenant.token), 'the SDK key is not valid'],
   [
-    'a key of nobody',
+    'a key that was never issued',
     () => withKey(newToken('sdk', api.ledger.services.randomBytes).token),
     'the SDK key is not valid for this tenant',
   ],
-])('%s is 401', async (_, headers, message) => {
+])('%s gets 401', async (_, headers, message) => {
   const { status, body } = await ask(`/${tenant.tenantId}/editor/config`, headers())
   expect({ status, body }).toStrictEqual({ status: 401, body: { error: message } })
 })
 
-test("another tenant's key is 401, and so is a rotated one", async () => {
+test("another tenant's key and a rotated key get 401", async () => {
   const other = await makeTenant(api.ledger)
   const otherKey = await sdkKeyOf(api.ledger, other.tenantId)
   expect((await ask(`/${tenant.tenantId}/editor/config`, withKey(otherKey))).status).toBe(401)
@@ -65,12 +65,12 @@ test.each([
   [undefined, 'absent', 'product not found'],
   [undefined, '%00', 'product not found'],
   [undefined, 'Editor', 'product not found'],
-])('tenant %s with product %s is 404', async (tenantId = tenant.tenantId, productId, message) => {
+])('tenant %s with product %s gets 404', async (tenantId = tenant.tenantId, productId, message) => {
   const { status, body } = await ask(`/${tenantId}/${productId}/config`, withKey(sdkKey))
   expect({ status, body }).toStrictEqual({ status: 404, body: { error: message } })
 })
 
-test('a suspended tenant is still read from, a closed one is not', async () => {
+test('config works for a suspended tenant and returns 403 for a closed one', async () => {
   const { tenantId, token } = await makeTenant(api.ledger)
   await makeProduct(api.ask, token, 'editor')
   const app = appOf(api.ask, { tenantId, productId: 'editor' }, await sdkKeyOf(api.ledger, tenantId))
@@ -81,7 +81,7 @@ test('a suspended tenant is still read from, a closed one is not', async () => {
   expect({ status, body }).toStrictEqual({ status: 403, body: { error: 'the tenant is closed' } })
 })
 
-test('any origin may read an answer, a refusal and a preflight', async () => {
+test('responses, errors and preflights allow any origin (CORS)', async () => {
   const url = `/${tenant.tenantId}/editor/config`
   for (const headers of [withKey(sdkKey), {}]) {
     const answer = await ask(url, { ...headers, origin: 'https://app.example' })
@@ -97,7 +97,7 @@ test('any origin may read an answer, a refusal and a preflight', async () => {
 })
 
 test.each(['/v1/products', '/v1/licenses/validate', '/dashboard/login', '/livez'])(
-  'no origin may read %s',
+  '%s allows no origin (CORS)',
   async (url) => {
     const { headers } = await ask(url, { origin: 'https://app.example' })
     expect(headers).not.toHaveProperty('access-control-allow-origin')
@@ -107,7 +107,7 @@ test.each(['/v1/products', '/v1/licenses/validate', '/dashboard/login', '/livez'
   },
 )
 
-test('a wrong method is 405 with those that are possible', async () => {
+test('a wrong method gets 405 with the allowed methods', async () => {
   const { status, headers } = await ask(`/${tenant.tenantId}/editor/config`, {}, 'DELETE')
   expect({ status, allow: headers.allow }).toStrictEqual({ status: 405, allow: 'GET, HEAD, OPTIONS' })
 })

@@ -64,7 +64,7 @@ const refusal = (status: number, error: string, more = {}) => ({ status, body: {
 const settings = { free_tier_enabled: false }
 
 describe('an activation', () => {
-  test('gives an instance id and a lease of a week', async () => {
+  test('returns an instance id and a lease for a week', async () => {
     const { licenseKey } = await make()
     const answer = await activate(licenseKey.toLowerCase().replaceAll('-', ' '))
     const instanceId = instanceOf(answer)
@@ -90,7 +90,7 @@ describe('an activation', () => {
     })
   })
 
-  test('by the same name, or the same anonymous id, is the same device', async () => {
+  test('with the same name or the same anonymous id reuses the device', async () => {
     const { licenseKey } = await make()
     const first = instanceOf(await activate(licenseKey, 'MacBook', { free_tier_instance_id: 'anon-1' }))
     expect(instanceOf(await activate(licenseKey, 'MacBook'))).toBe(first)
@@ -106,7 +106,7 @@ describe('an activation', () => {
     )
   })
 
-  test('by the name of a device that was imported or that a server has seated is that device', async () => {
+  test('with the name of an imported device reuses that device', async () => {
     const { licenseKey } = newLicenseKey('ACME', api.ledger.services.randomBytes)
     const devices = [{ deviceId: 'old-1', name: 'Old Mac' }]
     await importRows(api.ask, tenant.token, 'editor', [{ licenseKey, keyTypeId: 'pro', devices }])
@@ -118,7 +118,7 @@ describe('an activation', () => {
     expect((await validate(licenseKey, instanceId)).status).toBe(422)
   })
 
-  test('with the same name, activated ten times at once, takes one seat', async () => {
+  test('takes one seat when ten requests with the same name run concurrently', async () => {
     const { id, licenseKey } = await make()
     const answers = await Promise.all(Array.from({ length: 10 }, () => activate(licenseKey, 'Laptop')))
     expect(new Set(answers.map(instanceOf)).size).toBe(1)
@@ -126,7 +126,7 @@ describe('an activation', () => {
     expect(body).toMatchObject({ license: { seatsUsed: 1 } })
   })
 
-  test('past the plan is 402, and of a seated device it is not', async () => {
+  test("returns 402 when the plan's device limit is reached, except for a device that has a seat", async () => {
     const small = await makeTenant(api.ledger, 'free')
     const { tenantId, token } = small
     await makeProduct(api.ask, token, 'editor', { keyTypes: [{ name: 'Any', deviceLimit: null }] })
@@ -141,7 +141,7 @@ describe('an activation', () => {
     expect((await own.post('activate', { ...asked, instance_name: 'Device 7' })).status).toBe(200)
   })
 
-  test('is 403 while the tenant is suspended; validate, config and deactivate go on', async () => {
+  test('returns 403 while the tenant is suspended; validate, config and deactivate still work', async () => {
     const { tenantId, token } = await makeTenant(api.ledger)
     await makeProduct(api.ask, token, 'editor')
     const own = appOf(api.ask, { tenantId, productId: 'editor' }, await sdkKeyOf(api.ledger, tenantId))
@@ -160,12 +160,12 @@ describe('an activation', () => {
   })
 })
 
-describe('a license that is not good', () => {
+describe('an invalid license', () => {
   test.each([
-    ['a key of nobody', () => newLicenseKey('ACME', api.ledger.services.randomBytes).licenseKey],
+    ['a key that was never issued', () => newLicenseKey('ACME', api.ledger.services.randomBytes).licenseKey],
     ['a key with a wrong check character', () => 'ACME-00000-00000-00000-00000-00000-1'],
     ['text', () => 'whatever'],
-  ])('%s is 404', async (_, key) => {
+  ])('%s returns 404', async (_, key) => {
     expect(statusAndBody(await activate(key()))).toStrictEqual(refusal(404, 'license not found'))
     expect(statusAndBody(await validate(key(), 'ins_x'))).toStrictEqual(
       refusal(404, 'license not found', settings),
@@ -176,13 +176,13 @@ describe('a license that is not good', () => {
     )
   })
 
-  test('a key of another product is 404', async () => {
+  test('a key of another product returns 404', async () => {
     await makeProduct(api.ask, tenant.token, 'other')
     const { licenseKey } = await mint(api.ask, tenant.token, 'other')
     expect((await activate(licenseKey)).status).toBe(404)
   })
 
-  test('a revoked one is 422', async () => {
+  test('a revoked license returns 422', async () => {
     const { id, licenseKey } = await make()
     const instanceId = instanceOf(await activate(licenseKey))
     await commandLicense(api.ledger, id, { type: 'RevokeLicense', reason: null, at: beginning })
@@ -192,7 +192,7 @@ describe('a license that is not good', () => {
     )
   })
 
-  test('the old key of a reminted license gets 422, and its devices are removed', async () => {
+  test('the old key of a reminted license returns 422, and its devices are removed', async () => {
     const { id, licenseKey } = await make()
     const instanceId = instanceOf(await activate(licenseKey))
     const { token } = tenant
@@ -206,7 +206,7 @@ describe('a license that is not good', () => {
     expect((await validate(newKey, instanceId)).status).toBe(422)
   })
 
-  test('an unknown or deactivated instance is 422 on validate; on deactivate 404 and 200', async () => {
+  test('an unknown or deactivated instance returns 422 on validate; on deactivate 404 when unknown, 200 when deactivated', async () => {
     const { licenseKey } = await make()
     const message = 'this instance does not exist or is deactivated; activate it again'
     const unknown = { license_key: licenseKey, instance_id: 'ins_00000000000000000000000000' }
@@ -227,16 +227,19 @@ describe('a license that is not good', () => {
     expect(instanceOf(await activate(licenseKey))).not.toBe(instance_id)
   })
 
-  test.each(['activate', 'validate', 'deactivate'] as const)('%s without its fields is 400', async (call) => {
-    expect((await app.post(call, {})).status).toBe(400)
-    const headers = { 'x-service-sdk-key': 'kl_sdk_no' }
-    const answer = await api.ask('POST', `/${tenant.tenantId}/editor/${call}`, { headers, raw: '{' })
-    expect(answer.status).toBe(401)
-  })
+  test.each(['activate', 'validate', 'deactivate'] as const)(
+    '%s without its fields returns 400; a wrong SDK key returns 401',
+    async (call) => {
+      expect((await app.post(call, {})).status).toBe(400)
+      const headers = { 'x-service-sdk-key': 'kl_sdk_no' }
+      const answer = await api.ask('POST', `/${tenant.tenantId}/editor/${call}`, { headers, raw: '{' })
+      expect(answer.status).toBe(401)
+    },
+  )
 })
 
-describe('time', () => {
-  test('a lease ends with the license, and is then refused', async () => {
+describe('the expiry of a license', () => {
+  test('also ends its lease; the SDK then rejects the lease', async () => {
     const { clock } = api.ledger
     const { licenseKey } = await make('year')
     const instanceId = instanceOf(await activate(licenseKey))
@@ -269,7 +272,7 @@ describe('time', () => {
     expect(statusAndBody(await activate(licenseKey))).toStrictEqual(refusal(422, 'license expired'))
   })
 
-  test('a license that enters fallback gets leases with its fallback entitlements', async () => {
+  test('gives leases with the fallback entitlements when the license enters fallback', async () => {
     const { clock } = api.ledger
     const { licenseKey } = await make('soft')
     const begun = clock.now().getTime() / 1000
@@ -284,7 +287,7 @@ describe('time', () => {
     })
   })
 
-  test('a license in fallback is activated, with a lease that shows it', async () => {
+  test('does not prevent an activation in fallback; the lease has the status fallback', async () => {
     const { clock } = api.ledger
     const { licenseKey } = await make('soft')
     const begun = clock.now().getTime() / 1000

@@ -110,7 +110,7 @@ function leftOf(route: Route, tat: number) {
 }
 
 describe.each(routes)('calls from one address to %s', (route) => {
-  test('are admitted exactly as by the token bucket, and refused with the four headers', async () => {
+  test('are admitted exactly as the token bucket allows, and rejected with the four headers', async () => {
     const from = newAddress()
     const { perMinute, burst } = limitOf[route]
     const gcra = gcraOf(limitOf[route])
@@ -168,7 +168,7 @@ describe('an address', () => {
     expect((await call('activate', { from: '2001:db8:5:6::1' })).status).not.toBe(429)
   })
 
-  test('is limited before any lookup: also with a wrong key, an unknown product or no body', async () => {
+  test('is limited before any lookup, even with a wrong key, an unknown product or a malformed body', async () => {
     const from = newAddress()
     const wrong = { from, key: newToken('sdk', api.ledger.services.randomBytes).token }
     for (let calls = 0; calls < 5; calls++) expect((await call('activate', wrong)).status).toBe(401)
@@ -184,8 +184,8 @@ describe('an address', () => {
   })
 })
 
-describe('the ceiling of a tenant', () => {
-  test('is limited over all its client routes and addresses, and named', async () => {
+describe('the rate limit of a tenant', () => {
+  test('covers all its client routes and addresses, and is named in the headers', async () => {
     const before = now
     for (let calls = 0; calls < rates.clientTenant.burst; calls++) {
       const route = routes[calls % routes.length] ?? 'config'
@@ -209,7 +209,7 @@ describe('the ceiling of a tenant', () => {
     expect((await call('config', { from: newAddress(), key, place })).status).toBe(200)
   })
 
-  test('is not affected by callers without its SDK key', async () => {
+  test('is not consumed by callers without its SDK key', async () => {
     const other = await makeTenant(api.ledger)
     const otherKey = await sdkKeyOf(api.ledger, other.tenantId)
     const before = taken.filter((name) => name.startsWith('clientTenant')).length
@@ -221,7 +221,7 @@ describe('the ceiling of a tenant', () => {
 })
 
 describe('one instance of one license', () => {
-  test('is validated 30 times at once and then 30 times a minute, from wherever', async () => {
+  test('can be validated 30 times at once and then 30 times a minute, from any address', async () => {
     const { licenseKey } = await mint(api.ask, tenant.token, 'editor', { deviceLimit: 2 })
     const asks = (instance_id: string) =>
       call('validate', { from: newAddress(), body: { license_key: licenseKey, instance_id } })
@@ -242,7 +242,7 @@ describe('one instance of one license', () => {
 })
 
 describe('new anonymous instances of a tenant', () => {
-  test('are so many an hour, on both beacons; those that are known go on', async () => {
+  test('are limited per hour, across both beacons; known instances are not limited', async () => {
     const beacon = (route: 'free-tier' | 'keyless', instance_id: string) =>
       call(route, { from: newAddress(), body: { instance_id } })
     for (let made = 0; made < rates.clientNewInstances.burst; made++) {

@@ -71,14 +71,14 @@ async function verified({ tenantId, keys }: Vendor, answer: unknown, now = unixN
 }
 
 describe('config', () => {
-  test('without a trial length is unsigned and does not contain one', async () => {
+  test('is unsigned when no trial length is configured', async () => {
     const { app } = await vendor({ freeTierEnabled: true })
     const { body, headers } = await app.config()
     expect(body).toStrictEqual({ free_tier_enabled: true })
     expect(headers['cache-control']).toBe('private, max-age=300')
   })
 
-  test.each([0, 14])('with %i days of trial is signed for 24 hours', async (days) => {
+  test.each([0, 14])('is signed for 24 hours when the trial length is %i days', async (days) => {
     const own = await vendor({ trialDurationDays: days })
     const { body, headers } = await own.app.config()
     expect(Signed.strict().parse(body)).toMatchObject({
@@ -94,14 +94,14 @@ describe('config', () => {
     })
   })
 
-  test('a removed trial length is absent again', async () => {
+  test('omits the trial length after it is removed', async () => {
     const own = await vendor()
     await own.set({ trialDurationDays: null })
     expect((await own.app.config()).body).toStrictEqual({ free_tier_enabled: false })
   })
 })
 
-test('validate carries the same bytes as config, also when it refuses, and from another process', async () => {
+test('validate returns the same bytes as config, also with a 422 and from another process', async () => {
   const own = await vendor()
   const { licenseKey } = await mint(api.ask, own.token, 'editor')
   const activated = await own.app.post('activate', { license_key: licenseKey, instance_name: 'Mac' })
@@ -126,8 +126,8 @@ test('validate carries the same bytes as config, also when it refuses, and from 
   await other.close()
 })
 
-describe('time', () => {
-  test('renews settings half a day before they end, and not a second sooner', async () => {
+describe('the signature of the settings', () => {
+  test('is renewed exactly 12 hours before it expires', async () => {
     const own = await vendor()
     const { clock } = api.ledger
     const before = Signed.parse((await own.app.config()).body)
@@ -145,7 +145,7 @@ describe('time', () => {
     expect(await verified(own, before, before.expires_at + 1)).toStrictEqual({ ok: false, reason: 'over' })
   })
 
-  test('a change is signed at once, and a change that apps do not see has no effect', async () => {
+  test('is renewed at once when the settings change, and kept when only fields that apps do not see change', async () => {
     const own = await vendor()
     const before = Signed.parse((await own.app.config()).body)
     api.ledger.clock.advance(5000)
@@ -175,7 +175,7 @@ describe('the keyset', () => {
     expect({ status: again.status, text: again.text }).toStrictEqual({ status: 304, text: '' })
   })
 
-  test('of an unknown tenant gets 404, and of a closed tenant still works', async () => {
+  test('returns 404 for an unknown tenant, and still works for a closed one', async () => {
     expect((await api.ask('GET', '/nobody/.well-known/service-keys')).status).toBe(404)
     const own = await vendor()
     const { keys } = await own.keys()
@@ -183,7 +183,7 @@ describe('the keyset', () => {
     expect((await own.keys()).keys).toStrictEqual(keys)
   })
 
-  test('has the next key before it signs, and the former one until its last lease has ended', async () => {
+  test('contains the next key before it signs, and the previous key until its last lease has expired', async () => {
     const own = await vendor()
     const { clock, services } = api.ledger
     const before = Signed.parse((await own.app.config()).body)
@@ -202,7 +202,7 @@ describe('the keyset', () => {
     expect(Object.keys((await own.keys()).keys)).toStrictEqual([next])
   })
 
-  test('a rotation destroys the seeds of keys that sign no more', async () => {
+  test('loses retired signing keys: a rotation destroys their seeds', async () => {
     const own = await vendor()
     await own.app.config()
     const { clock, db, services } = api.ledger
@@ -220,7 +220,7 @@ describe('the keyset', () => {
     expect(await seeds()).toStrictEqual(['signing-key.2', 'signing-key.3'])
   })
 
-  test('requested by many at once creates one key', async () => {
+  test('creates one key when many first requests run concurrently', async () => {
     const { tenantId } = await makeTenant(api.ledger)
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => api.ask('GET', `/${tenantId}/.well-known/service-keys`)),
@@ -229,7 +229,7 @@ describe('the keyset', () => {
   })
 })
 
-test('when the vault has lost the key, settings are unsigned, leases are refused, and it is logged', async () => {
+test('when the vault has lost the signing key, settings are unsigned, activate returns 500, and the error is logged', async () => {
   const own = await vendor()
   const { licenseKey } = await mint(api.ask, own.token, 'editor')
   await own.app.config()

@@ -1,5 +1,5 @@
 /**
- * Guarantee: telemetry is stored per device, costs a call no write, and never keeps an app from its license; client
+ * Guarantee: telemetry is stored per device, adds no write to a call, and never makes a license call fail; client
  * calls are counted together with those of servers.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -43,11 +43,11 @@ test.each([
   [undefined, 'constructor', null],
   [undefined, undefined, null],
   ['cpp', 'macos', 'cpp'],
-] as const)('the library of sdk %s on platform %s is %s', (sdk, platform, expected) =>
+] as const)('sdk %s on platform %s is recorded as %s', (sdk, platform, expected) =>
   expect(sdkOf(sdk, platform)).toBe(expected),
 )
 
-test('the latest report of a device is shown with it', async () => {
+test('a device shows its latest telemetry', async () => {
   const { id, licenseKey } = await mint(api.ask, tenant.token, 'editor')
   const said = { app_version: '1.0.0', sdk_version: '0.12.1', platform: 'macos' }
   const activated = await app.post('activate', { license_key: licenseKey, instance_name: 'Mac', ...said })
@@ -71,7 +71,7 @@ test('invalid values and unknown fields are ignored', async () => {
   expect(await telemetryOf(id)).toBeNull()
 })
 
-test('only a change, or a report a day later, is written', () => {
+test('telemetry is written only when it changed or a day has passed', () => {
   const said = { appVersion: '1', sdkVersion: null, platform: 'web', sdk: 'js' }
   const known = { ...said, seenAt: '2026-03-01T12:00:00.000Z' }
   const at = (moment: string) => new Date(moment)
@@ -83,7 +83,7 @@ test('only a change, or a report a day later, is written', () => {
   expect(hasChanged(nothing, undefined, at(beginning))).toBe(false)
 })
 
-test('calls are counted', async () => {
+test('client calls are counted as usage', async () => {
   const own = await makeTenant(api.ledger)
   await makeProduct(api.ask, own.token, 'editor')
   const sdkKey = await sdkKeyOf(api.ledger, own.tenantId)

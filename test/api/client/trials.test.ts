@@ -60,7 +60,7 @@ async function trialIn(body: object, as = app): Promise<object> {
 const onTrial = (instance_id: string, machine_hash: string, as = app) =>
   trialIn({ instance_id, state: 'trial', machine_hash }, as)
 describe('the state of a trial', () => {
-  test('is the start, which never moves, and whether it has run out', async () => {
+  test('contains its start, which never changes, and whether it has ended', async () => {
     const machine = unused('machine')
     const started = nowUnix()
     const fresh = { trial_started_at: started, trial_already_used: false }
@@ -76,14 +76,14 @@ describe('the state of a trial', () => {
     }
   })
 
-  test('is nothing without a machine, and of a machine that never had one', async () => {
+  test('is omitted without a machine hash, and for a machine that never had a trial', async () => {
     expect(await trialIn({ instance_id: 'no machine', state: 'trial' })).toStrictEqual({})
     for (const state of ['free_tier', 'expired', undefined]) {
       expect(await trialIn({ instance_id: 'new', machine_hash: unused('machine'), state })).toStrictEqual({})
     }
   })
 
-  test('is of one product of one tenant', async () => {
+  test('belongs to one product of one tenant', async () => {
     const machine = unused('machine')
     await onTrial('here', machine)
     await makeProduct(api.ask, token, 'viewer')
@@ -99,7 +99,7 @@ describe('the state of a trial', () => {
     expect(await trialIn({ instance_id: 'here', machine_hash: machine }, foreign)).toStrictEqual({})
   })
 
-  test('ends with the 18th month, and the next trial is a new one', async () => {
+  test('is forgotten after 18 months; the machine then starts a new trial', async () => {
     const machine = unused('machine')
     api.ledger.clock.set('2030-08-31T08:00:00.000Z')
     const started = nowUnix()
@@ -117,7 +117,7 @@ describe('the state of a trial', () => {
     })
   })
 
-  test('follows the length of the product: none configured uses none up, 0 uses it up at once', async () => {
+  test('follows the trial length of the product: without one it never ends, with 0 days it has ended at once', async () => {
     const machine = unused('machine')
     await makeProduct(api.ask, token, 'lengths')
     const lengths = appOf(api.ask, { tenantId, productId: 'lengths' }, sdkKey)
@@ -137,7 +137,7 @@ describe('the state of a trial', () => {
   })
 
   test.each(['x'.repeat(15), 'x'.repeat(129), 'ümlaut-ümlaut-ümlaut', 'with space with space', '', 7, null])(
-    'a machine_hash like %j is 400',
+    'rejects the machine_hash %j with 400',
     async (machine_hash) => {
       const { status, body } = await app.post('keyless', { instance_id: 'i', machine_hash })
       expect({ status, body }).toMatchObject({
@@ -147,15 +147,15 @@ describe('the state of a trial', () => {
     },
   )
 
-  test('a machine_hash of 16 to 128 characters is accepted', async () => {
+  test('accepts a machine_hash of 16 to 128 characters', async () => {
     for (const machine_hash of ['Aa0+/=_-Aa0+/=_-', 'x'.repeat(128)]) {
       expect(await onTrial('i', machine_hash)).toHaveProperty('trial_started_at')
     }
   })
 })
 
-describe('the first reports of one machine', () => {
-  test('all at once start one trial', async () => {
+describe('concurrent first reports of one machine', () => {
+  test('start one trial', async () => {
     const machine = unused('machine')
     // Separate mutexes, as on three servers.
     const servers = await Promise.all(
@@ -179,7 +179,7 @@ const streamOf = async (machine: string) =>
   `trial-${tenantId}.editor.${await api.ledger.services.machines.hashOf(tenantId, 'editor', machine)}`
 
 describe('a machine that more than 20 installs share', () => {
-  test('counts as unused from the 21st installation on, and operators are informed once', async () => {
+  test('has an unused trial from the 21st installation on, and is logged once', async () => {
     const warned = vi.spyOn(api.app.log, 'warn')
     const before = await countSharedMachines(api.ledger.db)
     const machine = unused('machine')
@@ -213,7 +213,7 @@ describe('a machine that more than 20 installs share', () => {
 })
 
 describe('a machine', () => {
-  test('is never stored as the app has sent it', async () => {
+  test('is stored only as a hash', async () => {
     const machine = unused('secret-machine')
     await onTrial('private', machine)
     await api.ledger.services.installs.flush()
@@ -226,7 +226,7 @@ describe('a machine', () => {
     ).not.toContain(machine)
   })
 
-  test('is known again after a restart, and so are its installs', async () => {
+  test('keeps its trial and its installations across a restart', async () => {
     const machine = unused('machine')
     const before = await onTrial('lasting', machine)
     const { services, db, clock } = api.ledger
@@ -245,7 +245,7 @@ describe('a machine', () => {
   })
 })
 
-describe('without a database read', () => {
+describe('when the trial cannot be determined', () => {
   const appWith = async (services: Partial<typeof api.ledger.services>) => {
     const server = await createTestApp(api.ledger, { ...api.ledger.services, ...services })
     return { server, as: appOf(askOf(server), { tenantId, productId: 'editor' }, sdkKey) }
@@ -253,9 +253,9 @@ describe('without a database read', () => {
 
   test.each([
     ['cannot be looked up', { findInstall: () => Promise.reject(new LedgerUnavailable('gone')) }],
-    ['is looked up for too long', { findInstall: () => new Promise<never>(() => undefined) }],
+    ['takes too long to look up', { findInstall: () => new Promise<never>(() => undefined) }],
     ['cannot be recorded', { execute: () => Promise.reject(new LedgerUnavailable('gone')) }],
-  ])('a beacon whose machine %s is answered with no opinion', async (what, failing) => {
+  ])('a beacon whose machine %s gets no trial fields', async (what, failing) => {
     const machine = unused('machine')
     if (what !== 'cannot be recorded') await onTrial('before', machine)
     const { server, as } = await appWith(failing)
@@ -266,7 +266,7 @@ describe('without a database read', () => {
     expect(await onTrial('before', machine)).toMatchObject({ trial_already_used: false })
   })
 
-  test('when more arrive at once than can be looked up, the rest gets no trial', async () => {
+  test('beacons over the limit of concurrent lookups get no trial fields', async () => {
     const waiting: (() => void)[] = []
     const { findInstall } = api.ledger.services
     const { server, as } = await appWith({

@@ -54,7 +54,7 @@ test('a view by a member is recorded with the member and the past moment', async
   ])
 })
 
-test('the outcome of a dangerous request is read from its own events', async () => {
+test('a dangerous request is listed with its request, approval and execution', async () => {
   const { body } = await askApproveRepeat(api, tenant, 'GET', '/v1/sdk-key')
   expect(body).toHaveProperty('sdkKey')
   const { items } = await auditOf(tenant, '?kind=operation')
@@ -65,7 +65,7 @@ test('the outcome of a dangerous request is read from its own events', async () 
   ])
 })
 
-test('it is filtered and paged, and not visible to others', async () => {
+test('the audit log is filtered, paged and visible only to its tenant', async () => {
   const own = await makeTenant(api.ledger)
   const origin = { requestId: 'req_look', actor: 'operator:ada' }
   for (const id of ['sal_1', 'sal_2', 'sal_3']) {
@@ -96,7 +96,7 @@ test('a view that cannot be recorded is not shown', async () => {
   await app.close()
 })
 
-test('views of every page that shows licenses and related data are recorded', async () => {
+test('every page that shows licenses or related data records its view', async () => {
   const own = await makeTenant(api.ledger)
   const browser = clientOf(api.app)
   await browser.signIn(await makeMember(api.ledger, own.tenantId, 'owner'))
@@ -114,7 +114,7 @@ test('views of every page that shows licenses and related data are recorded', as
   expect(items.reduce((sum, { times }) => sum + times, 0)).toBe(pages.length)
 })
 
-test('a view counts with any headers', async () => {
+test('a view is recorded regardless of request headers', async () => {
   const own = await makeTenant(api.ledger)
   const browser = clientOf(api.app)
   await browser.signIn(await makeMember(api.ledger, own.tenantId, 'owner'))
@@ -135,7 +135,7 @@ test('a view counts with any headers', async () => {
   expect(await looksOf(asFragment)).toStrictEqual(looks)
 })
 
-test('a page that updates itself shows nothing whose views are recorded', async () => {
+test('no page with audited views refreshes itself', async () => {
   const own = await makeTenant(api.ledger)
   const browser = clientOf(api.app)
   await browser.signIn(await makeMember(api.ledger, own.tenantId, 'owner'))
@@ -153,7 +153,7 @@ test('a page that updates itself shows nothing whose views are recorded', async 
   expect(await counted()).toBe(looks)
 })
 
-test('a cursor whose place the log no longer has is refused, since it was moved or restored', async () => {
+test('a cursor returns 400 when its position is gone because the log was moved or restored', async () => {
   const own = await makeTenant(api.ledger)
   for (const id of ['1', '2', '3']) {
     const target = { kind: 'licenses', id } as const

@@ -1,6 +1,6 @@
 /**
- * Guarantee: a tenant has one account at the card provider despite crashes and races; a person who returns
- * completes its connection, but only one whom keyledger has sent.
+ * Guarantee: a tenant has one account at the card provider despite crashes and races; a person who returns from
+ * Stripe completes its connection, but only with the link that keyledger has issued.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -69,8 +69,8 @@ function submit(chargesEnabled = true): void {
   for (const id of accountIds()) standIns.stripe.accounts.set(id, { detailsSubmitted: true, chargesEnabled })
 }
 
-describe('connecting', () => {
-  test('opens an account and leads to the onboarding', async () => {
+describe('connecting an account', () => {
+  test('creates an account and returns the URL of its onboarding', async () => {
     expect(await statusNow()).toStrictEqual(noAccount)
     const { status, body } = await connect()
     const [accountId = ''] = accountIds()
@@ -91,7 +91,7 @@ describe('connecting', () => {
     expect(refreshUrl).toMatch(new RegExp(`^${place}/refresh\\?state=[\\w-]{43}$`))
   })
 
-  test('is continued on the same account, each time with a new URL', async () => {
+  test('continues with the same account when repeated, each time with a new URL', async () => {
     const first = await connect()
     const second = await connect()
     expect(second.body).not.toStrictEqual(first.body)
@@ -99,14 +99,14 @@ describe('connecting', () => {
     expect(await events()).toStrictEqual(['CardOnboardingStarted'])
   })
 
-  test('by 10 at once opens one account', async () => {
+  test('creates one account when 10 requests run concurrently', async () => {
     const answers = await Promise.all(Array.from({ length: 10 }, connect))
     expect(answers.map(({ status }) => status)).toStrictEqual(Array<number>(10).fill(200))
     expect(accountIds()).toHaveLength(1)
     expect(await events()).toStrictEqual(['CardOnboardingStarted'])
   })
 
-  test('that crashed between the account and its record goes on with the same account', async () => {
+  test('continues with the same account after a crash between creating and recording it', async () => {
     const { execute } = api.ledger.services
     api.ledger.services.execute = () => Promise.reject(new Error('the process was killed'))
     expect(await connect()).toMatchObject({ status: 500 })
@@ -118,7 +118,7 @@ describe('connecting', () => {
   })
 
   test.each(['silent', 'cut', 'garbled', 500] as const)(
-    'while stripe is %s changes nothing',
+    'changes nothing and returns 503 while Stripe is %s',
     async (health) => {
       standIns.stripe.health = health
       const answer = await api.ask('POST', '/v1/integrations/stripe/connect', { token: tenant.token })
@@ -131,7 +131,7 @@ describe('connecting', () => {
     },
   )
 
-  test('takes no field', async () => {
+  test('accepts only an empty body', async () => {
     const body = { account: 'acct_1' }
     expect(await asks('POST', '/v1/integrations/stripe/connect', body)).toMatchObject({ status: 400 })
     expect(await asks('POST', '/v1/integrations/stripe/connect', {})).toMatchObject({ status: 200 })
@@ -140,7 +140,7 @@ describe('connecting', () => {
   test.each([
     [undefined, 'ask its operator to set KEYLEDGER_STRIPE_SECRET_KEY'],
     ['sk_test_wrong', 'ask its operator to set a valid KEYLEDGER_STRIPE_SECRET_KEY'],
-  ])("with the platform's key %s says what to set", async (stripeSecretKey, message) => {
+  ])("names the setting to fix when the platform's key is %s", async (stripeSecretKey, message) => {
     api.ledger.services.providers = createProviders({ ...standIns.settings, stripeSecretKey })
     expect(await connect()).toStrictEqual({
       status: 422,
@@ -151,8 +151,8 @@ describe('connecting', () => {
   })
 })
 
-describe('a person who returns', () => {
-  test('with everything given has connected the account', async () => {
+describe('the return from Stripe', () => {
+  test('connects the account when the onboarding is complete', async () => {
     await connect()
     submit()
     const { returnUrl, refreshUrl } = comeback()
@@ -179,7 +179,7 @@ describe('a person who returns', () => {
     expect(await visit(refreshUrl)).toMatchObject({ status: 404 })
   })
 
-  test('too early is led on', async () => {
+  test('links to the rest of the onboarding when it is not complete', async () => {
     await connect()
     const { returnUrl, refreshUrl } = comeback()
     const { status, text } = await visit(returnUrl)
@@ -200,7 +200,7 @@ describe('a person who returns', () => {
     })
   })
 
-  test('with an expired URL gets another one', async () => {
+  test('redirects to a new URL when the onboarding URL has expired', async () => {
     await connect()
     const { status, headers } = await visit(comeback().refreshUrl)
     expect({ status, location: headers.location }).toStrictEqual({
@@ -210,7 +210,7 @@ describe('a person who returns', () => {
     expect(headers['cache-control']).toBe('no-store')
   })
 
-  test('while Stripe does not respond is told to come again', async () => {
+  test('returns 503 with Retry-After while Stripe does not respond', async () => {
     await connect()
     submit()
     const { returnUrl, refreshUrl } = comeback()
@@ -222,7 +222,7 @@ describe('a person who returns', () => {
     expect(await statusNow()).toMatchObject({ connected: true })
   })
 
-  test('with another state, of another tenant, or late, is refused', async () => {
+  test('returns 404 when the state is wrong, of another tenant, or of an earlier connection', async () => {
     await connect()
     submit()
     const { returnUrl, refreshUrl } = comeback()
@@ -253,7 +253,7 @@ describe('a person who returns', () => {
     expect(await visit(comeback().returnUrl)).toMatchObject({ status: 200 })
   })
 
-  test('to a closed tenant is refused', async () => {
+  test('returns 404 when the tenant is closed', async () => {
     await connect()
     submit()
     await closeTenant(api.ledger.services, tenant.tenantId, null, origin)
@@ -262,14 +262,14 @@ describe('a person who returns', () => {
   })
 })
 
-describe('an account', () => {
+describe('a connected account', () => {
   const connectFully = async () => {
     await connect()
     submit()
     await visit(comeback().returnUrl)
   }
 
-  test('that was disconnected is reused', async () => {
+  test('is reused when it is disconnected and connected again', async () => {
     await connectFully()
     const [accountId] = accountIds()
     expect(await asks('DELETE', '/v1/integrations/stripe')).toMatchObject({
@@ -281,7 +281,7 @@ describe('an account', () => {
     expect(await statusNow()).toMatchObject({ connected: true, accountId })
   })
 
-  test('that no longer lets the platform in is shown so, and another takes its place', async () => {
+  test('shows no details when it has revoked access; the next connection creates another account', async () => {
     await connectFully()
     const [lost = ''] = accountIds()
     standIns.stripe.accounts.delete(lost)
@@ -293,7 +293,7 @@ describe('an account', () => {
     expect(await statusNow()).toMatchObject({ connected: true, accountId: found })
   })
 
-  test('that Stripe does not answer for is a 503', async () => {
+  test('has a status of 503 while Stripe does not respond', async () => {
     await connectFully()
     standIns.stripe.health = 502
     expect(await asks('GET', '/v1/integrations/stripe/status')).toMatchObject({ status: 503 })

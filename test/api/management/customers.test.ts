@@ -51,14 +51,14 @@ const ada = {
 }
 
 describe('a customer', () => {
-  test('created with an email address alone is shown completely', async () => {
+  test('is created from an email address alone, with defaults for the other fields', async () => {
     expect(await asks('POST', '/v1/customers', { email: 'ada@example.com' })).toStrictEqual({
       status: 201,
       body: { customer: ada },
     })
   })
 
-  test('created with everything is read as it was shown', async () => {
+  test('is created with all fields and read back unchanged', async () => {
     const asked = { email: 'Grace@Example.com', name: 'Grace Hopper', metadata: { crm: '4711' } }
     const { status, body } = await asks('POST', '/v1/customers', asked)
     expect({ status, body }).toStrictEqual({ status: 201, body: { customer: { ...ada, ...asked } } })
@@ -68,7 +68,7 @@ describe('a customer', () => {
     })
   })
 
-  test('may have the email address of another one', async () => {
+  test('can have the email address of another customer', async () => {
     expect(await create()).not.toBe(await create())
   })
 
@@ -83,7 +83,7 @@ describe('a customer', () => {
     expect(kept.toLowerCase()).not.toContain('canary')
   })
 
-  test('whose person was erased remains, without email address and name', async () => {
+  test('remains without email address and name after an erasure', async () => {
     const id = await create({ email: 'erased@example.com', name: 'Gone' })
     const { rows } = await api.ledger.db.query<{ subject: string }>(
       `select state ->> 'subjectId' as subject from customers where customer_id = $1`,
@@ -101,14 +101,14 @@ describe('a customer', () => {
     [{ email: 'ada@example.com', name: 'a\0b' }, /^body name: must be well-formed/],
     [{ email: 'ada@example.com', metadata: { a: 1 } }, /^body metadata\.a: /],
     [{ email: 'ada@example.com', licenseIds: [] }, /Unrecognized key/],
-  ])('is not created from %j', async (sent, message) => {
+  ])('is not created from %j (400)', async (sent, message) => {
     const { status, body } = await asks('POST', '/v1/customers', sent)
     expect(status).toBe(400)
     expect(z.object({ error: z.string() }).parse(body).error).toMatch(message)
   })
 
   test.each(['cus_00000000000000000000000000', 'cus_absent', 'lic_00000000000000000000000000', '%00', 'ü'])(
-    'is not found by %s',
+    'is not found by the id %s',
     async (id) => {
       const none = error(404, 'customer not found')
       expect(await asks('GET', `/v1/customers/${id}`)).toStrictEqual(none)
@@ -126,7 +126,7 @@ describe('a customer', () => {
 describe('changing a customer', () => {
   const change = (id: string, sent: unknown) => asks('PATCH', `/v1/customers/${id}`, sent)
 
-  test('keeps what is omitted, removes a null name, and records nothing twice', async () => {
+  test('keeps omitted fields, removes a null name, and records a repeated change once', async () => {
     const id = await create({ name: 'Ada', metadata: { crm: '1' } })
     const before = { ...ada, id, name: 'Ada', metadata: { crm: '1' } }
     expect(await change(id, {})).toStrictEqual({ status: 200, body: { customer: before } })
@@ -139,11 +139,11 @@ describe('changing a customer', () => {
   })
 
   test.each([{ email: 'nobody' }, { email: null }, { name: '' }, { licenseIds: [] }])(
-    'takes no %j',
+    'returns 400 for %j',
     async (sent) => expect(await change(await create(), sent)).toMatchObject({ status: 400 }),
   )
 
-  test('of an erased person is refused', async () => {
+  test('is refused when the person was erased', async () => {
     const id = await create({ email: 'soon-gone@example.com' })
     const { subjectId } = (await requireCustomer(api.ledger.services, tenant.tenantId, id)).customer
     await eraseSubject(api.ledger.services, tenant.tenantId, subjectId, origin)
@@ -152,7 +152,7 @@ describe('changing a customer', () => {
     )
   })
 
-  test('the erasure covers the addresses that the customer had before', async () => {
+  test('keeps previous email addresses within the scope of an erasure', async () => {
     const { services } = api.ledger
     const id = await create({ email: 'first@example.com', name: 'Before' })
     await change(id, { email: 'second@example.com' })
@@ -168,7 +168,7 @@ describe('changing a customer', () => {
 })
 
 describe('the list of customers', () => {
-  test('is walked newest first, each once', async () => {
+  test('pages newest first, each customer once', async () => {
     const own = await makeTenant(api.ledger)
     const made: string[] = []
     for (let n = 0; n < 7; n++) {
@@ -199,7 +199,7 @@ describe('the list of customers', () => {
 })
 
 describe('linking a license', () => {
-  test('shows it at the customer and the customer at it, and again changes nothing', async () => {
+  test('shows the link on both; a second call changes nothing', async () => {
     const id = await create()
     const first = await mint(api.ask, tenant.token, 'editor')
     api.ledger.clock.advance(1000)
@@ -216,7 +216,7 @@ describe('linking a license', () => {
     expect(body).toMatchObject({ license: { customerId: id } })
   })
 
-  test('of another customer is refused, and leaves it there', async () => {
+  test('is refused when it belongs to another customer', async () => {
     const [owner, other] = [await create(), await create()]
     const { id: licenseId } = await mint(api.ask, tenant.token, 'editor', { customerId: owner })
     expect(await link(other, licenseId)).toStrictEqual(error(409, 'the license belongs to another customer'))
@@ -229,20 +229,20 @@ describe('linking a license', () => {
   })
 
   test.each(['lic_00000000000000000000000000', 'lic_absent', 'cus_00000000000000000000000000', ' '])(
-    'that is not there (%s) is refused',
+    'returns 404 when the license does not exist (%s)',
     async (licenseId) =>
       expect(await link(await create(), licenseId)).toStrictEqual(error(404, 'license not found')),
   )
 
   test.each([{}, { licenseId: '' }, { licenseId: 'a\0' }, { licenseId: 1 }, { licenseId: 'a', more: 1 }])(
-    'takes no %j',
+    'returns 400 for %j',
     async (sent) =>
       expect(await asks('POST', `/v1/customers/${await create()}/link-license`, sent)).toMatchObject({
         status: 400,
       }),
   )
 
-  test('by several customers at once is won by one, also between processes', async () => {
+  test('succeeds for one of several concurrent customers, also across processes', async () => {
     const { services, readModels } = api.ledger
     for (let round = 0; round < 10; round++) {
       const { id: licenseId } = await mint(api.ask, tenant.token, 'editor')
@@ -274,7 +274,7 @@ describe('unlinking a license', () => {
   const unlink = (id: string, licenseId: string) =>
     asks('POST', `/v1/customers/${id}/unlink-license`, { licenseId })
 
-  test('takes the overrides away with the next validate, and again changes nothing', async () => {
+  test('removes the overrides from the next validate; a second call changes nothing', async () => {
     const id = await create()
     await override(id, [{ entitlement: 'beta', effect: 'grant' }])
     const { id: licenseId, licenseKey } = await mint(api.ask, tenant.token, 'editor', { customerId: id })
@@ -294,7 +294,7 @@ describe('unlinking a license', () => {
   })
 })
 
-test('the licenses of a customer are listed in pages, and nobody else’s', async () => {
+test('the licenses of a customer are listed in pages, without those of other customers', async () => {
   const id = await create()
   const ids: string[] = []
   for (let n = 0; n < 3; n++) {
@@ -344,7 +344,7 @@ describe('entitlement overrides', () => {
     expect(await override(id, [])).toStrictEqual({ status: 200, body: { customer: { ...ada, id } } })
   })
 
-  test('that stand already are not recorded again', async () => {
+  test('are not recorded again when they are unchanged', async () => {
     const id = await create()
     const list = [{ entitlement: 'export', effect: 'grant' }]
     await override(id, list)
@@ -352,14 +352,14 @@ describe('entitlement overrides', () => {
     expect(await eventsIn(api.ledger.services.ledger, customerStream(id))).toHaveLength(2)
   })
 
-  test('may be as many as a hundred', async () => {
+  test('are limited to 100', async () => {
     const id = await create()
     const many = Array.from({ length: 101 }, (_, n) => ({ entitlement: `e${n}`, effect: 'grant' }))
     expect(await override(id, many)).toMatchObject({ status: 400 })
     expect(await override(id, many.slice(1))).toMatchObject({ status: 200 })
   })
 
-  test('for a product that the tenant has not got are refused, and change nothing', async () => {
+  test('for an unknown product return 404 and change nothing', async () => {
     const id = await create()
     const list = [
       { entitlement: 'export', effect: 'grant' },
@@ -381,14 +381,14 @@ describe('entitlement overrides', () => {
     [{ overrides: [{ entitlement: 'export', effect: 'grant', reason: '' }] }],
     [{ overrides: [{ entitlement: 'export', effect: 'grant', until: 'x' }] }],
     [{ overrides: [], mode: 'append' }],
-  ])('are not %j', async (sent) =>
+  ])('return 400 for %j', async (sent) =>
     expect(await asks('PATCH', `/v1/customers/${await create()}/entitlements`, sent)).toMatchObject({
       status: 400,
     }),
   )
 })
 
-test('a license is minted only for a customer of the tenant', async () => {
+test('a license can be minted only for a customer of the tenant', async () => {
   const id = await create()
   const other = await makeTenant(api.ledger)
   const stranger = await create({}, other.token)

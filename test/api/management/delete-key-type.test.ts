@@ -61,7 +61,7 @@ async function keyTypeIds(): Promise<string[]> {
   return list.keyTypes.map(({ keyTypeId }) => keyTypeId)
 }
 
-test('it is removed from the product, cannot be minted, and its id may be used again', async () => {
+test('a deleted key type is removed from the product, cannot be minted, and its id can be reused', async () => {
   expect(await remove('pro')).toStrictEqual(deleted)
   expect(await keyTypeIds()).toStrictEqual(['kept', 'team'])
   const body = { productId: 'editor', keyTypeId: 'pro' }
@@ -74,7 +74,7 @@ test('it is removed from the product, cannot be minted, and its id may be used a
   expect(again.status).toBe(201)
 })
 
-test('while a live license references it, the deletion is a conflict and opens no confirmation', async () => {
+test('a deletion returns 409 without a confirmation while a live license uses the key type', async () => {
   const { id } = await mint(api.ask, tenant.token, 'editor', { keyTypeId: 'pro' })
   expect(await ask('pro')).toStrictEqual(inUse)
   const at = api.ledger.clock.now().toISOString()
@@ -82,7 +82,7 @@ test('while a live license references it, the deletion is a conflict and opens n
   expect(await remove('pro')).toStrictEqual(deleted)
 })
 
-test('an expired license does not hold it, one that has fallen back does', async () => {
+test('a deletion is possible when its licenses have expired, but not while one is in fallback', async () => {
   await mint(api.ask, tenant.token, 'editor', { keyTypeId: 'pro' })
   await mint(api.ask, tenant.token, 'editor', { keyTypeId: 'kept' })
   expect([(await ask('pro')).status, (await ask('kept')).status]).toStrictEqual([409, 409])
@@ -91,7 +91,7 @@ test('an expired license does not hold it, one that has fallen back does', async
   expect(await remove('pro')).toStrictEqual(deleted)
 })
 
-test('a license that is renewed after its key type was deleted has the entitlements that it had', async () => {
+test('a license keeps its entitlements when it is renewed after its key type was deleted', async () => {
   const { id } = await mint(api.ask, tenant.token, 'editor', { keyTypeId: 'pro' })
   api.ledger.clock.advance(86_400_000)
   expect(await remove('pro')).toStrictEqual(deleted)
@@ -104,21 +104,21 @@ test('a license that is renewed after its key type was deleted has the entitleme
   expect(found.differences).toStrictEqual([])
 })
 
-test('the only one that is left stays', async () => {
+test('the last key type of a product cannot be deleted', async () => {
   await remove('pro')
   await remove('kept')
   expect(await ask('team')).toStrictEqual(only)
   expect(await keyTypeIds()).toStrictEqual(['team'])
 })
 
-test('deletions of all at once leave one', async () => {
+test('concurrent deletions of all key types leave one', async () => {
   const answers = await Promise.all(['pro', 'kept', 'team'].map(remove))
   expect(answers.map(({ status }) => status).sort()).toStrictEqual([200, 200, 409])
   expect(answers).toContainEqual(only)
   expect(await keyTypeIds()).toHaveLength(1)
 })
 
-test('run again for the same cause it spares the one that has been added since', async () => {
+test('a repeated deletion does not delete a key type that was added with the same id since', async () => {
   const { services } = api.ledger
   const keyType = { tenantId: tenant.tenantId, productId: 'editor', keyTypeId: 'pro' }
   const origin = { requestId: 'req_1', actor: 'token:tok_1', causationId: 'cnf_1' }
@@ -129,7 +129,7 @@ test('run again for the same cause it spares the one that has been added since',
   expect(await keyTypeIds()).toStrictEqual(['kept', 'team', 'pro'])
 })
 
-test('issuing sees a deletion that the read models do not have yet', async () => {
+test('mint and import see a deletion that the read models do not have yet', async () => {
   const { services } = api.ledger
   const unseen: AllPorts = {
     ...services,
@@ -166,7 +166,7 @@ test('a deletion sees a license that the read models do not have yet', async () 
   await expect(deleteKeyType(services, pro, origin)).rejects.toMatchObject({ code: 'key_type_in_use' })
 })
 
-test('a process of several commands that uses it twice does not wait for itself while a deletion waits', async () => {
+test('a request that uses a key type twice does not deadlock with a waiting deletion', async () => {
   const { services } = api.ledger
   const pro = { tenantId: tenant.tenantId, productId: 'editor', keyTypeId: 'pro' }
   const order: string[] = []
@@ -192,7 +192,7 @@ async function waiting(): Promise<number> {
   return rows[0]?.count ?? 0
 }
 
-test('a request that lost its lock before the license was recorded does not succeed', async () => {
+test('a mint returns 503 when it loses its lock before the license is recorded', async () => {
   const { services } = api.ledger
   const enter: AllPorts['keyTypes']['enter'] = async (keyType) => {
     const share = await services.keyTypes.enter(keyType)
@@ -208,7 +208,7 @@ test.each([
   ['pro', 'absent', 404, 'product not found'],
   ['absent', 'editor', 404, 'key type not found'],
   ['Not-A-Slug', 'editor', 404, 'key type not found'],
-])('%s of %s is answered %i', async (keyTypeId, productId, status, error) => {
+])('deleting %s of %s returns %i', async (keyTypeId, productId, status, error) => {
   const answer = await ask(keyTypeId, productId)
   expect(answer).toStrictEqual({ status, body: { error } })
 })

@@ -26,7 +26,7 @@ afterAll(() => api.close())
 
 const read = (query: string, token = shop.token) => api.ask('GET', `/v1/insights${query}`, { token })
 
-test('sales are by day, provider, product and currency, in minor units', async () => {
+test('sales are grouped by day, provider, product and currency, in minor units', async () => {
   const { status, body } = await read('?from=2026-03-01T05:00:00Z&to=2026-03-02T00:00:01Z')
   expect(status).toBe(200)
   const first = '2026-03-01T00:00:00.000Z'
@@ -56,7 +56,7 @@ test('sales are by day, provider, product and currency, in minor units', async (
   })
 })
 
-test('without a range it is the last 30 days, with a row for each', async () => {
+test('the default range is the last 30 days, with one row per day', async () => {
   const { licenses, activeLicenses } = z
     .object({
       licenses: z.array(z.object({ day: z.string(), issued: z.int() })),
@@ -75,11 +75,11 @@ test.each([
     'the range has more than 400 points; choose a shorter range or a coarser granularity',
   ],
   ['?to=0001-01-01T00:00:00Z', 'from must not lie before 1970'],
-])('%s is refused', async (query, error) => {
+])('%s returns 422', async (query, error) => {
   expect(await read(query)).toMatchObject({ status: 422, body: { error } })
 })
 
-test('another tenant has other figures', async () => {
+test("the figures do not include another tenant's sales", async () => {
   const other = await openShop(api)
   expect((await read('?from=2026-03-01T00:00:00Z', other.token)).body).toMatchObject({ sales: [] })
 })

@@ -68,7 +68,7 @@ const secrets = async () => {
 }
 
 describe('the list', () => {
-  test('holds all five, none connected at first', async () => {
+  test('contains all five providers, none connected at first', async () => {
     expect(await asks('GET', '/v1/integrations')).toStrictEqual(
       ok({
         items: (['stripe', 'gumroad', 'lemonsqueezy', 'paddle', 'polar'] as const).map((provider) =>
@@ -101,7 +101,7 @@ describe('the list', () => {
     })
   })
 
-  test.each([1, 2, 3, 4, 5, 100])('is listed in pages of %i', async (limit) => {
+  test.each([1, 2, 3, 4, 5, 100])('can be read in pages of %i', async (limit) => {
     const Page = z.object({
       items: z.array(z.object({ provider: z.string() })),
       nextCursor: z.string().nullable(),
@@ -131,7 +131,7 @@ describe('the list', () => {
 describe('gumroad', () => {
   const PingUrl = z.object({ pingUrl: z.string() })
 
-  test('needs no credentials; its ping URL is shown once, and the token is stored as a hash', async () => {
+  test('needs no credentials; its ping URL is returned once, and its token is stored as a hash', async () => {
     const answer = await connect('gumroad')
     const { pingUrl } = PingUrl.parse(answer.body)
     expect(answer).toStrictEqual(ok({ integration: connected('gumroad'), pingUrl }))
@@ -145,13 +145,13 @@ describe('gumroad', () => {
     expect(event).toMatchObject({ event: { data: { credentials: { pingToken: { hash: sha256(token) } } } } })
   })
 
-  test('takes an empty body, and nothing in it', async () => {
+  test('accepts only an empty body', async () => {
     expect(await connect('gumroad', { apiKey: 'key' })).toStrictEqual(refused(400, anyText))
     expect(await connect('gumroad', { webhookSecret: 'secret' })).toStrictEqual(refused(400, anyText))
     expect(await connect('gumroad', {})).toMatchObject({ status: 200 })
   })
 
-  test('gets another token when it is connected again', async () => {
+  test('gets a new token when it is connected again', async () => {
     const first = PingUrl.parse((await connect('gumroad')).body).pingUrl
     expect(await disconnect('gumroad')).toStrictEqual(ok({ integration: notConnected('gumroad') }))
     expect(await secrets()).toStrictEqual([])
@@ -164,7 +164,7 @@ describe('gumroad', () => {
 describe.each(['lemonsqueezy', 'paddle', 'polar'] as const)('%s', (provider) => {
   const webhookSecret = 'whsec_canary_of_the_provider'
 
-  test('is connected with the secret that it signs with', async () => {
+  test('is connected with a webhook secret, which is sealed in the vault', async () => {
     expect(await connect(provider, { webhookSecret })).toStrictEqual(ok({ integration: connected(provider) }))
     const [name = ''] = await secrets()
     expect(name).toMatch(new RegExp(`^integration\\.${provider}\\.req_\\w+\\.webhookSecret$`))
@@ -172,7 +172,7 @@ describe.each(['lemonsqueezy', 'paddle', 'polar'] as const)('%s', (provider) => 
     expect(standIns[provider].asked).toStrictEqual([])
   })
 
-  test('is connected with an API key that it accepts, which is tested first', async () => {
+  test('is connected with an API key after a test request with it', async () => {
     expect(await connect(provider, { webhookSecret, apiKey: goodKey })).toMatchObject({ status: 200 })
     expect(standIns[provider].asked.map(({ method, key }) => ({ method, key }))).toStrictEqual([
       { method: 'GET', key: goodKey },
@@ -184,7 +184,7 @@ describe.each(['lemonsqueezy', 'paddle', 'polar'] as const)('%s', (provider) => 
   test.each([
     ['key_nobody_knows', `${provider} rejects the key`],
     [poorKey, `${provider} denies this key the permission`],
-  ])('refuses the API key %s, and nothing has changed', async (apiKey, message) => {
+  ])('is not connected when it rejects the API key %s', async (apiKey, message) => {
     expect(await connect(provider, { webhookSecret, apiKey })).toStrictEqual(
       refused(422, expect.stringContaining(message)),
     )
@@ -193,7 +193,7 @@ describe.each(['lemonsqueezy', 'paddle', 'polar'] as const)('%s', (provider) => 
   })
 
   test.each(['silent', 'cut', 503] as const)(
-    'that is %s is a 503, and nothing has changed',
+    'returns 503 and changes nothing while the provider is %s',
     async (health) => {
       standIns[provider].health = health
       const answer = await connect(provider, { webhookSecret, apiKey: goodKey })
@@ -213,17 +213,17 @@ describe.each(['lemonsqueezy', 'paddle', 'polar'] as const)('%s', (provider) => 
     ['no body', undefined],
     ['no secret', {}],
     ['an API key alone', { apiKey: goodKey }],
-    ['a field nobody knows', { webhookSecret, color: 'red' }],
+    ['an unknown field', { webhookSecret, color: 'red' }],
     ['an empty secret', { webhookSecret: '' }],
     ['a secret with white space', { webhookSecret: 'a b' }],
-    ['an API key that fits in no header', { webhookSecret, apiKey: 'key\nX-Header: 1' }],
+    ['an API key that is no valid header value', { webhookSecret, apiKey: 'key\nX-Header: 1' }],
     ['an API key beyond ASCII', { webhookSecret, apiKey: 'schlüssel' }],
     ['a number for a secret', { webhookSecret: 1 }],
-  ])('with %s is malformed', async (_, body) => {
+  ])('returns 400 for %s', async (_, body) => {
     expect(await connect(provider, body)).toStrictEqual(refused(400, anyText))
   })
 
-  test('that is connected is a conflict, and its secrets stay', async () => {
+  test('returns 409 and keeps its secrets when it is already connected', async () => {
     await connect(provider, { webhookSecret })
     const before = await secrets()
     expect(await connect(provider, { webhookSecret: 'another' })).toStrictEqual(
@@ -233,7 +233,7 @@ describe.each(['lemonsqueezy', 'paddle', 'polar'] as const)('%s', (provider) => 
     expect(await eventTypes(provider)).toStrictEqual(['MarketplaceConnected'])
   })
 
-  test('is disconnected with its secrets destroyed, and any number of times', async () => {
+  test('destroys its secrets when it is disconnected; a second call changes nothing', async () => {
     await connect(provider, { webhookSecret, apiKey: goodKey })
     for (let times = 0; times < 2; times++) {
       expect(await disconnect(provider)).toStrictEqual(ok({ integration: notConnected(provider) }))
@@ -244,17 +244,17 @@ describe.each(['lemonsqueezy', 'paddle', 'polar'] as const)('%s', (provider) => 
   })
 })
 
-test('of 20 racing connections one is made, and one token is good', async () => {
+test('of 20 concurrent connections one succeeds, and one token is stored', async () => {
   const answers = await Promise.all(Array.from({ length: 20 }, () => connect('gumroad')))
   expect(answers.map(({ status }) => status).sort()).toStrictEqual([200, ...Array<number>(19).fill(409)])
   expect(await eventTypes('gumroad')).toStrictEqual(['MarketplaceConnected'])
   expect(await secrets()).toHaveLength(1)
 })
 
-describe('killed', () => {
+describe('a killed process', () => {
   const killed = () => Promise.reject(new Error('the process was killed'))
 
-  test('between the vault and the event, it is connected by the next call, with one good token', async () => {
+  test('between the vault and the event leaves nothing connected; the next call connects with one token', async () => {
     const { services } = api.ledger
     const { execute } = services
     services.execute = killed
@@ -273,7 +273,7 @@ describe('killed', () => {
     expect(others).toStrictEqual([])
   })
 
-  test('at the same place, one operation run again goes on with the same secrets', async () => {
+  test('between the vault and the event keeps the secrets for a repeat of the same operation', async () => {
     const { services } = api.ledger
     const run = () =>
       connectMarketplace(services, tenant.tenantId, { provider: 'gumroad' }, 'op_once', origin)
@@ -289,7 +289,7 @@ describe('killed', () => {
     expect(await eventTypes('gumroad')).toStrictEqual(['MarketplaceConnected'])
   })
 
-  test('between the event and the vault, the secrets are destroyed by the next call', async () => {
+  test('between the event and the vault leaves secrets that the next call destroys', async () => {
     await connect('paddle', { webhookSecret: 'secret' })
     const { services } = api.ledger
     const whole = services.secrets
@@ -302,10 +302,13 @@ describe('killed', () => {
   })
 })
 
-test.each(['ebay', 'Gumroad', 'stripe2', '__proto__', '%00'])('there is no provider %s', async (provider) => {
-  await makeProduct(api.ask, tenant.token, 'editor')
-  const nothing = refused(404, 'provider not found')
-  expect(await connect(provider, { webhookSecret: 'secret' })).toStrictEqual(nothing)
-  expect(await disconnect(provider)).toStrictEqual(nothing)
-  expect(await configure('editor', provider, { permalinks: [] })).toStrictEqual(nothing)
-})
+test.each(['ebay', 'Gumroad', 'stripe2', '__proto__', '%00'])(
+  'the unknown provider %s returns 404',
+  async (provider) => {
+    await makeProduct(api.ask, tenant.token, 'editor')
+    const nothing = refused(404, 'provider not found')
+    expect(await connect(provider, { webhookSecret: 'secret' })).toStrictEqual(nothing)
+    expect(await disconnect(provider)).toStrictEqual(nothing)
+    expect(await configure('editor', provider, { permalinks: [] })).toStrictEqual(nothing)
+  },
+)

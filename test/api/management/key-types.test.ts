@@ -1,5 +1,5 @@
 /**
- * Guarantee: key types are added and changed one at a time; a change keeps omitted fields, and never the id
+ * Guarantee: key types are added and changed one at a time; a change keeps omitted fields, and the id never
  * changes.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -48,12 +48,12 @@ const proAsked = {
   entitlements: ['b', 'a', 'b'],
 }
 
-test('a key type is added under the id that its name gives, and listed after the older ones', async () => {
+test('a key type is added with an id derived from its name, and listed after the older ones', async () => {
   expect(await asks('POST', path, proAsked)).toStrictEqual({ status: 201, body: { created: pro } })
   expect(await asks('GET', path)).toStrictEqual({ status: 200, body: { keyTypes: [plain, pro] } })
 })
 
-test('an id that the product has already is a conflict', async () => {
+test('an id that the product already has returns 409', async () => {
   expect(await asks('POST', path, { name: 'Pro' })).toStrictEqual({
     status: 409,
     body: { error: 'a key type with this keyTypeId already exists; choose another' },
@@ -76,7 +76,7 @@ test('a change keeps omitted fields, and null removes optional ones', async () =
   expect(await asks('PATCH', `${path}/pro`, {})).toStrictEqual({ status: 200, body: { updated: pro } })
 })
 
-test('its id cannot be changed', async () => {
+test('the id of a key type cannot be changed', async () => {
   expect(await asks('PATCH', `${path}/pro`, { keyTypeId: 'max' })).toStrictEqual({
     status: 422,
     body: { error: 'keyTypeId cannot be changed; add another key type instead' },
@@ -89,21 +89,21 @@ test.each([
   ['PATCH', '/v1/products/absent/key-types/pro', {}, 'product not found'],
   ['POST', '/v1/products/absent/key-types', { name: 'Pro' }, 'product not found'],
   ['GET', '/v1/products/absent/key-types', undefined, 'product not found'],
-] as const)('%s %s with %j is not found', async (method, url, body, error) => {
+] as const)('%s %s with %j returns 404', async (method, url, body, error) => {
   expect(await asks(method, url, body)).toStrictEqual({ status: 404, body: { error } })
 })
 
 test.each([
-  ['a field nobody knows', { seats: 3 }],
-  ['a limit of nothing', { deviceLimit: 0 }],
-  ['a limit beyond any', { deviceLimit: 100_001 }],
+  ['an unknown field', { seats: 3 }],
+  ['a device limit of 0', { deviceLimit: 0 }],
+  ['a device limit above the maximum', { deviceLimit: 100_001 }],
   ['a duration in weeks', { duration: { count: 1, unit: 'week' } }],
-  ['a duration of no length', { duration: { count: 0, unit: 'day' } }],
+  ['a duration of 0 days', { duration: { count: 0, unit: 'day' } }],
   ['an entitlement in capitals', { entitlements: ['Export'] }],
   ['more than a hundred entitlements', { entitlements: Array.from({ length: 101 }, (_, n) => `e${n}`) }],
-  ['an amount that only the provider knows', { price: { priceId: 'p', unitAmount: 5 } }],
-  ['a name that no store can hold', { name: '\ud800' }],
-])('%s is malformed', async (_, body) => {
+  ['an amount, which only the provider sets', { price: { priceId: 'p', unitAmount: 5 } }],
+  ['a name with half of a surrogate pair', { name: '\ud800' }],
+])('%s returns 400', async (_, body) => {
   const malformed = { status: 400, body: { error: expect.any(String) as string } }
   expect(await asks('PATCH', `${path}/pro`, body)).toStrictEqual(malformed)
   expect(await asks('POST', path, { name: 'Another', ...body })).toStrictEqual(malformed)

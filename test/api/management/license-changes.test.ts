@@ -43,8 +43,8 @@ const Reminted = z.strictObject({
   licenseKey: z.string(),
 })
 
-describe('a license that is reminted', () => {
-  test('has a new key from then on, and its old ones answer that they are old', async () => {
+describe('reminting a license', () => {
+  test('gives it a new key; the old keys answer `reminted`', async () => {
     const { id, licenseKey } = await mint(api.ask, tenant.token, 'editor', { email: 'ada@example.com' })
     await activate(licenseKey, 'laptop')
     const before = await detail(id)
@@ -70,7 +70,7 @@ describe('a license that is reminted', () => {
     expect((await activate(again.licenseKey, 'laptop')).body).toMatchObject({ activated: true })
   })
 
-  test('frees its seats unless it keeps its devices', async () => {
+  test('frees its seats unless keepDevices is true', async () => {
     const { id, licenseKey } = await mint(api.ask, tenant.token, 'editor')
     await activate(licenseKey, 'laptop')
     const kept = Reminted.parse((await post(`/v1/licenses/${id}/remint`, { keepDevices: true })).body)
@@ -82,7 +82,7 @@ describe('a license that is reminted', () => {
     expect((await detail(id)).devices).toMatchObject([{ deviceId: 'laptop', status: 'deactivated' }])
   })
 
-  test('is refused once it is revoked, and keeps its key', async () => {
+  test('is refused when it is revoked, and its key stays', async () => {
     const { id, licenseKey } = await mint(api.ask, tenant.token, 'editor')
     await revokeLicense(api.ledger.services, tenant.tenantId, id, null, origin)
     expect(await post(`/v1/licenses/${id}/remint`)).toStrictEqual({
@@ -92,7 +92,7 @@ describe('a license that is reminted', () => {
     expect(await validate(licenseKey, 'laptop')).toMatchObject({ status: 'revoked' })
   })
 
-  test('many at once has one key in the end, and each answer another', async () => {
+  test('concurrently returns a different key to each request, of which one remains valid', async () => {
     const { id } = await mint(api.ask, tenant.token, 'editor')
     const answers = await Promise.all(Array.from({ length: 8 }, () => post(`/v1/licenses/${id}/remint`)))
     const keys = answers.map(({ body }) => Reminted.parse(body).licenseKey)
@@ -105,7 +105,7 @@ describe('a license that is reminted', () => {
   })
 })
 
-describe('a device that is removed', () => {
+describe('deactivating a device', () => {
   const seated = async () => {
     const { id, licenseKey } = await mint(api.ask, tenant.token, 'editor')
     await activate(licenseKey, 'laptop')
@@ -114,7 +114,7 @@ describe('a device that is removed', () => {
   }
   const removed = { status: 200, body: { deactivated: true } }
 
-  test('by the name that it gave itself leaves its seat to another', async () => {
+  test('by its deviceId frees its seat for another device', async () => {
     const { id, licenseKey, path } = await seated()
     expect((await activate(licenseKey, 'tablet')).body).toMatchObject({ status: 'seat_limit_reached' })
     expect(await post(path, { deviceId: 'laptop' })).toStrictEqual(removed)
@@ -123,7 +123,7 @@ describe('a device that is removed', () => {
     expect(await detail(id)).toMatchObject({ seatsUsed: 2 })
   })
 
-  test('by the name that it was given leaves as well', async () => {
+  test('by its instanceId frees its seat', async () => {
     const { id, licenseKey, path } = await seated()
     const instanceId = (await detail(id)).devices[1]?.instanceId
     expect(await post(path, { instanceId })).toStrictEqual(removed)
@@ -131,7 +131,7 @@ describe('a device that is removed', () => {
     expect(await validate(licenseKey, 'laptop')).toMatchObject({ valid: true })
   })
 
-  test('twice is answered the same and recorded once', async () => {
+  test('repeatedly returns the same response and is recorded once', async () => {
     const { id, path } = await seated()
     for (let count = 0; count < 3; count++)
       expect(await post(path, { deviceId: 'laptop' })).toStrictEqual(removed)
@@ -146,7 +146,7 @@ describe('a device that is removed', () => {
     ])
   })
 
-  test('leaves a revoked license too', async () => {
+  test('works on a revoked license', async () => {
     const { id, path } = await seated()
     await revokeLicense(api.ledger.services, tenant.tenantId, id, null, origin)
     expect(await post(path, { deviceId: 'laptop' })).toStrictEqual(removed)
@@ -156,14 +156,14 @@ describe('a device that is removed', () => {
   test.each([
     [{ deviceId: 'never seen' }],
     [{ instanceId: 'ins_never' }],
-    // Each name in its own field.
+    // The deviceId is not an instanceId.
     [{ instanceId: 'laptop' }],
-  ])('as %j, which never sat there, is not found', async (device) => {
+  ])('returns 404 for %j, which never had a seat', async (device) => {
     const { path } = await seated()
     expect(await post(path, device)).toStrictEqual({ status: 404, body: { error: 'device not found' } })
   })
 
-  test('of another license is not found here, and keeps its seat there', async () => {
+  test('of another license returns 404 and frees no seat', async () => {
     const one = await seated()
     const other = await mint(api.ask, tenant.token, 'editor')
     const instanceId = (await detail(one.id)).devices[0]?.instanceId
@@ -179,7 +179,7 @@ describe('a device that is removed', () => {
     [{ deviceId: 1 }],
     [{ device: 'laptop' }],
     [{ deviceId: null }],
-  ])('as %j is malformed', async (device) => {
+  ])('returns 400 for %j', async (device) => {
     const { path } = await seated()
     expect(await post(path, device)).toStrictEqual({
       status: 400,
@@ -189,7 +189,7 @@ describe('a device that is removed', () => {
 })
 
 test.each(['lic_absent', 'a', '%00', 'lic_00000000000000000000000000', 'x'.repeat(90)])(
-  'a license called %s has nothing to remint and no devices',
+  'remint and deactivate-device return 404 for the license id %s',
   async (id) => {
     const notFound = { status: 404, body: { error: 'license not found' } }
     expect(await post(`/v1/licenses/${id}/remint`)).toStrictEqual(notFound)
@@ -198,7 +198,7 @@ test.each(['lic_absent', 'a', '%00', 'lic_00000000000000000000000000', 'x'.repea
 )
 
 test.each([[{ keepDevices: 'yes' }], [{ keep: true }], [[]], ['text']])(
-  'a remint with %j is malformed',
+  'a remint with %j returns 400',
   async (body) => {
     const { id } = await mint(api.ask, tenant.token, 'editor')
     expect((await post(`/v1/licenses/${id}/remint`, body)).status).toBe(400)

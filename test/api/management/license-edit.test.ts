@@ -51,8 +51,8 @@ const lastOf = async (id: string) =>
   History.parse((await send('GET', `/${id}/history?limit=1`)).body).items[0]
 const make = (fields = {}) => mint(api.ask, tenant.token, 'editor', fields)
 
-describe('a license that is edited', () => {
-  test('keeps what is left out, and shows who changed what and why', async () => {
+describe('editing a license', () => {
+  test('keeps omitted fields; the history shows who changed what and why', async () => {
     const { id } = await make({ email: 'ada@example.com', name: 'Ada', metadata: { order: '1' } })
     const expiresAt = inDays(30)
     expect(await edit(id, { expiresAt, reason: 'a favor' })).toMatchObject({
@@ -80,7 +80,7 @@ describe('a license that is edited', () => {
     expect(asOf).toMatchObject({ body: { license: { email: 'ada@example.com', deviceLimit: 2, expiresAt } } })
   })
 
-  test('to the values that it has records nothing', async () => {
+  test('records nothing when the values are unchanged', async () => {
     const { id } = await make({ email: 'ada@example.com', metadata: { order: '1' } })
     const before = await lastOf(id)
     await edit(id, {
@@ -93,7 +93,7 @@ describe('a license that is edited', () => {
     expect(await lastOf(id)).toStrictEqual(before)
   })
 
-  test('gets the seats of another key type or quantity, unless it names its own', async () => {
+  test('updates the device limit with the key type and quantity, unless the request sets it', async () => {
     const { id } = await make()
     expect(await edit(id, { quantity: 3 })).toMatchObject({
       body: { license: { quantity: 3, deviceLimit: 6 } },
@@ -106,7 +106,7 @@ describe('a license that is edited', () => {
     })
   })
 
-  test('to fewer seats than are in use frees none, and gives no further', async () => {
+  test('to fewer seats than are in use keeps the devices and allows no more', async () => {
     const { id, licenseKey } = await make()
     await runtime('activate', licenseKey, 'laptop')
     await runtime('activate', licenseKey, 'desktop')
@@ -117,7 +117,7 @@ describe('a license that is edited', () => {
     expect(await runtime('activate', licenseKey, 'phone')).toMatchObject({ status: 'seat_limit_reached' })
   })
 
-  test('is refused with what is wrong', async () => {
+  test('returns an error that says what is wrong', async () => {
     const { id } = await make()
     expect(await edit('lic_1', { quantity: 1 })).toStrictEqual(error(404, 'license not found'))
     const other = await makeTenant(api.ledger)
@@ -135,7 +135,7 @@ describe('a license that is edited', () => {
     expect(await edit(id, { deviceLimit: 5 })).toStrictEqual(error(409, 'the license is revoked'))
   })
 
-  test('has no person when the address is removed, and an erasure of a former holder leaves the present one', async () => {
+  test('removes the person with the email address, and sets another one', async () => {
     const { id } = await make({ email: 'eve@example.com', name: 'Eve' })
     expect(await edit(id, { email: null })).toMatchObject({ body: { license: { email: null } } })
     expect(await edit(id, { email: 'fay@example.com', name: 'Fay' })).toMatchObject({
@@ -145,7 +145,7 @@ describe('a license that is edited', () => {
 })
 
 describe('a suspended license', () => {
-  test('answers `inactive` and `suspended`, in lists too, until it is resumed', async () => {
+  test('answers `inactive` with the reason `suspended` until it is resumed', async () => {
     const { id, licenseKey } = await make({ expiresAt: inDays(10) })
     await runtime('activate', licenseKey, 'laptop')
     expect(await send('POST', `/${id}/suspend`, { reason: 'unpaid' })).toMatchObject({
@@ -193,7 +193,7 @@ describe('a suspended license', () => {
     })
   })
 
-  test('answers an app with a lease that says so, and the settings, and refuses another device', async () => {
+  test('gets a lease with the status `suspended` and the settings, and cannot be activated', async () => {
     const { id, licenseKey } = await make()
     const { body } = await app.post('activate', { license_key: licenseKey, instance_name: 'MacBook' })
     const { instance_id } = z.object({ instance_id: z.string() }).parse(body)
@@ -212,7 +212,7 @@ describe('a suspended license', () => {
     expect({ status: refused.status, body: refused.body }).toStrictEqual(error(422, 'license suspended'))
   })
 
-  test('expires meanwhile, and resuming it does not extend it', async () => {
+  test('expires while it is suspended; resuming does not extend it', async () => {
     const { id, licenseKey } = await make({ expiresAt: inDays(1) })
     await send('POST', `/${id}/suspend`)
     api.ledger.clock.advance(2 * day)
@@ -223,7 +223,7 @@ describe('a suspended license', () => {
     expect(await runtime('validate', licenseKey)).toMatchObject({ valid: true })
   })
 
-  test('that is revoked is revoked, and cannot be resumed', async () => {
+  test('can be revoked, and then neither resumed nor suspended', async () => {
     const { id, licenseKey } = await make()
     await send('POST', `/${id}/suspend`)
     await askApproveRepeat(api, tenant, 'POST', `/v1/licenses/${id}/revoke`)
@@ -235,7 +235,7 @@ describe('a suspended license', () => {
 
 const Feed = z.object({ items: z.array(z.looseObject({ event: z.string(), license_id: z.string() })) })
 
-test('the webhook events hold what a license has after the change', async () => {
+test('the webhook events contain the fields of the license after the change', async () => {
   const { id } = await make({ email: 'ada@example.com' })
   const expiresAt = inDays(5)
   await edit(id, { email: 'bob@example.com', deviceLimit: 4 })
@@ -254,7 +254,7 @@ test('the webhook events hold what a license has after the change', async () => 
   expect(JSON.stringify(own)).not.toContain('internal')
 })
 
-test('a sale that is told of again keeps an extension, and a renewal that reaches further moves it', async () => {
+test('a partial refund keeps an extension, and a renewal moves the expiry', async () => {
   const shop = await openShop(api)
   const { sold, renewed, refunded } = purchase('eva')
   await shop.tell(sold())
@@ -273,7 +273,7 @@ test('a sale that is told of again keeps an extension, and a renewal that reache
   expect(await expiryNow()).toBe(month.second)
 })
 
-test('the read models are those that a rebuild makes', async () => {
+test('the read models equal a replay of the log', async () => {
   const found = await verify(api.ledger.db, api.ledger.services.ledger, () => undefined)
   expect(found.differences).toStrictEqual([])
 })

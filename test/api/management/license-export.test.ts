@@ -1,5 +1,5 @@
 /**
- * Guarantee: an export contains every license of the tenant once, as in lists, in any number; it is returned once
+ * Guarantee: an export contains every license of the tenant once, as in lists, without a limit; it is returned once
  * per approval, is produced no faster than it is read, and never looks complete when it is not.
  */
 import { once } from 'node:events'
@@ -63,7 +63,7 @@ const linesOf = (ndjson: string): unknown[] =>
     .map((line) => JSON.parse(line) as unknown)
 
 describe('an export', () => {
-  test('as JSON lines holds every license of the tenant as lists show it, newest first', async () => {
+  test('as JSON lines contains every license of the tenant as in lists, newest first', async () => {
     const answer = await exported()
     expect(answer.status).toBe(200)
     expect(answer.headers).toMatchObject({
@@ -75,7 +75,7 @@ describe('an export', () => {
     expect(answer.text.endsWith('\n')).toBe(true)
   })
 
-  test('as CSV holds the same in columns', async () => {
+  test('as CSV contains the same in columns', async () => {
     const answer = await exported('?format=csv')
     expect(answer.headers).toMatchObject({
       'content-type': 'text/csv; charset=utf-8; header=present',
@@ -98,7 +98,7 @@ describe('an export', () => {
     expect(head).toContain('revokedAt')
   })
 
-  test('is narrowed by product and by status as of its moment', async () => {
+  test('can be filtered by product, and by status at the time of the export', async () => {
     const cases = ['product=player', 'status=revoked', 'status=expired', 'product=editor&status=active']
     for (const query of cases) {
       const { text: lines } = await exported(`?${query}`)
@@ -110,7 +110,7 @@ describe('an export', () => {
     api.ledger.clock.advance(-3_600_000)
   })
 
-  test('of nothing is empty, or the line of names alone', async () => {
+  test('is empty when no license matches; CSV contains only the header', async () => {
     const none = await makeTenant(api.ledger)
     expect((await exported('', none)).text).toBe('')
     const rows = parseCsv((await exported('?format=csv', none)).text)
@@ -129,8 +129,8 @@ describe('an export', () => {
   })
 })
 
-describe('its approval', () => {
-  test('needs an approval, is described in words, and works for one export', async () => {
+describe('an export after its approval', () => {
+  test('is described to the approver and possible once', async () => {
     const url = '/v1/licenses/export?format=csv&product=editor&status=active'
     const { token } = tenant
     const asked = await api.ask('GET', url, { token })
@@ -182,7 +182,7 @@ describe('its approval', () => {
     return { ids, sent: sent.map(({ id }) => id).sort() }
   }
 
-  test('contains the licenses that existed at the approval, whatever is minted or imported afterwards', async () => {
+  test('contains the licenses that existed at the approval, and none minted or imported later', async () => {
     const { ids, sent } = await exportedAcross('', async ({ token }, [first = '']) => {
       await mint(api.ask, token, 'editor')
       const licenses = [{ licenseKey: 'OLD-1234-5678-9012', createdAt: '2020-01-01T00:00:00.000Z' }]
@@ -197,7 +197,7 @@ describe('its approval', () => {
     expect(sent).toStrictEqual(ids.toSorted())
   })
 
-  test('sends none that changed into its filter after it, and none that changed out of it', async () => {
+  test('omits licenses whose status changed into or out of the filter after the approval', async () => {
     const { ids, sent } = await exportedAcross(
       '?status=active',
       async ({ tenantId }, [, second = '', third = '']) => {
@@ -209,14 +209,14 @@ describe('its approval', () => {
     expect(sent).toStrictEqual([ids[0]])
   })
 
-  test('contains a changed license that still matches', async () => {
+  test('contains a license that changed after the approval and still matches', async () => {
     const { ids, sent } = await exportedAcross('?status=active', async ({ token }, [first = '']) => {
       await api.ask('POST', `/v1/licenses/${first}/remint`, { token })
     })
     expect(sent).toStrictEqual(ids.slice(0, 2).toSorted())
   })
 
-  test('sends none that was revoked only after it', async () => {
+  test('of revoked licenses omits one that was revoked after the approval', async () => {
     const { ids, sent } = await exportedAcross('?status=revoked', async ({ tenantId }, [first = '']) => {
       await revokeLicense(api.ledger.services, tenantId, first, null, origin)
     })
@@ -230,19 +230,19 @@ describe('its approval', () => {
     ['?limit=3', 400],
     ['?format=csv&format=csv', 400],
     ['?product=A', 400],
-  ])('with %s needs no approval, and gets %i', async (query, status) => {
+  ])('with the invalid query %s requests no approval and returns %i', async (query, status) => {
     const before = await listApprovals(api.ledger.services, tenant.tenantId)
     expect((await api.ask('GET', `/v1/licenses/export${query}`, { token: tenant.token })).status).toBe(status)
     expect(await listApprovals(api.ledger.services, tenant.tenantId)).toStrictEqual(before)
   })
 
-  test.each(['licenses:read', 'danger'] as const)('wants more than the scope %s', async (scope) => {
+  test.each(['licenses:read', 'danger'] as const)('requires more than the scope %s', async (scope) => {
     const token = await tenant.tokenWith(scope)
     expect((await api.ask('GET', '/v1/licenses/export', { token })).status).toBe(403)
   })
 })
 
-test('nothing is duplicated or missing while licenses are minted and imported', async () => {
+test('an export has no duplicates or gaps while licenses are minted and imported', async () => {
   const busy = await makeTenant(api.ledger)
   const { ask, ledger } = api
   await makeProduct(ask, busy.token, 'editor')
@@ -278,7 +278,7 @@ test('nothing is duplicated or missing while licenses are minted and imported', 
   await minting
 })
 
-describe('over a connection', () => {
+describe('an export over a connection', () => {
   const count = 30_000
   let crowded: TestTenant
   beforeAll(async () => {
@@ -342,7 +342,7 @@ describe('over a connection', () => {
     return { authorization: `Bearer ${crowded.token}`, 'x-service-confirmation': confirmation }
   }
 
-  test('it is read from the database no faster than by the client, and not further once the client is gone', async () => {
+  test('reads from the database no faster than the client, and stops when the client disconnects', async () => {
     const { pages, services } = counting()
     const headers = await approvedExport()
     await serving(services, async ({ hostname, port }) => {
@@ -361,7 +361,7 @@ describe('over a connection', () => {
     })
   })
 
-  test('read at full speed it is complete', async () => {
+  test('is complete when the client reads at full speed', async () => {
     const headers = await approvedExport()
     await serving(api.ledger.services, async (url) => {
       const response = await fetch(new URL('/v1/licenses/export', url), { headers })
@@ -375,7 +375,7 @@ describe('over a connection', () => {
     })
   })
 
-  test('an interrupted one does not look complete', async () => {
+  test('does not look complete when it is interrupted', async () => {
     const { services } = counting(true)
     const headers = await approvedExport()
     await serving(services, async (url) => {
@@ -385,7 +385,7 @@ describe('over a connection', () => {
     })
   })
 
-  test('HTTP/1.0, which knows no chunks, gets it as well', async () => {
+  test('works with HTTP/1.0, which has no chunked encoding', async () => {
     const headers = await approvedExport()
     await serving(api.ledger.services, async ({ hostname, port }) => {
       const socket = connect({ host: hostname, port: Number(port) })

@@ -1,6 +1,6 @@
 /**
- * Guarantee: a list of licenses is narrowed by each filter alone and by all of them together, and holds exactly the
- * licenses that match.
+ * Guarantee: a list of licenses can be filtered by each field alone and by all of them together, and contains
+ * exactly the licenses that match.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -78,16 +78,16 @@ test.each([
   ['metadata[plan]=basic', []],
   ['status=revoked', ['gone']],
   ['email=ada%40example.com&metadata[order]=1&source=api&status=active&product=editor', ['ada']],
-])('%s', async (query, names) => {
+])('the filter %s lists %j', async (query, names) => {
   expect(await namesOf(query)).toStrictEqual(names)
 })
 
-test('a customer has the licenses that are linked to them', async () => {
+test('the filter by customer lists the licenses linked to that customer', async () => {
   expect(await namesOf(`customer=${customer}`)).toStrictEqual(['linked'])
   expect(await namesOf('customer=cus_00000000000000000000000000')).toStrictEqual([])
 })
 
-test('a range of creation times holds its beginning and not its end', async () => {
+test('a range of creation times includes its start and excludes its end', async () => {
   expect(await namesOf(`created_after=${times[1]}&created_before=${times[3]}`)).toStrictEqual([
     'linked',
     'bob',
@@ -96,7 +96,7 @@ test('a range of creation times holds its beginning and not its end', async () =
   expect(await namesOf(`created_before=${inOffset}`)).toStrictEqual(['ada'])
 })
 
-test('licenses that expire, and those that have expired, with and without its event', async () => {
+test('the filters by expiry and status follow the clock without an expiry event', async () => {
   const tomorrow = new Date(Date.parse(now()) + 2 * 86_400_000).toISOString()
   expect(await namesOf(`expires_before=${tomorrow}`)).toStrictEqual(['day'])
   expect(await namesOf(`expires_before=${now()}`)).toStrictEqual([])
@@ -131,12 +131,12 @@ test.each([
   'metadata[plan]=a&metadata[plan]=b',
   'metadata[plan]=%00',
   'metadatum[plan]=a',
-])('%s is malformed', async (query) => {
+])('the filter %s returns 400', async (query) => {
   const { status } = await api.ask('GET', `/v1/licenses?${query}`, { token: tenant.token })
   expect(status).toBe(400)
 })
 
-test('a cursor belongs to its filters', async () => {
+test('a cursor is rejected with other filters', async () => {
   const first = await api.ask('GET', '/v1/licenses?limit=1&metadata[plan]=pro', { token: tenant.token })
   const { nextCursor } = Page.parse(first.body)
   for (const query of ['', 'metadata[plan]=basic', 'metadata[plan]=pro&source=api']) {

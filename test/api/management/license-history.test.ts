@@ -1,6 +1,6 @@
 /**
- * Guarantee: a license's history is returned in public terms, in pages and in either order; explanations name the
- * events that decide. Another tenant's licenses and future times are refused.
+ * Guarantee: a license's history is returned with public event names, in pages and in either order; explanations
+ * name the events that decide. Another tenant's licenses and future times are refused.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -67,7 +67,7 @@ const byToken = () => ({ kind: 'token', id: tenant.tokenId, name: 'test' })
 const requestId = expect.stringMatching(/^req_/) as string
 const noLinks = { saleId: null, customerId: null, confirmationId: null, deliveries: [] }
 
-test('contains events with their time, actor and changes', async () => {
+test('the history contains events with their time, actor and changes', async () => {
   const { items, nextCursor } = await history('?order=oldest')
   expect(nextCursor).toBeNull()
   expect(items).toStrictEqual([
@@ -139,7 +139,7 @@ test('contains events with their time, actor and changes', async () => {
   ])
 })
 
-test.each(['oldest', 'newest'])('pages through the %s first tell the same as one page', async (order) => {
+test.each(['oldest', 'newest'])('paging with the %s first returns the same as one page', async (order) => {
   const { items: whole } = await history(`?order=${order}`)
   const found: unknown[] = []
   let cursor: string | null = ''
@@ -151,7 +151,7 @@ test.each(['oldest', 'newest'])('pages through the %s first tell the same as one
   expect(found).toStrictEqual(whole)
 })
 
-test('a cursor is good for its own order and license alone', async () => {
+test('a cursor is valid only for its own order and license', async () => {
   const { nextCursor } = await history('?order=oldest&limit=1')
   const other = await mint(api.ask, tenant.token, 'editor')
   for (const url of [
@@ -162,7 +162,7 @@ test('a cursor is good for its own order and license alone', async () => {
   }
 })
 
-test('a sold license has its sale, and its deliveries', async () => {
+test('the history of a sold license links its sale and its deliveries', async () => {
   const shop = await openShop(api)
   const { sold, refunded } = purchase('story')
   await shop.tell(sold())
@@ -205,7 +205,7 @@ const explained = async (query: string, id = license.id) =>
   Explained.parse((await send('GET', `/v1/licenses/${id}/explain${query}`)).body).explanation
 const sequences = ({ events }: { events: { sequence: number }[] }) => events.map(({ sequence }) => sequence)
 
-test('a refused activation names the seats and the events that took them', async () => {
+test('the explanation of a refused activation names the seats and the events that took them', async () => {
   const { activate, validate, seats } = await explained('?device_id=phone&asOf=2')
   expect(activate).toMatchObject({
     succeeds: false,
@@ -231,7 +231,7 @@ test.each([
   expect([validate.rule, sequences(validate), activate.rule, sequences(activate)]).toStrictEqual(decided)
 })
 
-test('an end names the event that set it, and the one that recorded it', async () => {
+test('the explanation of an expired license names the event that set its expiry', async () => {
   const { id } = await mint(api.ask, tenant.token, 'editor', { expiresAt: '2026-03-02T00:00:00.000Z' })
   const before = api.ledger.clock.now().toISOString()
   api.ledger.clock.set('2026-03-02T00:00:00.000Z')
@@ -245,7 +245,7 @@ test('an end names the event that set it, and the one that recorded it', async (
   api.ledger.clock.set(before)
 })
 
-test('an undone action is listed, and explained as before and after', async () => {
+test('an undone action is explained as of before and after it', async () => {
   const { results } = await importRows(api.ask, tenant.token, 'editor', [{ licenseKey: 'TAKEN-BACK-0001' }])
   const id = results[0]?.id ?? ''
   await askApproveRepeat(api, tenant, 'POST', `/v1/licenses/${id}/take-back-import`)
@@ -264,7 +264,7 @@ test('an undone action is listed, and explained as before and after', async () =
   expect((await explained('', undone.id)).validate).toMatchObject({ status: 'active', rule: 'active' })
 })
 
-test('a full plan and a suspended tenant are reasons, then as now', async () => {
+test('a full plan and a suspended tenant explain a refusal, now and as of the past', async () => {
   const small = await makeTenant(api.ledger, 'free')
   await makeProduct(api.ask, small.token, 'editor', { keyTypes: [{ name: 'Any', deviceLimit: null }] })
   const devices = Array.from({ length: 100 }, (_, index) => ({ deviceId: `d${index}`, name: 'A device' }))
@@ -301,14 +301,14 @@ test.each([
   ['/explain', 'device=laptop', 400],
   ['/history', 'order=random', 400],
   ['/history', 'cursor=AAAA', 400],
-])('GET /v1/licenses/{id}%s?%s is refused with %i', async (path, query, status) => {
+])('GET /v1/licenses/{id}%s?%s returns %i', async (path, query, status) => {
   expect((await send('GET', `/v1/licenses/${license.id}${path}?${query}`)).status).toBe(status)
 })
 
 test.each([
   [() => `/v1/customers/${customer}`, 'customer not found'],
   [() => '/v1/products/editor', 'product not found'],
-])('a time before the mint gets 404, and a future time is refused', async (url, message) => {
+])('asOf returns 404 before the creation, and 400 for a future time', async (url, message) => {
   const asked = async (asOf: string) => {
     const { status, body } = await send('GET', `${url()}?asOf=${asOf}`)
     return { status, body }

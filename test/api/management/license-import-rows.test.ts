@@ -31,15 +31,15 @@ const validate = async (license_key: string) => {
   return (await api.ask('POST', '/v1/licenses/validate', { token: tenant.token, body })).body
 }
 
-describe('a row', () => {
+describe('a row of an import', () => {
   const badChecksum = 'ACME-00000-00000-00000-00000-00000-1'
   test.each([
     ['null', null, 'Invalid input: expected object, received null'],
     ['a text', 'OLD-1', 'Invalid input: expected object, received string'],
     ['without a key', {}, 'licenseKey: Invalid input: expected string, received undefined'],
-    ['with a field nobody knows', { licenseKey: 'OLD-000001', seats: 3 }, 'Unrecognized key: "seats"'],
+    ['with an unknown field', { licenseKey: 'OLD-000001', seats: 3 }, 'Unrecognized key: "seats"'],
     [
-      'with an e-mail address that is none',
+      'with an invalid email address',
       { licenseKey: 'OLD-000002', email: 'ada' },
       'email: must be an email address',
     ],
@@ -58,33 +58,29 @@ describe('a row', () => {
       { licenseKey: badChecksum },
       'licenseKey has the format of keys minted here but a wrong check character; check it for typos',
     ],
+    ['with an unknown key type', { licenseKey: 'OLD-000003', keyTypeId: 'absent' }, 'key type not found'],
     [
-      'with a key type that is not there',
-      { licenseKey: 'OLD-000003', keyTypeId: 'absent' },
-      'key type not found',
-    ],
-    [
-      'with more units than sold',
+      'with a quantity above 1 for a key type that is not sold in multiples',
       { licenseKey: 'OLD-000004', quantity: 2 },
       'this key type is not sold in multiples; omit quantity',
     ],
     [
-      'with too many units',
+      'with a quantity above the maximum',
       { licenseKey: 'OLD-000005', quantity: 6, keyTypeId: 'year' },
       "quantity is greater than the key type's maxQuantity; choose a smaller one",
     ],
     [
-      'from the future',
+      'with createdAt in the future',
       { licenseKey: 'OLD-000006', createdAt: '2026-03-01T12:00:00.001Z' },
       'createdAt must not be in the future',
     ],
     [
-      'that ended before it began',
+      'with expiresAt before createdAt',
       { licenseKey: 'OLD-000007', createdAt: '2026-02-01T00:00:00Z', expiresAt: '2026-01-01T00:00:00Z' },
       'expiresAt must be after createdAt',
     ],
     [
-      'that has expired but not ended',
+      'with the status expired and no expiresAt',
       { licenseKey: 'OLD-000008', status: 'expired' },
       'a license with the status expired or fallback needs an expiresAt in the past',
     ],
@@ -99,7 +95,7 @@ describe('a row', () => {
       expect.stringMatching(/^devices\.0\.deviceId: /),
     ],
     [
-      'with a status nobody knows',
+      'with an unknown status',
       { licenseKey: 'OLD-000011', status: 'paused' },
       expect.stringMatching(/^status: /),
     ],
@@ -113,7 +109,7 @@ describe('a row', () => {
       { licenseKey: 'OLD-000013\ud800' },
       expect.stringMatching(/^licenseKey: /),
     ],
-  ])('%s is invalid, has a reason, and affects no other row', async (_, row, error: unknown) => {
+  ])('%s is invalid, gets a reason, and affects no other row', async (_, row, error: unknown) => {
     const [before, after] = [newKey(), newKey()]
     const { imported, skipped, results } = await importRows([
       { licenseKey: before },

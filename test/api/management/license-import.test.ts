@@ -51,7 +51,7 @@ const runtime = async (call: string, license_key: string, device_id: string) =>
 const ofLicense = expect.stringMatching(/^lic_[0-7][0-9a-hjkmnp-tv-z]{25}$/) as string
 
 describe('an imported license', () => {
-  test('with only a key gets the first key type, from now on', async () => {
+  test('with only a key gets the first key type and the current time', async () => {
     const { imported, skipped, results } = await importRows([{ licenseKey: 'Old-shop key 4711/B' }])
     expect({ imported, skipped, results }).toStrictEqual({
       imported: 1,
@@ -83,7 +83,7 @@ describe('an imported license', () => {
     expect(await runtime('activate', 'old-SHOPkey4711/b', 'laptop')).toMatchObject({ activated: true })
   })
 
-  test('keeps all its fields, and its devices their seats', async () => {
+  test('keeps all its fields and gives its devices seats', async () => {
     const licenseKey = newKey()
     const row = {
       licenseKey,
@@ -125,18 +125,22 @@ describe('an imported license', () => {
 
   test.each([
     ['revoked', { status: 'revoked', devices: [{ deviceId: 'd' }] }, 'revoked'],
-    ['expired with its end', { status: 'expired', expiresAt: '2026-02-01T00:00:00Z' }, 'expired'],
+    ['expired with its expiresAt', { status: 'expired', expiresAt: '2026-02-01T00:00:00Z' }, 'expired'],
     [
-      'active with an end that has passed',
+      'active with an expiresAt in the past',
       { status: 'active', expiresAt: '2026-02-01T00:00:00Z' },
       'expired',
     ],
-    ['older than its key type lasts', { keyTypeId: 'year', createdAt: '2024-01-01T00:00:00Z' }, 'expired'],
-    ['fallen back', { keyTypeId: 'kept', status: 'fallback', createdAt: '2026-01-01T00:00:00Z' }, 'fallback'],
+    [
+      "older than its key type's duration",
+      { keyTypeId: 'year', createdAt: '2024-01-01T00:00:00Z' },
+      'expired',
+    ],
+    ['in fallback', { keyTypeId: 'kept', status: 'fallback', createdAt: '2026-01-01T00:00:00Z' }, 'fallback'],
     ['active', { status: 'active', expiresAt: null }, 'active'],
-    ['ending later', { expiresAt: '2026-03-01T12:00:00.001Z' }, 'expired'],
-    ['ending a second later', { expiresAt: '2026-03-01T12:00:01Z' }, 'active'],
-  ])('that is %s is so here, too', async (_, row, status) => {
+    ['active, expiring within the second', { expiresAt: '2026-03-01T12:00:00.001Z' }, 'expired'],
+    ['active, expiring a second later', { expiresAt: '2026-03-01T12:00:01Z' }, 'active'],
+  ])('that is %s gets the status as of now', async (_, row, status) => {
     const licenseKey = newKey()
     const { results } = await importRows([{ licenseKey, ...row }])
     expect(await licenseOf(results[0]?.id)).toMatchObject({ license: { status } })
@@ -146,7 +150,7 @@ describe('an imported license', () => {
     expect(verdict).toMatchObject({ valid: false, status: seatless ? 'inactive' : status })
   })
 
-  test('is one event with its devices and its end, so that no half of it is ever there', async () => {
+  test('is recorded together with its devices and its revocation', async () => {
     const { results } = await importRows([
       { licenseKey: newKey(), status: 'revoked', devices: [{ deviceId: 'a' }, { deviceId: 'b' }] },
     ])
@@ -156,8 +160,8 @@ describe('an imported license', () => {
   })
 })
 
-describe('a key', () => {
-  test('that was imported before is a duplicate, however it is written, and stays as it was', async () => {
+describe('an imported key', () => {
+  test('is a duplicate in any spelling when it was imported before, and its license does not change', async () => {
     const first = await importRows([{ licenseKey: 'some old key 1', email: 'ada@example.com' }])
     const before = await licenseOf(first.results[0]?.id)
     const again = await importRows([
@@ -173,7 +177,7 @@ describe('a key', () => {
     expect(await licenseOf(id)).toStrictEqual(before)
   })
 
-  test('that occurs twice in a call is imported once, from its first valid row', async () => {
+  test('that occurs several times in a request is imported once, from its first valid row', async () => {
     const licenseKey = newKey()
     const { imported, skipped, results } = await importRows([
       { licenseKey, quantity: 2 },
@@ -189,7 +193,7 @@ describe('a key', () => {
     expect(await licenseOf(id)).toMatchObject({ license: { email: 'first@example.com' } })
   })
 
-  test('that was minted here, in this product or another, is a duplicate of that license', async () => {
+  test('is a duplicate when it was minted here, for this product or another', async () => {
     await makeProduct(api.ask, tenant.token, 'player')
     const { id, licenseKey } = await mint(api.ask, tenant.token, 'editor')
     for (const productId of ['editor', 'player']) {
@@ -198,7 +202,7 @@ describe('a key', () => {
     }
   })
 
-  test('that a license had before it was reminted is a duplicate', async () => {
+  test('is a duplicate when it is the old key of a reminted license', async () => {
     const { id, licenseKey } = await mint(api.ask, tenant.token, 'editor')
     const imported = await importRows([{ licenseKey: 'reminted later' }])
     for (const licenseId of [id, imported.results[0]?.id]) {
@@ -213,7 +217,7 @@ describe('a key', () => {
     expect(await runtime('validate', 'reminted later', 'd')).toMatchObject({ status: 'reminted' })
   })
 
-  test('of one tenant is free in another, under another id', async () => {
+  test('can be imported by several tenants, with different license ids', async () => {
     const other = await makeTenant(api.ledger)
     await makeProduct(api.ask, other.token, 'editor')
     const licenseKey = newKey()
@@ -238,13 +242,13 @@ describe('a key', () => {
     ['SECRET-KEY-12345', '…345'],
     ['SECRET-KEY-1234567', '…4567'],
     ['key with 😀😀😀😀😀😀', '…😀😀😀'],
-  ])('%s is shown as %s', async (licenseKey, displayKey) => {
+  ])('%s is masked as %s', async (licenseKey, displayKey) => {
     const { results } = await importRows([{ licenseKey }])
     expect(results).toMatchObject([{ status: 'imported', displayKey }])
   })
 })
 
-test('an import equals a replay of the log, including its history', async () => {
+test('the read models after an import equal a replay of the log', async () => {
   const { imported } = await importRows([
     { licenseKey: newKey(), createdAt: '1970-01-01T00:00:00Z' },
     { licenseKey: newKey(), expiresAt: '1970-01-01T00:00:00.001Z' },
@@ -258,7 +262,7 @@ test('an import equals a replay of the log, including its history', async () => 
   expect(rows).toBeGreaterThan(50)
 })
 
-describe('a call', () => {
+describe('an import request', () => {
   const send = async (body: unknown) => {
     const { status, body: answered } = await api.ask('POST', '/v1/licenses/import', {
       token: tenant.token,
@@ -267,7 +271,7 @@ describe('a call', () => {
     return { status, body: answered }
   }
 
-  test('of a thousand full rows is accepted in one call', async () => {
+  test('accepts a thousand full rows', async () => {
     const rows = Array.from({ length: 1000 }, (_, n) => ({
       licenseKey: `full row number ${n}`,
       email: `person${n}@example.com`,
@@ -285,7 +289,7 @@ describe('a call', () => {
     expect(await importRows(rows)).toMatchObject({ imported: 0, skipped: 1000 })
   })
 
-  test('of no rows imports none', async () =>
+  test('without rows imports nothing', async () =>
     expect(await importRows([])).toStrictEqual({ imported: 0, skipped: 0, results: [] }))
 
   test.each([
@@ -294,14 +298,14 @@ describe('a call', () => {
       { productId: 'editor', licenses: Array.from({ length: 1001 }, () => ({})) },
     ],
     ['no list of licenses', { productId: 'editor' }],
-    ['a license that is no list', { productId: 'editor', licenses: {} }],
-    ['a field nobody knows', { productId: 'editor', licenses: [], dryRun: true }],
+    ['licenses that are no list', { productId: 'editor', licenses: {} }],
+    ['an unknown field', { productId: 'editor', licenses: [], dryRun: true }],
     ['more than 8 MiB', { productId: 'editor', licenses: ['x'.repeat(8 * 1_048_576)] }],
-  ])('with %s is malformed as a whole', async (_, body) => {
+  ])('with %s returns 400 as a whole', async (_, body) => {
     expect(await send(body)).toStrictEqual({ status: 400, body: { error: expect.any(String) as string } })
   })
 
-  test('of a suspended tenant is refused, since it would issue licenses', async () => {
+  test('returns 403 while the tenant is suspended', async () => {
     const own = await makeTenant(api.ledger)
     await suspendTenant(api.ledger.services, own.tenantId, 'unpaid', origin)
     const body = { productId: 'editor', licenses: [] }
@@ -312,14 +316,14 @@ describe('a call', () => {
     })
   })
 
-  test('for a product that is not there is not found', async () => {
+  test('returns 404 for an unknown product', async () => {
     expect(await send({ productId: 'absent', licenses: [{ licenseKey: newKey() }] })).toStrictEqual({
       status: 404,
       body: { error: 'product not found' },
     })
   })
 
-  test('that races others for the same keys imports each key once', async () => {
+  test('imports each key once when several requests with the same keys run concurrently', async () => {
     const rows = Array.from({ length: 40 }, () => ({ licenseKey: newKey() }))
     const answers = await Promise.all(Array.from({ length: 6 }, () => importRows(rows)))
     for (const [index] of rows.entries()) {
@@ -333,7 +337,7 @@ describe('a call', () => {
   })
 })
 
-describe('the plan', () => {
+describe("the plan's device limit", () => {
   const withDevices = (count: number) => ({
     licenseKey: newKey(),
     devices: Array.from({ length: count }, (_, n) => ({ deviceId: `d${n}` })),
@@ -344,7 +348,7 @@ describe('the plan', () => {
     return free
   }
 
-  test('takes rows in their order until its devices are used up, and rows without devices always', async () => {
+  test('admits rows in order while they fit, and rows without devices always', async () => {
     const { token } = await freeTenant()
     const refused = withDevices(41)
     const { results } = await importRows(
@@ -365,7 +369,7 @@ describe('the plan', () => {
     ])
   })
 
-  test('that lets nothing in answers 402, and nothing is imported', async () => {
+  test('returns 402 when no row fits', async () => {
     const { token } = await freeTenant()
     const body = { productId: 'editor', licenses: [withDevices(101)] }
     expect(await api.ask('POST', '/v1/licenses/import', { token, body })).toMatchObject({

@@ -1,6 +1,6 @@
 /**
- * Guarantee: a license is found over the API and in the dashboard by what a customer names, with what matched; a key is
- * shown with the answer that a validate of that very key gets; nothing of another tenant is found.
+ * Guarantee: a license is found over the API and in the dashboard by its key, email address, device or id, with what
+ * matched; a key is shown with the status that a validate of that key returns; nothing of another tenant is found.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { revokeLicense } from '../../../src/commands/licenses/licenses.ts'
@@ -49,7 +49,7 @@ const validated = async (license_key: string) => {
   return (answer.body as { status: string }).status
 }
 
-test('a key is found with the answer that it gets itself', async () => {
+test('a search by key returns the status that a validate of that key returns', async () => {
   for (const [key, id, by, status] of [
     [reminted.present, reminted.id, 'key', 'active'],
     [reminted.former, reminted.id, 'former_key', 'reminted'],
@@ -60,7 +60,7 @@ test('a key is found with the answer that it gets itself', async () => {
   }
 })
 
-test('other texts say what matched', async () => {
+test('a search by email address, device or license id returns what matched', async () => {
   expect(await found('ada@example.com')).toStrictEqual([
     [revoked.id, [{ by: 'email' }]],
     [reminted.id, [{ by: 'email' }]],
@@ -78,7 +78,7 @@ test("another tenant's keys and people are not found", async () => {
   }
 })
 
-test('the dashboard shows what a replaced key is answered, not the present key', async () => {
+test('the dashboard shows the status of the old key of a reminted license, not that of the current key', async () => {
   const browser = clientOf(api.app)
   await browser.signIn(await makeMember(api.ledger, tenant.tenantId, 'support'))
   await browser.get('/dashboard')

@@ -58,15 +58,15 @@ const basic = {
   createdAt: beginning,
 }
 
-describe('a license', () => {
-  test('minted for a product alone takes the first key type with its terms', async () => {
+describe('a minted license', () => {
+  test('has the first key type and its terms when only the product is given', async () => {
     expect(await asks('POST', '/v1/licenses', { productId: 'editor' })).toStrictEqual({
       status: 201,
       body: { license: basic, licenseKey: ofKey },
     })
   })
 
-  test('minted with everything keeps everything, its limit per unit and its expiry from the key type', async () => {
+  test('keeps all given fields, and gets its device limit per unit and its expiry from the key type', async () => {
     const asked = {
       productId: 'editor',
       keyTypeId: 'team',
@@ -94,7 +94,7 @@ describe('a license', () => {
     })
   })
 
-  test('minted with terms of its own takes those, to the second and in UTC', async () => {
+  test('has the given terms, in whole seconds and UTC', async () => {
     const own = { keyTypeId: 'team', deviceLimit: null, expiresAt: '2027-01-01T00:30:00.9+01:00' }
     const { body } = await asks('POST', '/v1/licenses', { productId: 'editor', ...own })
     expect(body).toMatchObject({ license: { deviceLimit: null, expiresAt: '2026-12-31T23:30:00.000Z' } })
@@ -102,7 +102,7 @@ describe('a license', () => {
     expect(perpetual.body).toMatchObject({ license: { expiresAt: null } })
   })
 
-  test('shows its devices, oldest activation first, with those that have left', async () => {
+  test('shows its devices, oldest activation first, including deactivated ones', async () => {
     const { id, licenseKey } = await mint(api.ask, tenant.token, 'editor', { deviceLimit: 2 })
     const on = (deviceId: string) => ({ product_id: 'editor', license_key: licenseKey, device_id: deviceId })
     await asks('POST', '/v1/licenses/activate', { ...on('one'), name: 'First' })
@@ -152,11 +152,11 @@ describe('a license', () => {
 describe('a request to mint', () => {
   test.each([
     ['no product', {}],
-    ['a field nobody knows', { productId: 'editor', seats: 3 }],
-    ['a quantity of nothing', { productId: 'editor', quantity: 0 }],
-    ['an e-mail address that is none', { productId: 'editor', email: 'ada' }],
-    ['a time that is none', { productId: 'editor', expiresAt: 'tomorrow' }],
-    ['a day that no month has', { productId: 'editor', expiresAt: '2027-02-30T00:00:00Z' }],
+    ['an unknown field', { productId: 'editor', seats: 3 }],
+    ['a quantity of 0', { productId: 'editor', quantity: 0 }],
+    ['an invalid email address', { productId: 'editor', email: 'ada' }],
+    ['an invalid time', { productId: 'editor', expiresAt: 'tomorrow' }],
+    ['a day that does not exist', { productId: 'editor', expiresAt: '2027-02-30T00:00:00Z' }],
     ['a year of five digits in UTC', { productId: 'editor', expiresAt: '9999-12-31T23:59:59-01:00' }],
     ['a number among the metadata', { productId: 'editor', metadata: { a: 1 } }],
     [
@@ -166,7 +166,7 @@ describe('a request to mint', () => {
     ['metadata under half of a surrogate pair', { productId: 'editor', metadata: { '\ud800': '' } }],
     ['metadata with NUL', { productId: 'editor', metadata: { a: '\u0000' } }],
     ['a name with NUL', { productId: 'editor', email: 'ada@example.com', name: '\u0000' }],
-  ])('with %s is malformed', async (_, body) => {
+  ])('with %s returns 400', async (_, body) => {
     expect(await asks('POST', '/v1/licenses', body)).toStrictEqual({
       status: 400,
       body: { error: expect.any(String) as string },
@@ -178,7 +178,7 @@ describe('a request to mint', () => {
     [{ productId: 'editor', keyTypeId: 'absent' }, 'key type not found'],
     [{ productId: 'editor', customerId: 'cus_absent' }, 'customer not found'],
     [{ productId: 'absent', expiresAt: '2001-01-01T00:00:00Z' }, 'product not found'],
-  ])('for %j finds nothing', async (body, error) => {
+  ])('for %j returns 404', async (body, error) => {
     expect(await asks('POST', '/v1/licenses', body)).toStrictEqual({ status: 404, body: { error } })
   })
 
@@ -189,12 +189,12 @@ describe('a request to mint', () => {
       "quantity is greater than the key type's maxQuantity; choose a smaller one",
     ],
     [{ expiresAt: '2001-01-01T00:00:00Z' }, 'expiresAt must be in the future'],
-  ])('with %j makes no sense', async (asked, error) => {
+  ])('with %j returns 422', async (asked, error) => {
     const answered = await asks('POST', '/v1/licenses', { productId: 'editor', ...asked })
     expect(answered).toStrictEqual({ status: 422, body: { error } })
   })
 
-  test('that is refused mints nothing', async () => {
+  test('mints nothing when it is refused', async () => {
     const before = await asks('GET', '/v1/licenses?limit=100')
     await asks('POST', '/v1/licenses', { productId: 'editor', quantity: 2 })
     await asks('POST', '/v1/licenses', { productId: 'editor', seats: 3 })
@@ -202,7 +202,7 @@ describe('a request to mint', () => {
   })
 })
 
-test('a raw key is only in the response to its mint', async () => {
+test('a raw key is only in the response to the mint', async () => {
   const { id, licenseKey } = await mint(api.ask, tenant.token, 'editor')
   const { token } = tenant
   for (const url of ['/v1/licenses', `/v1/licenses/${id}`, '/v1/licenses?product=editor&status=active']) {
@@ -215,7 +215,7 @@ test('a raw key is only in the response to its mint', async () => {
 })
 
 test.each(['lic_absent', 'a', '%00', 'lic_%2F..', 'x'.repeat(90)])(
-  'a license called %s is not found',
+  'the license id %s returns 404',
   async (id) => {
     expect(await asks('GET', `/v1/licenses/${id}`)).toStrictEqual({
       status: 404,
@@ -224,7 +224,7 @@ test.each(['lic_absent', 'a', '%00', 'lic_%2F..', 'x'.repeat(90)])(
   },
 )
 
-test("a later edit of its key type changes a license's entitlements, and neither its limit nor its expiry", async () => {
+test('an edit of the key type changes the entitlements of existing licenses, but not their device limit or expiry', async () => {
   const { id, licenseKey } = await mint(api.ask, tenant.token, 'editor', { keyTypeId: 'team', quantity: 2 })
   const before = (await asks('GET', `/v1/licenses/${id}`)).body
   await asks('PATCH', '/v1/products/editor/key-types/team', {

@@ -47,7 +47,7 @@ async function waiting(userCode: string) {
 
 const refusal = (error: string) => expect.objectContaining({ error }) as Error
 
-test('gets the granted scopes, for the granted time', async () => {
+test('a device gets the granted scopes for the granted time', async () => {
   const { device_code, user_code, expires_in, interval } = await start({ scope: 'licenses:read usage:read' })
   expect({ expires_in, interval }).toStrictEqual({ expires_in: 600, interval: 5 })
   await expect(fetchToken(device_code)).rejects.toStrictEqual(refusal('authorization_pending'))
@@ -66,7 +66,7 @@ test('gets the granted scopes, for the granted time', async () => {
   await expect(fetchToken(device_code)).rejects.toStrictEqual(refusal('expired_token'))
 })
 
-test('gets a token that does not expire, if no expiry was chosen', async () => {
+test('a device gets a token that does not expire when no expiry was chosen', async () => {
   const { device_code, user_code } = await start()
   const granted: Scope[] = ['usage:read']
   const asked = await waiting(user_code)
@@ -74,14 +74,14 @@ test('gets a token that does not expire, if no expiry was chosen', async () => {
   expect(await fetchToken(device_code)).not.toHaveProperty('expires_in')
 })
 
-test('is told when it is denied', async () => {
+test('a device gets access_denied when the request was denied', async () => {
   const { device_code, user_code } = await start()
   await denyLogin(api.ledger.services, await waiting(user_code), decider, origin)
   await expect(fetchToken(device_code)).rejects.toStrictEqual(refusal('access_denied'))
 })
 
-describe('invalid input gets the error codes of OAuth:', () => {
-  test('a scope that there is none of', async () =>
+describe('invalid input returns the OAuth error code:', () => {
+  test('an unknown scope', async () =>
     expect(start({ scope: 'licenses:read openid' })).rejects.toStrictEqual(refusal('invalid_scope')))
 
   test('a name with a control character', async () =>

@@ -1,5 +1,5 @@
 /**
- * Guarantee: a person authorizes a device: it gets the granted scopes once, and nothing earlier or else. Codes are
+ * Guarantee: a device gets a token once, with the scopes a person granted, and only after the approval. Codes are
  * stored as hashes. A device can revoke its own token.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -75,7 +75,7 @@ const Given = z.strictObject({
 })
 
 describe('a device', () => {
-  test('waits for a decision, and then gets the granted scopes, once', async () => {
+  test('waits for a decision and then gets a token with the granted scopes once', async () => {
     const started = await start({
       client_name: 'keyledger on build-1',
       scopes: ['licenses:read', 'licenses:write', 'danger'],
@@ -112,7 +112,7 @@ describe('a device', () => {
     expect(events.map((entry) => entry.readable && entry.metadata.actor)).toStrictEqual([by.actor])
   })
 
-  test('that asks many times at once gets one token', async () => {
+  test('gets one token when it polls concurrently', async () => {
     const started = await start()
     await approve(started, ['usage:read'])
     const answers: Answer[] = []
@@ -129,13 +129,13 @@ describe('a device', () => {
         expect(body).toStrictEqual({ error: expect.stringMatching(/^(expired_token|slow_down)$/) as string })
   })
 
-  test('that is denied is told so, and gets nothing', async () => {
+  test('gets access_denied when the request was denied', async () => {
     const started = await start()
     await denyLogin(api.ledger.services, await waiting(started), { ...owner, tenantId: tenant.tenantId }, by)
     expect(answered(await poll(started.device_code))).toStrictEqual(refused('access_denied'))
   })
 
-  test('that polls faster than the interval gets slow_down, approved or not', async () => {
+  test('gets slow_down when it polls faster than the interval, approved or not', async () => {
     const started = await start()
     expect(answered(await poll(started.device_code))).toStrictEqual(refused('authorization_pending'))
     expect(answered(await poll(started.device_code))).toStrictEqual(refused('slow_down'))
@@ -146,7 +146,7 @@ describe('a device', () => {
     expect((await poll(started.device_code)).status).toBe(200)
   })
 
-  test('has ten minutes, also to fetch an approved token', async () => {
+  test('has ten minutes to be approved and to fetch its token', async () => {
     const pending = await start()
     const approved = await start()
     await approve(approved, ['usage:read'])
@@ -158,14 +158,14 @@ describe('a device', () => {
     await expect(waiting(pending)).rejects.toThrow('nobody waits')
   })
 
-  test('with an unknown code gets nothing', async () => {
+  test('gets an error for an unknown code', async () => {
     const { user_code } = await start()
     expect(answered(await poll('x'.repeat(43)))).toStrictEqual(refused('expired_token'))
     for (const code of ['a', user_code, '🔑', 'x'.repeat(44)])
       expect(answered(await poll(code))).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
   })
 
-  test('that names no scopes asks for the management interface, and never for the runtime', async () => {
+  test('that names no scopes requests all except licenses:runtime', async () => {
     const { scopes, clientName } = await waiting(await start())
     expect([...scopes].sort()).toStrictEqual(
       Scope.options.filter((scope) => scope !== 'licenses:runtime').sort(),
@@ -183,7 +183,7 @@ describe('a device', () => {
     [{ unknown: 1 }],
     [[]],
     ['text'],
-  ])('that sends %j is malformed', async (body) => {
+  ])('that sends %j gets 400', async (body) => {
     expect(answered(await api.ask('POST', '/v1/login/device', { body }))).toStrictEqual({
       status: 400,
       body: { error: 'invalid_request', error_description: expect.any(String) as string },
@@ -191,13 +191,13 @@ describe('a device', () => {
   })
 
   test.each([[{}], [{ device_code: '' }], [{ device_code: 1 }], [{ device_code: 'a', more: 1 }], [null]])(
-    'that polls with %j is malformed',
+    'that polls with %j gets 400',
     async (body) => {
       expect((await api.ask('POST', '/v1/login/device/token', { body })).status).toBe(400)
     },
   )
 
-  test('has codes that cannot be read from the database', async () => {
+  test('has codes that are not readable in the database', async () => {
     const { device_code, user_code } = await start()
     const { rows } = await api.ledger.db.query<{ text: string }>(
       'select r::text as text from vault.login_requests r',
@@ -208,7 +208,7 @@ describe('a device', () => {
   })
 })
 
-test('an address that starts too many gets 429', async () => {
+test('an address that starts too many sign-ins gets 429', async () => {
   const statuses = []
   for (let starts = 0; starts < 21; starts++)
     statuses.push((await api.ask('POST', '/v1/login/device', { body: {} })).status)
@@ -221,7 +221,7 @@ test('an address that starts too many gets 429', async () => {
 })
 
 describe('signing out', () => {
-  test('revokes the token that asks, and no other', async () => {
+  test('revokes only the token of the request', async () => {
     const token = await tenant.tokenWith('usage:read')
     const other = await tenant.tokenWith('usage:read')
     const answer = await api.ask('POST', '/v1/logout', { token })
@@ -230,12 +230,12 @@ describe('signing out', () => {
     expect((await api.ask('POST', '/v1/logout', { token })).status).toBe(401)
     expect((await api.ask('GET', '/v1/tokens/verify', { token: other })).status).toBe(200)
   })
-  test('without a token is refused', async () => {
+  test('without a token returns 401', async () => {
     expect((await api.ask('POST', '/v1/logout')).status).toBe(401)
   })
 })
 
-test('when a token was last used is written down in batches, never by the request itself', async () => {
+test('the last use of a token is written in batches, not by the request', async () => {
   const { ledger } = api
   const used = await makeTenant(ledger)
   const read = async () =>

@@ -1,4 +1,4 @@
-/** Guarantee: mail settings are replaced as a whole, and a template without the key is refused. */
+/** Guarantee: mail settings are replaced as a whole, and a template without the license key is rejected. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../../harness/api.ts'
 import { makeProduct } from '../../http/samples.ts'
@@ -18,7 +18,7 @@ const get = () => api.ask('GET', url, { token: tenant.token })
 
 const usual = { enabled: true, from: null, replyTo: null, subject: null, text: null, html: null }
 
-test('has defaults until it is set, and omitted fields return to them', async () => {
+test('the mail settings have defaults until they are set; omitted fields return to them', async () => {
   expect(await get()).toMatchObject({ status: 200, body: { mail: usual } })
   const mail = {
     enabled: true,
@@ -35,7 +35,7 @@ test('has defaults until it is set, and omitted fields return to them', async ()
   }
 })
 
-describe('is refused with', () => {
+describe('the mail settings reject', () => {
   test.each([
     [{ text: 'Thank you' }, 'license_key'],
     [{ text: '{{license_key}} {{licence_key}}' }, 'product_name'],

@@ -1,4 +1,4 @@
-/** Guarantee: mappings are unambiguous: every id of a provider leads to one product and to one of its key types. */
+/** Guarantee: mappings are unambiguous: every id of a provider maps to one product and one of its key types. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Provider } from '../../../src/domain/integrations/provider.ts'
 import { type Method, makeTenant, openTestApi, type TestApi, type TestTenant } from '../../harness/api.ts'
@@ -57,7 +57,7 @@ describe('a mapping', () => {
     ['paddle', { prices: { pri_01gsz8z1q1n00f12qt82y31smh: 'pro' } }],
     ['polar', { products: { 'd8dd2de1-21b7-4a41-8bc3-ce909c0cfe23': 'team' } }],
   ] as const)(
-    'of %s is stored as given, replaced as a whole, and removed by an empty one',
+    'at %s is stored as given, replaced as a whole, and removed by an empty one',
     async (provider, mapping) => {
       const [field = ''] = Object.keys(mapping)
       const other = field === 'permalinks' ? ['xyz'] : { other: 'pro' }
@@ -79,7 +79,7 @@ describe('a mapping', () => {
     ['lemonsqueezy', { variants: { '1': 'pro' } }, { variants: { '2': 'pro', '1': 'team' } }],
     ['paddle', { prices: { pri_1: 'pro' } }, { prices: { pri_1: 'pro' } }],
     ['polar', { products: { p1: 'pro' } }, { products: { p1: 'pro' } }],
-  ])('of %s that another product has is a conflict', async (provider, first, second) => {
+  ])('at %s returns 409 when another product has the id', async (provider, first, second) => {
     await configure('editor', provider, first)
     expect(await configure('player', provider, second)).toStrictEqual(
       refused(409, 'one of these ids is already mapped to another product; remove that mapping first'),
@@ -91,7 +91,7 @@ describe('a mapping', () => {
     ['lemonsqueezy', { variants: { '1': 'pro', '2': 'gone' } }],
     ['paddle', { prices: { pri_1: 'gone' } }],
     ['polar', { products: { p1: 'toString' } }],
-  ])('of %s to a key type that is not there makes no sense', async (provider, mapping) => {
+  ])('at %s returns 422 for an unknown key type', async (provider, mapping) => {
     expect(await configure('editor', provider, mapping)).toStrictEqual(
       refused(422, 'the mapping names a key type that the product does not have'),
     )
@@ -110,11 +110,11 @@ describe('a mapping', () => {
     ['polar', { products: [] }],
     ['stripe', { permalinks: [] }],
     ['polar', { color: 'red' }],
-  ])('of %s with %j is malformed', async (provider, mapping) => {
+  ])('at %s returns 400 for %j', async (provider, mapping) => {
     expect(await configure('editor', provider, mapping)).toStrictEqual(refused(400, anyText))
   })
 
-  test('needs a product and a connection', async () => {
+  test('requires a product and a connection', async () => {
     expect(await configure('absent', 'gumroad', { permalinks: ['a'] })).toStrictEqual(
       refused(404, 'product not found'),
     )
@@ -127,7 +127,7 @@ describe('a mapping', () => {
     )
   })
 
-  test('outlives a disconnection', async () => {
+  test('remains after a disconnection', async () => {
     const mapping = { permalinks: ['abc'] }
     await configure('editor', 'gumroad', mapping)
     const products = [{ productId: 'editor', mapping }]
@@ -137,7 +137,7 @@ describe('a mapping', () => {
     expect((await connect('gumroad')).body).toMatchObject({ integration: connected('gumroad', products) })
   })
 
-  test('of one id by 10 racing products is one', async () => {
+  test('of one id succeeds for one of 10 concurrent products', async () => {
     const ids = Array.from({ length: 10 }, (_, index) => `racer-${index}`)
     for (const id of ids) await makeProduct(api.ask, tenant.token, id)
     const answers = await Promise.all(ids.map((id) => configure(id, 'gumroad', { permalinks: ['one'] })))

@@ -1,5 +1,5 @@
 /**
- * Guarantee: commands that add to a limited count run one after another per tenant: everything recorded counts,
+ * Guarantee: commands that add to a limited count run one at a time per tenant: everything recorded counts,
  * commands that add nothing do not wait, and unused capacity is available to the next.
  */
 import type { PoolClient } from 'pg'
@@ -63,7 +63,7 @@ async function whileAnotherHasIt<T>(
   }
 }
 
-test('a device that has its seat, and one that its license refuses, do not wait', async () => {
+test('an activation does not wait when its device has a seat or its license has none free', async () => {
   const full = await seated(1)
   const { licenseKey } = await mint(api.ask, tenant.token, 'editor', { keyTypeId: 'one' })
   await activate(licenseKey, 'device-0')
@@ -80,7 +80,7 @@ test('a device that has its seat, and one that its license refuses, do not wait'
   })
 })
 
-test('recorded events count, also when they are not visible yet', async () => {
+test('recorded events count before the read models show them', async () => {
   const { services } = api.ledger
   const unseen: AllPorts = {
     ...services,
@@ -103,7 +103,7 @@ test('recorded events count, also when they are not visible yet', async () => {
   })
 })
 
-test('a request that is sent again is answered as the first one, though the plan is full by then', async () => {
+test('a request repeated with its idempotency key succeeds although the plan is full by then', async () => {
   await makeProduct(api.ask, tenant.token, 'second')
   const create = (productId: string, key: string) =>
     api.ask('POST', '/v1/products', {
@@ -121,7 +121,7 @@ test('a request that is sent again is answered as the first one, though the plan
   expect((await create('fourth', 'creation-2')).status).toBe(402)
 })
 
-test('room that is not used after all goes to the next', async () => {
+test('capacity that a refused request does not use is available to the next', async () => {
   await seated(98)
   const { licenseKey } = await mint(api.ask, tenant.token, 'editor', { keyTypeId: 'one' })
   const others = await Promise.all(

@@ -95,7 +95,7 @@ describe('verifying prices', () => {
     null,
   ]
 
-  test('requests each from the connected account and records the result', async () => {
+  test('reads each price from the connected account and records the result', async () => {
     await connectStripe()
     const { status, body } = await verify()
     const { keyTypes: shown, skipped } = body as { keyTypes: { price: unknown }[]; skipped: boolean }
@@ -114,7 +114,7 @@ describe('verifying prices', () => {
     )
   })
 
-  test('asks again each time, since a price can change there', async () => {
+  test('reads the prices from Stripe each time', async () => {
     await connectStripe()
     await verify()
     standIns.stripe.prices.set('price_pro', { owner: accountId, active: false })
@@ -126,7 +126,7 @@ describe('verifying prices', () => {
     })
   })
 
-  test('in test mode asks with the test keys, connected or not', async () => {
+  test('uses the test keys in test mode, connected or not', async () => {
     standIns.stripe.keys.add('sk_test_own')
     standIns.stripe.prices.set('price_pro', { owner: 'sk_test_own', unit_amount: 100 })
     const keys = { publishableKey: 'pk_test_own', secretKey: 'sk_test_own' }
@@ -144,7 +144,7 @@ describe('verifying prices', () => {
     expect(new Set(standIns.stripe.asked.map(({ key }) => key))).toStrictEqual(new Set(['sk_test_own']))
   })
 
-  test('with test keys that are not accepted makes no sense', async () => {
+  test('returns 422 when Stripe rejects the test keys', async () => {
     const keys = { publishableKey: 'pk_test_own', secretKey: 'sk_test_unknown' }
     await asks('POST', '/v1/products/editor/test-mode', keys)
     expect(await verify()).toMatchObject({
@@ -153,7 +153,7 @@ describe('verifying prices', () => {
     })
   })
 
-  test('is skipped without a connection, and without prices', async () => {
+  test('is skipped without a connection or without prices', async () => {
     const { body: before } = await asks('GET', '/v1/products/editor/key-types')
     expect(await verify()).toStrictEqual({ status: 200, body: { ...(before as object), skipped: true } })
     await connectStripe()
@@ -164,7 +164,7 @@ describe('verifying prices', () => {
   })
 
   test.each(['silent', 'cut', 'garbled', 500] as const)(
-    'while stripe is %s for the second price records none',
+    'records nothing when Stripe is %s for the second price',
     async (health) => {
       await connectStripe()
       const { asked } = standIns.stripe
@@ -187,7 +187,7 @@ describe('verifying prices', () => {
     },
   )
 
-  test('on an account that no longer lets the platform in makes no sense', async () => {
+  test('returns 422 when the account has revoked access', async () => {
     await connectStripe()
     standIns.stripe.accounts.delete(accountId)
     expect(await verify()).toMatchObject({
@@ -197,7 +197,7 @@ describe('verifying prices', () => {
     expect(await recorded()).toHaveLength(6)
   })
 
-  test("without the platform's key says what to set", async () => {
+  test("names the setting to fix when the platform's key is missing", async () => {
     await connectStripe()
     api.ledger.services.providers = createProviders({ ...standIns.settings, stripeSecretKey: undefined })
     expect(await verify()).toMatchObject({
@@ -243,7 +243,7 @@ describe('mapping prices', () => {
     standIns.stripe.prices.set('price_foreign', { owner: 'acct_other' })
   })
 
-  test('stores them with the key types after a lookup, and removes those not named', async () => {
+  test('stores verified prices with the key types, and removes those not named', async () => {
     expect(await map({ team: 'price_1' })).toMatchObject({
       status: 200,
       body: {
@@ -266,7 +266,7 @@ describe('mapping prices', () => {
   })
 
   test.each(['price_gone', 'price_old', 'price_foreign', '.', '../accounts/acct_connected'])(
-    'refuses %s, and leaves everything as it was',
+    'rejects %s and changes nothing',
     async (priceId) => {
       expect(await map({ pro: 'price_1', team: priceId })).toStrictEqual({
         status: 422,
@@ -276,12 +276,12 @@ describe('mapping prices', () => {
     },
   )
 
-  test('refuses a key type that is not there', async () => {
+  test('rejects an unknown key type', async () => {
     expect(await map({ gone: 'price_1' })).toMatchObject({ status: 422 })
     expect(standIns.stripe.asked).toStrictEqual([])
   })
 
-  test('while stripe is away changes nothing', async () => {
+  test('changes nothing while Stripe does not respond', async () => {
     standIns.stripe.health = 'cut'
     expect(await map({ pro: 'price_1' })).toMatchObject({ status: 503 })
     expect(await recorded()).toHaveLength(3)

@@ -1,4 +1,4 @@
-/** Guarantee: the fields of a product, and which of them a request may omit: the bodies here are complete. */
+/** Guarantee: the fields of a product and their defaults; these tests compare complete bodies. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../../harness/api.ts'
 import { beginning } from '../../harness/ledger.ts'
@@ -53,7 +53,7 @@ describe('a product', () => {
     tenant = await makeTenant(api.ledger)
   })
 
-  test('created from a name alone gets its id, its prefix, the defaults and one key type', async () => {
+  test('created from a name alone gets an id, a key prefix, the defaults and one key type', async () => {
     expect(await asks('POST', '/v1/products', { name: 'Acme Editor' })).toStrictEqual({
       status: 201,
       body: { product: editor },
@@ -64,7 +64,7 @@ describe('a product', () => {
     })
   })
 
-  test('created with all fields keeps them, its entitlements as a sorted set', async () => {
+  test('created with all fields keeps them; entitlements are sorted without duplicates', async () => {
     const asked = {
       name: 'Acme Player',
       productId: 'player',
@@ -112,7 +112,7 @@ describe('a product', () => {
     expect(await asks('POST', '/v1/products', asked)).toStrictEqual({ status: 201, body: { product } })
   })
 
-  test('with a known id is a conflict, and the first one remains', async () => {
+  test('with an existing id returns 409 and leaves the existing product unchanged', async () => {
     const taken = await asks('POST', '/v1/products', { name: 'Another', productId: 'acme-editor' })
     expect(taken).toStrictEqual({
       status: 409,
@@ -121,7 +121,7 @@ describe('a product', () => {
     expect(await asks('GET', '/v1/products/acme-editor')).toMatchObject({ body: { product: editor } })
   })
 
-  test('whose two key types have one id is a conflict', async () => {
+  test('with two key types of the same id returns 409', async () => {
     const twice = { name: 'Twice', keyTypes: [{ name: 'Pro' }, { name: 'pro' }] }
     expect(await asks('POST', '/v1/products', twice)).toMatchObject({ status: 409 })
   })
@@ -130,7 +130,7 @@ describe('a product', () => {
     ['no name', {}],
     ['an empty name', { name: '' }],
     ['a name that gives no id', { name: '日本語' }],
-    ['a field nobody knows', { name: 'A product', color: 'red' }],
+    ['an unknown field', { name: 'A product', color: 'red' }],
     ['an id that is no slug', { name: 'A product', productId: 'a|b' }],
     ['a prefix in lower case', { name: 'A product', keyPrefix: 'acme' }],
     [
@@ -138,9 +138,9 @@ describe('a product', () => {
       { name: 'A product', freeTierEnabled: true, settings: { freeTierEnabled: false } },
     ],
     ['a key type without a name', { name: 'A product', keyTypes: [{}] }],
-    ['no device at all', { name: 'A product', keyTypes: [{ name: 'Pro', deviceLimit: 0 }] }],
+    ['a device limit of 0', { name: 'A product', keyTypes: [{ name: 'Pro', deviceLimit: 0 }] }],
     ['test-mode keys', { name: 'A product', settings: { testMode: { enabled: true } } }],
-  ])('with %s is malformed', async (_, body) => {
+  ])('with %s returns 400', async (_, body) => {
     expect(await asks('POST', '/v1/products', body)).toStrictEqual({
       status: 400,
       body: { error: expect.any(String) as string },
@@ -157,7 +157,7 @@ describe('a change of a product', () => {
   const changed = async (body: unknown) => (await asks('PATCH', path, body)).body
   const present = { ...editor, productId: 'changing' }
 
-  test('of nothing leaves everything, the time of the last change too', async () => {
+  test('without a difference changes nothing, including updatedAt', async () => {
     api.ledger.clock.advance(1000)
     expect(await asks('PATCH', path, {})).toStrictEqual({ status: 200, body: { product: present } })
     expect(await changed({ name: 'Acme Editor' })).toStrictEqual({ product: present })
@@ -178,7 +178,7 @@ describe('a change of a product', () => {
     })
   })
 
-  test('tells a trial of no days from a trial that was never configured', async () => {
+  test('distinguishes a trial of 0 days from a trial that was never configured', async () => {
     const trial = async (body: unknown) => {
       const { product } = (await changed(body)) as { product: { settings: Record<string, unknown> } }
       return product.settings
@@ -190,20 +190,20 @@ describe('a change of a product', () => {
   })
 
   test.each([
-    ['a field nobody knows', { trialDays: 3 }],
+    ['an unknown field', { trialDays: 3 }],
     ['another id', { productId: 'other' }],
     ['null for a name', { name: null }],
     ['a fraction of a day', { trialDurationDays: 1.5 }],
-    ['text that no store can hold', { name: 'a\u0000b' }],
+    ['text with NUL', { name: 'a\u0000b' }],
     ['half of a surrogate pair', { name: 'a\ud800' }],
-  ])('to %s is malformed', async (_, body) => {
+  ])('to %s returns 400', async (_, body) => {
     expect(await asks('PATCH', path, body)).toStrictEqual({
       status: 400,
       body: { error: expect.any(String) as string },
     })
   })
 
-  test('of an absent product is not found', async () => {
+  test('returns 404 for an unknown product', async () => {
     expect(await asks('PATCH', '/v1/products/absent', {})).toStrictEqual({
       status: 404,
       body: { error: 'product not found' },
@@ -211,13 +211,13 @@ describe('a change of a product', () => {
   })
 })
 
-describe('a plan with three products', () => {
+describe('a plan limited to three products', () => {
   beforeAll(async () => {
     tenant = await makeTenant(api.ledger, 'free')
     for (const id of ['one', 'two', 'three']) await makeProduct(api.ask, tenant.token, id)
   })
 
-  test('refuses the fourth, whether or not its id is free', async () => {
+  test('refuses the fourth with 402, whether or not its id is taken', async () => {
     const refused = {
       status: 402,
       body: { error: 'the plan allows no more products; upgrade to a higher plan' },
@@ -226,7 +226,7 @@ describe('a plan with three products', () => {
     expect(await asks('POST', '/v1/products', { name: 'One' })).toStrictEqual(refused)
   })
 
-  test('still lets the three be changed', async () => {
+  test('allows changes of the three', async () => {
     expect(await asks('PATCH', '/v1/products/one', { name: 'First' })).toMatchObject({ status: 200 })
   })
 })

@@ -58,7 +58,7 @@ const isConnected = async (provider: EndpointProvider) =>
   (await integrationOf(provider))?.status === 'connected'
 
 describe.each(providers)('at %s', (provider) => {
-  test('the endpoint is created with the address and the events, and its secret is kept', async () => {
+  test('the endpoint is created with the URL and the events, and its secret is stored', async () => {
     const answer = await create(provider, { apiKey: key(provider) })
     const [endpoint, ...others] = there(provider)
     expect(others).toStrictEqual([])
@@ -74,20 +74,20 @@ describe.each(providers)('at %s', (provider) => {
     expect(answer.text).not.toContain(endpoint?.secret)
   })
 
-  test('a connected one is refused, and no second endpoint is created', async () => {
+  test('a second request returns 409 and creates no second endpoint', async () => {
     await create(provider, { apiKey: key(provider) })
     expect(await create(provider, { apiKey: key(provider), replace: true })).toMatchObject({ status: 409 })
     expect(there(provider)).toHaveLength(1)
   })
 
-  test('two requests at once create one endpoint', async () => {
+  test('two concurrent requests create one endpoint', async () => {
     const both = await Promise.all([1, 2].map(() => create(provider, { apiKey: key(provider) })))
     expect(both.map(({ status }) => status).toSorted()).toStrictEqual([200, 409])
     expect(there(provider)).toHaveLength(1)
     expect(await keptSecret(provider)).toBe(there(provider)[0]?.secret)
   })
 
-  test('an endpoint that lacks events is replaced only when that is asked for', async () => {
+  test('an endpoint that lacks events is replaced only with `replace`', async () => {
     putEndpoint(provider, notificationEvents[provider].slice(1))
     const refused = await create(provider, { apiKey: key(provider) })
     expect(refused).toMatchObject({ status: 409 })
@@ -100,7 +100,7 @@ describe.each(providers)('at %s', (provider) => {
     expect(await keptSecret(provider)).toBe(there(provider)[0]?.secret)
   })
 
-  test('what a crash before the record leaves is used or replaced the next time', async () => {
+  test('an endpoint left by a crash is used or replaced by the next call', async () => {
     const asked = {
       tenantId: tenant.tenantId,
       provider,
@@ -129,7 +129,7 @@ describe.each(providers)('at %s', (provider) => {
   test.each([
     ['cut', 503, 'does not respond'],
     [500, 503, 'does not respond'],
-  ] as const)('a failure (%s) connects nothing', async (health, status, words) => {
+  ] as const)('a provider failure (%s) returns 503 and connects nothing', async (health, status, words) => {
     api.standIns[provider].health = health
     const answer = await create(provider, { apiKey: key(provider) })
     expect(answer.status).toBe(status)
@@ -137,14 +137,14 @@ describe.each(providers)('at %s', (provider) => {
     expect(await isConnected(provider)).toBe(false)
   })
 
-  test('a wrong key is 422', async () => {
+  test('a wrong key returns 422', async () => {
     const answer = await create(provider, { apiKey: provider === 'stripe' ? 'rk_live_wrong' : 'wrong' })
     expect(answer.status).toBe(422)
     expect(answer.text).toContain('rejects the key')
     expect(there(provider)).toStrictEqual([])
   })
 
-  test('a key without the permission is 422, and connects nothing', async () => {
+  test('a key without the permission returns 422 and connects nothing', async () => {
     api.standIns.stripe.keys.add('rk_live_prices')
     api.standIns.stripe.pricesOnlyKeys.add('rk_live_prices')
     const keys = { stripe: 'rk_live_prices', lemonsqueezy: poorKey, paddle: barelyKey, polar: barelyKey }
@@ -156,25 +156,22 @@ describe.each(providers)('at %s', (provider) => {
 })
 
 test.each(secretive)(
-  'at %s an endpoint that is there is not used, since its secret is unknown',
+  'at %s an existing endpoint is not used, because its secret is unknown',
   async (provider) => {
     putEndpoint(provider, notificationEvents[provider])
     expect(await create(provider, { apiKey: key(provider) })).toMatchObject({ status: 409 })
   },
 )
 
-test.each(['paddle', 'polar'] as const)(
-  'at %s a complete endpoint that is there is used',
-  async (provider) => {
-    putEndpoint(provider, notificationEvents[provider])
-    const { body } = await create(provider, { apiKey: key(provider) })
-    expect(body).toMatchObject({ endpoint: { id: `manual_${runs}`, created: false, removed: 0 } })
-    expect(await keptSecret(provider)).toBe('by_hand')
-    expect(there(provider)).toHaveLength(1)
-  },
-)
+test.each(['paddle', 'polar'] as const)('at %s an existing complete endpoint is used', async (provider) => {
+  putEndpoint(provider, notificationEvents[provider])
+  const { body } = await create(provider, { apiKey: key(provider) })
+  expect(body).toMatchObject({ endpoint: { id: `manual_${runs}`, created: false, removed: 0 } })
+  expect(await keptSecret(provider)).toBe('by_hand')
+  expect(there(provider)).toHaveLength(1)
+})
 
-test('at Lemon Squeezy an account with several stores must name one', async () => {
+test('at Lemon Squeezy the request must name a store when the account has several', async () => {
   const { stores } = api.standIns.lemonsqueezy
   stores.set('2', 'Other')
   const unnamed = await create('lemonsqueezy', { apiKey: goodKey })
@@ -185,7 +182,7 @@ test('at Lemon Squeezy an account with several stores must name one', async () =
   expect(there('lemonsqueezy')).toMatchObject([{ store: '2' }])
 })
 
-test('Gumroad has no endpoints, and a key of Stripe must be restricted', async () => {
+test('Gumroad and a secret key of Stripe return 422, an unknown provider 404', async () => {
   expect(await create('gumroad', { apiKey: goodKey })).toMatchObject({ status: 422 })
   expect(await create('absent', { apiKey: goodKey })).toMatchObject({ status: 404 })
   const secretKey = await create('stripe', { apiKey: 'sk_live_1' })
@@ -193,7 +190,7 @@ test('Gumroad has no endpoints, and a key of Stripe must be restricted', async (
   expect(secretKey.text).toContain('restricted key')
 })
 
-test('an address that a provider does not take is explained', async () => {
+test('a URL that the provider does not accept is refused with the reason `endpoint`', async () => {
   for (const provider of providers) {
     const asked = {
       tenantId: tenant.tenantId,

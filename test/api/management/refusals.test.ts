@@ -43,7 +43,7 @@ const displayKeyOf = async (id: string) =>
   displayed.parse((await api.ask('GET', `/v1/licenses/${id}`, { token: tenant.token })).body).license
     .displayKey
 
-test('a license lists who was refused, through both interfaces, the newest first', async () => {
+test('a license lists its refusals of both interfaces, newest first', async () => {
   const { clock } = api.ledger
   clock.set(beginning)
   const { id, licenseKey } = await mint(api.ask, tenant.token, 'editor', { keyTypeId: 'one' })
@@ -108,7 +108,7 @@ test('a license lists who was refused, through both interfaces, the newest first
   ])
 })
 
-test('a reminted, an expired and a revoked license say so, each under its license', async () => {
+test('refusals of reminted, expired and revoked licenses are listed with their reason', async () => {
   const { clock } = api.ledger
   clock.set(beginning)
   const { ask } = api
@@ -139,7 +139,7 @@ test('a reminted, an expired and a revoked license say so, each under its licens
   expect(items).toMatchObject([{ licenseId: ended.id, reason: 'expired' }])
 })
 
-test('an unknown key is counted by its masked form, and the key is in no table', async () => {
+test('an unknown key is counted with its masked form, and the key itself is not stored', async () => {
   api.ledger.clock.set('2026-03-05T12:00:00.000Z')
   const { licenseKey, displayKey } = newLicenseKey('ACME', api.ledger.services.randomBytes)
   const mistyped = `${licenseKey.slice(0, -1)}${licenseKey.endsWith('7') ? '8' : '7'}`
@@ -167,7 +167,7 @@ test('an unknown key is counted by its masked form, and the key is in no table',
   expect(rows[0]?.all).not.toContain(licenseKey.slice(5, 16))
 })
 
-test('pages follow each other without a gap', async () => {
+test('paging returns the same items as one page, in either order', async () => {
   const whole = (await list('/v1/refusals')).items
   const parts: unknown[] = []
   for (let cursor: string | null | undefined; cursor !== null; ) {

@@ -1,5 +1,5 @@
 /**
- * Guarantee: an approval rotates a provider's secret once, despite kills; the former secret is destroyed, and
+ * Guarantee: an approval rotates a provider's secret once, despite kills; the previous secret is destroyed, and
  * Gumroad's new URL is in one response only.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -56,14 +56,14 @@ async function kept(provider: Provider): Promise<string[]> {
   return values.map(String)
 }
 
-test('without an approval nothing is rotated', async () => {
+test('a rotation changes nothing before its approval', async () => {
   const first = tokenOf(await connect('gumroad'))
   expect(await ask('gumroad')).toMatchObject({ status: 202, body: { confirmation: { status: 'pending' } } })
   expect(await recorded('gumroad')).toStrictEqual(['MarketplaceConnected'])
   expect(await kept('gumroad')).toStrictEqual([first])
 })
 
-test("gumroad's ping gets a new token, shown in this answer alone", async () => {
+test('a rotation of Gumroad returns a ping URL with a new token', async () => {
   const first = tokenOf(await connect('gumroad'))
   const answer = await askApproveRepeat(api, tenant, 'POST', path('gumroad'))
   expect(answer).toMatchObject({
@@ -78,7 +78,7 @@ test("gumroad's ping gets a new token, shown in this answer alone", async () => 
 })
 
 test.each(['lemonsqueezy', 'paddle', 'polar'] as const)(
-  'the secret of %s is the one that was sent',
+  'a rotation of %s stores the secret that was sent',
   async (provider) => {
     await connect(provider, { webhookSecret: 'first_secret' })
     const body = { webhookSecret: 'second_secret' }
@@ -108,7 +108,7 @@ test.each([
   })
 })
 
-test('needs the scope danger besides', async () => {
+test('a rotation also requires the scope danger', async () => {
   await connect('gumroad')
   const token = await tenant.tokenWith('integrations:write')
   expect(await api.ask('POST', path('gumroad'), { token })).toMatchObject({
@@ -117,7 +117,7 @@ test('needs the scope danger besides', async () => {
   })
 })
 
-test('the approver sees the effect, and no secret', async () => {
+test('the approver sees the consequences and no secret', async () => {
   await connect('paddle', { webhookSecret: 'first_secret' })
   await makeProduct(api.ask, tenant.token, 'editor')
   const mapping = { prices: { pri_1: 'default' } }
@@ -144,7 +144,7 @@ test('the approver sees the effect, and no secret', async () => {
   })
 })
 
-describe('killed', () => {
+describe('a killed rotation', () => {
   /** Executes what a killed process had approved and consumed, as the next process does. */
   const resume = async () => {
     const failed: unknown[] = []
@@ -161,7 +161,7 @@ describe('killed', () => {
     ['before the vault was written', 'vault'],
     ['between the vault and the event', 'append'],
     ['between the event and the end of the confirmation', 'end'],
-  ])('%s, it is rotated once all the same', async (_, at) => {
+  ])('%s is completed once', async (_, at) => {
     await connect('gumroad')
     const confirmation = pendingId(await ask('gumroad'))
     await approve(api.ledger.services, tenant.tenantId, confirmation, approver)
@@ -196,7 +196,7 @@ describe('killed', () => {
   })
 })
 
-test('one operation run again, later or 10 times at once, changes nothing more', async () => {
+test('one operation rotates once when it runs 10 times concurrently and again later', async () => {
   await connect('gumroad')
   const { services } = api.ledger
   const run = () => rotateSecret(services, tenant.tenantId, { provider: 'gumroad' }, 'cnf_once', origin)

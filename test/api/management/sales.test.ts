@@ -1,4 +1,4 @@
-/** Guarantee: sales are listed and read with their history, and a replay licenses a parked one. */
+/** Guarantee: sales are listed and read with their history, and a replay licenses a parked sale. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { type Method, openTestApi, type TestApi } from '../../harness/api.ts'
@@ -25,7 +25,7 @@ const Page = z.object({
 })
 const list = async (query = '') => Page.parse((await asks('GET', `/v1/sales${query}`)).body)
 
-test('a sale is read with its history', async () => {
+test('a sale has its refunds, renewals, disputes and history', async () => {
   const { sold, refunded, renewed, dispute } = purchase('ada', { productName: 'The editor' })
   const outcome = await shop.tell(sold())
   await shop.tell(sold())
@@ -100,7 +100,7 @@ test('a sale is read with its history', async () => {
   })
 })
 
-test('a parked sale has a reason, and is licensed by a replay after the cause was fixed', async () => {
+test('a parked sale has a reason, and a replay licenses it after the cause is fixed', async () => {
   const id = await parkedSale(api.ledger, shop.tenantId)
   const parked = Page.parse((await asks('GET', '/v1/sales/parked')).body)
   expect(parked.items).toMatchObject([
@@ -129,7 +129,7 @@ test('a parked sale has a reason, and is licensed by a replay after the cause wa
   })
 })
 
-test('sales are filtered, and paged through newest first', async () => {
+test('sales can be filtered and paged, newest first', async () => {
   api.ledger.clock.advance(1000)
   await shop.tell(purchase('gus', { provider: 'gumroad' }).sold())
   const all = (await list()).items

@@ -52,14 +52,14 @@ const secretsKept = async () => {
 }
 
 describe('the SDK key', () => {
-  test('is created on first read, and the same from then on', async () => {
+  test('is created on the first read, and stays the same', async () => {
     const first = await shown('GET')
     expect(await shown('GET')).toBe(first)
     expect(await whose('sdk', first)).toBe(tenant.tenantId)
     expect(await keyEvents()).toStrictEqual(['SdkKeyIssued'])
   })
 
-  test('is replaced by a rotation, from its answer on', async () => {
+  test('is replaced by a rotation; the old key stops working at once', async () => {
     const first = await shown('GET')
     const second = await shown('POST')
     expect(second).not.toBe(first)
@@ -74,7 +74,7 @@ describe('the SDK key', () => {
     expect(await shown('GET')).toBe(key)
   })
 
-  test('is shown to a suspended tenant too', async () => {
+  test('is also shown to a suspended tenant', async () => {
     await suspendTenant(services(), tenant.tenantId, null, origin)
     expect(await whose('sdk', await shown('POST'))).toBe(tenant.tenantId)
   })
@@ -151,7 +151,7 @@ describe('an operation on the SDK key that is run again', () => {
   const reveal = (id: string) => revealSdkKey(services(), tenant.tenantId, id, origin)
   const rotate = (id: string) => rotateSdkKey(services(), tenant.tenantId, id, origin)
 
-  test('whose secret was stored without an event continues with that secret', async () => {
+  test('continues with the stored secret when the first run stopped before the event', async () => {
     for (const run of [reveal, rotate]) {
       const dying = { ...services(), execute: dieBeforeAppend() }
       const id = `cnf_${run.name}`
@@ -164,7 +164,7 @@ describe('an operation on the SDK key that is run again', () => {
     }
   })
 
-  test('after it was recorded shows the same key and records nothing more', async () => {
+  test('shows the same key and records nothing when the first run was recorded', async () => {
     await reveal('cnf_1')
     const key = await rotate('cnf_2')
     for (let n = 0; n < 3; n++) expect(await rotate('cnf_2')).toBe(key)
@@ -172,7 +172,7 @@ describe('an operation on the SDK key that is run again', () => {
     expect(await keyEvents()).toStrictEqual(['SdkKeyIssued', 'SdkKeyRotated'])
   })
 
-  test('before the former key was destroyed destroys it', async () => {
+  test('destroys the previous key when the first run stopped before that', async () => {
     await reveal('cnf_1')
     const secrets = { ...services().secrets, destroy: () => Promise.reject(new Error('killed')) }
     const dying = rotateSdkKey({ ...services(), secrets }, tenant.tenantId, 'cnf_2', origin)
@@ -183,7 +183,7 @@ describe('an operation on the SDK key that is run again', () => {
     expect(await keyEvents()).toStrictEqual(['SdkKeyIssued', 'SdkKeyRotated'])
   })
 
-  test('after another rotation shows the live key and does not undo that', async () => {
+  test('shows the current key after another rotation and does not undo it', async () => {
     await rotate('cnf_1')
     const live = await rotate('cnf_2')
     expect(await rotate('cnf_1')).toBe(live)
@@ -191,7 +191,7 @@ describe('an operation on the SDK key that is run again', () => {
     expect(await secretsKept()).toBe(1)
   })
 
-  test('at the same time, in several processes, makes one key', async () => {
+  test('makes one key when several processes run it concurrently', async () => {
     const racer = () => {
       const execute = createExecute(services().ledger, api.ledger.readModels, createKeyedMutex())
       return rotateSdkKey({ ...services(), execute }, tenant.tenantId, 'cnf_1', origin)
@@ -201,13 +201,13 @@ describe('an operation on the SDK key that is run again', () => {
     expect(await keyEvents()).toStrictEqual(['SdkKeyIssued'])
   })
 
-  test('by several concurrent first reads creates one key, which all return', async () => {
+  test('creates one key when several first reads run concurrently', async () => {
     const keys = await Promise.all(Array.from({ length: 8 }, (_, n) => reveal(`cnf_${n}`)))
     expect(new Set(keys).size).toBe(1)
     expect(await keyEvents()).toStrictEqual(['SdkKeyIssued'])
   })
 
-  test('finds a key that the vault has lost only by a rotation', async () => {
+  test('needs a rotation when the vault has lost the key', async () => {
     await reveal('cnf_1')
     await services().secrets.destroy(tenant.tenantId, 'sdk-key.cnf_1')
     await expect(reveal('cnf_2')).rejects.toThrow('sdk_key_lost')
@@ -225,7 +225,7 @@ describe('an operation on the SDK key that is run again', () => {
 describe('the checkout key', () => {
   const issue = async () => (await issueCheckoutKey(services(), tenant.tenantId, origin)).checkoutKey
 
-  test('is shown when it is made, and replaced each time', async () => {
+  test('is shown when it is issued, and replaces the previous one', async () => {
     const first = await issue()
     expect(first).toMatch(/^kl_chk_[0-9A-Za-z]{38}$/)
     expect(await whose('chk', first)).toBe(tenant.tenantId)
@@ -246,7 +246,7 @@ describe('the checkout key', () => {
     expect(text).not.toContain(key.slice(7))
   })
 
-  test('is no SDK key, nor the other way round', async () => {
+  test('is not accepted as an SDK key, nor an SDK key as a checkout key', async () => {
     const sdkKey = await shown('GET')
     const checkoutKey = await issue()
     expect(await whose('sdk', checkoutKey)).toBeUndefined()
@@ -287,7 +287,7 @@ describe('the lookup of a key', () => {
     expect(asked).toHaveLength(1)
   })
 
-  test('is not sure of a tenant whose history cannot be read', async () => {
+  test('is marked uncertain when the tenant has an event that cannot be read', async () => {
     const sdkKey = await shown('GET')
     const unreadable = {
       id: crypto.randomUUID(),

@@ -58,7 +58,7 @@ describe('test mode', () => {
     expect(await recorded()).toStrictEqual(['ProductCreated', 'KeyTypeAdded', 'TestModeEnabled'])
   })
 
-  test('with the same keys again records nothing, with others takes their place', async () => {
+  test('records nothing when the keys are unchanged, and replaces them when they differ', async () => {
     await asks('POST', url, keys)
     expect(await asks('POST', url, keys)).toMatchObject({ status: 200 })
     expect(await recorded()).toHaveLength(3)
@@ -69,7 +69,7 @@ describe('test mode', () => {
     expect(await secrets()).toStrictEqual(['rk_test_3'])
   })
 
-  test('is a switch: it needs no keys, keeps those that it has, and takes them later', async () => {
+  test('can be turned on without keys, keeps existing keys, and accepts them later', async () => {
     const on = { status: 200, body: { product: { settings: { testMode: { enabled: true } } } } }
     expect(await asks('POST', url, {})).toMatchObject(on)
     expect(await asks('POST', url, {})).toMatchObject(on)
@@ -88,7 +88,7 @@ describe('test mode', () => {
     expect(await secrets()).toStrictEqual([])
   })
 
-  test('is left once, and its secret destroyed', async () => {
+  test('is turned off once and destroys the secret key', async () => {
     await asks('POST', url, keys)
     for (let times = 0; times < 2; times++) {
       expect(await asks('DELETE', url)).toMatchObject({
@@ -113,7 +113,7 @@ describe('test mode', () => {
     ['the keys swapped', { publishableKey: keys.secretKey, secretKey: keys.publishableKey }],
     ['a prefix alone', { ...keys, secretKey: 'sk_test_' }],
     ['white space', { ...keys, secretKey: 'sk_test_1 2' }],
-  ])('with %s makes no sense', async (_, body) => {
+  ])('with %s returns 422', async (_, body) => {
     const { status, body: said } = await asks('POST', url, body)
     expect({ status, said }).toStrictEqual({
       status: 422,
@@ -124,16 +124,16 @@ describe('test mode', () => {
   })
 
   test.each([
-    ['nothing at all', undefined],
+    ['no body', undefined],
     ['one key', { publishableKey: 'pk_test_1' }],
     ['the other key', { secretKey: 'sk_test_1' }],
     ['a number', { ...keys, secretKey: 1 }],
-    ['a field nobody knows', { ...keys, webhookSecret: 'whsec_1' }],
-  ])('with %s is malformed', async (_, body) => {
+    ['an unknown field', { ...keys, webhookSecret: 'whsec_1' }],
+  ])('with %s returns 400', async (_, body) => {
     expect(await asks('POST', url, body)).toStrictEqual({ status: 400, body: { error: anyText } })
   })
 
-  test('killed between the vault and the event, it is entered by the next call', async () => {
+  test('is turned on by the next call after a kill between the vault and the event', async () => {
     const { services } = api.ledger
     const { execute } = services
     services.execute = () => Promise.reject(new Error('the process was killed'))
@@ -146,7 +146,7 @@ describe('test mode', () => {
     expect(await recorded()).toHaveLength(3)
   })
 
-  test('killed between the event and the vault, the former key is destroyed by the next call', async () => {
+  test('destroys the secret key in the next call after a kill between the event and the vault', async () => {
     await asks('POST', url, keys)
     const { services } = api.ledger
     const { secrets: whole } = services

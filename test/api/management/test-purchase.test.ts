@@ -88,7 +88,7 @@ const failedAt = (detail: string) => [
   ['license_minted', 'pending', null],
 ]
 
-test('it begins running, with nothing done', async () => {
+test('a test purchase starts with the status running and all stages pending', async () => {
   await connect('gumroad')
   const { status, body } = await start({ productId: 'editor' })
   expect({ status, body }).toStrictEqual({
@@ -113,7 +113,7 @@ test('it begins running, with nothing done', async () => {
 })
 
 describe('the mapping', () => {
-  test('is shown by the checkout stage, and its effect by the later ones', async () => {
+  test('is shown by the checkout stage', async () => {
     await connect('gumroad')
     await configure('gumroad', { permalinks: ['editor'] })
     expect(await outcome({ productId: 'editor' })).toStrictEqual({
@@ -124,7 +124,7 @@ describe('the mapping', () => {
     })
   })
 
-  test('is looked up by key type where the marketplace sells those', async () => {
+  test('is looked up by key type when the marketplace maps key types', async () => {
     await connect('paddle', { webhookSecret: 'secret' })
     await configure('paddle', { prices: { pri_1: 'team' } })
     expect(await outcome({ productId: 'editor', keyTypeId: 'team' })).toMatchObject({
@@ -138,7 +138,7 @@ describe('the mapping', () => {
     })
   })
 
-  test('of the card provider is a price that is requested', async () => {
+  test('of the card provider is a price that is read from Stripe', async () => {
     standIns.stripe.keys.add(testKeys.secretKey)
     const { prices } = standIns.stripe
     prices.set('price_1', { owner: testKeys.secretKey, recurring: { interval: 'month', interval_count: 1 } })
@@ -184,7 +184,7 @@ describe('the mapping', () => {
 })
 
 describe('the provider', () => {
-  test('is the first connected one that the product is mapped at, else the first connected', async () => {
+  test('is the first connected one with a mapping of the product, else the first connected one', async () => {
     await connect('polar', { webhookSecret: 'secret' })
     expect(await outcome({ productId: 'editor' })).toMatchObject({ provider: 'polar' })
     await connect('gumroad')
@@ -198,7 +198,7 @@ describe('the provider', () => {
     expect(await outcome({ productId: 'editor' })).toMatchObject({ provider: 'stripe' })
   })
 
-  test('that is missing is a conflict that says what to do', async () => {
+  test('returns 409 and says what to do when none is connected', async () => {
     const nothing = {
       status: 409,
       body: { error: expect.stringContaining('connect one') as string },
@@ -220,13 +220,13 @@ test.each([
   [{ productId: 'EDITOR' }, 400],
   [{ productId: 'absent' }, 404],
   [{ productId: 'editor', keyTypeId: 'absent' }, 404],
-])('%j is answered %i', async (body, status) => {
+])('%j returns %i', async (body, status) => {
   await connect('gumroad')
   expect(await start(body)).toMatchObject({ status, body: { error: expect.any(String) as string } })
 })
 
 test.each(['tp_00000000000000000000000000', 'tp_', 'lic_00000000000000000000000000', 'x'])(
-  'there is no purchase %s',
+  'the test purchase id %s returns 404',
   async (id) => {
     expect(await asks('GET', `/v1/test-purchase/${id}`)).toMatchObject({
       status: 404,
@@ -235,13 +235,13 @@ test.each(['tp_00000000000000000000000000', 'tp_', 'lic_000000000000000000000000
   },
 )
 
-test('a suspended tenant plays none', async () => {
+test('a suspended tenant cannot start a test purchase', async () => {
   await connect('gumroad')
   await suspendTenant(api.ledger.services, tenant.tenantId, null, origin)
   expect(await start({ productId: 'editor' })).toMatchObject({ status: 403 })
 })
 
-describe('a run', () => {
+describe('a run of a test purchase', () => {
   const events = async (id: string) =>
     (await eventsIn(api.ledger.services.ledger, testPurchaseStream(id))).map((entry) =>
       entry.readable ? entry.event.type : entry.problem,
@@ -263,7 +263,7 @@ describe('a run', () => {
   const resume = (run: ReturnType<typeof createTestPurchaseRunner>, trouble: unknown[] = []) =>
     resumeTestPurchases(api.ledger.services, run, (t) => trouble.push(t)).poll()
 
-  test('that was killed is resumed by the process manager, once no other process runs it', async () => {
+  test('is resumed by the process manager after a kill, once no other process runs it', async () => {
     const { services, clock } = api.ledger
     const run = createTestPurchaseRunner(services, createTestPurchaseDriver(services, sendInProcess(api.app)))
     const id = await abandoned()
@@ -278,7 +278,7 @@ describe('a run', () => {
     expect(await events(id)).toStrictEqual(whole)
   })
 
-  test('by 10 at once has one history, and succeeds when every stage is done', async () => {
+  test('records each stage once when 10 processes run it concurrently', async () => {
     const id = await abandoned()
     let runs = 0
     const run = createTestPurchaseRunner(
@@ -295,7 +295,7 @@ describe('a run', () => {
     })
   })
 
-  test('that meets an error reports it, and is retried', async () => {
+  test('reports an error and is retried', async () => {
     const id = await abandoned()
     const { services, clock } = api.ledger
     let broken = true
@@ -316,7 +316,7 @@ describe('a run', () => {
     expect(await events(id)).toStrictEqual(['TestPurchaseStarted', 'StageStarted', 'StageFailed'])
   })
 
-  test('of one that was never started does nothing', async () => {
+  test('does nothing for an id that was never started', async () => {
     const run = createTestPurchaseRunner(
       api.ledger.services,
       createTestPurchaseDriver(api.ledger.services, sendInProcess(api.app)),

@@ -1,5 +1,5 @@
 /**
- * Guarantee: a token of a member ends with the member's removal, by that one event, and never allows more than the
+ * Guarantee: the event that removes a member also revokes the member's tokens; they never allow more than the
  * member's role. Tokens of operators belong to no member.
  */
 import { jsonEvent } from '@eventstore/db-client'
@@ -58,8 +58,8 @@ const ended = {
 }
 const answered = ({ status, body }: Answer) => ({ status, body })
 
-describe('a token ends with its member', () => {
-  test('at once, on every interface, and no other token does', async () => {
+describe("a member's token after the removal of the member", () => {
+  test('is rejected at once on every interface; other tokens still work', async () => {
     const token = await tokenOf(memberId, 'products:read', 'licenses:runtime')
     const colleagues = await tokenOf(await member('owner'), 'products:read')
     expect((await verify(token)).status).toBe(200)
@@ -71,7 +71,7 @@ describe('a token ends with its member', () => {
     for (const other of [colleagues, tenant.token]) expect((await verify(other)).status).toBe(200)
   })
 
-  test('by the one event that removes the member: nothing has to be written after it, and a rebuild agrees', async () => {
+  test('is rejected because of the one event of the removal, also after a rebuild', async () => {
     const token = await tokenOf(memberId, 'products:read', 'licenses:runtime')
     const at = api.ledger.clock.now().toISOString()
     const metadata = {
@@ -91,7 +91,7 @@ describe('a token ends with its member', () => {
     expect(await verify(token)).toMatchObject(ended)
   })
 
-  test('also one of a device that the member authorized, and one that was not fetched yet', async () => {
+  test('is rejected when a device has it, and not issued when it was not fetched yet', async () => {
     const auditor = await member('auditor')
     const start = async () => {
       const { body } = await api.ask('POST', '/v1/login/device', { body: { scopes: ['products:read'] } })
@@ -113,7 +113,7 @@ describe('a token ends with its member', () => {
     expect(answered(await fetchLater())).toStrictEqual({ status: 400, body: { error: 'access_denied' } })
   })
 
-  test("and is refused while the member's state cannot be read", async () => {
+  test("gets 503 while the member's events cannot be read", async () => {
     const token = await tokenOf(memberId, 'products:read')
     const poison = jsonEvent({ type: 'MemberPainted', data: {}, metadata: {} })
     const position = await appendRaw(api.ledger, memberStream(memberId), [poison], 0n)
@@ -123,8 +123,8 @@ describe('a token ends with its member', () => {
   })
 })
 
-describe('a token may do no more than its member', () => {
-  test('loses with the role the scopes that the role does not allow, and regains them with it', async () => {
+describe("a member's token", () => {
+  test('is limited to the scopes of the current role of the member', async () => {
     const token = await tokenOf(memberId, 'products:read', 'products:write')
     const create = () => api.ask('POST', '/v1/products', { token, body: { name: uniqueId('product') } })
     expect((await create()).status).toBe(201)
@@ -139,7 +139,7 @@ describe('a token may do no more than its member', () => {
   })
 })
 
-test('the pages show whose token it is, which end with a member, and why one ended', async () => {
+test('the dashboard shows the member of a token, the tokens of a member, and why a token stopped working', async () => {
   const owner = clientOf(api.app)
   await owner.signIn(await makeMember(api.ledger, tenant.tenantId, 'owner'))
   const name = uniqueId('token')

@@ -42,8 +42,8 @@ const pathOf = (tokenId: string) => `/v1/tokens/${tokenId}/revoke`
 const answered = ({ status, body }: Answer) => ({ status, body })
 const verify = async (token: string) => (await api.ask('GET', '/v1/tokens/verify', { token })).status
 
-describe('the list', () => {
-  test('has names, scopes and times, and neither the tokens nor their hashes', async () => {
+describe('the list of tokens', () => {
+  test('contains names, scopes and times, but neither the tokens nor their hashes', async () => {
     api.ledger.clock.advance(1000)
     const made = await make('CI', '2030-01-01T00:00:00.000Z')
     const { items, nextCursor, text } = await list()
@@ -64,7 +64,7 @@ describe('the list', () => {
     expect(text).not.toMatch(/[0-9a-f]{64}/)
   })
 
-  test('says when a token was last used', async () => {
+  test('shows when a token was last used', async () => {
     const { tokenId } = await make('CI')
     services().tokenUse.record(tokenId)
     await services().tokenUse.flush()
@@ -72,7 +72,7 @@ describe('the list', () => {
     expect(items.find(({ id }) => id === tokenId)).toMatchObject({ lastUsedAt: beginning })
   })
 
-  test('says why a token no longer works', async () => {
+  test('shows why a token no longer works', async () => {
     const { tenantId } = tenant
     const add = () =>
       addMember(services(), { tenantId, role: 'owner', email: `${uniqueId('m')}@example.com` }, origin)
@@ -94,7 +94,7 @@ describe('the list', () => {
     })
   })
 
-  test('has only the own tokens, and needs `danger`', async () => {
+  test('contains only the tokens of the tenant, and requires `danger`', async () => {
     const other = await makeTenant(api.ledger)
     expect((await list()).items.map(({ id }) => id)).not.toContain(other.tokenId)
     const token = await tenant.tokenWith('products:read', 'products:write', 'licenses:read')
@@ -102,8 +102,8 @@ describe('the list', () => {
   })
 })
 
-describe('a revocation', () => {
-  test('ends the token after an approval, and not before', async () => {
+describe('revoking a token', () => {
+  test('takes effect after the approval', async () => {
     const { tokenId, token } = await make('CI')
     const asked = await api.ask('POST', pathOf(tokenId), { token: tenant.token })
     const confirmation = pendingId(asked)
@@ -122,7 +122,7 @@ describe('a revocation', () => {
     expect(await verify(token)).toBe(401)
   })
 
-  test('of one that is revoked is a conflict and opens no confirmation', async () => {
+  test('returns 409 without a confirmation when it is already revoked', async () => {
     const { tokenId } = await make('CI')
     await askApproveRepeat(api, tenant, 'POST', pathOf(tokenId))
     expect(answered(await api.ask('POST', pathOf(tokenId), { token: tenant.token }))).toStrictEqual({
@@ -131,7 +131,7 @@ describe('a revocation', () => {
     })
   })
 
-  test('of the token that asks for it is answered, and its last request', async () => {
+  test('works for the token of the request itself', async () => {
     expect(await askApproveRepeat(api, tenant, 'POST', pathOf(tenant.tokenId))).toMatchObject({
       status: 200,
       body: { token: { status: 'revoked' } },
@@ -139,7 +139,7 @@ describe('a revocation', () => {
     expect(await verify(tenant.token)).toBe(401)
   })
 
-  test("of another tenant's token is answered as of an unknown one", async () => {
+  test("returns 404 for another tenant's token, as for an unknown one", async () => {
     const other = await makeTenant(api.ledger)
     const ask = async (id: string) => answered(await api.ask('POST', pathOf(id), { token: tenant.token }))
     const unknown = { status: 404, body: { error: 'token not found' } }
@@ -149,7 +149,7 @@ describe('a revocation', () => {
     expect(await verify(other.token)).toBe(200)
   })
 
-  test('needs `danger`', async () => {
+  test('requires `danger`', async () => {
     const { tokenId } = await make('CI')
     const token = await tenant.tokenWith('products:write', 'licenses:write')
     expect((await api.ask('POST', pathOf(tokenId), { token })).status).toBe(403)

@@ -32,7 +32,7 @@ const typesOf = async (id: string) =>
 const at = () => api.ledger.clock.now().toISOString()
 
 describe('a revoked license', () => {
-  test('is reinstated with its devices, which the next validate shows', async () => {
+  test('is reinstated with its devices; the next validate is valid', async () => {
     const { id, licenseKey } = await mint(api.ask, tenant.token, 'editor')
     await runtime('activate', licenseKey, 'laptop')
     await undone(id, 'revoke')
@@ -51,7 +51,7 @@ describe('a revoked license', () => {
     ])
   })
 
-  test('that was reinstated stays revoked when it is revoked again, though the old approval is run once more', async () => {
+  test('is not reinstated again by an old approval', async () => {
     const { id } = await mint(api.ask, tenant.token, 'editor')
     await undone(id, 'revoke')
     const confirmation = pendingId(await post(`${id}/reinstate`))
@@ -65,7 +65,7 @@ describe('a revoked license', () => {
     })
   })
 
-  test('whose money went back is not reinstated, nor one whose key type is deleted', async () => {
+  test('cannot be reinstated when its payment was refunded or its key type is deleted', async () => {
     const refunded = await mint(api.ask, tenant.token, 'editor')
     const refund = {
       payment: 'first',
@@ -101,7 +101,7 @@ describe('a revoked license', () => {
 })
 
 describe('a device that was deactivated', () => {
-  test('gets its seat back under its name and its instance', async () => {
+  test('gets its seat back with the same name and instance id', async () => {
     const { id, licenseKey } = await mint(api.ask, tenant.token, 'editor')
     await runtime('activate', licenseKey, 'laptop')
     await runtime('deactivate', licenseKey, 'laptop')
@@ -118,7 +118,7 @@ describe('a device that was deactivated', () => {
     expect(new Set(instances).size).toBe(1)
   })
 
-  test('gets none when all are in use, and an unknown one is 404', async () => {
+  test('returns 409 when all seats are in use, and 404 when it is unknown', async () => {
     const { id, licenseKey } = await mint(api.ask, tenant.token, 'editor')
     for (const device of ['one', 'two']) await runtime('activate', licenseKey, device)
     await runtime('deactivate', licenseKey, 'one')
@@ -138,7 +138,7 @@ describe('an import', () => {
     return { status: first.status, licenseId: first.id }
   }
 
-  test('that is undone is answered as revoked, and its key can be imported again as another license', async () => {
+  test('that is undone answers `revoked`, and its key can be imported again as another license', async () => {
     const key = 'TAKEN-BACK-0001'
     const first = await imported(key)
     expect(await undone(first.licenseId, 'take-back-import', { reason: 'wrong list' })).toMatchObject({
@@ -162,7 +162,7 @@ describe('an import', () => {
     ])
   })
 
-  test('of a used license, and a license that was not imported, cannot be undone', async () => {
+  test('cannot be undone when the license was used or not imported', async () => {
     const key = 'USED-SINCE-0001'
     const used = await imported(key)
     api.ledger.clock.advance(1000)
@@ -173,7 +173,7 @@ describe('an import', () => {
   })
 })
 
-test('a rebuild makes good the same', async () => {
+test('the read models equal a replay of the log', async () => {
   const found = await verify(api.ledger.db, api.ledger.services.ledger, () => undefined)
   expect(found.differences).toStrictEqual([])
 })

@@ -1,5 +1,5 @@
 /**
- * Guarantee: usage counts activations and validations by hour or day in UTC, with zeros for gaps, including this
+ * Guarantee: usage counts activations and validations per hour or day in UTC, with zeros for gaps, including this
  * process' counts so far; the number of active devices is that of the current licenses.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -45,7 +45,7 @@ async function calls(
 const none = { activations: 0, deactivations: 0, validations: 0, rejected: 0 }
 
 describe('usage', () => {
-  test('of a tenant without any is a month of zeros, with a poll interval', async () => {
+  test('is 30 days of zeros for a new tenant, with a poll interval', async () => {
     const { status, body, headers } = await api.ask('GET', '/v1/usage', { token: tenant.token })
     const days = Array.from({ length: 30 }, (_, day) => new Date(Date.UTC(2026, 0, 31 + day)).toISOString())
     expect({ status, body }).toStrictEqual({
@@ -62,7 +62,7 @@ describe('usage', () => {
     expect(headers['retry-after']).toMatch(/^\d+$/)
   })
 
-  test('tells every count by the hour and in total, for one product or all', async () => {
+  test('has each count per hour and in total, for one product or all', async () => {
     const { clock } = api.ledger
     const editor = await mint(api.ask, tenant.token, 'editor')
     const player = await mint(api.ask, tenant.token, 'player')
@@ -117,7 +117,7 @@ describe('usage', () => {
     }
   })
 
-  test('is of its own tenant alone', async () => {
+  test('contains only the calls of the tenant', async () => {
     const other = await makeTenant(api.ledger)
     await makeProduct(api.ask, other.token, 'editor')
     const { licenseKey } = await mint(api.ask, tenant.token, 'editor')
@@ -128,7 +128,7 @@ describe('usage', () => {
 })
 
 describe('active devices', () => {
-  test('are those in seats now, however they came or went', async () => {
+  test('are the devices that have a seat now', async () => {
     const { ledger } = api
     const at = beginning
     const { id, licenseKey } = await mint(api.ask, tenant.token, 'editor')
@@ -145,7 +145,7 @@ describe('active devices', () => {
     expect(await active()).toBe(0)
   })
 
-  test('are held against the plan, of all products together', async () => {
+  test("count toward the plan's limit across all products", async () => {
     tenant = await makeTenant(api.ledger, 'free')
     await makeProduct(api.ask, tenant.token, 'editor')
     const { licenseKey } = await mint(api.ask, tenant.token, 'editor', { deviceLimit: null })
@@ -159,7 +159,7 @@ describe('active devices', () => {
   })
 })
 
-describe('a question about usage', () => {
+describe('GET /v1/usage', () => {
   const cases: [query: string, status: number, message: RegExp][] = [
     ['?granularity=week', 400, /^querystring granularity: /],
     ['?from=yesterday', 400, /^querystring from: /],
@@ -176,14 +176,14 @@ describe('a question about usage', () => {
     ['?from=0000-01-01T00:00:00Z&to=0000-01-05T00:00:00Z', 422, /1970/],
     ['?to=0000-01-01T00:00:00Z', 422, /1970/],
   ]
-  test.each(cases)('%s is answered %i', async (query, status, message) => {
+  test.each(cases)('%s returns %i', async (query, status, message) => {
     const answer = await usage(query)
     expect(answer.status).toBe(status)
     expect(z.object({ error: z.string() }).parse(answer.body).error).toMatch(message)
   })
 
   test.each(['?to=9999-12-31T23:59:59Z', '?from=2026-03-01T14:30:00.5%2B02:00&granularity=hour'])(
-    '%s is answered',
+    '%s returns 200',
     async (query) => expect(await usage(query)).toMatchObject({ status: 200 }),
   )
 })

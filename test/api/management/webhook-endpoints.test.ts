@@ -1,5 +1,5 @@
 /**
- * Guarantee: a tenant has up to ten webhook endpoints, and a new address needs an approval, as for `/v1/webhook`,
+ * Guarantee: a tenant has up to ten webhook endpoints, and a new URL needs an approval, as for `/v1/webhook`,
  * which is the first of them. Pausing, describing and choosing events need none. Each endpoint has its own secret,
  * shown once.
  */
@@ -50,8 +50,8 @@ const read = async (id: string) => (await ask('GET', `${path}/${id}`)).body
 const list = async () =>
   z.looseObject({ items: z.array(Endpoint) }).parse((await ask('GET', path)).body).items
 
-describe('an endpoint', () => {
-  test('is added with an approval, and its secret is shown once', async () => {
+describe('a webhook endpoint', () => {
+  test('is added after an approval, and its secret is returned once', async () => {
     const { endpoint: first, secret } = await add()
     expect(first).toMatchObject({ id: 'first', description: '', paused: false })
     expect((await ask('GET', '/v1/webhook')).body).toMatchObject({ webhook: { url } })
@@ -75,7 +75,7 @@ describe('an endpoint', () => {
     expect(await list()).toStrictEqual([first, second.endpoint])
   })
 
-  test('is shown to its approver with its host', async () => {
+  test('is shown to the approver with its host', async () => {
     const pending = pendingId(await ask('POST', path, { url, events: ['license.created'] }))
     const { description } = await showApproval(api.ledger.services, tenant.tenantId, pending)
     expect(description).toStrictEqual({
@@ -89,7 +89,7 @@ describe('an endpoint', () => {
     })
   })
 
-  test('moves with an approval, and is paused, described and told its events without one', async () => {
+  test('needs an approval for a new URL, and none for its pause, description and events', async () => {
     const { endpoint } = await add()
     const at = `${path}/${endpoint.id}`
     const moved = { url: `${url}2`, description: 'Moved' }
@@ -107,7 +107,7 @@ describe('an endpoint', () => {
     })
   })
 
-  test('is paused by a token without danger, which cannot move it', async () => {
+  test('can be paused by a token without danger, which cannot change its URL', async () => {
     await add()
     const token = await tenant.tokenWith('integrations:write')
     const patch = (body: unknown) => api.ask('PATCH', `${path}/first`, { token, body })
@@ -118,7 +118,7 @@ describe('an endpoint', () => {
     })
   })
 
-  test('gets another secret, and the former one signs for a day', async () => {
+  test('gets a new secret by a rotation, and the previous one also signs for a day', async () => {
     const { endpoint, secret } = await add()
     const rotated = Changed.parse((await approved('POST', `${path}/${endpoint.id}/rotate-secret`)).body)
     expect(rotated.secret).not.toBe(secret)
@@ -127,7 +127,7 @@ describe('an endpoint', () => {
     expect(await read(endpoint.id)).toMatchObject({ endpoint: { formerSecretValidUntil: null } })
   })
 
-  test('is deleted with its secret, and the others stay', async () => {
+  test('is deleted with its secret; other endpoints stay', async () => {
     await add()
     const { endpoint } = await add()
     expect(await ask('DELETE', `${path}/${endpoint.id}`)).toMatchObject({ status: 202 })
@@ -158,7 +158,7 @@ test.each<[object, number, RegExp]>([
   expect(z.object({ error: z.string() }).parse(answer.body).error).toMatch(message)
 })
 
-test('an eleventh is refused, also when eleven are added at the same time by several processes', async () => {
+test('an eleventh endpoint is refused, also when several processes add eleven concurrently', async () => {
   const { services, readModels } = api.ledger
   const racer = (n: number) => {
     const execute = createExecute(services.ledger, readModels, createKeyedMutex())
@@ -179,7 +179,7 @@ test('an eleventh is refused, also when eleven are added at the same time by sev
 })
 
 describe('a test event', () => {
-  test('is signed and marked, and returns what the endpoint answers', async () => {
+  test('is signed and marked as a test, and returns the response of the endpoint', async () => {
     await pointWebhook(api.ledger, tenant.tenantId, 'https://public.example.com/')
     const { endpointId, secret = '' } = await addTestEndpoint(
       api.ledger,
@@ -217,7 +217,7 @@ describe('a test event', () => {
     expect((await ask('GET', '/v1/webhook/deliveries')).body).toMatchObject({ items: [] })
   })
 
-  test('tells of a failure', async () => {
+  test('reports a failure', async () => {
     await pointWebhook(api.ledger, tenant.tenantId, receiver.url)
     receiver.health = 500
     expect((await ask('POST', `${path}/first/test`)).body).toMatchObject({
@@ -225,7 +225,7 @@ describe('a test event', () => {
     })
   })
 
-  test('goes to public addresses only', async () => {
+  test('is sent to public addresses only', async () => {
     const { services } = api.ledger
     await pointWebhook(api.ledger, tenant.tenantId, 'https://hooks.example.com/')
     const sender = createTestSender(services, {

@@ -1,6 +1,6 @@
 /**
  * Guarantee: license events go to the URL of an approved request, and only to public addresses over https. The
- * signing secret is returned once, when it is new; a former one is valid for 24 hours; a repeated operation changes
+ * signing secret is returned once, when it is new; the previous one is valid for 24 hours; a repeated operation changes
  * nothing.
  */
 
@@ -68,10 +68,10 @@ const secretsKept = async () => {
 }
 
 describe('webhook settings', () => {
-  test('are none at first', async () =>
+  test('are null at first', async () =>
     expect(await read()).toStrictEqual({ status: 200, body: { webhook: null } }))
 
-  test('bring a secret, shown once, and every event', async () => {
+  test('are created with all events and a secret that is shown once', async () => {
     const answer = await approved({ url })
     const secret = secretIn(answer)
     const webhook = { url, events: all, secret: masked(secret), version: '2026-11-01', updatedAt: beginning }
@@ -80,7 +80,7 @@ describe('webhook settings', () => {
     expect(await read()).toStrictEqual({ status: 200, body: { webhook } })
   })
 
-  test('are changed without another secret, and keep the events that were chosen', async () => {
+  test('keep their secret and events when the URL changes', async () => {
     const secret = secretIn(await approved({ url, events: ['license.revoked', 'license.created'] }))
     api.ledger.clock.advance(1000)
     const moved = 'https://public.example.com/elsewhere'
@@ -99,7 +99,7 @@ describe('webhook settings', () => {
     expect(await approved({ url: moved, events: all })).toMatchObject({ body: { webhook: { events: all } } })
   })
 
-  test('that stand already are approved and change nothing', async () => {
+  test('record nothing when they are unchanged', async () => {
     await approved({ url })
     const before = await read()
     api.ledger.clock.advance(1000)
@@ -107,7 +107,7 @@ describe('webhook settings', () => {
     expect(await events()).toStrictEqual(['WebhookConfigured'])
   })
 
-  test('are removed with their secrets, and begin anew with another', async () => {
+  test('are removed with their secrets; the next settings get a new secret', async () => {
     const secret = secretIn(await approved({ url }))
     expect(await approved({ url: null })).toStrictEqual({ status: 200, body: { webhook: null } })
     expect(await read()).toStrictEqual({ status: 200, body: { webhook: null } })
@@ -117,7 +117,7 @@ describe('webhook settings', () => {
     expect(await events()).toStrictEqual(['WebhookConfigured', 'WebhookRemoved', 'WebhookConfigured'])
   })
 
-  test('of a stranger are neither seen nor touched', async () => {
+  test('of another tenant are neither shown nor changed', async () => {
     await approved({ url })
     const mine = await read()
     const owner = tenant
@@ -135,8 +135,8 @@ describe('webhook settings', () => {
   })
 })
 
-describe('a rotation', () => {
-  test('shows another secret once, and keeps the former one for a day beside it', async () => {
+describe('a rotation of the secret', () => {
+  test('returns a new secret once and keeps the previous one for a day', async () => {
     const first = secretIn(await approved({ url }))
     const answer = await approved({ url, rotateSecret: true })
     const second = secretIn(answer)
@@ -150,7 +150,7 @@ describe('a rotation', () => {
     expect(await kept(endpoint?.former?.operationId)).toBe(first)
   })
 
-  test('of a rotated secret leaves two, and the next change after a day leaves one', async () => {
+  test('keeps only the last two secrets; a change after a day destroys the previous one', async () => {
     await approved({ url })
     await approved({ url, rotateSecret: true })
     await approved({ url, rotateSecret: true })
@@ -171,7 +171,7 @@ describe('an operation on the webhook that is run again', () => {
       origin,
     )
 
-  test('whose secret was stored without an event continues with that secret', async () => {
+  test('continues with the stored secret when the first run stopped before the event', async () => {
     const dead = { ...services().ledger, append: () => Promise.reject(new Error('killed')) }
     const dying = { ...services(), execute: createExecute(dead, api.ledger.readModels, createKeyedMutex()) }
     const asked = { url, events: undefined, rotateSecret: false }
@@ -181,7 +181,7 @@ describe('an operation on the webhook that is run again', () => {
     expect(await set('cnf_1')).toMatchObject({ secret: kept })
   })
 
-  test('after it was recorded shows the same secret and records nothing more', async () => {
+  test('shows the same secret and records nothing when the first run was recorded', async () => {
     const first = await set('cnf_1')
     expect(await set('cnf_1')).toStrictEqual(first)
     const rotated = await set('cnf_2', { rotateSecret: true })
@@ -189,7 +189,7 @@ describe('an operation on the webhook that is run again', () => {
     expect(await events()).toStrictEqual(['WebhookConfigured', 'WebhookSecretRotated'])
   })
 
-  test('after later changes does not undo them', async () => {
+  test('does not undo later changes', async () => {
     await set('cnf_1')
     const moved = await set('cnf_2', { url: `${url}2`, rotateSecret: true })
     const { secret: _, ...settings } = moved
@@ -201,7 +201,7 @@ describe('an operation on the webhook that is run again', () => {
     expect(await findWebhook(api.ledger.db, tenant.tenantId)).toMatchObject({ endpoint: { url } })
   })
 
-  test('at the same time, in several processes, sets one secret', async () => {
+  test('sets one secret when several processes run it concurrently', async () => {
     const racer = () => {
       const execute = createExecute(services().ledger, api.ledger.readModels, createKeyedMutex())
       const asked = { url, events: undefined, rotateSecret: false }
@@ -259,13 +259,13 @@ describe('the approver', () => {
   })
 
   test.each(['https://good.example@evil.example/', 'https://good.example%2F:x@evil.example/'])(
-    'never gets a URL with credentials before its host: %s',
+    'is never asked about a URL with credentials: %s',
     async (asked) => {
       expect(await put({ url: asked })).toMatchObject({ status: 422 })
     },
   )
 
-  test('sees that deliveries end', async () => {
+  test('sees that deliveries stop', async () => {
     await approved({ url })
     expect(await shownToApprover({ url: null })).toStrictEqual({
       summary: `Stop delivering license events to ${host}`,
@@ -282,7 +282,7 @@ describe('the approver', () => {
   })
 })
 
-describe('settings that could never be', () => {
+describe('a request to change the webhook', () => {
   const long = `${url}?${'a'.repeat(2048 - url.length - 1)}`
 
   test.each<[unknown, number, RegExp]>([
@@ -304,7 +304,7 @@ describe('settings that could never be', () => {
     [{ url: 'https://rebinding.example.com/' }, 422, /public address/],
     [{ url: null, rotateSecret: true }, 422, /omit events and rotateSecret/],
     [{ url: null, events: ['license.created'] }, 422, /omit events and rotateSecret/],
-  ])('%j are refused with %i', async (body, status, message) => {
+  ])('with %j returns %i', async (body, status, message) => {
     const answer = await put(body)
     expect(answer.status).toBe(status)
     expect(z.object({ error: z.string() }).parse(answer.body).error).toMatch(message)
@@ -315,7 +315,9 @@ describe('settings that could never be', () => {
     'https://not-yet-known.example.com/',
     'https://93.184.215.14:8443/a',
     'https://exämple.com/',
-  ])('are not these: %s', async (fine) => expect(await put({ url: fine })).toMatchObject({ status: 202 }))
+  ])('with the URL %s is accepted', async (fine) =>
+    expect(await put({ url: fine })).toMatchObject({ status: 202 }),
+  )
 })
 
 test('the secret is never stored in plaintext', async () => {

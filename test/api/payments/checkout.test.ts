@@ -1,4 +1,4 @@
-/** Guarantee: prices are public, and a customer gets to a payment page with the checkout key or by a plain link. */
+/** Guarantee: prices are public, and the checkout key or a plain link opens a payment page at Stripe. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { issueCheckoutKey } from '../../../src/commands/client-keys.ts'
 import { closeTenant, suspendTenant } from '../../../src/commands/tenants.ts'
@@ -89,7 +89,7 @@ const anyUrl = {
   url: expect.stringMatching(/^https:\/\/checkout\.stripe\.com\/c\/pay\/cs_test_\w+$/) as string,
 }
 
-test("opens Stripe's page on the tenant's account, with the purchase in its metadata and a fee of 0.5 %", async () => {
+test("a checkout opens a session on the tenant's account with the purchase in its metadata and a fee of 0.5 %", async () => {
   await connect()
   expect(await buy({ ...asked, quantity: 3 })).toStrictEqual({ status: 200, body: anyUrl })
   const { tenantId } = tenant
@@ -120,24 +120,27 @@ test.each([
   // 3 × 5.120 dinar × 0.5 % = 0.0768, of which Stripe takes no thousandths
   ['kwd', 5120, 'KWD\u00a05.120', 5120, '70'],
   ['jpy', 500, '¥500', 500, '8'],
-])('a price in %s is shown in its minor units, and the fee is one that stripe takes', async (...about) => {
-  const [currency, unit_amount, shown, amount, fee] = about
-  await connect()
-  standIns.stripe.prices.set('price_pro', { owner: accountId, currency, unit_amount })
-  await verify()
-  expect((await buy({ ...asked, quantity: 3 })).status).toBe(200)
-  expect(session()).toMatchObject({ 'payment_intent_data[application_fee_amount]': fee })
-  const { text } = await api.ask('GET', `/${tenant.tenantId}/editor/buy/pro`)
-  expect(text).toContain(`Pro: ${shown}`)
-  const { body } = await api.ask('GET', `/${tenant.tenantId}/editor/pricing`)
-  expect(body).toMatchObject({
-    keyTypes: expect.arrayContaining([
-      expect.objectContaining({ keyTypeId: 'pro', price: { amount, currency, interval: null } }),
-    ]) as unknown,
-  })
-})
+])(
+  'a price in %s is shown in its minor units, and the fee is an amount that Stripe accepts',
+  async (...about) => {
+    const [currency, unit_amount, shown, amount, fee] = about
+    await connect()
+    standIns.stripe.prices.set('price_pro', { owner: accountId, currency, unit_amount })
+    await verify()
+    expect((await buy({ ...asked, quantity: 3 })).status).toBe(200)
+    expect(session()).toMatchObject({ 'payment_intent_data[application_fee_amount]': fee })
+    const { text } = await api.ask('GET', `/${tenant.tenantId}/editor/buy/pro`)
+    expect(text).toContain(`Pro: ${shown}`)
+    const { body } = await api.ask('GET', `/${tenant.tenantId}/editor/pricing`)
+    expect(body).toMatchObject({
+      keyTypes: expect.arrayContaining([
+        expect.objectContaining({ keyTypeId: 'pro', price: { amount, currency, interval: null } }),
+      ]) as unknown,
+    })
+  },
+)
 
-test('a subscription carries the metadata and the fee itself', async () => {
+test('a checkout of a subscription sets the metadata and the fee on the subscription', async () => {
   await connect()
   await verify()
   expect(await buy({ ...asked, key_type_id: 'monthly' })).toStrictEqual({ status: 200, body: anyUrl })
@@ -149,7 +152,7 @@ test('a subscription carries the metadata and the fee itself', async () => {
   })
 })
 
-test('in test mode the product is sold with its own keys, and no fee', async () => {
+test('a checkout in test mode uses the test keys and has no fee', async () => {
   standIns.stripe.keys.add('sk_test_own')
   standIns.stripe.prices.set('price_pro', { owner: 'sk_test_own' })
   const keys = { publishableKey: 'pk_test_own', secretKey: 'sk_test_own' }
@@ -159,7 +162,7 @@ test('in test mode the product is sold with its own keys, and no fee', async () 
   expect(standIns.stripe.asked.at(-1)).toMatchObject({ key: 'sk_test_own' })
 })
 
-test('another key, none, and that of another tenant are 401', async () => {
+test("a checkout returns 401 without the key, with a replaced key and with another tenant's key", async () => {
   await connect()
   const stranger = await makeTenant(api.ledger)
   const { checkoutKey } = await issueCheckoutKey(api.ledger.services, stranger.tenantId, origin)
@@ -181,7 +184,7 @@ test('another key, none, and that of another tenant are 401', async () => {
   expect((await buy()).status).toBe(401)
 })
 
-test('in test mode without test keys it is a 409, also on a connected account', async () => {
+test('a checkout in test mode without test keys returns 409, also with a connected account', async () => {
   await connect()
   const testMode = '/v1/products/editor/test-mode'
   expect((await api.ask('POST', testMode, { token: tenant.token, body: {} })).status).toBe(200)
@@ -195,31 +198,35 @@ test('in test mode without test keys it is a 409, also on a connected account', 
   expect(standIns.stripe.asked).toStrictEqual([])
 })
 
-test('without a connected account it is 409', async () => expect((await buy()).status).toBe(409))
+test('a checkout without a connected account returns 409', async () => expect((await buy()).status).toBe(409))
 
 test.each([
   ['a key type without a price', { key_type_id: 'unpriced' }, 422],
-  ['a price that stripe does not have', { key_type_id: 'gone' }, 422],
-  ['more than one of what is not sold in multiples', { key_type_id: 'monthly', quantity: 2 }, 422],
-  ['more than the greatest quantity', { quantity: 11 }, 422],
+  ['a price that Stripe does not have', { key_type_id: 'gone' }, 422],
+  [
+    'a quantity above 1 of a key type that is not sold in multiples',
+    { key_type_id: 'monthly', quantity: 2 },
+    422,
+  ],
+  ['a quantity above the maximum', { quantity: 11 }, 422],
   ['an unknown product', { product_id: 'player' }, 404],
   ['an unknown key type', { key_type_id: 'basic' }, 404],
-  ['no quantity at all', { quantity: 0 }, 400],
-  ['a quantity in words', { quantity: '3' }, 400],
-  ['no address', { customer_email: undefined }, 400],
-  ['what is no address', { customer_email: 'ada' }, 400],
-  ['a place to go that is a script', { success_url: 'javascript:alert(1)' }, 400],
-  ['a place to go that is no URL', { success_url: 'thanks' }, 400],
-  ['a place to go back to that is empty', { cancel_url: '' }, 400],
-  ['a place to go with a line break in it', { success_url: 'https://acme.example/\nthanks' }, 400],
-  ['no place to go', { cancel_url: undefined }, 400],
-  ['a name with NUL', { product_id: 'a\u0000' }, 400],
-])('%s is refused', async (_, change, status) => {
+  ['a quantity of 0', { quantity: 0 }, 400],
+  ['a quantity that is a string', { quantity: '3' }, 400],
+  ['no email address', { customer_email: undefined }, 400],
+  ['an invalid email address', { customer_email: 'ada' }, 400],
+  ['a success URL that is a script', { success_url: 'javascript:alert(1)' }, 400],
+  ['a success URL that is no URL', { success_url: 'thanks' }, 400],
+  ['an empty cancel URL', { cancel_url: '' }, 400],
+  ['a success URL with a line break', { success_url: 'https://acme.example/\nthanks' }, 400],
+  ['no cancel URL', { cancel_url: undefined }, 400],
+  ['a product id with NUL', { product_id: 'a\u0000' }, 400],
+])('a checkout with %s is refused', async (_, change, status) => {
   await connect()
   expect((await buy({ ...asked, ...change })).status).toBe(status)
 })
 
-test('the 21st in a minute is 429, and another tenant goes on', async () => {
+test('the 21st checkout in a minute returns 429', async () => {
   await connect()
   for (let times = 0; times < 20; times++) expect((await buy({})).status).toBe(400)
   const answer = await api.ask('POST', `/api/${tenant.tenantId}/checkout`, { token: key, body: asked })
@@ -228,7 +235,7 @@ test('the 21st in a minute is 429, and another tenant goes on', async () => {
   expect((await buy()).status).toBe(200)
 })
 
-test('a tenant that is suspended or closed sells nothing', async () => {
+test('a checkout returns 403 when the tenant is suspended or closed', async () => {
   await connect()
   await verify()
   await suspendTenant(api.ledger.services, tenant.tenantId, null, origin)
@@ -239,7 +246,7 @@ test('a tenant that is suspended or closed sells nothing', async () => {
   expect((await prices()).status).toBe(403)
 })
 
-test('stripe that does not answer is a 503', async () => {
+test('a checkout returns 503 while Stripe does not respond', async () => {
   await connect()
   await verify()
   standIns.stripe.health = 503
@@ -248,7 +255,7 @@ test('stripe that does not answer is a 503', async () => {
 
 const prices = (productId = 'editor') => api.ask('GET', `/${tenant.tenantId}/${productId}/pricing`)
 
-test('lists prices, for pages of any origin', async () => {
+test('prices are public, for pages of any origin', async () => {
   expect((await prices()).body).toStrictEqual({
     product: { productId: 'editor', name: 'Acme <Editor>' },
     keyTypes: [],
@@ -283,7 +290,7 @@ test('lists prices, for pages of any origin', async () => {
   expect(headers).toMatchObject({ 'access-control-allow-origin': '*', 'cache-control': 'public, max-age=60' })
 })
 
-test('has no prices of an unknown product', async () => {
+test('the prices of an unknown product return 404', async () => {
   for (const path of [`${tenant.tenantId}/player`, 'nobody/editor', `${tenant.tenantId}/%00`, 'v1/nothing']) {
     expect((await api.ask('GET', `/${path}/pricing`)).status).toBe(404)
   }
@@ -295,7 +302,7 @@ const press = async (keyTypeId: string, form = '') => {
   return { status, location: headers.location }
 }
 
-test('a plain link shows a page whose button leads to stripe', async () => {
+test('a plain link shows a page whose button opens a checkout at Stripe', async () => {
   await connect()
   await verify()
   const { status, text } = await api.ask('GET', page('pro'))
@@ -312,7 +319,7 @@ test('a plain link shows a page whose button leads to stripe', async () => {
   expect((await api.ask('GET', '/v1/nothing/buy/pro/done')).status).toBe(404)
 })
 
-test('a link to a product that is not for sale shows so', async () => {
+test('a plain link returns 404 for a key type that is not for sale, 422 for an invalid quantity', async () => {
   await connect()
   await verify()
   for (const keyTypeId of ['unpriced', 'basic', 'gone']) {

@@ -121,7 +121,7 @@ const refunds: Record<Signing, string> = {
 describe.each(['stripe', 'lemonsqueezy', 'paddle', 'polar'] as const)('%s', (provider) => {
   const untrusted = provider === 'stripe' ? 401 : 400
 
-  test('sells once, however often it is sent, and no response contains the key', async () => {
+  test('issues one license for a repeated sale, and no response contains the key', async () => {
     const raw = golden(provider, sales[provider])
     expect(await send(provider, raw)).toStrictEqual(taken)
     expect(await send(provider, raw)).toStrictEqual({ ...taken, body: { received: true, duplicate: true } })
@@ -131,7 +131,7 @@ describe.each(['stripe', 'lemonsqueezy', 'paddle', 'polar'] as const)('%s', (pro
   })
 
   test.each([true, false])(
-    'revokes for a refund, also when it arrives before the sale: %s',
+    'revokes the license for a refund, in either order of arrival (sale first: %s)',
     async (after) => {
       const names = after ? [sales[provider], refunds[provider]] : [refunds[provider], sales[provider]]
       for (const name of names) expect(await send(provider, golden(provider, name))).toStrictEqual(taken)
@@ -139,7 +139,7 @@ describe.each(['stripe', 'lemonsqueezy', 'paddle', 'polar'] as const)('%s', (pro
     },
   )
 
-  test('that is not signed with the secret has no effect', async () => {
+  test('has no effect without a valid signature', async () => {
     const raw = golden(provider, sales[provider])
     const now = api.ledger.clock.now().getTime() / 1000
     const wrong = [
@@ -157,13 +157,13 @@ describe.each(['stripe', 'lemonsqueezy', 'paddle', 'polar'] as const)('%s', (pro
     expect(await licenses()).toStrictEqual([])
   })
 
-  test('that is signed and makes no sense is a refusal', async () => {
+  test('returns 400 for a signed body that is no notification', async () => {
     for (const raw of ['', '{}', '[', 'null', '"\\u0000"']) {
       expect((await send(provider, raw)).status).toBe(400)
     }
   })
 
-  test('that cannot be recorded now is to be sent again, and is caught up then', async () => {
+  test('returns 503 with Retry-After when it cannot be recorded, and takes effect when sent again', async () => {
     const { services } = api.ledger
     const { ledger, execute } = services
     services.execute = () => Promise.reject(new LedgerUnavailable('it is away'))
@@ -175,7 +175,7 @@ describe.each(['stripe', 'lemonsqueezy', 'paddle', 'polar'] as const)('%s', (pro
     expect(await licenses()).toHaveLength(1)
   })
 
-  test('without an effect gets 204', async () => {
+  test('returns 204 for ignored notifications', async () => {
     const ignored = goldenOf(provider).filter(({ means }) => 'type' in means && means.type === 'ignored')
     for (const { name } of ignored) {
       expect(await send(provider, golden(provider, name))).toMatchObject({ status: 204, body: '' })
@@ -187,7 +187,7 @@ describe.each(['stripe', 'lemonsqueezy', 'paddle', 'polar'] as const)('%s', (pro
 describe.each(['lemonsqueezy', 'paddle', 'polar'] as const)('%s', (provider) => {
   const invalid = { status: 400, body: { error: 'Invalid request' }, retryAfter: undefined }
 
-  test('is accepted by its own tenant only, with the same response for others', async () => {
+  test('is accepted for its own tenant only; all others get the same response', async () => {
     const raw = golden(provider, sales[provider])
     const other = await makeTenant(api.ledger)
     for (const id of [other.tenantId, 'nobody', '%00', 'A']) {
@@ -197,7 +197,7 @@ describe.each(['lemonsqueezy', 'paddle', 'polar'] as const)('%s', (provider) => 
     expect(await send(provider, raw)).toStrictEqual(invalid)
   })
 
-  test('stores an unmapped sale, and reports it', async () => {
+  test('parks an unmapped sale and says so in the response', async () => {
     await manage('POST', `/v1/products/editor/integrations/${provider}`, {
       [{ lemonsqueezy: 'variants', paddle: 'prices', polar: 'products' }[provider]]: {},
     })
@@ -227,19 +227,19 @@ test('paddle: a key without the permission to read customers does not prevent th
 })
 
 describe('stripe', () => {
-  test('takes the number of seats from the metadata', async () => {
+  test('takes the quantity from the metadata', async () => {
     await send('stripe', golden('stripe', 'session-completed'))
     expect(await licenses()).toMatchObject([{ quantity: 2 }])
   })
 
-  test('waits for a payment that takes days', async () => {
+  test('issues the license when a delayed payment succeeds', async () => {
     expect(await send('stripe', golden('stripe', 'session-completed-unpaid'))).toMatchObject({ status: 204 })
     expect(await licenses()).toStrictEqual([])
     expect(await send('stripe', golden('stripe', 'session-async-payment-succeeded'))).toStrictEqual(taken)
     expect(await licenses()).toHaveLength(1)
   })
 
-  test('in test mode sells only in test mode, without any key, and lists what it ignores', async () => {
+  test('issues a license for a test-mode sale only when the product is in test mode, and lists ignored ones', async () => {
     const raw = golden('stripe', 'session-completed-test-mode')
     const ignored = async () => {
       const { body } = await manage('GET', '/v1/sales/ignored')
@@ -277,7 +277,7 @@ describe('stripe', () => {
     expect(await ignored()).toHaveLength(3)
   })
 
-  test('for an unknown or disconnected account is refused', async () => {
+  test('returns 400 for an unknown or disconnected account', async () => {
     const raw = golden('stripe', 'session-completed')
     const refused = { status: 400, body: { error: 'Invalid request' } }
     expect(await send('stripe', raw.replaceAll(accountId, 'acct_of_nobody'))).toMatchObject(refused)
@@ -288,7 +288,7 @@ describe('stripe', () => {
   })
 })
 
-test('paddle returns the buyer on request; until then the notification has to be repeated', async () => {
+test('paddle: a sale returns 503 until the customer can be read', async () => {
   const raw = golden('paddle', 'transaction-completed')
   standIns.paddle.health = 503
   expect(await send('paddle', raw)).toMatchObject({ status: 503 })
@@ -296,7 +296,7 @@ test('paddle returns the buyer on request; until then the notification has to be
   expect(await send('paddle', raw)).toStrictEqual(taken)
 })
 
-test('lemonsqueezy returns the end of a paid renewal on request', async () => {
+test('lemonsqueezy: a renewal extends the license to the date read from the API', async () => {
   await send('lemonsqueezy', golden('lemonsqueezy', 'order-created'))
   expect(await send('lemonsqueezy', golden('lemonsqueezy', 'payment-success-renewal'))).toStrictEqual(taken)
   expect(await licenses()).toMatchObject([{ expiresAt: '2026-05-01T12:00:00.000Z' }])

@@ -1,6 +1,6 @@
 /**
- * Guarantee: a vendor without a platform sells through an account of their own at Stripe. Its notifications are taken
- * at the tenant's own address, and only with the tenant's own secret; no fee is deducted.
+ * Guarantee: a vendor can sell through their own Stripe account, without the platform. Its notifications are accepted
+ * at the tenant's own URL, and only with the tenant's own secret; no fee is deducted.
  */
 import { Stripe } from 'stripe'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -96,7 +96,7 @@ const Licenses = z.object({
 const licenses = async () => Licenses.parse((await ask('GET', '/v1/licenses')).body).items
 const invalidSignature = { status: 401, body: { error: 'Invalid signature' } }
 
-test('a customer pays at the own account without a fee, gets a license, and loses it with a refund', async () => {
+test('a checkout on the own account has no fee, issues a license, and a refund revokes it', async () => {
   expect(await connect()).toMatchObject({
     status: 200,
     body: { integration: { provider: 'stripe', kind: 'card', connected: true, products: [] } },
@@ -156,7 +156,7 @@ test('a customer pays at the own account without a fee, gets a license, and lose
 })
 
 describe('a notification', () => {
-  test("for one tenant that is signed with another's secret is refused, and has no effect", async () => {
+  test("signed with another tenant's secret returns 401 and has no effect", async () => {
     const first = tenant
     await connect()
     tenant = await makeTenant(api.ledger)
@@ -174,7 +174,7 @@ describe('a notification', () => {
     expect(await licenses()).toHaveLength(1)
   })
 
-  test("has the same answer without a connection, with the platform's secret, and for no tenant", async () => {
+  test("gets the same response without a connection, with the platform's secret, and for an unknown tenant", async () => {
     const session = paidSession(ofEditor)
     expect(await send(session)).toStrictEqual(invalidSignature)
     expect(await send(session, { to: 'nobody-has-this' })).toStrictEqual(invalidSignature)
@@ -185,12 +185,12 @@ describe('a notification', () => {
     expect(await licenses()).toStrictEqual([])
   })
 
-  test('is refused for an account that is connected through the platform', async () => {
+  test('returns 401 for an account that is connected through the platform', async () => {
     await connectAccount(api.ledger.services, tenant.tenantId, uniqueId('acct'))
     expect(await send(paidSession(ofEditor))).toStrictEqual(invalidSignature)
   })
 
-  test('of the former account of the platform is refused while an own account is connected', async () => {
+  test('of a previous platform account returns 400 while an own account is connected', async () => {
     const account = uniqueId('acct')
     await connectAccount(api.ledger.services, tenant.tenantId, account)
     const sold = { ...paidSession(ofEditor), account }
@@ -201,7 +201,7 @@ describe('a notification', () => {
     expect(await licenses()).toStrictEqual([])
   })
 
-  test('of an account that is connected to the own one changes nothing', async () => {
+  test('of an account connected to the own one has no effect', async () => {
     await connect()
     expect(await send({ ...paidSession(ofEditor), account: 'acct_of_a_customer' })).toMatchObject({
       status: 204,
@@ -209,7 +209,7 @@ describe('a notification', () => {
     expect(await licenses()).toStrictEqual([])
   })
 
-  test('that is signed but no event is malformed', async () => {
+  test('that is signed but no event returns 400', async () => {
     await connect()
     const raw = '{"hello":"world"}'
     const timestamp = Math.floor(api.ledger.clock.now().getTime() / 1000)
@@ -225,7 +225,7 @@ describe('a notification', () => {
     })
   })
 
-  test.each(goldenOf('stripe'))('$name is answered as through the platform', async ({ raw }) => {
+  test.each(goldenOf('stripe'))('$name returns 200 or 204', async ({ raw }) => {
     await connect()
     const event = z
       .looseObject({
@@ -239,14 +239,14 @@ describe('a notification', () => {
   })
 })
 
-describe('the key', () => {
+describe('the API key', () => {
   test.each([
     ['sk_live_full', 422, 'Stripe is connected with a restricted key'],
     ['pk_live_public', 422, 'Stripe is connected with a restricted key'],
     ['rk_live_nobody_knows', 422, 'stripe rejects the key'],
     ['rk_live_poor', 422, 'stripe denies this key the permission'],
     ['rk live', 400, 'apiKey'],
-  ])('%s is refused, and nothing is stored', async (key, status, error) => {
+  ])('%s is rejected, and nothing is stored', async (key, status, error) => {
     api.standIns.stripe.keys.add('rk_live_poor')
     api.standIns.stripe.poorKeys.add('rk_live_poor')
     expect(await connect({ apiKey: key, webhookSecret })).toStrictEqual({
@@ -256,13 +256,13 @@ describe('the key', () => {
     expect(await connectedNames()).toStrictEqual([])
   })
 
-  test('cannot be tested while Stripe does not answer: 503, and nothing is stored', async () => {
+  test('returns 503 while Stripe does not respond, and nothing is stored', async () => {
     api.standIns.stripe.health = 503
     expect(await connect()).toMatchObject({ status: 503 })
     expect(await connectedNames()).toStrictEqual([])
   })
 
-  test('is sealed in the vault with the secret, shown nowhere, and destroyed with the connection', async () => {
+  test('is sealed in the vault with the secret, never shown, and destroyed on disconnection', async () => {
     const { body } = await connect()
     expect(JSON.stringify([body, (await ask('GET', '/v1/integrations')).body])).not.toMatch(/rk_live|whsec/)
     const events = await eventsIn(api.ledger.services.ledger, integrationStream(tenant.tenantId, 'stripe'))
@@ -299,10 +299,10 @@ describe('the key', () => {
   })
 })
 
-describe('the status', () => {
+describe('the status of the connection', () => {
   const status = async () => (await ask('GET', '/v1/integrations/stripe/status')).body
 
-  test('names the mode, and what Stripe says about the account', async () => {
+  test('contains the mode, and the state of the account at Stripe', async () => {
     expect(await status()).toMatchObject({ connected: false, mode: null, status: 'not_connected' })
     await connect()
     expect(await status()).toMatchObject({
@@ -318,7 +318,7 @@ describe('the status', () => {
   })
 })
 
-test('a new signing secret needs an approval, and replaces the former one at once', async () => {
+test('a new signing secret needs an approval, and replaces the previous one at once', async () => {
   await connect()
   const body = { webhookSecret: 'whsec_new' }
   const url = '/v1/integrations/stripe/rotate-secret'
@@ -329,7 +329,7 @@ test('a new signing secret needs an approval, and replaces the former one at onc
   expect(await connectedNames()).toContain('webhookSecret')
 })
 
-test('an onboarding that was not finished ends with the own account', async () => {
+test('connecting an own account ends an unfinished onboarding', async () => {
   const { body } = await ask('POST', '/v1/integrations/stripe/connect')
   expect(body).toMatchObject({ url: expect.any(String) as string })
   expect(await connect()).toMatchObject({ status: 200 })

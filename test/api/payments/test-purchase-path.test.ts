@@ -1,5 +1,5 @@
 /**
- * Guarantee: a test purchase takes the path of a real one: signed as by the provider, received at the provider's
+ * Guarantee: a test purchase takes the path of a real one: signed like the provider's, received at the provider's
  * own URL, up to a license marked as a test. A wrong secret stops it at the beginning.
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -58,36 +58,39 @@ const mappings = {
   polar: { products: { prod_team: 'team' } },
 }
 
-test.each(Object.entries(mappings))('through %s', async (provider, mapping) => {
-  const credentials = provider === 'gumroad' ? undefined : { webhookSecret: 'a-secret-of-the-provider' }
-  await post(`/v1/integrations/${provider}/connect`, credentials)
-  await post(`/v1/products/editor/integrations/${provider}`, mapping)
-  const keyTypeId = provider === 'gumroad' ? 'pro' : 'team'
-  const purchase = await outcome({ productId: 'editor', keyTypeId, provider })
-  expect(purchase).toMatchObject({
-    status: 'succeeded',
-    stages: [
-      { name: 'checkout', status: 'done' },
-      {
-        name: 'webhook',
-        status: 'done',
-        detail: `a notification with the signature of ${provider} got 200`,
-      },
-      { name: 'license_minted', status: 'done' },
-    ],
-  })
-  const [license, ...others] = await licenses()
-  expect(others).toStrictEqual([])
-  expect(license).toMatchObject({
-    licenseId: purchase.licenseId,
-    keyTypeId,
-    source: 'test',
-    test: true,
-    saleId: purchase.id,
-  })
-})
+test.each(Object.entries(mappings))(
+  'a test purchase through %s issues a license that is marked as a test',
+  async (provider, mapping) => {
+    const credentials = provider === 'gumroad' ? undefined : { webhookSecret: 'a-secret-of-the-provider' }
+    await post(`/v1/integrations/${provider}/connect`, credentials)
+    await post(`/v1/products/editor/integrations/${provider}`, mapping)
+    const keyTypeId = provider === 'gumroad' ? 'pro' : 'team'
+    const purchase = await outcome({ productId: 'editor', keyTypeId, provider })
+    expect(purchase).toMatchObject({
+      status: 'succeeded',
+      stages: [
+        { name: 'checkout', status: 'done' },
+        {
+          name: 'webhook',
+          status: 'done',
+          detail: `a notification with the signature of ${provider} got 200`,
+        },
+        { name: 'license_minted', status: 'done' },
+      ],
+    })
+    const [license, ...others] = await licenses()
+    expect(others).toStrictEqual([])
+    expect(license).toMatchObject({
+      licenseId: purchase.licenseId,
+      keyTypeId,
+      source: 'test',
+      test: true,
+      saleId: purchase.id,
+    })
+  },
+)
 
-test('through stripe, in test mode', async () => {
+test('a test purchase through stripe in test mode issues a license that is marked as a test', async () => {
   const testKeys = { publishableKey: 'pk_test_own', secretKey: 'sk_test_own' }
   await post('/v1/products/editor/test-mode', testKeys)
   standIns.stripe.keys.add(testKeys.secretKey)

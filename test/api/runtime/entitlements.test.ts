@@ -73,7 +73,7 @@ async function everywhere({ id, licenseKey }: { id: string; licenseKey: string }
 const allSay = (...entitlements: string[]) => [entitlements, entitlements, entitlements, entitlements]
 
 describe('a license grants', () => {
-  test('its own entitlements while its customer has no overrides', async () => {
+  test("its key type's entitlements when its customer has no overrides", async () => {
     expect(await everywhere(await license(await customer()))).toStrictEqual(allSay('export', 'sync'))
   })
 
@@ -82,7 +82,7 @@ describe('a license grants', () => {
     expect(await everywhere(await license(id))).toStrictEqual(allSay('beta', 'export'))
   })
 
-  test('overrides from before its mint, as in the response to the mint', async () => {
+  test('overrides that are older than the license, also in the response to the mint', async () => {
     const customerId = await customer(grant('beta'))
     const { body } = await api.ask('POST', '/v1/licenses', {
       token: tenant.token,
@@ -91,7 +91,7 @@ describe('a license grants', () => {
     expect(body).toMatchObject({ license: { entitlements: ['beta', 'export', 'sync'] } })
   })
 
-  test('overrides for its own product, or for all', async () => {
+  test('overrides for its own product and for all products', async () => {
     const id = await customer(
       grant('all'),
       grant('mine', { productId: 'editor' }),
@@ -104,7 +104,7 @@ describe('a license grants', () => {
     })
   })
 
-  test('more from the moment it is linked, and nothing of a stranger with overrides', async () => {
+  test('the overrides of its customer from the moment it is linked, and none of other customers', async () => {
     await customer(grant('beta'))
     const minted = await mint(api.ask, tenant.token, 'editor', { keyTypeId: 'perpetual' })
     expect(await everywhere(minted)).toStrictEqual(allSay('export', 'sync'))
@@ -114,7 +114,7 @@ describe('a license grants', () => {
     expect(await everywhere(minted)).toStrictEqual(allSay('beta', 'export', 'sync'))
   })
 
-  test('the current overrides, after every change', async () => {
+  test('the current overrides after every change', async () => {
     const id = await customer()
     const minted = await license(id)
     await runtime('activate', minted.licenseKey)
@@ -128,7 +128,7 @@ describe('a license grants', () => {
     expect(await everywhere(minted)).toStrictEqual(allSay('export', 'sync'))
   })
 
-  test('an override until it ends, with that time as revalidate_after', async () => {
+  test('an override until it expires, with that time as revalidate_after', async () => {
     const id = await customer(grant('beta', { expiresAt: at(60) }), revoke('sync', { expiresAt: at(120) }))
     const minted = await license(id)
     await runtime('activate', minted.licenseKey)
@@ -151,10 +151,10 @@ describe('a license grants', () => {
   })
 })
 
-describe('after its end a license', () => {
+describe('after its expiry a license', () => {
   const overrides = [grant('beta'), revoke('read'), grant('extra', { expiresAt: at(2 * 86_400) })]
 
-  test('that falls back grants the fallback entitlements under the overrides', async () => {
+  test('in fallback grants the fallback entitlements with the overrides applied', async () => {
     const { licenseKey } = await license(await customer(...overrides), 'editor', 'soft')
     await runtime('activate', licenseKey)
     api.ledger.clock.set(at(2 * 86_400 - 60))
@@ -179,7 +179,7 @@ describe('after its end a license', () => {
   })
 })
 
-test('overrides that cannot be read are not guessed at', async () => {
+test('validate returns `unavailable` when the overrides cannot be read', async () => {
   const id = await customer(revoke('sync'))
   const minted = await license(id)
   await runtime('activate', minted.licenseKey)

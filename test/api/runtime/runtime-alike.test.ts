@@ -35,7 +35,7 @@ async function traceOf(call: string, license_key: string, headers: Record<string
 }
 
 test.each(['validate', 'activate'])(
-  '%s asks the same of a revoked key and of one that never was',
+  '%s runs the same statements for a revoked key and for one that never existed',
   async (call) => {
     const { id, licenseKey } = await mint(api.ask, tenant.token, 'editor')
     const body = { product_id: 'editor', license_key: licenseKey, device_id: 'laptop' }
@@ -56,7 +56,7 @@ test.each(['validate', 'activate'])(
   },
 )
 
-test('a free seat needs more statements', async () => {
+test('activate needs more SQL statements when a seat is free', async () => {
   const { licenseKey } = await mint(api.ask, tenant.token, 'editor')
   const { statements, stores } = await traceOf('activate', licenseKey)
   expect(statements).toContain('count-active-devices')

@@ -48,7 +48,7 @@ async function ask({ token, ...body }: Question): Promise<Answer> {
   return { status: answered.status, body: answered.body }
 }
 
-test('each license is valid only for its own tenant, product and device', () => {
+test('a license is valid only for its own tenant, product and device', () => {
   const good = [...alone.values()].filter(({ body }) => JSON.stringify(body).includes('"valid":true'))
   expect(good).toHaveLength(4)
   expect(new Set(good.map(({ body }) => JSON.stringify(body))).size).toBe(4)

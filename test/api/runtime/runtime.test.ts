@@ -74,7 +74,7 @@ describe('a perpetual license', () => {
     expect(phone).toStrictEqual(ok({ valid: false, ...inactive, device_id: 'phone' }))
   })
 
-  test('is validated alone when no device is named', async () => {
+  test('is valid without a device when the request names none', async () => {
     const { licenseKey: license_key } = await license('perpetual')
     expect(await call('validate', { license_key })).toStrictEqual(
       ok({
@@ -88,7 +88,7 @@ describe('a perpetual license', () => {
     )
   })
 
-  test('is found however its key is typed', async () => {
+  test('is found by its key in any spelling', async () => {
     const { licenseKey } = await license('perpetual')
     const typed = [
       licenseKey.toLowerCase(),
@@ -100,7 +100,7 @@ describe('a perpetual license', () => {
     }
   })
 
-  test('is not found under another product of its tenant', async () => {
+  test('is not found for another product of its tenant', async () => {
     const { licenseKey: license_key } = await license('perpetual')
     const { body } = await call('validate', { license_key, product_id: 'player' })
     expect(body).toMatchObject({ valid: false, status: 'not_found' })
@@ -108,7 +108,7 @@ describe('a perpetual license', () => {
 })
 
 describe('the seats of a license', () => {
-  test('are taken once by a device, however often it activates', async () => {
+  test('are taken once per device, even when it activates again', async () => {
     const { id, licenseKey: license_key } = await license('perpetual', { deviceLimit: 2 })
     for (const device_id of ['one', 'one', 'two', 'one']) {
       expect((await call('activate', { license_key, device_id })).body).toMatchObject({ activated: true })
@@ -128,7 +128,7 @@ describe('the seats of a license', () => {
     expect(body).toMatchObject({ license: { seatsUsed: 2 } })
   })
 
-  test('are free again after a deactivation, which may be repeated', async () => {
+  test('are freed by a deactivation; a second call changes nothing', async () => {
     const { licenseKey: license_key } = await license('perpetual')
     const gone = ok({ deactivated: true })
     await call('activate', { license_key, device_id: 'old' })
@@ -158,12 +158,12 @@ describe('the seats of a license', () => {
   })
 })
 
-describe('a license at its end', () => {
+describe('a license at its expiry', () => {
   const end = now + day
   const endMoment = '2026-03-02T12:00:00.000Z'
   const lastMoment = '2026-03-02T11:59:59.999Z'
 
-  test('that expires hard is valid to the last moment before and never after', async () => {
+  test('is valid until the last millisecond before and expired after', async () => {
     const { licenseKey: license_key } = await license('hard')
     const laptop = { license_key, device_id: 'laptop' }
     const good = { status: 'active', expires_at: end, entitlements: ['export'], device_id: 'laptop' }
@@ -187,7 +187,7 @@ describe('a license at its end', () => {
     expect(await call('deactivate', laptop)).toStrictEqual(ok({ deactivated: true }))
   })
 
-  test('that falls back keeps its fallback entitlements and is not valid', async () => {
+  test('with fallback is not valid and has its fallback entitlements', async () => {
     const { licenseKey: license_key } = await license('soft')
     const laptop = { license_key, device_id: 'laptop' }
     await call('activate', laptop)
@@ -207,7 +207,7 @@ describe('a license at its end', () => {
     expect(await call('activate', laptop)).toStrictEqual(ok({ activated: true, ...seated }))
   })
 
-  test('is the same before and after the end has been recorded', async () => {
+  test('gets the same response before and after the expiry is recorded', async () => {
     const { id, licenseKey: license_key } = await license('hard')
     api.ledger.clock.set(endMoment)
     const before = await call('validate', { license_key })
@@ -215,7 +215,7 @@ describe('a license at its end', () => {
     expect(await call('validate', { license_key })).toStrictEqual(before)
   })
 
-  test('that is renewed is valid again', async () => {
+  test('is valid again after a renewal', async () => {
     const { id, licenseKey: license_key } = await license('soft')
     api.ledger.clock.set(endMoment)
     const renewal = { type: 'RenewLicense', expiresAt: '2026-03-03T12:00:00.000Z', at: endMoment } as const
@@ -226,7 +226,7 @@ describe('a license at its end', () => {
     })
   })
 
-  test('is exact to the second, with a clock in milliseconds', async () => {
+  test('has a revalidate_after in whole seconds', async () => {
     const { licenseKey: license_key } = await license('perpetual')
     api.ledger.clock.set('2026-03-01T12:00:00.999Z')
     expect((await call('validate', { license_key })).body).toMatchObject({ revalidate_after: later })
@@ -236,7 +236,7 @@ describe('a license at its end', () => {
 describe('an invalid license', () => {
   const fields = (body: unknown) => Object.keys(body as object).sort()
 
-  test('looks like an unknown one, except for status and reason', async () => {
+  test('gets the same response as an unknown one, except for status and reason', async () => {
     const { id, licenseKey } = await license('hard')
     const device_id = 'laptop'
     await call('activate', { license_key: licenseKey, device_id })
@@ -261,7 +261,7 @@ describe('an invalid license', () => {
     )
   })
 
-  test('shows that its key was reminted, to the old key alone', async () => {
+  test('answers `reminted` to its old key only', async () => {
     const { id, licenseKey } = await license('perpetual')
     const device_id = 'laptop'
     await call('activate', { license_key: licenseKey, device_id })
@@ -283,7 +283,7 @@ describe('an invalid license', () => {
     expect((await call('validate', current)).body).toMatchObject({ valid: true })
   })
 
-  test('was never issued when its check character does not fit', async () => {
+  test('answers `not_found` when the check character is wrong', async () => {
     const { licenseKey } = await license('perpetual')
     const wrong = licenseKey.slice(0, -1) + (licenseKey.endsWith('A') ? 'B' : 'A')
     expect((await call('validate', { license_key: wrong, device_id: 'd' })).body).toMatchObject({
@@ -295,7 +295,7 @@ describe('an invalid license', () => {
   })
 })
 
-test('a plan that is full seats no new device and keeps those that sit', async () => {
+test('a full plan activates no new device and keeps active devices', async () => {
   const free = await makeTenant(api.ledger, 'free')
   await makeProduct(api.ask, free.token, 'editor')
   const { licenseKey: license_key } = await mint(api.ask, free.token, 'editor', { deviceLimit: null })
@@ -319,10 +319,10 @@ test('a plan that is full seats no new device and keeps those that sit', async (
   expect(await activate('device-101')).toMatchObject({ activated: true })
 })
 
-describe('a call', () => {
+describe('a runtime call', () => {
   const whats = ['activate', 'validate', 'deactivate'] as const
 
-  test('about a product that is not there is 404 with a code', async () => {
+  test('for an unknown product returns 404 with a code', async () => {
     for (const what of whats) {
       const asked = { license_key: 'SOMETHING', product_id: 'absent', device_id: 'd' }
       expect(await call(what, asked)).toStrictEqual({
@@ -337,13 +337,13 @@ describe('a call', () => {
   test.each([
     ['no key', { license_key: undefined, device_id: 'd' }],
     ['an empty key', { license_key: '', device_id: 'd' }],
-    ['an endless key', { license_key: 'A'.repeat(513), device_id: 'd' }],
+    ['a key that is too long', { license_key: 'A'.repeat(513), device_id: 'd' }],
     ['a number for a key', { license_key: 7, device_id: 'd' }],
     ['an empty device', { license_key: 'A', device_id: '' }],
     ['a device with NUL', { license_key: 'A', device_id: 'a\u0000' }],
     ['a device with half of a surrogate pair', { license_key: 'A', device_id: '\udc00' }],
     ['a key with NUL', { license_key: '\u0000', device_id: 'd' }],
-  ])('with %s is malformed, with a code', async (_, sent) => {
+  ])('with %s returns 400 with a code', async (_, sent) => {
     for (const what of whats) {
       const { status, body } = await api.ask('POST', `/v1/licenses/${what}`, {
         token: runtime,
@@ -354,12 +354,12 @@ describe('a call', () => {
     }
   })
 
-  test('without a device is malformed where a device is needed', async () => {
+  test('without a device returns 400 for activate and deactivate', async () => {
     expect(await call('activate', { license_key: 'A' })).toMatchObject({ status: 400 })
     expect(await call('deactivate', { license_key: 'A' })).toMatchObject({ status: 400 })
   })
 
-  test('may carry fields that mean nothing here', async () => {
+  test('ignores unknown fields', async () => {
     const { licenseKey: license_key } = await license('perpetual')
     const asked = { license_key, device_id: 'd', app_version: '1.0', sdk: 'swift' }
     expect((await call('activate', asked)).body).toMatchObject({ activated: true })
