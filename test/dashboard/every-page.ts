@@ -27,7 +27,6 @@ const noPages = [
   '/dashboard/licenses/:id/evidence',
   '/dashboard/customers/find',
   '/dashboard/search',
-  '/dashboard/customers/find',
   '/dashboard/start/test-purchase',
   '/dashboard/settings/webhook',
   '/dashboard/integrations/:provider/arrival',
