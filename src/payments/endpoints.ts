@@ -1,5 +1,5 @@
 /** An endpoint at a provider that has the address of a connection. */
-export type KnownEndpoint = {
+type KnownEndpoint = {
   id: string
   /** What its notifications are signed with; null where the provider does not show it again. */
   secret: string | null
@@ -8,7 +8,7 @@ export type KnownEndpoint = {
 }
 
 /** What an endpoint is created with. */
-export type EndpointAsked = {
+type EndpointAsked = {
   address: string
   events: readonly string[]
   /** Made by keyledger, for a provider that does not make one of its own. */
