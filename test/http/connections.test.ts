@@ -51,7 +51,7 @@ async function drip(socket: Socket, times: number): Promise<void> {
   }
 }
 
-test('headers that do not end are answered 408, and the connection is closed', async () => {
+test('incomplete headers get 408, and the connection is closed', async () => {
   const { socket, answer } = dial(await listening({ headersMs: 200, requestMs: 30_000 }))
   socket.write('GET /livez HTTP/1.1\r\nhost: x\r\n')
   expect(await answer).toMatch(/^HTTP\/1\.1 408 .*\r\n\r\n\{"error":"the request did not arrive in time/s)
@@ -62,7 +62,7 @@ test('a silent connection is closed', async () => {
   expect(await answer).toMatch(/^HTTP\/1\.1 408 /)
 })
 
-test('a body that stalls is answered 408, also while single bytes of it arrive', async () => {
+test('a stalled body gets 408, also when it arrives byte by byte', async () => {
   const app = await listening({ headersMs: 200, requestMs: 300 })
   const stalled = dial(app)
   stalled.socket.write(`${post('/v1/login/device', 500)}{`)
@@ -74,13 +74,13 @@ test('a body that stalls is answered 408, also while single bytes of it arrive',
   await dripped
 })
 
-test('a body whose request is refused already does not keep its connection', async () => {
+test('a request that already got 401 loses its connection when its body stalls', async () => {
   const { socket, answer } = dial(await listening({ headersMs: 200, requestMs: 300 }))
   socket.write(`${post('/v1/products', 500)}{`)
   expect(await answer).toMatch(/^HTTP\/1\.1 401 .*HTTP\/1\.1 408 /s)
 })
 
-test('a notification may take longer than other requests, as long as bytes of it arrive', async () => {
+test('a notification can take longer than other requests while its bytes arrive', async () => {
   const { socket, answer } = dial(await listening({ headersMs: 100, requestMs: 100 }))
   socket.write(post(ping, 30, 'application/x-www-form-urlencoded'))
   await drip(socket, 30)
@@ -88,13 +88,13 @@ test('a notification may take longer than other requests, as long as bytes of it
   expect(await answer).toMatch(/^HTTP\/1\.1 400 .*Invalid request/s)
 })
 
-test('a notification that stalls is answered 408', async () => {
+test('a stalled notification gets 408', async () => {
   const { socket, answer } = dial(await listening({ headersMs: 100, requestMs: 100, stallMs: 300 }))
   socket.write(`${post(ping, 30, 'application/x-www-form-urlencoded')}resource_name`)
   expect(await answer).toMatch(/^HTTP\/1\.1 408 /)
 })
 
-test('an import that has arrived may take longer than a body may stall', async () => {
+test('the processing of an import can take longer than a body may stall', async () => {
   const app = await listening({ stallMs: 200 })
   const { token } = await makeTenant(api.ledger)
   await makeProduct(api.ask, token, 'editor')
@@ -132,7 +132,7 @@ test('the memory of stalled bodies is freed', async () => {
   expect(await new Promise((resolve) => app.server.getConnections((_, count) => resolve(count)))).toBe(0)
 })
 
-test('a connection above the bound is closed at once', async () => {
+test('a connection over the limit is closed at once', async () => {
   const app = await listening({ most: 1 })
   const first = dial(app)
   first.socket.write('GET /livez HTTP/1.1\r\nhost: x\r\n\r\n')
@@ -142,7 +142,7 @@ test('a connection above the bound is closed at once', async () => {
   expect(await first.answer).toMatch(/^HTTP\/1\.1 200 /)
 })
 
-test('a connection that is idle between two requests is closed', async () => {
+test('an idle connection is closed after a response', async () => {
   const { socket, answer } = dial(await listening({ idleMs: 500 }))
   socket.write('GET /livez HTTP/1.1\r\nhost: x\r\n\r\n')
   expect(await answer).toMatch(/^HTTP\/1\.1 200 /)

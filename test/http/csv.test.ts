@@ -1,10 +1,10 @@
-/** Guarantee: a reader of RFC 4180 reads what was written, and no spreadsheet runs any of it. */
+/** Guarantee: an RFC 4180 reader reads the same values back, and a spreadsheet runs none of them as a formula. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { csvLine } from '../../src/http/csv.ts'
 import { parseCsv } from './parse-csv.ts'
 
-describe('a cell', () => {
+describe('a CSV cell', () => {
   test.each([
     ['plain', 'plain'],
     ['with, comma', '"with, comma"'],
@@ -37,7 +37,7 @@ const texts = fc.oneof(
   fc.string({ unit: fc.constantFrom(...',"\r\n=+-@\'a ') }),
 )
 
-test('any lines are read back as they were, but for the apostrophe before a formula', () =>
+test('any lines are read back unchanged, except for the apostrophe before a formula', () =>
   fc.assert(
     fc.property(fc.array(fc.array(texts, { minLength: 2, maxLength: 5 }), { minLength: 1 }), (rows) => {
       const written = rows.map(csvLine).join('')

@@ -1,5 +1,5 @@
 /**
- * Guarantee: public documents are cheap to serve and limited by address; the metrics can only be read with their
+ * Guarantee: public documents are cheap to serve and rate limited by address; the metrics can only be read with their
  * token.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -19,7 +19,7 @@ afterAll(() => api.close())
 
 const described = ['/v1/openapi.json', '/docs/json', '/docs/yaml']
 
-test.each(described)('%s is serialized once, and not sent to clients that have it', async (url) => {
+test.each(described)('%s is serialized once, and returns 304 for a matching ETag', async (url) => {
   const app = await createTestApp(api.ledger, api.ledger.services)
   const made = vi.spyOn(app, 'swagger')
   const first = await app.inject({ url })
@@ -40,7 +40,7 @@ test.each(described)('%s is serialized once, and not sent to clients that have i
   await app.close()
 })
 
-test('one address reads at most its limit over all of them, and does not affect another one', async () => {
+test('an address has one rate limit for all documents, which does not affect other addresses', async () => {
   const memory = createMemoryBuckets()
   const documents = createLimiter(
     'documents',
@@ -67,15 +67,15 @@ test('one address reads at most its limit over all of them, and does not affect 
   await app.close()
 })
 
-describe('the metrics', () => {
-  test('are returned with the token', async () => {
+describe('GET /metrics', () => {
+  test('returns the metrics with the token', async () => {
     const { status, text } = await api.ask('GET', '/metrics', { token: metricsToken })
     expect(status).toBe(200)
     expect(text).toContain('keyledger_request_duration_seconds')
   })
 
   test.each([undefined, '', 'metrics-token-of-the-test', `${metricsToken}x`])(
-    'and not with %j',
+    'returns 401 with the token %j',
     async (token) => {
       const { status, body, headers } = await api.ask('GET', '/metrics', { token })
       expect({ status, body }).toStrictEqual({
@@ -86,7 +86,7 @@ describe('the metrics', () => {
     },
   )
 
-  test('nor to anybody where no token was set', async () => {
+  test('returns 404 when no token is configured', async () => {
     const app = await createTestApp(api.ledger, api.ledger.services, { metrics: false })
     for (const token of [undefined, '', metricsToken, 'undefined']) {
       expect((await askOf(app)('GET', '/metrics', { token })).status).toBe(404)

@@ -46,7 +46,7 @@ const edges: Record<string, { ask(email: string): Promise<number>; taken: number
     taken: 200,
     refused: 400,
   },
-  'the settings of mails': {
+  'the mail settings': {
     ask: async (email) => {
       const body = { from: { name: null, email }, replyTo: email }
       return (await api.ask('PUT', '/v1/products/editor/mail', { token: tenant.token, body })).status
@@ -71,12 +71,12 @@ describe.each(Object.entries(edges))('%s', (_, edge) => {
   test.each(taken)('accepts the email address %s', async (email) =>
     expect(await edge.ask(email)).toBe(edge.taken),
   )
-  test.each(refused)('refuses the email address %s', async (email) =>
+  test.each(refused)('rejects the email address %s', async (email) =>
     expect(await edge.ask(email)).toBe(edge.refused),
   )
 })
 
-test('a person is found under both forms of their domain, and stored in the form that every mail server knows', async () => {
+test('a person is found by both forms of their domain, and stored with the ASCII form', async () => {
   const { token, tenantId } = tenant
   const body = { productId: 'editor', email: 'grace@bücher.example' }
   const minted = await api.ask('POST', '/v1/licenses', { token, body })
@@ -87,7 +87,7 @@ test('a person is found under both forms of their domain, and stored in the form
   expect(await subjects.findSubject(tenantId, 'grace@BÜCHER.example')).toBe(found)
 })
 
-test('a member signs in with either form', async () => {
+test('a member can sign in with either form of their domain', async () => {
   const member = await makeMember(api.ledger, tenant.tenantId, 'owner', 'ada@bücher.example')
   for (const email of ['ada@xn--bcher-kva.example', 'Ada@Bücher.example']) {
     const signedIn = await clientOf(api.app, '192.0.2.9').signIn({ ...member, email })

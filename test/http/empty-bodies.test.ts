@@ -1,4 +1,4 @@
-/** Guarantee: a POST with a JSON content type and an empty body counts as one without a body. */
+/** Guarantee: a POST with a JSON content type and an empty body is handled as one without a body. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { makeProduct, mint } from './samples.ts'
@@ -14,7 +14,7 @@ afterAll(() => api.close())
 
 const empty = (url: string, token = tenant.token) => api.ask('POST', url, { token, raw: '' })
 
-test('is accepted where no body is needed', async () => {
+test('an empty body is accepted where no body is required', async () => {
   const { id } = await mint(api.ask, tenant.token, 'editor')
   expect(await empty('/v1/integrations/gumroad/connect')).toMatchObject({ status: 200 })
   expect(await empty(`/v1/licenses/${id}/remint`)).toMatchObject({ status: 200 })
@@ -22,7 +22,7 @@ test('is accepted where no body is needed', async () => {
   expect(await empty('/v1/logout', await tenant.tokenWith('products:read'))).toMatchObject({ status: 200 })
 })
 
-test('is refused where one is needed, in the envelope of the interface', async () => {
+test("an empty body returns 400 where a body is required, in the interface's error format", async () => {
   expect(await empty('/v1/licenses')).toMatchObject({
     status: 400,
     body: { error: expect.stringMatching(/^body: /) as string },
@@ -35,7 +35,7 @@ test('is refused where one is needed, in the envelope of the interface', async (
   }
 })
 
-test('does not include white space or half of a body', async () => {
+test('white space and incomplete JSON do not count as an empty body', async () => {
   for (const raw of [' ', '{', 'null,']) {
     expect(
       await api.ask('POST', '/v1/integrations/gumroad/connect', { token: tenant.token, raw }),

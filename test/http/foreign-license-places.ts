@@ -3,7 +3,7 @@ import { customerId, licenseId, type Place } from './foreign-ids.ts'
 /** Requests about licenses, devices and customers. */
 export const licensePlaces: readonly Place[] = [
   [
-    'searching a license',
+    'searching for a license',
     200,
     (which, things) => ({
       method: 'POST',
@@ -12,7 +12,7 @@ export const licensePlaces: readonly Place[] = [
     }),
   ],
   [
-    'changing a key type of a foreign product',
+    "changing a key type of another tenant's product",
     404,
     (which) => ({
       method: 'PATCH',
@@ -21,7 +21,7 @@ export const licensePlaces: readonly Place[] = [
     }),
   ],
   [
-    'changing a foreign key type of a product that both have',
+    "changing another tenant's key type of a product id that both tenants have",
     404,
     (which) => ({
       method: 'PATCH',
@@ -40,7 +40,7 @@ export const licensePlaces: readonly Place[] = [
     (which) => ({ method: 'POST', url: '/v1/licenses', body: { productId: which } }),
   ],
   [
-    'minting against a key type',
+    'minting with a key type',
     404,
     (which) => ({
       method: 'POST',
@@ -57,7 +57,7 @@ export const licensePlaces: readonly Place[] = [
     }),
   ],
   [
-    'reading a license as it was',
+    'reading a license as of a time',
     404,
     (which, owned) => ({ method: 'GET', url: `/v1/licenses/${licenseId(which, owned)}?asOf=0` }),
   ],
@@ -67,17 +67,17 @@ export const licensePlaces: readonly Place[] = [
     (which, owned) => ({ method: 'GET', url: `/v1/licenses/${licenseId(which, owned)}/history` }),
   ],
   [
-    'having a license explained',
+    'explaining a license',
     404,
     (which, owned) => ({ method: 'GET', url: `/v1/licenses/${licenseId(which, owned)}/explain?asOf=0` }),
   ],
   [
-    'reading a customer as they were',
+    'reading a customer as of a time',
     404,
     (which, owned) => ({ method: 'GET', url: `/v1/customers/${customerId(which, owned)}?asOf=0` }),
   ],
   [
-    'taking the evidence on a license',
+    'downloading the evidence of a license',
     404,
     (which, owned) => ({ method: 'GET', url: `/v1/licenses/${licenseId(which, owned)}/evidence` }),
   ],
@@ -105,7 +105,7 @@ export const licensePlaces: readonly Place[] = [
     }),
   ],
   [
-    'linking a license of a stranger to an own customer',
+    "linking another tenant's license to an own customer",
     404,
     (which, owned) => ({
       method: 'POST',

@@ -8,25 +8,21 @@ export const otherPlaces: readonly Place[] = [
     404,
     (which) => ({ method: 'PATCH', url: `/v1/products/${which}`, body: { name: 'Mine' } }),
   ],
+  ['sending a test mail', 404, (which) => ({ method: 'POST', url: `/v1/products/${which}/mail/test` })],
+  ['reading the mail settings', 404, (which) => ({ method: 'GET', url: `/v1/products/${which}/mail` })],
   [
-    'sending a test of how keys are sent',
-    404,
-    (which) => ({ method: 'POST', url: `/v1/products/${which}/mail/test` }),
-  ],
-  ['reading how keys are sent', 404, (which) => ({ method: 'GET', url: `/v1/products/${which}/mail` })],
-  [
-    'saying how keys are sent',
+    'setting the mail settings',
     404,
     (which) => ({ method: 'PUT', url: `/v1/products/${which}/mail`, body: { enabled: false } }),
   ],
   ['listing key types', 404, (which) => ({ method: 'GET', url: `/v1/products/${which}/key-types` })],
   [
-    'adding a key type that the owner has',
+    'adding a key type that the other tenant has',
     404,
     (which) => ({ method: 'POST', url: `/v1/products/${which}/key-types`, body: { name: 'Owned type' } }),
   ],
   [
-    'changing the id of a foreign key type',
+    "changing the id of another tenant's key type",
     404,
     (which) => ({
       method: 'PATCH',
@@ -34,7 +30,11 @@ export const otherPlaces: readonly Place[] = [
       body: { keyTypeId: 'mine' },
     }),
   ],
-  ['reading a product as it was', 404, (which) => ({ method: 'GET', url: `/v1/products/${which}?asOf=0` })],
+  [
+    'reading a product as of a time',
+    404,
+    (which) => ({ method: 'GET', url: `/v1/products/${which}?asOf=0` }),
+  ],
   [
     'listing the refusals of a product',
     404,
@@ -60,12 +60,12 @@ export const otherPlaces: readonly Place[] = [
     }),
   ],
   [
-    'deleting a key type of a foreign product',
+    "deleting a key type of another tenant's product",
     404,
     (which) => ({ method: 'DELETE', url: `/v1/products/${which}/key-types/owned-type` }),
   ],
   [
-    'deleting a foreign key type of a product that both have',
+    "deleting another tenant's key type of a product id that both tenants have",
     404,
     (which) => ({
       method: 'DELETE',
@@ -119,12 +119,12 @@ export const otherPlaces: readonly Place[] = [
     }),
   ],
   [
-    'playing a purchase of a product',
+    'starting a test purchase of a product',
     404,
     (which) => ({ method: 'POST', url: '/v1/test-purchase', body: { productId: which } }),
   ],
   [
-    'playing a purchase of a key type',
+    'starting a test purchase of a key type',
     404,
     (which) => ({
       method: 'POST',
@@ -173,7 +173,7 @@ export const otherPlaces: readonly Place[] = [
     }),
   ],
   [
-    'testing a webhook endpoint',
+    'sending a test event to a webhook endpoint',
     404,
     (which, owned) => ({ method: 'POST', url: `/v1/webhook-endpoints/${endpointId(which, owned)}/test` }),
   ],
@@ -202,7 +202,7 @@ export const otherPlaces: readonly Place[] = [
     (which, owned) => ({ method: 'GET', url: `/v1/webhook/deliveries/${deliveryId(which, owned)}` }),
   ],
   [
-    'asking for a delivery again',
+    'redelivering a delivery',
     404,
     (which, owned) => ({
       method: 'POST',
@@ -217,7 +217,7 @@ export const otherPlaces: readonly Place[] = [
     (which, owned) => ({ method: 'POST', url: `/v1/sales/${saleId(which, owned)}/replay` }),
   ],
   [
-    'saying what a sale sold',
+    'mapping a sale',
     404,
     (which, owned) => ({
       method: 'POST',

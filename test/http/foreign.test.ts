@@ -1,6 +1,6 @@
 /**
- * Guarantee: another tenant's things get the same response as unknown ones: status, body and headers, byte for
- * byte, on every route and for every kind of id.
+ * Guarantee: requests for another tenant's data get the same response as for unknown ids: status, body and headers,
+ * byte for byte, on every route and for every kind of id.
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { z } from 'zod'
@@ -138,7 +138,7 @@ const everythingOwned = async () => {
   return answers
 }
 
-test.each(places)('%s is answered %i as if there were none', async (_, status, request) => {
+test.each(places)('%s returns %i, the same response as for an unknown id', async (_, status, request) => {
   const before = await everythingOwned()
   const send = async (which: 'owned' | 'absent') => {
     const { method, url, body } = request(which, owned)
@@ -150,7 +150,7 @@ test.each(places)('%s is answered %i as if there were none', async (_, status, r
   expect(await everythingOwned()).toStrictEqual(before)
 })
 
-test('the same requests reach the owner, so that they could have reached a stranger', async () => {
+test('the same requests succeed for the owner', async () => {
   const { token } = owner
   const reads = places
     .map(([, , request]) => request('owned', owned))
@@ -163,13 +163,13 @@ test('the same requests reach the owner, so that they could have reached a stran
   expect(body).toMatchObject({ valid: true })
 })
 
-test("another tenant's product id is free to take", async () => {
+test("a product can have the same id as another tenant's product", async () => {
   const body = { name: 'Owned', productId: 'owned' }
   const fresh = await makeTenant(api.ledger)
   expect(await api.ask('POST', '/v1/products', { token: fresh.token, body })).toMatchObject({ status: 201 })
 })
 
-test('lists hold nothing of others', async () => {
+test('lists contain nothing of other tenants', async () => {
   const fresh = await makeTenant(api.ledger)
   for (const url of ['/v1/products', '/v1/licenses', '/v1/customers', '/v1/webhook/deliveries']) {
     const { body } = await api.ask('GET', url, { token: fresh.token })
@@ -177,7 +177,7 @@ test('lists hold nothing of others', async () => {
   }
 })
 
-test('every route that needs a token and takes an id is among these', async () => {
+test('every route with a token and an id is tested here', async () => {
   const { body } = await api.ask('GET', '/v1/openapi.json')
   const { paths } = z
     .object({

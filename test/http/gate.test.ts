@@ -57,7 +57,7 @@ const kept = async (confirmation: string) =>
 const answered = ({ status, body }: Answer) => ({ status, body })
 
 describe('an approved request', () => {
-  test('is executed when it is sent again, and not before', async () => {
+  test('is executed when it is sent again with the confirmation, and not before', async () => {
     const id = await license()
     const first = await revoke(id, { body: { reason: 'charged back' } })
     const confirmation = pendingId(first)
@@ -87,7 +87,7 @@ describe('an approved request', () => {
   })
 })
 
-describe('nothing is executed', () => {
+describe('a gated request is not executed', () => {
   /** Each gets a response other than 2xx, and the license stays active. */
   const refused = async (message: string, id: string, options: Options) => {
     expect(answered(await revoke(id, options))).toStrictEqual({ status: 403, body: { error: message } })
@@ -102,7 +102,7 @@ describe('nothing is executed', () => {
     expect(await revoke(id, { confirmation })).toMatchObject({ status: 200 })
   })
 
-  test('when it was denied', async () => {
+  test('when the confirmation was denied', async () => {
     const id = await license()
     const confirmation = pendingId(await revoke(id))
     await deny(services(), tenant.tenantId, confirmation, person)
@@ -114,7 +114,7 @@ describe('nothing is executed', () => {
     await refused('the confirmation was denied', id, { confirmation })
   })
 
-  test('when it has expired, from the very second on, recorded or not', async () => {
+  test('when the confirmation has expired after exactly 10 minutes', async () => {
     const id = await license()
     const confirmation = pendingId(await revoke(id))
     api.ledger.clock.advance(599_999)
@@ -127,7 +127,7 @@ describe('nothing is executed', () => {
     await expect(approved(confirmation)).rejects.toMatchObject({ code: 'confirmation_expired' })
   })
 
-  test('when it was approved an hour ago, from the very second on', async () => {
+  test('when the approval is exactly one hour old', async () => {
     const id = await license()
     const confirmation = await approved(pendingId(await revoke(id)))
     api.ledger.clock.advance(3_599_999)
@@ -143,7 +143,7 @@ describe('nothing is executed', () => {
     })
   })
 
-  test('when the approval was withdrawn, which it can be until it is used', async () => {
+  test('when the approval was withdrawn; a used approval cannot be withdrawn', async () => {
     const id = await license()
     const confirmation = await approved(pendingId(await revoke(id)))
     await withdraw(services(), tenant.tenantId, confirmation, person)
@@ -182,7 +182,7 @@ describe('nothing is executed', () => {
     expect(again.status).toBe(200)
   })
 
-  test('when the request is about another license', async () => {
+  test('when the request is for another license', async () => {
     const [asked, other] = [await license(), await license()]
     const confirmation = await approved(pendingId(await revoke(asked)))
     const message = 'the confirmation is for a different request; repeat the original request exactly'
@@ -202,11 +202,11 @@ describe('nothing is executed', () => {
   })
 
   test.each(['', 'cnf_1', 'cnf_00000000000000000000000000', 'lic_00000000000000000000000000', '\u00ff'])(
-    'when the confirmation is called %j',
+    'when the confirmation id is %j',
     async (confirmation) => refused(unknown, await license(), { confirmation }),
   )
 
-  test('a second time', async () => {
+  test('when the confirmation was already used', async () => {
     const id = await license()
     const confirmation = await approved(pendingId(await revoke(id)))
     expect(await revoke(id, { confirmation })).toMatchObject({ status: 200 })
@@ -218,7 +218,7 @@ describe('nothing is executed', () => {
 })
 
 describe('the order of refusals', () => {
-  test('a token without danger is refused before anything else, with any input', async () => {
+  test('the scopes of the token are checked first', async () => {
     const token = await tenant.tokenWith('licenses:write')
     const id = 'lic_00000000000000000000000000'
     expect(answered(await revoke(id, { token, body: { nobody: 1 } }))).toStrictEqual({
@@ -231,7 +231,7 @@ describe('the order of refusals', () => {
     })
   })
 
-  test('an impossible request opens no confirmation', async () => {
+  test('an invalid or impossible request opens no confirmation', async () => {
     const id = await license()
     const confirmation = await approved(pendingId(await revoke(id)))
     await revoke(id, { confirmation })
@@ -245,7 +245,7 @@ describe('the order of refusals', () => {
     expect(await confirmations()).toBe(before)
   })
 
-  test('a conflict is reported before an unused confirmation', async () => {
+  test('a conflict is reported before any problem of the confirmation', async () => {
     const id = await license()
     const [first, second] = [pendingId(await revoke(id)), pendingId(await revoke(id))]
     await revoke(id, { confirmation: await approved(first) })
@@ -256,13 +256,13 @@ describe('the order of refusals', () => {
     })
   })
 
-  test('it is only requested by POST', async () => {
+  test('a GET of a gated POST returns 405', async () => {
     const id = await license()
     const { status, headers } = await api.ask('GET', `/v1/licenses/${id}/revoke`, { token: tenant.token })
     expect({ status, allow: headers.allow }).toStrictEqual({ status: 405, allow: 'POST' })
   })
 
-  test('a body without a schema is accepted up to the maximum depth', async () => {
+  test('a deeply nested or non-finite body returns 400 on a route without a body schema', async () => {
     const id = await license()
     const remove = (raw: string) =>
       api.ask('DELETE', '/v1/products/editor/key-types/default', { token: tenant.token, raw })
@@ -277,7 +277,7 @@ describe('the order of refusals', () => {
   }
 })
 
-test('another tenant cannot tell a confirmation from one that is not there', async () => {
+test("another tenant's confirmation gets the same response as an unknown one", async () => {
   const id = await license()
   const confirmation = await approved(pendingId(await revoke(id)))
   const stranger = await makeTenant(api.ledger)
@@ -298,10 +298,10 @@ test('another tenant cannot tell a confirmation from one that is not there', asy
   }
 })
 
-describe('storage', () => {
+describe('the storage of a gated request', () => {
   const secret = 'a reason that nobody else may read'
 
-  test('the request is sealed while it may still run, and destroyed once it is executed or denied', async () => {
+  test('seals the request until it is executed or denied, and then destroys it', async () => {
     const id = await license()
     const [denied, used] = [
       pendingId(await revoke(id, { body: { reason: secret } })),
@@ -314,7 +314,7 @@ describe('storage', () => {
     expect(await kept(used)).toBeUndefined()
   })
 
-  test('the log has the requester, the approver and the outcome, without secrets', async () => {
+  test('records the requester, the approver and the outcome in the log, without the body', async () => {
     const id = await license()
     const confirmation = pendingId(await revoke(id, { body: { reason: secret } }))
     await approved(confirmation)

@@ -1,5 +1,6 @@
 /**
- * Guarantee: an Idempotency-Key identifies one request: what is stored for it, for how long, and what is refused.
+ * Guarantee: an Idempotency-Key identifies one request: which responses are stored, for how long, and which keys are
+ * rejected.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -55,8 +56,8 @@ const seated = async () => {
   return license
 }
 
-describe('a refusal', () => {
-  test('by the rules is stored as well, and repeated after any change', async () => {
+describe('an error response', () => {
+  test('of a rule is stored and replayed, even when the rule no longer applies', async () => {
     const own = await makeTenant(api.ledger)
     const request = { url: '/v1/licenses', body: { productId: 'later' } }
     const key = newKey()
@@ -69,13 +70,13 @@ describe('a refusal', () => {
     expect((await send(request, newKey(), api.ask, own.token)).status).toBe(201)
   })
 
-  test('of a malformed request is not: nothing ran', async () => {
+  test('of a malformed request is not stored', async () => {
     const key = newKey()
     expect((await send({ url: '/v1/licenses', body: { productId: 7 } }, key)).status).toBe(400)
     expect((await send({ url: '/v1/licenses', body: { productId: 'editor' } }, key)).status).toBe(201)
   })
 
-  test('of a token or a tenant is not stored, and comes first', async () => {
+  test('about the token or the tenant is not stored and takes precedence', async () => {
     const own = await makeTenant(api.ledger)
     await makeProduct(api.ask, own.token, 'editor')
     const request = { url: '/v1/licenses', body: { productId: 'editor' } }
@@ -95,10 +96,10 @@ describe('a refusal', () => {
   })
 })
 
-describe('another request under the same key', () => {
+describe('a different request with the same key', () => {
   const mismatch = 'this Idempotency-Key was used for a different request; use a new key for each request'
 
-  test('is refused on the management interface', async () => {
+  test('returns 422 on the management interface', async () => {
     const key = newKey()
     await send({ url: '/v1/licenses', body: { productId: 'editor' } }, key)
     const other = { url: '/v1/licenses', body: { productId: 'editor', quantity: 1 } }
@@ -115,7 +116,7 @@ describe('another request under the same key', () => {
     expect(whole(again)).toStrictEqual(whole(first))
   })
 
-  test('is refused with its code on the runtime interface', async () => {
+  test('returns 422 with a code on the runtime interface', async () => {
     const { licenseKey } = await minted()
     const key = newKey()
     await send({ url: '/v1/licenses/activate', body: onDevice(licenseKey, 'one') }, key)
@@ -129,14 +130,14 @@ describe('another request under the same key', () => {
     expect((await send({ url: '/v1/licenses/activate', body: more }, key)).status).toBe(422)
   })
 
-  test('on another license is another request', async () => {
+  test('returns 422 when it is for another license', async () => {
     const [one, other] = [await minted(), await minted()]
     const key = newKey()
     expect((await send({ url: `/v1/licenses/${one.id}/remint` }, key)).status).toBe(200)
     expect(await send({ url: `/v1/licenses/${other.id}/remint` }, key)).toMatchObject({ status: 422 })
   })
 
-  test('of another operation, token or tenant is its own', async () => {
+  test('runs on its own when the operation or the token differs', async () => {
     const key = newKey()
     const { licenseKey } = await minted()
     const body = onDevice(licenseKey)
@@ -151,7 +152,7 @@ describe('another request under the same key', () => {
   })
 })
 
-test('a request meanwhile hears that the first is running, with the code of its interface', async () => {
+test("a repeat during the first request returns 409 in the interface's error format", async () => {
   const { licenseKey } = await minted()
   const waiting = Promise.withResolvers<void>()
   const arrived = Promise.withResolvers<void>()
@@ -191,7 +192,7 @@ test('a request meanwhile hears that the first is running, with the code of its 
   await slow.close()
 })
 
-test('a customer that was recorded before an answer broke off is the one that the retry answers with', async () => {
+test('a retry returns the customer that was recorded before the first request failed', async () => {
   const { services } = api.ledger
   const broken = await createTestApp(api.ledger, {
     ...services,
@@ -214,7 +215,7 @@ test('a customer that was recorded before an answer broke off is the one that th
   await broken.close()
 })
 
-test.each(['', ' ', 'a b', 'x'.repeat(256), 'é', 'a\tb'])('a key like %j is malformed', async (key) => {
+test.each(['', ' ', 'a b', 'x'.repeat(256), 'é', 'a\tb'])('the key %j returns 400', async (key) => {
   const body = { productId: 'editor' }
   const error = 'headers Idempotency-Key: must be 1 to 255 visible ASCII characters, sent once'
   expect(await send({ url: '/v1/licenses', body }, key)).toMatchObject({ status: 400, body: { error } })
@@ -224,7 +225,7 @@ test.each(['', ' ', 'a b', 'x'.repeat(256), 'é', 'a\tb'])('a key like %j is mal
   })
 })
 
-test('a body without a canonical form is malformed, and not a failure', async () => {
+test('a body without a canonical form returns 400', async () => {
   const deep = `{"product_id":"editor","license_key":"A","device_id":"d","x":${'['.repeat(100_000)}${']'.repeat(100_000)}}`
   for (const raw of [deep, '{"product_id":"editor","license_key":"A","device_id":"d","x":"\\ud800"}']) {
     const headers = { 'idempotency-key': newKey() }
@@ -237,7 +238,7 @@ test('a body without a canonical form is malformed, and not a failure', async ()
   }
 })
 
-test('a validate passes the header over, since it must see the present', async () => {
+test('validate ignores the header and returns the current state', async () => {
   const { id, licenseKey } = await seated()
   const request = { url: '/v1/licenses/validate', body: onDevice(licenseKey) }
   const key = newKey()
@@ -256,7 +257,7 @@ describe('a gated request', () => {
 
   test.each([
     ['a secret that is shown once', '/v1/sdk-key/rotate', {}],
-    ['an address that is shown once', '/v1/integrations/gumroad/rotate-secret', {}],
+    ['a URL that is shown once', '/v1/integrations/gumroad/rotate-secret', {}],
   ])('ignores the header, so that no response is stored: %s', async (_, url, body) => {
     const own = await makeTenant(api.ledger)
     if (url.includes('gumroad')) {
@@ -285,7 +286,7 @@ describe('a gated request', () => {
     expect(await reserved()).toBe(before)
   })
 
-  test('takes a header that is no key at all, and another request under the same one', async () => {
+  test('ignores an invalid key and a key that was used for a different request', async () => {
     const { id } = await minted()
     const call = (key: string, reason: string) =>
       api.ask('POST', `/v1/licenses/${id}/revoke`, {
@@ -299,7 +300,7 @@ describe('a gated request', () => {
   })
 })
 
-test('after 24 hours a key is forgotten: the same request runs anew', async () => {
+test('a key expires after 24 hours; the same request then runs again', async () => {
   const request = { url: '/v1/licenses', body: { productId: 'editor' } }
   const key = newKey()
   const first = await send(request, key)
@@ -313,7 +314,7 @@ test('after 24 hours a key is forgotten: the same request runs anew', async () =
   api.ledger.clock.set(beginning)
 })
 
-test('a request without the header leaves nothing behind', async () => {
+test('a request without the header stores nothing', async () => {
   const count = async () => {
     const { rows } = await api.ledger.db.query<{ count: bigint }>('select count(*) from vault.idempotency')
     return rows[0]?.count

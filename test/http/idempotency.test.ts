@@ -1,5 +1,5 @@
 /**
- * Guarantee: a POST repeated with its Idempotency-Key does nothing again and gets the same response, byte for byte;
+ * Guarantee: a POST repeated with its Idempotency-Key runs once and gets the same response, byte for byte;
  * also when the first one was interrupted before its response was stored.
  */
 import type { FastifyInstance } from 'fastify'
@@ -158,7 +158,7 @@ const operations: [what: string, events: number, prepare: () => Promise<Request>
 ]
 
 describe.each(operations)('%s', (_, events, prepare) => {
-  test('that is sent again is not done again, and gets the same bytes', async () => {
+  test('runs once when it is repeated, and gets the same bytes', async () => {
     const request = await prepare()
     const before = await everyEvent()
     const key = newKey()
@@ -175,7 +175,7 @@ describe.each(operations)('%s', (_, events, prepare) => {
     expect(await everyEvent()).toBe(before + events)
   })
 
-  test('whose answer was lost is recorded once, and answered with the very bytes that were lost', async () => {
+  test('is recorded once when its response was lost, and the repeat gets the same bytes', async () => {
     const request = await prepare()
     const before = await everyEvent()
     const key = newKey()
@@ -191,7 +191,7 @@ describe.each(operations)('%s', (_, events, prepare) => {
     expect(await everyEvent()).toBe(before + events)
   })
 
-  test('that failed before anything was recorded runs when it is sent again, once', async () => {
+  test('runs once when the first request failed before anything was recorded', async () => {
     const request = await prepare()
     const before = await everyEvent()
     const key = newKey()
@@ -203,7 +203,7 @@ describe.each(operations)('%s', (_, events, prepare) => {
     expect(await everyEvent()).toBe(before + events)
   })
 
-  test('raced by many is done once, and all hear the same in the end', async () => {
+  test('runs once when 16 requests are concurrent, and all finally get the same response', async () => {
     const request = await prepare()
     const before = await everyEvent()
     const key = newKey()
@@ -221,8 +221,8 @@ describe.each(operations)('%s', (_, events, prepare) => {
   })
 })
 
-describe('a run that begins again', () => {
-  test('mints the license of the first moment, whose key is the one that was recorded', async () => {
+describe('a retried run', () => {
+  test('returns the license of the first run, with its time and its key', async () => {
     const request = { url: '/v1/licenses', body: { productId: 'editor' } }
     const key = newKey()
     const at = api.ledger.clock.now().toISOString()
@@ -235,7 +235,7 @@ describe('a run that begins again', () => {
     expect(event).toMatchObject({ event: { data: { keyHash: keyHashOf(licenseKey), at } } })
   })
 
-  test("has the first request's id in its events", async () => {
+  test("has the first request's id as correlation id in its events", async () => {
     const request = { url: '/v1/licenses', body: { productId: 'editor' } }
     const key = newKey()
     const first = await send(request, key, askOf(failing))
@@ -251,7 +251,7 @@ describe('a run that begins again', () => {
     })
   })
 
-  test('does not seat a device again that others have removed since, nor remove one that others have seated', async () => {
+  test('does not undo later activations and deactivations of the device', async () => {
     const { id, licenseKey } = await minted()
     const [activate, deactivate] = [
       { url: '/v1/licenses/activate', body: onDevice(licenseKey) },
@@ -278,7 +278,7 @@ describe('a run that begins again', () => {
     ])
   })
 
-  test('mints no license anew that was revoked meanwhile, and still tells its key', async () => {
+  test('returns the original key when the license was reminted meanwhile', async () => {
     const request = { url: '/v1/licenses', body: { productId: 'editor' } }
     const key = newKey()
     const lost = await send(request, key, askOf(losing))

@@ -63,7 +63,7 @@ const exhaust = async (tenant: TestTenant) => {
   for (let calls = 0; calls < 5; calls++) expect((await list(tenant.token)).status).toBe(200)
 }
 
-test('a token over its limit waits, and is admitted after Retry-After', async () => {
+test('a token over its limit gets 429, and is admitted after Retry-After', async () => {
   const tenant = await makeTenant(api.ledger)
   await exhaust(tenant)
   expect(told(await list(tenant.token))).toStrictEqual({
@@ -78,7 +78,7 @@ test('a token over its limit waits, and is admitted after Retry-After', async ()
   expect((await list(tenant.token)).status).toBe(429)
 })
 
-test('every answer tells what is left, and when the limit is full again', async () => {
+test('every response has the RateLimit headers', async () => {
   const tenant = await makeTenant(api.ledger)
   const left = async () => {
     const { status, headers } = await list(tenant.token)
@@ -110,14 +110,14 @@ test('the limit is checked before the scope, the body and the path', async () =>
   expect((await api.ask('GET', '/v1/licenses/lic_absent', { token })).status).toBe(429)
 })
 
-test('each token has its own', async () => {
+test('each token has its own limit', async () => {
   const tenant = await makeTenant(api.ledger)
   await exhaust(tenant)
   expect((await list(tenant.token)).status).toBe(429)
   expect((await list(await tenant.tokenWith('products:read'))).status).toBe(200)
 })
 
-test('runtime calls are counted by tenant, separately from management calls, with their own error format', async () => {
+test('runtime calls have a limit per tenant, separate from management calls, with their own error format', async () => {
   const tenant = await makeTenant(api.ledger)
   await makeProduct(api.ask, tenant.token, 'editor')
   const tokens = [tenant.token, await tenant.tokenWith('licenses:runtime')]
@@ -136,7 +136,7 @@ test('runtime calls are counted by tenant, separately from management calls, wit
   expect((await validate(other.token)).status).toBe(404)
 })
 
-test('a caller without a valid token gets 401 however often, and no bucket is created', async () => {
+test('a caller without a valid token always gets 401, and no bucket is created', async () => {
   const before = taken.length
   const bogus = `kl_pat_${'0'.repeat(38)}`
   for (let calls = 0; calls < 20; calls++) {

@@ -37,7 +37,7 @@ const prefixes: Record<string, string> = {
 }
 const malformed = ['No Slug', 'ÄÖÜ', '-', 'a'.repeat(5000), '\u0000', "'; --", '%', '😀', 'lic_', '0']
 
-test('a malformed id is answered like an absent one', async () => {
+test('a malformed id gets the same response as an absent one', async () => {
   const { paths, ...rest } = Description.parse(api.app.swagger())
   const resolve: Resolve = (reference) =>
     reference
@@ -80,7 +80,7 @@ test('a malformed id is answered like an absent one', async () => {
   expect(asked).toBeGreaterThan(200)
 })
 
-test('a key type with a malformed id is none of a product, and is not made', async () => {
+test('a change of a key type with a malformed id returns 404', async () => {
   const url = '/v1/products/editor/key-types/No%20Slug'
   const answer = await api.ask('PATCH', url, { token: tenant.token, body: { deviceLimit: 2 } })
   expect(answer).toMatchObject({ status: 404, body: { error: 'key type not found' } })

@@ -55,12 +55,12 @@ beforeAll(async () => {
 })
 afterAll(() => api.close())
 
-test('the description is OpenAPI 3.1 in its version 1.0.0', () => {
+test('the document is OpenAPI 3.1 and has the version 1.0.0', () => {
   expect(description.openapi).toMatch(/^3\.1\.\d+$/)
   expect(description.info.version).toBe('1.0.0')
 })
 
-test("redocly's lint finds nothing wrong with it", async () => {
+test('the document passes the Redocly linter', async () => {
   const directory = temporaryDirectory()
   try {
     const file = join(directory, 'openapi.json')
@@ -83,7 +83,7 @@ test("redocly's lint finds nothing wrong with it", async () => {
   }
 })
 
-test('every operation has a name of its own, a tag that is described, and a summary', () => {
+test('every operation has a unique operationId, a declared tag and a summary', () => {
   const names = operations.map(({ operation }) => operation.operationId)
   expect(new Set(names).size).toBe(names.length)
   const tags = description.tags.map(({ name }) => name)
@@ -123,7 +123,7 @@ test('every POST with a token documents Idempotency-Key and its replay, except v
   }
 })
 
-test('every JSON answer is described with its fields', () => {
+test('every JSON response has a schema', () => {
   const unknown = operations.flatMap(({ route, operation }) =>
     Object.entries(operation.responses)
       .filter(([, { content }]) => JSON.stringify(content?.['application/json']?.schema) === '{}')
@@ -132,7 +132,7 @@ test('every JSON answer is described with its fields', () => {
   expect(unknown).toStrictEqual([])
 })
 
-test('every error is described with the envelope of its interface', () => {
+test('every error response references the error schema of its interface', () => {
   for (const { route, operation } of operations) {
     for (const [status, { content }] of Object.entries(operation.responses)) {
       if (Number(status) < 400 || route === 'GET /readyz') continue
@@ -278,7 +278,7 @@ const statuses: Record<string, number[]> = {
   'POST /webhooks/polar/{tenantId}': [200, 204, 400, 403, 422],
 }
 
-test('every operation of the contract is described with all its statuses', () => {
+test('every operation of the contract documents all its statuses', () => {
   const described = Object.fromEntries(
     operations.map(({ route, operation }) => [
       route,
@@ -295,7 +295,7 @@ test('every operation of the contract is described with all its statuses', () =>
   expect(described).toStrictEqual(Object.fromEntries(expected))
 })
 
-test('every call of an app documents its rate limit headers', () => {
+test('every client call documents its rate limit headers', () => {
   const calls = operations.filter(
     ({ operation }) => operation.tags.includes('Client') && '401' in operation.responses,
   )
@@ -314,7 +314,7 @@ test('every call of an app documents its rate limit headers', () => {
   }
 })
 
-test('routes without a token say so, and all others document 401', () => {
+test('routes without a token have empty security, and all others document 401', () => {
   const open = operations
     .filter(({ operation }) => operation.security?.length === 0)
     .map(({ route }) => route)
@@ -340,7 +340,7 @@ test('routes without a token say so, and all others document 401', () => {
   }
 })
 
-test('it equals the committed snapshot; for an intended change, run vitest with -u', async () => {
+test('the document equals the committed snapshot; for an intended change, run vitest with -u', async () => {
   const snapshot = join(import.meta.dirname, 'openapi.snapshot.json')
   await expect(await formatted(snapshot, text)).toMatchFileSnapshot(snapshot)
 })
@@ -353,7 +353,7 @@ async function formatted(path: string, json: string): Promise<string> {
   return (await child).stdout
 }
 
-test('every response documents Request-Id, every 405 its Allow, and every wait its Retry-After', () => {
+test('every response documents Request-Id, every 405 Allow, and every 429 and 503 Retry-After', () => {
   for (const { route, operation } of operations) {
     for (const [status, { headers = {} }] of Object.entries(operation.responses)) {
       const names = Object.keys(headers)
@@ -371,7 +371,7 @@ test('every response documents Request-Id, every 405 its Allow, and every wait i
   }
 })
 
-test('a method that a path does not have is answered as described', async () => {
+test('a method that is not allowed gets the documented 405', async () => {
   for (const { route } of operations) {
     const [, path = ''] = route.split(' ')
     const answer = await api.ask('DELETE', path.replace(/\{\w+\}/g, 'default'))
@@ -384,7 +384,7 @@ test('a method that a path does not have is answered as described', async () => 
   }
 })
 
-test('every pattern compiles with the flag u and without, and means the same', () => {
+test('every pattern compiles with and without the u flag', () => {
   const patterns = [...text.matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)].map(([, found = '']) =>
     z.string().parse(JSON.parse(found)),
   )

@@ -1,4 +1,4 @@
-// Guarantee: an overloaded process answers 503 with Retry-After and recovers by itself; its start does not count,
+// Guarantee: an overloaded process returns 503 with Retry-After and recovers by itself; its start does not count,
 // and probes are always answered.
 import Fastify from 'fastify'
 import { expect, onTestFinished, test } from 'vitest'
@@ -11,7 +11,7 @@ function standStill(ms: number): void {
   for (const until = performance.now() + ms; performance.now() < until; );
 }
 
-test('a late loop refuses until it has caught up, and not because of its start', async () => {
+test('a late event loop returns 503 until it has caught up, but not because of a slow start', async () => {
   const app = Fastify()
   onTestFinished(() => app.close())
   answerErrors(app, async () => undefined)

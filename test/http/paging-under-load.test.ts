@@ -51,17 +51,20 @@ async function add(): Promise<void> {
   await importRows(ask, tenant.token, 'editor', [{ licenseKey: `while paging ${made++}`, createdAt }])
 }
 
-test.each([2, 7, 100])('in pages of %i, with something new before every page', async (limit) => {
-  for (let count = 0; count < 20; count++) await add()
-  const before = await walk('limit=100')
-  const seen = await walk(`limit=${limit}`, add)
-  expect(new Set(idsOf(seen)).size).toBe(seen.length)
-  const known = new Set(idsOf(seen))
-  expect(idsOf(before).filter((id) => !known.has(id))).toStrictEqual([])
-  expect(seen.map(place)).toStrictEqual(seen.map(place).toSorted().toReversed())
-})
+test.each([2, 7, 100])(
+  'paging by %i returns every license once when licenses are added before every page',
+  async (limit) => {
+    for (let count = 0; count < 20; count++) await add()
+    const before = await walk('limit=100')
+    const seen = await walk(`limit=${limit}`, add)
+    expect(new Set(idsOf(seen)).size).toBe(seen.length)
+    const known = new Set(idsOf(seen))
+    expect(idsOf(before).filter((id) => !known.has(id))).toStrictEqual([])
+    expect(seen.map(place)).toStrictEqual(seen.map(place).toSorted().toReversed())
+  },
+)
 
-test('by many at once while others mint as fast as they can', async () => {
+test('concurrent paging returns every license once during concurrent mints', async () => {
   const walking = new AbortController()
   const acknowledged: string[] = []
   const minting = Array.from({ length: 4 }, async () => {
@@ -85,7 +88,7 @@ test('by many at once while others mint as fast as they can', async () => {
   expect(acknowledged.length).toBeGreaterThan(20)
 })
 
-test('filtered by status, only licenses that lose it meanwhile may be missing', async () => {
+test('paging filtered by status omits only licenses whose status changes meanwhile', async () => {
   const before = idsOf(await walk('limit=100&status=active'))
   const revoked: string[] = []
   const seen = await walk('limit=10&status=active', async () => {

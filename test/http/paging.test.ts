@@ -57,9 +57,12 @@ const newestFirst = (ids: readonly string[]) => [...ids].reverse()
 
 describe('a list of licenses', () => {
   // Ids increase with their creation, so of two at the same time the later one is greater.
-  test.each([1, 2, 3, 7, 30, 100])('in pages of %i shows every license once, newest first', async (limit) => {
-    expect(await walk(`/v1/licenses?limit=${limit}`)).toStrictEqual(newestFirst(minted))
-  })
+  test.each([1, 2, 3, 7, 30, 100])(
+    'in pages of %i contains every license once, newest first',
+    async (limit) => {
+      expect(await walk(`/v1/licenses?limit=${limit}`)).toStrictEqual(newestFirst(minted))
+    },
+  )
 
   test('has 25 entries per page by default, and no cursor after the last', async () => {
     const first = await page('/v1/licenses')
@@ -78,7 +81,7 @@ describe('a list of licenses', () => {
     minted.push(added.id)
   })
 
-  test('is narrowed by product and by status as they are now', async () => {
+  test('can be filtered by product and by the current status', async () => {
     const players = newestFirst(minted.slice(20, 30))
     expect(await walk('/v1/licenses?limit=4&product=player')).toStrictEqual(players)
     expect(await walk('/v1/licenses?limit=3&status=revoked')).toStrictEqual(newestFirst(revoked))
@@ -94,7 +97,7 @@ describe('a list of licenses', () => {
   })
 })
 
-test('a list of products shows every product once, newest first, those of one moment by their ids', async () => {
+test('a list of products contains every product once, newest first, with equal times in order of id', async () => {
   const own = await makeTenant(api.ledger)
   for (const id of ['b', 'a', 'c']) await makeProduct(api.ask, own.token, id)
   api.ledger.clock.advance(1)
@@ -117,7 +120,7 @@ describe('a cursor', () => {
   }
   const cursorOf = async (url: string) => (await page(url)).nextCursor ?? ''
 
-  test('that was tampered with is refused, wherever', async () => {
+  test('that was tampered with at any position is rejected', async () => {
     const cursor = await cursorOf('/v1/licenses?limit=1')
     for (let at = 0; at < cursor.length - 1; at += 7) {
       const other = cursor[at] === 'A' ? 'B' : 'A'
@@ -129,7 +132,7 @@ describe('a cursor', () => {
     }
   })
 
-  test('works for its own filters alone', async () => {
+  test('works only with its own filters', async () => {
     const cursor = await cursorOf('/v1/licenses?limit=1')
     for (const filter of ['status=active', 'product=editor', 'product=editor&status=active']) {
       expect(await asked(`/v1/licenses?${filter}&cursor=${cursor}`)).toStrictEqual(malformed)
@@ -142,7 +145,7 @@ describe('a cursor', () => {
     })
   })
 
-  test('works for its own list alone', async () => {
+  test('works only in its own list', async () => {
     expect(await asked(`/v1/products?cursor=${await cursorOf('/v1/licenses?limit=1')}`)).toStrictEqual(
       malformed,
     )
@@ -151,7 +154,7 @@ describe('a cursor', () => {
     )
   })
 
-  test('works for its own tenant alone', async () => {
+  test('works only for its own tenant', async () => {
     const other = await makeTenant(api.ledger)
     const cursor = await cursorOf('/v1/licenses?limit=1')
     expect(await asked(`/v1/licenses?cursor=${cursor}`, other.token)).toStrictEqual(malformed)
@@ -168,7 +171,7 @@ test.each([
   'limit=1&limit=2',
   'page=2',
   'cursor=',
-])('a list with %s is malformed', async (query) => {
+])('a list with %s returns 400', async (query) => {
   for (const path of ['/v1/licenses', '/v1/products']) {
     const { status, body } = await api.ask('GET', `${path}?${query}`, { token: tenant.token })
     expect({ status, body }).toStrictEqual({ status: 400, body: { error: expect.any(String) as string } })
@@ -176,7 +179,7 @@ test.each([
 })
 
 test.each(['status=ended', 'status=', 'product=A', 'product=%00'])(
-  'licenses with %s are malformed',
+  'a list of licenses with %s returns 400',
   async (query) => {
     const { status } = await api.ask('GET', `/v1/licenses?${query}`, { token: tenant.token })
     expect(status).toBe(400)

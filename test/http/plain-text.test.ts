@@ -1,5 +1,5 @@
 /**
- * Guarantee: text that no store or terminal can hold is refused with 400 in every field of every body, including
+ * Guarantee: text with control characters or unpaired surrogates gets 400 in every field of every body, including
  * those of providers and pages, and is never recorded.
  */
 import fc from 'fast-check'
@@ -62,7 +62,7 @@ describe.each([
   ['a bell', '\u0007'],
   ['a control character above ASCII', '\u009b'],
 ])('with %s', (_name, bad) => {
-  test('every text of every JSON body is 400', async () => {
+  test('every string in every JSON body returns 400', async () => {
     const { paths, ...rest } = Description.parse(api.app.swagger())
     const resolve: Resolve = (reference) =>
       reference
@@ -124,7 +124,7 @@ describe.each([
   })
 })
 
-test('a field with NUL is refused on every page', async () => {
+test('a form field with NUL returns 400', async () => {
   const client = clientOf(api.app)
   await client.get('/dashboard/sign-in')
   const fields = { email: 'ada\0@example.com', password: 'x', code: '' }

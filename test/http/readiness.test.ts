@@ -9,7 +9,7 @@ beforeAll(async () => {
 })
 afterAll(() => api.close())
 
-test('thousands of streams set aside are counted up to a bound, and the process is ready', async () => {
+test('a process with thousands of parked streams is ready, and counts them up to a limit', async () => {
   await api.ledger.db.query(
     `insert into parked (stream, revision, position, type, problem)
      select 'sale-a.gumroad.' || n, 0, n, 'SaleReceived', 'cannot be applied' from generate_series(1, 3000) n`,
@@ -19,7 +19,7 @@ test('thousands of streams set aside are counted up to a bound, and the process 
   await api.ledger.db.query('delete from parked')
 })
 
-test('a log that does not respond makes it unready, with or without parked streams', async () => {
+test('a process is not ready when the log does not respond', async () => {
   const { services } = api.ledger
   const gone = () => Promise.reject(new Error('gone'))
   const { parts } = await createReadiness(

@@ -1,5 +1,5 @@
 /**
- * Guarantee: each route requires its scope. Refusals have a fixed order, 401, 403, 400, 404, 422, so that a
+ * Guarantee: each route requires its scope. Errors have a fixed order, 401, 403, 400, 404, 422, so that a
  * response reveals no more than the token allows; every response has its request id.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -41,9 +41,9 @@ describe.each(guarded)('%s %s', (method, path, scope, body) => {
     expect(answer.headers['request-id']).toMatch(/^req_[0-9a-hjkmnp-tv-z]{26}$/)
   }
 
-  test('asks for a token', () => unauthorized({}, 'send a token: Authorization: Bearer <token>'))
+  test('requires a token', () => unauthorized({}, 'send a token: Authorization: Bearer <token>'))
 
-  test('takes nothing else for one', async () => {
+  test('rejects invalid tokens and other credentials', async () => {
     const { token } = newToken('pat', api.ledger.services.randomBytes)
     const badChecksum = token.slice(0, -1) + (token.endsWith('0') ? '1' : '0')
     const sdkKey = newToken('sdk', api.ledger.services.randomBytes).token
@@ -55,7 +55,7 @@ describe.each(guarded)('%s %s', (method, path, scope, body) => {
   })
 
   if (scope !== 'any') {
-    test(`wants the scope ${scope}, and no other in its place`, async () => {
+    test(`requires the scope ${scope}`, async () => {
       const others = (
         [
           'products:read',
@@ -83,20 +83,20 @@ describe.each(guarded)('%s %s', (method, path, scope, body) => {
 
   if (body !== undefined) {
     test.each([
-      ['', 'nothing'],
-      ['{"name":', 'half of JSON'],
+      ['', 'empty'],
+      ['{"name":', 'incomplete JSON'],
       ['null', 'null'],
       ['[]', 'a list'],
-      ['"text"', 'a text'],
+      ['"text"', 'a string'],
       ['{"__proto__":{}}', 'a prototype'],
-    ])('takes %j, which is %s, for malformed', async (raw) => {
+    ])('returns 400 for %j (%s)', async (raw) => {
       const answer = await api.ask(method, path, { token: tenant.token, raw })
       expect(answer.status).toBe(400)
       const message = expect.any(String) as string
       expect(answer.body).toStrictEqual(errorOf(path, 'invalid_request', message))
     })
 
-    test('takes no form, and no endless body', async () => {
+    test('returns 400 for a form and for a body that is too large', async () => {
       const { token } = tenant
       const headers = { 'content-type': 'application/x-www-form-urlencoded' }
       expect(await api.ask(method, path, { token, raw: 'name=a', headers })).toMatchObject({ status: 400 })
@@ -104,7 +104,7 @@ describe.each(guarded)('%s %s', (method, path, scope, body) => {
       expect(await api.ask(method, path, { token, raw })).toMatchObject({ status: 400 })
     })
 
-    test('gets 401 before a malformed body is read', async () => {
+    test('returns 401 before it parses a malformed body', async () => {
       const { token } = newToken('pat', api.ledger.services.randomBytes)
       expect(await api.ask(method, path, { raw: '{malformed' })).toMatchObject({ status: 401 })
       expect(await api.ask(method, path, { token, raw: '{malformed' })).toMatchObject({ status: 401 })
@@ -118,7 +118,7 @@ describe('a token', () => {
     return { status, body }
   }
 
-  test('returns its owner and scopes', async () => {
+  test('can be verified, which returns its tenant and scopes', async () => {
     const { services } = api.ledger
     const { tenantId } = tenant
     const scopes: Scope[] = ['products:write', 'danger', 'products:write']
@@ -130,7 +130,7 @@ describe('a token', () => {
     })
   })
 
-  test('is good to the last moment before its expiry and not at it', async () => {
+  test('is valid until the last millisecond before its expiry', async () => {
     const { services, clock } = api.ledger
     const asked = { tenantId: tenant.tenantId, name: '', scopes: [], expiresAt: '2026-03-01T12:00:10.000Z' }
     const { token } = await createToken(services, asked, origin)
@@ -141,7 +141,7 @@ describe('a token', () => {
     clock.set(beginning)
   })
 
-  test('that was revoked is refused by the next request', async () => {
+  test('is rejected on the next request after it was revoked', async () => {
     const { services } = api.ledger
     const asked = { tenantId: tenant.tenantId, name: '', scopes: [], expiresAt: null }
     const { token, tokenId } = await createToken(services, asked, origin)
@@ -153,7 +153,7 @@ describe('a token', () => {
 })
 
 describe('a tenant', () => {
-  test('that is suspended issues and activates nothing, and goes on in everything else', async () => {
+  test('that is suspended cannot issue or activate licenses; everything else works', async () => {
     const own = await makeTenant(api.ledger)
     const { ask, ledger } = api
     await makeProduct(ask, own.token, 'editor')
@@ -181,7 +181,7 @@ describe('a tenant', () => {
     expect(await send('/v1/licenses/activate', device)).toMatchObject({ body: { activated: true } })
   })
 
-  test('that is closed is refused everywhere', async () => {
+  test('that is closed gets 403 everywhere', async () => {
     const own = await makeTenant(api.ledger)
     await makeProduct(api.ask, own.token, 'editor')
     await closeTenant(api.ledger.services, own.tenantId, null, origin)
@@ -268,7 +268,7 @@ describe('a path', () => {
     ['/metrics', 'GET, HEAD'],
   ]
 
-  test.each(allowed)('%s answers other methods with 405 and Allow', async (path, allow) => {
+  test.each(allowed)('%s returns 405 and Allow for other methods', async (path, allow) => {
     for (const method of ['GET', 'HEAD', 'POST', 'PATCH', 'PUT', 'DELETE'] as const) {
       if (allow.split(', ').includes(method)) continue
       for (const query of ['', '?a=b']) {
@@ -285,7 +285,7 @@ describe('a path', () => {
   })
 
   test.each(['/', '/v1', '/v1/nothing', '/v1/products/editor/nothing', '/v2/products', '/v1//products'])(
-    '%s is not there',
+    '%s returns 404',
     async (path) => {
       const { status, body } = await api.ask('GET', path, { token: tenant.token })
       expect({ status, body }).toStrictEqual({ status: 404, body: { error: 'this path does not exist' } })
@@ -325,7 +325,7 @@ test('every response has a different request id', async () => {
   expect(ids.size).toBe(asked.length)
 })
 
-test('the id of a request is in every event that it caused, with its token', async () => {
+test('every event of a request has its request id and its token', async () => {
   const { headers } = await api.ask('POST', '/v1/products', {
     token: tenant.token,
     body: { name: 'Traced', keyTypes: [{ name: 'One' }, { name: 'Two' }] },

@@ -1,7 +1,7 @@
 /**
- * A proxy ends calls to the event store with every status that a store or a network produces: before the call,
- * within its response, and after the store has executed it. Callers always get 503 with Retry-After or the
- * requested result, never a 500, and nothing is recorded twice.
+ * Guarantee: when calls to the event store fail, callers get 503 with Retry-After or the requested result, never a
+ * 500, and nothing is recorded twice. A proxy ends the calls with every status that a store or a network produces:
+ * before the call, within its response, and after the store has executed it.
  */
 import { status } from '@grpc/grpc-js'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
@@ -93,7 +93,7 @@ function expectUnavailable({ status: found, headers }: { status: number; headers
   })
 }
 
-describe.each(Object.keys(endings))('calls that end as %s', (name) => {
+describe.each(Object.keys(endings))('event store calls that end as %s', (name) => {
   const ending = endings[name] ?? 'reset'
 
   test.each(moments)('%s: requests get 503, and a repeated mint issues one license', async (moment) => {
@@ -123,7 +123,7 @@ describe.each(Object.keys(endings))('calls that end as %s', (name) => {
     expect(await eventsIn(ledger.services.ledger, licenseStream(license.id))).toHaveLength(1)
   })
 
-  test.each(moments)('%s, once, cost no one anything where another try may pass', async (moment) => {
+  test.each(moments)('%s, once: the mint succeeds by a retry where one is possible', async (moment) => {
     const fault: Fault = { method: 'BatchAppend', moment, ending, times: 1 }
     proxy.fault = { ...fault }
     const { status: found, body } = await mintOnce(uniqueId('key'))

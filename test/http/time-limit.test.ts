@@ -1,5 +1,5 @@
 /**
- * Guarantee: no request waits long for a store that does not respond: it is answered, and its work continues in the
+ * Guarantee: no request waits long for a store that does not respond: it gets 503, and its work continues in the
  * background.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 afterAll(() => api.close())
 
-test('a request that waits for a store gets 503 in time, and its work is done once', async () => {
+test('a request over the time limit gets 503, and its work is done once in the background', async () => {
   const { services } = api.ledger
   const gate = Promise.withResolvers<void>()
   const execute: AllPorts['execute'] = async (...args) => {
@@ -47,7 +47,7 @@ test('a request that waits for a store gets 503 in time, and its work is done on
   await app.close()
 })
 
-test('so is one over a connection whose body has long been read', async () => {
+test('a request over the time limit gets 503 over a connection too, after its body was read', async () => {
   const { services } = api.ledger
   const gate = Promise.withResolvers<void>()
   const execute: AllPorts['execute'] = async (...args) => {

@@ -19,18 +19,19 @@ async function addressShown(trustProxy?: string[], forwarded = '198.51.100.1, 20
   return (await showApproval(api.ledger.services, tenantId, pendingId(asked))).client.address
 }
 
-test('no forwarded address is trusted by default', async () => expect(await addressShown()).toBe('127.0.0.1'))
+test('a forwarded address is not trusted by default', async () =>
+  expect(await addressShown()).toBe('127.0.0.1'))
 
-test('nor one from a caller that is not the proxy', async () =>
+test('a forwarded address is not trusted from a caller that is not the proxy', async () =>
   expect(await addressShown(['10.0.0.0/8'])).toBe('127.0.0.1'))
 
-test("the proxy's forwarded address is trusted", async () =>
+test('a forwarded address is trusted from the proxy', async () =>
   expect(await addressShown(['loopback', '10.0.0.0/8'])).toBe('203.0.113.7'))
 
-test('an IPv4 address that a proxy writes as IPv6 is shown as IPv4', async () =>
+test('an IPv4-mapped IPv6 address from the proxy is shown as IPv4', async () =>
   expect(await addressShown(['loopback'], '::FFFF:203.0.113.7')).toBe('203.0.113.7'))
 
-test('a dual-stack socket makes no second caller, and no second allowance', async () => {
+test('all spellings of one IPv4 address share one rate limit', async () => {
   api = await openTestApi()
   const start = async (remoteAddress: string) =>
     (await api.app.inject({ method: 'POST', url: '/v1/login/device', payload: {}, remoteAddress })).statusCode
