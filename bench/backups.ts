@@ -14,7 +14,7 @@ const validatesPerSecond = 300
 const runSeconds = 15
 /** Each pair is one run beside a backup and one without. */
 const pairs = 10
-const mostMs = 2
+const maxMs = 2
 
 /**
  * Compares the p99 of validates during a backup with the p99 without one. Runs of both kinds alternate under the
@@ -110,8 +110,8 @@ function figureOf(events: number, { without, beside }: Latencies): Figure {
     measured: ms(median(beside)),
     against: `without one ${ms(median(without))} ± ${spread}`,
     ratio: `${change < 0 ? '−' : '+'}${ms(Math.abs(change))}`,
-    bar: `< +${mostMs} ms`,
-    holds: change < mostMs,
+    bar: `< +${maxMs} ms`,
+    holds: change < maxMs,
   }
 }
 

@@ -69,7 +69,7 @@ type Watched = {
   before: Load
   during: Load
   earlyMiB: number
-  mostMiB: number
+  maxMiB: number
 }
 
 async function watch(
@@ -88,11 +88,11 @@ async function watch(
   await setTimeout(leftMs)
   const validating = load({ ...options, seconds: 10 })
   let earlyMiB = 0
-  let mostMiB = 0
+  let maxMiB = 0
   for (let left = 1; left !== 0; ) {
     await setTimeout(250)
     left = await overdueSeconds(url)
-    mostMiB = Math.max(mostMiB, resident())
+    maxMiB = Math.max(maxMiB, resident())
     if (earlyMiB === 0 && Date.now() - end.getTime() > 5000) earlyMiB = resident()
   }
   const seconds = (Date.now() - end.getTime()) / 1000
@@ -102,7 +102,7 @@ async function watch(
   log(
     `${running.length} processes: all recorded after ${seconds.toFixed(1)} s, bare append ${perSecond(bare)}`,
   )
-  return { bare, appends, seconds, before, during, earlyMiB: earlyMiB || mostMiB, mostMiB }
+  return { bare, appends, seconds, before, during, earlyMiB: earlyMiB || maxMiB, maxMiB }
 }
 
 /** The age of the oldest expiry that is not recorded. */
@@ -113,7 +113,7 @@ async function overdueSeconds(url: string): Promise<number> {
 }
 
 function figures(count: number, recorded: number, watched: Watched): Figure[] {
-  const { bare, seconds, before, during, earlyMiB, mostMiB } = watched
+  const { bare, seconds, before, during, earlyMiB, maxMiB } = watched
   const by = count === 1 ? 'one process' : `${count} processes`
   return [
     {
@@ -134,11 +134,11 @@ function figures(count: number, recorded: number, watched: Watched): Figure[] {
     },
     {
       what: `ends at one moment, memory, ${by}`,
-      measured: `${Math.round(mostMiB)} MiB at most`,
+      measured: `${Math.round(maxMiB)} MiB at most`,
       against: `${Math.round(earlyMiB)} MiB after 5 s`,
-      ratio: percent(mostMiB / earlyMiB),
+      ratio: percent(maxMiB / earlyMiB),
       bar: 'flat (≤ 125 %)',
-      holds: mostMiB <= 1.25 * earlyMiB,
+      holds: maxMiB <= 1.25 * earlyMiB,
     },
   ]
 }

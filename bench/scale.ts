@@ -156,10 +156,10 @@ async function exported({ address, pid, token }: Target): Promise<Figure> {
   const operator = await openOperator(directory)
   try {
     const url = `${address}/v1/licenses/export?format=ndjson`
-    const { seconds, mib, mostMiB } = await exportOnce(url, token, operator, pid, licenses)
+    const { seconds, mib, maxMiB } = await exportOnce(url, token, operator, pid, licenses)
     return figure(
       'export as NDJSON',
-      `${perSecond(licenses / seconds)}, ${Math.round(mib)} MiB, at most ${Math.round(mostMiB)} MiB resident`,
+      `${perSecond(licenses / seconds)}, ${Math.round(mib)} MiB, at most ${Math.round(maxMiB)} MiB resident`,
     )
   } finally {
     await operator.close()

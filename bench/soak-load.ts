@@ -142,7 +142,7 @@ say({
   perSecond: (sum('answered') * 1000) / (performance.now() - startedAt),
   p50Ms: times.percentile(50) / 1000,
   p99Ms: times.percentile(99) / 1000,
-  mostMs: times.max / 1000,
+  maxMs: times.max / 1000,
   failed: sum('failed'),
   counts,
   failures: Object.fromEntries(failures),

@@ -116,8 +116,8 @@ function plan(kind: FaultKind, random: Random): Planned {
     case 'move clock': {
       const on = random.pick(clocks)
       // The clock of one machine may be set by an hour; clocks of several machines may differ by a minute.
-      const mostMs = on === 'all' ? 3_600_000 : 60_000
-      return { kind, on, shiftMs: random.chance(0.5) ? mostMs : -mostMs }
+      const maxMs = on === 'all' ? 3_600_000 : 60_000
+      return { kind, on, shiftMs: random.chance(0.5) ? maxMs : -maxMs }
     }
   }
 }

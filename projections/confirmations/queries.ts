@@ -26,7 +26,7 @@ export async function findConfirmation(
 }
 
 /** More than a person can decide before they expire. */
-const mostListed = 100
+const maxListed = 100
 
 /** Lists undecided confirmations, earliest expiry first, at most 100. @param tenantId null for all tenants */
 export async function listPendingConfirmations(
@@ -37,7 +37,7 @@ export async function listPendingConfirmations(
   const { rows } = await db.query<ConfirmationEntry>(
     `${entry}
      where c.status = 'pending' and c.expires_at > $1 and ($2::text is null or c.tenant_id = $2)
-     order by c.expires_at, c.confirmation_id limit ${mostListed}`,
+     order by c.expires_at, c.confirmation_id limit ${maxListed}`,
     [now, tenantId],
   )
   return rows

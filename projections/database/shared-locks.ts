@@ -39,7 +39,7 @@ type Options = {
   /** How long an unused lock is kept. */
   idleMs?: number
   /** With more held locks than this, an unused one is released at once. */
-  mostIdle?: number
+  maxIdle?: number
   /** How long to wait for a lock that another session holds. */
   timeLimitMs?: number
 }
@@ -57,7 +57,7 @@ const retryMs = 10
 const notifyEveryMs = 100
 
 export function createSharedLocks(db: Pool, options: Options = {}): SharedLocks {
-  const { idleMs = 60_000, mostIdle = 200, timeLimitMs = 10_000 } = options
+  const { idleMs = 60_000, maxIdle = 200, timeLimitMs = 10_000 } = options
   const heldLocks = new Map<string, HeldLock>()
   let opened: Promise<LockSession> | undefined
 
@@ -119,7 +119,7 @@ export function createSharedLocks(db: Pool, options: Options = {}): SharedLocks 
       held.sharers++
       const leave = () => {
         if (--held.sharers > 0) return
-        if (held.closing || heldLocks.size > mostIdle) release(name, held)
+        if (held.closing || heldLocks.size > maxIdle) release(name, held)
         else held.idle.refresh()
       }
       try {

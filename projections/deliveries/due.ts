@@ -15,13 +15,13 @@ export const isPaused = (r: string): string =>
   `exists (select from webhooks w where w.tenant_id = ${r}.tenant_id and ${r}.endpoint_id = any(w.paused))`
 
 /**
- * Lists the attempts that are due, oldest first, at most `mostOfEach` of one receiver: a receiver that hangs must not
+ * Lists the attempts that are due, oldest first, at most `maxOfEach` of one receiver: a receiver that hangs must not
  * take the capacity of the others. A recursive query skips through the index from one receiver to the next.
  */
 export async function listDueAttempts(
   db: Pool,
   now: string,
-  { channels, mostOfEach }: { channels: readonly Channel[]; mostOfEach: number },
+  { channels, maxOfEach }: { channels: readonly Channel[]; maxOfEach: number },
 ): Promise<DueAttempt[]> {
   const { rows } = await db.query<DueAttempt>({
     name: 'list-due-attempts',
@@ -43,7 +43,7 @@ export async function listDueAttempts(
              order by next_attempt_at limit $3
            ) d
            where r.channel = any($2) and not ${isPaused('r')}`,
-    values: [now, channels, mostOfEach],
+    values: [now, channels, maxOfEach],
   })
   return rows
 }
@@ -53,7 +53,7 @@ export async function listDueAttemptsOf(
   db: Pool,
   now: string,
   receivers: readonly Receiver[],
-  { except, mostOfEach }: { except: readonly string[]; mostOfEach: number },
+  { except, maxOfEach }: { except: readonly string[]; maxOfEach: number },
 ): Promise<DueAttempt[]> {
   const { rows } = await db.query<DueAttempt>({
     name: 'list-due-attempts-of',
@@ -70,7 +70,7 @@ export async function listDueAttemptsOf(
       receivers.map(({ endpointId }) => endpointId ?? ''),
       now,
       except,
-      mostOfEach,
+      maxOfEach,
     ],
   })
   return rows

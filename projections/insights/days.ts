@@ -2,7 +2,7 @@
 export type Days = { from: string; to: string }
 
 /** The longest range that is counted, in days. */
-export const mostDays = 400
+export const maxDays = 400
 
 /** The length of a range that was not chosen. */
 export const defaultDays = 30

@@ -63,14 +63,14 @@ export async function countLicenses(db: Pool, tenantId: string, today: string): 
 export type VersionCount = { appVersion: string | null; platform: string | null; devices: number }
 
 /** The most frequent versions. */
-const mostVersions = 50
+const maxVersions = 50
 
 export async function countVersions(db: Pool, tenantId: string, { from, to }: Days): Promise<VersionCount[]> {
   const { rows } = await db.query<VersionCount>({
     name: 'count-app-versions',
     text: `select nullif(app_version, '') as "appVersion", nullif(platform, '') as platform, sum(devices)::int as devices
            from usage.app_versions where tenant_id = $1 and day between $2 and $3
-           group by 1, 2 order by devices desc, 1, 2 limit ${mostVersions}`,
+           group by 1, 2 order by devices desc, 1, 2 limit ${maxVersions}`,
     values: [tenantId, from, to],
   })
   return rows

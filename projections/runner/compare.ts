@@ -70,7 +70,7 @@ async function bucketsOf(
 }
 
 /** Per table and side: the first rows suffice to diagnose. */
-const mostShown = 100
+const maxShown = 100
 
 async function rowsMissing(
   db: ClientBase,
@@ -88,7 +88,7 @@ async function rowsMissing(
     `select to_json(t)::text as row from ${schema}.${table} t
      where ${bucketOf(`hashtextextended(${textOfRow}, $2)`)} = any($1)`
   const { rows } = await db.query<{ row: string }>(
-    `select row from (${rowsIn(here)} except all ${rowsIn(there)}) as missing limit ${mostShown}`,
+    `select row from (${rowsIn(here)} except all ${rowsIn(there)}) as missing limit ${maxShown}`,
     [buckets, seeds[0]],
   )
   return rows.map(({ row }): Difference => ({ table, side, row: JSON.parse(row) }))

@@ -15,7 +15,7 @@ export type Freshness = {
 
 /** A page must not wait long for its own freshness note. */
 const timeLimitMs = 300
-const mostCounted = 100
+const maxCounted = 100
 
 /** Reads the checkpoint and its age from Postgres, and counts waiting events in the event store for at most 300 ms. */
 export async function readFreshness(db: Pool, log: LogReader): Promise<Freshness> {
@@ -36,6 +36,6 @@ export async function readFreshness(db: Pool, log: LogReader): Promise<Freshness
 async function countAfter(log: LogReader, position: bigint): Promise<number> {
   const head = (await log.head()) ?? startOfLog
   if (head <= position) return 0
-  const { entries } = await log.readPage(position === startOfLog ? undefined : position, mostCounted)
+  const { entries } = await log.readPage(position === startOfLog ? undefined : position, maxCounted)
   return entries.length
 }

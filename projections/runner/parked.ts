@@ -29,14 +29,14 @@ export async function listParkedOfTenant(db: Pool, tenantId: string): Promise<Te
 const idIn = (category: string): string => `regexp_replace(p.stream, '^${category}-', '')`
 
 /** A limit, so that counting stays cheap. */
-const mostParkedCounted = 1000
+const maxParkedCounted = 1000
 
 /** Counts the parked streams of all tenants, up to 1000. */
 export async function countParked(db: Pool): Promise<number> {
   const { rows } = await db.query<{ count: bigint }>({
     name: 'count-parked',
     text: 'select count(*) as count from (select from parked limit $1) as counted',
-    values: [mostParkedCounted],
+    values: [maxParkedCounted],
   })
   return Number(rows[0]?.count ?? 0n)
 }

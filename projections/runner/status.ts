@@ -25,7 +25,7 @@ type ProjectionLag = {
 
 export type ProjectionStatus = ProjectionLag & { parked: ParkedStream[] }
 
-const mostCounted = 1000
+const maxCounted = 1000
 
 /** The checkpoint and lag of the read models, and the parked streams. */
 export async function projectionStatus(db: Pool, log: LogReader): Promise<ProjectionStatus> {
@@ -38,7 +38,7 @@ export async function projectionLag(db: Pool, log: LogReader): Promise<Projectio
   const head = (await log.head()) ?? startOfLog
   const waiting =
     head > checkpoint
-      ? await log.readPage(checkpoint === startOfLog ? undefined : checkpoint, mostCounted)
+      ? await log.readPage(checkpoint === startOfLog ? undefined : checkpoint, maxCounted)
       : undefined
   return {
     checkpoint: String(checkpoint),

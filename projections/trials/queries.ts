@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import { coalesce } from '../../src/async/coalesce.ts'
-import { mostInstalls, type Trial, unknownMachine } from '../../src/domain/trials/trial.ts'
+import { maxInstalls, type Trial, unknownMachine } from '../../src/domain/trials/trial.ts'
 
 /** An install without a license, and the keyed hash of the machine that it reports; null when it reports none. */
 type InstallLookupParams = {
@@ -43,7 +43,7 @@ export function createInstallLookup(db: Pool): FindInstall {
 
 const lookupSql = `
   select i.instance_id is not null as known, coalesce(i.machine = q.machine, false) as "onMachine",
-    (select count(*) from (select from usage.installs where machine = q.machine limit ${mostInstalls + 1}) seen)::int
+    (select count(*) from (select from usage.installs where machine = q.machine limit ${maxInstalls + 1}) seen)::int
       as installs,
     t.state as trial, exists (select from parked where stream = q.stream) as uncertain
   from (

@@ -88,7 +88,7 @@ export async function changeReplay(
  * A replay leaves the endpoint alone while this many of its deliveries are pending, replayed or not. It is half of what
  * a process delivers to one endpoint at once, so that live deliveries never wait for a slot.
  */
-const mostPending = 16
+const maxPending = 16
 
 /**
  * Takes the next step of a replay: as many deliveries as the endpoint has room for are made due again, then the step is
@@ -106,7 +106,7 @@ export async function advanceReplay(
     await change(services, replayId, { type: 'CancelReplay', reason: 'endpoint_removed', at }, origin)
     return
   }
-  const most = mostPending - (await countPendingOf(services.db, replay, mostPending))
+  const most = maxPending - (await countPendingOf(services.db, replay, maxPending))
   if (most <= 0) return
   // After a log was restored, the place may be gone: the replay begins again, and repeats no delivery.
   const after = before === null ? undefined : await findPublicEvent(services.db, tenantId, before)

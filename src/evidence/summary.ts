@@ -12,7 +12,7 @@ import type { Case, DeliveryCounts } from './case.ts'
 import { stylesheet } from './stylesheet.ts'
 
 /** As much as a person reads; the other files hold everything. */
-const mostShown = 200
+const maxShown = 200
 
 /** A self-contained page, without scripts or external fonts and images. */
 export async function summaryOf(
@@ -22,7 +22,7 @@ export async function summaryOf(
 ): Promise<string> {
   const { tenantId, licenseId, entry, sale } = about
   const place = { tenantId, licenseId }
-  const newest = { order: 'newest', after: entry.revision + 1, limit: mostShown } as const
+  const newest = { order: 'newest', after: entry.revision + 1, limit: maxShown } as const
   const { entries } = await readHistory(services, place, newest)
   const seats = await listDevices(services.db, licenseId)
   const title = `Evidence on ${licenseId}`
@@ -133,7 +133,7 @@ function saleParts(sale: KnownSale, { buyer }: Case): Content {
 function seatTable(seats: readonly Seat[]): Content {
   if (seats.length === 0) return html`<p>No device was ever activated.</p>`
   const rows = seats
-    .slice(0, mostShown)
+    .slice(0, maxShown)
     .map(({ name, deviceId, activatedAt, deactivatedAt }) => [
       name,
       deviceId,
@@ -167,8 +167,8 @@ function timeline(entries: readonly LicenseHistoryEntry[], all: number): Content
 }
 
 const more = (all: number, which = 'the first'): Content =>
-  all > mostShown &&
-  html`<p>Showing ${which} ${mostShown} of ${all.toLocaleString('en-US')}; the other files contain all.</p>`
+  all > maxShown &&
+  html`<p>Showing ${which} ${maxShown} of ${all.toLocaleString('en-US')}; the other files contain all.</p>`
 
 function deliveryTable(counts: DeliveryCounts): Content {
   const rows = Object.entries(counts).map(([channel, { delivered, pending, abandoned }]) => [

@@ -10,8 +10,8 @@ export type ArchivedFile = { name: string; content: Buffer }
 const noDate = 0x0021
 const isUtf8 = 0x0800
 const neededVersion = 10
-const mostBytes = 0xffff_ffff
-const mostFiles = 0xffff
+const maxBytes = 0xffff_ffff
+const maxFiles = 0xffff
 
 /**
  * Files as a zip archive, uncompressed and in the given order, so that its bytes depend only on the names and
@@ -30,7 +30,7 @@ export async function* zipped(files: AsyncIterable<ArchivedFile>): AsyncIterable
       Buffer.concat([signature(0x02014b50), uint16(neededVersion), facts, placeAt(offset), path]),
     )
     offset += local.length + content.length
-    if (offset > mostBytes || directory.length > mostFiles)
+    if (offset > maxBytes || directory.length > maxFiles)
       throw new RangeError('the evidence is too large for one archive')
     yield local
     yield content

@@ -11,7 +11,7 @@ declare module 'fastify' {
 }
 
 /** How often Node checks for late requests; its default is 30 seconds. */
-const mostBetweenChecksMs = 1000
+const maxBetweenChecksMs = 1000
 
 /** Sockets with a slow body, to which the time limit of the whole request does not apply. */
 const slow = new WeakSet<object>()
@@ -22,7 +22,7 @@ export function serverOptions(bounds: ConnectionBounds): FastifyHttpOptions<Serv
   return {
     http: {
       headersTimeout: headersMs,
-      connectionsCheckingInterval: Math.min(mostBetweenChecksMs, headersMs),
+      connectionsCheckingInterval: Math.min(maxBetweenChecksMs, headersMs),
     },
     requestTimeout: requestMs,
     keepAliveTimeout: idleMs,

@@ -11,8 +11,8 @@ const wellFormedMetadata = (pairs: Record<string, string>): boolean =>
 /**
  * The limit of one row. A row with its devices becomes one append, and the event store accepts 1 MiB per append.
  */
-const mostRowBytes = 256 * 1024
-const mostDevices = 500
+const maxRowBytes = 256 * 1024
+const maxDevices = 500
 
 /** Times before 1970 are rejected: no license is that old, and the stores represent such times differently. */
 const momentOfSale = momentIn.refine((value) => Date.parse(value) >= 0, 'must not be before 1970')
@@ -37,11 +37,11 @@ export const importRowIn = z
     metadata: Metadata.refine(wellFormedMetadata, 'must be well-formed text without NUL').optional(),
     devices: z
       .array(z.strictObject({ deviceId: text(256), name: text(200).optional() }))
-      .max(mostDevices)
+      .max(maxDevices)
       .optional()
       .meta({ description: 'Devices that have a seat; the name defaults to the id' }),
   })
-  .refine((row) => Buffer.byteLength(JSON.stringify(row)) <= mostRowBytes, 'the row is larger than 256 KiB')
+  .refine((row) => Buffer.byteLength(JSON.stringify(row)) <= maxRowBytes, 'the row is larger than 256 KiB')
 
 /** The row as the command takes it, or the reason why it is invalid. */
 export function importRowOf(row: unknown): ForeignLicense | string {

@@ -4,7 +4,7 @@ import type { Mailer, MailProblem, OutgoingMail, Sending } from './mailer.ts'
 
 /** The time limit of a whole attempt, and of each wait within it. */
 const attemptMs = 15_000
-const mostOfAnswer = 1024
+const maxOfAnswer = 1024
 
 /**
  * Sends mails through a mail server, a few at a time. @param url `smtp://…` or `smtps://…`, with credentials
@@ -114,4 +114,4 @@ function statusIn(response: string): number | null {
   return code === undefined ? null : Number(code)
 }
 
-const shortened = (response: string): string => response.slice(0, mostOfAnswer)
+const shortened = (response: string): string => response.slice(0, maxOfAnswer)

@@ -26,7 +26,7 @@ type Options = {
  * The limit of notified confirmations per tenant, so that an API client with endless requests does not flood
  * mailboxes.
  */
-const mostOfTenant = 20
+const maxOfTenant = 20
 
 /**
  * Notifies by mail the members who may approve a request, if a mail server is set up. Processes hold a lock,
@@ -45,7 +45,7 @@ export function mailApprovers(
     most: Number.POSITIVE_INFINITY,
     async due({ except }) {
       if (services.mailing.mailbox !== undefined) return []
-      const pending = await listFirstPending(services.db, momentOf(services), mostOfTenant)
+      const pending = await listFirstPending(services.db, momentOf(services), maxOfTenant)
       done = new Set(pending.map(idOf).filter((id) => done.has(id)))
       const skipped = new Set([...except, ...done])
       return pending.filter((entry) => !skipped.has(idOf(entry)))

@@ -18,7 +18,7 @@ type Step = (
 const steps: Record<SaleStep, Step> = { license: issueLicense, settle }
 
 /** Each step ends what another process would otherwise end, so only very many processes could need more. */
-const mostSteps = 50
+const maxSteps = 50
 
 /**
  * Takes a sale's steps until none is left: its license exists and follows every recorded notification. Notifications,
@@ -36,7 +36,7 @@ export async function advanceSale(
 ): Promise<{ sale: KnownSale; issued: Issued | undefined }> {
   let sale = loaded
   let issued: Issued | undefined
-  for (let taken = 0; taken < mostSteps; taken++) {
+  for (let taken = 0; taken < maxSteps; taken++) {
     const step = nextStep(sale.state)
     if (step === undefined) return { sale: sale.state, issued }
     const outcome = await steps[step](services, sale, origin, isNew && taken === 0)

@@ -5,7 +5,7 @@ import type { Origin } from '../commands/origin.ts'
 import { changeSale } from '../commands/sales.ts'
 import { keyTypeSoldAs } from '../domain/integrations/mapping.ts'
 import type { Provider } from '../domain/integrations/provider.ts'
-import { mostSold } from '../domain/licenses/issue.ts'
+import { maxSold } from '../domain/licenses/issue.ts'
 import type { KeyType } from '../domain/products/key-type.ts'
 import { findKeyType } from '../domain/products/product.ts'
 import { Refusal } from '../domain/refusal.ts'
@@ -43,8 +43,8 @@ export async function resolveSale(services: Ports<'db' | 'findProduct'>, bought:
 
 /** What to issue for so many of a key type. */
 export function resolutionAs({ productId }: PresentProduct, keyType: KeyType, quantity: number): Resolution {
-  const most = mostSold(keyType)
-  const exceeded = most !== null && quantity > most ? { mostSold: most } : {}
+  const most = maxSold(keyType)
+  const exceeded = most !== null && quantity > most ? { maxSold: most } : {}
   return { productId, keyTypeId: keyType.keyTypeId, ...exceeded }
 }
 

@@ -15,7 +15,7 @@ import type { ReplayPorts } from './ports.ts'
 import { replaySale } from './replay.ts'
 
 /** Sales that are replayed by one call; further ones stay parked for the next. */
-const mostAtOnce = 100
+const maxAtOnce = 100
 
 const mendable: ReadonlySet<ParkedReason> = new Set(['no_mapping', 'product_not_found', 'key_type_not_found'])
 
@@ -36,7 +36,7 @@ export function itemOf({ provider, sold }: Pick<KnownSale, 'provider' | 'sold'>)
 
 /** The sales that are mended together: this one, and the others that sold the same thing and are parked. */
 export const salesLike = (services: Pick<ReplayPorts, 'db'>, sale: KnownSale) =>
-  listParkedLike(services.db, sale, mostAtOnce)
+  listParkedLike(services.db, sale, maxAtOnce)
 
 export type Mended = { licensed: number; stillParked: number }
 

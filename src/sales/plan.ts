@@ -1,7 +1,7 @@
 import type { PresentProduct } from '../../projections/products/queries.ts'
 import { sameJson } from '../domain/equality.ts'
 import type { SaleTerms } from '../domain/licenses/following.ts'
-import { mostSeats } from '../domain/licenses/issue.ts'
+import { maxSeats } from '../domain/licenses/issue.ts'
 import { findKeyType } from '../domain/products/product.ts'
 import type { SoldItem } from '../domain/sales/events.ts'
 import type { KnownSale } from '../domain/sales/sale.ts'
@@ -23,9 +23,9 @@ export async function termsOfPlan(
   const { keyTypeId = sale.keyTypeId, unmapped } = await planned(services, sale, product)
   const keyType = product && findKeyType(product, keyTypeId ?? '')
   if (!keyType) return { terms: null, unmapped }
-  const units = Math.min(quantity?.quantity ?? sale.quantity, mostSeats)
+  const units = Math.min(quantity?.quantity ?? sale.quantity, maxSeats)
   const perUnit = keyType.deviceLimit
-  const deviceLimit = perUnit === null ? null : Math.min(perUnit * units, mostSeats)
+  const deviceLimit = perUnit === null ? null : Math.min(perUnit * units, maxSeats)
   const { onExpiry } = keyType
   return { terms: { keyTypeId: keyType.keyTypeId, quantity: units, deviceLimit, onExpiry }, unmapped }
 }

@@ -20,7 +20,7 @@ export type FoundPeople = {
 }
 
 /** Rows of each kind that are decrypted for one search. */
-const mostOpened = 500
+const maxOpened = 500
 
 /**
  * Finds the licenses, sales and customers of people by three or more characters of their address or name, newest first.
@@ -48,9 +48,9 @@ export async function findByPersonPart(
     })
   }
   const [held, sold, known] = await Promise.all([
-    findLicensesOfPeople(db, tenantId, subjectIds, mostOpened),
-    findSalesOfPeople(db, tenantId, subjectIds, mostOpened),
-    findCustomersOfPeople(db, tenantId, subjectIds, mostOpened),
+    findLicensesOfPeople(db, tenantId, subjectIds, maxOpened),
+    findSalesOfPeople(db, tenantId, subjectIds, maxOpened),
+    findCustomersOfPeople(db, tenantId, subjectIds, maxOpened),
   ])
   const [licenses, sales, customers] = await Promise.all([
     matching(held, ({ holder }) => holder),
@@ -58,7 +58,7 @@ export async function findByPersonPart(
     matching(known, (customer) => customer),
   ])
   const ofCustomer = new Map(customers.map(({ row, by }) => [row.customerId, by]))
-  const linked = await findLicensesOfCustomers(db, tenantId, [...ofCustomer.keys()], mostOpened)
+  const linked = await findLicensesOfCustomers(db, tenantId, [...ofCustomer.keys()], maxOpened)
   return {
     licenses: withLinked(
       licenses.map(({ row: license, by }) => ({ license, by })),
@@ -66,7 +66,7 @@ export async function findByPersonPart(
     ),
     sales: sales.map(({ row: sale, by }) => ({ sale, by })),
     customers: customers.map(({ row: customer, by }) => ({ customer, by })),
-    more: tooMany || [held, sold, known, linked].some(({ length }) => length >= mostOpened),
+    more: tooMany || [held, sold, known, linked].some(({ length }) => length >= maxOpened),
   }
 }
 

@@ -40,7 +40,7 @@ type LicenseMatch =
   | 'sale id'
   | 'request id'
 
-/** The results of a search, at most {@link mostFound} of each kind, with the matched field. */
+/** The results of a search, at most {@link maxFound} of each kind, with the matched field. */
 export type Found = {
   /** Without their seats. */
   licenses: {
@@ -56,9 +56,9 @@ export type Found = {
   more: boolean
 }
 
-export const mostFound = 20
+export const maxFound = 20
 /** One more than shown, to detect that there are more. */
-const mostAsked = mostFound + 1
+const maxAsked = maxFound + 1
 const longestAsked = 500
 /** The length from which on ids are found by their beginning. */
 const shortestStart = 3
@@ -80,7 +80,7 @@ export async function search(services: Stores, tenantId: string, asked: string):
   const { db } = services
   if (isId('lic', text)) return licensesFound('license id', await findLicensesByIds(db, tenantId, [text]))
   if (isId('req', text)) {
-    return licensesFound('request id', await findLicensesOfRequest(db, tenantId, text, mostAsked))
+    return licensesFound('request id', await findLicensesOfRequest(db, tenantId, text, maxAsked))
   }
   if (isId('cus', text)) {
     const entry = await findCustomer(db, tenantId, text)
@@ -129,10 +129,10 @@ function once<T>(all: readonly T[], idOf: (one: T) => string): T[] {
 async function findByEmail({ db, subjects }: Stores, tenantId: string, email: string): Promise<Found> {
   const subjectId = await subjects.findSubject(tenantId, email)
   const [licenses, sales, customers, devices] = await Promise.all([
-    subjectId === undefined ? [] : findLicensesOfPerson(db, tenantId, subjectId, mostAsked),
-    subjectId === undefined ? [] : findSalesOfPerson(db, tenantId, subjectId, mostAsked),
+    subjectId === undefined ? [] : findLicensesOfPerson(db, tenantId, subjectId, maxAsked),
+    subjectId === undefined ? [] : findSalesOfPerson(db, tenantId, subjectId, maxAsked),
     subjectId === undefined ? [] : findCustomersOfPerson(db, tenantId, subjectId),
-    findDevicesByName(db, tenantId, email, mostAsked),
+    findDevicesByName(db, tenantId, email, maxAsked),
   ])
   return {
     licenses: shown(licenses).map((license) => ({ license, by: 'e-mail' })),
@@ -149,12 +149,12 @@ async function findByName({ db }: Stores, tenantId: string, name: string): Promi
   const streams = Provider.options.map((provider) => saleStream(tenantId, provider, sha256(name)))
   const isLong = name.length >= shortestStart
   const [byEnding, byId, byIdStart, byName, named, begun] = await Promise.all([
-    endings.length === 0 ? [] : findLicensesByEnding(db, tenantId, endings, mostAsked),
-    findDevicesById(db, tenantId, name, mostAsked),
-    isLong ? findDevicesByIdStart(db, tenantId, name, mostAsked) : [],
-    findDevicesByName(db, tenantId, name, mostAsked),
+    endings.length === 0 ? [] : findLicensesByEnding(db, tenantId, endings, maxAsked),
+    findDevicesById(db, tenantId, name, maxAsked),
+    isLong ? findDevicesByIdStart(db, tenantId, name, maxAsked) : [],
+    findDevicesByName(db, tenantId, name, maxAsked),
     findSalesByName(db, tenantId, name, streams),
-    isLong ? findSalesByStart(db, tenantId, name, mostAsked) : [],
+    isLong ? findSalesByStart(db, tenantId, name, maxAsked) : [],
   ])
   const sales = once([...named, ...begun], ({ id }) => id)
   const ofSales = await findLicensesByIds(
@@ -188,5 +188,5 @@ const licensesFound = (by: LicenseMatch, licenses: readonly IssuedLicense[]): Fo
 })
 
 const placeOf = ({ license, seat }: FoundDevice): string => `${license.licenseId} ${seat.deviceId}`
-const shown = <T>(all: readonly T[]): T[] => all.slice(0, mostFound)
-const isMore = (all: readonly unknown[]): boolean => all.length > mostFound
+const shown = <T>(all: readonly T[]): T[] => all.slice(0, maxFound)
+const isMore = (all: readonly unknown[]): boolean => all.length > maxFound

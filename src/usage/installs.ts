@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import type { Telemetry } from '../domain/telemetry.ts'
-import { type InstallState, mostInstalls, oldestLiveEntry } from '../domain/trials/trial.ts'
+import { type InstallState, maxInstalls, oldestLiveEntry } from '../domain/trials/trial.ts'
 
 type Install = { tenantId: string; productId: string; instanceId: string }
 
@@ -226,7 +226,7 @@ async function writeConversions(db: Pool, conversions: readonly (Install & { at:
 async function countOnMachine(db: Pool, machine: string): Promise<number> {
   const { rows } = await db.query<{ count: bigint }>({
     name: 'count-installs-on-machine',
-    text: `select count(*) from (select from usage.installs where machine = $1 limit ${mostInstalls + 1}) seen`,
+    text: `select count(*) from (select from usage.installs where machine = $1 limit ${maxInstalls + 1}) seen`,
     values: [machine],
   })
   return Number(rows[0]?.count ?? 0n)

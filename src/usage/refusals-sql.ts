@@ -23,10 +23,10 @@ export type RefusalRow = {
 }
 
 /** Further unknown keys of a product and day are counted together. */
-export const mostKeysOfDay = 200
+export const maxKeysOfDay = 200
 /** Of a license's devices, calls and reasons the newest are kept; so for a tenant. */
-export const mostOfLicense = 50
-const mostOfTenant = 10_000
+export const maxOfLicense = 50
+const maxOfTenant = 10_000
 const refusalsKeptDays = 90
 
 const dayMs = 86_400_000
@@ -84,7 +84,7 @@ export const addRefusals = {
   masked as (
     select keys.*, case
       when known or keys + row_number() over (partition by tenant_id, product_id, day, known order by last_seen_at)
-        <= ${mostKeysOfDay} then display_key else '' end as shown
+        <= ${maxKeysOfDay} then display_key else '' end as shown
     from keys
   )
   insert into usage.unknown_keys as k
@@ -112,7 +112,7 @@ export async function trimRefusals(db: Pool, tenants: readonly string[], now: Da
           ) placed
           where place > $2 or place_in_license > $3
         )`,
-      values: [tenantId, mostOfTenant, mostOfLicense],
+      values: [tenantId, maxOfTenant, maxOfLicense],
     })
   }
   await db.query('delete from usage.refusals where last_seen_at < $1', [since])

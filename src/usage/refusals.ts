@@ -44,9 +44,9 @@ export type Refusals = {
 }
 
 /** A batch has at most this many devices, and as many unknown keys; calls of further ones are only counted. */
-export const mostDetails = 2000
+export const maxDetails = 2000
 /** Only callers that invent products would exceed this number. */
-const mostCounts = 10_000
+const maxCounts = 10_000
 
 const trimEveryMs = 60_000
 const dayMs = 86_400_000
@@ -87,7 +87,7 @@ export function createRefusals(
   }
 
   function count(row: RefusalRow): void {
-    if (!add(counts, mostCounts, { ...row, ...noDetails, kind: 'calls' })) skipped++
+    if (!add(counts, maxCounts, { ...row, ...noDetails, kind: 'calls' })) skipped++
   }
 
   const batches = createBatches(db, addRefusals, take, { onFailure, flushEveryMs })
@@ -110,14 +110,14 @@ export function createRefusals(
         sdk_version: sdkVersion,
         platform,
       }
-      add(devices, mostDetails, { ...row, kind: 'license', license_id: licenseId, ...device })
-      if (touched.size < mostCounts) touched.add(refused.tenantId)
+      add(devices, maxDetails, { ...row, kind: 'license', license_id: licenseId, ...device })
+      if (touched.size < maxCounts) touched.add(refused.tenantId)
     },
     recordUnknownKey(refused, key) {
       const row: RefusalRow = { ...rowOf(refused, unknownKeyReason, now()), kind: 'key' }
       count(row)
-      const isKept = add(keys, mostDetails, { ...row, display_key: maskedKey(key) })
-      if (!isKept) add(keys, mostDetails + mostCounts, row)
+      const isKept = add(keys, maxDetails, { ...row, display_key: maskedKey(key) })
+      if (!isKept) add(keys, maxDetails + maxCounts, row)
     },
     async forget(licenseIds) {
       if (licenseIds.length === 0) return

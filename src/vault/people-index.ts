@@ -17,7 +17,7 @@ type Known = { email: string | null; name: string | null }
  * of their key. It only narrows the search: who is found must be decrypted and compared.
  */
 export type PeopleIndex = {
-  /** Finds at most {@link mostCandidates} people of a tenant; nobody for a text that is too short. */
+  /** Finds at most {@link maxCandidates} people of a tenant; nobody for a text that is too short. */
   candidates(tenantId: string, text: string): Promise<Candidates>
   /** The hashes by which a person is found. */
   trigramsOf(tenantId: string, person: Known): number[]
@@ -28,16 +28,16 @@ export type PeopleIndex = {
 }
 
 /** From then on a person's entry takes no further names: hundreds of names at one address are no person. */
-export const mostOfPerson = 4000
+export const maxOfPerson = 4000
 
 /** People who are decrypted for one search. */
-export const mostCandidates = 200
+export const maxCandidates = 200
 
 /** Then the search ends without a result: nearly everybody has these trigrams. */
 const timeLimitMs = 1000
 
 /** A longer text is searched by its beginning; the comparison uses all of it. */
-const mostTrigrams = 60
+const maxTrigrams = 60
 
 /** SQLSTATE of a statement that its time limit ended. */
 const canceled = '57014'
@@ -50,7 +50,7 @@ export function createPeopleIndex(db: Pool, master: MasterKey): PeopleIndex {
   return {
     trigramsOf,
     async candidates(tenantId, text) {
-      const asked = trigramsIn([normalized(text)]).slice(0, mostTrigrams)
+      const asked = trigramsIn([normalized(text)]).slice(0, maxTrigrams)
       if (asked.length === 0) return { subjectIds: [], tooMany: false }
       try {
         const found = await inTransaction(db, async (client) => {
@@ -58,11 +58,11 @@ export function createPeopleIndex(db: Pool, master: MasterKey): PeopleIndex {
           const { rows } = await client.query<{ id: string }>(
             `select subject_id as id from vault.subject_keys
              where tenant_id = $1 and trigrams @> $2::int[] limit $3`,
-            [tenantId, hashes(tenantId, asked), mostCandidates + 1],
+            [tenantId, hashes(tenantId, asked), maxCandidates + 1],
           )
           return rows.map(({ id }) => id)
         })
-        return { subjectIds: found.slice(0, mostCandidates), tooMany: found.length > mostCandidates }
+        return { subjectIds: found.slice(0, maxCandidates), tooMany: found.length > maxCandidates }
       } catch (error) {
         if (error instanceof pg.DatabaseError && error.code === canceled)
           return { subjectIds: [], tooMany: true }

@@ -2,7 +2,7 @@ import { createHmac, hash, type KeyObject, randomBytes } from 'node:crypto'
 import type { Pool } from 'pg'
 import { asciiEmail } from '../domain/values.ts'
 import type { MasterKey } from './master-key.ts'
-import { createPeopleIndex, mostOfPerson, type PeopleIndex } from './people-index.ts'
+import { createPeopleIndex, maxOfPerson, type PeopleIndex } from './people-index.ts'
 import { open, seal } from './seal.ts'
 import { spellingsOf } from './spellings.ts'
 import { newWrappedKey, unwrapKey } from './wrapped-key.ts'
@@ -70,7 +70,7 @@ export function createSubjects(db: Pool, master: MasterKey): Subjects {
                update vault.subject_keys k set trigrams = array(select unnest(k.trigrams) union select unnest($5::int[]))
                from found f
                where k.tenant_id = $1 and k.subject_id = f.subject_id and not f.trigrams @> $5::int[]
-                 and cardinality(k.trigrams) < ${mostOfPerson}
+                 and cardinality(k.trigrams) < ${maxOfPerson}
              )
              select subject_id, wrapped from found
              union all

@@ -22,7 +22,7 @@ const duplicateWindowMs = 30_000
 /** Publishers publish again, so old jobs need not be kept. */
 const maxAgeMs = 600_000
 /** Over all processes; more than are ever made concurrently. */
-const mostUnacknowledged = 5000
+const maxUnacknowledged = 5000
 const fetchMs = 2000
 
 const nanos = (milliseconds: number): number => milliseconds * 1_000_000
@@ -70,7 +70,7 @@ export function createNatsFeed(
       durable_name: name,
       ack_policy: AckPolicy.Explicit,
       ack_wait: nanos(ackWaitMs),
-      max_ack_pending: mostUnacknowledged,
+      max_ack_pending: maxUnacknowledged,
     })
   }
 

@@ -6,9 +6,9 @@ import { faultOfUrl, type TargetRules } from './targets.ts'
 
 export type Post = { url: URL; headers: Record<string, string>; body: string }
 
-/** At most this much of an answer is read, and {@link mostKeptCharacters} of it are kept. */
-const mostReadBytes = 65_536
-const mostKeptCharacters = 1024
+/** At most this much of an answer is read, and {@link maxKeptCharacters} of it are kept. */
+const maxReadBytes = 65_536
+const maxKeptCharacters = 1024
 
 /**
  * Posts once and returns the result. Every failure of the receiver is a result; it throws only if this
@@ -75,10 +75,10 @@ async function readSome(body: AsyncIterable<unknown>): Promise<Buffer> {
   try {
     for await (const chunk of body) {
       if (!(chunk instanceof Uint8Array)) break
-      chunks.push(Buffer.from(chunk.subarray(0, mostReadBytes - bytes)))
+      chunks.push(Buffer.from(chunk.subarray(0, maxReadBytes - bytes)))
       bytes += chunk.length
       // Leaving the loop ends the connection, so the rest is not transferred.
-      if (bytes >= mostReadBytes) break
+      if (bytes >= maxReadBytes) break
     }
   } catch {
     return Buffer.concat(chunks)
@@ -106,7 +106,7 @@ function excerptOf(bytes: Buffer, confidential: readonly string[]): string | nul
     .join('|')
   const clean = pattern === '' ? text : text.replace(new RegExp(pattern, 'gi'), '…')
   // Cutting may split a surrogate pair.
-  return clean.slice(0, mostKeptCharacters).toWellFormed()
+  return clean.slice(0, maxKeptCharacters).toWellFormed()
 }
 
 const codes: Record<string, AttemptError> = {

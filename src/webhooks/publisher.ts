@@ -15,8 +15,8 @@ import type { DispatchFeed } from './feed.ts'
  * The limit of published attempts per receiver, so that a slow one does not use up the slots of others. After
  * a failure the limit is lower until an attempt succeeds.
  */
-const mostOfEach = 32
-const mostOfFailing = 2
+const maxOfEach = 32
+const maxOfFailing = 2
 /** How often all due attempts are looked for, including those of other processes. */
 const sweepMs = 1000
 
@@ -100,7 +100,7 @@ export function createPublisher(
     await untilVisible(latest)
     const moment = now().toISOString()
     if (receivers.length > 0) {
-      const found = { except: inFlight.of(receivers), mostOfEach }
+      const found = { except: inFlight.of(receivers), maxOfEach }
       const due = await listDueAttemptsOf(db, moment, receivers, found)
       inFlight.noteFound(receivers, due)
       await publish(due)
@@ -108,7 +108,7 @@ export function createPublisher(
     if (!isSweep) return
     inFlight.forgetLost()
     // One more than the limit, so that a receiver with more is noticed.
-    await publish(await listDueAttempts(db, moment, { channels, mostOfEach: mostOfEach + 1 }))
+    await publish(await listDueAttempts(db, moment, { channels, maxOfEach: maxOfEach + 1 }))
   }
 
   return {
@@ -188,7 +188,7 @@ function createInFlight(lostAfterMs: number) {
     admit(job: DueAttempt): boolean {
       if (jobs.has(job.deliveryId)) return false
       const receiver = receiverOf(job)
-      const most = receiver.isFailing ? mostOfFailing : mostOfEach
+      const most = receiver.isFailing ? maxOfFailing : maxOfEach
       if (receiver.deliveryIds.size >= most) {
         receiver.hasMoreDue = true
         return false
@@ -205,7 +205,7 @@ function createInFlight(lostAfterMs: number) {
     withFreeSlots: (): Receiver[] =>
       [...receivers.values()].filter(
         ({ hasMoreDue, isFailing, deliveryIds }) =>
-          hasMoreDue && deliveryIds.size <= (isFailing ? mostOfFailing : mostOfEach) / 2,
+          hasMoreDue && deliveryIds.size <= (isFailing ? maxOfFailing : maxOfEach) / 2,
       ),
     of: (some: readonly Receiver[]): string[] =>
       some.flatMap((receiver) => [...(receivers.get(nameOf(receiver))?.deliveryIds ?? [])]),

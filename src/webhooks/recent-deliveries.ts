@@ -4,7 +4,7 @@ import type { LogEntry } from '../domain/recorded.ts'
 import { deliveryIdIn } from '../domain/streams.ts'
 
 /** More than one process attempts concurrently; a dropped delivery is read from the log. */
-const mostKept = 5000
+const maxKept = 5000
 
 export type RecentDeliveries = {
   onEntry(entry: LogEntry): void
@@ -21,7 +21,7 @@ export function createRecentDeliveries(): RecentDeliveries {
   function keep(deliveryId: string, entry: DeliveryEntry): void {
     kept.set(deliveryId, entry)
     const [oldest] = kept.keys()
-    if (oldest !== undefined && kept.size > mostKept) kept.delete(oldest)
+    if (oldest !== undefined && kept.size > maxKept) kept.delete(oldest)
   }
 
   return {

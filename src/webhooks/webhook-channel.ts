@@ -69,7 +69,7 @@ export function signedPost(
 }
 
 /** More tenants than deliver concurrently. */
-const mostKept = 2000
+const maxKept = 2000
 
 /**
  * Caches opened secrets, since opening costs more than signing. The settings, read each time, say which are
@@ -84,7 +84,7 @@ function createSecretCache(services: Ports<'secrets'>) {
     if (known !== undefined) return known
     const secret = await services.secrets.open(tenantId, webhookSecretName(operationId))
     if (secret === undefined) throw new Error(`the signing secret of ${operationId} is gone`)
-    if (opened.size >= mostKept) opened.clear()
+    if (opened.size >= maxKept) opened.clear()
     opened.set(name, secret)
     return secret
   }

@@ -92,7 +92,7 @@ async function askAtTwiceTheRate(
 }
 
 function expectKept(calls: readonly Call[]): void {
-  expect(mostAbove(calls)).toBeLessThanOrEqual(0)
+  expect(maxAbove(calls)).toBeLessThanOrEqual(0)
   const admitted = calls.filter((call) => call.admitted).length
   const times = [calls.map(({ sent }) => sent), calls.map(({ answered }) => answered)]
   expect(admitted).toBeGreaterThanOrEqual(0.9 * Math.min(...times.map(admittedByOne)))
@@ -103,7 +103,7 @@ function expectKept(calls: readonly Call[]): void {
  * By how many calls the worst interval exceeds the limit. A call was admitted between its sending and its response,
  * so only calls that lie completely in the interval are counted.
  */
-function mostAbove(calls: readonly Call[]): number {
+function maxAbove(calls: readonly Call[]): number {
   const admitted = calls.filter((call) => call.admitted)
   let most = Number.NEGATIVE_INFINITY
   for (const { sent: from } of admitted) {

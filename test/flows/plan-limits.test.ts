@@ -17,7 +17,7 @@ const host = createHost()
 const racers = 64
 /** `KEYLEDGER_TEST_PLAN_ROUNDS=200` for the long run. */
 const rounds = Number(process.env.KEYLEDGER_TEST_PLAN_ROUNDS ?? 2)
-const { products: mostProducts, activeDevices: mostDevices } = planLimits.free
+const { products: maxProducts, activeDevices: maxDevices } = planLimits.free
 
 let stores: Stores
 let servers: Server[]
@@ -140,14 +140,14 @@ async function raceForProducts(tenant: Tenant): Promise<void> {
     post(server, '/v1/products', asVendor(tenant), { productId, name: 'App', keyTypes })
   expect(await create(serverOf(0), 'product-0')).toMatchObject({ status: 201 })
   const answers = await race((server, racer) => create(server, `product-of-racer-${racer}`))
-  expect(tally(answers)).toStrictEqual({ 201: mostProducts - 1, 402: racers - mostProducts + 1 })
+  expect(tally(answers)).toStrictEqual({ 201: maxProducts - 1, 402: racers - maxProducts + 1 })
 }
 
 /** Adds all but a few of the allowed devices, and then more than the plan allows. */
 async function raceForDevices(tenant: Tenant): Promise<void> {
   const room = 30
   const licenseKey = `FOREIGN-KEY-OF-${tenant.tenantId}`
-  const rows = [{ licenseKey, devices: devicesOf(mostDevices - room) }]
+  const rows = [{ licenseKey, devices: devicesOf(maxDevices - room) }]
   const first = await post(serverOf(0), '/v1/licenses/import', asVendor(tenant), {
     productId: 'product-0',
     licenses: rows,
@@ -171,7 +171,7 @@ async function raceForDevices(tenant: Tenant): Promise<void> {
   expect(again.filter(({ body }) => Activated.safeParse(body).success)).toHaveLength(racers)
 }
 
-test(`${racers} racers on three servers, ${rounds} rounds: exactly ${mostProducts} products and ${mostDevices} devices`, {
+test(`${racers} racers on three servers, ${rounds} rounds: exactly ${maxProducts} products and ${maxDevices} devices`, {
   timeout: 60_000 + rounds * 30_000,
 }, async () => {
   for (const tenant of tenants) {
@@ -181,5 +181,5 @@ test(`${racers} racers on three servers, ${rounds} rounds: exactly ${mostProduct
   const { services, close } = await openStores(parseConfig(stores.environment), createLog('silent'))
   const counts = await Promise.all(tenants.map(({ tenantId }) => countActiveDevices(services.db, tenantId)))
   await close()
-  expect(new Set(counts)).toStrictEqual(new Set([mostDevices]))
+  expect(new Set(counts)).toStrictEqual(new Set([maxDevices]))
 })

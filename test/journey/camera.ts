@@ -6,8 +6,8 @@ const folder = fileURLToPath(new URL('../../docs/pictures/journey/', import.meta
 
 /** What is below the greatest height is left out. */
 const sizes = {
-  desktop: { width: 1120, mostHeight: 1100 },
-  phone: { width: 360, mostHeight: 780 },
+  desktop: { width: 1120, maxHeight: 1100 },
+  phone: { width: 360, maxHeight: 780 },
 } as const
 
 let taken = 0
@@ -18,10 +18,10 @@ export async function takePictures(page: Page, name: string): Promise<void> {
   if (process.env.KEYLEDGER_PICTURES === undefined) return
   mkdirSync(folder, { recursive: true })
   const before = page.viewportSize()
-  for (const [look, { width, mostHeight }] of Object.entries(sizes)) {
+  for (const [look, { width, maxHeight }] of Object.entries(sizes)) {
     await page.setViewportSize({ width, height: 480 })
     const height = Number(await page.evaluate('document.documentElement.scrollHeight'))
-    await page.setViewportSize({ width, height: Math.min(height, mostHeight) })
+    await page.setViewportSize({ width, height: Math.min(height, maxHeight) })
     await page.evaluate('document.activeElement.blur(); scrollTo(0, 0)')
     await page.screenshot({ path: `${folder}${String(taken).padStart(2, '0')}-${name}-${look}.png` })
   }

@@ -5,7 +5,7 @@ import { askRedelivery, recordAttempt } from '../../src/commands/deliveries/deli
 import { advanceReplay, requestReplay } from '../../src/commands/replays.ts'
 import { changeEndpoint } from '../../src/commands/webhook-endpoints.ts'
 import type { AttemptResult } from '../../src/domain/deliveries/delivery.ts'
-import { mostEndpoints } from '../../src/domain/webhooks/endpoint.ts'
+import { maxEndpoints } from '../../src/domain/webhooks/endpoint.ts'
 import { scheduleDeliveries } from '../../src/processes/deliveries.ts'
 import { addTestEndpoint, sellLicense } from '../harness/dispatch.ts'
 import { beginning, origin, type TestLedger } from '../harness/ledger.ts'
@@ -65,7 +65,7 @@ export function deliveryStepRunner(ledger: TestLedger, tenantId: string) {
       }
       case 'add endpoint': {
         const present = await listEndpoints(services.db, tenantId)
-        if (present.length < mostEndpoints)
+        if (present.length < maxEndpoints)
           return addTestEndpoint(ledger, tenantId, 'https://public.example.com/other')
         return
       }

@@ -177,7 +177,7 @@ test('an unused lock is released after a while', async () => {
 })
 
 test('an unused lock is released at once when there are many', async () => {
-  const locks = locksOfProcess({ mostIdle: 3 })
+  const locks = locksOfProcess({ maxIdle: 3 })
   for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) (await locks.share(name, nothing)).leave()
   await expect.poll(held).toBe(3)
 })

@@ -6,8 +6,8 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eraseSubject } from '../../src/commands/customers/erasure.ts'
 import { indexPeople } from '../../src/processes/people-index.ts'
-import { mostFound, search } from '../../src/search/search.ts'
-import { mostCandidates } from '../../src/vault/people-index.ts'
+import { maxFound, search } from '../../src/search/search.ts'
+import { maxCandidates } from '../../src/vault/people-index.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { origin, uniqueId } from '../harness/ledger.ts'
 import { makeCustomer, makeProduct, mint } from '../http/samples.ts'
@@ -72,7 +72,7 @@ test('by any part exactly the people who have it are found, of the own workspace
       const { customers, more } = await found(tenant?.tenantId ?? '', asked)
       const expected = people.filter((one) => has(one, trimmed)).map(({ id }) => id)
       const ids = customers.map(({ customer }) => customer.customerId)
-      expect(more).toBe(expected.length > mostFound)
+      expect(more).toBe(expected.length > maxFound)
       if (more) expect(expected).toEqual(expect.arrayContaining(ids))
       else expect(ids.toSorted()).toStrictEqual(expected.toSorted())
     }),
@@ -140,10 +140,10 @@ test('people from before the index are added, and those who get a name meanwhile
 test('a text that too many people have is answered with the note that there are more', async () => {
   const { services } = api.ledger
   const tenantId = uniqueId('crowd')
-  for (let at = 0; at <= mostCandidates; at++)
+  for (let at = 0; at <= maxCandidates; at++)
     await services.subjects.sealPerson(tenantId, `${at}@crowd.example`, null)
   const { subjectIds, tooMany } = await services.subjects.index.candidates(tenantId, 'crowd.ex')
-  expect([subjectIds.length, tooMany]).toStrictEqual([mostCandidates, true])
+  expect([subjectIds.length, tooMany]).toStrictEqual([maxCandidates, true])
   expect((await found(tenantId, 'crowd.ex')).more).toBe(true)
   expect((await found(tenantId, '200@crowd')).more).toBe(false)
 })

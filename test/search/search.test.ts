@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { z } from 'zod'
-import { type Found, mostFound, search } from '../../src/search/search.ts'
+import { type Found, maxFound, search } from '../../src/search/search.ts'
 import { openTestApi, type TestApi } from '../harness/api.ts'
 import { commandLicense } from '../harness/ledger.ts'
 import { makeCustomer, mint } from '../http/samples.ts'
@@ -156,9 +156,9 @@ test('a license is found by its id, and by the id of a request that wrote to it'
 
 test('of many results the first are shown, with a note that there are more', async () => {
   const { id } = await mint(api.ask, shop.token, 'editor', { deviceLimit: 100 })
-  for (let device = 0; device <= mostFound; device++) await activate(id, `twin-${device}`, 'Twin')
+  for (let device = 0; device <= maxFound; device++) await activate(id, `twin-${device}`, 'Twin')
   const { devices, more } = await find('twin')
-  expect(devices).toHaveLength(mostFound)
+  expect(devices).toHaveLength(maxFound)
   expect(more).toBe(true)
 })
 

@@ -11,12 +11,12 @@ import { createReadModelSchema } from '../../projections/runner/schema.ts'
 import { maskedKey, newLicenseKey } from '../../src/credentials/license-key.ts'
 import {
   createRefusals,
-  mostDetails,
+  maxDetails,
   type Refusals,
   type RefusedCall,
   type RefusedDevice,
 } from '../../src/usage/refusals.ts'
-import { mostKeysOfDay, mostOfLicense } from '../../src/usage/refusals-sql.ts'
+import { maxKeysOfDay, maxOfLicense } from '../../src/usage/refusals-sql.ts'
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts'
 
 let database: TestDatabase
@@ -143,34 +143,34 @@ test('a flood of unknown keys is counted, and of a day no more than the limit is
     for (let index = from; index < to; index++)
       refusals.recordUnknownKey(call, `UNKNOWN KEY ${index.toString(36).padStart(4, '0')}`)
   }
-  flood(0, 3 * mostDetails)
+  flood(0, 3 * maxDetails)
   await refusals.flush()
-  flood(0, mostDetails)
+  flood(0, maxDetails)
   await refusals.flush()
   const keys = await rowsOf<{ display_key: string; refused: number }>(
     'select display_key, refused::int from usage.unknown_keys order by display_key',
   )
-  expect(keys).toHaveLength(mostKeysOfDay + 1)
+  expect(keys).toHaveLength(maxKeysOfDay + 1)
   expect(keys.at(0)?.display_key).toBe('')
-  expect(keys.reduce((sum, { refused }) => sum + refused, 0)).toBe(4 * mostDetails)
-  expect(await counted()).toStrictEqual([`editor 2026-03-01 not_found ${4 * mostDetails}`])
+  expect(keys.reduce((sum, { refused }) => sum + refused, 0)).toBe(4 * maxDetails)
+  expect(await counted()).toStrictEqual([`editor 2026-03-01 not_found ${4 * maxDetails}`])
   // The listed keys are counted again, and no key is added.
   const [, listed] = keys
   expect(listed?.refused).toBe(2)
 })
 
 test('a flood of devices is counted, and of a license no more than the limit is kept', async () => {
-  for (let index = 0; index < 2 * mostDetails; index++)
+  for (let index = 0; index < 2 * maxDetails; index++)
     refusals.record(call, 'lic_1', 'seat_limit_reached', device(`d${index}`))
   now = new Date(now.getTime() + 1000)
   refusals.record(call, 'lic_2', 'expired', device('x'))
   await refusals.flush()
-  expect(await kept()).toHaveLength(mostDetails)
+  expect(await kept()).toHaveLength(maxDetails)
   await refusals.trim()
-  expect(await kept()).toHaveLength(mostOfLicense)
+  expect(await kept()).toHaveLength(maxOfLicense)
   expect(await counted()).toStrictEqual([
     'editor 2026-03-01 expired 1',
-    `editor 2026-03-01 seat_limit_reached ${2 * mostDetails}`,
+    `editor 2026-03-01 seat_limit_reached ${2 * maxDetails}`,
   ])
 })
 

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 
-const mostByDefault = 8
+const maxByDefault = 8
 
 /** One worker per core that the system or the container allows this process. */
-export const defaultWorkers = (): number => Math.min(mostByDefault, availableParallelism())
+export const defaultWorkers = (): number => Math.min(maxByDefault, availableParallelism())

@@ -102,20 +102,20 @@ async function compareWithProgress(source: RawLog, target: RawLog, events: numbe
   return found
 }
 
-const mostShown = 20
+const maxShown = 20
 
 function resultOf({ equal, events, streams, digest, differences }: LogComparison): string[] {
   if (equal)
     return [
       `Verified: ${events} events of ${streams} streams are identical and in the same order. SHA-256 ${digest}`,
     ]
-  const shown = differences.slice(0, mostShown).map(({ stream, difference }) => `  ${stream}: ${difference}`)
+  const shown = differences.slice(0, maxShown).map(({ stream, difference }) => `  ${stream}: ${difference}`)
   return [
     `The logs differ after ${events} identical events.`,
     ...(differences.length === 0
       ? ['  All streams are identical, but the order of events across streams differs.']
       : shown),
-    ...(differences.length > mostShown ? [`  and ${differences.length - mostShown} more streams`] : []),
+    ...(differences.length > maxShown ? [`  and ${differences.length - maxShown} more streams`] : []),
   ]
 }
 

@@ -15,7 +15,7 @@ import { fields, type OutputOptions, print, table } from '../../terminal/output.
 type ListOptions = OutputOptions & { tenant: string; parked?: boolean; needsHolder?: boolean }
 
 /** Fits on one or two screens; API clients page through `GET /v1/sales`. */
-const mostListed = 100
+const maxListed = 100
 
 /** `keyledger sales …`: the sales that payment providers have reported. */
 export function saleCommands(program: Command): void {
@@ -23,7 +23,7 @@ export function saleCommands(program: Command): void {
 
   sales
     .command('list')
-    .description(`List the latest ${mostListed} sales of a tenant, newest first`)
+    .description(`List the latest ${maxListed} sales of a tenant, newest first`)
     .requiredOption('--tenant <id>')
     .option('--parked', 'only sales that are paid but have no license yet')
     .option('--needs-holder', 'only sales whose license has neither an email address nor a customer')
@@ -37,7 +37,7 @@ export function saleCommands(program: Command): void {
           ...(options.parked && { status: 'parked' as const }),
           ...(options.needsHolder && { needs: 'holder' as const }),
         }
-        const page = { after: undefined, limit: mostListed }
+        const page = { after: undefined, limit: maxListed }
         const { items } = await listSales(services.db, options.tenant, filter, page)
         const bought = await readBuyers(services, options.tenant, items)
         const views = bought.map(({ sale, buyer }) => saleView(sale, buyer))

@@ -11,14 +11,14 @@ const green = paint('32')
 
 const Answer = z.record(z.string(), z.unknown())
 
-const mostTries = 20
+const maxTries = 20
 
 /** Retries a 503: a busy machine may answer with one, and then nothing has happened. */
 async function fetchWithRetry(url: string, request: RequestInit): Promise<Response> {
   for (let tries = 1; ; tries++) {
     const response = await fetch(url, request)
     const waitSeconds = Number(response.headers.get('retry-after'))
-    if (response.status !== 503 || !waitSeconds || tries === mostTries) return response
+    if (response.status !== 503 || !waitSeconds || tries === maxTries) return response
     await response.body?.cancel()
     await setTimeout(waitSeconds * 1000)
   }

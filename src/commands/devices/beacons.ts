@@ -41,7 +41,7 @@ type Options = {
   /** A beacon was answered without the trial ledger. */
   onTrouble: (error: unknown) => void
   /** How many beacons are looked up concurrently. */
-  mostRunning?: number
+  maxRunning?: number
   timeLimitMs?: number
 }
 
@@ -53,11 +53,11 @@ export function createBeaconReceiver(
   services: Ports<'execute' | 'findInstall' | 'installs' | 'machines' | 'now'>,
   options: Options,
 ) {
-  const { mostRunning = 256, timeLimitMs = 1000, onTrouble } = options
+  const { maxRunning = 256, timeLimitMs = 1000, onTrouble } = options
   let running = 0
 
   return async (beacon: Beacon, origin: Origin): Promise<TrialStatus | undefined> => {
-    if (running >= mostRunning) {
+    if (running >= maxRunning) {
       services.installs.record(sightingOf(services, beacon, null), false)
       return undefined
     }

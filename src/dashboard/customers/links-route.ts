@@ -23,14 +23,14 @@ const LicenseForm = z.object({
 })
 
 /** As many as the page of a customer shows. */
-const mostShown = 100
+const maxShown = 100
 
 /** Where licenses are linked to a customer and unlinked from them. */
 export function customerLinkPages(app: FastifyInstance, { services, show }: PageContext): void {
   const page = async (request: CustomerRequest, reply: FastifyReply, form: FilledForm) => {
     const { customer, licenseIds } = await customerOf(services, request)
     const { tenantId } = principalOf(request)
-    const ids = licenseIds.slice(0, mostShown)
+    const ids = licenseIds.slice(0, maxShown)
     const found = await Promise.all(ids.map((id) => findLicense(services.db, tenantId, id)))
     const entries = found.filter((entry) => entry !== undefined)
     const licenses = await shownLicenses(services, tenantId, entries)

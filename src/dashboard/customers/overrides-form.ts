@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type EntitlementOverride, mostOverrides } from '../../domain/customers/overrides.ts'
+import { type EntitlementOverride, maxOverrides } from '../../domain/customers/overrides.ts'
 import { Entitlement } from '../../domain/products/key-type.ts'
 import { isPlain, Slug } from '../../domain/values.ts'
 import { type FilledForm, newForm, typedIn, withProblem } from '../frame/filled-form.ts'
@@ -15,17 +15,17 @@ export const fieldIn = (field: Field, row: number): string => `${field}-${row}`
 
 /** The number of rows that a form shows. */
 export const rowsOf = (form: FilledForm): number =>
-  Math.min(mostOverrides, Math.max(0, Number(typedIn(form, 'rows')) || 0))
+  Math.min(maxOverrides, Math.max(0, Number(typedIn(form, 'rows')) || 0))
 
 /** The form again, with more empty rows. */
 export const withMoreRows = (form: FilledForm): FilledForm => ({
   ...form,
-  typed: { ...form.typed, rows: [String(Math.min(mostOverrides, rowsOf(form) + spareRows))] },
+  typed: { ...form.typed, rows: [String(Math.min(maxOverrides, rowsOf(form) + spareRows))] },
 })
 
 /** @param seen identifies the overrides that the form was opened with */
 export function overridesForm(overrides: readonly EntitlementOverride[], seen: string): FilledForm {
-  const rows = Math.min(mostOverrides, overrides.length + spareRows)
+  const rows = Math.min(maxOverrides, overrides.length + spareRows)
   const values: Record<string, string> = { rows: String(rows), seen }
   for (const [row, { entitlement, effect, productId, expiresAt, reason }] of overrides.entries()) {
     values[fieldIn('entitlement', row)] = entitlement

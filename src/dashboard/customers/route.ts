@@ -22,9 +22,9 @@ import { customersView, customerView } from './view.ts'
 
 const pageSize = 50
 /** The page shows at most this many licenses of a customer. */
-const mostOfCustomer = 100
+const maxOfCustomer = 100
 /** And at most this many of their sales. The list of sales has the others. */
-const mostSales = 20
+const maxSales = 20
 
 const Status = z.enum(['present', 'erased'])
 
@@ -129,14 +129,14 @@ function onePage(app: FastifyInstance, { services, show }: PageContext): void {
     const [found, bought] = await Promise.all([
       Promise.all(
         entry.licenseIds
-          .slice(0, mostOfCustomer)
+          .slice(0, maxOfCustomer)
           .map((licenseId) => findLicense(services.db, tenantId, licenseId)),
       ),
       listSales(
         services.db,
         tenantId,
         { customer: { customerId, subjectId } },
-        { after: undefined, limit: mostSales },
+        { after: undefined, limit: maxSales },
       ),
     ])
     const sales = await readBuyers(services, tenantId, bought.items)

@@ -25,10 +25,10 @@ const Query = z.object({
 export const queryOf = (request: FastifyRequest): z.infer<typeof Query> => Query.parse(request.query)
 
 /** The maximum number of options in a filter. */
-const mostChoices = 200
+const maxChoices = 200
 
 /** The options of the product filter. */
 export async function productChoices({ db }: Ports<'db'>, tenantId: string): Promise<PresentProduct[]> {
-  const { items } = await listProducts(db, tenantId, { after: undefined, limit: mostChoices })
+  const { items } = await listProducts(db, tenantId, { after: undefined, limit: maxChoices })
   return items
 }

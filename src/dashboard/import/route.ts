@@ -13,7 +13,7 @@ import { refuseSuspended, sentenceOf } from '../frame/refused.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
 import { type FileRow, rowsOfFile } from './rows.ts'
-import { mostBytes, readUploads } from './upload.ts'
+import { maxBytes, readUploads } from './upload.ts'
 import { importFormView, type Problem, previewView, progressView, resultView } from './view.ts'
 
 const change = pageRoute({ page: 'change_licenses' })
@@ -94,7 +94,7 @@ function uploadPages(app: FastifyInstance, { services, show }: PageContext): voi
     if (!product) return page(request, reply, withProblem(form, 'product', 'Choose a product.'))
     if (file.trim() === '')
       return page(request, reply, withProblem(form, 'file', 'Choose a file that is not empty.'))
-    if (Buffer.byteLength(file) > mostBytes)
+    if (Buffer.byteLength(file) > maxBytes)
       return page(
         request,
         reply,

@@ -83,7 +83,7 @@ const figures = (
     ])}
   </div>`
 
-const mostShown = 200
+const maxShown = 200
 
 const problemList = ({ problems }: Step): Content =>
   problems.length > 0 &&
@@ -93,10 +93,10 @@ const problemList = ({ problems }: Step): Content =>
       ${table({
         caption: 'Rows that are not imported',
         columns: [{ label: 'Line', number: true }, { label: 'Reason' }],
-        rows: problems.slice(0, mostShown).map(({ line, text }) => [line, text]),
+        rows: problems.slice(0, maxShown).map(({ line, text }) => [line, text]),
       })}
     </div>`,
-    problems.length > mostShown && `The first ${mostShown} of ${count(problems.length)}.`,
+    problems.length > maxShown && `The first ${maxShown} of ${count(problems.length)}.`,
   )
 
 /** What the next step needs. The browser keeps the rows that are left. */

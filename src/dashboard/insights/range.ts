@@ -5,7 +5,7 @@ import {
   daysIn,
   defaultDays,
   lengthOf,
-  mostDays,
+  maxDays,
 } from '../../../projections/insights/days.ts'
 
 /** The ranges that have a link of their own, in days. */
@@ -43,8 +43,8 @@ export function rangeOf(query: unknown, now: string): ChosenRange {
   const from = given.from ?? daysBefore(to, defaultDays - 1)
   if (from > to) return { ...last(defaultDays, today), problem: 'The first day must be before the last.' }
   if (from < '1970') return { ...last(defaultDays, today), problem: 'The first day must not be before 1970.' }
-  if (lengthOf({ from, to }) > mostDays)
-    return { ...last(defaultDays, today), problem: `Choose at most ${mostDays} days.` }
+  if (lengthOf({ from, to }) > maxDays)
+    return { ...last(defaultDays, today), problem: `Choose at most ${maxDays} days.` }
   return { today, days: { from, to }, all: daysIn({ from, to }), length: undefined, problem: undefined }
 }
 

@@ -10,7 +10,7 @@ import { principalOf } from '../session/principal.ts'
 import { integrationsView } from './view.ts'
 
 /** More products than a workspace has; a mapping to a product beyond this limit would be shown as broken. */
-const mostProducts = 1000
+const maxProducts = 1000
 
 /**
  * The payment providers, and what each still lacks. Each has a page of its own, where it is connected.
@@ -21,7 +21,7 @@ export function integrationPages(app: FastifyInstance, { services, show }: PageC
     const [known, keys, { items: products }] = await Promise.all([
       listIntegrations(services.db, tenantId),
       readMaskedKeys(services.db, tenantId),
-      listProducts(services.db, tenantId, { after: undefined, limit: mostProducts }),
+      listProducts(services.db, tenantId, { after: undefined, limit: maxProducts }),
     ])
     const providers = Provider.options.map((provider) => {
       const integration = known.find((one) => one.provider === provider)

@@ -19,7 +19,7 @@ import { notFound, Problem } from '../../http/problem.ts'
 import type { Ports } from '../../ports.ts'
 import { readTelemetry } from '../../usage/device-telemetry.ts'
 import { listRefusals } from '../../usage/read-refusals.ts'
-import { mostOfLicense } from '../../usage/refusals-sql.ts'
+import { maxOfLicense } from '../../usage/refusals-sql.ts'
 import { unknownPerson } from '../../vault/subjects.ts'
 import { explain } from '../../verdicts/explain.ts'
 import { changesFor } from '../license-changes/route.ts'
@@ -30,9 +30,9 @@ import { licenseView } from './view.ts'
 
 const pageSize = 50
 /** How many deliveries the license's page shows; the list of deliveries has all of them. */
-const mostDeliveries = 20
+const maxDeliveries = 20
 /** As many as are kept of a license. */
-const mostRefusals = mostOfLicense
+const maxRefusals = maxOfLicense
 
 const sequence = z.string().regex(/^\d{1,9}$/)
 const Query = z.object({
@@ -82,9 +82,9 @@ export function licensePage(app: FastifyInstance, { services, show }: PageContex
         comparisonOf(services, place, query),
         readHistory(services, place, { order: 'newest', after: upTo && upTo + 1, limit: pageSize }),
         findSaleOfLicense(services.db, tenantId, id),
-        listDeliveries(services.db, tenantId, { licenseId: id }, { after: undefined, limit: mostDeliveries }),
+        listDeliveries(services.db, tenantId, { licenseId: id }, { after: undefined, limit: maxDeliveries }),
         device === undefined ? undefined : findSeat(services.db, tenantId, id, { deviceId: device }),
-        listRefusals(services.db, tenantId, { licenseId: id }, { after: undefined, limit: mostRefusals }),
+        listRefusals(services.db, tenantId, { licenseId: id }, { after: undefined, limit: maxRefusals }),
         asOf === undefined && may(role, 'change_licenses') && isSendable(services, now.license),
       ])
     const stop = asOf === undefined ? undefined : await eventAt(services, place, explanation.sequence)

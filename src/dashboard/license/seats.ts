@@ -14,7 +14,7 @@ export type Seats = {
 }
 
 /** Further free seats are only counted. */
-const mostFree = 12
+const maxFree = 12
 
 /**
  * A picture of every seat, with its device or free. Each device links to what validate and activate would return
@@ -43,8 +43,8 @@ export function seatsPicture(
         </li>`,
       )}
       ${others > 0 && html`<li class="seat taken">and ${others.toLocaleString('en')} more</li>`}
-      ${Array.from({ length: Math.min(free, mostFree) }, () => html`<li class="seat">free</li>`)}
-      ${free > mostFree && html`<li class="seat">and ${(free - mostFree).toLocaleString('en')} more free</li>`}
+      ${Array.from({ length: Math.min(free, maxFree) }, () => html`<li class="seat">free</li>`)}
+      ${free > maxFree && html`<li class="seat">and ${(free - maxFree).toLocaleString('en')} more free</li>`}
     </ul>
   </div>`
 }

@@ -9,7 +9,7 @@ import { mailboxView, mailView } from './view.ts'
 /** Mails contain license keys, so only members who may configure mail can read them. */
 const manage = (auditedView: 'mail' | 'mails') => pageRoute({ page: 'manage_settings', auditedView })
 
-const mostMails = 200
+const maxMails = 200
 
 type OneRequest = FastifyRequest<{ Params: { id: string } }>
 
@@ -31,7 +31,7 @@ export function mailboxPages(app: FastifyInstance, { services, show }: PageConte
   app.get('/mailbox', manage('mails'), async (request, reply) => {
     if (!mailbox) throw notFound('mailbox')
     const { tenantId } = principalOf(request)
-    const mails = await mailbox.list(tenantId, mostMails)
+    const mails = await mailbox.list(tenantId, maxMails)
     return show(reply, {
       title: 'Mailbox',
       nav: 'mailbox',

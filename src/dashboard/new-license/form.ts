@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { mostSeats } from '../../domain/licenses/issue.ts'
+import { maxSeats } from '../../domain/licenses/issue.ts'
 import { EmailAddress, Slug } from '../../domain/values.ts'
 import { momentIn } from '../../http/schemas.ts'
 import { pairs } from '../frame/pairs.ts'
@@ -29,12 +29,12 @@ export const deviceLimit = z
     if (text === '') return undefined
     if (/^unlimited$/i.test(text)) return null
     const count = /^\d{1,9}$/.test(text) ? Number(text) : 0
-    if (count >= 1 && count <= mostDevices) return count
+    if (count >= 1 && count <= maxDevices) return count
     context.addIssue({ code: 'custom', message: 'Enter a whole number from 1 to 100,000, or “unlimited”.' })
     return z.NEVER
   })
 
-const mostDevices = Math.min(mostSeats, 100_000)
+const maxDevices = Math.min(maxSeats, 100_000)
 
 export const MintForm = z
   .object({

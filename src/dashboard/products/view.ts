@@ -1,7 +1,7 @@
 import type { PresentProduct } from '../../../projections/products/queries.ts'
 import type { Unlicensed } from '../../../projections/trials/queries.ts'
 import type { KeyType } from '../../domain/products/key-type.ts'
-import { mostInstalls } from '../../domain/trials/trial.ts'
+import { maxInstalls } from '../../domain/trials/trial.ts'
 import { money } from '../../history/money.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { copyable } from '../frame/copy.ts'
@@ -115,7 +115,7 @@ function unlicensedSheet({ trial, free_tier, expired, sharedMachines }: Unlicens
               'Unattributed',
               html`<span
                 >${badge('warn', `${count(sharedMachines)} machine${sharedMachines === 1 ? '' : 's'}`)}
-                <span class="sub">with more than ${mostInstalls} installs each; their trials are not limited</span></span
+                <span class="sub">with more than ${maxInstalls} installs each; their trials are not limited</span></span
               >`,
             ] as const,
           ]),

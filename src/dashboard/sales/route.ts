@@ -30,9 +30,9 @@ import { salesView, saleView } from './view.ts'
 
 const pageSize = 50
 /** How many ignored tests are shown below the sales. */
-const mostIgnored = 20
+const maxIgnored = 20
 /** The maximum number of deliveries on a sale's page. */
-const mostDeliveries = 100
+const maxDeliveries = 100
 
 type OneRequest = FastifyRequest<{ Params: { id: string } }>
 
@@ -74,7 +74,7 @@ function listPage(app: FastifyInstance, { services, cursors, show }: PageContext
     const [{ items, next }, products, ignored] = await Promise.all([
       listSales(services.db, tenantId, filter, keyset),
       productChoices(services, tenantId),
-      isFirst ? listIgnoredTests(services.db, tenantId, { after: undefined, limit: mostIgnored }) : undefined,
+      isFirst ? listIgnoredTests(services.db, tenantId, { after: undefined, limit: maxIgnored }) : undefined,
     ])
     const sales = await readBuyers(services, tenantId, items)
     return show(reply, {
@@ -110,7 +110,7 @@ function onePage(app: FastifyInstance, { services, show }: PageContext): void {
       readBuyer(services, sale),
       findLicense(services.db, tenantId, licenseId),
       readSaleEvents(services, sale),
-      listDeliveries(services.db, tenantId, { licenseId }, { after: undefined, limit: mostDeliveries }),
+      listDeliveries(services.db, tenantId, { licenseId }, { after: undefined, limit: maxDeliveries }),
       isMended ? mendingOf(services, sale) : undefined,
     ])
     return show(reply, {

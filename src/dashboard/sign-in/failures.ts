@@ -13,7 +13,7 @@ export type RecordFailure = (
 
 const flushEveryMs = 1000
 /** A batch holds the last failure of this many members. */
-const mostMembers = 1000
+const maxMembers = 1000
 
 type Pending = {
   member: KnownMember['member']
@@ -53,7 +53,7 @@ export function failureRecorder(
   })
 
   return (request, { member }, method) => {
-    if (pending.size >= mostMembers) return
+    if (pending.size >= maxMembers) return
     pending.set(member.memberId, { member, method, address: addressOf(request), requestId: request.id })
   }
 }

@@ -28,7 +28,7 @@ export type StartFacts = {
 }
 
 /** The tenant's first products; one with a key type is among them. */
-const mostProducts = 20
+const maxProducts = 20
 
 export async function readStart(
   services: Ports<'db' | 'now' | 'usage'>,
@@ -40,7 +40,7 @@ export async function readStart(
   if (typeof range === 'string') throw new Error(`the last days are no range: ${range}`)
   const [tenant, products, integrations, licenses, testPurchase, keys, usage] = await Promise.all([
     findTenant(db, tenantId),
-    listProducts(db, tenantId, { after: undefined, limit: mostProducts }),
+    listProducts(db, tenantId, { after: undefined, limit: maxProducts }),
     listIntegrations(db, tenantId),
     countLicenses(db, tenantId, now.slice(0, 10)),
     newestTestPurchase(db, tenantId),

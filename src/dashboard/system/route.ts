@@ -31,9 +31,9 @@ import {
 
 const hoursShown = 48
 const hoursOfHits = 7 * 24
-const mostSignIns = 20
+const maxSignIns = 20
 /** The limits of at most this many tokens are shown, the newest first. */
-const mostTokens = 50
+const maxTokens = 50
 /** The page must load while the event store hangs. */
 const timeoutMs = 2000
 
@@ -129,7 +129,7 @@ async function limitsOf({ services, limits }: PageContext, tenantId: string): Pr
     services.db,
     tenantId,
     { live: true, now: momentOf(services) },
-    { after: undefined, limit: mostTokens },
+    { after: undefined, limit: maxTokens },
   )
   const names = new Map(items.map(({ token }) => [token.tokenId, token.name]))
   const ofTenant = (['runtime', 'clientTenant', 'clientNewInstances', 'checkout'] as const).map(
@@ -144,7 +144,7 @@ async function limitsOf({ services, limits }: PageContext, tenantId: string): Pr
 }
 
 async function signInsOf(services: Ports<'db' | 'subjects'>, tenantId: string): Promise<SignInShown[]> {
-  const sessions = await listSignIns(services.db, tenantId, mostSignIns)
+  const sessions = await listSignIns(services.db, tenantId, maxSignIns)
   const nameOf = await actorNames(
     services,
     tenantId,

@@ -4,7 +4,7 @@ import { countReplayed, listReplays } from '../../../projections/replays/queries
 import { findWebhookEndpoint, listEndpoints } from '../../../projections/webhooks/queries.ts'
 import { changeEndpoint, type EndpointSet } from '../../commands/webhook-endpoints.ts'
 import { newId } from '../../credentials/id.ts'
-import { mostEndpoints, type WebhookEndpoint } from '../../domain/webhooks/endpoint.ts'
+import { maxEndpoints, type WebhookEndpoint } from '../../domain/webhooks/endpoint.ts'
 import { WebhookEventName } from '../../domain/webhooks/events.ts'
 import type { GatedOperation } from '../../gate/operation.ts'
 import {
@@ -73,7 +73,7 @@ function listPage(app: FastifyInstance, { services, show }: PageContext): void {
             health: health.get(endpoint.endpointId) ?? noDeliveries,
           })),
           replays: items.map((replay) => ({ replay, counts: counts.get(replay.replayId) })),
-          isFull: endpoints.length >= mostEndpoints,
+          isFull: endpoints.length >= maxEndpoints,
         }),
     })
   })

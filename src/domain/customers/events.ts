@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Metadata, Moment, Sealed, Slug } from '../values.ts'
-import { EntitlementOverride, mostOverrides } from './overrides.ts'
+import { EntitlementOverride, maxOverrides } from './overrides.ts'
 
 /** Everything a `customer-<id>` stream may hold. A recorded shape is never edited: add a new type. */
 export const CustomerEvent = z.discriminatedUnion('type', [
@@ -29,7 +29,7 @@ export const CustomerEvent = z.discriminatedUnion('type', [
   }),
   z.object({
     type: z.literal('EntitlementOverridesReplaced'),
-    data: z.strictObject({ overrides: z.array(EntitlementOverride).max(mostOverrides), at: Moment }),
+    data: z.strictObject({ overrides: z.array(EntitlementOverride).max(maxOverrides), at: Moment }),
   }),
   /** The person was erased. The customer's overrides and licenses stay. */
   z.object({ type: z.literal('CustomerErased'), data: z.strictObject({ at: Moment }) }),

@@ -16,7 +16,7 @@ export const EntitlementOverride = z.strictObject({
 export type EntitlementOverride = z.infer<typeof EntitlementOverride>
 
 /** Enough for any customer, and few enough to read at every validate. */
-export const mostOverrides = 100
+export const maxOverrides = 100
 
 /**
  * The entitlements of a license of this product under its customer's overrides: its own and the granted ones,

@@ -3,7 +3,7 @@ import { Refusal } from '../refusal.ts'
 import { expiryAfter, wholeSeconds } from './expiry.ts'
 
 /** Well within a read model's integer column. */
-export const mostSeats = 1_000_000_000
+export const maxSeats = 1_000_000_000
 
 export type Terms = { quantity: number; deviceLimit: number | null; expiresAt: string | null }
 
@@ -37,7 +37,7 @@ export function termsFrom(keyType: KeyType, asked: TermsAsked, from: string): Te
   const perUnit = keyType.deviceLimit
   const deviceLimit =
     asked.deviceLimit !== undefined ? asked.deviceLimit : perUnit === null ? null : perUnit * quantity
-  if (deviceLimit !== null && deviceLimit > mostSeats) throw new Refusal('quantity_too_large')
+  if (deviceLimit !== null && deviceLimit > maxSeats) throw new Refusal('quantity_too_large')
   const ownExpiry = keyType.duration === null ? null : expiryAfter(from, keyType.duration)
   const expiresAt =
     asked.expiresAt === undefined ? ownExpiry : asked.expiresAt && wholeSeconds(asked.expiresAt)
@@ -45,7 +45,7 @@ export function termsFrom(keyType: KeyType, asked: TermsAsked, from: string): Te
 }
 
 /** The largest quantity of a key type per purchase; null for no limit. */
-export const mostSold = ({ sellInMultiples, maxQuantity }: KeyType): number | null =>
+export const maxSold = ({ sellInMultiples, maxQuantity }: KeyType): number | null =>
   sellInMultiples ? maxQuantity : 1
 
 /**
@@ -58,9 +58,9 @@ export function termsPaidFor(
   paid: { quantity: number; paidUntil: string | null },
   at: string,
 ): Terms {
-  const quantity = Math.min(paid.quantity, mostSeats)
+  const quantity = Math.min(paid.quantity, maxSeats)
   const perUnit = keyType.deviceLimit
-  const deviceLimit = perUnit === null ? null : Math.min(perUnit * quantity, mostSeats)
+  const deviceLimit = perUnit === null ? null : Math.min(perUnit * quantity, maxSeats)
   const ownExpiry = keyType.duration === null ? null : expiryAfter(at, keyType.duration)
   const isPaidLonger = ownExpiry !== null && paid.paidUntil !== null && paid.paidUntil > ownExpiry
   return { quantity, deviceLimit, expiresAt: isPaidLonger ? paid.paidUntil : ownExpiry }

@@ -68,7 +68,7 @@ function allNames({ names }: Facts, own: readonly string[]): ReadonlySet<string>
 }
 
 /** A payment may be made a little before the period that it covers begins. */
-const mostAheadMs = 12 * 60 * 60 * 1000
+const maxAheadMs = 12 * 60 * 60 * 1000
 
 /**
  * The end of the period that began with the payment: the first known end after it, unless another payment
@@ -80,7 +80,7 @@ function periodPaidAt({ periods, renewals }: Facts, paidAt: string): string | nu
   return end === undefined || next.some((other) => ahead(other) < end) ? null : end
 }
 
-const ahead = (moment: string): string => new Date(Date.parse(moment) + mostAheadMs).toISOString()
+const ahead = (moment: string): string => new Date(Date.parse(moment) + maxAheadMs).toISOString()
 
 type Judged = {
   names: ReadonlySet<string>

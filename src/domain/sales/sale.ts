@@ -50,7 +50,7 @@ export type Resolution =
       productId: string
       keyTypeId: string
       /** The largest quantity of the key type per purchase, if more were bought. */
-      mostSold?: number
+      maxSold?: number
     }
   | { reason: ParkedReason; detail: string }
 
@@ -80,7 +80,7 @@ type LinksRead = { boundLinks: readonly string[]; kept: readonly SaleFact[]; at:
 export const absentSale: Sale = { status: 'absent' }
 
 /** More than a provider ever repeats; further ones are not recorded. */
-const mostDuplicates = 20
+const maxDuplicates = 20
 
 /** What a sale may need next: its license, or that its license follows later notifications. */
 export type SaleStep = 'license' | 'settle'
@@ -119,7 +119,7 @@ export function decideSale(sale: Sale, command: SaleCommand): SaleEvent[] {
       const links = command.links.filter((link) => !sale.links.includes(link))
       const again: SaleEvent = { type: 'DuplicateReceived', data: { notificationId, at } }
       return [
-        ...(sale.duplicates < mostDuplicates ? [again] : []),
+        ...(sale.duplicates < maxDuplicates ? [again] : []),
         ...(links.length > 0 ? [{ type: 'SaleLinked', data: { links, at } } as const] : []),
       ]
     }
@@ -166,7 +166,7 @@ const areAllBound = (sale: KnownSale, bound: readonly string[]): boolean =>
 
 function resolved(resolution: Resolution, quantity: number, at: string): SaleEvent[] {
   if ('reason' in resolution) return [{ type: 'SaleParked', data: { ...resolution, at } }]
-  const { productId, keyTypeId, mostSold: sold } = resolution
+  const { productId, keyTypeId, maxSold: sold } = resolution
   const mapped: SaleEvent = { type: 'SaleMapped', data: { productId, keyTypeId, at } }
   if (sold === undefined) return [mapped]
   return [mapped, { type: 'QuantityExceeded', data: { keyTypeId, quantity, sold, at } }]

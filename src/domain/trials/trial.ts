@@ -33,7 +33,7 @@ export type TrialCommand = {
 export const unknownMachine: Trial = { status: 'unknown' }
 
 /** More installs than this on one machine are implausible. */
-export const mostInstalls = 20
+export const maxInstalls = 20
 
 const window = { count: 18, unit: 'month' } as const
 
@@ -57,7 +57,7 @@ export function decideTrial(trial: Trial, command: TrialCommand): TrialEvent[] {
   if (state === 'trial' && !isLive(startedAt, at)) {
     events.push({ type: 'TrialStarted', data: { tenantId, productId, at } })
   }
-  if (installs > mostInstalls && sharedAt === null) {
+  if (installs > maxInstalls && sharedAt === null) {
     events.push({ type: 'MachineFoundShared', data: { tenantId, productId, installs, at } })
   }
   return events

@@ -23,7 +23,7 @@ export type WebhookEndpoint = {
 export const firstEndpointId = 'first'
 
 /** How many endpoints a tenant may have. */
-export const mostEndpoints = 10
+export const maxEndpoints = 10
 
 /** How long a secret stays valid beside its successor. */
 const overlapMs = 86_400_000

@@ -4,7 +4,7 @@ import { Refusal } from '../refusal.ts'
 import {
   firstEndpointId,
   formerValidUntil,
-  mostEndpoints,
+  maxEndpoints,
   secretsOf,
   type WebhookEndpoint,
   type WebhookSecret,
@@ -181,7 +181,7 @@ function requireEndpoint(webhook: Webhook, endpointId: string): WebhookEndpoint 
 }
 
 function refuseTooMany({ endpoints }: Webhook): void {
-  if (endpoints.length >= mostEndpoints) throw new Refusal('webhook_endpoint_limit')
+  if (endpoints.length >= maxEndpoints) throw new Refusal('webhook_endpoint_limit')
 }
 
 /** The secrets that sign the deliveries to any endpoint at a moment. */

@@ -9,7 +9,7 @@ import {
 } from '../../commands/webhook-endpoints.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { isPlain } from '../../domain/values.ts'
-import { mostEndpoints, type WebhookEndpoint } from '../../domain/webhooks/endpoint.ts'
+import { maxEndpoints, type WebhookEndpoint } from '../../domain/webhooks/endpoint.ts'
 import { WebhookEventName } from '../../domain/webhooks/events.ts'
 import type { Ports } from '../../ports.ts'
 import { gatedOperation } from '../operation.ts'
@@ -59,7 +59,7 @@ export const addWebhookEndpoint = gatedOperation({
   input: z.object({ body: created }),
   async check(services, tenantId, { body }) {
     const present = await listEndpoints(services.db, tenantId)
-    if (present.length >= mostEndpoints) throw new Refusal('webhook_endpoint_limit')
+    if (present.length >= maxEndpoints) throw new Refusal('webhook_endpoint_limit')
     await refuseBadTarget(services, body.url)
   },
   async describe(services, tenantId, { body }) {

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createKeyedMutex } from '../../../src/async/keyed-mutex.ts'
 import { addEndpoint } from '../../../src/commands/webhook-endpoints.ts'
-import { mostEndpoints } from '../../../src/domain/webhooks/endpoint.ts'
+import { maxEndpoints } from '../../../src/domain/webhooks/endpoint.ts'
 import { showApproval } from '../../../src/gate/approvals.ts'
 import { createExecute } from '../../../src/ledger/execute.ts'
 import { signatureHeaders } from '../../../src/webhooks/signature.ts'
@@ -169,9 +169,9 @@ test('an eleventh endpoint is refused, also when several processes add eleven co
       (error: Error) => error.message,
     )
   }
-  const outcomes = await Promise.all(Array.from({ length: mostEndpoints + 1 }, (_, n) => racer(n)))
+  const outcomes = await Promise.all(Array.from({ length: maxEndpoints + 1 }, (_, n) => racer(n)))
   expect(outcomes.filter((outcome) => outcome === 'webhook_endpoint_limit')).toHaveLength(1)
-  expect(await list()).toHaveLength(mostEndpoints)
+  expect(await list()).toHaveLength(maxEndpoints)
   expect(await ask('POST', path, { url })).toMatchObject({
     status: 409,
     body: { error: 'a workspace has at most 10 webhook endpoints; delete one first' },

@@ -3,7 +3,7 @@
  * `/v1/webhook` are those of the first one.
  */
 import { expect, test } from 'vitest'
-import { mostEndpoints } from '../../../src/domain/webhooks/endpoint.ts'
+import { maxEndpoints } from '../../../src/domain/webhooks/endpoint.ts'
 import { type WebhookEvent, WebhookEventName } from '../../../src/domain/webhooks/events.ts'
 import {
   decideWebhook,
@@ -65,7 +65,7 @@ const rotated: WebhookEvent = {
   type: 'WebhookEndpointSecretRotated',
   data: { ...about('3'), displaySecret: 'whsec_…3', formerValidUntil: dayLater },
 }
-const ten = Array.from({ length: mostEndpoints }, (_, n) => added(`n${n}`))
+const ten = Array.from({ length: maxEndpoints }, (_, n) => added(`n${n}`))
 
 test('the first endpoint that a tenant ever adds is that of /v1/webhook; later ones are others', () => {
   given()

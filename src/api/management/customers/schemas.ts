@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { CustomerEntry } from '../../../../projections/customers/queries.ts'
-import { EntitlementOverride, mostOverrides } from '../../../domain/customers/overrides.ts'
+import { EntitlementOverride, maxOverrides } from '../../../domain/customers/overrides.ts'
 import { wholeSeconds } from '../../../domain/licenses/expiry.ts'
 import { EmailAddress } from '../../../domain/values.ts'
 import { metadataIn, momentIn, momentOut, text } from '../../../http/schemas.ts'
@@ -52,7 +52,7 @@ const overrideIn = z.strictObject({
   reason: text(500).optional().meta({ description: 'A note for people; do not put personal data here' }),
 })
 
-export const overridesIn = z.strictObject({ overrides: z.array(overrideIn).max(mostOverrides) }).meta({
+export const overridesIn = z.strictObject({ overrides: z.array(overrideIn).max(maxOverrides) }).meta({
   example: { overrides: [{ entitlement: 'export', effect: 'grant', expiresAt: '2027-11-21T00:00:00.000Z' }] },
 })
 

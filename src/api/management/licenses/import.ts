@@ -14,7 +14,7 @@ import { requireProduct } from '../products/products.ts'
 const path = '/v1/licenses/import'
 
 /** Enough for 1,000 rows with all fields. */
-const mostBytes = 8 * 1_048_576
+const maxBytes = 8 * 1_048_576
 
 /**
  * Documented as rows but accepted as anything: each row is validated alone, so that one invalid row does not reject
@@ -71,7 +71,7 @@ export function licenseImportRoutes(
     path,
     {
       config: { scope: 'licenses:write', refusedWhileSuspended: true, slowBody: true },
-      bodyLimit: mostBytes,
+      bodyLimit: maxBytes,
       schema: {
         operationId: 'importLicenses',
         tags: ['Licenses'],

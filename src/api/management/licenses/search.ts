@@ -7,7 +7,7 @@ import { answer, errors, pageOf, text } from '../../../http/schemas.ts'
 import { refuseAllButPost } from '../../../http/wrong-method.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
 import type { Ports } from '../../../ports.ts'
-import { type Found, mostFound, search } from '../../../search/search.ts'
+import { type Found, maxFound, search } from '../../../search/search.ts'
 import { unknownPerson } from '../../../vault/subjects.ts'
 
 const searchIn = z
@@ -55,7 +55,7 @@ type Match = z.infer<typeof matchOut>
 const foundOut = pageOf(z.object({ license: licenseOut, matched: z.array(matchOut) })).extend({
   more: z.boolean().meta({
     description:
-      `More may match than the first ${mostFound} of each kind, which are shown. So it is too when too many people ` +
+      `More may match than the first ${maxFound} of each kind, which are shown. So it is too when too many people ` +
       'match for any to be shown',
   }),
 })
@@ -144,7 +144,7 @@ async function licensesOf(
   tenantId: string,
   customerId: string,
 ): Promise<LicenseEntry[]> {
-  const first = { after: undefined, limit: mostFound }
+  const first = { after: undefined, limit: maxFound }
   const { items } = await listLicenses(services.db, tenantId, { customerId }, momentOf(services), first)
   return items
 }
