@@ -183,7 +183,7 @@ describe('in light, in the dark and on a phone', () => {
         )
       await check(name)
     }
-  }, 400_000)
+  }, 900_000)
 
   test('what is shown once, and decisions', async () => {
     await page.goto('/dashboard/device')
