@@ -12,7 +12,7 @@ const Pending = z.object({ confirmation: z.object({ id: z.string(), approveUrl: 
 /** Undoes how quoted-printable wraps lines; see RFC 2045, section 6.7. */
 const withoutSoftBreaks = (raw: string): string => raw.replaceAll('=\r\n', '')
 
-test('two servers send an approver one mail', async () => {
+test('two servers send an approver one mail per request', async () => {
   const stores = await host.stores()
   const token = await createVendor(stores.environment)
   await host.run(['member', 'add', 'approver@acme.example', '--tenant', 'acme', '--role', 'approver'], {

@@ -17,7 +17,7 @@ const processes = 2
 const approvals = Number(process.env.KEYLEDGER_TEST_RACES ?? 1) * 30
 const racer = fileURLToPath(new URL('approval-racer.ts', import.meta.url))
 
-test(`in ${processes * approvals} approvals by the requester, none succeeds after the rule that forbids it`, {
+test(`none of ${processes * approvals} approvals by the requester succeeds while the rule forbids them`, {
   timeout: 300_000,
 }, async () => {
   const { environment } = await host.stores()

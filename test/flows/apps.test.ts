@@ -1,4 +1,4 @@
-// Guarantee: over real sockets, a refusal by a limit has the documented headers; a kill and restart of the server
+// Guarantee: over real sockets, a 429 has the documented headers; a kill and restart of the server
 // resets neither limits nor trials; and every server returns the same bytes of signed settings.
 import pg from 'pg'
 import { expect, test } from 'vitest'
@@ -9,7 +9,7 @@ import { client, createVendor } from './vendor.ts'
 const host = createHost()
 const SdkKey = z.object({ sdkKey: z.string() })
 
-test('a trial, an exhausted limit and signed settings survive a kill', async () => {
+test('a trial, an exhausted rate limit and signed settings survive a kill of the server', async () => {
   const { environment, databaseUrl } = await host.stores()
   const token = await createVendor(environment)
   const limited = {

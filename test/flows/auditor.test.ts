@@ -53,7 +53,7 @@ const filled = (path: string): string =>
     .replace(/(\w+)\/(?::id|\{id\})/, (_, what: string) => `${what}/${ids[what] ?? 'absent'}`)
     .replaceAll(/:\w+|\{\w+\}/g, 'absent')
 
-test('every page of the dashboard', async () => {
+test('an auditor can read every page of the dashboard and change nothing', async () => {
   const browser = clientOf(api.app)
   await browser.signIn(await makeMember(api.ledger, tenant.tenantId, 'auditor'))
   const before = await changes()
@@ -101,7 +101,7 @@ const Description = z.object({
   ),
 })
 
-test('every operation, with a token of all scopes that an auditor can grant', async () => {
+test('a token with all scopes that an auditor can grant can call every read operation and no other', async () => {
   const token = await tenant.tokenWith(...rightsOf.auditor.grantable)
   const { paths } = Description.parse((await api.ask('GET', '/v1/openapi.json')).body)
   const before = await changes()

@@ -32,7 +32,7 @@ const Customers = z.looseObject({ license: z.looseObject({ email: z.string().nul
 const email = 'wren.holderton@backup-mail.example'
 const erasedEmail = 'erased.person@backup-mail.example'
 
-test('made while it serves, encrypted, verified, restored elsewhere and served there', async () => {
+test('an encrypted backup of a running server is verified, restored to another directory and served there', async () => {
   const environment = { KEYLEDGER_DATA_DIR: host.path('data') }
   const server = await host.serve(environment)
   const token = await createVendor(environment)
@@ -150,7 +150,7 @@ async function foundIn(file: string, texts: readonly string[]): Promise<string[]
   return texts.filter((text) => all.includes(text) || all.includes(Buffer.from(text).toString('hex')))
 }
 
-test('killed at each step, a backup leaves no file, and a restore is completed by the next one', async () => {
+test('a killed backup leaves no file, and a restore killed at any step is completed by the next one', async () => {
   const source = await host.stores()
   const token = await createVendor(source.environment)
   const server = await host.serve(source.environment)

@@ -19,7 +19,7 @@ const email = 'canary.Wrenfield.7f3a9@canary-mail.example'
 const name = 'Canary Wrenfield Holderton'
 const owner = 'canary.owner.51c2@canary-owner.example'
 
-test('planted keys, tokens, addresses and names are found nowhere', async () => {
+test('planted keys, tokens, addresses and names appear in no event, table, log line or file', async () => {
   const standIns = await startProviders()
   onTestFinished(() => standIns.close())
   const environment = {

@@ -1,4 +1,4 @@
-// Guarantee: of many requests that use one approved confirmation at once on two servers, one executes it and the
+// Guarantee: of many concurrent requests with one approved confirmation on two servers, one executes it and the
 // others get 403; of two confirmations of one revocation, one executes it and the other is refused; and after a
 // kill between consuming and executing, it is still executed exactly once.
 import { fileURLToPath } from 'node:url'
@@ -67,7 +67,7 @@ const executedOnce = [
   'ConfirmationExecuted',
 ]
 
-test(`${racers} racers on two servers, ${rounds} rounds: one execution each, the others get 403`, {
+test(`one of ${racers} concurrent requests on two servers executes, the others get 403 (${rounds} rounds)`, {
   timeout: 600_000,
 }, async () => {
   const all: { licenseId: string; confirmation: string }[] = []
@@ -93,7 +93,7 @@ test(`${racers} racers on two servers, ${rounds} rounds: one execution each, the
   }
 })
 
-test(`two approved confirmations of one revocation on two servers, ${rounds} rounds: one executes, the other gets 409`, {
+test(`one of two approved confirmations of one revocation executes, the other gets 409 (${rounds} rounds)`, {
   timeout: 600_000,
 }, async () => {
   const operator = await createOperator(stores.environment)
@@ -138,7 +138,7 @@ const points = [
   ['LicenseRevoked', ['LicenseMinted', 'LicenseRevoked']],
 ] as const
 
-test('after a kill between consuming and executing, it is executed once', async () => {
+test('a request killed between consuming and executing its confirmation is executed once', async () => {
   const victims = await Promise.all(
     points.flatMap((point) => Array.from({ length: 4 }, async () => ({ point, ...(await asked()) }))),
   )

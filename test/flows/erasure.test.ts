@@ -147,7 +147,7 @@ describe('a person with data everywhere', () => {
   const email = 'ada.canary@canary-mail.example'
   const name = 'Ada Canaryholder'
 
-  test('is found nowhere after the erasure of their customer, and their licenses work as before', async () => {
+  test('leaves no readable data after the erasure of their customer; their licenses still work', async () => {
     const { customer, licenseIds, sale, subjectId } = await plant(email, name)
     expect((await tracesOf(email, name)).length).toBeGreaterThan(2)
     expect((await keptAnswers()).filter((text) => text.includes(email))).toHaveLength(1)
@@ -184,7 +184,7 @@ describe('a person with data everywhere', () => {
     expect(await tracesOf(email, name)).toHaveLength(1)
   })
 
-  test('is not named by a repeated request for their license, nor in its stored response', async () => {
+  test('is not named in the response to a repeated idempotent request, nor in its stored response', async () => {
     const { items } = z
       .object({ items: z.array(z.looseObject({ id: z.string(), customerId: z.string().nullable() })) })
       .parse((await asks('GET', '/v1/licenses?limit=100')).body)
@@ -198,7 +198,7 @@ describe('a person with data everywhere', () => {
     expect(await tracesOf(email, name)).toHaveLength(1)
   })
 
-  test('is named again by a repeated request that did not finish, and no second license is minted', async () => {
+  test('is not affected when a stored response is deleted: the repeated request mints no second license', async () => {
     const before = await asks('GET', '/v1/licenses?limit=100')
     const again = await api.ask('POST', '/v1/licenses', {
       token: shop.token,
@@ -219,7 +219,7 @@ describe('a person with data everywhere', () => {
     expect(count((await asks('GET', '/v1/licenses?limit=100')).body)).toBe(count(before.body) + 1)
   })
 
-  test('is a new person when they come again', async () => {
+  test('can return as a new person', async () => {
     const { ask } = api
     const customer = await makeCustomer(ask, shop.token, { email, name })
     const { body } = await asks('GET', `/v1/customers/${customer}`)
@@ -230,7 +230,7 @@ describe('a person with data everywhere', () => {
   })
 })
 
-test('later notifications of a provider have their effect, and their text is not stored', async () => {
+test('later notifications of a provider take effect, and their text is not stored', async () => {
   const email = 'eve.canary@canary-mail.example'
   const { of, sale, subjectId } = await plant(email, 'Eve Canaryholder')
   await eraseSubject(api.ledger.services, shop.tenantId, subjectId, origin)
@@ -243,7 +243,7 @@ test('later notifications of a provider have their effect, and their text is not
   expect(kept.filter((text) => text?.includes(email))).toStrictEqual([])
 })
 
-test('a member of the workspace is not erased', async () => {
+test('a member of the workspace cannot be erased as a customer', async () => {
   const email = 'member.canary@canary-mail.example'
   const customer = await makeCustomer(api.ask, shop.token, { email })
   await addMember(api.ledger.services, { tenantId: shop.tenantId, role: 'support', email }, origin)
@@ -252,7 +252,7 @@ test('a member of the workspace is not erased', async () => {
   expect(answer.text).toContain('member of the workspace')
 })
 
-test('killed at each single write, it is resumed to its end', async () => {
+test('an erasure killed at any write is resumed and completed', async () => {
   const { services, clock, db } = api.ledger
   let deaths = 0
   for (let dieAt = 1, died = true; died; dieAt++) {

@@ -13,40 +13,44 @@ const host = createHost()
 
 /** Each waits for a stage, and is followed by a kill. The whole start takes about a second. */
 const stages: Record<string, (starting: Running, environment: Environment) => Promise<void>> = {
-  'before anything is there': async () => sleep(100),
-  'while the parts are made': (starting, environment) => appears(starting, environment, 'run/start.sqlite'),
-  'with the master key made': (starting, environment) => appears(starting, environment, 'master.key'),
+  'before any file exists': async () => sleep(100),
+  'while its parts are created': (starting, environment) =>
+    appears(starting, environment, 'run/start.sqlite'),
+  'after the master key is created': (starting, environment) => appears(starting, environment, 'master.key'),
   ...Object.fromEntries(
     [1, 3].map((events) => [
-      `${events} events in the log`,
+      `after ${events} events in the log`,
       (starting: Running, environment: Environment) => logHolds(starting, environment, events),
     ]),
   ),
 }
 
-test.each(Object.entries(stages))('killed %s, the next start completes it', async (_, reached) => {
-  const environment = { KEYLEDGER_DATA_DIR: host.path('data') }
-  const port = await freePort()
-  const killed = host.startServer(environment, port)
-  await reached(killed, environment)
-  await killed.end('SIGKILL')
+test.each(Object.entries(stages))(
+  'a first start killed %s is completed by the next one',
+  async (_, reached) => {
+    const environment = { KEYLEDGER_DATA_DIR: host.path('data') }
+    const port = await freePort()
+    const killed = host.startServer(environment, port)
+    await reached(killed, environment)
+    await killed.end('SIGKILL')
 
-  const server = await host.serve(environment, { port })
-  await expect.poll(() => server.stderr()).toContain('"msg":"Ready"')
-  const printed = [killed, server].flatMap((start) => start.stdout().match(/^ {2}kl_pat_\w+$/gm) ?? [])
-  // Twice only when the kill fell between the output and the marker file.
-  expect(printed.length === 1 || printed.length === 2).toBe(true)
-  const demo = client(server.address, printed.at(-1)?.trim() ?? '')
-  const { body } = await demo.send('GET', '/v1/products')
-  expect(body.items).toMatchObject([{ productId: 'demo-app' }])
-  expect((await demo.send('POST', '/v1/licenses', { productId: 'demo-app' })).status).toBe(201)
-  const types = await typesInLog(environment)
-  const once = ['TenantCreated', 'ProductCreated', 'MemberAdded']
-  expect(once.map((type) => types.filter((found) => found === type).length)).toStrictEqual([1, 1, 1])
-  expect((await server.end('SIGKILL')).signal).toBe('SIGKILL')
-  for (const pid of [eventStoreOf(environment)?.pid, postmasterOf(environment)])
-    if (pid) process.kill(pid, 'SIGKILL')
-})
+    const server = await host.serve(environment, { port })
+    await expect.poll(() => server.stderr()).toContain('"msg":"Ready"')
+    const printed = [killed, server].flatMap((start) => start.stdout().match(/^ {2}kl_pat_\w+$/gm) ?? [])
+    // Twice only when the kill fell between the output and the marker file.
+    expect(printed.length === 1 || printed.length === 2).toBe(true)
+    const demo = client(server.address, printed.at(-1)?.trim() ?? '')
+    const { body } = await demo.send('GET', '/v1/products')
+    expect(body.items).toMatchObject([{ productId: 'demo-app' }])
+    expect((await demo.send('POST', '/v1/licenses', { productId: 'demo-app' })).status).toBe(201)
+    const types = await typesInLog(environment)
+    const once = ['TenantCreated', 'ProductCreated', 'MemberAdded']
+    expect(once.map((type) => types.filter((found) => found === type).length)).toStrictEqual([1, 1, 1])
+    expect((await server.end('SIGKILL')).signal).toBe('SIGKILL')
+    for (const pid of [eventStoreOf(environment)?.pid, postmasterOf(environment)])
+      if (pid) process.kill(pid, 'SIGKILL')
+  },
+)
 
 async function appears(
   starting: Running,

@@ -17,7 +17,7 @@ const Doctor = z.object({
   parts: z.record(z.string(), z.object({ ok: z.boolean(), detail: z.string().optional() })),
 })
 
-test(`two servers that mint without a pause append nothing after each of ${freezes} freezes`, async () => {
+test(`two servers under load append nothing after each of ${freezes} freezes`, async () => {
   const { environment, eventstoreUrl, databaseUrl } = await host.stores()
   const token = await createVendor(environment)
   const servers = await Promise.all([host.serve(environment), host.serve(environment)])
@@ -57,7 +57,7 @@ test(`two servers that mint without a pause append nothing after each of ${freez
   expect(rows).toStrictEqual([{ minted: counts.minted + 1 }])
 })
 
-test('a freeze is seen by a server that starts later, by doctor and by commands, and survives all of them', async () => {
+test('a freeze applies to a server that starts later and to commands, and doctor shows it', async () => {
   const { environment } = await host.stores()
   const token = await createVendor(environment)
   const before = await host.serve(environment)

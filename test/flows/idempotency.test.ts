@@ -90,7 +90,7 @@ async function eventsOf(keep: (data: Record<string, unknown>) => boolean): Promi
   }
 }
 
-test('64 racers on one key, on two servers, mint one license and read 64 identical bodies', async () => {
+test('64 concurrent mints with one key on two servers mint one license and get identical bodies', async () => {
   const other = await serve()
   const request = { path: '/v1/licenses', body: { productId, metadata: { race: 'racers' } } }
   const answers = await Promise.all(
@@ -262,7 +262,7 @@ describe.each(Object.entries(operations))('%s', (operation, prepare) => {
     isLongRun || shortRun.some(([ofOperation, name]) => ofOperation === operation && name === step)
 
   test.each(Object.entries(steps).filter(([step]) => isTried(step)))(
-    'killed when it was %s is executed once and answered once',
+    'is executed once and repeats its response after a kill when it was %s',
     async (step, { hold, wanted, release, kill: end }) => {
       const { request, table, events, isOwn } = await prepare()
       const key = `key-${made}-${step.replace(' ', '-')}`
@@ -296,7 +296,7 @@ describe.each(Object.entries(operations))('%s', (operation, prepare) => {
   )
 
   test.runIf(isTried('reserved'))(
-    'that was only stopped is executed once, and both get the same response',
+    'is executed once when its process was only paused, and both requests get the same response',
     async () => {
       const { request, table, events, isOwn } = await prepare()
       const key = `key-${made}-still`
@@ -317,7 +317,7 @@ describe.each(Object.entries(operations))('%s', (operation, prepare) => {
   )
 })
 
-test('a run of a killed process is resumed as soon as its lease has expired', async () => {
+test('a request of a killed process is resumed as soon as its lease has expired', async () => {
   const { request, table, events, isOwn } = await operations.mint()
   const server = await serve()
   await session.query(steps.recorded.hold(table))
@@ -334,7 +334,7 @@ test('a run of a killed process is resumed as soon as its lease has expired', as
   expect(await eventsOf(isOwn)).toStrictEqual(events)
 })
 
-test('killed at random moments under load, every key has one license in the end', async () => {
+test('every key has one license after kills at random moments under load', async () => {
   const selling = new AbortController()
   let server = await serve()
   const { address } = server

@@ -106,7 +106,7 @@ async function race(operator: Operator, number: number): Promise<{ productId: st
   return { productId, deletion }
 }
 
-test(`${races} races of a license with the deletion of its key type, on two servers`, {
+test(`a license and the deletion of its key type never both succeed in ${races} races on two servers`, {
   timeout: 60_000 + races * 3000,
 }, async () => {
   const operator = await createOperator(stores.environment)

@@ -1,4 +1,4 @@
-// Guarantee: however often and whenever the application is killed, the log contains every acknowledged command
+// Guarantee: no matter how often and when the application is killed, the log contains every acknowledged command
 // exactly once, and the read models equal a replay of the log.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
@@ -15,7 +15,7 @@ const kills = Number(process.env.KEYLEDGER_TEST_KILLS ?? 5)
 const servers = 3
 const verification = z.object({ events: z.int(), rows: z.int(), differences: z.array(z.unknown()) })
 
-test(`killed ${kills} times under load, nothing acknowledged is missing or duplicated`, async () => {
+test(`nothing acknowledged is missing or duplicated after ${kills} kills under load`, async () => {
   const stores = await host.stores()
   const token = await createVendor(stores.environment)
   const book = new Set<string>()

@@ -1,6 +1,7 @@
 // Guarantee: whichever processes are killed and whichever store hangs, at any time: every paid sale has exactly one
 // license, in the state that all its notifications require in any order; a provider whose notification was not
-// accepted is told so; and every event for the vendor's webhook arrives, each under one id, numbered without gaps.
+// accepted gets an error status; and every event for the vendor's webhook arrives, each under one id, numbered
+// without gaps.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findLicense } from '../../projections/licenses/queries.ts'
@@ -42,7 +43,7 @@ afterAll(async () => {
   await seller.close()
 })
 
-test(`${manySales} sales, while each store is stopped for a while and ${kills} times a process is killed`, {
+test(`${manySales} sales get their licenses while each store is paused and processes are killed ${kills} times`, {
   timeout: 240_000 + manySales * 2000,
 }, async () => {
   const purchases = Array.from({ length: manySales }, (_, number) => anyTold(`w${number}`, paidUntil))

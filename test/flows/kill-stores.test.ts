@@ -11,7 +11,7 @@ import { type Client, client, createVendor } from './vendor.ts'
 const host = createHost()
 const Verified = z.looseObject({ differences: z.array(z.unknown()) })
 
-test('the event store, Postgres, the application, and all at once, each killed under load', async () => {
+test('nothing acknowledged is missing after kills of the event store, Postgres, the application and all of them', async () => {
   const environment = { KEYLEDGER_DATA_DIR: host.path('data') }
   const port = await freePort()
   let server = await host.serve(environment, { port })

@@ -17,7 +17,7 @@ const pauseMs = 10
 
 type Call = { sent: number; answered: number; admitted: boolean }
 
-test('three servers share one limit, and two continue when the third is killed', {
+test('three servers share one rate limit, also while one of them is killed', {
   timeout: 240_000 + seconds * 4000,
 }, async () => {
   const { token, limited } = await limitedVendor()
@@ -36,7 +36,7 @@ test('three servers share one limit, and two continue when the third is killed',
   expectKept(calls)
 })
 
-test('four workers of one server share one limit', { timeout: 240_000 + seconds * 4000 }, async () => {
+test('four workers of one server share one rate limit', { timeout: 240_000 + seconds * 4000 }, async () => {
   const { token, limited } = await limitedVendor()
   const { address } = await host.serve({ ...limited, KEYLEDGER_WORKERS: '4' })
   await expect.poll(() => countProcesses(limited)).toBe(4)

@@ -29,7 +29,7 @@ const Fed = z.object({ items: z.array(z.unknown()), cursor: z.string().nullable(
 const Minted = z.object({ licenseKey: z.string(), license: z.object({ id: z.string() }) })
 
 const timeout = 240_000 + events * 20
-test('embedded stores move to an event store and a database of one’s own while they serve, and back', {
+test('embedded stores move to an external event store and database while they serve, and back', {
   timeout,
 }, async () => {
   const { token, hash } = tokenOf()
@@ -118,7 +118,7 @@ async function restoredFromBackup(served: Environment, masterKey: string): Promi
   return verified.events
 }
 
-test('an obstacle to a copy is reported in one sentence', async () => {
+test('a copy that is not possible fails with one sentence', async () => {
   const [source, other] = [await host.stores(), await host.stores()]
   await host.run(['init', '--tenant', 'acme'], source.environment)
   await host.run(['init', '--tenant', 'other'], other.environment)

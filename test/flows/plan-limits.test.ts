@@ -1,4 +1,4 @@
-// Guarantee: however many calls race on three servers, a tenant gets exactly what its plan allows: no product and
+// Guarantee: with concurrent calls on three servers, a tenant gets exactly what its plan allows: no product and
 // no device more, and none fewer. A device that has its seat is never refused.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, expect, test } from 'vitest'
@@ -171,7 +171,7 @@ async function raceForDevices(tenant: Tenant): Promise<void> {
   expect(again.filter(({ body }) => Activated.safeParse(body).success)).toHaveLength(racers)
 }
 
-test(`${racers} racers on three servers, ${rounds} rounds: exactly ${maxProducts} products and ${maxDevices} devices`, {
+test(`${racers} concurrent requests on three servers add exactly ${maxProducts} products and ${maxDevices} devices (${rounds} rounds)`, {
   timeout: 60_000 + rounds * 30_000,
 }, async () => {
   for (const tenant of tenants) {

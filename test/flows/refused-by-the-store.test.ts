@@ -61,7 +61,7 @@ test.each<[string, Refusing, string, string]>([
     `ops:${password}@`,
     'does not allow the user in KEYLEDGER_EVENTSTORE_URL to write to its streams',
   ],
-])('%s', async (_, refusing, user, sentence) => {
+])('%s is reported in one sentence', async (_, refusing, user, sentence) => {
   store = await startRefusingStore(refusing)
   expect(await startWith(`esdb://${user}127.0.0.1:${store.port}?tls=false`)).toContain(sentence)
 })
@@ -69,19 +69,19 @@ test.each<[string, Refusing, string, string]>([
 test.each([
   ['one node', ''],
   ['a cluster', '+discover'],
-])('a certificate of another authority, at %s', async (_, discover) => {
+])('a certificate of another authority is reported in one sentence, for %s', async (_, discover) => {
   store = await startRefusingStore({}, right)
   const address = `esdb${discover}://ops:${password}@localhost:${store.port}?tlsCAFile=${wrong.cert}`
   expect(await startWith(address)).toContain('is not signed by a trusted authority')
 })
 
-test('a certificate for another name', async () => {
+test('a certificate for another host name is reported in one sentence', async () => {
   store = await startRefusingStore({}, otherName)
   const address = `esdb://ops:${password}@localhost:${store.port}?tlsCAFile=${otherName.cert}`
   expect(await startWith(address)).toContain('is for a different host name')
 })
 
-test('TLS and no TLS, where the server has the other', async () => {
+test('a wrong TLS setting is reported in one sentence', async () => {
   store = await startRefusingStore({}, right)
   expect(await startWith(`esdb://localhost:${store.port}?tls=false`)).toContain('without tls=false')
   store.close()
@@ -89,7 +89,7 @@ test('TLS and no TLS, where the server has the other', async () => {
   expect(await startWith(`esdb://ops:${password}@localhost:${store.port}`)).toContain('does not use TLS')
 })
 
-test('no server, and no file of the authority', async () => {
+test('a missing server and a missing CA file are reported in one sentence', async () => {
   expect(await startWith(`esdb://127.0.0.1:${await freePort()}?tls=false`)).toContain(
     'No event store responds at',
   )

@@ -14,7 +14,7 @@ const host = createHost()
 describe('servers without a projector', () => {
   const stage = setStage('api')
 
-  test('no projector runs anywhere', async () => {
+  test('never validate a revoked license when no projector runs', async () => {
     const { clients, operator } = stage()
     for (let round = 0; round < 2; round++) {
       const seen = await revokeUnderWatch(clients, 40, (id) => operator.revoke(id))
@@ -22,7 +22,7 @@ describe('servers without a projector', () => {
     }
   })
 
-  test('the only projector stops at random moments', async () => {
+  test('never validate a revoked license while the only projector is paused at random moments', async () => {
     const { clients, operator, stores } = stage()
     const projector = host.start(['node', program, 'serve', '--roles', 'projector'], stores.environment)
     await expect.poll(() => projector.stderr()).toContain('"msg":"Ready"')
@@ -39,7 +39,7 @@ describe('servers without a projector', () => {
 describe('two servers with projectors', () => {
   const stage = setStage('api,projector')
 
-  test('revoked by the operator command, and by another process many times over', async () => {
+  test('never validate a license after its revocation by a command or another process', async () => {
     const { clients, operator, stores } = stage()
     const byCommand = await revokeUnderWatch(clients, 4, (id) => revokeByCommand(stores, id))
     expect(byCommand).toStrictEqual(neverValid)
@@ -47,7 +47,7 @@ describe('two servers with projectors', () => {
     expect(seen).toStrictEqual(neverValid)
   })
 
-  test('while the projection is blocked, a revocation delays its response', async () => {
+  test('delay the response to a revocation while the projection is blocked', async () => {
     const { clients, operator, stores } = stage()
     const revoke = async (licenseId: string) => {
       const release = await holdProjection(stores)
@@ -59,7 +59,7 @@ describe('two servers with projectors', () => {
     expect(await revokeUnderWatch(clients, 8, revoke, 1)).toStrictEqual(neverValid)
   })
 
-  test('when the projection is blocked for too long, the revocation is not acknowledged, and takes effect later', async () => {
+  test('do not acknowledge a revocation when the projection is blocked for too long; it takes effect later', async () => {
     const { clients, operator, stores } = stage()
     const [first] = clients
     const [license] = await mintSeated(first, 1)

@@ -1,5 +1,5 @@
 // Guarantee: a server with a backup directory makes backups by itself; each verifies, the oldest are removed, and
-// an incomplete file of a killed backup is never taken for a backup.
+// an incomplete file of a killed backup never counts as a backup.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ const Verified = z.looseObject({
   differences: z.array(z.unknown()),
 })
 
-test('made once per interval, verified, the oldest removed, and never an incomplete one', async () => {
+test('a server makes a backup per interval, removes the oldest, and retries after a killed one', async () => {
   const { environment: stores, databaseUrl } = await host.stores()
   expect(await host.run(['init', '--tenant', 'acme'], stores)).toMatchObject({ code: 0 })
   const directory = host.path('backups')

@@ -9,7 +9,7 @@ const host = createHost()
 const seats = 5
 const racers = 200
 
-test('of 200 racing activations on 5 seats, 5 succeed and all others get seat_limit_reached', async () => {
+test('5 of 200 concurrent activations on 5 seats succeed, and all others get seat_limit_reached', async () => {
   const { clients, stores } = await vendorWithTwoServers()
   const [first] = clients
   const license = await first.mint()

@@ -42,24 +42,27 @@ function intrude(identity: { uid?: number; gid?: number }): Record<string, strin
 }
 
 // Only root can run a test as another user; otherwise it is skipped.
-test.runIf(canRunAsNobody)('another user is refused everything', () => {
+test.runIf(canRunAsNobody)('another user gets EACCES for every attempt', () => {
   const outcomes = intrude(stranger)
   expect(Object.keys(outcomes)).toHaveLength(23)
   expect(new Set(Object.values(outcomes))).toStrictEqual(new Set(['EACCES']))
 })
 
-test.runIf(canRunAsNobody)('the same tries succeed where rights allow it, so they are meaningful', () => {
-  // Not even root can connect as the superuser, or without the password.
-  const refused = Object.entries(intrude({})).filter(([, outcome]) => outcome !== 'got in')
-  expect(Object.fromEntries(refused)).toStrictEqual({
-    'Postgres as keyledger': '28000',
-    'Postgres as keyledger_app': '28P01',
-    'Postgres as keyledger_schema': '28P01',
-    'Postgres as postgres': '28000',
-  })
-})
+test.runIf(canRunAsNobody)(
+  'the same attempts succeed with sufficient rights, except for the superuser and missing passwords',
+  () => {
+    // Not even root can connect as the superuser, or without the password.
+    const refused = Object.entries(intrude({})).filter(([, outcome]) => outcome !== 'got in')
+    expect(Object.fromEntries(refused)).toStrictEqual({
+      'Postgres as keyledger': '28000',
+      'Postgres as keyledger_app': '28P01',
+      'Postgres as keyledger_schema': '28P01',
+      'Postgres as postgres': '28000',
+    })
+  },
+)
 
-test.runIf(process.platform === 'linux')('nothing but the application listens on a port', () => {
+test.runIf(process.platform === 'linux')('only the application listens on a port', () => {
   const [application = 0, ...stores] = pids
   expect(stores.flatMap(listeningPorts)).toStrictEqual([])
   expect(new Set(listeningPorts(application))).toStrictEqual(new Set([Number(new URL(server.address).port)]))
@@ -76,8 +79,8 @@ test.runIf(process.platform === 'linux')('no command line contains a password or
   }
 })
 
-describe('with few rights', () => {
-  test('SQL of the application reads no file, and changes no durable table', async () => {
+describe('with limited rights', () => {
+  test('SQL of the application cannot read files or drop durable tables', async () => {
     const client = new pg.Client({
       connectionString: findLocalPostgres(join(dataDirectory, 'postgres'))?.url,
     })
@@ -93,7 +96,7 @@ describe('with few rights', () => {
     await client.end()
   })
 
-  test('the application rebuilds, compares and migrates', async () => {
+  test('the application can migrate, rebuild and verify', async () => {
     for (const command of [['migrate'], ['projections', 'rebuild'], ['projections', 'verify'], ['doctor']]) {
       const { code, stdout, stderr } = await host.run(command, environment)
       expect({ command, code, stdout, stderr }).toMatchObject({ command, code: 0, stderr: '' })
@@ -101,7 +104,7 @@ describe('with few rights', () => {
   })
 })
 
-test('doctor restricts what was open, and fails for what it must not change', async () => {
+test('doctor restricts an open key file, and fails for a directory that it must not change', async () => {
   const key = join(dataDirectory, 'master.key')
   chmodSync(key, 0o644)
   const closed = await host.run(['doctor'], environment)

@@ -1,5 +1,5 @@
-// Guarantee: any number of processes may start at once on empty stores. All start successfully, and everything that
-// must exist once is created once.
+// Guarantee: any number of processes can start concurrently on empty stores. All start successfully, and everything
+// that must exist once is created once.
 import { readdirSync } from 'node:fs'
 import pg from 'pg'
 import { expect, test } from 'vitest'
@@ -10,7 +10,7 @@ import { client, createVendor } from './vendor.ts'
 const host = createHost()
 const readiness = z.object({ ready: z.boolean() })
 
-test('two on an empty database both start, and every migration is applied once', async () => {
+test('two servers start on an empty database, and every migration is applied once', async () => {
   const stores = await host.stores()
   const servers = await Promise.all([1, 2].map(() => host.serve(stores.environment)))
   expect(await Promise.all(servers.map(isReady))).toStrictEqual([true, true])
@@ -35,7 +35,7 @@ test('two on an empty database both start, and every migration is applied once',
   expect(answers.map(({ body }) => body.status)).toStrictEqual(['inactive'])
 })
 
-test('two on an empty data directory both start, with one demo tenant and one token between them', async () => {
+test('two servers start on an empty data directory, and create one demo tenant and one token', async () => {
   const environment = { KEYLEDGER_DATA_DIR: host.path('data') }
   const servers = await Promise.all([host.serve(environment), host.serve(environment)])
   for (const server of servers) {

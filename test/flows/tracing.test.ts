@@ -90,7 +90,7 @@ const usual = (): Environment => ({
   OTEL_BSP_SCHEDULE_DELAY: '50',
 })
 
-describe('with traces', () => {
+describe('a trace', () => {
   let requestId = ''
   let licenseKey = ''
   const route = 'POST /v1/licenses/activate'
@@ -123,14 +123,14 @@ describe('with traces', () => {
 
   const own = () => collector.ofTrace(traceOf(requestId).traceId)
 
-  test("all five steps are in the trace of the request's id", () => {
+  test("contains all five steps under the request's id", () => {
     const names = own().map(({ name }) => name)
     const steps = [route, 'decide license', 'append license', 'project', 'deliver webhook']
     expect(names).toStrictEqual(expect.arrayContaining([...steps, 'send webhook', 'append delivery']))
     expect([...collector.services]).toStrictEqual(['keyledger-test'])
   })
 
-  test('it begins with the request, and every other span descends from it', () => {
+  test('begins with the request, and every other span descends from it', () => {
     const ids = new Map(own().map((span) => [span.spanId, span]))
     const first = own().find(({ name }) => name === route)
     expect(first?.spanId).toBe(traceOf(requestId).spanId)
@@ -138,13 +138,13 @@ describe('with traces', () => {
     for (const span of own()) if (span !== first) expect(ids.has(span.parentSpanId ?? '')).toBe(true)
   })
 
-  test("the caller's own trace is linked, and not continued", () => {
+  test("links the caller's trace and does not continue it", () => {
     const first = own().find(({ name }) => name === route)
     expect(first?.links.map(({ traceId, spanId }) => ({ traceId, spanId }))).toStrictEqual([caller])
     expect(collector.ofTrace(caller.traceId)).toStrictEqual([])
   })
 
-  test('no span contains secret or personal data', () => {
+  test('contains no secret or personal data', () => {
     const all = collector.text()
     expect(all).toContain('POST /v1/licenses/validate')
     const secrets = [
@@ -160,10 +160,10 @@ describe('with traces', () => {
     for (const secret of secrets) expect(all.includes(secret)).toBe(false)
   })
 
-  test('probes are not traced', () =>
+  test('does not contain probes', () =>
     expect(collector.spans.filter(({ name }) => name.includes('livez'))).toStrictEqual([]))
 
-  test('a command of the host begins a trace, too', async () => {
+  test('is also begun by a command of the operator', async () => {
     const before = new Set(collector.spans)
     const { code } = await host.run(['tenant', 'suspend', 'acme'], { ...environment, ...usual() })
     expect(code).toBe(0)
@@ -175,7 +175,7 @@ describe('with traces', () => {
   })
 })
 
-describe('off', () => {
+describe('the OpenTelemetry code', () => {
   /** The number of OpenTelemetry modules that a command loads. */
   async function loaded(variables: Environment): Promise<number> {
     const counting = `
@@ -194,14 +194,14 @@ describe('off', () => {
   }
 
   test.each([[{}], [{ OTEL_SDK_DISABLED: 'true', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' }]])(
-    'no code of it is loaded: %j',
+    'is not loaded with %j',
     async (variables) => expect(await loaded(variables)).toBe(0),
   )
 
-  test('on, it is loaded', async () => expect(await loaded(usual())).toBeGreaterThan(10))
+  test('is loaded when traces are on', async () => expect(await loaded(usual())).toBeGreaterThan(10))
 })
 
-test('a missing collector does not delay the end', async () => {
+test('a missing collector does not delay the end of a command', async () => {
   const gone = { ...usual(), OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' }
   const { code, stdout } = await host.run(['tenant', 'list', '--json'], { ...environment, ...gone })
   expect(code).toBe(0)

@@ -1,4 +1,4 @@
-// Guarantee: on an external Postgres, migrations may run under a separate role, and the application's role then
+// Guarantee: on an external Postgres, migrations can run under a separate role, and the application's role then
 // needs no right to change the durable schemas.
 import pg from 'pg'
 import { expect, test } from 'vitest'
@@ -8,7 +8,7 @@ import { createHost } from '../harness/process.ts'
 
 const host = createHost()
 
-test('the application works with rows, and migrations with schemas', async () => {
+test('the application works without the role that owns the schemas and runs migrations', async () => {
   const stores = await host.stores()
   // It has the two roles from the documentation.
   const postgres = await startPostgres({ directory: host.path('postgres'), durability: 'none' })

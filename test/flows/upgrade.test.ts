@@ -25,7 +25,7 @@ const {
   importedKey = '',
 } = contents
 
-test('this version serves the data of the previous one', async () => {
+test('this version upgrades and serves the data of the previous one', async () => {
   const database = await createTestDatabase()
   const before = new pg.Client(database.url)
   await before.connect()

@@ -1,5 +1,5 @@
 // Guarantee: several workers act as one server. All of them show what one has acknowledged; a dead worker is
-// replaced while the others answer; SIGHUP replaces them without a failed request; and without their parent none
+// replaced while the others serve; SIGHUP replaces them without a failed request; and without their parent none
 // continues.
 import { execFileSync } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -78,7 +78,7 @@ test('every worker shows what another one has acknowledged', async () => {
   }
 })
 
-test('a killed worker is replaced, and its counts remain', async () => {
+test('a killed worker is replaced, and its metrics remain', async () => {
   const { server, token } = await runningServer()
   const before = workersOf(server)
   const listening = listeningOf(server)
@@ -158,7 +158,7 @@ test('SIGHUP replaces every worker, and no request fails meanwhile', async () =>
   expect(answered).toBeGreaterThan(0)
 })
 
-test('a port in use ends the start with one sentence', async () => {
+test('a start on a port in use fails with one sentence', async () => {
   const { server, environment } = await runningServer()
   const second = host.startServer({ ...environment, KEYLEDGER_WORKERS: '2' }, portOf(server))
   const { code, stderr } = await second.finished
@@ -181,7 +181,7 @@ test('Ctrl-C finishes requests in flight and ends the workers', async () => {
   expect(workers.filter(isAlive)).toStrictEqual([])
 })
 
-test('without their parent the workers end', async () => {
+test('workers exit when their parent is killed', async () => {
   const { server } = await runningServer()
   const workers = workersOf(server)
   await server.end('SIGKILL')

@@ -84,7 +84,7 @@ async function look<T>({ KEYLEDGER_EVENTSTORE_URL = '' }: Environment, at: (ledg
 const logLength = (environment: Environment): Promise<number> =>
   look(environment, async (ledger) => (await readLog(ledger)).length)
 
-describe('a start with another log than that of the read models is refused', () => {
+describe('a command on a log', () => {
   let environment: Environment
   let other: Environment
   const log = host.path('log')
@@ -103,12 +103,12 @@ describe('a start with another log than that of the read models is refused', () 
     await create(environment, 'second')
   })
 
-  test('its own log is accepted, before and after starts of any version', async () => {
+  test('works when the log is the one of the read models', async () => {
     await hold(log)
     expect(await tenantsOf(environment)).toStrictEqual(['first', 'second'])
   })
 
-  test('an older copy, which a rebuild accepts as it is', async () => {
+  test('is refused when the log is an older copy', async () => {
     const copy = await copyOf(older)
     await hold(copy)
     const told = await refusal(environment)
@@ -117,7 +117,7 @@ describe('a start with another log than that of the read models is refused', () 
     expect(await logLength(environment)).toBe(await lengthOf(older))
   })
 
-  test('an older copy that was written to', async () => {
+  test('is refused when the log is an older copy that was written to', async () => {
     const copy = await copyOf(older)
     await hold(copy)
     const branch = await newEnvironment()
@@ -127,21 +127,21 @@ describe('a start with another log than that of the read models is refused', () 
     expect(told).toContain('The read models are the older ones.')
   })
 
-  test('another log', async () => {
+  test('is refused when the log is another one', async () => {
     await hold(anotherLog)
     const told = await refusal(environment)
     expect(told).toMatch(/contains the log [0-9a-f-]{36} .*were built from the log [0-9a-f-]{36}/)
     expect(await tenantsOf(other)).toStrictEqual(['elsewhere'])
   })
 
-  test('an empty log, which stays empty', async () => {
+  test('is refused when the log is empty, which then stays empty', async () => {
     const empty = host.path('log')
     await hold(empty)
     expect(await refusal(environment)).toContain('a log without an identity, or no log')
     expect(await logLength(environment)).toBe(0)
   })
 
-  test('and a rebuild accepts the existing log, and names it', async () => {
+  test('works after a rebuild, which accepts the existing log and names it', async () => {
     const copy = await copyOf(older)
     await hold(copy)
     await refusal(environment)
@@ -174,7 +174,7 @@ describe('a start with another log than that of the read models is refused', () 
 })
 
 test.each(['api', 'projector,reactions,dispatcher'])(
-  'a process with the roles %s ends when its log is exchanged, and writes nothing to the other one',
+  'a process with the roles %s exits when its log is exchanged, and writes nothing to the other one',
   async (roles) => {
     const environment = await newEnvironment()
     const elsewhere = await newEnvironment()

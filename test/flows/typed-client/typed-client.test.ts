@@ -1,6 +1,6 @@
 /**
- * Guarantee: a client generated from the OpenAPI document compiles, works for a vendor's whole journey, and has every
- * operation and query parameter that the interface has beside its contract: programs that use it call each of them.
+ * Guarantee: a client generated from the OpenAPI document compiles, works from the first product to a revocation, and
+ * has every operation and query parameter beyond the contract: programs that use it call each of them.
  */
 import { execFile } from 'node:child_process'
 import { cpSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -60,12 +60,12 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true })
 })
 
-test('a vendor gets from the first product to a revocation', async () => {
+test('a vendor can work from the first product to a revocation', async () => {
   const { tenantId, token } = await makeTenant(api.ledger)
   expect(await output('journey.ts', tenantId, { TOKEN: token })).toContain('it is valid no more')
 })
 
-test('every operation and query parameter beside the contract is called', async () => {
+test('every operation and query parameter beyond the contract is called', async () => {
   const printed = await output('additions/main.ts', ...(await workspace()))
   const called = new Set<string>()
   for (const [, method = '', path = '', query = ''] of printed.matchAll(/^called (\S+) (\S+)\?(\S*)$/gm)) {
@@ -84,7 +84,7 @@ test('every operation and query parameter beside the contract is called', async 
   ).toStrictEqual([])
 })
 
-test('the contract is described', () => {
+test('every operation of the contract is in the document', () => {
   const described = new Set(operations.map(({ id }) => id))
   expect([...contract, ...calledByOthers].filter((id) => !described.has(id))).toStrictEqual([])
 })
