@@ -30,21 +30,24 @@ const healthWith = (ms: number) => {
   return clocksOf(address(), ledger.db).health()
 }
 
-test('clocks that agree have no detail', async () => {
+test('clocks that agree are healthy without a detail', async () => {
   expect(await healthWith(0)).toStrictEqual({ ok: true, required: false })
 })
 
-test.each([20_000, -20_000])('%i ms are a warning that names the store', async (ms) => {
+test.each([20_000, -20_000])('a difference of %i ms is a warning that names the store', async (ms) => {
   const { ok, required, detail } = await healthWith(ms)
   expect({ ok, required }).toStrictEqual({ ok: true, required: false })
   expect(detail).toMatch(ms > 0 ? /s behind the event store$/ : /s ahead of the event store$/)
 })
 
-test.each([120_000, -120_000])('%i ms are an error, which does not affect readiness', async (ms) => {
-  expect(await healthWith(ms)).toMatchObject({ ok: false, required: false })
-})
+test.each([120_000, -120_000])(
+  'a difference of %i ms is an error, which does not affect readiness',
+  async (ms) => {
+    expect(await healthWith(ms)).toMatchObject({ ok: false, required: false })
+  },
+)
 
-test('a store without a time is left out, and the result is cached for a minute', async () => {
+test('a store without a clock is omitted, and the result is cached', async () => {
   const embedded = await clocksOf(ledger.eventStoreUrl, ledger.db).read()
   expect(embedded.map(({ name }) => name)).toStrictEqual(['Postgres'])
   let asked = 0

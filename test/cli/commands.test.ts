@@ -29,8 +29,8 @@ async function seated() {
   return license
 }
 
-describe('tenant', () => {
-  test('is created once, listed, suspended, reinstated and closed', async () => {
+describe('keyledger tenant', () => {
+  test('creates a tenant once, lists, suspends, reinstates and closes it', async () => {
     expect(
       await keyledger('tenant', 'create', 'globex', '--name', 'Globex Ltd', '--plan', 'team'),
     ).toStrictEqual(ended(0, 'Created tenant globex on the plan team.\n'))
@@ -50,7 +50,7 @@ describe('tenant', () => {
     )
   })
 
-  test('with --json', async () => {
+  test('prints JSON with --json', async () => {
     expect(await keyledger('tenant', 'create', 'initech', '--json')).toStrictEqual(
       ended(0, json({ tenantId: 'initech' })),
     )
@@ -76,23 +76,23 @@ describe('tenant', () => {
     ['create', 'Not A Slug', 2, 'the tenant id is not valid'],
     ['suspend', 'nobody', 1, 'tenant not found'],
     ['close', 'nobody', 1, 'tenant not found'],
-  ])('%s %s is refused with %i', async (command, id, code, message) => {
+  ])('%s %s exits with %i', async (command, id, code, message) => {
     const { stderr, ...rest } = await keyledger('tenant', command, id)
     expect(rest).toStrictEqual({ code, signal: null, stdout: '' })
     expect(stderr).toContain(message)
   })
 })
 
-describe('token create', () => {
+describe('keyledger token create', () => {
   const asked = ['token', 'create', '--tenant', 'acme', '--scopes', 'licenses:runtime,products:read']
 
-  test('prints the token alone, and it works', async () => {
+  test('prints only the token', async () => {
     const { code, stdout, stderr } = await keyledger(...asked)
     expect({ code, stderr }).toStrictEqual({ code: 0, stderr: '' })
     expect(stdout).toMatch(/^kl_pat_[0-9A-Za-z]{38}\n$/)
   })
 
-  test('with --json prints its id, scopes and expiry', async () => {
+  test('prints id, scopes and expiry with --json', async () => {
     const token = z.record(z.string(), z.unknown())
     expect(await host.json(token, [...asked, '--expires', '30d', '--name', 'CI'], environment)).toStrictEqual(
       {
@@ -109,17 +109,17 @@ describe('token create', () => {
     [['--tenant', 'acme', '--scopes', 'everything'], 2, '--scopes is not valid'],
     [['--tenant', 'acme', '--scopes', 'products:read', '--expires', 'soon'], 2, 'soon is not a duration'],
     [['--tenant', 'acme'], 2, "required option '--scopes <list>' not specified"],
-  ])('%j is refused with %i', async (args, code, message) => {
+  ])('exits for %j with %i', async (args, code, message) => {
     const { stderr, ...rest } = await keyledger('token', 'create', ...args)
     expect(rest).toStrictEqual({ code, signal: null, stdout: '' })
     expect(stderr).toContain(message)
   })
 })
 
-describe('keys', () => {
+describe('keyledger commands for keys', () => {
   const Keys = z.array(z.looseObject({ kid: z.string(), status: z.string() }))
 
-  test('are rotated one at a time, and listed without their secrets', async () => {
+  test('rotate signing keys one at a time, and list them without their secrets', async () => {
     await keyledger('tenant', 'create', 'signer')
     const keys = (verb: string) => ['keys', verb, '--tenant', 'signer']
     expect((await keyledger(...keys('list'))).stdout).toMatch(/^No signing keys yet/)
@@ -136,7 +136,7 @@ describe('keys', () => {
     )
   })
 
-  test('of apps: the SDK key is shown, the same each time', async () => {
+  test('show the same SDK key each time', async () => {
     await keyledger('tenant', 'create', 'shower')
     const { stdout } = await keyledger('sdk-key', 'show', '--tenant', 'shower')
     expect(stdout).toMatch(/^kl_sdk_\w{38}\n$/)
@@ -146,7 +146,7 @@ describe('keys', () => {
     expect((await keyledger('sdk-key', 'show', '--tenant', 'nobody')).code).toBe(1)
   })
 
-  test('of checkouts: a new one each time, and none for an unknown tenant', async () => {
+  test('create a new checkout key each time, and none for an unknown tenant', async () => {
     await keyledger('tenant', 'create', 'seller')
     const create = (...more: string[]) => keyledger('checkout-key', 'create', '--tenant', 'seller', ...more)
     const { stdout } = await create()
@@ -158,7 +158,7 @@ describe('keys', () => {
     expect((await keyledger('checkout-key', 'create', '--tenant', 'nobody')).code).toBe(1)
   })
 
-  test('of payment providers: what to enter there is shown once', async () => {
+  test('connect a payment provider and show its URL and secret once', async () => {
     await keyledger('tenant', 'create', 'shop')
     const connect = (provider: string, ...more: string[]) =>
       keyledger('integrations', 'connect', provider, '--tenant', 'shop', ...more)
@@ -175,11 +175,11 @@ describe('keys', () => {
   })
 })
 
-describe('license', () => {
+describe('keyledger license', () => {
   const Event = z.looseObject({ revision: z.int(), type: z.string(), actor: z.string(), at: z.string() })
   const State = z.looseObject({ status: z.string(), seatsUsed: z.int(), devices: z.array(z.unknown()) })
 
-  test('show prints it with its devices', async () => {
+  test('show prints the license with its devices', async () => {
     const { licenseId } = await seated()
     const { code, stdout, stderr } = await keyledger('license', 'show', licenseId)
     expect({ code, stderr }).toStrictEqual({ code: 0, stderr: '' })
@@ -190,7 +190,7 @@ describe('license', () => {
     expect(shown).toMatchObject({ id: licenseId, status: 'active', devices: [{ deviceId: 'laptop' }] })
   })
 
-  test('revoke is refused the second time, and the history contains who revoked and why', async () => {
+  test('revoke exits with 1 the second time, and the history shows who revoked and why', async () => {
     const { licenseId, licenseKey } = await seated()
     expect(await keyledger('license', 'revoke', licenseId, '--reason', 'payment disputed')).toStrictEqual(
       ended(0, `License ${licenseId} is revoked.\n`),
@@ -245,7 +245,7 @@ describe('license', () => {
     })
   })
 
-  test('explain shows present and past answers with their reasons; diff shows the changes', async () => {
+  test('explain shows current and past responses with their reasons; diff shows the changes', async () => {
     const { licenseId, licenseKey } = await seated()
     await vendor.deactivate(licenseKey, 'laptop')
     const Explained = z.looseObject({ validate: z.looseObject({ rule: z.string() }) })
@@ -290,7 +290,7 @@ describe('license', () => {
     expect((await watching.end('SIGINT')).code).toBe(0)
   })
 
-  test('evidence is verified with the public key alone, and overwrites nothing', async () => {
+  test('evidence can be verified with only the public key, and overwrites no file', async () => {
     const { licenseId } = await seated()
     const out = host.path('evidence.zip')
     const take = () => keyledger('license', 'evidence', licenseId, '--out', out)
@@ -303,15 +303,15 @@ describe('license', () => {
     expect(await take()).toMatchObject({ code: 1, stderr: expect.stringContaining('EEXIST') as string })
   })
 
-  test.each(['show', 'history', 'revoke'])('%s of an unknown license is refused', async (command) => {
+  test.each(['show', 'history', 'revoke'])('%s exits with 1 for an unknown license', async (command) => {
     expect(await keyledger('license', command, 'lic_nothing')).toStrictEqual(
       ended(1, '', 'license not found\n'),
     )
   })
 })
 
-describe('projections', () => {
-  test('status, verify, audit replay and rebuild', async () => {
+describe('keyledger projections', () => {
+  test('status, verify, audit replay and rebuild report and fix a changed row', async () => {
     const { licenseId: id } = await seated()
     expect((await keyledger('projections', 'status')).stdout).toMatch(
       /^checkpoint \d+, log \d+, \d+ events behind\nno parked streams\n$/,
@@ -341,7 +341,7 @@ describe('projections', () => {
   })
 })
 
-describe('init, migrate, doctor', () => {
+describe('keyledger', () => {
   test('init creates a tenant with an owner, and changes nothing the second time', async () => {
     const init = ['init', '--tenant', 'hooli', '--owner', 'gavin@hooli.example']
     const Made = z.strictObject({
@@ -361,13 +361,13 @@ describe('init, migrate, doctor', () => {
     expect((await keyledger('init', '--owner', 'nobody')).code).toBe(2)
   })
 
-  test('migrate', async () => {
+  test('migrate reports that the schemas are at this version', async () => {
     const migrated = ended(0, 'The schemas and the read models are at this version.\n')
     expect(await keyledger('migrate')).toStrictEqual(migrated)
     expect(await keyledger('migrate', '--json')).toStrictEqual(ended(0, json({ migrated: true })))
   })
 
-  test('doctor finds every part healthy', async () => {
+  test('doctor reports every part as healthy', async () => {
     const { code, stdout, stderr } = await host.run(['doctor'], { ...environment, KEYLEDGER_PORT: '0' })
     expect({ code, stderr }).toStrictEqual({ code: 0, stderr: '' })
     expect(stdout).toMatch(/^event_store +ok$/m)

@@ -65,7 +65,7 @@ test('pending confirmations are listed and shown in plain words', async () => {
   })
 })
 
-test('an approval under a name is recorded under that name, and the request is executed', async () => {
+test('approve --as records the name, and the request is then executed', async () => {
   const { licenseId, id } = await asked()
   expect(await keyledger('approve', id, '--as', 'grace')).toMatchObject({
     code: 0,
@@ -90,7 +90,7 @@ test('an approval under a name is recorded under that name, and the request is e
   })
 })
 
-test('a denial without a name is recorded under the user of the host, and is final', async () => {
+test('deny without a name records the user of the host, and is final', async () => {
   const { id } = await asked()
   const denied = await host.json(Confirmation, ['confirmations', 'deny', id], environment)
   expect(denied).toMatchObject({

@@ -1,4 +1,4 @@
-// Guarantee: doctor also checks the surroundings of keyledger: each problem is one line with a remedy, a part that
+// Guarantee: doctor also checks the environment of keyledger: each problem is one line with a remedy, a part that
 // hangs or is missing hides no other, and no secret is printed.
 import { once } from 'node:events'
 import { createServer as createWebServer, type ServerResponse } from 'node:http'
@@ -56,7 +56,7 @@ async function provider(answer: (response: ServerResponse) => void): Promise<Env
   }
 }
 
-test('reports every part as healthy when all are', async () => {
+test('doctor reports every part as healthy', async () => {
   const { code, healthy, parts } = await examined({})
   expect({ code, healthy }).toStrictEqual({ code: 0, healthy: true })
   expect(Object.keys(parts).sort()).toStrictEqual([
@@ -77,8 +77,8 @@ test('reports every part as healthy when all are', async () => {
   expect(parts.versions?.detail).toMatch(/^Node 24\.\S+, Postgres 1\d\.\S+/)
 })
 
-describe('the port', () => {
-  test('is in use by a program, which is named', async () => {
+describe('the check of the port', () => {
+  test('names the program that uses it', async () => {
     const port = await listening(createServer((socket) => socket.destroy()))
     const { code, parts } = await examined({ KEYLEDGER_HOST: '127.0.0.1', KEYLEDGER_PORT: String(port) })
     expect(code).toBe(0)
@@ -87,7 +87,7 @@ describe('the port', () => {
     expect(parts.port?.remedy).toContain('KEYLEDGER_PORT')
   })
 
-  test('is in use by keyledger itself, which is healthy', async () => {
+  test('succeeds when keyledger itself uses it', async () => {
     const server = await host.serve(environment, { roles: 'api' })
     const { parts } = await examined({ KEYLEDGER_PORT: new URL(server.address).port })
     await server.end('SIGTERM')
@@ -97,13 +97,13 @@ describe('the port', () => {
     })
   })
 
-  test('on an address of another machine is an error', async () => {
+  test('fails for an address of another machine', async () => {
     const { parts } = await examined({ KEYLEDGER_HOST: '192.0.2.1', KEYLEDGER_PORT: '8080' })
     expect(parts.port?.detail).toContain('Set KEYLEDGER_HOST')
   })
 })
 
-describe('mail', () => {
+describe('the check of the mail server', () => {
   const options: SMTPServerOptions = {
     authOptional: false,
     allowInsecureAuth: true,
@@ -112,7 +112,7 @@ describe('mail', () => {
   }
   const sender = { KEYLEDGER_MAIL_FROM: 'licenses@example.com' }
 
-  test('is checked up to the credentials, and no mail is sent unless requested', async () => {
+  test('signs in, and sends a mail only on request', async () => {
     const { url, taken, stop } = await startMailServer(options)
     onTestFinished(stop)
     const set = { ...sender, KEYLEDGER_SMTP_URL: url.replace('//', '//me:right@') }
@@ -125,7 +125,7 @@ describe('mail', () => {
     ])
   })
 
-  test('with a wrong password is reported without the password', async () => {
+  test('reports a wrong password without printing it', async () => {
     const { url, stop } = await startMailServer(options)
     onTestFinished(stop)
     const report = await examined({ ...sender, KEYLEDGER_SMTP_URL: url.replace('//', '//me:canary-word@') })
@@ -135,7 +135,7 @@ describe('mail', () => {
     expect(report.stdout).not.toContain('canary-word')
   })
 
-  test('without a mail server cannot be tested', async () => {
+  test('exits with 2 for --send-test-mail without a mail server', async () => {
     const { code, stderr } = await host.run(['doctor', '--send-test-mail', 'ops@example.com'], environment)
     expect({ code, stderr }).toStrictEqual({
       code: 2,
@@ -144,14 +144,14 @@ describe('mail', () => {
   })
 })
 
-describe('a provider', () => {
-  test('that sends any response is reached', async () => {
+describe('the check of a provider', () => {
+  test('succeeds for any response', async () => {
     const { parts } = await examined(await provider((response) => response.writeHead(401).end()))
     expect(parts.provider_stripe).toMatchObject({ ok: true, required: false })
     expect(parts.clock?.ok).toBe(true)
   })
 
-  test('whose clock differs by minutes shows that one of the two is wrong', async () => {
+  test('fails the clock check when its clock differs by minutes', async () => {
     const { code, parts } = await examined(
       await provider((response) =>
         response.writeHead(200, { date: new Date(Date.now() + 180_000).toUTCString() }).end(),
@@ -163,7 +163,7 @@ describe('a provider', () => {
     expect(parts.clock?.remedy).toContain('timedatectl')
   })
 
-  test('that cannot be reached is a warning', async () => {
+  test('warns when it cannot be reached', async () => {
     const address = `http://127.0.0.1:${await freePort()}`
     const { code, stdout, parts } = await examined({
       KEYLEDGER_STRIPE_SECRET_KEY: 'sk_test_canary',
@@ -180,7 +180,7 @@ describe('a provider', () => {
     ['ENOTFOUND', 'cannot be resolved', 'DNS'],
     ['SELF_SIGNED_CERT_IN_CHAIN', 'is not trusted', 'NODE_EXTRA_CA_CERTS'],
     ['ECONNRESET', 'cannot be reached', 'outgoing HTTPS'],
-  ])('%s is reported with its cause', (code, detail, remedy) => {
+  ])('reports the cause of %s', (code, detail, remedy) => {
     const error = new TypeError('fetch failed', { cause: Object.assign(new Error('no'), { code }) })
     const found = whyNot('api.example.com', error)
     expect(found.detail).toContain(detail)
@@ -200,7 +200,7 @@ test('stores that cannot be opened hide no other result', async () => {
   expect(stdout).not.toContain('canary-word')
 })
 
-test('the lines are followed by the remedies', async () => {
+test('doctor prints the results, followed by the remedies', async () => {
   const port = await listening(createServer((socket) => socket.destroy()))
   const taken = { ...environment, KEYLEDGER_HOST: '127.0.0.1', KEYLEDGER_PORT: String(port) }
   const { stdout } = await host.run(['doctor'], taken)
@@ -209,7 +209,7 @@ test('the lines are followed by the remedies', async () => {
 })
 
 describe('a check', () => {
-  test('that times out or throws is a failed result, and the other results remain', async () => {
+  test('fails when it times out or throws, and the other results remain', async () => {
     const never = new Promise<never>(() => undefined)
     const { found, ended } = await runChecks([
       { name: 'hangs', limitMs: 5, run: () => never },
@@ -227,20 +227,20 @@ describe('a check', () => {
   })
 })
 
-describe('the judgement', () => {
+describe('the result', () => {
   const space = (free: number, hasFiles = true) => {
     const { ok, required } = judgeSpace({ directory: '/data', free, hasFiles, syncMs: 1 })
     return { ok, required }
   }
 
-  test('of the disk: little space is a warning, almost none a failure', () => {
+  test('of the disk is a warning with little space and a failure with almost none', () => {
     expect(space(5e9)).toStrictEqual({ ok: true, required: true })
     expect(space(1e9)).toStrictEqual({ ok: false, required: false })
     expect(space(1e8)).toStrictEqual({ ok: false, required: true })
     expect(space(5e9, false)).toStrictEqual({ ok: false, required: true })
   })
 
-  test('of clocks: the duration of the measurement is not a difference', () => {
+  test('of clocks ignores differences within the duration of the measurement', () => {
     expect(judgeClocks([]).ok).toBe(true)
     expect(judgeClocks([{ name: 'Postgres', aheadMs: 4000, uncertaintyMs: 10 }]).ok).toBe(true)
     expect(judgeClocks([{ name: 'Postgres', aheadMs: -9000, uncertaintyMs: 8000 }]).ok).toBe(true)
@@ -252,7 +252,7 @@ describe('the judgement', () => {
     expect(found.remedy).toContain('the others agree with this machine')
   })
 
-  test('of a response without a date: no clock', () => {
+  test('of a response without a date contains no clock', () => {
     expect(clockOfResponse('x', null, 0, 10)).toStrictEqual([])
     expect(clockOfResponse('x', 'yesterday', 0, 10)).toStrictEqual([])
     expect(clockOfResponse('x', new Date(60_000).toUTCString(), 60_000, 60_200)).toStrictEqual([
@@ -260,7 +260,7 @@ describe('the judgement', () => {
     ])
   })
 
-  test('of the role in Postgres: too few rights are a failure, too many a remark', () => {
+  test('of the Postgres role is a failure with too few rights and has a remedy with too many', () => {
     expect(judgeRole({ name: 'app', superuser: false, creates: true })).toStrictEqual({
       ok: true,
       required: true,

@@ -15,22 +15,22 @@ import { ProviderRefused, ProviderUnavailable } from '../../src/payments/trouble
 afterEach(() => vi.restoreAllMocks())
 
 test.each<[what: string, error: Error, code: number]>([
-  ['a rule', new Refusal('license_revoked'), 1],
+  ['a refusal of a rule', new Refusal('license_revoked'), 1],
   ['a malformed request', invalid('no'), 1],
-  ['a provider that says no', new ProviderRefused('stripe', 'key'), 1],
-  ['what the command refuses itself', new CommandRefused('no'), 1],
-  ['the configuration', new ConfigError('no'), 2],
-  ['a part that cannot be read at the moment', unavailable('the state cannot be read'), 3],
+  ['a request that the provider rejects', new ProviderRefused('stripe', 'key'), 1],
+  ['a refusal of the command itself', new CommandRefused('no'), 1],
+  ['an invalid configuration', new ConfigError('no'), 2],
+  ['unavailable state', unavailable('the state cannot be read'), 3],
   ['too many calls', new Problem(429, 'rate_limited', 'too many requests; try again in 1 second'), 3],
   ['a provider that does not respond', new ProviderUnavailable('stripe', 'no answer'), 3],
   ['a log that does not respond', new LedgerUnavailable('no answer'), 3],
   ['read models that are behind', new ReadModelsBehind(1n, undefined), 3],
-  ['a store that is late', new TimeoutError(1000), 3],
-  ['a database that is gone', Object.assign(new Error('gone'), { code: 'ECONNREFUSED' }), 3],
-  ['another process that does the same', new ScratchInUse(), 3],
-  ['what the command could not do now', new CommandUnavailable('not now'), 3],
-  ['a fault of our own', new TypeError('oops'), 70],
-])('%s', (_what, error, code) => {
+  ['a store that times out', new TimeoutError(1000), 3],
+  ['a database that refuses connections', Object.assign(new Error('gone'), { code: 'ECONNREFUSED' }), 3],
+  ['another process running the same replay', new ScratchInUse(), 3],
+  ['a command that is unavailable for now', new CommandUnavailable('not now'), 3],
+  ['a bug', new TypeError('oops'), 70],
+])('%s gets its exit code', (_what, error, code) => {
   const said = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
   expect(reportFailure(error)).toBe(code)
   expect(said).toHaveBeenCalledOnce()

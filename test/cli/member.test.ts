@@ -1,4 +1,4 @@
-// Guarantee: an operator on the host adds, lists and removes members, changes their roles, and gives a new link to
+// Guarantee: an operator on the host adds, lists and removes members, changes their roles, and creates a new link for
 // a member who has lost every sign-in method; a printed link works once, on the running server.
 import { beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -29,7 +29,7 @@ async function opened(link: string) {
   return { status: response.status, text: await response.text() }
 }
 
-test('a member is added with a link, listed, changed and removed', async () => {
+test('a member is added with a link, listed, given another role and removed', async () => {
   const args = ['member', 'add', 'ada@example.com', ...of, '--role', 'approver']
   const { memberId, link, expiresAt } = await host.json(Linked, args, environment)
   expect(Date.parse(expiresAt)).toBeGreaterThan(Date.now() + 71 * 3_600_000)

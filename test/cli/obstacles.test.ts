@@ -35,7 +35,7 @@ test.each([
   ['KEYLEDGER_BASE_URL', `ftp://${secret}`],
   ['KEYLEDGER_MASTER_KEY', secret],
   ['KEYLEDGER_METRICS_TOKEN', secret],
-])('an invalid %s is named, and its value is not', async (name, value) => {
+])('the message about an invalid %s contains its name and not its value', async (name, value) => {
   const message = await said(2, ['serve'], { ...environment, [name]: value })
   expect(message).toContain(name)
   expect(message).not.toContain(secret)
@@ -49,7 +49,7 @@ test.each([
   ['KEYLEDGER_LIMIT_RUNTIME', '6000/0', 'such as 600/1200, or off'],
   ['KEYLEDGER_TRUST_PROXY', 'proxy.example', 'such as loopback,10.0.0.0/8'],
   ['KEYLEDGER_TRUST_PROXY', '10.0.0.0/33', 'such as loopback,10.0.0.0/8'],
-])('%s=%s is refused with the value and the allowed ones', async (name, value, allowed) => {
+])('the message about %s=%s contains the value and the allowed ones', async (name, value, allowed) => {
   const message = await said(2, ['serve'], { ...environment, [name]: value })
   expect(message).toContain(`${name}: must be`)
   expect(message).toContain(allowed)
@@ -57,7 +57,7 @@ test.each([
 })
 
 test.each(['serve', 'tenant list', 'doctor', 'migrate'])(
-  'an unknown variable is refused by %s, with the most similar one',
+  '%s exits with 2 for an unknown variable and suggests the most similar one',
   async (words) => {
     const mistyped = { KEYLEDGER_WEBHOOKS_ALLOW_PRIVAT: 'false' }
     const message = await said(2, words.split(' '), { ...environment, ...mistyped })
@@ -67,21 +67,21 @@ test.each(['serve', 'tenant list', 'doctor', 'migrate'])(
   },
 )
 
-test('without a master key for an external database, the message says how to create one', async () => {
+test('the message about a missing master key says how to create one', async () => {
   const { KEYLEDGER_MASTER_KEY: _, ...without } = environment
   const message = await said(2, ['tenant', 'list'], without)
   expect(message).toContain('Set KEYLEDGER_MASTER_KEY')
   expect(message).toContain('openssl rand -base64 32')
 })
 
-test('with another master key than before nothing is done', async () => {
+test('a wrong master key exits with 2', async () => {
   const key = randomBytes(32).toString('base64')
   const message = await said(2, ['tenant', 'list'], { ...environment, KEYLEDGER_MASTER_KEY: key })
   expect(message).toContain('the master key is not the one that this database was created with')
   expect(message).not.toContain(key)
 })
 
-test('a port in use', async () => {
+test('a port in use exits with 1 and names the variable', async () => {
   const other = createServer().listen(0, '127.0.0.1')
   await once(other, 'listening')
   const address = other.address()
@@ -93,13 +93,13 @@ test('a port in use', async () => {
   expect(message).toContain('KEYLEDGER_PORT=')
 })
 
-test('a host that is not an address of this machine', async () => {
+test('a host that is not an address of this machine exits with 1', async () => {
   const variables = { ...environment, KEYLEDGER_HOST: '192.0.2.1', KEYLEDGER_PORT: '0' }
   const message = await said(1, ['serve'], variables, alone)
   expect(message).toContain('192.0.2.1 is not an address of this machine. Set KEYLEDGER_HOST')
 })
 
-test('a file in place of the data directory', async () => {
+test('a file in place of the data directory exits with 3', async () => {
   const path = host.path('file')
   writeFileSync(path, '')
   const message = await said(3, ['tenant', 'list'], { KEYLEDGER_DATA_DIR: path })
@@ -107,7 +107,7 @@ test('a file in place of the data directory', async () => {
   expect(message).toContain('KEYLEDGER_DATA_DIR')
 })
 
-test.runIf(process.getuid?.() !== 0)('a data directory that is not writable', async () => {
+test.runIf(process.getuid?.() !== 0)('a data directory that is not writable exits with 3', async () => {
   const parent = host.path('closed')
   mkdirSync(parent)
   chmodSync(parent, 0o500)
@@ -115,7 +115,7 @@ test.runIf(process.getuid?.() !== 0)('a data directory that is not writable', as
   expect(message).toContain('this user cannot write to it')
 })
 
-test('a database that does not respond', async () => {
+test('a database that does not respond exits with 3', async () => {
   const port = await freePort()
   const url = `postgres://user:${secret}@127.0.0.1:${port}/keyledger`
   const variables = { ...environment, KEYLEDGER_DATABASE_URL: url }
@@ -126,8 +126,8 @@ test('a database that does not respond', async () => {
 
 test.each([
   ['where nothing listens', freePort],
-  ['where something listens that never answers', silentPort],
-])('an event store URL %s', async (_, port) => {
+  ['where the server never responds', silentPort],
+])('an event store URL %s exits with 3', async (_, port) => {
   const url = `esdb://user:${secret}@127.0.0.1:${await port()}?tls=false`
   const variables = { ...environment, KEYLEDGER_EVENTSTORE_URL: url }
   const message = await said(3, ['tenant', 'create', 'acme'], variables, alone)

@@ -1,5 +1,5 @@
 /**
- * Guarantee: control characters in names do not affect the terminal but are shown in place, and the JSON output
+ * Guarantee: control characters in names are removed from terminal output, and the JSON output
  * contains the exact values.
  */
 import fc from 'fast-check'
@@ -36,7 +36,7 @@ test('no control, bidirectional or invisible character reaches a terminal, and e
   expect(outputs[0]).toBe('Ada[2J]0;title31mgnp.exe NOT VERIFIED\tx\n')
 })
 
-test('a table stays a table', () => {
+test('a table keeps its columns aligned', () => {
   const [first = '', second = '', ...more] = table([
     ['a', hostile, 'end'],
     ['b', 'Grace', 'end'],
@@ -45,7 +45,7 @@ test('a table stays a table', () => {
   expect(first.lastIndexOf('end')).toBe(second.lastIndexOf('end'))
 })
 
-test('JSON has the same value for programs, and no effect on a terminal', () =>
+test('JSON output contains the exact values and no control characters', () =>
   fc.assert(
     fc.property(anyText, (text) => {
       const value = { [text]: [text, hostile] }

@@ -1,8 +1,8 @@
-/** Guarantee: an invalid payment setting is refused by name, without a credential in the message. */
+/** Guarantee: the message about an invalid payment setting contains its name and no credential. */
 import { describe, expect, test } from 'vitest'
 import { ConfigError, parseConfig } from '../../src/config.ts'
 
-test('without settings, the real providers are called, and no account can be connected', () =>
+test('the defaults are the URLs of the real providers, without Stripe keys', () =>
   expect(parseConfig({}).payments).toStrictEqual({
     stripeSecretKey: undefined,
     stripeWebhookSecret: undefined,
@@ -13,7 +13,7 @@ test('without settings, the real providers are called, and no account can be con
     polarApiUrl: 'https://api.polar.sh',
   }))
 
-test('settings are applied, URLs without their trailing slash', () =>
+test('settings are applied; URLs lose their trailing slash', () =>
   expect(
     parseConfig({
       KEYLEDGER_STRIPE_SECRET_KEY: 'rk_live_1',
@@ -34,7 +34,7 @@ test('settings are applied, URLs without their trailing slash', () =>
     polarApiUrl: 'https://sandbox-api.polar.sh',
   }))
 
-describe('is refused by name', () => {
+describe('an invalid setting throws an error with its name', () => {
   test.each([
     ['KEYLEDGER_STRIPE_SECRET_KEY', 'pk_canary_value'],
     ['KEYLEDGER_STRIPE_SECRET_KEY', 'sk_canary value'],

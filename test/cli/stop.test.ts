@@ -1,4 +1,4 @@
-// Guarantee: Ctrl-C ends everything in order: requests in flight are answered, the embedded parts are stopped, no
+// Guarantee: Ctrl-C stops everything in order: requests in flight are completed, the embedded parts are stopped, no
 // process is left, the exit code is 0; and the next start continues with the same data.
 import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
@@ -19,7 +19,7 @@ const launcher = fileURLToPath(new URL('../../bin/keyledger.js', import.meta.url
 const Tenants = z.array(z.looseObject({ tenantId: z.string() }))
 const tokenLine = /^ {2}kl_pat_\w+$/m
 
-test('Ctrl-C finishes requests in flight and stops every process, and the next start continues without a new token', async () => {
+test('Ctrl-C completes requests in flight and stops every process; the next start continues without a new token', async () => {
   const environment = { KEYLEDGER_DATA_DIR: host.path('data') }
   const first = await host.serve(environment)
   await expect.poll(() => first.stdout()).toMatch(tokenLine)
@@ -70,7 +70,7 @@ test('the demo ends with 0 differences, and leaves no file and no process', asyn
 
 const old = oldNode()
 test.runIf(old !== undefined)(
-  'under an older Node the launcher passes on arguments, output and exit codes',
+  'the launcher under an older Node passes on arguments, output and exit codes',
   async () => {
     const { environment } = await host.stores()
     const launch = (...args: string[]) => host.start([old ?? '', launcher, ...args], environment).finished
@@ -81,7 +81,7 @@ test.runIf(old !== undefined)(
 )
 
 test.runIf(old !== undefined).each(['SIGINT', 'SIGTERM'] as const)(
-  'under an older Node the launcher passes on %s, and exits as the server does',
+  'the launcher under an older Node passes on %s, and exits with the code of the server',
   async (signal) => {
     const { environment } = await host.stores()
     const port = String(await freePort())

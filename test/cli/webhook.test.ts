@@ -27,7 +27,7 @@ const Line = z.looseObject({ verified: z.boolean(), payload: z.looseObject({ eve
 test.each([
   ['without NATS', 'acme'],
   ['through NATS', 'globex'],
-])('a delivery arrives %s, and is verified', async (how, tenant) => {
+])('a delivery %s arrives and is verified', async (how, tenant) => {
   const nats = how === 'through NATS' ? await natsFor(host) : undefined
   const own = {
     ...environment,
@@ -89,7 +89,7 @@ test.each([
   await server.end('SIGTERM')
 })
 
-test('a single delivery is verified on the command line', async () => {
+test('`webhooks verify` checks a single delivery', async () => {
   const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
   const signature = createHmac('sha256', secret).update('1772366400.{}').digest('hex')
   const args = ['webhooks', 'verify', '--at', '2026-03-01T12:00:03Z']
@@ -113,7 +113,7 @@ test('a single delivery is verified on the command line', async () => {
   }
 })
 
-test('a private address is refused', async () => {
+test('`webhook set` refuses a private address', async () => {
   const { code, stderr } = await host.run(
     ['webhook', 'set', 'https://10.0.0.1/', '--tenant', 'acme'],
     environment,

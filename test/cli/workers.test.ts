@@ -111,7 +111,7 @@ test('a worker that dies during a measurement does not delay it', async () => {
   expect((await measurements.read()).trim()).toBe('')
 })
 
-test('workers that die early are replaced after growing delays, and one that has served for a while at once', () => {
+test('workers that die early are restarted after growing delays, and one that ran for a while at once', () => {
   expect([0, 1, 2, 3, 7, 8, 1000].map(restartDelayMs)).toStrictEqual([0, 100, 200, 400, 6400, 10_000, 10_000])
   expect(youngDeathsAfter(3, 9999)).toBe(4)
   expect(youngDeathsAfter(3, 10_000)).toBe(0)
