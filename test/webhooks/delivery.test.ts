@@ -1,6 +1,6 @@
 /**
- * Every license event of a webhook is delivered at least once, under one id and with a number that shows
- * gaps, signed so that public verifiers accept it. A failed attempt is repeated after 1, 5 and 30 minutes.
+ * Guarantee: every license event of a webhook is delivered at least once, under one id and with a sequence that
+ * shows gaps, signed so that public verifiers accept it. A failed attempt is repeated after 1, 5 and 30 minutes.
  */
 import { createHmac } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
@@ -77,7 +77,7 @@ const revoke = (licenseId: string) =>
   commandLicense(api.ledger, licenseId, { type: 'RevokeLicense', reason: null, at: beginning })
 
 describe('a sale', () => {
-  test('is announced with the raw key, which is destroyed once that has arrived', async () => {
+  test('sends license.created with the raw key, which is kept while the mail is pending', async () => {
     await pointWebhook(api.ledger, tenant.tenantId, hook())
     const { licenseId, licenseKey, saleId } = await sellLicense(api.ledger, tenant.tenantId)
     await received(1)
@@ -103,7 +103,7 @@ describe('a sale', () => {
     expect(await keyKept()).toBe(licenseKey)
   })
 
-  test('leaves no trace of the key in the log, though the receiver repeats it', async () => {
+  test('leaves no key in the delivery log when the receiver echoes it', async () => {
     answer = ({ body }) => ({ status: 500, body: { echo: body, again: JSON.parse(body) as unknown } })
     await pointWebhook(api.ledger, tenant.tenantId, hook())
     const { licenseKey } = await sellLicense(api.ledger, tenant.tenantId)
@@ -117,7 +117,7 @@ describe('a sale', () => {
   })
 })
 
-test('what happens to a license is numbered without gaps, by its webhook', async () => {
+test('the events of a license have a sequence without gaps per webhook', async () => {
   const { licenseId } = await sellLicense(api.ledger, tenant.tenantId)
   await pointWebhook(api.ledger, tenant.tenantId, hook(), {
     events: ['license.activated', 'license.revoked'],
@@ -135,7 +135,7 @@ test('what happens to a license is numbered without gaps, by its webhook', async
   ])
 })
 
-describe('a receiver', () => {
+describe('a delivery', () => {
   /** For each delivery, whether a receiver with this secret accepts it by both schemes. */
   const verified = (secret: string) =>
     asked().map(({ body, headers }) => {
@@ -161,7 +161,7 @@ describe('a receiver', () => {
     vi.useRealTimers()
   })
 
-  test('verifies by both schemes, and while a secret rotates by either secret', async () => {
+  test('verifies with both signature schemes, and with both secrets during a rotation', async () => {
     const former = (await pointWebhook(api.ledger, tenant.tenantId, hook())) ?? ''
     const { licenseId } = await sellLicense(api.ledger, tenant.tenantId)
     await received(1)
@@ -182,7 +182,7 @@ describe('a receiver', () => {
     expect(verified(secret).at(-1)).toStrictEqual(both)
   })
 
-  test('that fails gets further attempts after 1, 5 and 30 minutes, with the same body, and is then abandoned', async () => {
+  test('that fails is retried after 1, 5 and 30 minutes with the same body, and then abandoned', async () => {
     receiver.health = 503
     await pointWebhook(api.ledger, tenant.tenantId, hook())
     await sellLicense(api.ledger, tenant.tenantId)
@@ -207,7 +207,7 @@ describe('a receiver', () => {
     expect(new Set(asked().map(({ body }) => body)).size).toBe(1)
   })
 
-  test('that redirects has failed, and is not followed', async () => {
+  test('fails on a redirect, which is not followed', async () => {
     answer = () => ({ status: 302, body: {}, headers: { location: `${receiver.url}/elsewhere` } })
     await pointWebhook(api.ledger, tenant.tenantId, hook())
     await sellLicense(api.ledger, tenant.tenantId)
@@ -215,7 +215,7 @@ describe('a receiver', () => {
     expect(asked().map(({ path }) => path)).toStrictEqual(['/hook'])
   })
 
-  test('that never answers, closes the connection or is down has an error code of its own', async () => {
+  test('has a distinct error code for a timeout, a lost or refused connection, and a TLS error', async () => {
     const failsBy = async (url: string, error: string) => {
       tenant = await makeTenant(api.ledger)
       await pointWebhook(api.ledger, tenant.tenantId, url)
@@ -230,7 +230,7 @@ describe('a receiver', () => {
     await failsBy(hook().replace('http:', 'https:'), 'tls')
   })
 
-  test('that hangs does not delay others at the same origin', async () => {
+  test('that hangs does not block others to the same origin', async () => {
     receiver.health = 'silent'
     const agent = createConnections(async () => ['127.0.0.1'], { allowPrivate: true })
     const to = { origin: receiver.url, path: '/hanging', method: 'POST' } as const
@@ -240,7 +240,7 @@ describe('a receiver', () => {
     await Promise.all(hanging)
   })
 
-  test('that answers without end is read only as far as needed, and counts as delivered', async () => {
+  test('succeeds with a large response, of which only the beginning is read', async () => {
     answer = () => ({ status: 200, body: 'x'.repeat(3_000_000) })
     await pointWebhook(api.ledger, tenant.tenantId, hook())
     await sellLicense(api.ledger, tenant.tenantId)

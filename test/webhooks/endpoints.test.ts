@@ -1,5 +1,5 @@
 /**
- * Every event is delivered to each endpoint that wants it, signed with that endpoint's secret and under one id. An
+ * Guarantee: every event is delivered to each endpoint that wants it, signed with its secret and under one id. An
  * endpoint that is down, paused or removed changes nothing for the others, and the key of a sale is kept until each
  * of them got it or was abandoned.
  */
@@ -88,7 +88,7 @@ const change = (endpointId: string, paused: boolean) => {
 }
 const keyOf = (licenseId: string) => api.ledger.services.secrets.open(tenant.tenantId, saleKeyName(licenseId))
 
-test('an event has one id at every endpoint, and each signs with its own secret and counts for itself', async () => {
+test('an event has the same id at every endpoint; each endpoint has its own secret and sequence', async () => {
   const { first = '', secret = '' } = await two(['license.revoked', 'license.created'])
   const { licenseId } = await sellLicense(api.ledger, tenant.tenantId)
   await received(one, 1)
@@ -117,7 +117,7 @@ test('an event has one id at every endpoint, and each signs with its own secret 
   expect(numbers(other)).toStrictEqual(['license.created 1', 'license.revoked 2'])
 })
 
-test('an endpoint that is down keeps the key for itself, and delays no other', async () => {
+test('the key is kept while one endpoint is down, and other endpoints are not delayed', async () => {
   const { endpointId } = await two()
   other.health = 500
   const { licenseId, licenseKey } = await sellLicense(api.ledger, tenant.tenantId)
@@ -131,7 +131,7 @@ test('an endpoint that is down keeps the key for itself, and delays no other', a
   await expect.poll(() => keyOf(licenseId)).toBe(undefined)
 })
 
-test('deliveries to a paused endpoint wait, and are made when it is resumed', async () => {
+test('deliveries to a paused endpoint wait until it is resumed', async () => {
   const { endpointId } = await two()
   await change(endpointId, true)
   await sellLicense(api.ledger, tenant.tenantId)
@@ -143,7 +143,7 @@ test('deliveries to a paused endpoint wait, and are made when it is resumed', as
   expect((await deliveries(endpointId))[0]?.attempts).toHaveLength(1)
 })
 
-test('what waits for a removed endpoint is abandoned, and releases the key', async () => {
+test('pending deliveries of a removed endpoint are abandoned, and the key is destroyed', async () => {
   const { endpointId } = await two()
   other.health = 500
   const { licenseId } = await sellLicense(api.ledger, tenant.tenantId)

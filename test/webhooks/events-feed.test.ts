@@ -1,7 +1,7 @@
 /**
- * The feed returns what webhooks receive: every public event of a tenant's licenses, once, in the order of
- * the log, with the id and the body of its delivery and the key masked. A cursor is valid forever, also
- * across a rebuild.
+ * Guarantee: the feed returns what webhooks receive: every public event of a tenant's licenses, once, in the order
+ * of the log, with the id and the body of its delivery and the key masked. A cursor is valid forever, also across a
+ * rebuild.
  */
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -64,7 +64,7 @@ const activate = (licenseId: string, number: number) =>
 const deactivate = (licenseId: string, number: number) =>
   commandLicense(api.ledger, licenseId, { type: 'DeactivateDevice', ...device(number) })
 
-test('the bodies are those of the webhook, byte for byte but for the key', async () => {
+test('the feed returns the bodies of the webhook, except for the masked key', async () => {
   const receiver = await startStandIn(() => ({ status: 200, body: {} }))
   const dispatch = await startDispatch(api.ledger)
   try {
@@ -98,7 +98,7 @@ test('the bodies are those of the webhook, byte for byte but for the key', async
   }
 })
 
-test('a new reader has an empty feed, and continues from its position', async () => {
+test('the feed is empty at first, and continues after the cursor', async () => {
   expect(await read()).toStrictEqual({ items: [], nextCursor: null, cursor: null })
   const { licenseId } = await sellLicense(api.ledger, tenant.tenantId)
   const first = await read()
@@ -108,7 +108,7 @@ test('a new reader has an empty feed, and continues from its position', async ()
   expect(await readAll(first.cursor)).toMatchObject([{ event: 'license.activated', device_id: 'device-1' }])
 })
 
-test('a cursor belongs to one tenant, and other text is refused', async () => {
+test('a cursor of another tenant and an invalid cursor return 400', async () => {
   await sellLicense(api.ledger, tenant.tenantId)
   const { cursor } = await read()
   const stranger = await makeTenant(api.ledger)
@@ -124,7 +124,7 @@ test('a cursor belongs to one tenant, and other text is refused', async () => {
   expect(others.body).toStrictEqual({ items: [], nextCursor: null, cursor: null })
 })
 
-test('a cursor is valid in a copy of the log, with other positions', async () => {
+test('a cursor is valid in a copy of the log with other positions, but not in an older backup', async () => {
   const { licenseId } = await sellLicense(api.ledger, tenant.tenantId)
   for (const number of [1, 2, 3]) await activate(licenseId, number)
   const { cursor } = await read(null, 2)
@@ -185,7 +185,7 @@ async function publicInLog(licenseIds: readonly string[]): Promise<string[]> {
   })
 }
 
-test('any reader, with pages of any size, at any time and across a rebuild, sees the log once and in order', async () => {
+test('paging by any size returns the log once and in order, also across a rebuild', async () => {
   const action = fc.tuple(fc.nat({ max: 2 }), fc.nat({ max: 2 }), fc.constantFrom(activate, deactivate))
   const rounds = fc.array(fc.tuple(fc.array(action, { maxLength: 5 }), fc.integer({ min: 1, max: 4 })), {
     maxLength: 5,

@@ -1,7 +1,6 @@
 /**
- * For every feed: each published job is handed out, only once while it is not done, again after its handler
- * failed, and to no more handlers concurrently than requested. NATS may also be shared, be down, and lose
- * jobs.
+ * Guarantee: each published job is delivered to a handler, only once while it is not done, again after its handler
+ * failed, and to no more handlers concurrently than requested. NATS may also be shared, be down, and lose jobs.
  */
 import { setTimeout } from 'node:timers/promises'
 import { connect, type NatsConnection } from 'nats'
@@ -67,7 +66,7 @@ function consume(feed: DispatchFeed, handler: Handler, atOnce = 8): void {
 }
 
 describe.each(kinds)('a feed %s', (_, create) => {
-  test('hands out everything once, for consumers that start before or after', async () => {
+  test('delivers every job once, to consumers that start before or after the publish', async () => {
     const feed = create()
     const handled: string[] = []
     await feed.publish(jobs(20))
@@ -78,7 +77,7 @@ describe.each(kinds)('a feed %s', (_, create) => {
     expect(handled.toSorted()).toStrictEqual([...jobs(20), job('late')].map(jobName).toSorted())
   })
 
-  test('does not hand out a job that is published again while it is not done; the next attempt is another job', async () => {
+  test('does not deliver a job twice when it is published again before it is done; its next attempt is another job', async () => {
     const feed = create()
     const handled: string[] = []
     const { promise: gate, resolve: open } = Promise.withResolvers<void>()
@@ -94,7 +93,7 @@ describe.each(kinds)('a feed %s', (_, create) => {
     expect(handled.toSorted()).toStrictEqual(['whd_same.1', 'whd_same.2'])
   })
 
-  test('hands out again what failed', async () => {
+  test('delivers a job again when its handler fails', async () => {
     const feed = create()
     let tries = 0
     consume(feed, async () => {
@@ -107,7 +106,7 @@ describe.each(kinds)('a feed %s', (_, create) => {
     expect(tries).toBe(3)
   })
 
-  test('hands out no more jobs concurrently than requested, and ends when those are done', async () => {
+  test('delivers no more jobs concurrently than requested, and stops when those are done', async () => {
     const feed = create()
     let running = 0
     let most = 0
@@ -133,8 +132,8 @@ describe.each(kinds)('a feed %s', (_, create) => {
   })
 })
 
-describe('NATS', () => {
-  test('shares the work among consumers, each job going to one', async () => {
+describe('the NATS feed', () => {
+  test('distributes jobs among consumers, each job to one', async () => {
     const handled: string[][] = [[], []]
     for (const own of handled) {
       consume(overNats(), async (one) => {
@@ -148,7 +147,7 @@ describe('NATS', () => {
     for (const own of handled) expect(own).not.toStrictEqual([])
   })
 
-  test('hands out the jobs of a dead consumer again, and not those that take long', async () => {
+  test('delivers jobs of a dead consumer again, but not jobs that take long', async () => {
     // As an earlier version created it, with a longer wait.
     await overNats().publish([])
     const feed = overNats({ ackWaitMs: 600 })
@@ -169,7 +168,7 @@ describe('NATS', () => {
     expect(handled).toHaveLength(2)
   })
 
-  test('may lose its stream: the next published job is carried again', async () => {
+  test('recreates a lost stream for the next published job', async () => {
     const feed = overNats()
     const handled: string[] = []
     consume(feed, async (one) => void handled.push(jobName(one)))
@@ -185,7 +184,7 @@ describe('NATS', () => {
       .toBe(true)
   })
 
-  test('that is down accepts nothing, and reports it', async () => {
+  test('rejects a publish when NATS is not connected', async () => {
     const feed = createNatsFeed(() => undefined, stream, { onFailure: () => undefined })
     await expect(feed.publish([job('lost')])).rejects.toThrow('NATS is not connected')
   })

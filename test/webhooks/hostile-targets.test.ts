@@ -1,5 +1,5 @@
 /**
- * No connection is made to an address that must not be delivered to, in any notation, for any answer of a
+ * Guarantee: no connection is made to an address that must not be delivered to, in any notation, for any answer of a
  * name server, and for any redirect of a receiver: neither when the URL is set nor at a delivery.
  */
 import { Socket } from 'node:net'
@@ -136,7 +136,7 @@ const once = async (url: string, ...[resolver, rules]: Parameters<typeof createC
 }
 const errorIn = (result: AttemptResult) => (result.outcome === 'failed' ? result.error : result.outcome)
 
-test('there are more than 60 of them', () => expect(new Set(hostile).size).toBeGreaterThan(60))
+test('more than 60 hostile URLs are tested', () => expect(new Set(hostile).size).toBeGreaterThan(60))
 
 test.each(hostile)('%s is not connected to', async (url) => {
   expect(['target_refused', 'name_not_found']).toContain(errorIn(await once(url, resolve, strict)))
@@ -147,7 +147,7 @@ test.each(hostile)('%s is not connected to', async (url) => {
   }
 })
 
-test('a name that was public when it was set is not connected to when it resolves to another address', async () => {
+test('a name that resolves to a private address after the URL was set is not connected to', async () => {
   let asked = 0
   const rebinding = async () => (asked++ === 0 ? ['93.184.215.14'] : ['127.0.0.1'])
   const url = 'https://rebinding.example.com/'
@@ -156,7 +156,7 @@ test('a name that was public when it was set is not connected to when it resolve
   expect(attempted).toStrictEqual([])
 })
 
-test('a name is resolved once, and the connection uses that address', async () => {
+test('a name is resolved once, and the connection uses the checked address', async () => {
   let asked = 0
   const rebinding = async () => (asked++ === 0 ? ['127.0.0.1'] : ['10.0.0.1'])
   const url = inside.url.replace('127.0.0.1', 'rebinding.example.com')

@@ -1,6 +1,6 @@
 /**
- * Every delivery is in a log with its attempts; only its vendor can read it and request a redelivery. The key
- * of a sale is kept for the deliveries that carry it, and destroyed with the last of them.
+ * Guarantee: every delivery is in a log with its attempts; only its vendor can read it and request a redelivery. The
+ * key of a sale is kept for the deliveries that carry it, and destroyed with the last of them.
  */
 import { connect } from 'nats'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -71,7 +71,7 @@ const delivered = (count = 1) =>
   expect.poll(async () => (await list('?status=delivered&limit=100')).items.length).toBe(count)
 
 describe('the log of deliveries', () => {
-  test('holds every attempt, and shows the payload with the key masked', async () => {
+  test('contains every attempt, and shows the payload with the key masked', async () => {
     dispatch = await startDispatch(api.ledger)
     await point()
     const { licenseId, licenseKey, saleId } = await sellLicense(api.ledger, tenant.tenantId)
@@ -92,7 +92,7 @@ describe('the log of deliveries', () => {
     expect((await list('?status=abandoned')).items).toStrictEqual([])
   })
 
-  test('accepts a redelivery under the same id when the key is no longer kept', async () => {
+  test('redelivers under the same id, with null instead of a destroyed key', async () => {
     const mail = { deliver: async () => ({ outcome: 'unwanted' }) as const }
     dispatch = await startDispatch(api.ledger, { channels: { mail } })
     await point()
@@ -110,7 +110,7 @@ describe('the log of deliveries', () => {
     expect((await list()).items[0]?.attempts).toHaveLength(2)
   })
 
-  describe('of a sale that could not be delivered', () => {
+  describe('after an abandoned delivery of a sale', () => {
     const keyIs = (licenseId: string) => () =>
       api.ledger.services.secrets.open(tenant.tenantId, saleKeyName(licenseId))
     const minutes = (count: number) => count * 60_000
@@ -136,7 +136,7 @@ describe('the log of deliveries', () => {
     const redeliver = (id: string) =>
       api.ask('POST', `/v1/webhook/deliveries/${id}/redeliver`, { token: tenant.token })
 
-    test('holds the key in its redelivery, and then it is destroyed', async () => {
+    test('sends the key with a redelivery, which then destroys it', async () => {
       const { id, licenseId, licenseKey, sweep } = await givenUp()
       api.ledger.clock.advance(minutes(30 * 24 * 60) - 1)
       await sweep()
@@ -146,7 +146,7 @@ describe('the log of deliveries', () => {
       await expect.poll(keyIs(licenseId)).toBe(undefined)
     })
 
-    test('loses the key after 30 days, and holds null instead', async () => {
+    test('destroys the key after 30 days; a redelivery contains null', async () => {
       const { id, licenseId, licenseKey, sweep } = await givenUp()
       await sweep()
       expect(await keyIs(licenseId)()).toBe(licenseKey)
@@ -158,7 +158,7 @@ describe('the log of deliveries', () => {
       expect(bodies().at(-1)).toMatchObject({ id, key: null })
     })
 
-    test('loses a key that was replaced', async () => {
+    test('destroys a key that was replaced', async () => {
       const { licenseId, sweep } = await givenUp()
       await commandLicense(api.ledger, licenseId, {
         type: 'RemintLicense',
@@ -171,7 +171,7 @@ describe('the log of deliveries', () => {
       expect(await keyIs(licenseId)()).toBe(undefined)
     })
 
-    test('whose dispatcher dies after the successful attempt leaves the key to the sweep', async () => {
+    test('leaves the key to the sweep when the dispatcher dies after the successful attempt', async () => {
       const { id, licenseId, licenseKey, sweep } = await givenUp()
       const { services } = api.ledger
       const { destroy } = services.secrets
@@ -185,7 +185,7 @@ describe('the log of deliveries', () => {
     })
   })
 
-  test('refuses invalid filters, and pages', async () => {
+  test('rejects invalid filters, and can be paged', async () => {
     const { token } = tenant
     for (const query of ['?status=lost', '?event=license.exploded', '?cursor=nonsense', '?limit=0', '?a=1']) {
       expect((await api.ask('GET', `/v1/webhook/deliveries${query}`, { token })).status).toBe(400)
@@ -242,7 +242,7 @@ test('a sale is delivered to the vendor and the customer with one key, which is 
   ])
 })
 
-test('a sale without a known buyer is delivered to the vendor with its key, not mailed, and the key is destroyed', async () => {
+test('a sale without a known buyer is delivered to the vendor but not mailed, and the key is destroyed', async () => {
   const shop = await openShop(api)
   tenant = shop
   const mailed: string[] = []
@@ -266,7 +266,7 @@ test('a sale without a known buyer is delivered to the vendor with its key, not 
   expect(mailed).not.toContain(licenseId)
 })
 
-test('a dispatcher that dies after each attempt delivers everything, some of it twice under the same id', async () => {
+test('a delivery is repeated under the same id when the dispatcher dies after the attempt', async () => {
   const dying = (services: AllPorts): AllPorts => {
     let left = 3
     const execute: Execute = async (...args) => {
@@ -285,7 +285,7 @@ test('a dispatcher that dies after each attempt delivers everything, some of it 
   expect((await list()).items[0]?.attempts).toHaveLength(1)
 })
 
-test('a NATS that loses its stream in the middle loses no delivery', async () => {
+test('no delivery is lost when NATS loses its stream', async () => {
   const nats = await connect({ ...optionsOf(await natsFor(host)), waitOnFirstConnect: true })
   try {
     const stream = uniqueId('keyledger')

@@ -1,4 +1,4 @@
-// A ledger with a NATS works whether or not it is available, reports it, and reconnects by itself.
+// Guarantee: a ledger with NATS works whether or not NATS is available, reports it, and reconnects by itself.
 import { afterAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { connectFeed, optionsOf } from '../../src/webhooks/nats.ts'
@@ -10,7 +10,7 @@ const host = createHost()
 const feeds: { close(): Promise<void> }[] = []
 afterAll(() => Promise.all(feeds.map((feed) => feed.close())))
 
-test('a NATS that starts late, stops and starts again is connected to each time', async () => {
+test('the feed connects to NATS when it starts late, and reconnects after a restart', async () => {
   const port = await freePort()
   const directory = host.path('nats')
   const failures: unknown[] = []
@@ -28,7 +28,7 @@ test('a NATS that starts late, stops and starts again is connected to each time'
   await expect.poll(() => feed.isConnected()).toBe(true)
 })
 
-test('a URL provides the password or the token that the server requires', async () => {
+test('the URL can contain the password or the token', async () => {
   for (const [asked, who] of [
     [['--user', 'ledger', '--pass', 'p@ss'], 'ledger:p%40ss@'],
     [['--auth', 't0ken'], 't0ken@'],
@@ -43,7 +43,7 @@ test('a URL provides the password or the token that the server requires', async 
   }
 })
 
-test('an address with tls:// is not served without TLS', async () => {
+test('a tls:// URL does not connect without TLS', async () => {
   const port = await freePort()
   startNats(host, port, host.path('nats'))
   const plain = connectFeed(`nats://127.0.0.1:${port}`, () => undefined)
@@ -57,7 +57,7 @@ test('an address with tls:// is not served without TLS', async () => {
   expect(failures).toHaveLength(1)
 })
 
-test('the credentials in a URL are not part of the server', () => {
+test('the credentials of a URL are passed separately from the server', () => {
   expect(optionsOf('nats://127.0.0.1:4222')).toStrictEqual({ servers: '127.0.0.1:4222' })
   expect(optionsOf('tls://u:p@nats.example.com')).toStrictEqual({
     servers: 'nats.example.com',
@@ -67,13 +67,13 @@ test('the credentials in a URL are not part of the server', () => {
   })
 })
 
-test('closing does not wait for a NATS that never starts', async () => {
+test('closing the feed does not wait for NATS', async () => {
   const feed = connectFeed(`nats://127.0.0.1:${await freePort()}`, () => undefined)
   await feed.close()
   expect(feed.isConnected()).toBe(false)
 })
 
-test('the server reports whether its NATS is connected, and serves without it', async () => {
+test('the server reports whether NATS is connected, and serves without it', async () => {
   const port = await freePort()
   const nats = startNats(host, port, host.path('nats'))
   const { environment } = await host.stores()

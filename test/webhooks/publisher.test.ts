@@ -1,5 +1,6 @@
 /**
- * Attempts without a free slot are looked for as soon as there is one, and by then the read models show them.
+ * Guarantee: attempts without a free slot are looked up as soon as there is one, and only when the read models show
+ * them.
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { DueAttempt } from '../../projections/deliveries/due.ts'
@@ -13,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => ledger.close())
 
-test('a delivery without a free slot is not looked for before it is visible', async () => {
+test('the publisher waits until a delivery is visible before it looks it up for a freed slot', async () => {
   const published: DueAttempt[] = []
   const feed = {
     publish: async (jobs: readonly DueAttempt[]) => void published.push(...jobs),

@@ -1,4 +1,4 @@
-/** A delivery is known from its log entry until it has been attempted. */
+/** Guarantee: a delivery is cached from its log entry until it has been attempted. */
 import { expect, test } from 'vitest'
 import { createRecentDeliveries } from '../../src/webhooks/recent-deliveries.ts'
 import { at, recordedEntry, scheduled } from './log-of-deliveries.ts'
@@ -24,7 +24,7 @@ test('a delivery is no longer found once it was attempted', () => {
   expect(recent.find('whd_2')).toBeDefined()
 })
 
-test('of very many the newest are kept', () => {
+test('only the newest 5000 deliveries are kept', () => {
   const recent = createRecentDeliveries()
   for (let n = 0; n < 6000; n++) recent.onEntry(scheduled(`whd_${n}`))
   expect(recent.find('whd_999')).toBeUndefined()

@@ -1,7 +1,7 @@
 /**
- * A replay delivers the events of a range again, under the same ids: those that failed, or all, also to an endpoint
- * that was added later. It does so once for each event, even when it is killed after any write, and only as fast as
- * the endpoint takes them.
+ * Guarantee: a replay redelivers the events of a range under the same ids: those that failed, or all, also to an
+ * endpoint that was added later. Each event is redelivered once, even when the replay is killed after any write, and
+ * only as fast as the endpoint accepts them.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -112,7 +112,7 @@ async function failedDeliveries(count: number): Promise<void> {
 }
 
 describe('a replay', () => {
-  test('of what failed delivers it under the same ids, and nothing that was delivered', async () => {
+  test('of failed events redelivers them under the same ids, and no others', async () => {
     await pointWebhook(api.ledger, tenant.tenantId, receiver.url)
     await failedDeliveries(2)
     await whileDelivering(async () => {
@@ -138,7 +138,7 @@ describe('a replay', () => {
     })
   })
 
-  test('of all events also brings an endpoint what happened before it was added', async () => {
+  test('of all events also delivers those from before the endpoint was added', async () => {
     await pointWebhook(api.ledger, tenant.tenantId, receiver.url)
     await whileDelivering(async () => {
       for (let n = 0; n < 3; n++) await sellLicense(api.ledger, tenant.tenantId)
@@ -155,7 +155,7 @@ describe('a replay', () => {
     })
   })
 
-  test('starts no more deliveries than the endpoint takes, and waits while it is paused or canceled', async () => {
+  test('starts a limited number of deliveries, none while it is paused, and cannot be resumed after a cancel', async () => {
     for (let n = 0; n < 20; n++) await sellLicense(api.ledger, tenant.tenantId)
     await pointWebhook(api.ledger, tenant.tenantId, receiver.url)
     api.ledger.clock.advance(1000)
@@ -179,7 +179,7 @@ describe('a replay', () => {
     expect((await ask('GET', path)).body).toMatchObject({ items: [{ id, status: 'canceled' }] })
   })
 
-  test('ends when its endpoint is removed', async () => {
+  test('is canceled when its endpoint is removed', async () => {
     await pointWebhook(api.ledger, tenant.tenantId, receiver.url)
     const { endpointId } = await addTestEndpoint(api.ledger, tenant.tenantId, receiver.url)
     const { id } = await request({ endpoint: endpointId })
@@ -188,7 +188,7 @@ describe('a replay', () => {
     expect(await read(id)).toMatchObject({ status: 'canceled', canceledFor: 'endpoint_removed' })
   })
 
-  test('that is killed after any of its writes repeats no delivery', async () => {
+  test('repeats no delivery when it is killed after any write', async () => {
     for (let n = 0; n < 3; n++) await sellLicense(api.ledger, tenant.tenantId)
     await pointWebhook(api.ledger, tenant.tenantId, receiver.url)
     api.ledger.clock.advance(1000)
@@ -219,7 +219,7 @@ describe('a replay', () => {
     }
   })
 
-  test('with one Idempotency-Key is one', async () => {
+  test('is created once per Idempotency-Key', async () => {
     await pointWebhook(api.ledger, tenant.tenantId, receiver.url)
     const send = () =>
       api.ask('POST', path, {
@@ -235,7 +235,7 @@ test.each([
   [{}, /^body from: /],
   [{ from: beginning, to: beginning }, /^body to: must be after from/],
   [{ from: beginning, only: 'some' }, /^body only: /],
-])('%j is refused', async (body, message) => {
+])('a replay of %j returns 400', async (body, message) => {
   const answer = await ask('POST', path, body)
   expect(answer.status).toBe(400)
   expect(z.object({ error: z.string() }).parse(answer.body).error).toMatch(message)

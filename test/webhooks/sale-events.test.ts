@@ -1,4 +1,4 @@
-/** The webhook events about a sale's payments and the changes of its subscription. */
+/** Guarantee: the webhook events about a sale's payments and the changes of its subscription. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { openTestApi, type TestApi } from '../harness/api.ts'
@@ -25,8 +25,8 @@ const seconds = (moment: string) => Date.parse(moment) / 1000
 
 const { sold, renewed, refunded, dispute, ended } = purchase('ada')
 
-describe('for returned payments', () => {
-  test('each full refund holds its own amount and the sum, and revokes when no payment is left', async () => {
+describe('returned payments', () => {
+  test('send an event per full refund with its amount and the total, and a revocation when no payment is left', async () => {
     await shop.tell(sold())
     await shop.tell(renewed('in_1', month.second))
     await shop.tell(refunded('re_1', 900, 'in_1'))
@@ -57,7 +57,7 @@ describe('for returned payments', () => {
     expect(others).toMatchObject([{ event: 'license.updated', expires_at: seconds(month.second) }])
   })
 
-  test('a won dispute sends that the license is reinstated', async () => {
+  test('send license.reinstated for a won dispute', async () => {
     await shop.tell(sold())
     await shop.tell(dispute('dispute_lost'))
     await shop.tell(dispute('dispute_won'))
@@ -68,7 +68,7 @@ describe('for returned payments', () => {
     ])
   })
 
-  test('nothing for a partial refund or an open dispute', async () => {
+  test('send no event for a partial refund or an open dispute', async () => {
     await shop.tell(sold())
     await shop.tell(refunded('re_1', 1000))
     await shop.tell(dispute('disputed'))
@@ -76,7 +76,7 @@ describe('for returned payments', () => {
   })
 })
 
-test('the end of the subscription sends the expiry of the license', async () => {
+test('the end of a subscription sends license.updated with the expiry', async () => {
   await shop.tell(sold({ sold: { productId: 'editor', keyTypeId: 'forever' }, quantity: 3 }))
   await shop.tell(ended(month.second))
   expect(await told()).toMatchObject([
@@ -84,7 +84,7 @@ test('the end of the subscription sends the expiry of the license', async () => 
   ])
 })
 
-test('a change is sent with the key type that the license has from then on', async () => {
+test('a change of a subscription sends the current key type and quantity', async () => {
   await shop.tell(sold())
   const change = { provider: 'stripe', notificationId: 'evt_1', test: false, at: month.first } as const
   const subscription = { ...change, type: 'subscription', link: 'subscription:sub_ada' } as const
@@ -96,7 +96,7 @@ test('a change is sent with the key type that the license has from then on', asy
   ])
 })
 
-test('every event of a test license is marked as a test, and no event of another', async () => {
+test('only the events of a test license are marked as a test', async () => {
   await api.ask('POST', '/v1/products/editor/test-mode', {
     token: shop.token,
     body: { publishableKey: 'pk_test_1', secretKey: 'sk_test_1' },

@@ -1,5 +1,5 @@
 /**
- * Nothing is delivered to an address outside the public internet: not to the machine itself, not to its
+ * Guarantee: nothing is delivered to an address outside the public internet: not to the machine itself, not to its
  * networks, and in none of the notations that embed such an address in another one.
  */
 import fc from 'fast-check'
@@ -49,9 +49,9 @@ const others: [what: string, addresses: string[]][] = [
     'private',
     ['10.0.0.0', '10.255.255.255', '172.16.0.0', '172.31.255.255', '192.168.0.0', '192.168.255.255'],
   ],
-  ['shared by a carrier', ['100.64.0.0', '100.127.255.255']],
+  ['shared by a carrier (carrier-grade NAT)', ['100.64.0.0', '100.127.255.255']],
   [
-    'link-local, where clouds keep their metadata',
+    'link-local, as of cloud metadata',
     ['169.254.0.0', '169.254.169.254', 'fe80::1', 'febf::1', 'fe80::1%eth0'],
   ],
   ['unique-local', ['fc00::', 'fd00:ec2::254', 'fdff:ffff::1']],
@@ -68,7 +68,7 @@ const others: [what: string, addresses: string[]][] = [
   ['NAT64', ['64:ff9b::7f00:1', '64:ff9b::93.184.215.14', '64:ff9b:1::1']],
   ['6to4', ['2002:7f00:1::', '2002:5db8:d70e::1', '192.88.99.1']],
   [
-    'Teredo, and what else is set aside beside it',
+    'Teredo or another special-purpose range of 2001::/23',
     ['2001::1', '2001:0:5db8:d70e::1', '2001:10::1', '2001:20::1', '2001:1ff::1'],
   ],
   ['no address at all', ['', 'localhost', '1.2.3', '1.2.3.4.5', '::g', '[::1]', '127.1', '2130706433']],
@@ -77,7 +77,7 @@ describe.each(others)('an address that is %s', (_, addresses) => {
   test.each(addresses)('%s is not public', (address) => expect(isPublicAddress(address)).toBe(false))
 })
 
-test('no address becomes public by being embedded in another one', () => {
+test('an embedded address is never public', () => {
   const bytes = fc.array(fc.nat({ max: 255 }), { minLength: 4, maxLength: 4 })
   fc.assert(
     fc.property(bytes, ([a = 0, b = 0, c = 0, d = 0]) => {
@@ -99,7 +99,7 @@ test('no address becomes public by being embedded in another one', () => {
 const strict = { allowPrivate: false }
 const lax = { allowPrivate: true }
 
-describe('a URL by itself', () => {
+describe('the check of a URL without resolution', () => {
   const cases: [
     url: string,
     fault: ReturnType<typeof faultOfUrl>,
@@ -131,13 +131,13 @@ describe('a URL by itself', () => {
     ['https://localhost.example.com/', undefined, undefined],
     ['https://notlocalhost/', undefined, undefined],
   ]
-  test.each(cases)('%s', (url, fault, inDevelopment) => {
+  test.each(cases)('%s: %s', (url, fault, inDevelopment) => {
     expect(faultOfUrl(new URL(url), strict)).toBe(fault)
     expect(faultOfUrl(new URL(url), lax)).toBe(inDevelopment)
   })
 })
 
-describe('a name', () => {
+describe('a host name', () => {
   const meaning = (...addresses: string[]) => {
     const asked: string[] = []
     const resolve = (host: string) => {
@@ -160,7 +160,7 @@ describe('a name', () => {
     expect(asked).toStrictEqual(['hooks.example.com'])
   })
 
-  test('is not resolved when the URL alone decides', async () => {
+  test('is not resolved when the URL alone decides the check', async () => {
     const { asked, resolve } = meaning('10.0.0.1')
     const check = createTargetCheck(resolve, strict)
     expect(await check(new URL('http://hooks.example.com/'))).toBe('not https')
@@ -170,7 +170,7 @@ describe('a name', () => {
     expect(asked).toStrictEqual([])
   })
 
-  test('that does not exist, or cannot be resolved, has no address, without a long wait', async () => {
+  test('that does not exist has no address, without a long wait', async () => {
     const before = performance.now()
     expect(await resolveByDns('nothing.invalid')).toStrictEqual([])
     expect(await resolveByDns('not a name')).toStrictEqual([])
