@@ -8,8 +8,8 @@ import { joinLimits } from '../limits/limits.ts'
 import type { Feed } from '../webhooks/nats.ts'
 import { CommandRefused } from './exit.ts'
 import { createApp } from './http.ts'
-import { baseUrlOf, whyNotListening } from './own-address.ts'
 import { createReadiness } from './readiness.ts'
+import { baseUrlOf, whyNotListening } from './start/own-address.ts'
 import type { Stores } from './stores.ts'
 
 /**

@@ -2,7 +2,7 @@ import type { Pool } from 'pg'
 import { withTimeout } from '../async/timeout.ts'
 import type { PartHealth } from '../http/health.ts'
 import { clockOfEventStore, type OtherClock } from '../ledger/connection/clock-difference.ts'
-import { clockOfPostgres, judgeClocks } from './clock-check.ts'
+import { clockOfPostgres, judgeClocks } from './start/clock-check.ts'
 
 export type Clocks = {
   /** Reads the clocks of the stores now; stores that do not answer are left out. */

@@ -14,7 +14,7 @@ import { runReplays } from '../processes/replays.ts'
 import { resumeSales } from '../processes/sales.ts'
 import { createTestPurchaseDriver } from '../processes/test-purchase-driver.ts'
 import { createTestPurchaseRunner, resumeTestPurchases } from '../processes/test-purchases.ts'
-import { baseUrlOf, sendOverHttp } from './own-address.ts'
+import { baseUrlOf, sendOverHttp } from './start/own-address.ts'
 import type { Stores } from './stores.ts'
 
 export type RunningProcesses = {

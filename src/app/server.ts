@@ -5,11 +5,11 @@ import type { Config } from '../config.ts'
 import type { LogEntry } from '../domain/recorded.ts'
 import { keepSweeping } from '../idempotency/sweep.ts'
 import { connectFeed, type Feed } from '../webhooks/nats.ts'
-import { checkRecipients, makeBackups } from './backing-up.ts'
+import { checkRecipients, makeBackups } from './backups/backing-up.ts'
 import { startDispatching } from './dispatching.ts'
-import { withRealPort } from './own-address.ts'
 import { startProcesses } from './processes.ts'
 import type { Role } from './roles.ts'
+import { withRealPort } from './start/own-address.ts'
 import type { Stores } from './stores.ts'
 
 export type RunningServer = {

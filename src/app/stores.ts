@@ -46,8 +46,8 @@ import { createSubjects, type Subjects } from '../vault/subjects.ts'
 import { createTargetCheck, resolveByDns, resolveBySystem } from '../webhooks/resolve.ts'
 import { createTestSender } from '../webhooks/test-event.ts'
 import { type Clocks, clocksOf } from './clocks.ts'
-import { type OpenOptions, prepareLog, reachLedger, watchLogConnection } from './log-at-start.ts'
-import { readMasterKey } from './master-key-file.ts'
+import { type OpenOptions, prepareLog, reachLedger, watchLogConnection } from './start/log-at-start.ts'
+import { readMasterKey } from './start/master-key-file.ts'
 import { startTraces } from './traces.ts'
 
 /** Short, because a person waits for the provider's answer. */

@@ -3,7 +3,7 @@ import type { Origin } from '../commands/origin.ts'
 import { parseConfig } from '../config.ts'
 import { newId } from '../credentials/id.ts'
 import { createLog } from './log.ts'
-import type { OpenOptions } from './log-at-start.ts'
+import type { OpenOptions } from './start/log-at-start.ts'
 import { openStores, type Stores } from './stores.ts'
 
 /**

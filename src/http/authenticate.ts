@@ -8,8 +8,8 @@ import type { Scope } from '../domain/tokens/scopes.ts'
 import type { Limits } from '../limits/limits.ts'
 import type { Ports } from '../ports.ts'
 import { addressOf } from './address.ts'
+import { rateLimited, showRateLimit } from './limits/rate-limit.ts'
 import { Problem, unavailable } from './problem.ts'
-import { rateLimited, showRateLimit } from './rate-limit.ts'
 
 /** The token that authenticated a request. */
 export type Caller = KnownToken['token'] &

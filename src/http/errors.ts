@@ -7,9 +7,9 @@ import { Refusal } from '../domain/refusal.ts'
 import { LedgerFrozen, LedgerUnavailable } from '../ledger/connection/unavailable.ts'
 import { ProviderRefused, ProviderUnavailable, StoreWanted } from '../payments/trouble.ts'
 import { NoSuchProduct, StateUnreadable } from '../verdicts/trouble.ts'
+import { OutOfTime } from './limits/time-limit.ts'
 import { problemOfProvider } from './payment-problem.ts'
 import { invalid, Problem, problemOfRefusal, unavailable } from './problem.ts'
-import { OutOfTime } from './time-limit.ts'
 
 /** Paths whose errors carry a stable code: `{"error": {"code", "message"}}`; all others `{"error": "message"}`. */
 const runtimePath = /^\/v1\/licenses\/(?:activate|validate|deactivate)(?:$|\?)/

@@ -1,6 +1,6 @@
 /** Rate limits and trusted proxies are read from the environment, and have safe defaults. */
 import { describe, expect, test } from 'vitest'
-import { baseUrlOf, withRealPort } from '../../src/app/own-address.ts'
+import { baseUrlOf, withRealPort } from '../../src/app/start/own-address.ts'
 import { ConfigError, parseConfig } from '../../src/config.ts'
 
 describe('a rate limit', () => {

@@ -3,7 +3,7 @@
 import Fastify from 'fastify'
 import { expect, onTestFinished, test } from 'vitest'
 import { answerErrors } from '../../src/http/errors.ts'
-import { refuseWhenLate } from '../../src/http/overload.ts'
+import { refuseWhenLate } from '../../src/http/limits/overload.ts'
 
 const lateMs = 250
 

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
+import { rateLimited, showRateLimit } from '../../http/limits/rate-limit.ts'
 import { Problem } from '../../http/problem.ts'
-import { rateLimited, showRateLimit } from '../../http/rate-limit.ts'
 import { callerOf } from '../../limits/address.ts'
 import type { Limiter } from '../../limits/limiter.ts'
 import type { LimitName, Limits } from '../../limits/limits.ts'

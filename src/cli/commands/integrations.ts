@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers'
 import type { Command } from 'commander'
 import { findTenant } from '../../../projections/tenants/queries.ts'
-import { baseUrlOf } from '../../app/own-address.ts'
+import { baseUrlOf } from '../../app/start/own-address.ts'
 import { withStores } from '../../app/with-stores.ts'
 import { startOnboarding } from '../../commands/integrations/card-account.ts'
 import { connectMarketplace } from '../../commands/integrations/integrations.ts'

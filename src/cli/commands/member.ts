@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { findMember, listMembers, type PresentMember } from '../../../projections/members/queries.ts'
 import { findTenant } from '../../../projections/tenants/queries.ts'
-import { baseUrlOf } from '../../app/own-address.ts'
+import { baseUrlOf } from '../../app/start/own-address.ts'
 import { withStores } from '../../app/with-stores.ts'
 import {
   addMember,

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { testPurchaseView } from '../../api/management/integrations/test-purchases.ts'
 import { CommandRefused, CommandUnavailable } from '../../app/exit.ts'
-import { baseUrlOf, sendOverHttp } from '../../app/own-address.ts'
+import { baseUrlOf, sendOverHttp } from '../../app/start/own-address.ts'
 import { withStores } from '../../app/with-stores.ts'
 import { licenseOfTestPurchase, startTestPurchase } from '../../commands/test-purchases.ts'
 import { parseConfig } from '../../config.ts'

@@ -1,4 +1,4 @@
-import { judgeClocks } from '../../app/clock-check.ts'
+import { judgeClocks } from '../../app/start/clock-check.ts'
 import type { OtherClock } from '../../ledger/connection/clock-difference.ts'
 import type { Check } from './check.ts'
 

@@ -1,7 +1,7 @@
 import { readdir, readFile, readlink } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { z } from 'zod'
-import { whyNotListening } from '../../app/own-address.ts'
+import { whyNotListening } from '../../app/start/own-address.ts'
 import type { Config } from '../../config.ts'
 import { type Check, type CheckResult, codeOf } from './check.ts'
 

@@ -13,7 +13,7 @@ import {
   signInMethods,
 } from '../../commands/members/set-up.ts'
 import { Problem } from '../../http/problem.ts'
-import { formOf, line } from '../frame/forms.ts'
+import { formOf, line } from '../forms/forms.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { freshFormMs, freshMs, principalOf } from '../session/principal.ts'

@@ -1,6 +1,6 @@
 import { type Html, html } from '../../html.ts'
-import type { FilledForm } from '../frame/filled-form.ts'
-import { formProblem, textField } from '../frame/form-fields.ts'
+import type { FilledForm } from '../forms/filled-form.ts'
+import { formProblem, textField } from '../forms/form-fields.ts'
 import { heading, section, table, tokenField } from '../frame/parts.ts'
 import { type ShownLicense, statusBadge } from '../licenses/view.ts'
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type EntitlementOverride, maxOverrides } from '../../domain/customers/overrides.ts'
 import { Entitlement } from '../../domain/products/key-type.ts'
 import { isPlain, Slug } from '../../domain/values.ts'
-import { type FilledForm, newForm, typedIn, withProblem } from '../frame/filled-form.ts'
+import { type FilledForm, newForm, typedIn, withProblem } from '../forms/filled-form.ts'
 
 /** The fields of one override; each has the number of its row behind it. */
 const fields = ['entitlement', 'effect', 'product', 'expiresOn', 'reason'] as const

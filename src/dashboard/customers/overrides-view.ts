@@ -1,6 +1,6 @@
 import { type Html, html } from '../../html.ts'
-import { type FilledForm, typedIn } from '../frame/filled-form.ts'
-import { choiceField, formProblem, textField } from '../frame/form-fields.ts'
+import { type FilledForm, typedIn } from '../forms/filled-form.ts'
+import { choiceField, formProblem, textField } from '../forms/form-fields.ts'
 import { heading, tokenField } from '../frame/parts.ts'
 import { fieldIn, rowsOf } from './overrides-form.ts'
 

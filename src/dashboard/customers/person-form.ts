@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { EmailAddress } from '../../domain/values.ts'
-import { pairs } from '../frame/pairs.ts'
-import { optionalLine } from '../frame/typed.ts'
+import { pairs } from '../forms/pairs.ts'
+import { optionalLine } from '../forms/typed.ts'
 
 /** A customer as a member fills them in. */
 export const CustomerForm = z.object({

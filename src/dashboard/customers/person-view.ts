@@ -1,6 +1,6 @@
 import { type Html, html } from '../../html.ts'
-import type { FilledForm } from '../frame/filled-form.ts'
-import { formProblem, textArea, textField } from '../frame/form-fields.ts'
+import type { FilledForm } from '../forms/filled-form.ts'
+import { formProblem, textArea, textField } from '../forms/form-fields.ts'
 import { heading, tokenField } from '../frame/parts.ts'
 
 type CustomerForm = {

@@ -18,8 +18,8 @@ import {
   table,
   tokenField,
 } from '../frame/parts.ts'
-import { chosenPerson } from '../frame/person-filter.ts'
 import { licenseTable, type ShownLicense } from '../licenses/view.ts'
+import { chosenPerson } from '../lists/person-filter.ts'
 import { type SaleRow, salesTable } from '../sales/view.ts'
 
 type Customers = {

@@ -5,8 +5,8 @@ import type { KeyType } from '../../domain/products/key-type.ts'
 import type { RefusalCode } from '../../domain/refusal.ts'
 import type { Content } from '../../html.ts'
 import type { Person } from '../../vault/subjects.ts'
-import type { FilledForm } from '../frame/filled-form.ts'
-import { optionalLine } from '../frame/typed.ts'
+import type { FilledForm } from '../forms/filled-form.ts'
+import { optionalLine } from '../forms/typed.ts'
 import type { PageContext } from '../page-context.ts'
 
 /** The license that is to be changed, with what its form shows. */

@@ -1,7 +1,7 @@
 import { licenseStatuses } from '../../domain/licenses/license.ts'
 import { type Html, html } from '../../html.ts'
-import type { FilledForm } from '../frame/filled-form.ts'
-import { choiceField, formProblem } from '../frame/form-fields.ts'
+import type { FilledForm } from '../forms/filled-form.ts'
+import { choiceField, formProblem } from '../forms/form-fields.ts'
 import { asNamed, heading, tokenField } from '../frame/parts.ts'
 
 type Export = {

@@ -2,7 +2,7 @@ import { licenseStatuses } from '../../domain/licenses/license.ts'
 import { type Html, html } from '../../html.ts'
 import type { View } from '../frame/page.ts'
 import { asNamed, choicesOf, field, filters, productSelect, select } from '../frame/parts.ts'
-import { chosenPerson, personForm } from '../frame/person-filter.ts'
+import { chosenPerson, personForm } from '../lists/person-filter.ts'
 import { licenseSources, type ShownFilter } from './filter.ts'
 
 const kinds = [

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { maxSeats } from '../../domain/licenses/issue.ts'
 import { EmailAddress, Slug } from '../../domain/values.ts'
 import { momentIn } from '../../http/schemas.ts'
-import { pairs } from '../frame/pairs.ts'
-import { checked, optionalLine, optionalOf, optionalWhole } from '../frame/typed.ts'
+import { pairs } from '../forms/pairs.ts'
+import { checked, optionalLine, optionalOf, optionalWhole } from '../forms/typed.ts'
 
 /** The key type that a license is issued for, with its product: both are chosen at once. */
 export const soldAs = (productId: string, keyTypeId: string): string => `${productId}/${keyTypeId}`

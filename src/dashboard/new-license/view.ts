@@ -1,7 +1,7 @@
 import type { PresentProduct } from '../../../projections/products/queries.ts'
 import { type Html, html } from '../../html.ts'
-import type { FilledForm } from '../frame/filled-form.ts'
-import { checkField, choiceField, formProblem, textArea, textField } from '../frame/form-fields.ts'
+import type { FilledForm } from '../forms/filled-form.ts'
+import { checkField, choiceField, formProblem, textArea, textField } from '../forms/form-fields.ts'
 import { empty, facts, heading, secretBox, tokenField } from '../frame/parts.ts'
 import { soldAs } from './form.ts'
 

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { defaultKeyType, Entitlement, entitlementSet, type KeyType } from '../../domain/products/key-type.ts'
 import { Slug, slugOf } from '../../domain/values.ts'
-import { type FilledForm, newForm } from '../frame/filled-form.ts'
-import { checked, optionalOf, optionalWhole, wantedLine, words } from '../frame/typed.ts'
+import { type FilledForm, newForm } from '../forms/filled-form.ts'
+import { checked, optionalOf, optionalWhole, wantedLine, words } from '../forms/typed.ts'
 
 const entitlements = words
   .refine((list) => list.length <= 100, 'Enter at most 100 entitlements.')

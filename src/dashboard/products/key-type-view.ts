@@ -1,6 +1,6 @@
 import { type Html, html } from '../../html.ts'
-import { type FilledForm, typedIn } from '../frame/filled-form.ts'
-import { formProblem, textField } from '../frame/form-fields.ts'
+import { type FilledForm, typedIn } from '../forms/filled-form.ts'
+import { formProblem, textField } from '../forms/form-fields.ts'
 import { facts, heading, notice, section, tokenField } from '../frame/parts.ts'
 import { keyTypeInputs } from './key-type-fields.ts'
 

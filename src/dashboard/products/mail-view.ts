@@ -1,8 +1,8 @@
 import type { PresentProduct } from '../../../projections/products/queries.ts'
 import { builtInText, placeholders, usualSubject } from '../../domain/mails/template.ts'
 import { type Html, html } from '../../html.ts'
-import { type FilledForm, typedIn } from '../frame/filled-form.ts'
-import { checkField, formProblem, textArea, textField } from '../frame/form-fields.ts'
+import { type FilledForm, typedIn } from '../forms/filled-form.ts'
+import { checkField, formProblem, textArea, textField } from '../forms/form-fields.ts'
 import { heading, section, table, tokenField } from '../frame/parts.ts'
 
 type Shown = {

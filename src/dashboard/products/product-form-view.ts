@@ -1,7 +1,7 @@
 import { type Html, html } from '../../html.ts'
-import type { FilledForm } from '../frame/filled-form.ts'
-import { typedIn } from '../frame/filled-form.ts'
-import { checkField, choiceField, formProblem, textField } from '../frame/form-fields.ts'
+import type { FilledForm } from '../forms/filled-form.ts'
+import { typedIn } from '../forms/filled-form.ts'
+import { checkField, choiceField, formProblem, textField } from '../forms/form-fields.ts'
 import { heading, section, tokenField } from '../frame/parts.ts'
 import { keyTypeInputs } from './key-type-fields.ts'
 

@@ -1,7 +1,7 @@
 import type { PresentProduct } from '../../../projections/products/queries.ts'
 import { type Html, html } from '../../html.ts'
-import type { FilledForm } from '../frame/filled-form.ts'
-import { formProblem, textField } from '../frame/form-fields.ts'
+import type { FilledForm } from '../forms/filled-form.ts'
+import { formProblem, textField } from '../forms/form-fields.ts'
 import { badge, facts, heading, section, tokenField } from '../frame/parts.ts'
 
 /** The switch of test mode, and the form of the keys for the test checkout. */

@@ -1,7 +1,7 @@
 import { WebhookEventName } from '../../domain/webhooks/events.ts'
 import { type Html, html } from '../../html.ts'
-import type { FilledForm } from '../frame/filled-form.ts'
-import { checkField } from '../frame/form-fields.ts'
+import type { FilledForm } from '../forms/filled-form.ts'
+import { checkField } from '../forms/form-fields.ts'
 
 const eventWords: Record<WebhookEventName, string> = {
   'license.created': 'A license was issued; for a sale the event contains the key',

@@ -3,7 +3,7 @@ import { isId } from '../../credentials/id.ts'
 import type { RefusalCode } from '../../domain/refusal.ts'
 import { WebhookEventName } from '../../domain/webhooks/events.ts'
 import { webhookUrl } from '../../gate/operations/set-webhook.ts'
-import { boxes, line } from '../frame/forms.ts'
+import { boxes, line } from '../forms/forms.ts'
 
 const notUrl = 'Enter a valid URL that starts with https://.'
 

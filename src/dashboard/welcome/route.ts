@@ -11,7 +11,7 @@ import {
   setUpPassword,
 } from '../../commands/members/set-up.ts'
 import { type Html, html } from '../../html.ts'
-import { formOf } from '../frame/forms.ts'
+import { formOf } from '../forms/forms.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { home } from '../session/return-path.ts'

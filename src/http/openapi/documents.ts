@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandle
 import { sha256 } from '../../credentials/sha256.ts'
 import { callerOf } from '../../limits/address.ts'
 import type { Limiter } from '../../limits/limiter.ts'
-import { rateLimited } from '../rate-limit.ts'
+import { rateLimited } from '../limits/rate-limit.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

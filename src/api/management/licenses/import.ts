@@ -3,7 +3,7 @@ import { type Imported, importLicenses } from '../../../commands/licenses/import
 import { Slug } from '../../../domain/values.ts'
 import { callerIn } from '../../../http/authenticate.ts'
 import { runOriginOf, runServices } from '../../../http/idempotency.ts'
-import { importRowIn, importRowOf } from '../../../http/import-row.ts'
+import { importRowIn, importRowOf } from '../../../http/licenses/import-row.ts'
 import { problemOfRefusal } from '../../../http/problem.ts'
 import { answer, errors } from '../../../http/schemas.ts'
 import { refuseAllButPost } from '../../../http/wrong-method.ts'

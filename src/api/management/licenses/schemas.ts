@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { DeviceLimit } from '../../../domain/products/key-type.ts'
 import { EmailAddress, Slug } from '../../../domain/values.ts'
-import { licenseOut } from '../../../http/license.ts'
+import { licenseOut } from '../../../http/licenses/license.ts'
 import { metadataIn, momentIn, text } from '../../../http/schemas.ts'
 
 export const mintedOut = z.object({

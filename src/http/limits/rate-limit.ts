@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
-import type { Limiter } from '../limits/limiter.ts'
-import { Problem } from './problem.ts'
+import type { Limiter } from '../../limits/limiter.ts'
+import { Problem } from '../problem.ts'
 
 type Limited = Pick<Limiter, 'left' | 'rate'>
 

@@ -3,17 +3,17 @@ import {
   findLicenseOfAnyTenant,
   type LicenseEntry,
   listDevices,
-} from '../../../projections/licenses/queries.ts'
-import { withStores } from '../../app/with-stores.ts'
-import { revokeLicense } from '../../commands/licenses/licenses.ts'
-import { momentOf } from '../../commands/origin.ts'
-import { Refusal } from '../../domain/refusal.ts'
-import { deviceView, licenseView } from '../../http/license.ts'
-import type { Ports } from '../../ports.ts'
-import { fields, type OutputOptions, print } from '../../terminal/output.ts'
-import { readTelemetry } from '../../usage/device-telemetry.ts'
-import { licenseEvidenceCommand } from './license-evidence.ts'
-import { licenseHistoryCommands } from './license-history.ts'
+} from '../../../../projections/licenses/queries.ts'
+import { withStores } from '../../../app/with-stores.ts'
+import { revokeLicense } from '../../../commands/licenses/licenses.ts'
+import { momentOf } from '../../../commands/origin.ts'
+import { Refusal } from '../../../domain/refusal.ts'
+import { deviceView, licenseView } from '../../../http/licenses/license.ts'
+import type { Ports } from '../../../ports.ts'
+import { fields, type OutputOptions, print } from '../../../terminal/output.ts'
+import { readTelemetry } from '../../../usage/device-telemetry.ts'
+import { licenseEvidenceCommand } from './evidence.ts'
+import { licenseHistoryCommands } from './history.ts'
 
 /** `keyledger license …`: one license, for support staff and auditors. */
 export function licenseCommands(program: Command): void {

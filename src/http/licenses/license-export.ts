@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import type { z } from 'zod'
-import type { OpenedLicense } from '../commands/licenses/pages.ts'
-import type { LicenseExport } from '../gate/operations/export-licenses.ts'
-import { type Cell, csvLine } from './csv.ts'
+import type { OpenedLicense } from '../../commands/licenses/pages.ts'
+import type { LicenseExport } from '../../gate/operations/export-licenses.ts'
+import { type Cell, csvLine } from '../csv.ts'
 import { type licenseOut, licenseView } from './license.ts'
 
 type License = z.infer<typeof licenseOut>

@@ -1,5 +1,5 @@
-import { checkRecipient } from '../backup/encryption.ts'
-import { ConfigError } from '../config.ts'
+import { checkRecipient } from '../../backup/encryption.ts'
+import { ConfigError } from '../../config.ts'
 
 /** @throws ConfigError when the recipient is not an age public key */
 export function refuseNoRecipient(recipient: string): void {

@@ -5,10 +5,10 @@ import { text } from 'node:stream/consumers'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import { z } from 'zod'
-import { runBackupSchedule } from '../backup/schedule.ts'
-import type { Config } from '../config.ts'
+import { runBackupSchedule } from '../../backup/schedule.ts'
+import type { Config } from '../../config.ts'
 
-const program = join(import.meta.dirname, '../cli', `keyledger${extname(import.meta.filename)}`)
+const program = join(import.meta.dirname, '../../cli', `keyledger${extname(import.meta.filename)}`)
 
 const Made = z.looseObject({ bytes: z.int(), events: z.int() })
 

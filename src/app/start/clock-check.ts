@@ -4,7 +4,7 @@ import {
   minDifferenceMs,
   type OtherClock,
   reportedDifferenceMs,
-} from '../ledger/connection/clock-difference.ts'
+} from '../../ledger/connection/clock-difference.ts'
 
 /** The event store rejects appends when clocks differ by more than this. */
 const failAboveMs = 60_000

@@ -1,6 +1,6 @@
 import underPressure from '@fastify/under-pressure'
 import type { FastifyInstance } from 'fastify'
-import { unavailable } from './problem.ts'
+import { unavailable } from '../problem.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import type { ForeignLicense } from '../commands/licenses/import.ts'
-import { EmailAddress, Metadata, Slug } from '../domain/values.ts'
-import { inUtc, keyText, momentIn, text } from './schemas.ts'
+import type { ForeignLicense } from '../../commands/licenses/import.ts'
+import { EmailAddress, Metadata, Slug } from '../../domain/values.ts'
+import { inUtc, keyText, momentIn, text } from '../schemas.ts'
 
 const wellFormed = (value: string): boolean => value.isWellFormed() && !value.includes('\0')
 

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Config, ConfigError } from '../config.ts'
-import { type MasterKey, newMasterKey, parseMasterKey } from '../vault/master-key.ts'
+import { type Config, ConfigError } from '../../config.ts'
+import { type MasterKey, newMasterKey, parseMasterKey } from '../../vault/master-key.ts'
 
 const fileName = 'master.key'
 

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
-import type { Evidence } from '../evidence/evidence.ts'
+import type { Evidence } from '../../evidence/evidence.ts'
 
 /** Streams the archive while it is written. */
 export const sendArchive = (reply: FastifyReply, licenseId: string, { archive }: Evidence): FastifyReply =>

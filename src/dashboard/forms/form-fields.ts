@@ -1,6 +1,6 @@
 import { type Content, type Html, html } from '../../html.ts'
+import { field, notice } from '../frame/parts.ts'
 import { type FilledForm, typedIn } from './filled-form.ts'
-import { field, notice } from './parts.ts'
 
 type Labelled = { name: string; label: string; hint?: Content }
 

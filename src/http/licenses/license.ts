@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { entitlementsFor } from '../../projections/licenses/entitlements.ts'
-import type { LicenseEntry } from '../../projections/licenses/queries.ts'
-import { licenseStatuses, type Seat, statusAt } from '../domain/licenses/license.ts'
-import { Slug } from '../domain/values.ts'
-import type { Person } from '../vault/subjects.ts'
-import { momentOut } from './schemas.ts'
+import { entitlementsFor } from '../../../projections/licenses/entitlements.ts'
+import type { LicenseEntry } from '../../../projections/licenses/queries.ts'
+import { licenseStatuses, type Seat, statusAt } from '../../domain/licenses/license.ts'
+import { Slug } from '../../domain/values.ts'
+import type { Person } from '../../vault/subjects.ts'
+import { momentOut } from '../schemas.ts'
 
 const License = z.object({
   id: z.string().meta({ example: 'lic_06f5w3k8hx7vq2m4n9t1r0s5zc' }),

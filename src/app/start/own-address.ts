@@ -1,8 +1,8 @@
 import { createServer } from 'node:net'
 import { z } from 'zod'
-import type { Config } from '../config.ts'
-import type { SendNotification } from '../processes/test-purchase-driver.ts'
-import { CommandRefused } from './exit.ts'
+import type { Config } from '../../config.ts'
+import type { SendNotification } from '../../processes/test-purchase-driver.ts'
+import { CommandRefused } from '../exit.ts'
 
 const answerMs = 15_000
 

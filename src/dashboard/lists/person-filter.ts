@@ -2,10 +2,10 @@ import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { type Html, html } from '../../html.ts'
 import type { Ports } from '../../ports.ts'
+import { formOf } from '../forms/forms.ts'
+import type { View } from '../frame/page.ts'
+import { field, tokenField } from '../frame/parts.ts'
 import { principalOf } from '../session/principal.ts'
-import { formOf } from './forms.ts'
-import type { View } from './page.ts'
-import { field, tokenField } from './parts.ts'
 
 /** Longer than any email address. */
 const PersonForm = z.object({ email: z.string().max(400) })
