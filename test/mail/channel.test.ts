@@ -1,6 +1,6 @@
 /**
- * The customer of a sale gets their key by mail as the product's settings say. A mail that the server rejects
- * is retried, and the recorded result contains nothing of the key or the person.
+ * Guarantee: the customer of a sale gets their key by mail as the product's settings say. A mail that the server
+ * rejects is retried, and the recorded result contains nothing of the key or the person.
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { listDeliveries } from '../../projections/deliveries/queries.ts'
@@ -55,7 +55,7 @@ const tried = (times: number) => expect.poll(async () => (await deliveries())[0]
 
 const setMail = (body: unknown) => api.ask('PUT', '/v1/products/editor/mail', { token: tenant.token, body })
 
-test('with the text of the product, from the address of the installation, in the name of product and workspace', async () => {
+test('the mail has the text of the product and comes from the address of the installation', async () => {
   await setMail({
     from: { name: 'Acme', email: 'keys@acme.example' },
     subject: '{{product_name}} for {{customer_name}}',
@@ -79,7 +79,7 @@ test('with the text of the product, from the address of the installation, in the
   ])
 })
 
-test('again after a minute when it was not accepted, without personal data in the events', async () => {
+test('a rejected mail is sent again after a minute, and the events contain no personal data', async () => {
   answer = ({ text }) => ({
     taken: false,
     problem: 'refused',
@@ -102,7 +102,7 @@ test('again after a minute when it was not accepted, without personal data in th
   expect(sent[0]?.text).toBe(sent[1]?.text)
 })
 
-test('not at all if the product sends none, or the key no longer exists', async () => {
+test('no mail is sent when the mails of the product are off or the key no longer exists', async () => {
   await setMail({ enabled: false })
   await sellLicense(api.ledger, tenant.tenantId)
   await settled('abandoned')

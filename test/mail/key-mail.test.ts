@@ -1,6 +1,6 @@
 /**
- * A vendor who mints or remints a license may have the key mailed to its holder. It is sealed in the vault only until the
- * mail was accepted, and a key that was replaced meanwhile is not sent.
+ * Guarantee: a vendor who mints or remints a license can have the key mailed to its holder. It is sealed in the
+ * vault only until the mail was accepted, and a key that was replaced meanwhile is not sent.
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { listDeliveries } from '../../projections/deliveries/queries.ts'
@@ -61,7 +61,7 @@ async function keptKeys(): Promise<number> {
   return rows.length
 }
 
-test('a minted key is mailed once, in words that fit, and kept no longer', async () => {
+test('a minted key is mailed once with its own text, and then destroyed', async () => {
   await api.ask('PUT', '/v1/products/editor/mail', {
     token: tenant.token,
     body: {
@@ -84,14 +84,14 @@ test('a minted key is mailed once, in words that fit, and kept no longer', async
   expect(sent[0]?.html).toContain(licenseKey)
 })
 
-test('without sendKey nothing is mailed or kept', async () => {
+test('a mint without sendKey mails and keeps no key', async () => {
   const { id } = await mint(api.ask, tenant.token, 'editor', { email: 'ada@example.com' })
   expect((await post(`/v1/licenses/${id}/remint`, {})).status).toBe(200)
   expect(await keptKeys()).toBe(0)
   expect(await statuses()).toStrictEqual([])
 })
 
-test('the key of a remint is mailed again until it is accepted', async () => {
+test('the key of a remint is mailed until it is accepted', async () => {
   answer = refused
   const { id } = await mint(api.ask, tenant.token, 'editor', { email: 'ada@example.com' })
   const { body } = await post(`/v1/licenses/${id}/remint`, { sendKey: true, keepDevices: true })
@@ -105,7 +105,7 @@ test('the key of a remint is mailed again until it is accepted', async () => {
   expect(sent.map(({ text }) => text.includes(licenseKey))).toStrictEqual([true, true])
 })
 
-test('a key that was replaced before its mail was accepted is not sent', async () => {
+test('a key that is replaced before its mail is accepted is not sent', async () => {
   answer = refused
   const { id } = await mint(api.ask, tenant.token, 'editor', ada)
   await expect.poll(() => sent.length).toBe(1)
@@ -119,7 +119,7 @@ test('a key that was replaced before its mail was accepted is not sent', async (
   expect(sent).toHaveLength(2)
 })
 
-test('a person is needed, and a product that sends mails', async () => {
+test('sendKey returns 409 without an email address or when the mails of the product are off', async () => {
   const { id } = await mint(api.ask, tenant.token, 'editor')
   const unaddressed = { status: 409, body: { error: expect.stringContaining('no email address') as string } }
   expect(await post('/v1/licenses', { productId: 'editor', sendKey: true })).toMatchObject(unaddressed)

@@ -1,6 +1,7 @@
 /**
- * A product with `keyRecovery` keeps the keys of its licenses sealed under their holders' keys: each can be mailed to its
- * holder again, until the person is erased, the license has another key, or the product keeps none any more.
+ * Guarantee: a product with `keyRecovery` keeps the keys of its licenses sealed under their holders' keys: each can
+ * be mailed to its holder again, until the person is erased, the license has another key, or the product keeps none
+ * any more.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { listDeliveries } from '../../projections/deliveries/queries.ts'
@@ -91,7 +92,7 @@ async function sweep(): Promise<void> {
 
 const mailed = (email: string) => sent.filter(({ to }) => to.email === email).map(({ text }) => text)
 
-test('the key of a license is mailed again, is in no answer, and the reason is in the history', async () => {
+test('send-key mails the key again, returns no key, and records the reason in the history', async () => {
   const { id, licenseKey } = await mint(api.ask, tenant.token, 'editor', ada)
   const { status, text } = await sendKey(id, { reason: 'the mail was lost' })
   expect(status).toBe(200)
@@ -107,7 +108,7 @@ test('the key of a license is mailed again, is in no answer, and the reason is i
   await expect.poll(() => sent.length).toBe(2)
 })
 
-test('at most once in five minutes, and a repeated request once', async () => {
+test('send-key returns 429 within five minutes, and a repeated idempotent request sends one mail', async () => {
   const { id } = await mint(api.ask, tenant.token, 'editor', ada)
   const first = await sendKey(id, {}, { 'idempotency-key': 'once' })
   expect(first.status).toBe(200)
@@ -121,7 +122,7 @@ test('at most once in five minutes, and a repeated request once', async () => {
   await expect.poll(() => sent.length).toBe(2)
 })
 
-test('a mail that was accepted is not sent again by a redelivery', async () => {
+test('a redelivery does not send a mail that was accepted', async () => {
   const { id } = await mint(api.ask, tenant.token, 'editor', ada)
   await sendKey(id)
   await expect.poll(() => sent.length).toBe(1)
@@ -135,7 +136,7 @@ test('a mail that was accepted is not sent again by a redelivery', async () => {
   })
 })
 
-describe('says what to do instead', () => {
+describe('send-key returns an error that says what to do', () => {
   test('for a product that keeps no keys', async () => {
     await makeProduct(api.ask, tenant.token, 'player')
     const { id } = await mint(api.ask, tenant.token, 'player', ada)
@@ -143,7 +144,7 @@ describe('says what to do instead', () => {
     expect(await kept()).toStrictEqual([])
   })
 
-  test('for a license without an address, also when it gets one', async () => {
+  test('for a license without an email address at its mint', async () => {
     const { id } = await mint(api.ask, tenant.token, 'editor')
     expect(await sendKey(id)).toMatchObject(refusedWith('no email address'))
     await patch(`/v1/licenses/${id}`, ada)
@@ -156,7 +157,7 @@ describe('says what to do instead', () => {
     expect(await sendKey(id)).toMatchObject(refusedWith('mails of the product are off'))
   })
 
-  test('where mails are only kept in the mailbox, which shows them', async () => {
+  test('when there is a mailbox and no mail server', async () => {
     const { id } = await mint(api.ask, tenant.token, 'editor', ada)
     const { services } = api.ledger
     const mailbox: Mailbox = {
@@ -170,7 +171,7 @@ describe('says what to do instead', () => {
     await expect(sendKeptKey(shown, place, origin)).rejects.toMatchObject({ code: 'no_mail_server' })
   })
 
-  test('for a revoked license, and one of another tenant', async () => {
+  test('for a revoked license and one of another tenant', async () => {
     const { id } = await mint(api.ask, tenant.token, 'editor', ada)
     await revokeLicense(api.ledger.services, tenant.tenantId, id, null, origin)
     expect(await sendKey(id)).toMatchObject(refusedWith('revoked'))
@@ -194,7 +195,7 @@ test('a remint replaces the key that can be sent', async () => {
   expect((await sendKey(id)).status).toBe(200)
 })
 
-test('the next holder gets the key, and the former one no longer', async () => {
+test('the key can be sent to the new holder, and no longer to the previous one', async () => {
   const { id, licenseKey } = await mint(api.ask, tenant.token, 'editor', ada)
   await patch(`/v1/licenses/${id}`, bob)
   await sendKey(id)
@@ -206,7 +207,7 @@ test('the next holder gets the key, and the former one no longer', async () => {
   expect(await kept()).toStrictEqual([])
 })
 
-test('an imported key is kept too', async () => {
+test('an imported key can be sent', async () => {
   const licenseKey = 'OTHER-imported-90f2-7b1c-44de'
   await importRows(api.ask, tenant.token, 'editor', [{ licenseKey, ...ada }])
   const [id] = await kept()
@@ -214,7 +215,7 @@ test('an imported key is kept too', async () => {
   await expect.poll(() => mailed(ada.email)).toStrictEqual([expect.stringContaining(licenseKey)])
 })
 
-test('a product that keeps no keys any more sends none, and they are destroyed', async () => {
+test('turning keyRecovery off stops sending keys and destroys them', async () => {
   const { id } = await mint(api.ask, tenant.token, 'editor', ada)
   await patch('/v1/products/editor', { keyRecovery: false })
   expect(await sendKey(id)).toMatchObject(refusedWith('the product keeps no keys'))
@@ -224,7 +225,7 @@ test('a product that keeps no keys any more sends none, and they are destroyed',
   expect(await sendKey(id)).toMatchObject(refusedWith('not kept'))
 })
 
-test('erasing the person destroys the key, and nothing decrypts a copy of it', async () => {
+test('erasing the person destroys the key and makes copies of it unreadable', async () => {
   const { services, db } = api.ledger
   const { id } = await mint(api.ask, tenant.token, 'editor', ada)
   const { rows } = await db.query('select * from vault.kept_keys where license_id = $1', [id])
@@ -246,7 +247,7 @@ test('erasing the person destroys the key, and nothing decrypts a copy of it', a
   expect(await kept()).toStrictEqual([])
 })
 
-test('a mint that is killed at each single write and run again: its key is the one that is sent', async () => {
+test('send-key sends the right key after a mint that was killed at any write and repeated', async () => {
   const { services, db } = api.ledger
   const product = await services.findProduct(tenant.tenantId, 'editor')
   if (!product) throw new Error('there is no product')
@@ -290,7 +291,7 @@ test('a mint that is killed at each single write and run again: its key is the o
   expect(deaths).toBe(4)
 })
 
-test('a sale that is killed at each single write: the key of its license can be sent again', async () => {
+test('send-key sends the right key after a sale that was killed at any write', async () => {
   const shop = await openShop(api)
   tenant = shop
   await patch('/v1/products/editor', { keyRecovery: true })

@@ -1,5 +1,5 @@
 /**
- * A mail is sent complete and to one address only, or kept where only the owner of the data directory can
+ * Guarantee: a mail is sent complete and to one address only, or kept where only the owner of the data directory can
  * read it. A failure is reported without the mail's content.
  */
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
@@ -62,7 +62,7 @@ describe('a mail server', () => {
     }
   })
 
-  test('gets one recipient, for any name and address', async () => {
+  test('gets exactly one recipient for any name and address', async () => {
     const { url, taken } = await startServer()
     const mailer = mailerTo(url)
     for (const to of [
@@ -74,7 +74,7 @@ describe('a mail server', () => {
     expect(taken.every(({ to }) => to.length === 1 && !to.includes('other@example.com'))).toBe(true)
   })
 
-  test('that rejects a mail is reported as such', async () => {
+  test('that rejects a mail gives the problem `refused`', async () => {
     const { url } = await startServer({
       onRcptTo: (_address, _session, callback) =>
         callback(Object.assign(new Error('5.1.1 no such user'), { responseCode: 550 })),
@@ -84,7 +84,7 @@ describe('a mail server', () => {
     expect(JSON.stringify(sending)).not.toContain('ACME-AAAAA')
   })
 
-  test('that is down, hangs up, or requires a password', async () => {
+  test('that is down or requires a password gives the problem `connection` or `authentication`', async () => {
     const closed = await freePort()
     const gone = await mailerTo(`smtp://127.0.0.1:${closed}`).send(mail)
     expect(gone).toMatchObject({ taken: false, problem: 'connection', status: null, answer: null })
@@ -112,7 +112,7 @@ describe('a mailbox', () => {
     return { directory, mailbox: createMailbox(join(directory, 'mailbox')) }
   }
 
-  test('keeps a mail once, for its tenant only, and readable only by the owner', async () => {
+  test('keeps a mail once, for its tenant only, and readable only by its owner', async () => {
     const { directory, mailbox } = newMailbox()
     expect(await mailbox.list('acme', 10)).toStrictEqual([])
     for (let sent = 0; sent < 2; sent++) {
@@ -128,7 +128,7 @@ describe('a mailbox', () => {
     expect(statSync(join(folder, file)).mode & 0o777).toBe(0o600)
   })
 
-  test.each(['../acme/x', '..', 'x.json', ''])('knows nothing of %j', async (id) =>
+  test.each(['../acme/x', '..', 'x.json', ''])('finds nothing for the id %j', async (id) =>
     expect(await newMailbox().mailbox.find('acme', id)).toBeUndefined(),
   )
 })
