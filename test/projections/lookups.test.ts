@@ -76,20 +76,20 @@ test.each([
   'findForRuntime',
   'findInstance',
   'findForInstanceValidate',
-] as const)('%s finds a customer by its own id, however many a tenant has', async (name) => {
+] as const)('%s finds a customer by its id, not by the tenant', async (name) => {
   const scans = (await planOf(calls[name])).match(/using customers\w+/g)
   expect(scans).toStrictEqual(['using customers_pkey'])
 })
 
 test.each(['findInstance', 'findForInstanceValidate'] as const)(
-  '%s finds an instance by its own id, however many devices a license has',
+  '%s finds an instance by its id, not by the license',
   async (name) => {
     expect(await planOf(calls[name])).toMatch(/using devices_by_instance .*\n\s+Index Cond: \(instance_id = /)
   },
 )
 
 test.each(['findForValidate', 'findForValidateOfTwo', 'findForRuntime'] as const)(
-  '%s finds a device by its own id, though most licenses have but one',
+  '%s finds a device by its id, even when most licenses have only one',
   async (name) => {
     await db.query('begin')
     try {

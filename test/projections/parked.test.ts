@@ -63,7 +63,7 @@ async function expectNoDifference(): Promise<void> {
   expect(differences).toStrictEqual([])
 }
 
-describe('later events of a parked stream are left out', () => {
+describe('later events of a parked stream are not applied', () => {
   test('when the writes of a page were computed speculatively', async () => {
     const parked = await newLicense()
     const other = await newLicense()
@@ -78,7 +78,7 @@ describe('later events of a parked stream are left out', () => {
     await expectNoDifference()
   })
 
-  test('by a process that has just begun', async () => {
+  test('by a process that has just started', async () => {
     const parked = await newLicense()
     const other = await newLicense()
     await park(parked)
@@ -110,8 +110,8 @@ describe('later events of a parked stream are left out', () => {
   })
 })
 
-describe('nothing that depends on two streams is answered while either is parked', () => {
-  test('a license and its customer', async () => {
+describe('data from two streams is unavailable while either is parked', () => {
+  test('a license with a parked customer returns 503', async () => {
     const customerId = await makeCustomer(api.ask, tenant.token)
     const { licenseKey } = await mint(api.ask, tenant.token, 'editor', { customerId })
     const free = await newLicense()
@@ -128,19 +128,22 @@ describe('nothing that depends on two streams is answered while either is parked
     expect(await status('validate', free.licenseKey)).toBe(200)
   })
 
-  test.each(['member', 'tenant'] as const)('a member and the tenant, with the %s parked', async (which) => {
-    const { tenantId } = await makeTenant(api.ledger)
-    const member = { tenantId, role: 'owner', email: 'ada@example.com' } as const
-    const memberId = await addMember(api.ledger.services, member, origin)
-    const present = async () => (await findMembers(api.ledger.db, [memberId])).length
-    expect(await present()).toBe(1)
-    await appendRaw(
-      api.ledger,
-      which === 'member' ? `member-${memberId}` : `tenant-${tenantId}`,
-      [poison],
-      0n,
-    )
-    await catchUp()
-    expect(await present()).toBe(0)
-  })
+  test.each(['member', 'tenant'] as const)(
+    'a member is not found while the stream of the %s is parked',
+    async (which) => {
+      const { tenantId } = await makeTenant(api.ledger)
+      const member = { tenantId, role: 'owner', email: 'ada@example.com' } as const
+      const memberId = await addMember(api.ledger.services, member, origin)
+      const present = async () => (await findMembers(api.ledger.db, [memberId])).length
+      expect(await present()).toBe(1)
+      await appendRaw(
+        api.ledger,
+        which === 'member' ? `member-${memberId}` : `tenant-${tenantId}`,
+        [poison],
+        0n,
+      )
+      await catchUp()
+      expect(await present()).toBe(0)
+    },
+  )
 })

@@ -26,7 +26,7 @@ afterAll(async () => {
 const ask = () => db.query<{ one: number }>('select 1 as one')
 
 test.each(['deaf', 'mute'] as const)(
-  'a network that is %s fails the waiting queries, and no later ones',
+  'on a network that is %s waiting queries fail, and later ones succeed',
   async (mode) => {
     await Promise.all([ask(), ask()])
     proxy.mode = mode

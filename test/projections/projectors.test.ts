@@ -1,4 +1,4 @@
-/** Guarantee: applying events that a read model already holds changes nothing. */
+/** Guarantee: applying events that a read model already contains changes nothing. */
 import type { ClientBase } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { batchStatements } from '../../projections/database/statement-batch.ts'
@@ -30,7 +30,7 @@ function applying(client: ClientBase, projector: Projector) {
 }
 
 test.each(projectors)(
-  'the projector of $name, run twice over the same events, changes nothing',
+  'the projector of $name changes nothing when it applies the same events twice',
   async (projector) => {
     await withScratchSchema(
       ledger.db,

@@ -1,4 +1,4 @@
-/** Guarantee: a rebuild interrupts no query, and loses nothing that is written meanwhile. */
+/** Guarantee: a rebuild interrupts no query, and loses no concurrent write. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findLicense, listLicenses } from '../../projections/licenses/queries.ts'
 import { createRuntimeLookup } from '../../projections/licenses/runtime.ts'
@@ -40,7 +40,7 @@ async function schemas(): Promise<string[]> {
   return rows.map(({ name }) => name)
 }
 
-test('during repeated rebuilds every read is answered and every mint is kept', async () => {
+test('every read and every mint succeeds during repeated rebuilds', async () => {
   let rebuilding = true
   const { tenantId, licenses } = scenario
   const keyHash = sha256(normalized(licenses[0]?.licenseKey ?? ''))
@@ -81,7 +81,7 @@ test('during repeated rebuilds every read is answered and every mint is kept', a
   expect(await schemas()).toStrictEqual(['read_models'])
 })
 
-test('a verify until a time reports what has changed since, and nothing before', async () => {
+test('a verify until a time reports only the changes since then', async () => {
   const until = ledger.clock.now().toISOString()
   const log = ledger.services.ledger
   expect((await verify(ledger.db, log, () => undefined, until)).differences).toStrictEqual([])
@@ -108,7 +108,7 @@ test('a second concurrent rebuild is refused, and the first one succeeds', async
   expect((await verified()).differences).toStrictEqual([])
 })
 
-test('an interrupted rebuild leaves the live tables as they were, and the next one cleans up', async () => {
+test('an interrupted rebuild leaves the live tables unchanged, and the next one cleans up', async () => {
   const before = await dumpTables(ledger.db)
   const cut = new Error('cut off')
   const onProgress = () => {
@@ -149,7 +149,7 @@ test('missing tables are created and filled at start, once for several concurren
   expect(await dumpTables(ledger.db)).toStrictEqual(before)
 })
 
-test('tables of another version are rebuilt when several processes start at once, and all of them start', async () => {
+test('several processes start concurrently on tables of another version, which are rebuilt', async () => {
   const before = await dumpTables(ledger.db)
   await ledger.db.query("update checkpoint set fingerprint = 'older'")
   const prepare = () => prepareReadModels(ledger.db, ledger.services.ledger, noProgress)
@@ -158,7 +158,7 @@ test('tables of another version are rebuilt when several processes start at once
   expect(await schemas()).toStrictEqual(['read_models'])
 })
 
-test('empty tables beside a long log are rebuilt, once for several concurrent starts', async () => {
+test('missing tables with a long log are rebuilt by several concurrent starts', async () => {
   const pageSize = 1000
   for (let from = 0; from < pageSize; from += 100) {
     await Promise.all(

@@ -50,7 +50,7 @@ async function expectTablesToMatchLog({ licenses, tenantId }: Scenario): Promise
   }
 }
 
-test('after every kind of step, verify and rebuild agree with the live tables', async () => {
+test('verify and rebuild agree with the live tables after every kind of step', async () => {
   const scenario = await startScenario(ledger)
   for (const step of everyStep) await scenario.run(step)
   const before = await dumpTables(ledger.db)
@@ -63,7 +63,7 @@ test('after every kind of step, verify and rebuild agree with the live tables', 
   expect(await definitions()).toStrictEqual(indexed)
 })
 
-test('for any sequence of commands replay equals live', async () => {
+test('a replay equals the live tables for any sequence of commands', async () => {
   // The steps of an inner list run concurrently, as from several callers.
   const anyScenario = fc.array(fc.array(anyStep, { minLength: 1, maxLength: 4 }), {
     minLength: 3,
@@ -91,7 +91,7 @@ test('for any sequence of commands replay equals live', async () => {
   await last
 })
 
-test('verify reports every changed, lost or added row, and a rebuild fixes it', async () => {
+test('verify reports every changed, missing or added row, and a rebuild fixes it', async () => {
   const scenario = await startScenario(ledger)
   for (const step of everyStep) await scenario.run(step)
   const { db } = ledger

@@ -1,5 +1,5 @@
 /**
- * Guarantee: an exclusive lock excludes all shares, in all processes; a session that awaits it exclusively comes before
+ * Guarantee: an exclusive lock excludes all shares, in all processes; a session that waits for it exclusively precedes
  * new shares; and `prove` fails when it is unknown whether a shared lock was held to the end.
  */
 import { once } from 'node:events'
@@ -45,7 +45,7 @@ const held = async (): Promise<number> => {
   return rows[0]?.count ?? 0
 }
 
-test('exclusive work overlaps with no other work of any process, and all work gets to run', async () => {
+test('exclusive work overlaps with no other work of any process, and all work completes', async () => {
   const processes = [locksOfProcess(), locksOfProcess(), locksOfProcess()]
   let sharing = 0
   let alone = 0
@@ -120,7 +120,7 @@ async function lockWanted(): Promise<void> {
   }
 }
 
-test('new shares wait behind a session that awaits the lock exclusively', async () => {
+test('new shares wait behind a session that waits for the exclusive lock', async () => {
   const [first, second] = [locksOfProcess(), locksOfProcess()]
   const order: string[] = []
   const { leave } = await first.share('a', nothing)
@@ -143,7 +143,7 @@ test('new shares wait behind a session that awaits the lock exclusively', async 
   expect(order).toStrictEqual(['left', 'alone', 'late', 'late'])
 })
 
-test('a lock whose preparation failed is released, and can be taken again', async () => {
+test('a lock is released when its preparation fails, and can be taken again', async () => {
   const locks = locksOfProcess()
   const failing = () => Promise.reject(new Error('not there'))
   const both = await Promise.allSettled([locks.share('a', failing), locks.share('a', failing)])
@@ -153,7 +153,7 @@ test('a lock whose preparation failed is released, and can be taken again', asyn
   leave()
 })
 
-test('after a lost connection `prove` fails, and the next share takes the lock on a new connection', async () => {
+test('`prove` fails after a lost connection, and the next share takes the lock on a new connection', async () => {
   const [locks, other] = [locksOfProcess(), locksOfProcess()]
   const share = await locks.share('a', nothing)
   await share.prove()

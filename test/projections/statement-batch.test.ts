@@ -48,14 +48,14 @@ test('each statement gets its own rows, in one message', async () => {
   }
 })
 
-test('statements that the answers of one batch lead to are batched again', async () => {
+test('statements that follow the results of one batch are batched again', async () => {
   const chain = async (name: string) => [await transaction(name), await transaction(`${name}-again`)]
   const [one, other] = await Promise.all([chain('one'), chain('other')])
   expect(one?.map((answer) => answer?.id)).toStrictEqual(other?.map((answer) => answer?.id))
   expect(one?.[0]?.id).not.toBe(one?.[1]?.id)
 })
 
-test('a batch may mix statements with and without rows and values', async () => {
+test('a batch can mix statements with and without rows and values', async () => {
   const [none, written, counted] = await Promise.all([
     db.query({ name: 'nothing', text: 'select from kept' }),
     db.query(keep('ada')),
@@ -65,7 +65,7 @@ test('a batch may mix statements with and without rows and values', async () => 
   expect(counted.rows).toStrictEqual([{ count: 1 }])
 })
 
-test('when a statement fails, the whole batch has no effect and can be repeated', async () => {
+test('a batch with a failing statement has no effect and can be repeated', async () => {
   const statements = [keep('before'), keep(null), keep('behind')]
   for (const _ of ['once', 'again']) {
     const settled = await Promise.allSettled(statements.map((statement) => db.query(statement)))
@@ -76,7 +76,7 @@ test('when a statement fails, the whole batch has no effect and can be repeated'
   expect(await kept()).toStrictEqual(['before', 'behind'])
 })
 
-test('when the connection ends, all waiting statements fail', async () => {
+test('all waiting statements fail when the connection ends', async () => {
   const own = new pg.Client({ connectionString: database.url, pipeline: true })
   own.on('error', () => undefined)
   await own.connect()

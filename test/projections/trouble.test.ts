@@ -1,4 +1,4 @@
-/** Guarantee: an unavailable database is distinguished from a wrong statement. */
+/** Guarantee: an unavailable database is distinguished from an invalid statement. */
 import pg from 'pg'
 import { expect, test } from 'vitest'
 import { isDatabaseTrouble } from '../../projections/database/trouble.ts'
@@ -11,25 +11,31 @@ function refusal(code: string): pg.DatabaseError {
 }
 
 test.each([
-  ['53100', 'its disk is full'],
-  ['58030', 'its disk reports an error'],
-  ['58P01', 'a file of it is gone'],
-  ['57P03', 'it is starting'],
-])('%s: %s', (code) => {
+  ['53100', 'the disk is full'],
+  ['58030', 'the disk reports an error'],
+  ['58P01', 'a file is missing'],
+  ['57P03', 'the database is starting'],
+])('the error %s means that the database is unavailable: %s', (code) => {
   expect(isDatabaseTrouble(refusal(code))).toBe(true)
 })
 
-test.each(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN'])('%s while connecting', (code) => {
-  expect(isDatabaseTrouble(Object.assign(new Error('connect'), { code }))).toBe(true)
-})
+test.each(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN'])(
+  '%s while connecting means that the database is unavailable',
+  (code) => {
+    expect(isDatabaseTrouble(Object.assign(new Error('connect'), { code }))).toBe(true)
+  },
+)
 
 test.each(['Client was closed and is not queryable', 'timeout expired'])(
-  'an error of the client: %s',
+  'the client error "%s" means that the database is unavailable',
   (message) => {
     expect(isDatabaseTrouble(new Error(message))).toBe(true)
   },
 )
 
-test.each(['23505', '42P01', 'XX000'])('%s does not mean that it is unavailable', (code) => {
-  expect(isDatabaseTrouble(refusal(code))).toBe(false)
-})
+test.each(['23505', '42P01', 'XX000'])(
+  'the error %s does not mean that the database is unavailable',
+  (code) => {
+    expect(isDatabaseTrouble(refusal(code))).toBe(false)
+  },
+)

@@ -1,4 +1,4 @@
-/** Guarantee: usage is summed in memory and written in batches; a failed write loses and doubles nothing. */
+/** Guarantee: usage is summed in memory and written in batches; a failed write loses and duplicates nothing. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createUsageCounter, type UsageCounter } from '../../src/usage/counter.ts'
 import { openTestLedger, type TestLedger, uniqueId } from '../harness/ledger.ts'
@@ -49,14 +49,14 @@ test('counts are summed by product and UTC hour, and added to the stored ones', 
   ])
 })
 
-test('a flush with nothing counted, or right after another, writes nothing twice', async () => {
+test('concurrent and empty flushes write each count once', async () => {
   counter.count(tenantId, 'editor', 'validations')
   await Promise.all([counter.flush(), counter.flush(), counter.flush()])
   await counter.flush()
   expect(await written()).toMatchObject([{ validations: 1 }])
 })
 
-test('counts that could not be written are kept, and written together with later ones', async () => {
+test('counts that could not be written are written with later ones', async () => {
   counter.count(tenantId, 'editor', 'validations')
   await ledger.db.query('alter table usage.hourly rename to gone')
   const flushing = counter.flush()
@@ -70,7 +70,7 @@ test('counts that could not be written are kept, and written together with later
   expect(await written()).toMatchObject([{ validations: 2 }])
 })
 
-test('counts that were written without an answer are sent again, and count once', async () => {
+test('counts are added once when the response to their write is lost and they are sent again', async () => {
   let lost = 0
   const query = async (statement: string, values?: unknown[]) => {
     const answer = await ledger.db.query(statement, values)
