@@ -1,6 +1,6 @@
 /**
- * Whoever is killed, and wherever: every paid sale ends with exactly one license, which is as everything that was told
- * of the sale wants it, in whatever order that came.
+ * Guarantee: no matter where a process is killed, every paid sale ends with exactly one license, in the state that
+ * all its notifications require, in any order of arrival.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { listOpenSales } from '../../projections/sales/queries.ts'
@@ -77,7 +77,7 @@ async function saleCalled(saleId: string): Promise<KnownSale> {
   return row.state
 }
 
-test('killed at each single write of a sale and of what follows it', async () => {
+test('a sale and its later notifications, killed at any write, give one license in the right state', async () => {
   let deaths = 0
   for (let dieAt = 1, died = true; died; dieAt++) {
     const { sold, refunded, renewed, dispute } = purchase(`k${dieAt}`)
@@ -104,7 +104,7 @@ test('killed at each single write of a sale and of what follows it', async () =>
   expect(deaths).toBeGreaterThan(16)
 })
 
-test('a sale that was received by a clock that was set back since is licensed now, and not in an hour', async () => {
+test('a sale is resumed at once when the clock was set back after it was received', async () => {
   api.ledger.clock.advance(3_600_000)
   expect(await isTold(purchase('ahead').sold(), 6)).toBe(false)
   api.ledger.clock.advance(-3_600_000)
@@ -115,7 +115,7 @@ test('a sale that was received by a clock that was set back since is licensed no
   await onlyLicenseOf(await saleCalled('cs_ahead'))
 })
 
-test(`${manySales} sales, told in any order and again and again, with deaths: as if told once in order`, {
+test(`${manySales} sales, notified repeatedly in any order with kills, get the same licenses as notified once in order`, {
   timeout: 240_000 + manySales * 2000,
 }, async () => {
   const purchases = Array.from({ length: manySales }, (_, number) => {

@@ -1,6 +1,6 @@
 /**
- * Guarantee: who says what a parked sale sold licenses it and all others of the same item, of the same tenant and
- * provider, and later sales of the item are licensed at once. Pages and the API do the same.
+ * Guarantee: mapping a parked sale to a key type licenses it and all other parked sales of the same item, of the
+ * same tenant and provider, and later sales of the item are licensed at once. The dashboard and the API do the same.
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { findIntegration } from '../../projections/integrations/queries.ts'
@@ -38,7 +38,7 @@ const statuses = async () =>
 const map = (id: string, keyTypeId = 'forever') =>
   post(`/v1/sales/${id}/map`, { productId: 'editor', keyTypeId })
 
-test('one answer licenses all sales of the same item, and later ones', async () => {
+test('a mapping licenses all parked sales of the same item, and later ones', async () => {
   await post('/v1/integrations/paddle/connect', { webhookSecret: 'pdl_1' })
   for (const name of ['a', 'b']) await soldItem(name, 'pri_1')
   await soldItem('other', 'pri_2')
@@ -54,7 +54,7 @@ test('one answer licenses all sales of the same item, and later ones', async () 
   })
 })
 
-test('a payment link of Stripe is mapped, a session without one is licensed alone', async () => {
+test('a payment link of Stripe is mapped; a session without one is licensed individually', async () => {
   const { services } = api.ledger
   await connectAccount(services, shop.tenantId, 'acct_1')
   await soldItem('link', 'plink_1', 'stripe')
@@ -72,7 +72,7 @@ test('a payment link of Stripe is mapped, a session without one is licensed alon
   ])
 })
 
-test('what cannot be so is refused, and the sale stays parked', async () => {
+test('an invalid mapping is refused, and the sale stays parked', async () => {
   await soldItem('a', 'pri_1')
   const id = await idOf('cs_a')
   expect(await map(id)).toMatchObject({ status: 409 })
@@ -89,7 +89,7 @@ test('what cannot be so is refused, and the sale stays parked', async () => {
   expect(await map(id)).toMatchObject({ status: 409 })
 })
 
-test('the page of a parked sale has the form, with how many others are licensed with it', async () => {
+test('the page of a parked sale has the form, with the number of other sales it will license', async () => {
   await post('/v1/integrations/paddle/connect', { webhookSecret: 'pdl_1' })
   for (const name of ['a', 'b', 'c']) await soldItem(name, 'pri_1')
   const path = `/dashboard/sales/${await idOf('cs_b')}`

@@ -1,6 +1,6 @@
 /**
- * The same as `orders`, through the service itself: notifications that the five providers signed, each sent twice and in
- * any order, by several at once. And that Stripe is asked whose payment went back, where nothing has told it.
+ * Guarantee: the same as `orders`, over HTTP: notifications signed as by the five providers, each sent twice and in
+ * any order, concurrently. When no notification says which sale a refunded payment belongs to, Stripe is asked.
  */
 import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
@@ -148,7 +148,7 @@ test.each([
   ['the platform', false],
   ['an own account', true],
 ] as const)(
-  `with Stripe through %s: ${wantedNotifications} signed notifications of five providers, twice and in any order`,
+  `with Stripe through %s, ${wantedNotifications} signed notifications of five providers, each twice in any order, give the right licenses`,
   {
     timeout: 120_000 + wantedNotifications * 500,
   },
@@ -184,7 +184,7 @@ test.each([
   },
 )
 
-describe('a refund of a payment that nothing has named', () => {
+describe('a refund of an unknown payment', () => {
   const life: Life = {
     name: 'asked',
     provider: 'stripe',
@@ -212,7 +212,7 @@ describe('a refund of a payment that nothing has named', () => {
     [true, false],
     [true, true],
   ])(
-    'finds its sale by asking stripe, also before the sale: %s, with an own key: %s',
+    'finds its sale by a request to Stripe (before the sale: %s, with an own key: %s)',
     async (before, own) => {
       if (own) await connectOwnAccount()
       stripe.invoices.set('pi_asked_0', 'in_asked_0')
@@ -224,7 +224,7 @@ describe('a refund of a payment that nothing has named', () => {
     },
   )
 
-  test('is to be sent again while stripe does not answer', async () => {
+  test('returns 503 while Stripe does not respond, and takes effect when sent again', async () => {
     const [session, invoice, refund] = told
     if (!session || !invoice || !refund) throw new Error('there are three')
     await send(life, session, 0)
@@ -237,7 +237,7 @@ describe('a refund of a payment that nothing has named', () => {
     expect((await licenseOf(life)).shown).toMatchObject({ isAlive: false })
   })
 
-  test('is kept where stripe knows no invoice, and found when its payment is named', async () => {
+  test('is kept when Stripe knows no invoice, and takes effect when its payment becomes known', async () => {
     for (const sent of told) await send(life, sent, 0)
     expect((await licenseOf(life)).shown).toMatchObject({ isAlive: true, refunded: 0 })
     for (const sent of sentOf(life)) await send(life, sent, 0)

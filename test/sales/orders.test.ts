@@ -1,6 +1,7 @@
 /**
- * Whatever the five providers tell of whatever happens to their payments, and in whatever order it arrives, again and
- * again: the licenses are those of the order in which it happened, and they are alive exactly where money is left.
+ * Guarantee: for any payments of the five providers, and any order and repetition of their notifications, the
+ * licenses are those of the original order, and they are active exactly when a payment is left that was not
+ * returned.
  */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -72,7 +73,7 @@ const lives = fc
   .array(fc.integer(), { minLength: 8, maxLength: 8 })
   .chain((all) => fc.tuple(...all.map((_, index) => lifeOf(`n${index}`))))
 
-test(`${wantedNotifications} notifications of five providers come to the same licenses in every order`, {
+test(`${wantedNotifications} notifications of five providers give the same licenses in every order`, {
   timeout: 60_000 + wantedNotifications * 20,
 }, async () => {
   let told = 0

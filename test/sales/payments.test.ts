@@ -1,6 +1,6 @@
 /**
- * Each payment of a sale pays for a period: a refund takes back its own, by whichever of its names it is told, and the
- * license is revoked only when nothing that was paid is left. What its subscription is changed to, the license becomes.
+ * Guarantee: each payment of a sale pays for a period: a refund takes back its own, by any of its ids, and the
+ * license is revoked only when no payment is left. A change of the subscription changes the license.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { deleteKeyType } from '../../src/commands/products/delete-key-type.ts'
@@ -73,12 +73,12 @@ describe('the first payment of a subscription', () => {
     ['refunded in parts', [sold(), named(), refunded('re_1', 4000), refunded('re_2', 900)]],
   ]
 
-  test.each(ways)('%s leaves nothing that is paid', async (_, told) => {
+  test.each(ways)('%s revokes the license', async (_, told) => {
     for (const one of told) await shop.tell(one)
     expect(await licenseNow()).toMatchObject({ revokedAt: beginning, refundedPayments: ['first'] })
   })
 
-  test('is told again among those of the subscription, with how far it reaches', async () => {
+  test('is not a renewal when it is notified again with the end of its period', async () => {
     await shop.tell(sold())
     const link = 'subscription:sub_ada'
     await shop.tell(named({ link, names: ['invoice:in_ada'], isFirst: true, paidUntil: month.third }))
@@ -92,8 +92,8 @@ describe('the first payment of a subscription', () => {
   })
 })
 
-describe('a renewal that is refunded', () => {
-  test('takes its period back, is told of, and ends no other', async () => {
+describe('a refund of a renewal', () => {
+  test('takes back its own period only and records the refund', async () => {
     const { sold, renewed, refunded } = bought
     await shop.tell(sold())
     await shop.tell(renewed('in_1', month.second))
@@ -118,7 +118,7 @@ describe('a renewal that is refunded', () => {
     expect(await licenseNow()).toMatchObject({ revokedAt: null, expiresAt: month.first })
   })
 
-  test('leaves its period where the product keeps refunded licenses', async () => {
+  test('keeps its period when the product keeps refunded licenses', async () => {
     const body = { onRefund: 'keep' }
     await api.ask('PATCH', '/v1/products/editor', { token: shop.token, body })
     await shop.tell(bought.sold())
@@ -128,7 +128,7 @@ describe('a renewal that is refunded', () => {
   })
 })
 
-describe('a subscription that is changed', () => {
+describe('a change of a subscription', () => {
   const forever = { sold: { providerProduct: 'pri_forever' } }
   const { sold, renewed } = purchase('ada', { provider: 'paddle' })
   const mapped = async (prices: Record<string, string>) => {
@@ -143,7 +143,7 @@ describe('a subscription that is changed', () => {
     await shop.tell(sold())
   })
 
-  test('to another plan has its terms and entitlements, and its own end', async () => {
+  test('to another plan gives the license the terms of that plan and keeps its expiry', async () => {
     await shop.tell(changed(1, { ...forever, quantity: 3 }))
     expect(await licenseNow()).toMatchObject({
       keyTypeId: 'forever',
@@ -154,7 +154,7 @@ describe('a subscription that is changed', () => {
     expect((await onlySale()).unmappedPlan).toBeNull()
   })
 
-  test('to a key type that is deleted, though nobody can see that yet, leaves the license, and the sale says so', async () => {
+  test('to a key type that was just deleted keeps the key type, and the sale shows a notice', async () => {
     const { services } = api.ledger
     const unseen: AllPorts = {
       ...services,
@@ -168,14 +168,14 @@ describe('a subscription that is changed', () => {
     expect((await onlySale()).unmappedPlan).toBe('pri_forever')
   })
 
-  test('counts by the time of the provider, whatever comes first', async () => {
+  test('is applied by the time of the provider, in any order of arrival', async () => {
     await shop.tell(changed(3, { quantity: 5 }))
     await shop.tell(changed(2, { ...forever, quantity: 3 }))
     await shop.tell(changed(1, { quantity: 9 }))
     expect(await licenseNow()).toMatchObject({ keyTypeId: 'forever', quantity: 5, deviceLimit: 10 })
   })
 
-  test('to less than the seats in use frees none', async () => {
+  test('to fewer seats than are in use keeps the devices', async () => {
     await shop.tell(changed(1, { ...forever, quantity: 1 }))
     const { licenseId } = await onlySale()
     const key = await api.ledger.services.secrets.open(shop.tenantId, `sale-key.${licenseId}`)
@@ -193,7 +193,7 @@ describe('a subscription that is changed', () => {
     expect((await activate('laptop')).body).toMatchObject({ activated: true })
   })
 
-  test('to what is not mapped leaves the license, and the sale says so until it is replayed', async () => {
+  test('to an unmapped plan keeps the key type, and the sale shows a notice until it is replayed', async () => {
     await shop.tell(changed(1, { sold: { providerProduct: 'pri_team' }, quantity: 4 }))
     expect(await licenseNow()).toMatchObject({ keyTypeId: 'monthly', quantity: 4 })
     const sale = await onlySale()
@@ -208,7 +208,7 @@ describe('a subscription that is changed', () => {
     await expect(replay()).rejects.toMatchObject({ code: 'sale_not_parked' })
   })
 
-  test('is paused: it runs until what is paid has passed, and on once it is resumed', async () => {
+  test('to paused keeps the license until the end of the paid period; a renewal extends it again', async () => {
     await shop.tell(changed(1, { ...forever, paused: true }))
     expect(await licenseNow()).toMatchObject({ expiresAt: month.first, revokedAt: null })
     await shop.tell(changed(2, { paused: false }))

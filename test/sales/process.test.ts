@@ -1,6 +1,6 @@
 /**
- * Every paid sale has exactly one license, however often it is told of; what is told of it later is followed by the
- * license, and what nobody can license yet is kept.
+ * Guarantee: every paid sale has exactly one license, no matter how often it is notified; the license follows later
+ * notifications, and a sale that cannot be licensed yet is parked.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { changeSale } from '../../src/commands/sales.ts'
@@ -47,8 +47,8 @@ async function issuedFor(name: string, own: Parameters<typeof purchase>[1] = {})
   return { ...bought, ...outcome, licenseNow: async () => shop.licenseOf(await onlySale()) }
 }
 
-describe('a sale', () => {
-  test('is licensed once, and its key is told once', async () => {
+describe('a paid sale', () => {
+  test('is licensed once, and its key is returned once', async () => {
     const { sold, license, licenseKey } = await issuedFor('ada', {
       sold: { productId: 'editor', keyTypeId: 'forever' },
       quantity: 3,
@@ -86,7 +86,7 @@ describe('a sale', () => {
     ])
   })
 
-  test('leaves its key in the vault alone, and the notification as it came', async () => {
+  test('has its key and its notification only in the vault', async () => {
     const { sold, license, licenseKey } = await issuedFor('ada')
     const { secrets, ledger } = api.ledger.services
     expect(await secrets.open(shop.tenantId, saleKeyName(license.licenseId))).toBe(licenseKey)
@@ -103,7 +103,7 @@ describe('a sale', () => {
     for (const secret of [licenseKey, 'ada@example.com', 'Lovelace']) expect(log).not.toContain(secret)
   })
 
-  test('told by many at once is licensed once, and all but one are told that it was before', async () => {
+  test('is licensed once when it is notified concurrently; the others are duplicates', async () => {
     const { sold } = purchase('ada')
     const outcomes = await Promise.all(Array.from({ length: 10 }, () => shop.tell(sold())))
     expect(Object.groupBy(outcomes, ({ outcome }) => outcome)).toMatchObject({
@@ -113,25 +113,25 @@ describe('a sale', () => {
     await onlySale()
   })
 
-  test('that is paid for longer than its key type lasts runs as long as it is paid', async () => {
+  test('expires at the end of the paid period when that is after the duration of its key type', async () => {
     const { license } = await issuedFor('ada', { paidUntil: month.second })
     expect(license.expiresAt).toBe(month.second)
   })
 
-  test('of one tenant is no sale of another', async () => {
+  test('with the same id can exist in several tenants', async () => {
     await issuedFor('ada')
     const other = await openShop(api)
     expect(await other.tell(purchase('ada').sold())).toMatchObject({ outcome: 'issued' })
   })
 })
 
-describe('a sale that nobody can license yet', () => {
+describe('a sale that cannot be licensed yet', () => {
   const gumroad = purchase('ada', {
     provider: 'gumroad',
     sold: { providerProduct: 'https://a.gumroad.com/l/ed' },
   })
 
-  test('is kept, and licensed when it is replayed once the mapping is there', async () => {
+  test('is parked, and licensed by a replay after the mapping is added', async () => {
     const parked = { outcome: 'parked', reason: 'no_mapping', detail: 'https://a.gumroad.com/l/ed' }
     expect(await shop.tell(gumroad.sold())).toStrictEqual(parked)
     const { id } = await onlySale()
@@ -161,13 +161,13 @@ describe('a sale that nobody can license yet', () => {
   test.each([
     ['product_not_found', { sold: { productId: 'player' } }, 'player'],
     ['key_type_not_found', { sold: { productId: 'editor', keyTypeId: 'pro' } }, 'pro'],
-  ])('says why: %s', async (reason, own, detail) => {
+  ])('is parked with the reason %s', async (reason, own, detail) => {
     expect(await shop.tell(purchase('ada', own).sold())).toStrictEqual({ outcome: 'parked', reason, detail })
     expect(await onlySale()).toMatchObject({ status: 'parked', parked: { reason, detail } })
   })
 
   test.each(['quantity_not_allowed', 'quantity_too_large'] as const)(
-    'for %s, as an older version did, is licensed by its replay',
+    'that an older version parked for %s is licensed by a replay',
     async (reason) => {
       const { services } = api.ledger
       const { sold } = purchase('ada', { quantity: 3 })
@@ -185,7 +185,7 @@ describe('a sale that nobody can license yet', () => {
     },
   )
 
-  test('since the tenant may not sell is kept too, and licensed when it may again', async () => {
+  test('of a suspended tenant is parked, and licensed by a replay after the suspension', async () => {
     const { services } = api.ledger
     await suspendTenant(services, shop.tenantId, null, origin)
     const { sold, refunded } = purchase('ada')
@@ -201,19 +201,19 @@ describe('a sale that nobody can license yet', () => {
     })
   })
 
-  test('is kept of a closed tenant', async () => {
+  test('of a closed tenant is parked', async () => {
     await closeTenant(api.ledger.services, shop.tenantId, null, origin)
     await expect(shop.tell(purchase('ada').sold())).rejects.toMatchObject({ code: 'tenant_closed' })
     expect(await onlySale()).toMatchObject({ status: 'parked', parked: { reason: 'tenant_closed' } })
   })
 })
 
-describe('more than is sold at once', () => {
+describe('a sale with a quantity above the maximum', () => {
   test.each([
-    ['of what is not sold in multiples', undefined, 2, 2, 1],
-    ['above the most', 'forever', 11, 22, 10],
-    ['than anybody has', 'forever', 999_999_999_999, 1_000_000_000, 10],
-  ])('%s is licensed as it is paid, and noted', async (_, keyTypeId, quantity, deviceLimit, sold) => {
+    ['of a key type that is not sold in multiples', undefined, 2, 2, 1],
+    ['of a key type with a maximum', 'forever', 11, 22, 10],
+    ['of an extreme quantity', 'forever', 999_999_999_999, 1_000_000_000, 10],
+  ])('%s is licensed as paid, with a notice', async (_, keyTypeId, quantity, deviceLimit, sold) => {
     const { license } = await issuedFor('ada', {
       sold: { productId: 'editor', ...(keyTypeId && { keyTypeId }) },
       quantity,
@@ -231,8 +231,8 @@ describe('more than is sold at once', () => {
   })
 })
 
-describe('a sale to nobody known', () => {
-  test('is licensed without a holder, once, also when it is told again and refunded', async () => {
+describe('a sale without a known buyer', () => {
+  test('is licensed once without a holder, also when it is notified again and refunded', async () => {
     const { services } = api.ledger
     const { sold, refunded, license, licenseKey } = await issuedFor('ada', { customer: null })
     expect(license).toMatchObject({ holder: null, customerId: null })
@@ -245,8 +245,8 @@ describe('a sale to nobody known', () => {
   })
 })
 
-describe('what is told later', () => {
-  test('extends the license by what was paid, and mints nothing', async () => {
+describe('a later notification', () => {
+  test('of a renewal extends the license and mints none', async () => {
     const { renewed, license, licenseNow } = await issuedFor('ada')
     expect(license.expiresAt).toBe(month.first)
     expect(await shop.tell(renewed('in_1', month.second))).toStrictEqual({ outcome: 'recorded' })
@@ -259,7 +259,7 @@ describe('what is told later', () => {
     ])
   })
 
-  test('ends the license with the paid period', async () => {
+  test('of the end of a subscription lets the license expire with the paid period', async () => {
     const { ended, licenseNow } = await issuedFor('ada', {
       sold: { productId: 'editor', keyTypeId: 'forever' },
     })
@@ -270,7 +270,7 @@ describe('what is told later', () => {
     expect(statusAt(license, month.second)).toBe('expired')
   })
 
-  test('revokes the license when all the money went back, and not for a part of it', async () => {
+  test('of a full refund revokes the license; a partial refund does not', async () => {
     const { refunded, licenseNow, license } = await issuedFor('ada')
     await shop.tell(refunded('re_1', 1000))
     expect(await licenseNow()).toMatchObject({ revokedAt: null, refundedAt: null })
@@ -285,7 +285,7 @@ describe('what is told later', () => {
     ])
   })
 
-  test('leaves a refunded license of a product that keeps them, and says that it was refunded', async () => {
+  test('of a refund only marks the license when the product keeps refunded licenses', async () => {
     const body = { onRefund: 'keep' }
     await api.ask('PATCH', '/v1/products/editor', { token: shop.token, body })
     const { refunded, licenseNow } = await issuedFor('ada')
@@ -293,7 +293,7 @@ describe('what is told later', () => {
     expect(await licenseNow()).toMatchObject({ revokedAt: null, refundedAt: beginning })
   })
 
-  test('revokes it for a lost dispute, and gives it back when the dispute is won', async () => {
+  test('of a lost dispute revokes the license, and of a won one reinstates it', async () => {
     const { dispute, licenseNow } = await issuedFor('ada')
     await shop.tell(dispute('disputed'))
     expect(await licenseNow()).toMatchObject({ revokedAt: null })
@@ -305,7 +305,7 @@ describe('what is told later', () => {
     expect(await licenseNow()).toMatchObject({ revokedAt: null })
   })
 
-  test('of a renewal may name that payment alone, and come before it', async () => {
+  test('of a refund of a renewal can arrive before the renewal, and affects only its payment', async () => {
     const { refunded, renewed, licenseNow } = await issuedFor('ada')
     await shop.tell(refunded('re_1', 4900, 'in_1'))
     expect(await licenseNow()).toMatchObject({ revokedAt: null })
@@ -321,7 +321,7 @@ describe('what is told later', () => {
     })
   })
 
-  test('may come before the sale', async () => {
+  test('can arrive before the sale', async () => {
     const { sold, refunded, renewed } = purchase('ada')
     expect(await shop.tell(refunded('re_1'))).toStrictEqual({ outcome: 'recorded' })
     expect(await shop.tell(refunded('re_1'))).toStrictEqual({ outcome: 'recorded' })
@@ -335,7 +335,7 @@ describe('what is told later', () => {
     expect(sale).toMatchObject({ factCount: 2, settledThrough: 2 })
   })
 
-  test('may name the sale by an id that only its second notification brought', async () => {
+  test('can refer to the sale by an id that only its second notification contains', async () => {
     const { sold, refunded } = purchase('ada')
     await shop.tell(refunded('re_1'))
     await shop.tell(sold({ links: [] }))
@@ -345,22 +345,22 @@ describe('what is told later', () => {
   })
 })
 
-describe('a test', () => {
+describe('a test sale', () => {
   const { sold, refunded } = purchase('ada', { test: true })
 
-  test('has no effect where the product is not in test mode', async () => {
+  test('has no effect when the product is not in test mode', async () => {
     expect(await shop.tell(sold())).toMatchObject({ outcome: 'ignored' })
     expect(await shop.tell(refunded('re_1'))).toMatchObject({ outcome: 'ignored' })
     expect(await shop.sales()).toStrictEqual([])
   })
 
-  test('issues a license that is marked where it is', async () => {
+  test('issues a license marked as a test when the product is in test mode', async () => {
     const body = { publishableKey: 'pk_test_1', secretKey: 'sk_test_1' }
     await api.ask('POST', '/v1/products/editor/test-mode', { token: shop.token, body })
     expect(await shop.tell(sold())).toMatchObject({ license: { source: 'test', test: true } })
   })
 
-  test('that we ask for ourselves does so everywhere', async () => {
+  test('of a test purchase issues a license marked as a test in any mode', async () => {
     await api.ask('POST', '/v1/integrations/gumroad/connect', { token: shop.token })
     const { services } = api.ledger
     const product = await services.findProduct(shop.tenantId, 'editor')
