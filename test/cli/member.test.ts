@@ -62,7 +62,7 @@ test('a member is added with a link, listed, given another role and removed', as
   })
 })
 
-test('a member who has lost every sign-in method gets another link, and the previous one no longer works', async () => {
+test('`member link` prints a new link, and the previous one no longer works', async () => {
   const added = ['member', 'add', 'linus@example.com', ...of]
   const { memberId, link } = await host.json(Linked, added, environment)
   const again = await host.json(Linked, ['member', 'link', 'linus@example.com', ...of], environment)

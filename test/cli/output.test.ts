@@ -26,7 +26,7 @@ function printed(work: () => void): string {
 const hostile =
   'Ada\u001b[2J\u001b]0;title\u0007\u009b31m\u202egnp.exe\u200b\u{e0041}\u0000\r\nNOT VERIFIED\tx'
 
-test('no control, bidirectional or invisible character reaches a terminal, and each line stays one line', () => {
+test('terminal output contains no control, bidirectional or invisible characters, and each line stays one line', () => {
   const outputs = [
     printed(() => print({}, undefined, () => [hostile])),
     printed(() => print({}, undefined, () => fields({ name: hostile, nested: [{ name: hostile }] }))),

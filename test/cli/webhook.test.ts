@@ -68,8 +68,8 @@ test.each([
   })
   const tail = host.start(['node', program, 'events', 'tail', '--tenant', tenant, '--json'], own)
   await expect.poll(() => tail.stdout()).toContain('\n')
-  const told = z.looseObject({ payload: z.unknown() }).parse(JSON.parse(listener.stdout()))
-  expect(Told.parse(JSON.parse(tail.stdout())).event).toStrictEqual(told.payload)
+  const received = z.looseObject({ payload: z.unknown() }).parse(JSON.parse(listener.stdout()))
+  expect(Told.parse(JSON.parse(tail.stdout())).event).toStrictEqual(received.payload)
   expect((await tail.end('SIGINT')).code).toBe(0)
   const forged = await fetch(url, {
     method: 'POST',

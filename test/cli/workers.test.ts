@@ -1,4 +1,4 @@
-// The messages between a worker and its parent, without processes.
+// Tests the messages between a worker and its parent, without processes.
 import { Counter, Gauge, Registry } from 'prom-client'
 import { expect, test, vi } from 'vitest'
 import type { ReadModels } from '../../projections/runner/read-models.ts'
@@ -16,7 +16,7 @@ function ownReadModels() {
   return { own, advanceTo }
 }
 
-test('the parent is asked once for a position, and all waiting calls up to it continue', async () => {
+test('a worker requests a position from its parent once, and all calls up to that position continue', async () => {
   const { own, advanceTo } = ownReadModels()
   const asked: bigint[] = []
   const readModels = delegateAdvancing(own, nothing, (position) => asked.push(position))

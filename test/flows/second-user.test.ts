@@ -74,8 +74,8 @@ test.runIf(process.platform === 'linux')('no command line contains a password or
     .parse(JSON.parse(readFileSync(join(dataDirectory, 'postgres/passwords.json'), 'utf8')))
   const key = readFileSync(join(dataDirectory, 'master.key'), 'utf8').trim()
   for (const pid of pids) {
-    const told = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
-    for (const secret of [app, schema, key]) expect(told).not.toContain(secret)
+    const commandLine = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+    for (const secret of [app, schema, key]) expect(commandLine).not.toContain(secret)
   }
 })
 

@@ -61,7 +61,7 @@ async function askAnew(address: string, path: string, token: string, body?: obje
   return text.startsWith('{') ? JSON.parse(text) : text
 }
 
-test('every worker shows what another one has acknowledged', async () => {
+test('every worker shows changes that another one has acknowledged', async () => {
   const { server, token } = await runningServer()
   const vendor = client(server.address, token)
   const askAll = (path: string, body: object) =>

@@ -111,9 +111,9 @@ describe('a command on a log', () => {
   test('is refused when the log is an older copy', async () => {
     const copy = await copyOf(older)
     await hold(copy)
-    const told = await refusal(environment)
-    expect(told).toContain('The log is older than the read models')
-    expect(told).toContain('keyledger projections rebuild')
+    const message = await refusal(environment)
+    expect(message).toContain('The log is older than the read models')
+    expect(message).toContain('keyledger projections rebuild')
     expect(await logLength(environment)).toBe(await lengthOf(older))
   })
 
@@ -122,15 +122,15 @@ describe('a command on a log', () => {
     await hold(copy)
     const branch = await newEnvironment()
     for (const name of ['apart', 'further', 'furthest']) await create(branch, name)
-    const told = await refusal(environment)
-    expect(told).toContain('has another event at position')
-    expect(told).toContain('The read models are the older ones.')
+    const message = await refusal(environment)
+    expect(message).toContain('has another event at position')
+    expect(message).toContain('The read models are the older ones.')
   })
 
   test('is refused when the log is another one', async () => {
     await hold(anotherLog)
-    const told = await refusal(environment)
-    expect(told).toMatch(/contains the log [0-9a-f-]{36} .*were built from the log [0-9a-f-]{36}/)
+    const message = await refusal(environment)
+    expect(message).toMatch(/contains the log [0-9a-f-]{36} .*were built from the log [0-9a-f-]{36}/)
     expect(await tenantsOf(other)).toStrictEqual(['elsewhere'])
   })
 
@@ -146,17 +146,17 @@ describe('a command on a log', () => {
     await hold(copy)
     await refusal(environment)
     const adopted = await rebuild()
-    expect(adopted.told).toMatch(/^The log is older than the read models: .* Rebuilding from this log: /m)
+    expect(adopted.message).toMatch(/^The log is older than the read models: .* Rebuilding from this log: /m)
     expect(adopted.formerLedgerId).toBe(adopted.ledgerId)
     expect(await tenantsOf(environment)).toStrictEqual(['first'])
     await create(environment, 'third')
     const verified = await host.run(['projections', 'verify'], environment)
     expect(verified).toMatchObject({ code: 0 })
-    expect((await rebuild()).told).not.toContain('Rebuilding from this log')
+    expect((await rebuild()).message).not.toContain('Rebuilding from this log')
 
     await hold(anotherLog)
     const other = await rebuild()
-    expect(other.told).toMatch(RegExp(`the log ${other.ledgerId} .* from the log ${adopted.ledgerId} `))
+    expect(other.message).toMatch(RegExp(`the log ${other.ledgerId} .* from the log ${adopted.ledgerId} `))
     expect(other.formerLedgerId).toBe(adopted.ledgerId)
     expect(await tenantsOf(environment)).toStrictEqual(['elsewhere'])
   })
@@ -164,7 +164,7 @@ describe('a command on a log', () => {
   async function rebuild() {
     const { code, stdout, stderr } = await host.run(['projections', 'rebuild', '--json'], environment)
     expect({ code, stderr }).toMatchObject({ code: 0 })
-    return { ...Rebuilt.parse(JSON.parse(stdout)), told: stderr }
+    return { ...Rebuilt.parse(JSON.parse(stdout)), message: stderr }
   }
 
   async function lengthOf(directory: string): Promise<number> {

@@ -1,6 +1,6 @@
 /**
- * Guarantee: until `revalidate_after`, a repeated validate would return the same as the cached response, and no
- * client believes that a license lasts longer than it does, although the API rounds times to seconds.
+ * Guarantee: until `revalidate_after`, a repeated validate returns the same as the cached response, and no
+ * client gets an expiry later than the real one, although the API rounds times to seconds.
  */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -52,28 +52,28 @@ const standing: fc.Arbitrary<LicenseOfKey> = fc
 
 const whole = fc.record({ standing, seatNeeded: fc.boolean(), now: fc.integer({ min: 0, max: 5000 }) })
 
-describe('an answer', () => {
+describe('a response to validate', () => {
   test('is valid until its revalidate_after', () =>
     fc.assert(
       fc.property(whole, fc.nat({ max: 8000 }), ({ standing, seatNeeded, now }, laterMs) => {
-        const told = verdictOn(standing, seatNeeded, moment(now))
-        const later = Math.min(start + now + laterMs, told.revalidate_after * 1000 - 1)
+        const verdict = verdictOn(standing, seatNeeded, moment(now))
+        const later = Math.min(start + now + laterMs, verdict.revalidate_after * 1000 - 1)
         if (later < start + now) return
         const again = verdictOn(standing, seatNeeded, new Date(later).toISOString())
-        const { revalidate_after: _, ...kept } = told
+        const { revalidate_after: _, ...kept } = verdict
         expect(again).toMatchObject(kept)
       }),
       { numRuns: 2000 },
     ))
 
-  test('names no end that is later than the true one, and none that is a second too early', () =>
+  test('has an expires_at less than a second before the real expiry, and never after it', () =>
     fc.assert(
       fc.property(whole, ({ standing, seatNeeded, now }) => {
-        const { expires_at: told } = verdictOn(standing, seatNeeded, moment(now))
+        const { expires_at: shown } = verdictOn(standing, seatNeeded, moment(now))
         const { expiresAt } = standing.license
-        if (expiresAt === null) expect(told).toBeNull()
+        if (expiresAt === null) expect(shown).toBeNull()
         else {
-          const lost = Date.parse(expiresAt) - (told ?? 0) * 1000
+          const lost = Date.parse(expiresAt) - (shown ?? 0) * 1000
           expect(lost).toBeGreaterThanOrEqual(0)
           expect(lost).toBeLessThan(1000)
         }
@@ -81,7 +81,7 @@ describe('an answer', () => {
     ))
 })
 
-describe('the boundary of a license', () => {
+describe('the expiry of a license', () => {
   const at = (expiresAt: string, now: number) =>
     verdictOn(
       {
@@ -107,7 +107,7 @@ describe('the boundary of a license', () => {
     ['a day in which New York loses an hour', 1, 'day', '2026-03-07T07:30:00.000Z'],
     ['a day in which Berlin gains an hour', 1, 'day', '2026-10-24T22:30:00.001Z'],
     ['the last second of a year + 1 month', 1, 'month', '2026-12-31T23:59:59.000Z'],
-  ])('%s lies between two milliseconds', (_, count, unit, from) => {
+  ])('at %s changes the status at the exact millisecond', (_, count, unit, from) => {
     const end = expiryAfter(from, { count, unit })
     const endMs = Date.parse(end)
     expect([-1, 0, 1].map((ms) => at(end, endMs + ms))).toStrictEqual(['active', 'expired', 'expired'])

@@ -46,7 +46,7 @@ test('an address has one rate limit for all documents, which does not affect oth
     'documents',
     { perMinute: 6, burst: 6 },
     {
-      shared: { settle: async (_limit, ...told) => memory.settle(...told) },
+      shared: { settle: async (_limit, ...spending) => memory.settle(...spending) },
       now: () => 0,
       onFailure: (error) => {
         throw error

@@ -48,7 +48,7 @@ afterAll(async () => {
   await api.close()
 })
 
-const told = ({ status, body, headers }: Answer) => ({
+const answered = ({ status, body, headers }: Answer) => ({
   status,
   body,
   retryAfter: headers['retry-after'],
@@ -66,13 +66,13 @@ const exhaust = async (tenant: TestTenant) => {
 test('a token over its limit gets 429, and is admitted after Retry-After', async () => {
   const tenant = await makeTenant(api.ledger)
   await exhaust(tenant)
-  expect(told(await list(tenant.token))).toStrictEqual({
+  expect(answered(await list(tenant.token))).toStrictEqual({
     status: 429,
     body: { error: 'too many requests; try again in 3 seconds' },
     retryAfter: '3',
   })
   now += 2500
-  expect(told(await list(tenant.token))).toMatchObject({ status: 429, retryAfter: '1' })
+  expect(answered(await list(tenant.token))).toMatchObject({ status: 429, retryAfter: '1' })
   now += 500
   expect((await list(tenant.token)).status).toBe(200)
   expect((await list(tenant.token)).status).toBe(429)
@@ -125,7 +125,7 @@ test('runtime calls have a limit per tenant, separate from management calls, wit
     expect((await validate(tokens[calls % 2] ?? '')).status).toBe(200)
   }
   for (const token of tokens) {
-    expect(told(await validate(token, '{malformed'))).toStrictEqual({
+    expect(answered(await validate(token, '{malformed'))).toStrictEqual({
       status: 429,
       body: { error: { code: 'rate_limited', message: 'too many requests; try again in 1 second' } },
       retryAfter: '1',

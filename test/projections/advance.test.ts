@@ -109,7 +109,7 @@ test('two processes can advance the read models at once, and both see everything
   for (const { tenantId } of appended) expect(await findTenant(ledger.db, tenantId)).toBeDefined()
 })
 
-test('a process continues from where another process has advanced the tables', async () => {
+test('a process continues at the checkpoint of another process', async () => {
   const { log, pages } = countedLog()
   const own = readModelsOn(log)
   const other = readModelsOn(countedLog().log)

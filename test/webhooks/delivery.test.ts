@@ -127,8 +127,8 @@ test('the events of a license have a sequence without gaps per webhook', async (
   await activate(licenseId, 'phone')
   await revoke(licenseId)
   await received(3)
-  const told = bodies().map(({ event, sequence, device_name }) => [sequence, event, device_name])
-  expect(told.toSorted()).toStrictEqual([
+  const events = bodies().map(({ event, sequence, device_name }) => [sequence, event, device_name])
+  expect(events.toSorted()).toStrictEqual([
     [1, 'license.activated', 'The laptop'],
     [2, 'license.activated', 'The phone'],
     [3, 'license.revoked', undefined],

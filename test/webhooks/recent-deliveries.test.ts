@@ -13,7 +13,7 @@ test('a scheduled delivery is found with its revision', () => {
   expect(recent.find('whd_2')).toBeUndefined()
 })
 
-test('a delivery is no longer found once it was attempted', () => {
+test('a delivery is no longer found after its attempt', () => {
   const recent = createRecentDeliveries()
   recent.onEntry(scheduled('whd_1'))
   recent.onEntry(scheduled('whd_2'))

@@ -17,7 +17,7 @@ beforeEach(async () => {
 
 const Feed = z.object({ items: z.array(z.looseObject({ event: z.string() })) })
 /** Without the announcement of the license. */
-const told = async () => {
+const events = async () => {
   const { body } = await api.ask('GET', '/v1/events', { token: shop.token })
   return Feed.parse(body).items.filter(({ event }) => event !== 'license.created')
 }
@@ -32,7 +32,7 @@ describe('returned payments', () => {
     await shop.tell(refunded('re_1', 900, 'in_1'))
     await shop.tell(refunded('re_2', 4000, 'in_1'))
     await shop.tell(refunded('re_3', 4900))
-    const [renewal, first, moved, second, revoked, ...others] = await told()
+    const [renewal, first, moved, second, revoked, ...others] = await events()
     expect(renewal).toMatchObject({ event: 'license.renewed', expires_at: seconds(month.second) })
     expect(first).toMatchObject({
       event: 'license.refunded',
@@ -61,7 +61,7 @@ describe('returned payments', () => {
     await shop.tell(sold())
     await shop.tell(dispute('dispute_lost'))
     await shop.tell(dispute('dispute_won'))
-    expect(await told()).toMatchObject([
+    expect(await events()).toMatchObject([
       { event: 'license.refunded', amount: 4900, total_refunded: 4900 },
       { event: 'license.revoked' },
       { event: 'license.reinstated', sale_id: 'cs_ada' },
@@ -72,14 +72,14 @@ describe('returned payments', () => {
     await shop.tell(sold())
     await shop.tell(refunded('re_1', 1000))
     await shop.tell(dispute('disputed'))
-    expect(await told()).toStrictEqual([])
+    expect(await events()).toStrictEqual([])
   })
 })
 
 test('the end of a subscription sends license.updated with the expiry', async () => {
   await shop.tell(sold({ sold: { productId: 'editor', keyTypeId: 'forever' }, quantity: 3 }))
   await shop.tell(ended(month.second))
-  expect(await told()).toMatchObject([
+  expect(await events()).toMatchObject([
     { event: 'license.updated', quantity: 3, device_limit: 6, expires_at: seconds(month.second) },
   ])
 })
@@ -90,7 +90,7 @@ test('a change of a subscription sends the current key type and quantity', async
   const subscription = { ...change, type: 'subscription', link: 'subscription:sub_ada' } as const
   await shop.tell({ ...subscription, quantity: 4 })
   await shop.tell(renewed('in_1', month.second))
-  expect(await told()).toMatchObject([
+  expect(await events()).toMatchObject([
     { event: 'license.updated', key_type_id: 'monthly', quantity: 4, device_limit: 4 },
     { event: 'license.renewed', key_type_id: 'monthly' },
   ])

@@ -31,7 +31,7 @@ const taken: string[] = []
 for (const name of Object.keys(rates) as (keyof typeof rates)[]) {
   const memory = createMemoryBuckets()
   const limiter = createLimiter(name, rates[name], {
-    shared: { settle: async (_limit, ...told) => memory.settle(...told) },
+    shared: { settle: async (_limit, ...spending) => memory.settle(...spending) },
     now: () => now,
     onFailure: (error) => {
       throw error

@@ -160,7 +160,7 @@ describe('the signature of the settings', () => {
 })
 
 describe('the keyset', () => {
-  test('is public and may be cached for five minutes', async () => {
+  test('is public and can be cached for five minutes', async () => {
     const { tenantId } = await vendor()
     const url = `/${tenantId}/.well-known/service-keys`
     const { status, body, headers } = await api.ask('GET', url)

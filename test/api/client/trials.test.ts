@@ -122,8 +122,8 @@ describe('the state of a trial', () => {
     await makeProduct(api.ask, token, 'lengths')
     const lengths = appOf(api.ask, { tenantId, productId: 'lengths' }, sdkKey)
     const used = async () => {
-      const told = await onTrial('one', machine, lengths)
-      return 'trial_already_used' in told && told.trial_already_used
+      const answer = await onTrial('one', machine, lengths)
+      return 'trial_already_used' in answer && answer.trial_already_used
     }
     expect(await used()).toBe(false)
     api.ledger.clock.advance(400 * dayMs)
@@ -162,11 +162,11 @@ describe('concurrent first reports of one machine', () => {
       [1, 2, 3].map(() => createTestApp(api.ledger, { ...api.ledger.services })),
     )
     const apps = servers.map((server) => appOf(askOf(server), { tenantId, productId: 'editor' }, sdkKey))
-    const told = await Promise.all(
+    const answers = await Promise.all(
       Array.from({ length: 18 }, (_, index) => onTrial(`racer ${index}`, machine, apps[index % 3])),
     )
     const started = { trial_started_at: nowUnix(), trial_already_used: false }
-    expect(told).toStrictEqual(Array.from({ length: 18 }, () => started))
+    expect(answers).toStrictEqual(Array.from({ length: 18 }, () => started))
     const stream = await streamOf(machine)
     expect((await eventsIn(api.ledger.services.ledger, stream)).map(typeOf)).toStrictEqual(['TrialStarted'])
     await Promise.all(servers.map((server) => server.close()))

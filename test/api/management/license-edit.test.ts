@@ -244,10 +244,10 @@ test('the webhook events contain the fields of the license after the change', as
   await send('POST', `/${id}/resume`)
   const { items } = Feed.parse((await api.ask('GET', '/v1/events?limit=100', { token: tenant.token })).body)
   const own = items.filter(({ license_id }) => license_id === id)
-  const told = { customer_email: 'bob@example.com', quantity: 1, device_limit: 4 }
+  const current = { customer_email: 'bob@example.com', quantity: 1, device_limit: 4 }
   expect(own).toMatchObject([
-    { event: 'license.updated', ...told, expires_at: null },
-    { event: 'license.updated', ...told, expires_at: Date.parse(expiresAt) / 1000 },
+    { event: 'license.updated', ...current, expires_at: null },
+    { event: 'license.updated', ...current, expires_at: Date.parse(expiresAt) / 1000 },
     { event: 'license.suspended', customer_email: 'bob@example.com' },
     { event: 'license.resumed', customer_email: 'bob@example.com' },
   ])

@@ -101,15 +101,15 @@ describe('the SDK key', () => {
   test('is shown masked to the approver', async () => {
     const key = await shown('GET')
     const masked = `kl_sdk_…${key.slice(-4)}`
-    const told = async (method: 'GET' | 'POST', url: string) => {
+    const description = async (method: 'GET' | 'POST', url: string) => {
       const id = pendingId(await api.ask(method, url, { token: tenant.token }))
       return (await showApproval(services(), tenant.tenantId, id)).description
     }
-    expect(await told('GET', '/v1/sdk-key')).toStrictEqual({
+    expect(await description('GET', '/v1/sdk-key')).toStrictEqual({
       summary: `Show the SDK key ${masked} of “A tenant”`,
       consequences: ['The key is returned once, to the token that requested it', 'The key does not change'],
     })
-    expect(await told('POST', '/v1/sdk-key/rotate')).toStrictEqual({
+    expect(await description('POST', '/v1/sdk-key/rotate')).toStrictEqual({
       summary: `Rotate the SDK key ${masked} of “A tenant”`,
       consequences: [
         'Apps that were built with the current key are rejected from then on',
@@ -147,7 +147,7 @@ describe('the SDK key', () => {
   })
 })
 
-describe('an operation on the SDK key that is run again', () => {
+describe('a repeated operation on the SDK key', () => {
   const reveal = (id: string) => revealSdkKey(services(), tenant.tenantId, id, origin)
   const rotate = (id: string) => rotateSdkKey(services(), tenant.tenantId, id, origin)
 

@@ -161,7 +161,7 @@ describe('a rotation of the secret', () => {
   })
 })
 
-describe('an operation on the webhook that is run again', () => {
+describe('a repeated operation on the webhook', () => {
   const set = (id: string, more = {}) =>
     setWebhook(
       services(),

@@ -126,7 +126,7 @@ test('a sale without its id or an email address returns 400', async () => {
   }
 })
 
-test('an unmapped sale is refused and stored; once it is mapped, the next ping issues the license', async () => {
+test('an unmapped sale returns 400 and is parked; after the mapping is added, the next ping issues the license', async () => {
   const other = { ...sale, product_permalink: 'https://acme.gumroad.com/l/player' }
   const message = "No product mapping for permalink 'https://acme.gumroad.com/l/player'"
   expect(await ping(other)).toStrictEqual(refused(400, message))

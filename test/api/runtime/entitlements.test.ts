@@ -77,7 +77,7 @@ describe('a license grants', () => {
     expect(await everywhere(await license(await customer()))).toStrictEqual(allSay('export', 'sync'))
   })
 
-  test("those added by its customer's overrides, without those removed", async () => {
+  test("its entitlements with its customer's overrides applied", async () => {
     const id = await customer(grant('beta'), revoke('sync'), grant('sync'))
     expect(await everywhere(await license(id))).toStrictEqual(allSay('beta', 'export'))
   })
