@@ -56,7 +56,7 @@ test('no violation when everything is as acknowledged', () => {
 
 test('a missing acknowledged mint, and a license that was not requested', () => {
   expect(found(checkAcknowledged(known(fresh()), []))).toStrictEqual(['missing'])
-  expect(found(checkAcknowledged(known(), licenseLog()))).toStrictEqual(['a license nobody was given'])
+  expect(found(checkAcknowledged(known(), licenseLog()))).toStrictEqual(['a license that no answer named'])
 })
 
 test('a missing acknowledged activation, and one recorded twice', () => {
