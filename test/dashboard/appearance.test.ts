@@ -125,10 +125,8 @@ describe('in light, in the dark and on a phone', () => {
     for (const [look, colorScheme, viewport] of looks) {
       await page.emulateMedia({ colorScheme })
       await page.setViewportSize(viewport)
-      // Waits for the end of color transitions, also of interrupted ones.
-      await page.evaluate(
-        'Promise.allSettled(document.getAnimations().map(({ finished }) => finished)).then(() => null)',
-      )
+      // Ends color transitions. Waiting for them can take minutes, since a page that nothing draws does not advance them.
+      await page.evaluate('document.getAnimations().forEach((one) => one.finish())')
       expect
         .soft({ name, look, found: await found(page, look), overflow: await overflow(page) })
         .toStrictEqual({
@@ -168,8 +166,13 @@ describe('in light, in the dark and on a phone', () => {
     await member.signIn(acme.owner)
     const { pages, missed } = await readEveryPage(api.app, member, acme)
     expect(missed).toStrictEqual([])
-    const named = new Set(Object.values(acme.paths).map(routeOf(api.app)))
-    const others = pages.filter(({ route, text }) => !named.has(route) && text.includes('<main'))
+    // One page of each route: others of a route are made of the same parts.
+    const routes = new Set(Object.values(acme.paths).map(routeOf(api.app)))
+    const others = pages.filter(({ route, text }) => {
+      const isNew = !routes.has(route) && text.includes('<main')
+      if (isNew) routes.add(route)
+      return isNew
+    })
     expect(others.length).toBeGreaterThan(5)
     for (const [name, path] of [
       ...Object.entries(acme.paths),
@@ -183,7 +186,7 @@ describe('in light, in the dark and on a phone', () => {
         )
       await check(name)
     }
-  }, 900_000)
+  }, 300_000)
 
   test('what is shown once, and decisions', async () => {
     await page.goto('/dashboard/device')
