@@ -35,35 +35,6 @@ export async function findSalesByStart(
   return rows.map(({ state }) => state)
 }
 
-/** Finds a person's sales, newest first. */
-export async function findSalesOfPerson(
-  db: Pool,
-  tenantId: string,
-  subjectId: string,
-  most: number,
-): Promise<KnownSale[]> {
-  const { rows } = await db.query<{ state: KnownSale }>({
-    name: 'search-sales-of-person',
-    text: `select state from sales where tenant_id = $1 and subject_id = $2
-           order by received_at desc, id desc limit $3`,
-    values: [tenantId, subjectId, most],
-  })
-  return rows.map(({ state }) => state)
-}
-
-export async function findCustomersOfPerson(
-  db: Pool,
-  tenantId: string,
-  subjectId: string,
-): Promise<PresentCustomer[]> {
-  const { rows } = await db.query<{ state: PresentCustomer }>({
-    name: 'search-customers-of-person',
-    text: 'select state from customers where tenant_id = $1 and subject_id = $2',
-    values: [tenantId, subjectId],
-  })
-  return rows.map(({ state }) => state)
-}
-
 /** Finds the customers who are one of these people, newest first. */
 export async function findCustomersOfPeople(
   db: Pool,
@@ -74,7 +45,8 @@ export async function findCustomersOfPeople(
   const { rows } = await db.query<{ state: PresentCustomer }>({
     name: 'search-customers-of-people',
     text: `select c.state from unnest($2::text[]) as s (subject_id), lateral (
-             select * from customers where tenant_id = $1 and subject_id = s.subject_id limit $3
+             select * from customers where tenant_id = $1 and subject_id = s.subject_id
+             order by created_at desc, customer_id desc limit $3
            ) c
            order by c.created_at desc, c.customer_id desc limit $3`,
     values: [tenantId, subjectIds, most],
@@ -92,7 +64,8 @@ export async function findSalesOfPeople(
   const { rows } = await db.query<{ state: KnownSale }>({
     name: 'search-sales-of-people',
     text: `select o.state from unnest($2::text[]) as s (subject_id), lateral (
-             select * from sales where tenant_id = $1 and subject_id = s.subject_id limit $3
+             select * from sales where tenant_id = $1 and subject_id = s.subject_id
+             order by received_at desc, id desc limit $3
            ) o
            order by o.received_at desc, o.id desc limit $3`,
     values: [tenantId, subjectIds, most],

@@ -47,9 +47,12 @@ export async function runForMember<Result>(
   const { state: confirmation } = isId('cnf', confirmationId)
     ? await loadConfirmation(services, confirmationId)
     : { state: absentConfirmation }
-  if (confirmation.status === 'absent' || confirmation.tenantId !== tenantId)
+  if (
+    confirmation.status === 'absent' ||
+    confirmation.tenantId !== tenantId ||
+    confirmation.operation !== operation.name
+  )
     throw new Refusal('confirmation_not_found')
-  if (confirmation.operation !== operation.name) throw new Refusal('confirmation_not_found')
   if (confirmation.tokenId !== memberId) throw new Refusal('confirmation_unknown')
   const status = confirmationStatusAt(confirmation, momentOf(services))
   if (status !== 'approved') throw new Refusal(refusalOf[status])

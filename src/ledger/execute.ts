@@ -56,7 +56,7 @@ type Executed<State, C extends Category> = {
 /** Where a request came from, in clear. */
 export type Source = {
   tenantId: string
-  /** The member who acts, or who made the token; null for a token that nobody of the members made. */
+  /** The member who acts, or who made the token; null for a token that was made on the command line. */
   memberId: string | null
   address: string
 }

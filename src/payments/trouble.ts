@@ -46,6 +46,11 @@ export const asEndpointTrouble = (error: unknown): unknown =>
     ? new ProviderRefused(error.provider, 'endpoint')
     : error
 
+/** Takes what is no longer there for removed. @throws any other error */
+export function unlessMissing(error: unknown): void {
+  if (!(error instanceof ProviderRefused && error.reason === 'missing')) throw error
+}
+
 /**
  * Calls a provider, with a time limit.
  * @param troubleOf translates an error of the call into the one that is thrown

@@ -1,6 +1,7 @@
 import { listPendingDeliveries, type PendingDelivery } from '../../projections/deliveries/due.ts'
 import { listSpentKeys, listSpentMailedKeys } from '../../projections/deliveries/keys.ts'
 import { createWakeSignal } from '../async/wake-signal.ts'
+import { catchUpWithLog } from '../commands/cross-stream/catch-up.ts'
 import { waitOnce } from '../commands/cross-stream/wait-once.ts'
 import { scheduleDelivery } from '../commands/deliveries/deliveries.ts'
 import { destroySpentKey } from '../commands/deliveries/spent-keys.ts'
@@ -79,8 +80,7 @@ export const destroySpentMailedKeys = (
     most: 1000,
     async due(wanted) {
       // A mail that the read models do not show yet must not lose its key.
-      const head = await services.ledger.head()
-      if (head !== undefined) await services.untilVisible(head)
+      await catchUpWithLog(services)
       return listSpentMailedKeys(services.db, mailedKeyPrefix, momentOf(services), wanted)
     },
     idOf: ({ name }) => name,

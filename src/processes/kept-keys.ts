@@ -1,4 +1,5 @@
 import { listProductsWithLeftKeys, listUnsettledKeys } from '../../projections/licenses/kept-keys.ts'
+import { catchUpWithLog } from '../commands/cross-stream/catch-up.ts'
 import type { KeptKeyPlace } from '../domain/licenses/kept-key.ts'
 import { productKey } from '../domain/streams.ts'
 import type { Ports } from '../ports.ts'
@@ -21,8 +22,7 @@ export const settleKeptKeys = (
     most: 1000,
     async due(wanted) {
       // A license that the read models do not show yet must not lose its key.
-      const head = await services.ledger.head()
-      if (head !== undefined) await services.untilVisible(head)
+      await catchUpWithLog(services)
       return listUnsettledKeys(services.db, wanted)
     },
     idOf: ({ licenseId }) => licenseId,

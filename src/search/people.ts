@@ -27,35 +27,21 @@ const maxOpened = 500
  * The index of the vault names candidates; each row is decrypted, and kept if it contains the text.
  */
 export async function findByPersonPart(
-  { db, subjects }: Ports<'db' | 'subjects'>,
+  services: Ports<'db' | 'subjects'>,
   tenantId: string,
   text: string,
 ): Promise<FoundPeople> {
-  const part = normalized(text)
-  const [{ subjectIds: like, tooMany }, exact] = await Promise.all([
-    subjects.index.candidates(tenantId, part),
-    text.includes('@') ? subjects.findSubject(tenantId, text.trim()) : undefined,
-  ])
-  const subjectIds = [...new Set([...(exact === undefined ? [] : [exact]), ...like])]
-  if (subjectIds.length === 0) return { licenses: [], sales: [], customers: [], more: tooMany }
-
-  /** Those of the rows whose person contains the text. */
-  async function matching<Row>(rows: readonly Row[], personOf: (row: Row) => Sealed | null) {
-    const people = await subjects.openPeople(tenantId, rows.map(personOf))
-    return rows.flatMap((row, at) => {
-      const by = matchOf(people[at], part)
-      return by ? [{ row, by }] : []
-    })
-  }
+  const { db } = services
+  const people = await peopleLike(services, tenantId, text)
   const [held, sold, known] = await Promise.all([
-    findLicensesOfPeople(db, tenantId, subjectIds, maxOpened),
-    findSalesOfPeople(db, tenantId, subjectIds, maxOpened),
-    findCustomersOfPeople(db, tenantId, subjectIds, maxOpened),
+    findLicensesOfPeople(db, tenantId, people.subjectIds, maxOpened),
+    findSalesOfPeople(db, tenantId, people.subjectIds, maxOpened),
+    findCustomersOfPeople(db, tenantId, people.subjectIds, maxOpened),
   ])
   const [licenses, sales, customers] = await Promise.all([
-    matching(held, ({ holder }) => holder),
-    matching(sold, ({ customer }) => customer),
-    matching(known, (customer) => customer),
+    people.matching(held, ({ holder }) => holder),
+    people.matching(sold, ({ customer }) => customer),
+    people.matching(known, (customer) => customer),
   ])
   const ofCustomer = new Map(customers.map(({ row, by }) => [row.customerId, by]))
   const linked = await findLicensesOfCustomers(db, tenantId, [...ofCustomer.keys()], maxOpened)
@@ -66,7 +52,46 @@ export async function findByPersonPart(
     ),
     sales: sales.map(({ row: sale, by }) => ({ sale, by })),
     customers: customers.map(({ row: customer, by }) => ({ customer, by })),
-    more: tooMany || [held, sold, known, linked].some(({ length }) => length >= maxOpened),
+    more: people.tooMany || [held, sold, known, linked].some(({ length }) => length >= maxOpened),
+  }
+}
+
+/**
+ * Finds customers as {@link findByPersonPart} does.
+ * @returns them, newest first, and whether there may be more
+ */
+export async function findCustomersByPersonPart(
+  services: Ports<'db' | 'subjects'>,
+  tenantId: string,
+  text: string,
+): Promise<{ customers: PresentCustomer[]; more: boolean }> {
+  const people = await peopleLike(services, tenantId, text)
+  const known = await findCustomersOfPeople(services.db, tenantId, people.subjectIds, maxOpened)
+  const customers = await people.matching(known, (customer) => customer)
+  return {
+    customers: customers.map(({ row }) => row),
+    more: people.tooMany || known.length >= maxOpened,
+  }
+}
+
+/** The people whose address or name may contain a text, and what of theirs really does. */
+async function peopleLike({ subjects }: Ports<'subjects'>, tenantId: string, text: string) {
+  const part = normalized(text)
+  const [{ subjectIds: like, tooMany }, exact] = await Promise.all([
+    subjects.index.candidates(tenantId, part),
+    text.includes('@') ? subjects.findSubject(tenantId, text.trim()) : undefined,
+  ])
+  return {
+    subjectIds: [...new Set([...(exact === undefined ? [] : [exact]), ...like])],
+    tooMany,
+    /** Those of the rows whose person contains the text. */
+    async matching<Row>(rows: readonly Row[], personOf: (row: Row) => Sealed | null) {
+      const people = await subjects.openPeople(tenantId, rows.map(personOf))
+      return rows.flatMap((row, at) => {
+        const by = matchOf(people[at], part)
+        return by ? [{ row, by }] : []
+      })
+    },
   }
 }
 

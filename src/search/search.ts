@@ -13,10 +13,10 @@ import {
   findLicensesOfRequest,
 } from '../../projections/search/licenses.ts'
 import {
-  findCustomersOfPerson,
+  findCustomersOfPeople,
   findSalesByName,
   findSalesByStart,
-  findSalesOfPerson,
+  findSalesOfPeople,
 } from '../../projections/search/people.ts'
 import { isId } from '../credentials/id.ts'
 import { endingsOf, isOwnKey, keyHashOf } from '../credentials/license-key.ts'
@@ -69,10 +69,9 @@ const nothing: Found = { licenses: [], devices: [], sales: [], customers: [], mo
 
 /**
  * Searches for what a caller may name on the phone: a license key or its end, an id of keyledger's, an email
- * address, a part of an address or a name, a provider's id of a sale, a device's id or its name, or the beginning of one of these. Text
- * that may be a key is
- * hashed first, and searched in other ways only if no license has it. Text in the form of keyledger's own
- * keys is never searched in clear.
+ * address, a part of an address or a name, a provider's id of a sale, a device's id or its name, or the beginning of
+ * one of these. Text that may be a key is hashed first, and searched in other ways only if no license has it. Text in
+ * the form of keyledger's own keys is never searched in clear.
  */
 export async function search(services: Stores, tenantId: string, asked: string): Promise<Found> {
   const text = asked.trim()
@@ -130,8 +129,8 @@ async function findByEmail({ db, subjects }: Stores, tenantId: string, email: st
   const subjectId = await subjects.findSubject(tenantId, email)
   const [licenses, sales, customers, devices] = await Promise.all([
     subjectId === undefined ? [] : findLicensesOfPerson(db, tenantId, subjectId, maxAsked),
-    subjectId === undefined ? [] : findSalesOfPerson(db, tenantId, subjectId, maxAsked),
-    subjectId === undefined ? [] : findCustomersOfPerson(db, tenantId, subjectId),
+    subjectId === undefined ? [] : findSalesOfPeople(db, tenantId, [subjectId], maxAsked),
+    subjectId === undefined ? [] : findCustomersOfPeople(db, tenantId, [subjectId], maxAsked),
     findDevicesByName(db, tenantId, email, maxAsked),
   ])
   return {

@@ -14,7 +14,7 @@ type Known = { email: string | null; name: string | null }
 
 /**
  * Finds people by a part of their address or name. A person's entry holds keyed hashes of their trigrams, in the row
- * of their key. It only narrows the search: who is found must be decrypted and compared.
+ * of their key. It only narrows the search: each candidate must be decrypted and compared.
  */
 export type PeopleIndex = {
   /** Finds at most {@link maxCandidates} people of a tenant; nobody for a text that is too short. */
@@ -27,7 +27,7 @@ export type PeopleIndex = {
   complete(tenantId: string, people: ReadonlyMap<string, readonly Known[]>): Promise<void>
 }
 
-/** From then on a person's entry takes no further names: hundreds of names at one address are no person. */
+/** An entry with this many trigrams takes no further names: one person does not have hundreds of names. */
 export const maxOfPerson = 4000
 
 /** People who are decrypted for one search. */

@@ -26,7 +26,7 @@ export type Subjects = {
   index: PeopleIndex
   /** Decrypts people's data, in the order given; nulls for a person who was erased. */
   openPeople(tenantId: string, people: readonly (SealedPerson | null)[]): Promise<Person[]>
-  /** The subject for what no person of the tenant stands behind. It is no person, and is not erased. */
+  /** The tenant's own subject, for what machines do. It is never erased. */
   tenantSubject(tenantId: string): Promise<string>
   /** Seals the network address of a person; null for a person who was erased. */
   sealAddress(tenantId: string, subjectId: string, address: string): Promise<string | null>

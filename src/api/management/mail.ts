@@ -155,8 +155,8 @@ function testRoute(app: ZodApp, services: MailPorts): void {
         summary: 'Send yourself the mail of a product, and return what the mail server answers',
         description:
           'The mail has made-up values and a key that no license has, and its subject begins with `Test:`. It is sent ' +
-          'once, within 15 seconds, to the member who created the token and to nobody else, also while the product ' +
-          'sends no mails. Five at once a member, then one a minute.',
+          'once, within 15 seconds, to the member who created the token, even while the product sends no other mails. ' +
+          'A member can send five at once, then one a minute.',
         params: onlyProductId,
         response: {
           200: answer('What the mail server answered', z.object({ test: testOut })),

@@ -9,7 +9,7 @@ import type { Ports } from '../../ports.ts'
 import { withTenantLock } from '../cross-stream/tenant-lock.ts'
 import type { Origin } from '../origin.ts'
 import { changeWith, keepSecret, type Place } from './integrations.ts'
-import { modeOfRestrictedKey } from './own-account.ts'
+import { connectCardKey, modeOfRestrictedKey } from './own-account.ts'
 
 type EndpointPorts = Ports<'db' | 'execute' | 'now' | 'providers' | 'randomBytes' | 'secrets'>
 
@@ -108,24 +108,17 @@ async function record(
     apiKey: await keepSecret(services, place, 'apiKey', apiKey),
     webhookSecret: await keepSecret(services, ofEndpoint, 'webhookSecret', secret),
   }
-  const command = (at: string): IntegrationCommand =>
+  const command: (at: string) => IntegrationCommand =
     provider === 'stripe'
-      ? {
-          type: 'ConnectCardKey',
-          tenantId,
-          operationId,
-          ...names,
-          test: modeOfRestrictedKey(apiKey) === 'test',
-          at,
-        }
-      : {
+      ? connectCardKey(place, apiKey, names)
+      : (at) => ({
           type: 'ConnectMarketplace',
           tenantId,
           provider,
           operationId,
           credentials: { ...names, pingToken: null },
           at,
-        }
+        })
   return changeWith(services, place, Object.values(names), origin, command)
 }
 

@@ -1,10 +1,10 @@
 import { findIntegration } from '../../../projections/integrations/queries.ts'
-import type { KnownIntegration } from '../../domain/integrations/integration.ts'
+import type { IntegrationCommand, KnownIntegration } from '../../domain/integrations/integration.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { CardAccess } from '../../payments/stripe/api.ts'
 import type { Ports } from '../../ports.ts'
 import type { Origin } from '../origin.ts'
-import { changeWith, keepSecret } from './integrations.ts'
+import { changeWith, keepSecret, type Place } from './integrations.ts'
 
 /** What a tenant's own account at the card provider is connected with. */
 export type OwnAccount = {
@@ -36,7 +36,7 @@ export async function connectOwnAccount(
   operationId: string,
   origin: Origin,
 ): Promise<KnownIntegration> {
-  const mode = modeOfRestrictedKey(apiKey)
+  modeOfRestrictedKey(apiKey)
   const known = await findIntegration(services.db, tenantId, 'stripe')
   if (known?.operationIds.includes(operationId)) return known
   if (known?.status === 'connected') throw new Refusal('integration_connected')
@@ -46,15 +46,23 @@ export async function connectOwnAccount(
     apiKey: await keepSecret(services, place, 'apiKey', apiKey),
     webhookSecret: await keepSecret(services, place, 'webhookSecret', webhookSecret),
   }
-  return changeWith(services, place, Object.values(names), origin, (at) => ({
-    type: 'ConnectCardKey',
-    tenantId,
-    operationId,
-    ...names,
-    test: mode === 'test',
-    at,
-  }))
+  return changeWith(services, place, Object.values(names), origin, connectCardKey(place, apiKey, names))
 }
+
+/**
+ * The command that connects an own account with sealed credentials.
+ * @throws Refusal `restricted_key_wanted`
+ */
+export function connectCardKey(
+  { tenantId, operationId }: Place,
+  apiKey: string,
+  names: Pick<CardKeyCommand, 'apiKey' | 'webhookSecret'>,
+): (at: string) => CardKeyCommand {
+  const test = modeOfRestrictedKey(apiKey) === 'test'
+  return (at) => ({ type: 'ConnectCardKey', tenantId, operationId, ...names, test, at })
+}
+
+type CardKeyCommand = Extract<IntegrationCommand, { type: 'ConnectCardKey' }>
 
 /** How the card provider is called for a tenant's own account; undefined without one. */
 export async function ownAccessOf(

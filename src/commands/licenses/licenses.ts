@@ -27,6 +27,20 @@ export type LicenseAsked = TermsAsked & {
   sendKey?: boolean | undefined
 }
 
+/** What a mint uses. */
+export type MintPorts = Ports<
+  | 'db'
+  | 'execute'
+  | 'keptKeys'
+  | 'keyTypes'
+  | 'ledger'
+  | 'newId'
+  | 'now'
+  | 'randomBytes'
+  | 'secrets'
+  | 'subjects'
+>
+
 /**
  * Mints a license for a key type of a product, by default its first one.
  * @returns the license as the read models show it, and its raw key, which is stored only if it is to be sent or kept
@@ -34,18 +48,7 @@ export type LicenseAsked = TermsAsked & {
  *   `license_without_address`, `mails_off`
  */
 export async function mintLicense(
-  services: Ports<
-    | 'db'
-    | 'execute'
-    | 'keptKeys'
-    | 'keyTypes'
-    | 'ledger'
-    | 'newId'
-    | 'now'
-    | 'randomBytes'
-    | 'secrets'
-    | 'subjects'
-  >,
+  services: MintPorts,
   product: PresentProduct,
   asked: LicenseAsked,
   origin: Origin,

@@ -6,7 +6,7 @@ import { listSales } from '../../../projections/sales/queries.ts'
 import { may } from '../../domain/members/roles.ts'
 import type { Ports } from '../../ports.ts'
 import { readBuyers } from '../../sales/buyers.ts'
-import { findByPersonPart } from '../../search/people.ts'
+import { findCustomersByPersonPart } from '../../search/people.ts'
 import { type Person, unknownPerson } from '../../vault/subjects.ts'
 import { formOf } from '../forms/forms.ts'
 import { shownLicenses } from '../licenses/route.ts'
@@ -80,12 +80,12 @@ function personForm(app: FastifyInstance, { services, show }: PageContext): void
     const { tenantId, role } = principalOf(request)
     const text = formOf(PersonForm, request).text.trim()
     if (text === '') return reply.redirect('/dashboard/customers', 303)
-    const found = await findByPersonPart(services, tenantId, text)
-    const subjectIds = new Set(found.customers.map(({ customer }) => customer.subjectId))
+    const found = await findCustomersByPersonPart(services, tenantId, text)
+    const subjectIds = new Set(found.customers.map(({ subjectId }) => subjectId))
     const [person] = subjectIds
     if (person !== undefined && subjectIds.size === 1 && !found.more)
       return reply.redirect(`/dashboard/customers?${new URLSearchParams({ person })}`, 303)
-    const shown = found.customers.slice(0, pageSize).map(({ customer }) => customer.customerId)
+    const shown = found.customers.slice(0, pageSize).map(({ customerId }) => customerId)
     const entries = await Promise.all(shown.map((id) => findCustomer(services.db, tenantId, id)))
     const customers = await withPeople(
       services,

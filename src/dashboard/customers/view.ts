@@ -64,7 +64,7 @@ export function customersView(view: View, page: Customers): Html {
       ${
         customers.length === 0
           ? searched
-            ? nobodyFound(searched.more)
+            ? noMatch(searched.more)
             : noCustomers(isFiltered, mayChange)
           : html`<div class="sheeted">
               ${table({
@@ -88,7 +88,7 @@ const namedStatuses = [
   ['erased', 'erased'],
 ] as const
 
-const nobodyFound = (isTooMany: boolean): Html =>
+const noMatch = (isTooMany: boolean): Html =>
   isTooMany
     ? empty('Too many people match', 'Type more of the name or the email address.')
     : empty('No customer found', 'Type at least three characters of the name or the email address.')

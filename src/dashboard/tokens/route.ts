@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { findListedToken, listTokens } from '../../../projections/tokens/list.ts'
+import { listTokens } from '../../../projections/tokens/list.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { createToken, requireToken } from '../../commands/tokens.ts'
 import { isId, newId } from '../../credentials/id.ts'
@@ -9,7 +9,6 @@ import { Refusal } from '../../domain/refusal.ts'
 import { Scope } from '../../domain/tokens/scopes.ts'
 import { revokeToken } from '../../gate/operations/revoke-token.ts'
 import { actorNames } from '../../history/actors.ts'
-import { notFound } from '../../http/problem.ts'
 import { boxes, formOf, line } from '../forms/forms.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import { queryOf } from '../lists/lists.ts'
@@ -51,9 +50,7 @@ export function tokenPages(app: FastifyInstance, context: PageContext): void {
 
   app.get('/tokens/:id', pageRoute({ page: 'member' }), async (request: TokenRequest, reply) => {
     const { tenantId, role } = principalOf(request)
-    const { id } = request.params
-    const listed = isId('tok', id) ? await findListedToken(services.db, tenantId, id) : undefined
-    if (!listed) throw notFound('token')
+    const listed = await requireToken(services, tenantId, request.params.id)
     const { memberId } = listed.token
     const member = `member:${memberId}`
     const madeBy = memberId === null ? null : (await actorNames(services, tenantId, [member]))(member)

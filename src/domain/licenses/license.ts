@@ -203,7 +203,7 @@ function keyMail(
 
 const betweenMailsMs = 5 * 60_000
 
-/** The present key is sent again: at most once in five minutes, so that nobody's mailbox is flooded. */
+/** The present key is sent again: at most once in five minutes, so that no mailbox is flooded. */
 function keySent(license: IssuedLicense, command: Why & { at: string }): LicenseEvent[] {
   if (license.revokedAt !== null) throw new Refusal('license_revoked')
   const { keyHash, holder, keyMailAskedAt } = license

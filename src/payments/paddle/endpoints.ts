@@ -1,7 +1,7 @@
 import type { IEventName } from '@paddle/paddle-node-sdk'
 import { z } from 'zod'
 import { endpointName, hasAll, type ProviderEndpoints } from '../endpoints.ts'
-import { ask, ProviderRefused } from '../trouble.ts'
+import { ask, ProviderRefused, unlessMissing } from '../trouble.ts'
 import { connect } from './api.ts'
 
 const Destination = z.object({
@@ -86,10 +86,7 @@ export function paddleEndpoints(
       return { id: made.id, secret: made.endpointSecretKey }
     },
     async remove(id) {
-      await call((paddle) => paddle.notificationSettings.delete(id), 'missing').catch((error: unknown) => {
-        // It is no longer there.
-        if (!(error instanceof ProviderRefused && error.reason === 'missing')) throw error
-      })
+      await call((paddle) => paddle.notificationSettings.delete(id), 'missing').catch(unlessMissing)
     },
   }
 }

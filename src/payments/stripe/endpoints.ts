@@ -1,7 +1,7 @@
 import type { Stripe } from 'stripe'
 import { z } from 'zod'
 import { endpointName, hasAll, type ProviderEndpoints } from '../endpoints.ts'
-import { asEndpointTrouble, ProviderRefused } from '../trouble.ts'
+import { asEndpointTrouble, unlessMissing } from '../trouble.ts'
 import type { Call } from './call.ts'
 
 const Endpoint = z.object({
@@ -44,8 +44,6 @@ export const stripeEndpoints = (call: Call, key: string): ProviderEndpoints => (
   },
   async remove(id) {
     const gone = z.object({ id: z.string() })
-    await call(key, gone, (stripe) => stripe.webhookEndpoints.del(id)).catch((error: unknown) => {
-      if (!(error instanceof ProviderRefused && error.reason === 'missing')) throw error
-    })
+    await call(key, gone, (stripe) => stripe.webhookEndpoints.del(id)).catch(unlessMissing)
   },
 })

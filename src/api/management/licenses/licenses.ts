@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { findLicense, listDevices, listLicenses } from '../../../../projections/licenses/queries.ts'
 import { requireCustomer } from '../../../commands/customers/customers.ts'
-import { mintLicense } from '../../../commands/licenses/licenses.ts'
+import { type MintPorts, mintLicense } from '../../../commands/licenses/licenses.ts'
 import { momentOf } from '../../../commands/origin.ts'
 import { isId } from '../../../credentials/id.ts'
 import { revokeLicense } from '../../../gate/operations/revoke-license.ts'
@@ -79,22 +79,7 @@ function listRoute(app: ZodApp, services: Ports<'db' | 'now' | 'subjects'>, curs
   )
 }
 
-function mintRoute(
-  app: ZodApp,
-  services: Ports<
-    | 'db'
-    | 'execute'
-    | 'findProduct'
-    | 'keptKeys'
-    | 'keyTypes'
-    | 'ledger'
-    | 'newId'
-    | 'now'
-    | 'randomBytes'
-    | 'secrets'
-    | 'subjects'
-  >,
-): void {
+function mintRoute(app: ZodApp, services: MintPorts & Ports<'findProduct'>): void {
   app.post(
     '/v1/licenses',
     {
