@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import fastifyStatic from '@fastify/static'
 import type { FastifyInstance } from 'fastify'
 import { sendProblem } from '../http/errors.ts'
-import { iconFile } from '../http/icon.ts'
+import { iconFile } from '../http/icon/icon.ts'
 import { notFound } from '../http/problem.ts'
 import { readStyles } from './styles.ts'
 
