@@ -115,6 +115,18 @@ module.exports = {
       { path: '^src/dashboard/' },
     ),
     only(
+      'agents-use-the-management-interface',
+      'Their tools send requests, so that every check of the interface holds for them.',
+      { path: '^src/mcp/' },
+      { path: ['^projections/', '^infra/', '^src/(?!mcp/|http/problem)'] },
+    ),
+    only(
+      'only-mcp-knows-its-protocol',
+      'Everybody else hands it a way to send requests.',
+      { path: '^(src|projections)/', pathNot: '^src/mcp/' },
+      { path: '^node_modules/@modelcontextprotocol/' },
+    ),
+    only(
       'dashboard-does-not-know-the-api',
       'What both use belongs to src/http.',
       { path: '^src/dashboard/' },

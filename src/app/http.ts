@@ -33,10 +33,12 @@ import { compileWhenFirstUsed } from '../http/serializers.ts'
 import { traceRequests } from '../http/tracing.ts'
 import { answerUnknownRoutes } from '../http/wrong-method.ts'
 import type { Limits } from '../limits/limits.ts'
+import { mcpRoute } from '../mcp/route.ts'
 import type { AllPorts } from '../ports.ts'
 import { createTestPurchaseDriver, type SendNotification } from '../processes/test-purchase-driver.ts'
 import { createTestPurchaseRunner } from '../processes/test-purchases.ts'
 import type { Tracing } from '../tracing/tracing.ts'
+import { ownVersion } from './own-version.ts'
 
 export type AppOptions = {
   services: AllPorts
@@ -137,6 +139,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   })
   runtimeRoutes(routes, services, authority)
   clientRoutes(routes, services, clientAuthority)
+  mcpRoute(app, ownVersion())
   await dashboard(app, options)
   await app.ready()
   return app

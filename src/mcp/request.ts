@@ -1,0 +1,27 @@
+import type { ApiAnswer, ApiRequest } from './tool.ts'
+
+/** @returns the path with the query parameters that have a value */
+export function pathOf({ path, query = {} }: ApiRequest): string {
+  const present = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, String(value)]],
+  )
+  return present.length === 0 ? path : `${path}?${new URLSearchParams(present).toString()}`
+}
+
+/** @returns the headers of a request besides its token */
+export const headersOf = ({ confirmationId, idempotencyKey }: ApiRequest): Record<string, string> => ({
+  ...(confirmationId !== undefined && { 'x-service-confirmation': confirmationId }),
+  ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+})
+
+type Received = { status: number; text: string; retryAfter: string | null | undefined }
+
+/** @throws SyntaxError for a body that is no JSON */
+export function answerFrom({ status, text, retryAfter }: Received): ApiAnswer {
+  const seconds = retryAfter == null ? Number.NaN : Number(retryAfter)
+  return {
+    status,
+    body: text === '' ? undefined : (JSON.parse(text) as unknown),
+    retryAfter: Number.isNaN(seconds) ? undefined : seconds,
+  }
+}

@@ -1,0 +1,45 @@
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
+import { z } from 'zod'
+import type { ApiAnswer } from './tool.ts'
+
+const Pending = z.object({ confirmation: z.looseObject({ id: z.string(), approveUrl: z.string() }) })
+const Refused = z.union([
+  z.object({ error: z.string() }).transform(({ error }) => error),
+  z.object({ error: z.object({ message: z.string() }) }).transform(({ error }) => error.message),
+])
+
+/** @returns what an agent reads: the answer as JSON, an approval to wait for, or why the call was refused */
+export function resultOf(answer: ApiAnswer): CallToolResult {
+  if (answer.status === 202) {
+    const pending = Pending.safeParse(answer.body)
+    if (pending.success) return approvalResult(pending.data.confirmation)
+  }
+  if (answer.status >= 400) return refusalResult(answer)
+  return { content: [text(JSON.stringify(answer.body ?? {}))], ...structured(answer.body) }
+}
+
+function approvalResult(confirmation: z.infer<typeof Pending>['confirmation']): CallToolResult {
+  return {
+    content: [
+      text(
+        `Nothing was changed yet: a person must approve this at ${confirmation.approveUrl}. Give them the address, ask ` +
+          `check_approval with confirmationId ${confirmation.id}, and once it is approved repeat this call with exactly ` +
+          'the same arguments and that confirmationId.',
+      ),
+    ],
+    structuredContent: { approval: confirmation },
+  }
+}
+
+function refusalResult({ status, body, retryAfter }: ApiAnswer): CallToolResult {
+  const why = Refused.safeParse(body).data ?? 'the server did not say why'
+  const wait = retryAfter === undefined ? '' : `. Repeat it after ${String(retryAfter)} s`
+  return { isError: true, content: [text(`Refused (${String(status)}): ${why}${wait}`)] }
+}
+
+const text = (content: string) => ({ type: 'text' as const, text: content })
+
+const structured = (body: unknown): Pick<CallToolResult, 'structuredContent'> => {
+  const object = z.record(z.string(), z.unknown()).safeParse(body)
+  return object.success ? { structuredContent: object.data } : {}
+}

@@ -1,0 +1,164 @@
+import { z } from 'zod'
+import {
+  confirmationId,
+  customerId,
+  deviceId,
+  idempotencyKey,
+  keyTypeId,
+  licenseId,
+  productId,
+  reason,
+  time,
+} from '../arguments.ts'
+import { type ApiRequest, tool } from '../tool.ts'
+
+const post = (id: string, action: string, body: object): ApiRequest => ({
+  method: 'POST',
+  path: `/v1/licenses/${encodeURIComponent(id)}/${action}`,
+  body,
+})
+
+const needsApproval =
+  'A person must approve it: the first call returns an approval with `approveUrl` and changes nothing. Give the ' +
+  'address to the person you work for, ask check_approval, and then repeat the call with `confirmationId`.'
+
+const expiresAt = time('The new expiry; null never expires').nullable()
+const deviceLimit = z.int().min(1).max(100_000).nullable().describe('null is unlimited')
+
+/** Issue a license, and change one. */
+export const changeLicenseTools = [
+  tool({
+    name: 'mint_license',
+    title: 'Issue a new license',
+    description:
+      'Creates a license of a product and returns it with its license key. The key is in this result only and cannot ' +
+      'be read again. `sendKey: true` also mails it to the person.',
+    effect: 'adds',
+    input: {
+      productId,
+      keyTypeId: keyTypeId.optional().describe("Defaults to the product's first key type"),
+      email: z.string().max(254).optional().describe('The email address of the person'),
+      name: z
+        .string()
+        .min(1)
+        .max(200)
+        .optional()
+        .describe('The name of the person; only with an email address'),
+      customerId: customerId.optional(),
+      expiresAt: expiresAt.optional().describe('Defaults to the term of the key type; null never expires'),
+      deviceLimit: deviceLimit.optional().describe('Defaults to that of the key type; null is unlimited'),
+      sendKey: z.boolean().optional().describe('Mail the key to the person'),
+      idempotencyKey,
+    },
+    request: ({ idempotencyKey: key, ...body }) => ({
+      method: 'POST',
+      path: '/v1/licenses',
+      body,
+      idempotencyKey: key,
+    }),
+  }),
+  tool({
+    name: 'update_license',
+    title: 'Change the terms or the person of a license',
+    description:
+      'Changes the key type, expiry, device limit or person of a license; what is left out stays. Use it to extend a ' +
+      'license or to give it more devices.',
+    effect: 'changes',
+    input: {
+      licenseId,
+      keyTypeId: keyTypeId.optional(),
+      expiresAt: expiresAt.optional(),
+      deviceLimit: deviceLimit.optional(),
+      email: z.string().max(254).nullable().optional().describe('null removes the person'),
+      name: z.string().min(1).max(200).nullable().optional(),
+      reason,
+    },
+    request: ({ licenseId: id, ...body }) => ({
+      method: 'PATCH',
+      path: `/v1/licenses/${encodeURIComponent(id)}`,
+      body,
+    }),
+  }),
+  tool({
+    name: 'free_seat',
+    title: 'Free the seat of a device',
+    description:
+      'Deactivates one device of a license, such as a lost computer, so that another can be activated. get_license ' +
+      'lists the devices.',
+    effect: 'destroys',
+    input: { licenseId, deviceId, reason },
+    request: ({ licenseId: id, ...body }) => post(id, 'deactivate-device', body),
+  }),
+  tool({
+    name: 'suspend_license',
+    title: 'Suspend a license',
+    description:
+      'Stops a license until resume_license: validates are refused and no device is activated. Devices keep their ' +
+      'seats. Use it instead of revoke_license when it may be undone.',
+    effect: 'destroys',
+    input: { licenseId, reason },
+    request: ({ licenseId: id, ...body }) => post(id, 'suspend', body),
+  }),
+  tool({
+    name: 'resume_license',
+    title: 'Resume a suspended license',
+    description:
+      'Ends a suspension. An expiry that passed meanwhile is not moved: use update_license for that.',
+    effect: 'changes',
+    input: { licenseId, reason },
+    request: ({ licenseId: id, ...body }) => post(id, 'resume', body),
+  }),
+  tool({
+    name: 'send_license_key',
+    title: 'Mail the license key again',
+    description:
+      'Mails the key of a license to its person once more. It works only where the product keeps keys for recovery; ' +
+      'the answer says what to do otherwise. The key is not in the result.',
+    effect: 'changes',
+    repeatable: false,
+    reachesOut: true,
+    input: { licenseId, reason },
+    request: ({ licenseId: id, ...body }) => post(id, 'send-key', body),
+  }),
+  tool({
+    name: 'replace_license_key',
+    title: 'Replace the key of a license',
+    description:
+      'Gives a license a new key (the API calls it remint); the old key stops working at once. Use it when a key was ' +
+      'published. The new key is in this result only. `sendKey: true` also mails it.',
+    effect: 'destroys',
+    repeatable: false,
+    input: {
+      licenseId,
+      keepDevices: z
+        .boolean()
+        .optional()
+        .describe('Whether devices keep their seats; otherwise all are freed'),
+      sendKey: z.boolean().optional().describe('Mail the new key to the person'),
+      reason,
+    },
+    request: ({ licenseId: id, ...body }) => post(id, 'remint', body),
+  }),
+  tool({
+    name: 'revoke_license',
+    title: 'Revoke a license for good',
+    description: `Ends a license permanently, for example after fraud. ${needsApproval}`,
+    effect: 'destroys',
+    input: { licenseId, reason, confirmationId },
+    request: ({ licenseId: id, confirmationId: approved, ...body }) => ({
+      ...post(id, 'revoke', body),
+      confirmationId: approved,
+    }),
+  }),
+  tool({
+    name: 'reinstate_license',
+    title: 'Reinstate a revoked license',
+    description: `Makes a license valid again that was revoked by mistake. ${needsApproval}`,
+    effect: 'changes',
+    input: { licenseId, reason, confirmationId },
+    request: ({ licenseId: id, confirmationId: approved, ...body }) => ({
+      ...post(id, 'reinstate', body),
+      confirmationId: approved,
+    }),
+  }),
+]
