@@ -9,6 +9,7 @@ import { licensesProjector } from './licenses/projector.ts'
 import { loginsProjector } from './logins/projector.ts'
 import { mailsProjector } from './mails/projector.ts'
 import { membersProjector } from './members/projector.ts'
+import { portalProjector } from './portal/projector.ts'
 import { productsProjector } from './products/projector.ts'
 import type { Projector } from './projector.ts'
 import { replaysProjector } from './replays/projector.ts'
@@ -38,6 +39,7 @@ export const projectors: readonly Projector[] = [
   integrationsProjector,
   salesProjector,
   mailsProjector,
+  portalProjector,
   testPurchasesProjector,
   trialsProjector,
   confirmationsProjector,

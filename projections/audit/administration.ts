@@ -38,6 +38,8 @@ export function administrationIn(entry: Recorded): Administration | undefined {
       return ofIntegration(entry)
     case 'mail':
       return ofMail(entry)
+    case 'portal':
+      return ofPortal(entry)
     case 'signing':
       return ofSigning(entry)
     case 'login':
@@ -255,6 +257,13 @@ function ofIntegration(entry: Own<'integration'>): Administration {
 function ofMail({ event }: Own<'mail'>): Administration {
   const { tenantId, productId, settings } = event.data
   return { kind: 'mail', id: productId, tenantId, action: 'changed', fields: fieldsOf(settings), whole: true }
+}
+
+function ofPortal({ event }: Own<'portal'>): Administration {
+  const of = { kind: 'portal', id: null, tenantId: event.data.tenantId, action: 'changed' } as const
+  if (event.type === 'PortalSettingsChanged') return { ...of, fields: fieldsOf(event.data.settings) }
+  // The picture itself is long, and says nothing in a list of changes.
+  return { ...of, action: event.data.logo ? 'logo_changed' : 'logo_removed', fields: {} }
 }
 
 function ofSigning({ event }: Own<'signing'>): Administration {

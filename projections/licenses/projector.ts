@@ -52,6 +52,8 @@ export const licensesProjector: Projector = {
       suspended_at timestamptz,
       suspended_reason text,
       key_mail_asked_at timestamptz,
+      -- When the customer freed seats, as far as it counts toward what the product allows.
+      freed_by_customer_at json not null,
       revoked_at timestamptz,
       revoked_reason text,
       revoked_cause text,
@@ -98,6 +100,8 @@ export const licensesProjector: Projector = {
       install_id text,
       name text not null,
       platform text,
+      -- The name that the customer gave it, sealed, and whose key it is sealed under.
+      given_name jsonb,
       status text not null,
       activated_at timestamptz not null,
       deactivated_at timestamptz,
@@ -200,7 +204,14 @@ async function loadDevices(
 }
 
 function deviceOf(event: LicenseEvent): string[] {
-  return event.type === 'DeviceActivated' || event.type === 'DeviceDeactivated' ? [event.data.deviceId] : []
+  switch (event.type) {
+    case 'DeviceActivated':
+    case 'DeviceDeactivated':
+    case 'DeviceNamed':
+      return [event.data.deviceId]
+    default:
+      return []
+  }
 }
 
 function applyEvent(states: Map<string, State>, changes: Changes, recorded: RecordedLicense): void {
@@ -298,7 +309,8 @@ const writeLicenses = `
     customer_id = excluded.customer_id, subject_id = excluded.subject_id, email = excluded.email,
     name = excluded.name, metadata = excluded.metadata, sold = excluded.sold,
     taken_back_at = excluded.taken_back_at, suspended_at = excluded.suspended_at,
-    suspended_reason = excluded.suspended_reason, key_mail_asked_at = excluded.key_mail_asked_at
+    suspended_reason = excluded.suspended_reason, key_mail_asked_at = excluded.key_mail_asked_at,
+    freed_by_customer_at = excluded.freed_by_customer_at
   where licenses.revision < excluded.revision`
 
 const writeKeys = `
@@ -316,5 +328,5 @@ const writeDevices = `
   insert into devices select * from json_populate_recordset(null::devices, $1)
   on conflict (license_id, device_id) do update set
     instance_id = excluded.instance_id, install_id = excluded.install_id, name = excluded.name,
-    platform = excluded.platform, status = excluded.status,
+    platform = excluded.platform, given_name = excluded.given_name, status = excluded.status,
     activated_at = excluded.activated_at, deactivated_at = excluded.deactivated_at`

@@ -21,6 +21,7 @@ export type LicenseRow = {
   suspended_at: string | null
   suspended_reason: string | null
   key_mail_asked_at: string | null
+  freed_by_customer_at: readonly string[]
   revoked_at: string | null
   revoked_reason: string | null
   revoked_cause: IssuedLicense['revokedCause']
@@ -46,6 +47,7 @@ export type DeviceRow = {
   install_id: string | null
   name: string
   platform: string | null
+  given_name: Seat['givenName']
   status: 'active' | 'deactivated'
   activated_at: string
   deactivated_at: string | null
@@ -68,7 +70,7 @@ export function entitlingFrom(row: EntitlingColumns): Entitling {
 
 /** A device's columns, to select beside its license's. Both tables have `name`, so the device's is renamed. */
 export const joinedDevice = `
-  d.device_id, d.instance_id, d.install_id, d.name as device_name, d.platform, d.status as device_status,
+  d.device_id, d.instance_id, d.install_id, d.name as device_name, d.platform, d.given_name, d.status as device_status,
   d.activated_at, d.deactivated_at`
 
 export type JoinedDevice = { device_name: string | null; device_status: DeviceRow['status'] } & (
@@ -102,6 +104,7 @@ export function licenseFrom(row: LicenseRow, devices: readonly DeviceRow[]): Iss
     suspendedAt: row.suspended_at,
     suspendedReason: row.suspended_reason,
     keyMailAskedAt: row.key_mail_asked_at,
+    freedByCustomerAt: row.freed_by_customer_at,
     revokedAt: row.revoked_at,
     revokedReason: row.revoked_reason,
     revokedCause: row.revoked_cause,
@@ -127,6 +130,7 @@ export function seatFrom(row: DeviceRow): Seat {
     installId: row.install_id,
     name: row.name,
     platform: row.platform,
+    givenName: row.given_name,
     status: row.status,
     activatedAt: row.activated_at,
     deactivatedAt: row.deactivated_at,
@@ -153,6 +157,7 @@ export function licenseColumns(license: IssuedLicense, revision: number): Record
     suspended_at: license.suspendedAt,
     suspended_reason: license.suspendedReason,
     key_mail_asked_at: license.keyMailAskedAt,
+    freed_by_customer_at: license.freedByCustomerAt,
     revoked_at: license.revokedAt,
     revoked_reason: license.revokedReason,
     revoked_cause: license.revokedCause,
@@ -184,6 +189,7 @@ export function deviceColumns(
     install_id: seat.installId,
     name: seat.name,
     platform: seat.platform,
+    given_name: seat.givenName,
     status: seat.status,
     activated_at: seat.activatedAt,
     deactivated_at: seat.deactivatedAt,

@@ -22,6 +22,7 @@ import { licenseSearchRoute } from './management/licenses/search.ts'
 import { licenseUndoRoutes } from './management/licenses/undo.ts'
 import { loginRoutes } from './management/logins/login.ts'
 import { mailRoutes } from './management/mail.ts'
+import { portalRoutes } from './management/portal.ts'
 import { keyTypeRoutes } from './management/products/key-types.ts'
 import { productRoutes } from './management/products/products.ts'
 import { sellingRoutes } from './management/products/selling.ts'
@@ -83,6 +84,7 @@ export function managementRoutes(
   productRoutes(routes, services, cursors)
   keyTypeRoutes(routes, services)
   mailRoutes(routes, services)
+  portalRoutes(routes, services, baseUrl)
   licenseRoutes(routes, services, cursors)
   licenseSearchRoute(routes, services)
   licenseChangeRoutes(routes, services)

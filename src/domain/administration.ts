@@ -9,6 +9,7 @@ const administered: ReadonlySet<Category> = new Set([
   'webhook',
   'integration',
   'mail',
+  'portal',
   'signing',
   'login',
   'confirmation',

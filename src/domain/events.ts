@@ -10,6 +10,7 @@ import { LinkEvent } from './links/events.ts'
 import { LoginEvent } from './logins/events.ts'
 import { MailEvent } from './mails/events.ts'
 import { MemberEvent } from './members/events.ts'
+import { PortalEvent } from './portal/events.ts'
 import { ProductEvent } from './products/events.ts'
 import { ReplayEvent } from './replays/events.ts'
 import { SaleEvent } from './sales/events.ts'
@@ -35,6 +36,7 @@ export const eventsOf = {
   customer: CustomerEvent,
   webhook: WebhookEvent,
   mail: MailEvent,
+  portal: PortalEvent,
   integration: IntegrationEvent,
   testpurchase: TestPurchaseEvent,
   trial: TrialEvent,

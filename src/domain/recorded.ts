@@ -4,10 +4,10 @@ import type { Category, EventOf } from './events.ts'
 import { Moment } from './values.ts'
 
 /**
- * Who caused an event: a token, a person, a payment provider, an app, an operator on the host, or the service
- * itself.
+ * Who caused an event: a token, a member, a customer in the portal, a payment provider, an app, an operator on the
+ * host, or the service itself.
  */
-export const Actor = z.string().regex(/^(token|member|provider|client|operator|system):.+$/)
+export const Actor = z.string().regex(/^(token|member|customer|provider|client|operator|system):.+$/)
 
 /** From where a request came: its network address, sealed under the key of a person of the tenant. */
 export const SealedSource = z.strictObject({ subjectId: z.string().min(1), address: z.string().min(1) })

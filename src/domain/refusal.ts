@@ -107,6 +107,9 @@ export type RefusalCode =
   | 'test_mail_without_member'
   | 'delivery_not_found'
   | 'moment_in_the_future'
+  | 'accent_not_readable'
+  | 'seat_frees_off'
+  | 'seat_frees_spent'
 
 /** A command that the rules do not allow. Nothing has been recorded. */
 export class Refusal extends Error {

@@ -1,16 +1,17 @@
 import { findCurrentAndFormerMembers } from '../../projections/members/queries.ts'
+import { findSealedOf } from '../../projections/subjects/sealed.ts'
 import { findTokenNames } from '../../projections/tokens/list.ts'
 import type { Ports } from '../ports.ts'
 
-export const actorKinds = ['token', 'member', 'provider', 'client', 'operator', 'system'] as const
+export const actorKinds = ['token', 'member', 'customer', 'provider', 'client', 'operator', 'system'] as const
 
-/** An actor; `name` is the address of a member or the name of a token, and the id for others. */
+/** An actor; `name` is the address of a member or a customer, or the name of a token, and the id for others. */
 export type NamedActor = { kind: (typeof actorKinds)[number]; id: string; name: string }
 
 /** Names an actor from an event's metadata. */
 export type NameActor = (actor: string) => NamedActor
 
-/** Looks up the names of actors in one go: `member:…`, `token:…`, `operator:…`, `provider:…`, `system:…`. */
+/** Looks up the names of actors in one go: `member:…`, `customer:…`, `token:…`, `operator:…`, `provider:…`, `system:…`. */
 export async function nameActors(
   { db, subjects }: Ports<'db' | 'subjects'>,
   tenantId: string,
@@ -27,11 +28,13 @@ export async function nameActors(
     tenantId,
     members.map(({ subjectId, email }) => ({ subjectId, email, name: null })),
   )
+  const customers = await addressesOf({ db, subjects }, tenantId, idsOf('customer'))
   const tokens = tokenIds.length > 0 ? await findTokenNames(db, tenantId, tokenIds) : []
   const names = new Map<string, string>([
     ...members.map(
       ({ memberId }, index) => [`member:${memberId}`, people[index]?.email ?? memberId] as const,
     ),
+    ...customers,
     ...tokens.map(({ tokenId, name }) => [`token:${tokenId}`, name] as const),
   ])
   return (actor) => {
@@ -40,13 +43,28 @@ export async function nameActors(
   }
 }
 
+/** The addresses of people who used the portal, by their actors. An erased person has none. */
+async function addressesOf(
+  { db, subjects }: Ports<'db' | 'subjects'>,
+  tenantId: string,
+  subjectIds: readonly string[],
+): Promise<(readonly [actor: string, email: string])[]> {
+  if (subjectIds.length === 0) return []
+  const sealed = await findSealedOf(db, tenantId, subjectIds)
+  const people = await subjects.openPeople(tenantId, sealed)
+  return sealed.flatMap(({ subjectId }, index) => {
+    const email = people[index]?.email ?? null
+    return email === null ? [] : [[`customer:${subjectId}`, email] as const]
+  })
+}
+
 function partsOf(actor: string): Omit<NamedActor, 'name'> {
   const colon = actor.indexOf(':')
   const kind = actorKinds.find((known) => known === actor.slice(0, colon)) ?? 'system'
   return { kind, id: actor.slice(colon + 1) }
 }
 
-/** The actor in a sentence: `token “CI”`, `ada@example.com`, `provider stripe`. */
+/** The actor in a sentence: `token “CI”`, `ada@example.com`, `customer ada@example.com`, `provider stripe`. */
 export function actorWords({ kind, id, name }: NamedActor): string {
   if (kind === 'token' && name !== id) return `token “${name}”`
   return kind === 'member' && name !== id ? name : `${kind} ${name}`

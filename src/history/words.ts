@@ -24,6 +24,8 @@ export const publicNames = {
   SaleFollowed: 'license.sale_followed',
   ReasonGiven: 'license.reason_given',
   KeyMailAsked: 'license.key_mail_asked',
+  SeatFreedByCustomer: 'license.seat_freed_by_customer',
+  DeviceNamed: 'license.device_named',
   HolderErased: 'license.holder_erased',
   RevocationUndone: 'license.revocation_undone',
   ImportTakenBack: 'license.import_taken_back',
@@ -81,6 +83,12 @@ export function wordsOf(event: LicenseEvent, deviceName: string | null): string 
       return `Reason: ${event.data.reason}`
     case 'KeyMailAsked':
       return 'Key to be mailed to the license holder'
+    case 'SeatFreedByCustomer':
+      return `Seat of ${quoted(deviceName ?? event.data.deviceId)} freed by the customer`
+    case 'DeviceNamed':
+      return event.data.name === null
+        ? `Name of ${quoted(deviceName ?? event.data.deviceId)} removed by the customer`
+        : `${quoted(deviceName ?? event.data.deviceId)} named by the customer`
     case 'HolderErased':
       return 'License holder erased'
     case 'RevocationUndone':

@@ -217,6 +217,12 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
   ],
   delivery_not_found: [404, 'delivery not found'],
   moment_in_the_future: [400, 'querystring asOf: this moment is in the future; choose one in the past'],
+  accent_not_readable: [
+    422,
+    'accentColor is too light to be read on a light page; choose one with a contrast of at least 4.5 to #f5f5f4',
+  ],
+  seat_frees_off: [403, 'customers may not free seats of this product'],
+  seat_frees_spent: [409, 'as many seats as the product allows were freed within 30 days'],
 }
 
 const codes: Readonly<Record<number, ErrorCode>> = { 403: 'forbidden', 429: 'rate_limited' }

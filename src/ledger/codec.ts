@@ -89,6 +89,8 @@ function parsedIn(category: Category, place: EventHeader, shape: { type: string;
       return { ...place, category: 'webhook', event: eventsOf.webhook.parse(shape) }
     case 'mail':
       return { ...place, category: 'mail', event: eventsOf.mail.parse(shape) }
+    case 'portal':
+      return { ...place, category: 'portal', event: eventsOf.portal.parse(shape) }
     case 'integration':
       return { ...place, category: 'integration', event: eventsOf.integration.parse(shape) }
     case 'testpurchase':

@@ -18,6 +18,7 @@ import { links } from '../../src/domain/links/link.ts'
 import { logins } from '../../src/domain/logins/login.ts'
 import { mails } from '../../src/domain/mails/mail.ts'
 import { members } from '../../src/domain/members/member.ts'
+import { portals } from '../../src/domain/portal/portal.ts'
 import { defaultKeyType } from '../../src/domain/products/key-type.ts'
 import { products } from '../../src/domain/products/product.ts'
 import { replays } from '../../src/domain/replays/replay.ts'
@@ -215,6 +216,8 @@ const all: Laws[] = [
     { type: 'EditLicense', edit: { deviceLimit: 7, metadata: { order: '1' } }, reason: null, at },
     { type: 'SuspendLicense', reason: 'unpaid', at },
     { type: 'ResumeLicense', reason: null, at },
+    { type: 'FreeSeat', deviceId: 'laptop', most: 1, at },
+    { type: 'NameDevice', deviceId: 'laptop', name: { subjectId: 'sub_1', text: 'sealed.1.AAAA' }, at },
     { type: 'ReseatDevice', deviceId: 'laptop', at },
     { type: 'UndoRevocation', reason: null, keyTypeIsThere: true, at },
     { type: 'TakeBackImport', reason: null, used: false, at },
@@ -331,6 +334,10 @@ const all: Laws[] = [
       scheduled: goldenData('delivery', 'DeliveryScheduled'),
       at,
     },
+  ]),
+  lawsOf('portals', portals, [
+    { type: 'ChangePortalSettings', ...goldenData('portal', 'PortalSettingsChanged') },
+    { type: 'ChangePortalLogo', ...goldenData('portal', 'PortalLogoChanged') },
   ]),
   lawsOf('mails', mails, [{ type: 'ChangeMailSettings', ...goldenData('mail', 'MailSettingsChanged') }]),
   lawsOf('replays', replays, [

@@ -268,6 +268,7 @@ describe('a stream’s category', () => {
       'customer-',
       'webhook-',
       'mail-',
+      'portal-',
       'integration-',
       'testpurchase-',
       'trial-',

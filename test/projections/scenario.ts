@@ -55,6 +55,7 @@ export type Step =
   | DeliveryStep
   | { do: 'mint'; keyType: number; seats: number | null; person: boolean }
   | { do: 'activate' | 'deactivate'; license: number; device: number }
+  | { do: 'free seat' | 'name device'; license: number; device: number }
   | { do: 'remint'; license: number; keepDevices: boolean }
   | { do: 'revoke' | 'renew' | 'end period' | 'suspend license' | 'resume license'; license: number }
   | { do: 'edit license'; license: number; seats: number; person: 'ada' | 'bob' | null }
@@ -86,6 +87,11 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
       device: fc.nat({ max: 3 }),
     }),
   },
+  fc.record({
+    do: fc.constantFrom('free seat' as const, 'name device' as const),
+    license,
+    device: fc.nat({ max: 3 }),
+  }),
   fc.record({ do: fc.constant('remint' as const), license, keepDevices: fc.boolean() }),
   fc.record({
     do: fc.constantFrom(
@@ -229,6 +235,17 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
       case 'activate':
       case 'deactivate':
         return seat(step)
+      case 'free seat':
+        return commandLicense(ledger, id, {
+          type: 'FreeSeat',
+          deviceId: `device-${step.device}`,
+          most: 2,
+          at,
+        })
+      case 'name device': {
+        const name = { subjectId: 'sub_1', text: 'sealed.1.AAAA' }
+        return commandLicense(ledger, id, { type: 'NameDevice', deviceId: `device-${step.device}`, name, at })
+      }
       case 'remint': {
         const { licenseKey, keyHash, displayKey } = newLicenseKey('ED', randomBytes)
         const { keepDevices } = step
@@ -301,6 +318,7 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
       case 'renewed':
       case 'unknown sale ended':
       case 'change mail':
+      case 'change portal':
       case 'test mode':
       case 'end test mode':
         return runSellingStep(ledger, { tenantId, productId }, step)
@@ -356,6 +374,9 @@ export const everyStep: readonly Step[] = [
   { do: 'mint', keyType: 1, seats: null, person: false },
   { do: 'activate', license: 0, device: 0 },
   { do: 'activate', license: 0, device: 1 },
+  { do: 'activate', license: 1, device: 0 },
+  { do: 'name device', license: 1, device: 0 },
+  { do: 'free seat', license: 1, device: 0 },
   { do: 'activate', license: 1, device: 0 },
   { do: 'deactivate', license: 0, device: 0 },
   { do: 'remint', license: 0, keepDevices: true },

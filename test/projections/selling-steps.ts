@@ -8,9 +8,11 @@ import {
   rotateSecret,
 } from '../../src/commands/integrations/integrations.ts'
 import { changeMail } from '../../src/commands/mails.ts'
+import { changePortal, changePortalLogo } from '../../src/commands/portal.ts'
 import { changeProductWith } from '../../src/commands/products/products.ts'
 import { startTestPurchase } from '../../src/commands/test-purchases.ts'
 import { usualMail } from '../../src/domain/mails/mail.ts'
+import { closedPortal } from '../../src/domain/portal/portal.ts'
 import type { PaymentNotification } from '../../src/payments/notification.ts'
 import type { AllPorts } from '../../src/ports.ts'
 import { createTestPurchaseDriver } from '../../src/processes/test-purchase-driver.ts'
@@ -26,6 +28,7 @@ export type SellingStep =
   | { do: 'sold' | 'refunded' | 'renewed' | 'sold unmapped' | 'unknown sale ended'; sale: number }
   | { do: 'map' | 'rotate webhook secret' | 'disconnect' | 'test purchase' | 'test mode' | 'end test mode' }
   | { do: 'change mail'; subject: string }
+  | { do: 'change portal'; name: string }
 
 export const anySellingStep: fc.Arbitrary<SellingStep> = fc.oneof(
   fc.record({
@@ -64,6 +67,7 @@ export const anySellingStep: fc.Arbitrary<SellingStep> = fc.oneof(
     do: fc.constant('change mail' as const),
     subject: fc.constantFrom('Your key', 'Thank you'),
   }),
+  fc.record({ do: fc.constant('change portal' as const), name: fc.constantFrom('Acme', 'Acme Ltd') }),
 )
 
 /** Runs one step without calling a provider: accounts and prices are recorded as after its answer. */
@@ -142,6 +146,12 @@ export async function runSellingStep(
       return receive(services, tenantId, purchase('stranger').ended(null))
     case 'change mail':
       return changeMail(services, product, { ...usualMail.settings, subject: step.subject }, origin)
+    case 'change portal': {
+      const { settings } = closedPortal
+      const logo = { type: 'image/png', data: Buffer.from(step.name).toString('base64') } as const
+      await changePortal(services, tenantId, { ...settings, enabled: true, name: step.name }, origin)
+      return changePortalLogo(services, tenantId, logo, origin)
+    }
     case 'test mode': {
       const keys = { publishableKey: 'pk_test_1', secretKey: 'sk_test_1' }
       return enableTestMode(services, product, keys, operation, origin)
@@ -166,6 +176,7 @@ export const everySellingStep: readonly SellingStep[] = [
   { do: 'test purchase' },
   { do: 'refunded', sale: 0 },
   { do: 'change mail', subject: 'Your key' },
+  { do: 'change portal', name: 'Acme' },
   { do: 'sold', sale: 0 },
   { do: 'sold', sale: 0 },
   { do: 'renewed', sale: 0 },

@@ -1,5 +1,6 @@
 import type { FoundInstance, InstanceLookupParams } from '../../../projections/licenses/instances.ts'
-import { type LicenseCommand, licenses, sameDevice } from '../../domain/licenses/license.ts'
+import { type LicenseCommand, licenses } from '../../domain/licenses/license.ts'
+import { sameDevice } from '../../domain/licenses/seats.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { Plan } from '../../domain/tenants/events.ts'
 import type { Ports } from '../../ports.ts'

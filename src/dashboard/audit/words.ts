@@ -22,6 +22,8 @@ export const actionWords: Readonly<Record<string, string>> = {
   changed: 'changed',
   deleted: 'removed',
   tested: 'tested',
+  logo_changed: 'replaced the logo of',
+  logo_removed: 'removed the logo of',
   rotated: 'replaced the secret of',
   revoked: 'revoked',
   connected: 'connected',
@@ -66,6 +68,7 @@ export const kindWords: Readonly<Record<string, string>> = {
   mail: 'mail of the product',
   sdk_key: 'SDK key',
   checkout_key: 'checkout key',
+  portal: 'customer portal',
   signing_key: 'signing key',
   device_authorization: 'device authorization',
 }

@@ -38,6 +38,8 @@ export function publicNameOf(event: LicenseEvent): WebhookEventName | undefined 
       return 'license.resumed'
     case 'ReasonGiven':
     case 'KeyMailAsked':
+    case 'SeatFreedByCustomer':
+    case 'DeviceNamed':
     case 'LicenseImported':
     case 'CustomerLinked':
     case 'CustomerUnlinked':

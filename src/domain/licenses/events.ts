@@ -208,6 +208,23 @@ export const LicenseEvent = z.discriminatedUnion('type', [
   }),
   /** Its present key is to be sent to its holder by mail. The key itself is sealed in the vault. */
   z.object({ type: z.literal('KeyMailAsked'), data: z.strictObject({ keyHash: KeyHash, at: Moment }) }),
+  /**
+   * The customer freed the seat in the portal; recorded with `DeviceDeactivated`. Counts toward what the product
+   * allows within 30 days.
+   */
+  z.object({
+    type: z.literal('SeatFreedByCustomer'),
+    data: z.strictObject({ deviceId: z.string().min(1), at: Moment }),
+  }),
+  /** The customer named a device in the portal; null returns to the name that the app reported. */
+  z.object({
+    type: z.literal('DeviceNamed'),
+    data: z.strictObject({
+      deviceId: z.string().min(1),
+      name: z.strictObject({ subjectId: z.string().min(1), text: Sealed }).nullable(),
+      at: Moment,
+    }),
+  }),
   /** A revocation was undone. */
   z.object({
     type: z.literal('RevocationUndone'),

@@ -1,5 +1,6 @@
 import type { Decider } from '../decider.ts'
 import { Refusal } from '../refusal.ts'
+import { type CustomerCommand, decideByCustomer, withFree } from './customer.ts'
 import { type EditCommand, edited, type SuspendCommand, suspended } from './edit.ts'
 import type { Holder, LicenseEvent, LicenseTerms } from './events.ts'
 import {
@@ -9,22 +10,14 @@ import {
   followed,
   type SaleFollowing,
 } from './following.ts'
+import { type Seat, type Seats, sameDevice, vacated, withSeat } from './seats.ts'
 import { takenBackReason, type UndoCommand, undone } from './undo.ts'
 
-/** A device that is or was active on the license. */
-export type Seat = {
-  deviceId: string
-  instanceId: string
-  installId: string | null
-  name: string
-  platform: string | null
-  status: 'active' | 'deactivated'
-  activatedAt: string
-  deactivatedAt: string | null
-}
+export type { Seat }
 
 export type IssuedLicense = Omit<LicenseTerms, 'at'> &
-  SaleFollowing & {
+  SaleFollowing &
+  Seats & {
     status: 'issued'
     /** The expiry that has already been recorded by `LicenseExpired` or `LicenseFellBack`. */
     endedAt: string | null
@@ -35,12 +28,8 @@ export type IssuedLicense = Omit<LicenseTerms, 'at'> &
     suspendedReason: string | null
     /** When its vendor last asked to mail the key to its holder. */
     keyMailAskedAt: string | null
-    seatsUsed: number
-    /**
-     * By device id. A command about one device needs only that device's seat and `seatsUsed`, so a license
-     * with thousands of devices is decided on without loading all of them.
-     */
-    seats: ReadonlyMap<string, Seat>
+    /** When the customer freed seats, as far as it still counts. */
+    freedByCustomerAt: readonly string[]
   }
 
 export type License = { status: 'absent' } | IssuedLicense
@@ -71,6 +60,7 @@ export type LicenseCommand =
   | { type: 'ReseatDevice'; deviceId: string; at: string }
   | UndoCommand
   | EditCommand
+  | CustomerCommand
   | SuspendCommand
 
 /** The reason that a person gave. */
@@ -112,7 +102,7 @@ export function givesSeats(status: LicenseStatus): status is 'active' | 'fallbac
  * @throws Refusal `license_exists`, `license_not_found`, `license_revoked`, `license_suspended`,
  *   `license_expired`, `license_perpetual`, `expiry_in_the_past`, what `edited` refuses, `license_of_another_customer`, `seat_limit_reached`, `device_not_found`,
  *   `license_refunded`, `import_taken_back`, `license_not_imported`, `license_used`, `license_without_address`,
- *   `key_mailed_recently`
+ *   `key_mailed_recently`, what `decideByCustomer` refuses
  */
 export function decideLicense(license: License, command: LicenseCommand): LicenseEvent[] {
   if (command.type === 'MintLicense' || command.type === 'ImportLicense') {
@@ -130,15 +120,8 @@ export function decideLicense(license: License, command: LicenseCommand): Licens
       const deviceId = sameDevice(license.seats.values(), instance)?.deviceId ?? instance.instanceId
       return activated(license, { type: 'ActivateDevice', deviceId, ...instance })
     }
-    case 'DeactivateDevice': {
-      const seat = license.seats.get(command.deviceId)
-      if (seat?.status !== 'active') return []
-      const { deviceId, instanceId } = seat
-      return withReason(
-        { type: 'DeviceDeactivated', data: { deviceId, instanceId, at: command.at } },
-        command,
-      )
-    }
+    case 'DeactivateDevice':
+      return deactivated(license, command)
     case 'RemintLicense': {
       if (license.revokedAt !== null) throw new Refusal('license_revoked')
       const { type: _, reason: __, sendKey = false, ...data } = command
@@ -180,6 +163,9 @@ export function decideLicense(license: License, command: LicenseCommand): Licens
     }
     case 'EditLicense':
       return edited(license, command)
+    case 'FreeSeat':
+    case 'NameDevice':
+      return decideByCustomer(license, command)
     case 'SuspendLicense':
     case 'ResumeLicense':
       return suspended(license, command)
@@ -219,19 +205,6 @@ function keySent(license: IssuedLicense, command: Why & { at: string }): License
 const withReason = (event: LicenseEvent, { reason, at }: Why & { at: string }): LicenseEvent[] =>
   reason ? [event, { type: 'ReasonGiven', data: { reason, at } }] : [event]
 
-/**
- * Finds the seat of an app that activates again, by the anonymous id that it had before its first activation,
- * else by the device's name.
- */
-export function sameDevice(
-  seats: Iterable<Seat>,
-  { installId, name }: Pick<Seat, 'installId' | 'name'>,
-): Seat | undefined {
-  const active = [...seats].filter(({ status }) => status === 'active')
-  const known = active.find((seat) => installId !== null && seat.installId === installId)
-  return known ?? active.find((seat) => seat.name === name)
-}
-
 /** Whether it has data of this person: it may be another's by now. */
 const isHeldBy = ({ holder }: IssuedLicense, subjectId: string): boolean =>
   holder !== null && holder.subjectId === subjectId && (holder.email !== null || holder.name !== null)
@@ -263,6 +236,16 @@ function activated(
   return [{ type: 'DeviceActivated', data: device }]
 }
 
+function deactivated(
+  license: IssuedLicense,
+  command: Extract<LicenseCommand, { type: 'DeactivateDevice' }>,
+): LicenseEvent[] {
+  const seat = license.seats.get(command.deviceId)
+  if (seat?.status !== 'active') return []
+  const { deviceId, instanceId } = seat
+  return withReason({ type: 'DeviceDeactivated', data: { deviceId, instanceId, at: command.at } }, command)
+}
+
 function renewed(license: IssuedLicense, command: { expiresAt: string; at: string }): LicenseEvent[] {
   if (license.revokedAt !== null) throw new Refusal('license_revoked')
   if (license.expiresAt === null) throw new Refusal('license_perpetual')
@@ -282,31 +265,19 @@ function ended(license: IssuedLicense, at: string): LicenseEvent[] {
 /** Never refuses: what is recorded has happened. */
 export function evolveLicense(license: License, event: LicenseEvent): License {
   if (event.type === 'LicenseMinted' || event.type === 'LicenseImported') {
-    const { at: _, ...terms } = event.data
-    return {
-      ...terms,
-      status: 'issued',
-      revokedAt: null,
-      revokedReason: null,
-      revokedCause: null,
-      refundedAt: null,
-      refundedPayments: [],
-      saleThrough: 0,
-      sold: null,
-      endedAt: null,
-      takenBackAt: null,
-      suspendedAt: null,
-      suspendedReason: null,
-      keyMailAskedAt: null,
-      seatsUsed: 0,
-      seats: new Map(),
-    }
+    return issuedWith(event.data)
   }
   if (license.status === 'absent') return license
   switch (event.type) {
     case 'DeviceActivated': {
       const { at, ...device } = event.data
-      const seat: Seat = { ...device, status: 'active', activatedAt: at, deactivatedAt: null }
+      const seat: Seat = {
+        ...device,
+        givenName: null,
+        status: 'active',
+        activatedAt: at,
+        deactivatedAt: null,
+      }
       return withSeat(license, seat)
     }
     case 'DeviceDeactivated': {
@@ -314,6 +285,12 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
       if (seat === undefined) return license
       return withSeat(license, { ...seat, status: 'deactivated', deactivatedAt: event.data.at })
     }
+    case 'DeviceNamed': {
+      const seat = license.seats.get(event.data.deviceId)
+      return seat === undefined ? license : withSeat(license, { ...seat, givenName: event.data.name })
+    }
+    case 'SeatFreedByCustomer':
+      return { ...license, freedByCustomerAt: withFree(license.freedByCustomerAt, event.data.at) }
     case 'LicenseReminted': {
       const { keyHash, displayKey, keepDevices, at } = event.data
       const reminted = { ...license, keyHash, displayKey }
@@ -363,24 +340,30 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
   }
 }
 
-const withoutPerson = (holder: Holder | null): Holder | null =>
-  holder && { ...holder, email: null, name: null }
-
-function withSeat(license: IssuedLicense, seat: Seat): IssuedLicense {
-  const before = license.seats.get(seat.deviceId)?.status === 'active' ? 1 : 0
-  const after = seat.status === 'active' ? 1 : 0
+function issuedWith({ at: _, ...terms }: LicenseTerms): IssuedLicense {
   return {
-    ...license,
-    seatsUsed: license.seatsUsed - before + after,
-    seats: new Map(license.seats).set(seat.deviceId, seat),
+    ...terms,
+    status: 'issued',
+    revokedAt: null,
+    revokedReason: null,
+    revokedCause: null,
+    refundedAt: null,
+    refundedPayments: [],
+    saleThrough: 0,
+    sold: null,
+    endedAt: null,
+    takenBackAt: null,
+    suspendedAt: null,
+    suspendedReason: null,
+    keyMailAskedAt: null,
+    freedByCustomerAt: [],
+    seatsUsed: 0,
+    seats: new Map(),
   }
 }
 
-function vacated(seats: ReadonlyMap<string, Seat>, at: string): ReadonlyMap<string, Seat> {
-  const vacate = (seat: Seat): Seat =>
-    seat.status === 'active' ? { ...seat, status: 'deactivated', deactivatedAt: at } : seat
-  return new Map(Array.from(seats, ([deviceId, seat]) => [deviceId, vacate(seat)]))
-}
+const withoutPerson = (holder: Holder | null): Holder | null =>
+  holder && { ...holder, email: null, name: null }
 
 /** The rules of license streams. */
 export const licenses: Decider<License, LicenseCommand, 'license'> = {

@@ -1,9 +1,10 @@
 import type { LicenseEvent } from './events.ts'
 
-/** The slots of a device: its newest activation and its newest deactivation decide over its seat. */
+/** The slots of a device: its newest activation, deactivation and name decide over its seat. */
 export const deviceSlots = (deviceId: string): string[] => [
   `activated ${deviceId}`,
   `deactivated ${deviceId}`,
+  `named ${deviceId}`,
 ]
 
 /** All slots that do not belong to a device. */
@@ -31,6 +32,8 @@ export function slotOf(event: LicenseEvent): string | null {
       return `activated ${event.data.deviceId}`
     case 'DeviceDeactivated':
       return `deactivated ${event.data.deviceId}`
+    case 'DeviceNamed':
+      return `named ${event.data.deviceId}`
     case 'LicenseReminted':
       // A remint that frees the seats is needed later too: it dates the end of each device's seat.
       return event.data.keepDevices ? 'reminted' : null

@@ -14,6 +14,10 @@ export const ProductSettings = z.strictObject({
   onRefund: z.enum(['revoke', 'keep']),
   /** Whether the key of a license is kept sealed, so that it can be mailed to its holder again. */
   keyRecovery: z.boolean(),
+  /** How many seats a customer may free in the portal within 30 days; absent for 3, and 0 for none. */
+  customerSeatFrees: z.int().min(0).max(100).optional(),
+  /** Whether a customer may replace the key in the portal; absent for no. */
+  customerKeyReplacement: z.boolean().optional(),
 })
 export type ProductSettings = z.infer<typeof ProductSettings>
 

@@ -33,6 +33,7 @@ export const reservedTenantIds: ReadonlySet<string> = new Set([
   'webhooks',
   'dashboard',
   'docs',
+  'portal',
   'assets',
   'livez',
   'readyz',

@@ -36,10 +36,18 @@ const issued = {
   suspendedAt: null,
   suspendedReason: null,
   keyMailAskedAt: null,
+  freedByCustomerAt: [],
   seatsUsed: 0,
   seats: new Map(),
 }
-const seat: Seat = { ...device('laptop'), status: 'active', activatedAt: at, deactivatedAt: null }
+const activeSince = (deviceId: Parameters<typeof device>[0], since: string): Seat => ({
+  ...device(deviceId),
+  givenName: null,
+  status: 'active',
+  activatedAt: since,
+  deactivatedAt: null,
+})
+const seat = activeSince('laptop', at)
 const emptied: Seat = { ...seat, status: 'deactivated', deactivatedAt: later }
 
 test('begins with the terms and no devices, minted or imported', () => {
@@ -76,7 +84,7 @@ test('a new key replaces the old one, and frees the seats or keeps them', () => 
     activated('phone', later),
     deactivated('phone', later),
   ]
-  const phone: Seat = { ...device('phone'), status: 'deactivated', activatedAt: later, deactivatedAt: later }
+  const phone: Seat = { ...activeSince('phone', later), status: 'deactivated', deactivatedAt: later }
   expect(state(...before, reminted(true))).toStrictEqual({
     ...newKeyOnly,
     deviceLimit: 3,

@@ -122,6 +122,13 @@ const settingsFields = ProductSettings.omit({ testMode: true })
       description:
         'Whether the key of a license with an email address is kept sealed from now on, so that it can be mailed there again. false destroys the kept keys',
     }),
+    customerSeatFrees: z.int().min(0).max(100).meta({
+      description: 'How many seats a customer may free in the portal within 30 days; 3 unless it is set',
+    }),
+    customerKeyReplacement: z.boolean().meta({
+      description:
+        'Whether a customer may replace the key of a license in the portal; false unless it is set',
+    }),
   })
   .partial()
 

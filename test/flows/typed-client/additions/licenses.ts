@@ -2,12 +2,16 @@ import {
   explainLicense,
   getEvidence,
   getLicenseHistory,
+  getPortal,
   getProductMail,
   listLicenses,
   remintLicense,
+  removePortalLogo,
   resumeLicense,
   searchLicenses,
   sendLicenseKey,
+  setPortal,
+  setPortalLogo,
   setProductMail,
   suspendLicense,
   testProductMail,
@@ -74,3 +78,11 @@ expect('its key is mailed again', sent.data, (answer) => answer.license.id === l
 const { MEMBER_TOKEN: auth = '' } = process.env
 const tested = await testProductMail({ path: { productId: 'editor' }, auth })
 expect('its member gets a test mail', tested.data, ({ test }) => test.ok)
+
+const portal = await setPortal({ body: { enabled: true, accentColor: '#0d5c4f' } })
+expect('the portal is open', portal.data, (answer) => answer.portal.enabled)
+const branded = await setPortalLogo({ body: { data: 'iVBORw0KGgo=' } })
+expect('it has a logo', branded.data, (answer) => answer.portal.logo?.type === 'image/png')
+await removePortalLogo()
+const open = await getPortal()
+expect('it has none any more', open.data, (answer) => answer.portal.logo === null)

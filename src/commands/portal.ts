@@ -1,0 +1,34 @@
+import { findPortal, type ShownPortal } from '../../projections/portal/queries.ts'
+import type { PortalLogo, PortalSettings } from '../domain/portal/events.ts'
+import { portals } from '../domain/portal/portal.ts'
+import type { Ports } from '../ports.ts'
+import { causeOf, momentOf, type Origin } from './origin.ts'
+
+/**
+ * Opens or closes the portal of a tenant's customers, and changes how it looks.
+ * @throws Refusal `accent_not_readable`
+ */
+export async function changePortal(
+  services: Ports<'db' | 'execute' | 'now'>,
+  tenantId: string,
+  settings: PortalSettings,
+  origin: Origin,
+): Promise<ShownPortal> {
+  const at = momentOf(services)
+  const command = { type: 'ChangePortalSettings', tenantId, settings, at } as const
+  await services.execute(portals, tenantId, command, causeOf(origin, at))
+  return findPortal(services.db, tenantId)
+}
+
+/** Replaces the logo of the portal; null removes it. */
+export async function changePortalLogo(
+  services: Ports<'db' | 'execute' | 'now'>,
+  tenantId: string,
+  logo: PortalLogo | null,
+  origin: Origin,
+): Promise<ShownPortal> {
+  const at = momentOf(services)
+  const command = { type: 'ChangePortalLogo', tenantId, logo, at } as const
+  await services.execute(portals, tenantId, command, causeOf(origin, at))
+  return findPortal(services.db, tenantId)
+}

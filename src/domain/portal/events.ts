@@ -1,0 +1,41 @@
+import { z } from 'zod'
+import { Moment, Slug } from '../values.ts'
+import { isColor } from './color.ts'
+import { logoTypes } from './logo.ts'
+
+const Texts = z.record(z.string().min(1).max(64), z.string().min(1).max(2000))
+
+/** How the portal of a vendor looks, and whether it is open. */
+export const PortalSettings = z.strictObject({
+  enabled: z.boolean(),
+  /** What customers know the vendor by; null for the name of the workspace. */
+  name: z.string().min(1).max(200).nullable(),
+  /** Where customers write to; null shows no address. */
+  supportEmail: z.string().max(254).nullable(),
+  /** Of links and buttons, such as `#0d5c4f`; null for the usual color. */
+  accentColor: z.string().refine(isColor, 'must be a color such as #0d5c4f').nullable(),
+  /** The vendor's own texts, by language and key; any other text is the built-in one. */
+  texts: z.strictObject({ en: Texts.optional(), de: Texts.optional() }),
+})
+export type PortalSettings = z.infer<typeof PortalSettings>
+
+/** A picture, in base64. */
+export const PortalLogo = z.strictObject({
+  type: z.enum(logoTypes),
+  data: z.base64().min(1).max(140_000),
+})
+export type PortalLogo = z.infer<typeof PortalLogo>
+
+/** Everything a `portal-<tenant>` stream may hold. A recorded shape is never edited: add a new type. */
+export const PortalEvent = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('PortalSettingsChanged'),
+    data: z.strictObject({ tenantId: Slug, settings: PortalSettings, at: Moment }),
+  }),
+  /** The logo was replaced; null removes it. */
+  z.object({
+    type: z.literal('PortalLogoChanged'),
+    data: z.strictObject({ tenantId: Slug, logo: PortalLogo.nullable(), at: Moment }),
+  }),
+])
+export type PortalEvent = z.infer<typeof PortalEvent>

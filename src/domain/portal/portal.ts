@@ -1,0 +1,65 @@
+import type { Decider } from '../decider.ts'
+import { sameJson } from '../equality.ts'
+import { Refusal } from '../refusal.ts'
+import { isReadableAccent } from './color.ts'
+import type { PortalEvent, PortalLogo, PortalSettings } from './events.ts'
+
+/** The portal of a vendor's customers. */
+export type Portal = {
+  /** Undefined before the first settings. */
+  tenantId: string | undefined
+  settings: PortalSettings
+  logo: PortalLogo | null
+  updatedAt: string | null
+}
+
+export type PortalCommand =
+  | { type: 'ChangePortalSettings'; tenantId: string; settings: PortalSettings; at: string }
+  | { type: 'ChangePortalLogo'; tenantId: string; logo: PortalLogo | null; at: string }
+
+/** A portal is closed until its vendor opens it. */
+export const closedPortal: Portal = {
+  tenantId: undefined,
+  settings: { enabled: false, name: null, supportEmail: null, accentColor: null, texts: {} },
+  logo: null,
+  updatedAt: null,
+}
+
+/**
+ * What is already so changes nothing.
+ * @throws Refusal `accent_not_readable`
+ */
+export function decidePortal(portal: Portal, command: PortalCommand): PortalEvent[] {
+  switch (command.type) {
+    case 'ChangePortalSettings': {
+      const { type: _, ...data } = command
+      const { accentColor } = data.settings
+      if (accentColor !== null && !isReadableAccent(accentColor)) throw new Refusal('accent_not_readable')
+      return sameJson(portal.settings, data.settings) ? [] : [{ type: 'PortalSettingsChanged', data }]
+    }
+    case 'ChangePortalLogo': {
+      const { type: _, ...data } = command
+      return sameJson(portal.logo, data.logo) ? [] : [{ type: 'PortalLogoChanged', data }]
+    }
+  }
+}
+
+/** Never refuses: what is recorded has happened. */
+export function evolvePortal(portal: Portal, event: PortalEvent): Portal {
+  const { tenantId, at } = event.data
+  const changed = { ...portal, tenantId, updatedAt: at }
+  switch (event.type) {
+    case 'PortalSettingsChanged':
+      return { ...changed, settings: event.data.settings }
+    case 'PortalLogoChanged':
+      return { ...changed, logo: event.data.logo }
+  }
+}
+
+/** The rules of portal streams, one for each tenant. */
+export const portals: Decider<Portal, PortalCommand, 'portal'> = {
+  category: 'portal',
+  initial: closedPortal,
+  decide: decidePortal,
+  evolve: evolvePortal,
+}

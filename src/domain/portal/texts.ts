@@ -1,0 +1,55 @@
+import { de } from './texts/de.ts'
+import { en, type PortalTextKey } from './texts/en.ts'
+
+/** The languages of the portal; the first is used for people who ask for none of them. */
+export const portalLanguages = ['en', 'de'] as const
+export type PortalLanguage = (typeof portalLanguages)[number]
+
+/** What each language is called in that language. */
+export const languageNames: Record<PortalLanguage, string> = { en: 'English', de: 'Deutsch' }
+
+export type { PortalTextKey }
+
+const catalogues: Record<PortalLanguage, Readonly<Record<PortalTextKey, string>>> = { en, de }
+
+export const portalTextKeys = Object.keys(en) as readonly PortalTextKey[]
+
+export const isPortalTextKey = (key: string): key is PortalTextKey => Object.hasOwn(en, key)
+
+/** The text that keyledger comes with. */
+export const builtInText = (language: PortalLanguage, key: PortalTextKey): string => catalogues[language][key]
+
+const placeholder = /\{([a-z]+)\}/g
+
+/** The names in braces in a text, sorted, each once. */
+export const placeholdersIn = (text: string): string[] =>
+  [...new Set(Array.from(text.matchAll(placeholder), ([, name = '']) => name))].sort()
+
+/** The texts that would make no sense without what is filled in. */
+const needed: Partial<Record<PortalTextKey, readonly string[]>> = { mailText: ['link'] }
+
+/**
+ * What is wrong with a vendor's own text: a placeholder that is not filled in there, or one that is missing.
+ * @returns one sentence; undefined if the text can be used
+ */
+export function problemWithText(key: PortalTextKey, text: string): string | undefined {
+  const known = placeholdersIn(en[key])
+  const used = placeholdersIn(text)
+  const unknown = used.find((name) => !known.includes(name))
+  if (unknown !== undefined) return `{${unknown}} is not filled in here`
+  const missing = needed[key]?.find((name) => !used.includes(name))
+  return missing === undefined ? undefined : `must contain {${missing}}`
+}
+
+/** The vendor's own texts, by language and key. */
+export type OwnTexts = Partial<Record<PortalLanguage, Readonly<Record<string, string>>>>
+
+/** Writes the texts of one language, the vendor's own ones first. */
+export type Say = (key: PortalTextKey, values?: Readonly<Record<string, string | number>>) => string
+
+export const sayIn =
+  (language: PortalLanguage, own: OwnTexts): Say =>
+  (key, values = {}) =>
+    (own[language]?.[key] ?? builtInText(language, key)).replace(placeholder, (written, name: string) =>
+      Object.hasOwn(values, name) ? String(values[name]) : written,
+    )

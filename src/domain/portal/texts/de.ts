@@ -1,0 +1,122 @@
+// cspell:disable -- German
+import type { PortalTextKey } from './en.ts'
+
+/** Every text of the portal in German. */
+export const de: Record<PortalTextKey, string> = {
+  title: 'Ihre Lizenzen',
+  footer: 'Fragen? Schreiben Sie an {support}.',
+  language: 'Sprache',
+  signOut: 'Abmelden',
+  signedInAs: 'Angemeldet als {email}',
+  back: 'Alle Lizenzen',
+  cancel: 'Abbrechen',
+  save: 'Speichern',
+
+  signInTitle: 'Anmelden',
+  signInLead:
+    'Geben Sie die E-Mail-Adresse ein, zu der Ihre Lizenz gehört. Wir senden Ihnen einen Link zum Anmelden.',
+  emailLabel: 'E-Mail-Adresse',
+  emailWrong: 'Geben Sie eine E-Mail-Adresse ein, zum Beispiel ada@example.com.',
+  signInButton: 'Link senden',
+  linkSentTitle: 'Sehen Sie in Ihr Postfach',
+  linkSent:
+    'Wenn zu dieser Adresse eine Lizenz gehört, ist ein Link zum Anmelden unterwegs. Öffnen Sie ihn in diesem Browser innerhalb von {minutes} Minuten.',
+  linkSentHint:
+    'Nichts angekommen? Sehen Sie im Spam-Ordner nach, oder versuchen Sie die Adresse, an die Ihre Rechnung ging.',
+  linkSentAgain: 'Andere Adresse verwenden',
+  linkTitle: 'Anmelden',
+  linkLead: 'Sie haben diesen Link angefordert. Er gilt einmal.',
+  linkButton: 'Anmelden',
+  linkOtherBrowserTitle: 'Öffnen Sie den Link im anderen Browser',
+  linkOtherBrowser:
+    'Dieser Link gilt nur in dem Browser, in dem Sie ihn angefordert haben. Öffnen Sie ihn dort, oder fordern Sie hier einen neuen an.',
+  linkExpiredTitle: 'Dieser Link ist abgelaufen',
+  linkExpired: 'Ein Link gilt einmal, innerhalb von {minutes} Minuten. Fordern Sie einen neuen an.',
+  linkAgain: 'Neuen Link anfordern',
+
+  mailSubject: 'Anmelden bei {vendor}',
+  mailText:
+    'Guten Tag,\n\nöffnen Sie diesen Link in dem Browser, in dem Sie ihn angefordert haben, innerhalb von {minutes} Minuten:\n\n{link}\n\nEr zeigt Ihre Lizenzen von {vendor}. Wenn Sie ihn nicht angefordert haben, ignorieren Sie diese E-Mail: Es geschieht nichts.',
+
+  licensesLead: 'Was Sie bei {vendor} gekauft haben, und die Geräte, die es verwenden.',
+  noLicensesTitle: 'Keine Lizenzen',
+  noLicenses: 'Zu Ihrer Adresse gehört keine Lizenz mehr.',
+  moreLicenses: 'Weitere Lizenzen',
+  statusActive: 'Aktiv',
+  statusFallback: 'Aktiv mit weniger Funktionen',
+  statusExpired: 'Abgelaufen',
+  statusSuspended: 'Angehalten',
+  statusRevoked: 'Beendet',
+  endsNever: 'Läuft nicht ab.',
+  endsOn: 'Gültig bis {date}.',
+  endedOn: 'Beendet am {date}.',
+  fallbackSince: 'Der bezahlte Zeitraum endete am {date}. Was unten enthalten ist, bleibt Ihnen.',
+  suspendedWords: 'Sie kann zurzeit nicht verwendet werden. Bitte schreiben Sie an den Support.',
+  revokedWords: 'Sie kann nicht mehr verwendet werden.',
+
+  keyLabel: 'Lizenzschlüssel',
+  planLabel: 'Ausgabe',
+  quantityLabel: 'Anzahl',
+  boughtLabel: 'Seit',
+  endLabel: 'Gültigkeit',
+  includesLabel: 'Enthält',
+  devicesLabel: 'Geräte',
+  seatsOf: '{used} von {limit} Geräten',
+  seatsUnlimited: '{used} Geräte, unbegrenzt',
+
+  devicesTitle: 'Geräte',
+  noDevices: 'Kein Gerät verwendet diese Lizenz.',
+  deviceSince: 'Seit {date}',
+  deviceSeen: 'Zuletzt gesehen {date}',
+  deviceNameApp: 'Von der App gemeldet: {name}',
+  renameDevice: 'Benennen',
+  renameTitle: 'Dieses Gerät benennen',
+  renameLabel: 'Name des Geräts',
+  renameHint:
+    'Nur Sie und der Support sehen ihn. Lassen Sie ihn leer, um den von der App gemeldeten zu verwenden.',
+  renameWrong: 'Geben Sie höchstens 80 Zeichen ohne Zeilenumbruch ein.',
+  renamed: 'Der Name wurde gespeichert.',
+  freeDevice: 'Entfernen',
+  freeTitle: '{name} entfernen?',
+  freeLead:
+    'Die Lizenz kann dann auf einem anderen Gerät verwendet werden. Die App auf dem entfernten Gerät fragt wieder nach einem Lizenzschlüssel.',
+  freeLeft: 'Sie können innerhalb von 30 Tagen noch {left} Geräte entfernen.',
+  freeLeftOne: 'Sie können innerhalb von 30 Tagen noch ein Gerät entfernen.',
+  freeNone:
+    'Sie haben so viele Geräte entfernt, wie innerhalb von 30 Tagen möglich ist. Das nächste kann am {date} entfernt werden.',
+  freeOff: 'Um ein Gerät zu entfernen, schreiben Sie an den Support.',
+  freeButton: 'Gerät entfernen',
+  freed: 'Das Gerät wurde entfernt. Die Lizenz kann auf einem anderen verwendet werden.',
+
+  keyTitle: 'Schlüssel verloren?',
+  sendKey: 'Schlüssel erneut senden',
+  sendKeyLead: 'Wir senden ihn an {email}.',
+  keySent: 'Der Schlüssel ist per E-Mail unterwegs zu Ihnen.',
+  keySentRecently:
+    'Der Schlüssel wurde gerade gesendet. Warten Sie einige Minuten, bevor Sie ihn noch einmal anfordern.',
+  replaceKey: 'Schlüssel ersetzen',
+  replaceKeyLead: 'Wenn jemand anderes Ihren Schlüssel hat, lassen Sie sich einen neuen geben.',
+  replaceTitle: 'Schlüssel ersetzen?',
+  replaceWords:
+    'Wir senden einen neuen Schlüssel an {email}. Der jetzige gilt dann nicht mehr; Ihre Geräte funktionieren weiter, sobald Sie den neuen eingeben.',
+  replaceButton: 'Schlüssel ersetzen',
+  keyReplaced: 'Der neue Schlüssel ist per E-Mail unterwegs zu Ihnen.',
+  replacedOften:
+    'Der Schlüssel wurde heute mehrmals ersetzt. Versuchen Sie es morgen wieder, oder schreiben Sie an den Support.',
+  notPossible: 'Das ist für diese Lizenz zurzeit nicht möglich. Bitte schreiben Sie an den Support.',
+
+  ordersTitle: 'Bestellung',
+  orderLabel: 'Bestellnummer',
+  orderDateLabel: 'Datum',
+  orderAmountLabel: 'Betrag',
+  orderTest: 'Testbestellung',
+
+  notFoundTitle: 'Nicht gefunden',
+  notFound: 'Diese Seite gibt es nicht.',
+  formExpiredTitle: 'Diese Seite ist veraltet',
+  formExpired: 'Gehen Sie zurück, laden Sie die Seite neu, und versuchen Sie es noch einmal.',
+  tooManyTitle: 'Zu viele Versuche',
+  tooMany: 'Warten Sie {minutes} Minuten, und versuchen Sie es wieder.',
+  failedTitle: 'Etwas ist schiefgegangen',
+  failed: 'Versuchen Sie es gleich noch einmal.',
+}
