@@ -103,6 +103,18 @@ module.exports = {
       { path: ['^src/(api|app|cli|dashboard|http|terminal)/', '^infra/'] },
     ),
     only(
+      'imports-know-no-interface',
+      'The command line says what is imported, and shows what became of it.',
+      { path: '^src/import/' },
+      { path: '^(src/(api|app|cli|dashboard|terminal)/|infra/)' },
+    ),
+    only(
+      'sources-are-pure',
+      'They translate what was read, and neither read nor write.',
+      { path: '^src/import/(sources|plan)/' },
+      { path: '^(projections/(?!products/queries)|src/(ledger|vault)/|node_modules/pg/)' },
+    ),
+    only(
       'http-is-shared-by-api-and-dashboard',
       'It holds what both use, and knows neither.',
       { path: '^src/http/' },

@@ -30,3 +30,23 @@ export async function findTakenBack(db: Pool, licenseIds: readonly string[]): Pr
   })
   return new Set(rows.map(({ license_id }) => license_id))
 }
+
+/** Where an imported license came from. */
+export type ImportMark = { productId: string; externalId: string | null }
+
+/** The marks of those of the licenses that were imported, by license id. */
+export async function findImportMarks(
+  db: Pool,
+  tenantId: string,
+  licenseIds: readonly string[],
+): Promise<Map<string, ImportMark>> {
+  const { rows } = await db.query<{ license_id: string; product_id: string; external_id: string | null }>({
+    name: 'find-import-marks',
+    text: `select license_id, product_id, metadata ->> 'externalId' as external_id from licenses
+           where tenant_id = $1 and license_id = any($2) and source = 'import'`,
+    values: [tenantId, licenseIds],
+  })
+  return new Map(
+    rows.map((row) => [row.license_id, { productId: row.product_id, externalId: row.external_id }]),
+  )
+}

@@ -10,6 +10,7 @@ import { doctorCommand } from './commands/doctor.ts'
 import { eventCommands } from './commands/events.ts'
 import { freezeCommands } from './commands/freeze.ts'
 import { hostCommands } from './commands/host.ts'
+import { importCommand } from './commands/import.ts'
 import { integrationCommands } from './commands/integrations.ts'
 import { keyCommands } from './commands/keys.ts'
 import { licenseCommands } from './commands/licenses/license.ts'
@@ -53,6 +54,7 @@ function commandLine(): Command {
   keyCommands(program)
   webhookCommands(program)
   integrationCommands(program)
+  importCommand(program)
   licenseCommands(program)
   eventCommands(program)
   saleCommands(program)

@@ -17,16 +17,16 @@ import { keepKey } from './kept-key.ts'
 import { sealedHolder } from './licenses.ts'
 
 /** A license that another system issued. Times are in UTC, in the format of the log. */
-export type ForeignLicense = Omit<TermsAsked, 'deviceLimit'> & {
+export type ForeignLicense = TermsAsked & {
   licenseKey: string
   keyTypeId?: string | undefined
   email?: string | undefined
   name?: string | undefined
   /**
-   * Its status in that system. Only `revoked` is recorded; any other must agree with the expiry and the
-   * present time.
+   * Its status in that system. Only `revoked` and `suspended` are recorded; any other must agree with the expiry
+   * and the present time.
    */
-  status?: Exclude<LicenseStatus, 'suspended'> | undefined
+  status?: LicenseStatus | undefined
   createdAt?: string | undefined
   metadata?: Record<string, string> | undefined
   devices?: readonly { deviceId: string; name: string }[] | undefined
@@ -271,6 +271,7 @@ async function importOne(
     platform: null,
   }))
   const revoked = row.status === 'revoked'
+  const suspended = row.status === 'suspended'
   try {
     const { events, recordedBefore } = await usingKeyType(services, terms, (proof) =>
       services.execute(
@@ -278,7 +279,7 @@ async function importOne(
         terms.licenseId,
         ({ status }) =>
           status === 'absent'
-            ? { type: 'ImportLicense', terms: { ...terms, holder }, devices, revoked }
+            ? { type: 'ImportLicense', terms: { ...terms, holder }, devices, revoked, suspended }
             : undefined,
         causeOf(origin, terms.at),
         {

@@ -10,6 +10,7 @@ import {
   followed,
   type SaleFollowing,
 } from './following.ts'
+import { type ImportCommand, imported } from './imported.ts'
 import { type Seat, type Seats, sameDevice, vacated, withSeat } from './seats.ts'
 import { takenBackReason, type UndoCommand, undone } from './undo.ts'
 
@@ -36,7 +37,7 @@ export type License = { status: 'absent' } | IssuedLicense
 
 export type LicenseCommand =
   | { type: 'MintLicense'; terms: LicenseTerms; sendKey?: boolean }
-  | { type: 'ImportLicense'; terms: LicenseTerms; devices: readonly Device[]; revoked: boolean }
+  | ImportCommand
   | ({ type: 'ActivateDevice'; at: string } & Device)
   | ({ type: 'ActivateInstance'; at: string } & Omit<Device, 'deviceId'>)
   | ({ type: 'DeactivateDevice'; deviceId: string; at: string } & Why)
@@ -109,7 +110,7 @@ export function decideLicense(license: License, command: LicenseCommand): Licens
     if (license.status !== 'absent') throw new Refusal('license_exists')
     return command.type === 'MintLicense'
       ? [{ type: 'LicenseMinted', data: command.terms }, ...keyMail(command.terms, command)]
-      : imported(command.terms, command.devices, command.revoked)
+      : imported(command)
   }
   if (license.status === 'absent') throw new Refusal('license_not_found')
   switch (command.type) {
@@ -208,20 +209,6 @@ const withReason = (event: LicenseEvent, { reason, at }: Why & { at: string }): 
 /** Whether it has data of this person: it may be another's by now. */
 const isHeldBy = ({ holder }: IssuedLicense, subjectId: string): boolean =>
   holder !== null && holder.subjectId === subjectId && (holder.email !== null || holder.name !== null)
-
-function imported(terms: LicenseTerms, named: readonly Device[], revoked: boolean): LicenseEvent[] {
-  const devices = [...new Map(named.map((device) => [device.deviceId, device])).values()]
-  if (terms.deviceLimit !== null && devices.length > terms.deviceLimit)
-    throw new Refusal('seat_limit_reached')
-  const { at } = terms
-  return [
-    { type: 'LicenseImported', data: terms },
-    ...devices.map((device): LicenseEvent => ({ type: 'DeviceActivated', data: { ...device, at } })),
-    ...(revoked
-      ? [{ type: 'LicenseRevoked', data: { reason: 'imported as revoked', cause: 'person', at } } as const]
-      : []),
-  ]
-}
 
 function activated(
   license: IssuedLicense,

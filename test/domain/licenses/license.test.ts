@@ -66,6 +66,25 @@ describe('issuing', () => {
       .when(mint)
       .expectEvents([{ type: 'LicenseMinted', data: terms }]))
 
+  test('an imported license that was suspended begins suspended', () =>
+    given()
+      .when({ ...importing, suspended: true })
+      .expectEvents([
+        { type: 'LicenseImported', data: terms },
+        { type: 'LicenseSuspended', data: { reason: 'imported as suspended', at: terms.at } },
+      ]))
+
+  test('an imported license that was revoked is not suspended as well', () =>
+    given()
+      .when({ ...importing, revoked: true, suspended: true })
+      .expectEvents([
+        { type: 'LicenseImported', data: terms },
+        {
+          type: 'LicenseRevoked',
+          data: { reason: 'imported as revoked', cause: 'person', at: terms.at },
+        },
+      ]))
+
   test('an imported license brings its devices along, all at the moment of the import', () =>
     given()
       .when({

@@ -1,0 +1,73 @@
+import type { Duration } from '../domain/products/key-type.ts'
+
+/** The other systems whose licenses can be imported. */
+export const sourceNames = ['keygen', 'lemonsqueezy', 'gumroad', 'cryptlex', 'paddle', 'csv'] as const
+export type SourceName = (typeof sourceNames)[number]
+
+/** A device as another system knows it. */
+export type ForeignDevice = {
+  /** The fingerprint or id by which the app asks; it becomes the device id. */
+  deviceId: string
+  name: string | null
+  /** ISO 8601; decides which devices are left out when there are more than seats. */
+  lastSeen: string | null
+}
+
+/** A license as another system knows it, in the same form for all of them. */
+export type ForeignLicense = {
+  /** Where it was read, for the report: a file with the line or the position in it. */
+  from: string
+  externalId: string | null
+  /** null when the system does not give the key away. */
+  licenseKey: string | null
+  productId: string | null
+  policyId: string | null
+  /** All that it entitles to; null when its policy alone decides. */
+  entitlements: readonly string[] | null
+  email: string | null
+  name: string | null
+  createdAt: string | null
+  /** null for a perpetual license; undefined when the key type's duration counts from `createdAt`. */
+  expiresAt: string | null | undefined
+  status: 'active' | 'suspended' | 'expired' | 'revoked'
+  /** The devices that it allows in all; null for no limit, undefined for the limit of its key type. */
+  seats: number | null | undefined
+  /** Only for key types that are sold in multiples. */
+  quantity: number
+  devices: readonly ForeignDevice[]
+  /** The other system's own fields, as text. */
+  metadata: Readonly<Record<string, string>>
+  /** What of it cannot be taken along, each as a sentence. */
+  leftOut: readonly string[]
+}
+
+/** A record of which no license can be made. */
+export type Unusable = { from: string; externalId: string | null; licenseKey: string | null; problem: string }
+
+/** The rules that licenses of another system share: a policy, a product, a plan. It becomes a key type. */
+export type ForeignPolicy = {
+  policyId: string
+  name: string
+  seats: number | null
+  duration: Duration | null
+  onExpiry: 'expire' | 'fallback'
+  entitlements: readonly string[]
+  sellInMultiples: boolean
+}
+
+/** The fields of a license that most systems do not have. */
+export const plainLicense = {
+  productId: null,
+  policyId: null,
+  entitlements: null,
+  email: null,
+  name: null,
+  createdAt: null,
+  expiresAt: undefined,
+  status: 'active',
+  seats: undefined,
+  quantity: 1,
+  devices: [],
+  metadata: {},
+  leftOut: [],
+} as const satisfies Partial<ForeignLicense>

@@ -1,0 +1,132 @@
+import type { ForeignLicense as ImportRow } from '../../commands/licenses/import.ts'
+import type { KeyType } from '../../domain/products/key-type.ts'
+import { asciiEmail, isPlain, isStorable } from '../../domain/values.ts'
+import { importRowOf } from '../../http/licenses/import-row.ts'
+import type { ForeignDevice, ForeignLicense } from '../foreign.ts'
+
+/** What a license becomes, with sentences about what of it is left out; or why it cannot be taken. */
+export type PlannedRow = { row: ImportRow; leftOut: string[] } | { problem: string }
+
+const maxKeyLength = 512
+const maxDevices = 500
+const maxDeviceLimit = 100_000
+
+/**
+ * The row by which a license is imported. A license is taken with less rather than not at all, so that its key goes on
+ * working: what does not fit is left out and reported.
+ */
+export function rowOf(license: ForeignLicense, keyType: KeyType, source: string): PlannedRow {
+  const { licenseKey, expiresAt, createdAt, status } = license
+  if (licenseKey === null || licenseKey.trim() === '')
+    return { problem: 'The export does not contain its key.' }
+  if (licenseKey.length > maxKeyLength)
+    return { problem: `Its key has ${licenseKey.length} characters; keys can have ${maxKeyLength}.` }
+  const leftOut = [...license.leftOut]
+  const note = (sentence: string) => void leftOut.push(sentence)
+  const { quantity, deviceLimit } = seatsOf(license, keyType, note)
+  const devices = devicesOf(license, deviceLimit === undefined ? keyType.deviceLimit : deviceLimit, note)
+  const read = importRowOf({
+    licenseKey,
+    keyTypeId: keyType.keyTypeId,
+    ...personOf(license, note),
+    ...(quantity > 1 && { quantity }),
+    ...(expiresAt !== undefined && { expiresAt }),
+    ...(createdAt !== null && { createdAt }),
+    ...((status === 'revoked' || status === 'expired') && { status }),
+    metadata: metadataOf(license, source, note),
+    ...(devices.length > 0 && { devices }),
+  })
+  if (typeof read === 'string') return { problem: read }
+  return {
+    row: { ...read, deviceLimit, ...(status === 'suspended' && { status: 'suspended' }) },
+    leftOut,
+  }
+}
+
+/**
+ * A key type that is not sold in multiples gives a license of several units their devices, so that nobody loses seats.
+ * @returns a device limit of undefined for that of the key type
+ */
+function seatsOf(
+  { seats, quantity }: ForeignLicense,
+  keyType: KeyType,
+  note: (sentence: string) => void,
+): { quantity: number; deviceLimit: number | null | undefined } {
+  const perUnit = keyType.deviceLimit
+  const isInMultiples = keyType.sellInMultiples && quantity <= (keyType.maxQuantity ?? quantity)
+  const ofUnits = quantity === 1 ? undefined : perUnit === null ? null : perUnit * quantity
+  const asked = seats === undefined ? ofUnits : seats
+  if (asked != null && asked > maxDeviceLimit)
+    note(`Its limit of ${asked} devices becomes ${maxDeviceLimit}.`)
+  return {
+    quantity: isInMultiples ? quantity : 1,
+    deviceLimit: asked == null ? asked : Math.min(asked, maxDeviceLimit),
+  }
+}
+
+function personOf({ email, name }: ForeignLicense, note: (sentence: string) => void) {
+  if (email === null || email.trim() === '') return {}
+  const address = asciiEmail(email.trim())
+  if (address === undefined) {
+    note('Its holder is left out: the email address is not valid.')
+    return {}
+  }
+  const shown = plainText(name ?? '', 200)
+  return { email: address, ...(shown !== '' && { name: shown }) }
+}
+
+/** Keeps the devices that were seen last when there are more than seats. */
+function devicesOf(
+  { devices }: ForeignLicense,
+  limit: number | null,
+  note: (sentence: string) => void,
+): { deviceId: string; name: string }[] {
+  const usable = devices.filter(({ deviceId }) => isDeviceId(deviceId))
+  if (usable.length < devices.length) note(`${devices.length - usable.length} devices have no usable id.`)
+  const distinct = [...new Map(usable.map((device) => [device.deviceId, device])).values()]
+  const most = Math.min(limit ?? maxDevices, maxDevices)
+  if (distinct.length > most) {
+    note(
+      `${distinct.length - most} of ${distinct.length} devices are left out, the ones seen longest ago: ${most} fit.`,
+    )
+  }
+  const kept = distinct.length > most ? distinct.toSorted(newestFirst).slice(0, most) : distinct
+  return kept.map(({ deviceId, name }) => ({
+    deviceId,
+    name: plainText(name ?? '', 200) || deviceId.slice(0, 200),
+  }))
+}
+
+const isDeviceId = (id: string): boolean => id !== '' && id.length <= 256 && isPlain(id)
+
+const newestFirst = (one: ForeignDevice, other: ForeignDevice): number =>
+  (other.lastSeen ?? '').localeCompare(one.lastSeen ?? '')
+
+const maxPairs = 50
+
+/** Its id in the other system is kept, so that a license that is already there can be recognized. */
+function metadataOf(
+  { metadata, externalId }: ForeignLicense,
+  source: string,
+  note: (sentence: string) => void,
+): Record<string, string> {
+  const own = { importedFrom: source, ...(externalId !== null && { externalId: externalId.slice(0, 1024) }) }
+  const given = Object.entries(metadata).filter(([key]) => !Object.hasOwn(own, key))
+  const fitting = given.filter(
+    ([key, value]) =>
+      key !== '' && key.length <= 64 && value.length <= 1024 && isPlain(key) && isStorable(value),
+  )
+  const kept = fitting.slice(0, maxPairs - Object.keys(own).length)
+  const dropped = given.filter((pair) => !kept.includes(pair)).map(([key]) => key)
+  if (dropped.length > 0) note(`Metadata is left out: ${dropped.join(', ').slice(0, 200)}.`)
+  return { ...own, ...Object.fromEntries(kept) }
+}
+
+/** Text on one line without control characters. */
+const plainText = (text: string, most: number): string =>
+  text
+    .toWellFormed()
+    .replaceAll(/\p{Cc}+/gu, ' ')
+    .trim()
+    .slice(0, most)
+    .toWellFormed()

@@ -1,0 +1,127 @@
+import { z } from 'zod'
+import { keyHashOf } from '../../credentials/license-key.ts'
+import type { ExportItem } from '../files/items.ts'
+import { type ForeignLicense, type ForeignPolicy, plainLicense, type Unusable } from '../foreign.ts'
+import { isoOf } from './moments.ts'
+import type { Piece, Source } from './source.ts'
+
+/** The columns that are known, in the order of the documentation. */
+export const csvColumns = [
+  'licenseKey',
+  'externalId',
+  'product',
+  'plan',
+  'email',
+  'name',
+  'createdAt',
+  'expiresAt',
+  'status',
+  'seats',
+  'quantity',
+  'entitlements',
+  'devices',
+] as const
+export type CsvColumn = (typeof csvColumns)[number]
+
+const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
+const columnOf = new Map<string, CsvColumn>(csvColumns.map((column) => [plain(column), column]))
+const prefix = 'metadata.'
+
+const Cells = z.record(z.string(), z.string())
+const statuses = { active: 'active', suspended: 'suspended', expired: 'expired', revoked: 'revoked' } as const
+const isStatus = (text: string): text is keyof typeof statuses => Object.hasOwn(statuses, text)
+
+/**
+ * A file that a vendor writes: one license a line. Any other column becomes metadata.
+ * @param columns which column of the file each known column is, where the names differ
+ */
+export function csvSource(columns: ReadonlyMap<string, CsvColumn> = new Map()): Source {
+  const fieldOf = (name: string): CsvColumn | undefined => columns.get(name) ?? columnOf.get(plain(name))
+
+  function pieceOf({ from, data }: ExportItem): Piece | string {
+    const cells = Cells.safeParse(data)
+    if (!cells.success) return 'The line is not a line of CSV.'
+    const entries = Object.entries(cells.data).flatMap(([name, value]): [string, string][] => {
+      const text = value.trim()
+      if (text === '') return []
+      return [[fieldOf(name) ?? `${prefix}${name.replace(/^metadata\./i, '')}`, text]]
+    })
+    const row = Object.fromEntries(entries)
+    // Rows of one key meet, so that the second one is known to be double.
+    const group = keyHashOf(row.licenseKey ?? '') ?? row.licenseKey ?? ''
+    return { kind: 'row', id: from, group: row.licenseKey === undefined ? from : group, from, data: row }
+  }
+
+  return {
+    name: 'csv',
+    pieceOf,
+    licensesIn(pieces) {
+      return pieces.map((piece, index): ForeignLicense | Unusable => {
+        const row = Cells.parse(piece.data)
+        const first = pieces[0]
+        if (index === 0 || first === undefined) return licenseOf(piece.from, row)
+        const { externalId = null, licenseKey = null } = row
+        const problem = `The same key as in ${first.from}.`
+        return { from: piece.from, externalId, licenseKey, problem }
+      })
+    },
+    policiesIn: () => [],
+  }
+}
+
+function licenseOf(from: string, row: Record<string, string>): ForeignLicense | Unusable {
+  const externalId = row.externalId ?? null
+  const licenseKey = row.licenseKey ?? null
+  const unusable = (problem: string) => ({ from, externalId, licenseKey, problem })
+  const status = (row.status ?? 'active').toLowerCase()
+  if (!isStatus(status)) return unusable(`The status ${status} is not ${Object.keys(statuses).join(', ')}.`)
+  const seats = numberOf(row.seats, /^(unlimited|none)$/i)
+  const quantity = numberOf(row.quantity)
+  if (seats === 'invalid' || quantity === 'invalid')
+    return unusable('seats and quantity must be whole numbers from 1; seats may be unlimited.')
+  const createdAt = isoOf(row.createdAt)
+  const expiresAt = /^(never|perpetual|lifetime)$/i.test(row.expiresAt ?? '') ? null : isoOf(row.expiresAt)
+  if (createdAt === 'invalid' || expiresAt === 'invalid')
+    return unusable('createdAt and expiresAt must be dates such as 2026-11-21 or 2026-11-21T09:30:00Z.')
+  const lists = (text: string | undefined) => text?.split(/[\s;|,]+/).filter((entry) => entry !== '')
+  return {
+    ...plainLicense,
+    from,
+    externalId,
+    licenseKey,
+    productId: row.product ?? null,
+    policyId: row.plan ?? null,
+    entitlements: lists(row.entitlements) ?? null,
+    email: row.email ?? null,
+    name: row.name ?? null,
+    createdAt: createdAt ?? null,
+    expiresAt,
+    status,
+    seats,
+    quantity: quantity ?? 1,
+    devices: (lists(row.devices) ?? []).map((deviceId) => ({ deviceId, name: null, lastSeen: null })),
+    metadata: Object.fromEntries(
+      Object.entries(row).flatMap(([name, value]) =>
+        name.startsWith(prefix) ? [[name.slice(prefix.length), value]] : [],
+      ),
+    ),
+  }
+}
+
+/** @returns null for a text that means "no limit" */
+function numberOf(text: string | undefined, unlimited?: RegExp): number | null | undefined | 'invalid' {
+  if (text === undefined) return undefined
+  if (unlimited?.test(text)) return null
+  return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : 'invalid'
+}
+
+/** A plan of the file is a policy about which nothing else is known. */
+export const policyOfPlan = (plan: string): ForeignPolicy => ({
+  policyId: plan,
+  name: plan,
+  seats: 1,
+  duration: null,
+  onExpiry: 'expire',
+  entitlements: [],
+  sellInMultiples: false,
+})

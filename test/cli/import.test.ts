@@ -1,0 +1,171 @@
+/**
+ * Guarantee: `keyledger import` shows what becomes of an export before anything is changed, imports it with --apply,
+ * and says what it did not take. An import that is killed continues when it is run again.
+ */
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { createPool } from '../../projections/database/pool.ts'
+import { createLog } from '../../src/app/log.ts'
+import { openStores } from '../../src/app/stores.ts'
+import { createProduct } from '../../src/commands/products/products.ts'
+import { parseConfig } from '../../src/config.ts'
+import { createVendor } from '../flows/vendor.ts'
+import { createHost, type Environment, type Finished, hasEnded, program } from '../harness/process.ts'
+import { hashesOf } from '../import/imports.ts'
+import { shapes } from '../import/shapes.ts'
+
+const host = createHost()
+let environment: Environment
+beforeAll(async () => {
+  ;({ environment } = await host.stores())
+  await makeEditor(environment)
+})
+
+/** The tenant `acme` with the product `editor`. */
+async function makeEditor(stores: Environment): Promise<void> {
+  await createVendor(stores)
+  const { services, close } = await openStores(parseConfig(stores), createLog('silent'))
+  const product = { tenantId: 'acme', productId: 'editor', name: 'Editor', keyPrefix: 'ACME', settings: {} }
+  const origin = { requestId: 'req_test', actor: 'operator:test' }
+  await createProduct(services, { ...product, plan: 'unlimited', keyTypes: [] }, origin)
+  await close()
+}
+
+const importing = (...args: string[]): Promise<Finished> =>
+  host.run(['import', '--tenant', 'acme', '--product', 'editor', ...args], environment)
+
+const Result = z.looseObject({ imported: z.int(), alreadyThere: z.int(), leftOut: z.int() })
+
+function exportFile(text: string): string {
+  const path = `${host.path('export')}.csv`
+  writeFileSync(path, text)
+  return path
+}
+
+describe('keyledger import', () => {
+  test('prints the plan, and with --apply what it did', async () => {
+    const path = exportFile(
+      'licenseKey,plan,status\nOLD-1111,Pro,active\nOLD-2222,Pro,suspended\nOLD,Pro,active\n',
+    )
+    const report = host.path('report')
+    const dry = await importing('--from', 'csv', path, '--report', report)
+    expect(dry).toMatchObject({ code: 0, stderr: '' })
+    expect(dry.stdout.split('\n')).toStrictEqual([
+      'Product editor',
+      'POLICY  LICENSES  KEY TYPE       DEVICES  DURATION   AT ITS END  ENTITLEMENTS',
+      'Pro     3         pro       new  1        perpetual  expires     -',
+      '',
+      'Licenses read    3',
+      'New              2  1 active, 1 suspended, 0 devices',
+      'Imported before  0',
+      'Cannot be taken  1',
+      '',
+      'Cannot be taken:',
+      expect.stringMatching(/^ {2}1 {2}licenseKey is too short; .* such as export-\d+\.csv:4$/) as string,
+      '',
+      'Nothing was changed. To import them, run the same command with --apply.',
+      '',
+    ])
+    expect(JSON.parse(readFileSync(report, 'utf8'))).toStrictEqual({
+      from: expect.stringMatching(/:4$/) as string,
+      externalId: null,
+      outcome: 'left_out',
+      reason: 'licenseKey is too short; it needs at least 6 letters or digits',
+      key: '…',
+    })
+    expect(statSync(report).mode & 0o777).toBe(0o600)
+    const wet = await importing('--from', 'csv', path, '--apply')
+    expect(wet.stdout).toMatch(/^Imported +2 +1 active, 1 suspended, 0 devices$/m)
+    const again = await importing('--from', 'csv', path, '--apply', '--json')
+    expect(Result.parse(JSON.parse(again.stdout))).toMatchObject({ imported: 0, alreadyThere: 2, leftOut: 1 })
+    expect(readdirSync(join(environment.KEYLEDGER_DATA_DIR ?? '', 'imports'))).toStrictEqual([])
+  })
+
+  test.each([
+    [['--from', 'csv', '/nowhere.csv'], 1, '/nowhere.csv does not exist.'],
+    [['--from', 'csv'], 2, 'The export is missing.'],
+    [['--from', 'lickey', 'x.csv'], 2, "argument 'lickey' is invalid"],
+    [['--from', 'csv', 'x.csv', '--tenant', 'nobody'], 1, 'tenant not found'],
+    [['--from', 'csv', 'x.csv', '--product', 'a=nothing'], 2, '--product editor is not valid'],
+    [['--from', 'csv', 'x.csv', '--map', 'Pro'], 2, '--map Pro is not valid'],
+    [['--from', 'csv', 'x.csv', '--column', 'Serial=key'], 2, '--column Serial=key is not valid'],
+  ])('exits for %j with %i', async (args, code, message) => {
+    const { stderr, ...rest } = await importing(...args)
+    expect(rest).toStrictEqual({ code, signal: null, stdout: '' })
+    expect(stderr).toContain(message)
+  })
+})
+
+/** `KEYLEDGER_TEST_IMPORTS=100000` for the long run. */
+const licenses = Number(process.env.KEYLEDGER_TEST_IMPORTS ?? 1200)
+
+/** The key hashes of all imports in the log, and how many licenses the read models have. */
+async function openLog(stores: Environment) {
+  const db = createPool(stores.KEYLEDGER_DATABASE_URL ?? '')
+  const { services, close } = await openStores(parseConfig(stores), createLog('silent'))
+  return {
+    async count(): Promise<number> {
+      const { rows } = await db.query<{ count: number }>('select count(*)::int as count from licenses')
+      return rows[0]?.count ?? 0
+    },
+    async importedHashes(): Promise<string[]> {
+      const hashes: string[] = []
+      for (let after: bigint | undefined; ; ) {
+        const page = await services.ledger.readPage(after, 1000)
+        if (page.through === undefined) return hashes.toSorted()
+        after = page.through
+        for (const entry of page.entries) {
+          if (entry.readable && entry.event.type === 'LicenseImported') hashes.push(entry.event.data.keyHash)
+        }
+      }
+    },
+    async close() {
+      await close()
+      await db.end()
+    },
+  }
+}
+
+describe.each(shapes)('an import from $source', (shape) => {
+  test(`with ${licenses} licenses that is killed in the middle and run again has each of them once`, async () => {
+    const { environment: own } = await host.stores()
+    await makeEditor(own)
+    const path = host.path('shape')
+    await shape.write(path, licenses)
+    const words = [
+      'import',
+      '--from',
+      shape.source,
+      path,
+      '--tenant',
+      'acme',
+      '--product',
+      'editor',
+      '--apply',
+    ]
+    const log = await openLog(own)
+    try {
+      const killed = host.start(['node', program, ...words], own)
+      while ((await log.count()) < licenses / 4 && !hasEnded(killed)) await sleep(5)
+      await killed.end('SIGKILL')
+      const before = (await log.importedHashes()).length
+      expect(before).toBeGreaterThan(0)
+      expect(before).toBeLessThan(licenses)
+      const { imported, alreadyThere, leftOut } = await host.json(Result, words, own)
+      expect({ imported, alreadyThere, leftOut }).toStrictEqual({
+        imported: licenses - before,
+        alreadyThere: before,
+        leftOut: 0,
+      })
+      const keys = Array.from({ length: licenses }, (_, number) => shape.expected(number).licenseKey)
+      expect(await log.importedHashes()).toStrictEqual(hashesOf(keys))
+      // Its work files have license keys in clear.
+      expect(readdirSync(join(own.KEYLEDGER_DATA_DIR ?? '', 'imports'))).toStrictEqual([])
+    } finally {
+      await log.close()
+    }
+  }, 3_600_000)
+})

@@ -1,0 +1,72 @@
+/**
+ * Guarantee: an import that is killed at any write and run again imports every license once, with its state and its
+ * devices, and creates every key type once.
+ */
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { streamName } from '../../src/domain/streams.ts'
+import type { Execute } from '../../src/ledger/execute.ts'
+import type { AllPorts } from '../../src/ports.ts'
+import { temporaryDirectory } from '../harness/ledger.ts'
+import { hashesOf, type Imports, openImports } from './imports.ts'
+import { shapes } from './shapes.ts'
+
+let imports: Imports
+beforeAll(async () => {
+  imports = await openImports()
+})
+afterAll(() => imports.close())
+
+class Killed extends Error {}
+
+/** Ports of a process that dies before or after its nth write: nothing that it does later has an effect. */
+function mortal(services: AllPorts, lives: number, when: 'before' | 'after'): AllPorts {
+  let writes = 0
+  const execute: Execute = async (...args) => {
+    if (++writes > lives || (writes === lives && when === 'before'))
+      throw new Killed(streamName(args[0].category, args[1]))
+    const executed = await services.execute(...args)
+    if (writes >= lives) throw new Killed()
+    return executed
+  }
+  return { ...services, execute }
+}
+
+describe.each(shapes)('an import from $source', (shape) => {
+  const licenses = 7
+  test.each(['before', 'after'] as const)(
+    'that is killed %s each write loses and doubles nothing',
+    async (when) => {
+      const path = join(temporaryDirectory(), 'export')
+      await shape.write(path, licenses)
+      const vendor = await imports.vendor()
+      let kills = 0
+      for (;;) {
+        const services = mortal(imports.api.ledger.services, kills + 1, when)
+        const ended = await imports
+          .run(vendor, shape.source, path, { apply: true, services })
+          .catch((error: unknown) => error)
+        if (!(ended instanceof Killed)) {
+          expect(ended).toMatchObject({ tally: { leftOut: 0, licenses } })
+          break
+        }
+        kills++
+      }
+      expect(kills).toBeGreaterThan(2)
+      const expected = Array.from({ length: licenses }, (_, number) => shape.expected(number))
+      const hashes = await imports.importedHashes(vendor)
+      expect(hashes.toSorted()).toStrictEqual(hashesOf(expected.map(({ licenseKey }) => licenseKey)))
+      const stored = await imports.stored(vendor)
+      expect(
+        stored.map(({ externalId, status, devices }) => ({ externalId, status, devices: devices.length })),
+      ).toStrictEqual(
+        expected
+          .map(({ licenseKey: _, ...facts }) => facts)
+          .toSorted((one, other) => (one.externalId < other.externalId ? -1 : 1)),
+      )
+      const product = await imports.api.ledger.services.findProduct(vendor.tenantId, 'editor')
+      const ids = product?.keyTypes.map(({ keyTypeId }) => keyTypeId) ?? []
+      expect(new Set(ids).size).toBe(ids.length)
+    },
+  )
+})
