@@ -77,6 +77,12 @@ module.exports = {
       { path: '^(src/(?!async/)|projections/|infra/)' },
     ),
     only(
+      'transparency-stands-alone',
+      'Its formats are public ones, and a verifier needs nothing else.',
+      { path: '^src/transparency/' },
+      { pathNot: ['^src/transparency/', '^node_modules/canonicalize/', '^crypto$'] },
+    ),
+    only(
       'the-sdk-stands-alone',
       'It runs in apps: noble and itself, nothing of Node or of the server.',
       { path: '^src/sdk/' },

@@ -19,6 +19,21 @@ export function programAt(
   return found
 }
 
+/**
+ * Installs packages where that needs no question.
+ * @returns whether they are installed now
+ */
+export function installPackages(...names: readonly string[]): boolean {
+  if (!canInstall()) return false
+  try {
+    aptGet('update')
+    aptGet('install', '-y', '--no-install-recommends', ...names)
+    return true
+  } catch {
+    return false
+  }
+}
+
 function installed(
   places: readonly (string | undefined)[],
   debianPackages: readonly string[],
