@@ -163,6 +163,14 @@ module.exports = {
       { path: '^src/cli/' },
     ),
     only(
+      'remote-commands-know-no-store',
+      'They call a server from any machine, and start without loading a client of a store.',
+      { path: '^src/cli/(remote/|commands/remote/)' },
+      {
+        path: '^(projections/|infra/|src/(?!(?:cli/(?:remote/|commands/remote/|context)|terminal/|domain/|async/|app/own-version|webhooks/(?:signature|sample-payloads|payloads))))',
+      },
+    ),
+    only(
       'infra-stands-alone',
       'The embedded stack knows nothing of the product.',
       { path: '^infra/' },

@@ -89,6 +89,10 @@ const Environment = z.object({
   KEYLEDGER_BACKUP_INTERVAL_HOURS: decimal(1, 8760, 'hours').default(24),
   KEYLEDGER_BACKUP_KEEP: wholeNumber(1, 10_000).default(7),
   KEYLEDGER_BACKUP_RECIPIENTS: recipients.optional(),
+  // Read by commands that call a server, see src/cli/remote/session.ts. One shell may have them beside the others.
+  KEYLEDGER_SERVER: z.string().min(1).optional(),
+  KEYLEDGER_TOKEN: z.string().min(1).optional(),
+  KEYLEDGER_PROFILE: z.string().min(1).optional(),
   KEYLEDGER_LOG_LEVEL: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent').default('info'),
 })
 

@@ -15,18 +15,10 @@ import { EventStoreRefused } from '../ledger/connection/refused-at-start.ts'
 import { LedgerFrozen, LedgerUnavailable } from '../ledger/connection/unavailable.ts'
 import { WrongLog } from '../ledger/log-check.ts'
 import { ProviderRefused, ProviderUnavailable } from '../payments/trouble.ts'
+import { CommandMisused, CommandRefused, CommandUnavailable, exitCode } from '../terminal/exit-codes.ts'
 import { printToStderr } from '../terminal/output.ts'
 import { WrongMasterKey } from '../vault/check.ts'
 import { StateUnreadable } from '../verdicts/trouble.ts'
-
-/** The exit codes of the command, documented in docs/reference/cli.md. They are part of the stable interface. */
-export const exitCode = { done: 0, refused: 1, usage: 2, unavailable: 3, internal: 70 } as const
-
-/** The command cannot do the request; the message says why. Nothing was changed. */
-export class CommandRefused extends Error {}
-
-/** The command cannot run now; it may succeed later. */
-export class CommandUnavailable extends Error {}
 
 /**
  * Prints to stderr what is wrong and how to fix it. Only internal errors include a stack trace.
@@ -49,7 +41,7 @@ export function failureOf(error: unknown): { message: string | undefined; code: 
   if (error instanceof ProviderUnavailable || error instanceof ProviderRefused)
     return ofProblem(problemOfProvider(error))
   if (isRefused(error)) return { message: error.message, code: exitCode.refused }
-  if (error instanceof ConfigError || error instanceof WrongMasterKey)
+  if (error instanceof ConfigError || error instanceof CommandMisused || error instanceof WrongMasterKey)
     return { message: error.message, code: exitCode.usage }
   if (
     error instanceof CommandUnavailable ||

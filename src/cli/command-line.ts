@@ -1,68 +1,67 @@
 import { Command } from 'commander'
-import { reportFailure } from '../app/exit.ts'
 import { ownVersion } from '../app/own-version.ts'
-import { auditCommands } from './commands/audit.ts'
-import { backupCommands } from './commands/backup.ts'
-import { confirmationCommands } from './commands/confirmations.ts'
-import { copyCommand } from './commands/copy.ts'
-import { demoCommand } from './commands/demo.ts'
-import { doctorCommand } from './commands/doctor.ts'
-import { eventCommands } from './commands/events.ts'
-import { freezeCommands } from './commands/freeze.ts'
-import { hostCommands } from './commands/host.ts'
-import { importCommand } from './commands/import.ts'
-import { integrationCommands } from './commands/integrations.ts'
-import { keyCommands } from './commands/keys.ts'
-import { licenseCommands } from './commands/licenses/license.ts'
-import { memberCommands } from './commands/member.ts'
-import { projectionCommands } from './commands/projections.ts'
-import { saleCommands } from './commands/sales.ts'
-import { serveCommand } from './commands/serve.ts'
-import { subjectCommands } from './commands/subject.ts'
-import { tenantCommands } from './commands/tenant.ts'
-import { testPurchaseCommand } from './commands/test-purchase.ts'
-import { tokenCommands } from './commands/token.ts'
-import { webhookCommands } from './commands/webhook.ts'
+import { reportError } from './failure.ts'
+import { type CommandGroup, commandGroups } from './groups.ts'
+import { hostForms } from './host-forms.ts'
 
 /**
  * Runs the command given by the words after `keyledger`, in this process. The exit code is the process's own;
  * errors are printed to stderr.
  */
 export async function runCommandLine(words: readonly string[]): Promise<void> {
+  const groups = groupsOf(words)
+  const asJson = words.includes('--json')
   try {
-    await commandLine().parseAsync(words, { from: 'user' })
+    const program = await commandLine(groups, words)
+    // Commander would print its own errors as text.
+    if (asJson) program.configureOutput({ outputError: () => undefined })
+    await program.parseAsync(words, { from: 'user' })
   } catch (error) {
-    process.exitCode = reportFailure(error)
+    process.exitCode = await reportError(error, asJson)
   }
 }
 
-function commandLine(): Command {
+/**
+ * The program with the commands of some groups. A command that calls a server then loads no client of a store.
+ * @param groups all commands when it is absent
+ */
+export async function commandLine(
+  groups: readonly CommandGroup[] = commandGroups,
+  words: readonly string[] = [],
+): Promise<Command> {
   const program = new Command('keyledger')
     .description('An event-sourced licensing ledger for software vendors')
     .version(ownVersion())
     .exitOverride()
     .configureHelp({ showGlobalOptions: true })
-  serveCommand(program)
-  demoCommand(program)
-  hostCommands(program)
-  doctorCommand(program)
-  freezeCommands(program)
-  copyCommand(program)
-  tenantCommands(program)
-  memberCommands(program)
-  tokenCommands(program)
-  keyCommands(program)
-  webhookCommands(program)
-  integrationCommands(program)
-  importCommand(program)
-  licenseCommands(program)
-  eventCommands(program)
-  saleCommands(program)
-  testPurchaseCommand(program)
-  subjectCommands(program)
-  confirmationCommands(program)
-  projectionCommands(program)
-  backupCommands(program)
-  auditCommands(program)
+  for (const { where, load } of groups) {
+    const before = new Set(allCommands(program))
+    const register = await load()
+    register(program, { words, run: runCommandLine, hostForms })
+    for (const command of allCommands(program)) {
+      if (before.has(command)) continue
+      command.helpGroup(headings[where])
+      if (where === 'host' && command.commands.length === 0) command.addHelpText('after', hostHelp)
+    }
+  }
   return program
+}
+
+/** A command and everything below it. */
+export const allCommands = (command: Command): Command[] =>
+  command.commands.flatMap((one) => [one, ...allCommands(one)])
+
+const hostHelp =
+  '\nThis works on the host of the ledger: it opens the data directory, or the stores that KEYLEDGER_… variables name.'
+
+const headings = {
+  network: 'Commands that call a server, from any machine (keyledger login):',
+  host: 'Commands that work on the host of the ledger:',
+}
+
+/** The groups that have the first word; all of them for help, and for a word that no group has. */
+function groupsOf(words: readonly string[]): readonly CommandGroup[] {
+  const first = words.find((word) => !word.startsWith('-'))
+  const found = commandGroups.filter((group) => first !== undefined && group.words.includes(first))
+  return found.length > 0 ? found : commandGroups
 }

@@ -1,5 +1,4 @@
 import { findLicenseOfAnyTenant } from '../../projections/licenses/queries.ts'
-import { CommandRefused } from '../app/exit.ts'
 import { momentOf } from '../commands/origin.ts'
 import { ConfigError } from '../config.ts'
 import { statusAt } from '../domain/licenses/license.ts'
@@ -7,6 +6,7 @@ import { Refusal } from '../domain/refusal.ts'
 import { licenseAsOf, seatsInOrder } from '../history/as-of.ts'
 import type { AsOf } from '../history/moment.ts'
 import type { Ports } from '../ports.ts'
+import { CommandRefused } from '../terminal/exit-codes.ts'
 
 /**
  * A license at a past revision or time, computed by the same `evolve` that computes the present.

@@ -4,13 +4,14 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { ReadModelsBehind } from '../../projections/runner/read-models.ts'
 import { ScratchInUse } from '../../projections/runner/replay.ts'
-import { CommandRefused, CommandUnavailable, reportFailure } from '../../src/app/exit.ts'
+import { reportFailure } from '../../src/app/exit.ts'
 import { TimeoutError } from '../../src/async/timeout.ts'
 import { ConfigError } from '../../src/config.ts'
 import { Refusal } from '../../src/domain/refusal.ts'
 import { invalid, Problem, unavailable } from '../../src/http/problem.ts'
 import { LedgerUnavailable } from '../../src/ledger/connection/unavailable.ts'
 import { ProviderRefused, ProviderUnavailable } from '../../src/payments/trouble.ts'
+import { CommandRefused, CommandUnavailable } from '../../src/terminal/exit-codes.ts'
 
 afterEach(() => vi.restoreAllMocks())
 

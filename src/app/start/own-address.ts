@@ -2,7 +2,7 @@ import { createServer } from 'node:net'
 import { z } from 'zod'
 import type { Config } from '../../config.ts'
 import type { SendNotification } from '../../processes/test-purchase-driver.ts'
-import { CommandRefused } from '../exit.ts'
+import { CommandRefused } from '../../terminal/exit-codes.ts'
 
 const answerMs = 15_000
 

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { joinLocalStack } from '../../../infra/local/stack/stack.ts'
-import { CommandRefused } from '../../app/exit.ts'
 import type { Config } from '../../config.ts'
 import { openRawLog, type RawLog } from '../../ledger/raw/log.ts'
+import { CommandRefused } from '../../terminal/exit-codes.ts'
 import { printToStderr } from '../../terminal/output.ts'
 
 /** The stores for a backup or a restore: opening them migrates, creates and rebuilds nothing. */

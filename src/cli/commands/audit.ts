@@ -1,11 +1,12 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
 import { verify } from '../../../projections/runner/verify.ts'
-import { exitCode } from '../../app/exit.ts'
 import { withStores } from '../../app/with-stores.ts'
+import { exitCode } from '../../terminal/exit-codes.ts'
 import { type OutputOptions, print, table } from '../../terminal/output.ts'
 import { showProgress } from '../../terminal/progress.ts'
 import { parsed } from '../arguments.ts'
+import { groupCommand } from '../context.ts'
 
 type Options = OutputOptions & { until?: string }
 
@@ -15,7 +16,7 @@ const Moment = z.iso
 
 /** `keyledger audit …`: compares the read models with the log. */
 export function auditCommands(program: Command): void {
-  const audit = program.command('audit').description('Check the read models against the log')
+  const audit = groupCommand(program, 'audit', 'Check the read models against the log')
 
   audit
     .command('replay')

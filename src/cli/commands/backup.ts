@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { exitCode } from '../../app/exit.ts'
+import { exitCode } from '../../terminal/exit-codes.ts'
 import type { MakeOptions, OpenOptions } from '../backup/actions.ts'
 
 /** Loaded lazily, with the code for encryption and compression. */

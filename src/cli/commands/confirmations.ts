@@ -12,14 +12,13 @@ import {
 import { problemOfRefusal } from '../../http/problem.ts'
 import { type OutputOptions, print, table } from '../../terminal/output.ts'
 import { parsed } from '../arguments.ts'
+import { groupCommand } from '../context.ts'
 
 type DecisionOptions = OutputOptions & { as?: string }
 
 /** `keyledger confirmations …`: lists and approves confirmations on hosts without a browser. */
 export function confirmationCommands(program: Command): void {
-  const confirmations = program
-    .command('confirmations')
-    .description('Dangerous operations that need approval')
+  const confirmations = groupCommand(program, 'confirmations', 'Dangerous operations that need approval')
 
   confirmations
     .command('list')

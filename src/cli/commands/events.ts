@@ -9,6 +9,7 @@ import { Refusal } from '../../domain/refusal.ts'
 import { createCursors } from '../../http/cursor.ts'
 import { asLine, inJson, type OutputOptions, printToStderr } from '../../terminal/output.ts'
 import type { FedEvent } from '../../webhooks/payloads.ts'
+import { groupCommand } from '../context.ts'
 
 type TailOptions = OutputOptions & { tenant: string; after?: string; follow: boolean }
 
@@ -17,7 +18,7 @@ const pauseMs = 500
 
 /** `keyledger events …`: the events that webhooks receive, read from the ledger. */
 export function eventCommands(program: Command): void {
-  const events = program.command('events').description("A tenant's license events")
+  const events = groupCommand(program, 'events', "A tenant's license events")
 
   events
     .command('tail')

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { isDatabaseTrouble } from '../../../projections/database/trouble.ts'
-import { CommandRefused, CommandUnavailable } from '../../app/exit.ts'
 import { withStores } from '../../app/with-stores.ts'
 import { freezeLedger, unfreezeLedger } from '../../freeze/freeze.ts'
+import { CommandRefused, CommandUnavailable } from '../../terminal/exit-codes.ts'
 import { type OutputOptions, print, printToStderr } from '../../terminal/output.ts'
 
 const printWait = (milliseconds: number): void =>

@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers'
-import type { Command } from 'commander'
+import { z } from 'zod'
 import { findTenant } from '../../../projections/tenants/queries.ts'
 import { baseUrlOf } from '../../app/start/own-address.ts'
 import { withStores } from '../../app/with-stores.ts'
@@ -18,42 +18,35 @@ import {
   webhookUrlOf,
 } from '../../payments/addresses.ts'
 import type { Ports } from '../../ports.ts'
-import { type OutputOptions, print } from '../../terminal/output.ts'
+import { print } from '../../terminal/output.ts'
 import { parsed } from '../arguments.ts'
 
-type ConnectOptions = OutputOptions & { tenant: string; secrets?: boolean }
+const ConnectOptions = z.object({
+  tenant: z.string(),
+  secrets: z.boolean().default(false),
+  json: z.boolean().default(false),
+})
 /** What to set up at the provider; it contains secrets that are shown only once. */
 type Revealed = Record<string, string>
 
-/** `keyledger integrations …`: a tenant's connections to payment providers. */
-export function integrationCommands(program: Command): void {
-  program
-    .command('integrations')
-    .description("A tenant's payment providers")
-    .command('connect <provider>')
-    .description(
-      "Connect stripe, gumroad, lemonsqueezy, paddle or polar, and print the values to enter in the provider's settings",
-    )
-    .requiredOption('--tenant <id>')
-    .option(
-      '--secrets',
-      "read the provider's webhook secret and, on a second line, its API key from stdin; without it, keyledger generates a secret, and Stripe is connected through the platform",
-    )
-    .option(
-      '--json',
-      'print {url}, {pingUrl, resourcesUrl} or {webhookUrl, webhookSecret?}, which are shown only once',
-    )
-    .action(async (name: string, options: ConnectOptions) => {
-      const provider = parsed(Provider, name, 'the provider')
-      const given = options.secrets ? await secretsOnStdin() : undefined
-      const baseUrl = baseUrlOf(parseConfig(process.env))
-      await withStores(async ({ services }, origin) => {
-        if (!(await findTenant(services.db, options.tenant))) throw new Refusal('tenant_not_found')
-        const place = { tenantId: options.tenant, baseUrl }
-        const revealed = await connect(services, place, provider, given, origin)
-        print(options, revealed, () => Object.entries(revealed).map(([what, value]) => `${what}  ${value}`))
-      })
-    })
+/**
+ * `keyledger integrations connect <provider> --tenant <id>`: connects a payment provider, and prints what to enter
+ * there, which is shown only once.
+ */
+export async function connectOnHost(
+  [name]: readonly string[],
+  given: Record<string, unknown>,
+): Promise<void> {
+  const options = ConnectOptions.parse(given)
+  const provider = parsed(Provider, name, 'the provider')
+  const secrets = options.secrets ? await secretsOnStdin() : undefined
+  const baseUrl = baseUrlOf(parseConfig(process.env))
+  await withStores(async ({ services }, origin) => {
+    if (!(await findTenant(services.db, options.tenant))) throw new Refusal('tenant_not_found')
+    const place = { tenantId: options.tenant, baseUrl }
+    const revealed = await connect(services, place, provider, secrets, origin)
+    print(options, revealed, () => Object.entries(revealed).map(([what, value]) => `${what}  ${value}`))
+  })
 }
 
 type Place = { tenantId: string; baseUrl: string }

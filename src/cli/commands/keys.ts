@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { z } from 'zod'
 import { listSigningKeys } from '../../../projections/signing/queries.ts'
 import { findTenant } from '../../../projections/tenants/queries.ts'
 import { withStores } from '../../app/with-stores.ts'
@@ -13,7 +14,7 @@ import { type OutputOptions, print, table } from '../../terminal/output.ts'
 type TenantOptions = OutputOptions & { tenant: string }
 
 /**
- * `keyledger keys …`, `sdk-key …`, `checkout-key …`: a tenant's signing keys, and the keys of its apps and servers.
+ * `keyledger keys …`, `checkout-key …`: a tenant's signing keys, and the key of its servers.
  */
 export function keyCommands(program: Command): void {
   const keys = program.command('keys').description('The keys that sign leases and settings')
@@ -44,20 +45,6 @@ export function keyCommands(program: Command): void {
     )
 
   program
-    .command('sdk-key')
-    .description("The key that identifies a tenant's apps")
-    .command('show')
-    .description('Print the SDK key; creates the first one if there is none')
-    .requiredOption('--tenant <id>')
-    .option('--json', 'print {sdkKey}')
-    .action((options: TenantOptions) =>
-      withStores(async ({ services }, origin) => {
-        const sdkKey = await revealSdkKey(services, options.tenant, origin.requestId, origin)
-        print(options, { sdkKey }, () => [sdkKey])
-      }),
-    )
-
-  program
     .command('checkout-key')
     .description('The API key for creating checkout sessions')
     .command('create')
@@ -70,6 +57,15 @@ export function keyCommands(program: Command): void {
         print(options, { checkoutKey }, () => [checkoutKey])
       }),
     )
+}
+
+/** `keyledger sdk-key show --tenant <id>`: the key that identifies a tenant's apps; creates the first one. */
+export function showSdkKeyOnHost(_: readonly string[], given: Record<string, unknown>): Promise<void> {
+  const options = z.object({ tenant: z.string(), json: z.boolean().default(false) }).parse(given)
+  return withStores(async ({ services }, origin) => {
+    const sdkKey = await revealSdkKey(services, options.tenant, origin.requestId, origin)
+    print(options, { sdkKey }, () => [sdkKey])
+  })
 }
 
 async function requireTenant({ db }: Ports<'db'>, tenantId: string): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { z } from 'zod'
 import { findSale, listSales } from '../../../projections/sales/queries.ts'
 import { findTenant } from '../../../projections/tenants/queries.ts'
 import { saleDetailView, saleView } from '../../api/management/sales/schemas.ts'
@@ -10,82 +10,72 @@ import type { Ports } from '../../ports.ts'
 import { readBuyer, readBuyers } from '../../sales/buyers.ts'
 import { readSaleHistory } from '../../sales/history.ts'
 import { replaySale } from '../../sales/replay.ts'
-import { fields, type OutputOptions, print, table } from '../../terminal/output.ts'
+import { fields, print, table } from '../../terminal/output.ts'
 
-type ListOptions = OutputOptions & { tenant: string; parked?: boolean; needsHolder?: boolean }
+const SaleOptions = z.object({ tenant: z.string(), json: z.boolean().default(false) })
+const ListOptions = SaleOptions.extend({
+  parked: z.boolean().default(false),
+  needsHolder: z.boolean().default(false),
+})
 
 /** Fits on one or two screens; API clients page through `GET /v1/sales`. */
 const maxListed = 100
 
-/** `keyledger sales …`: the sales that payment providers have reported. */
-export function saleCommands(program: Command): void {
-  const sales = program.command('sales').description('Sales reported by payment providers')
-
-  sales
-    .command('list')
-    .description(`List the latest ${maxListed} sales of a tenant, newest first`)
-    .requiredOption('--tenant <id>')
-    .option('--parked', 'only sales that are paid but have no license yet')
-    .option('--needs-holder', 'only sales whose license has neither an email address nor a customer')
-    .option('--json', 'print an array')
-    .action((options: ListOptions) =>
-      withStores(async ({ services }, origin) => {
-        if (!(await findTenant(services.db, options.tenant))) throw new Refusal('tenant_not_found')
-        const target = { kind: 'sales', id: null } as const
-        await recordAudit(services, options.tenant, { action: 'viewed', target }, origin)
-        const filter = {
-          ...(options.parked && { status: 'parked' as const }),
-          ...(options.needsHolder && { needs: 'holder' as const }),
-        }
-        const page = { after: undefined, limit: maxListed }
-        const { items } = await listSales(services.db, options.tenant, filter, page)
-        const bought = await readBuyers(services, options.tenant, items)
-        const views = bought.map(({ sale, buyer }) => saleView(sale, buyer))
-        print(options, views, () =>
-          views.length === 0
-            ? ['No sales match.']
-            : table([
-                ['SALE', 'PROVIDER', 'STATUS', 'PRODUCT', 'LICENSE', 'RECEIVED', 'NOTE'],
-                ...views.map((sale) => [
-                  sale.id,
-                  sale.provider,
-                  sale.status,
-                  sale.productId ?? '-',
-                  sale.licenseId ?? '-',
-                  sale.receivedAt,
-                  noteOn(sale),
-                ]),
-              ]),
-        )
-      }),
+/** `keyledger sales list --tenant <id>`: the latest sales of a tenant, newest first. */
+export function listOnHost(_: readonly string[], given: Record<string, unknown>): Promise<void> {
+  const options = ListOptions.parse(given)
+  return withStores(async ({ services }, origin) => {
+    if (!(await findTenant(services.db, options.tenant))) throw new Refusal('tenant_not_found')
+    const target = { kind: 'sales', id: null } as const
+    await recordAudit(services, options.tenant, { action: 'viewed', target }, origin)
+    const filter = {
+      ...(options.parked && { status: 'parked' as const }),
+      ...(options.needsHolder && { needs: 'holder' as const }),
+    }
+    const page = { after: undefined, limit: maxListed }
+    const { items } = await listSales(services.db, options.tenant, filter, page)
+    const bought = await readBuyers(services, options.tenant, items)
+    const views = bought.map(({ sale, buyer }) => saleView(sale, buyer))
+    print(options, views, () =>
+      views.length === 0
+        ? ['No sales match.']
+        : table([
+            ['SALE', 'PROVIDER', 'STATUS', 'PRODUCT', 'LICENSE', 'RECEIVED', 'NOTE'],
+            ...views.map((sale) => [
+              sale.id,
+              sale.provider,
+              sale.status,
+              sale.productId ?? '-',
+              sale.licenseId ?? '-',
+              sale.receivedAt,
+              noteOn(sale),
+            ]),
+          ]),
     )
+  })
+}
 
-  sales
-    .command('show <id>')
-    .description('Show a sale with its payments and history')
-    .option('--json', 'print the sale')
-    .action((id: string, options: OutputOptions) =>
-      withStores(async ({ services }, origin) => {
-        const sale = await requireSale(services, id)
-        const target = { kind: 'sale', id } as const
-        await recordAudit(services, sale.tenantId, { action: 'viewed', target }, origin)
-        const view = await viewOf(services, sale)
-        print(options, view, () => fields(view))
-      }),
-    )
+/** `keyledger sales show <id> --tenant <id>`: a sale with its payments and history. */
+export function showOnHost([id = '']: readonly string[], given: Record<string, unknown>): Promise<void> {
+  const options = SaleOptions.parse(given)
+  return withStores(async ({ services }, origin) => {
+    const sale = await requireSale(services, options.tenant, id)
+    const target = { kind: 'sale', id } as const
+    await recordAudit(services, sale.tenantId, { action: 'viewed', target }, origin)
+    const view = await viewOf(services, sale)
+    print(options, view, () => fields(view))
+  })
+}
 
-  sales
-    .command('replay <id>')
-    .description('Replay a parked sale once the reason is fixed')
-    .option('--json', 'print the sale')
-    .action((id: string, options: OutputOptions) =>
-      withStores(async ({ services }, origin) => {
-        const { tenantId } = await requireSale(services, id)
-        const sale = await replaySale(services, tenantId, id, origin)
-        const view = await viewOf(services, sale)
-        print(options, view, () => [`Sale ${id} now has the license ${sale.licenseId}.`])
-      }),
-    )
+/** `keyledger sales replay <id> --tenant <id>`: replays a parked sale once the reason is fixed. */
+export function replayOnHost([id = '']: readonly string[], given: Record<string, unknown>): Promise<void> {
+  const options = SaleOptions.parse(given)
+  return withStores(async ({ services }, origin) => {
+    const { tenantId } = await requireSale(services, options.tenant, id)
+    const sale = await replaySale(services, tenantId, id, origin)
+    const view = await viewOf(services, sale)
+    print(options, view, () => [`Sale ${id} now has the license ${sale.licenseId}.`])
+  })
 }
 
 /** Why the sale is parked, or its other notes for the vendor. */
@@ -94,8 +84,8 @@ function noteOn({ parked, needsHolder, notices }: ReturnType<typeof saleView>): 
   return [needsHolder && 'needs a holder', ...notices.map(({ code }) => code)].filter(Boolean).join(', ')
 }
 
-async function requireSale(services: Ports<'db'>, id: string): Promise<KnownSale> {
-  const sale = await findSale(services.db, null, id)
+async function requireSale(services: Ports<'db'>, tenantId: string, id: string): Promise<KnownSale> {
+  const sale = await findSale(services.db, tenantId, id)
   if (!sale) throw new Refusal('sale_not_found')
   return sale
 }

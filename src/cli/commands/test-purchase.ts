@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
 import { testPurchaseView } from '../../api/management/integrations/test-purchases.ts'
-import { CommandRefused, CommandUnavailable } from '../../app/exit.ts'
 import { baseUrlOf, sendOverHttp } from '../../app/start/own-address.ts'
 import { withStores } from '../../app/with-stores.ts'
 import { licenseOfTestPurchase, startTestPurchase } from '../../commands/test-purchases.ts'
@@ -12,6 +11,7 @@ import type { KnownTestPurchase } from '../../domain/test-purchases/test-purchas
 import { ProviderUnavailable } from '../../payments/trouble.ts'
 import { createTestPurchaseDriver } from '../../processes/test-purchase-driver.ts'
 import { createTestPurchaseRunner, type TestPurchaseDriver } from '../../processes/test-purchases.ts'
+import { CommandRefused, CommandUnavailable } from '../../terminal/exit-codes.ts'
 import { fields, type OutputOptions, print, printToStderr } from '../../terminal/output.ts'
 import { parsed } from '../arguments.ts'
 

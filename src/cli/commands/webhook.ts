@@ -3,15 +3,16 @@ import { text } from 'node:stream/consumers'
 import type { Command } from 'commander'
 import { z } from 'zod'
 import { findTenant } from '../../../projections/tenants/queries.ts'
-import { CommandRefused } from '../../app/exit.ts'
 import { withStores } from '../../app/with-stores.ts'
 import { removeWebhook, revealWebhookSecret, setWebhook } from '../../commands/webhooks.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { WebhookEventName } from '../../domain/webhooks/events.ts'
 import { setWebhook as settings } from '../../gate/operations/set-webhook.ts'
+import { CommandRefused } from '../../terminal/exit-codes.ts'
 import { inJson, type OutputOptions, print, printToStderr } from '../../terminal/output.ts'
 import { isVerified, type Verdict, verifyDelivery } from '../../webhooks/verify.ts'
 import { parsed } from '../arguments.ts'
+import { groupCommand } from '../context.ts'
 import { readSecret, type SecretOptions, secretOption } from '../secret-option.ts'
 
 type SetOptions = OutputOptions & { tenant: string; events?: string; rotateSecret?: boolean }
@@ -40,7 +41,7 @@ export function webhookCommands(program: Command): void {
       }),
     )
 
-  const webhooks = program.command('webhooks').description('Tools for developing a webhook receiver')
+  const webhooks = groupCommand(program, 'webhooks', 'Tools for developing a webhook receiver')
 
   const listening = webhooks
     .command('listen')

@@ -1,9 +1,9 @@
 import type { PresentProduct } from '../../../projections/products/queries.ts'
+import { columns } from '../../domain/licenses/import-rows.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import type { FilledForm } from '../forms/filled-form.ts'
 import { choiceField, formProblem } from '../forms/form-fields.ts'
 import { empty, facts, heading, notice, section, table, tokenField } from '../frame/parts.ts'
-import { columns } from './rows.ts'
 
 const path = '/dashboard/import-licenses'
 

@@ -3,11 +3,11 @@ import { rm } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import type { Command } from 'commander'
 import { findLicenseOfAnyTenant } from '../../../../projections/licenses/queries.ts'
-import { CommandRefused } from '../../../app/exit.ts'
 import { withStores } from '../../../app/with-stores.ts'
 import { recordAudit } from '../../../commands/audit.ts'
 import { Refusal } from '../../../domain/refusal.ts'
 import { gatherEvidence } from '../../../evidence/evidence.ts'
+import { CommandRefused } from '../../../terminal/exit-codes.ts'
 import { type OutputOptions, print } from '../../../terminal/output.ts'
 
 type EvidenceOptions = OutputOptions & { out: string }

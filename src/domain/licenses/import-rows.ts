@@ -1,4 +1,4 @@
-import { readCsv } from './csv.ts'
+import { readCsv } from '../csv.ts'
 
 /** A row of a file as the API takes it, or why its line cannot be read. */
 export type FileRow = { line: number; row: unknown } | { line: number; problem: string }

@@ -1,0 +1,127 @@
+import type { Command } from 'commander'
+import { z } from 'zod'
+import { type FileRow, rowsOfFile } from '../../../domain/licenses/import-rows.ts'
+import { CommandMisused, exitCode } from '../../../terminal/exit-codes.ts'
+import { print, printToStderr } from '../../../terminal/output.ts'
+import type { CommandContext } from '../../context.ts'
+import type { Client } from '../../remote/client.ts'
+import { saveBody } from '../../remote/download.ts'
+import { openApproved } from '../../remote/gate.ts'
+import { readInput } from '../../remote/input.ts'
+import { countProgress } from '../../remote/progress.ts'
+import { openRemote, type RemoteOptions, sessionOptions } from '../../remote/run.ts'
+
+/** `keyledger licenses import`, `export` and `evidence`: what goes through files. */
+export function transferCommands(licenses: Command, { words }: CommandContext): void {
+  sessionOptions(
+    licenses
+      .command('import <file>')
+      .description('Import licenses from CSV or JSON lines, - for stdin; a second run imports nothing twice'),
+  )
+    .requiredOption('--product <id>', 'the product of the licenses')
+    .option('--json', 'print {imported, duplicates, invalid: [{line, error}]}')
+    .action(importLicenses)
+
+  sessionOptions(licenses.command('export').description('Export licenses, newest first; keys are masked'))
+    .option('--out <file>', 'where to write; stdout when absent; an existing file is left alone')
+    .option('--format <ndjson|csv>', 'the format of the file', 'ndjson')
+    .option('--product <id>', 'of this product')
+    .option('--status <status>', 'with this status')
+    .option('--confirmation <id>', 'a confirmation that was asked for earlier')
+    .option('--yes', 'accepted as by other commands; an approval is still needed')
+    .option('--json', 'print errors as JSON')
+    .action((options: ExportOptions) => exportLicenses(options, words))
+
+  sessionOptions(
+    licenses
+      .command('evidence <id>')
+      .description('Download all evidence about a license as one signed archive'),
+  )
+    .requiredOption('--out <file>', 'where to write; an existing file is left alone')
+    .option('--json', 'print {file, licenseId}')
+    .action(async (id: string, options: RemoteOptions & { out: string }) => {
+      const { client } = openRemote(options)
+      const path = `/v1/licenses/${encodeURIComponent(id)}/evidence`
+      await saveBody(await client.open({ method: 'GET', path, timeLimitMs: longMs }), options.out)
+      print(options, { file: options.out, licenseId: id }, () => [
+        `${options.out} has the evidence about ${id}.`,
+      ])
+    })
+}
+
+/** A large export takes as long as its client reads. */
+const longMs = 24 * 3_600_000
+
+type ExportOptions = RemoteOptions & {
+  out?: string
+  format: string
+  product?: string
+  status?: string
+  confirmation?: string
+}
+
+async function exportLicenses(options: ExportOptions, words: readonly string[]): Promise<void> {
+  const { client } = openRemote(options)
+  const { format, product, status } = options
+  const response = await openApproved(
+    client,
+    { method: 'GET', path: '/v1/licenses/export', query: { format, product, status }, timeLimitMs: longMs },
+    { confirmation: options.confirmation, words },
+  )
+  const progress = countProgress('Exporting', 'lines')
+  let lines = 0
+  await saveBody(response, options.out, (chunk) => {
+    for (const byte of chunk) if (byte === lineEnd) lines += 1
+    progress.update(lines)
+  })
+  progress.done(lines)
+  if (options.out !== undefined) printToStderr(`${options.out} has ${lines} lines.`)
+}
+
+const lineEnd = 0x0a
+/** Far below the limit of the server, so that each call is short and progress is seen. */
+const batchSize = 500
+
+const Outcome = z.object({
+  imported: z.int(),
+  results: z.array(z.object({ index: z.int(), status: z.string(), error: z.string().optional() })),
+})
+
+type Imported = { imported: number; duplicates: number; invalid: { line: number; error: string }[] }
+
+async function importLicenses(file: string, options: RemoteOptions & { product: string }): Promise<void> {
+  const rows = rowsOfFile(await readInput(file, 'The file'))
+  if (typeof rows === 'string') throw new CommandMisused(`${file}: ${rows}`)
+  const { client } = openRemote(options)
+  const result: Imported = { imported: 0, duplicates: 0, invalid: [] }
+  const progress = countProgress('Importing', 'licenses', rows.length)
+  for (let start = 0; start < rows.length; start += batchSize) {
+    await importBatch(client, options.product, rows.slice(start, start + batchSize), result)
+    progress.update(Math.min(rows.length, start + batchSize))
+  }
+  progress.done(rows.length)
+  print(options, result, () => [
+    ...result.invalid.map(({ line, error }) => `line ${line}: ${error}`),
+    `${result.imported} imported, ${result.duplicates} already there, ${result.invalid.length} not valid.`,
+  ])
+  if (result.invalid.length > 0) process.exitCode = exitCode.refused
+}
+
+async function importBatch(
+  client: Client,
+  productId: string,
+  rows: readonly FileRow[],
+  result: Imported,
+): Promise<void> {
+  const readable = rows.flatMap((row) => ('row' in row ? [row] : []))
+  for (const row of rows) if ('problem' in row) result.invalid.push({ line: row.line, error: row.problem })
+  if (readable.length === 0) return
+  const body = { productId, licenses: readable.map(({ row }) => row) }
+  const call = { method: 'POST', path: '/v1/licenses/import', body, timeLimitMs: 120_000 } as const
+  const { imported, results } = Outcome.parse((await client.call(call)).body)
+  result.imported += imported
+  for (const { index, status, error = 'not valid' } of results) {
+    if (status === 'duplicate') result.duplicates += 1
+    if (status === 'invalid') result.invalid.push({ line: readable[index]?.line ?? 0, error })
+  }
+}

@@ -1,0 +1,121 @@
+import type { Command } from 'commander'
+import { CommandMisused } from '../../terminal/exit-codes.ts'
+import { print, printToStderr } from '../../terminal/output.ts'
+import { type CommandContext, groupCommand, type HostForm } from '../context.ts'
+import { openApproved } from './gate.ts'
+import { subjects } from './operations/all.ts'
+import type { Operation } from './operations/operation.ts'
+import { argumentFields, pathParameters, requestOf } from './operations/request.ts'
+import { optionFlags, optionHelp, optionName } from './operations/values.ts'
+import { linesOf, terminalWidth } from './output.ts'
+import { readPages } from './pages.ts'
+import { askFirst } from './question.ts'
+import { openRemote, type RemoteOptions, sessionOptions } from './run.ts'
+import { watch } from './watch.ts'
+
+type Options = RemoteOptions & {
+  all?: boolean
+  watch?: boolean
+  yes?: boolean
+  confirmation?: string
+  tenant?: string
+} & Record<string, unknown>
+
+/** Adds the command of an operation, with its arguments and options. */
+export function operationCommand(program: Command, operation: Operation, context: CommandContext): void {
+  const names = operation.words.split(' ')
+  const parent = names.slice(0, -1).reduce((command, name, index) => {
+    return groupCommand(command, name, subjects[names.slice(0, index + 1).join(' ')] ?? '')
+  }, program)
+  const hostForm = context.hostForms[operation.words]
+  const command = sessionOptions(parent.command(names.at(-1) ?? '').description(operation.summary))
+  for (const name of pathParameters(operation)) command.argument(`<${argumentName(name)}>`)
+  for (const [name, field] of argumentFields(operation)) {
+    command.argument(`<${optionName(name, field)}>`, field.help)
+  }
+  fieldOptions(command, operation)
+  runOptions(command, operation)
+  if (hostForm) hostOptions(command, hostForm)
+  command.action(() => run(operation, command.args, command.opts<Options>(), context, hostForm))
+}
+
+/** `productId` is shown as `product-id`, `id` as it is. */
+const argumentName = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+
+function fieldOptions(command: Command, { query = {}, body = {} }: Operation): void {
+  for (const [name, field] of Object.entries({ ...query, ...body })) {
+    if (field.argument) continue
+    if (field.kind === 'pairs') {
+      const collect = (one: string, before: readonly string[] = []) => [...before, one]
+      command.option(optionFlags(name, field), optionHelp(field), collect)
+    } else command.option(optionFlags(name, field), optionHelp(field))
+  }
+}
+
+function runOptions(command: Command, { method, body, paged, gated, question }: Operation): void {
+  if (body)
+    command.option('--data <json>', 'the body: JSON, @<file>, or - for stdin; options replace its fields')
+  if (paged) {
+    command
+      .option('--all', 'follow all pages')
+      .option('--limit <number>', 'items of a page, 1 to 100')
+      .option('--cursor <cursor>', 'continue after an earlier page')
+      .option('--order <newest|oldest>', 'the order of the list')
+  }
+  if (method === 'GET' && !gated) {
+    command.option('--watch', 'show it again every 2 seconds; with --json a line for each change')
+  }
+  if (question !== undefined)
+    command.option('--yes', 'do not ask at the terminal; an approval is still needed')
+  if (gated) command.option('--confirmation <id>', 'a confirmation that was asked for earlier')
+  command.option('--json', 'print the answer of the server')
+}
+
+function hostOptions(command: Command, { options }: HostForm): void {
+  command.option('--tenant <id>', 'work on the host of the ledger instead, for this tenant')
+  for (const [flags, help] of options) command.option(flags, help)
+}
+
+async function run(
+  operation: Operation,
+  args: readonly string[],
+  options: Options,
+  context: CommandContext,
+  hostForm: HostForm | undefined,
+): Promise<void> {
+  if (hostForm) {
+    if (options.tenant !== undefined) return (await hostForm.load())(args, options)
+    refuseHostOptions(hostForm, options)
+  }
+  const call = await requestOf(operation, args, options, new Date())
+  const { client } = openRemote(options)
+  await askFirst(operation.question, options)
+  const { words } = context
+  const read = async (): Promise<unknown> => {
+    if (options.all) return readPages(client, call)
+    const response = await openApproved(client, call, { confirmation: options.confirmation, words })
+    return response.json() as Promise<unknown>
+  }
+  if (options.watch) {
+    const lines = (body: unknown) => linesOf(operation, body, terminalWidth())
+    return watch(read, { json: options.json ?? false, lines })
+  }
+  const body: unknown = await read()
+  print(options, body, () => linesOf(operation, body, terminalWidth()))
+  noteNextPage(operation, body, options)
+}
+
+/** @throws CommandMisused when an option of the host is given without `--tenant` */
+function refuseHostOptions({ options: known }: HostForm, options: Options): void {
+  for (const [flags] of known) {
+    const name = flags.replace(/^--/, '').replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
+    if (options[name] !== undefined)
+      throw new CommandMisused(`${flags} works on the host: add --tenant <id>.`)
+  }
+}
+
+function noteNextPage({ paged }: Operation, body: unknown, { json }: Options): void {
+  if (!paged || json || typeof body !== 'object' || body === null || !('nextCursor' in body)) return
+  if (body.nextCursor !== null)
+    printToStderr(`There are more: add --all, or --cursor ${String(body.nextCursor)}`)
+}

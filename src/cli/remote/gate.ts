@@ -1,0 +1,97 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { z } from 'zod'
+import { CommandInterrupted, CommandRefused } from '../../terminal/exit-codes.ts'
+import { printToStderr } from '../../terminal/output.ts'
+import type { Call, Client } from './client.ts'
+import { forgetPending, keepPending } from './pending.ts'
+
+const Asked = z.object({
+  confirmation: z.object({
+    id: z.string(),
+    status: z.literal('pending'),
+    approveUrl: z.string(),
+    expiresInSeconds: z.number(),
+  }),
+})
+const Status = z.object({ status: z.enum(['pending', 'approved', 'denied', 'expired']) })
+
+export type GateOptions = {
+  /** A confirmation that was asked for earlier. */
+  confirmation?: string | undefined
+  /** The words of this command, to run it again after an interruption. */
+  words: readonly string[]
+}
+
+/**
+ * Sends a request. If a person has to approve it first, prints where, waits, and sends it again with the approval.
+ * @throws CommandRefused when it is denied or expires, CommandInterrupted on Ctrl-C
+ */
+export async function openApproved(client: Client, call: Call, options: GateOptions): Promise<Response> {
+  if (options.confirmation !== undefined) return confirm(client, call, options.confirmation, options.words)
+  const response = await client.open(call)
+  if (response.status !== 202) return response
+  const text = await response.text()
+  const asked = Asked.safeParse(JSON.parse(text))
+  // Work that goes on in the background is answered with 202 too.
+  if (!asked.success) return new Response(text, response)
+  const { id, approveUrl, expiresInSeconds } = asked.data.confirmation
+  keepPending(id, { words: [...options.words], directory: process.cwd(), askedAt: new Date().toISOString() })
+  printToStderr(
+    [
+      'Another person has to approve this in the dashboard:',
+      `  ${approveUrl}`,
+      `Waiting for confirmation ${id}, at most ${Math.ceil(expiresInSeconds / 60)} minutes. Press Ctrl-C to stop waiting.`,
+    ].join('\n'),
+  )
+  return confirm(client, call, id, options.words)
+}
+
+async function confirm(client: Client, call: Call, id: string, words: readonly string[]): Promise<Response> {
+  await untilApproved(client, id, words)
+  const headers = { ...call.headers, 'x-service-confirmation': id }
+  // An approval can be used once, so the request is not sent again when its answer is lost.
+  const response = await client.open({ ...call, headers, repeatable: false })
+  forgetPending(id)
+  return response
+}
+
+async function untilApproved(client: Client, id: string, words: readonly string[]): Promise<void> {
+  const stopping = new AbortController()
+  const stop = () => stopping.abort()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
+  try {
+    for (;;) {
+      const path = `/v1/confirmations/${encodeURIComponent(id)}`
+      const { body, headers } = await client.call({ method: 'GET', path })
+      const { status } = Status.parse(body)
+      if (status === 'approved') return
+      if (status !== 'pending') forgetPending(id)
+      if (status === 'denied') throw new CommandRefused(`Confirmation ${id} was denied. Nothing was changed.`)
+      if (status === 'expired') {
+        throw new CommandRefused(
+          `Confirmation ${id} has expired. Nothing was changed. Run the command again.`,
+        )
+      }
+      const seconds = Number(headers.get('retry-after') ?? 2)
+      await pause(seconds * 1000, undefined, { signal: stopping.signal }).catch(() => undefined)
+      if (stopping.signal.aborted) throw interrupted(id, words)
+    }
+  } finally {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stop)
+  }
+}
+
+function interrupted(id: string, words: readonly string[]): CommandInterrupted {
+  const again = words.includes('--confirmation') ? words : [...words, '--confirmation', id]
+  return new CommandInterrupted(
+    [
+      `Stopped waiting. The confirmation ${id} is still open. To go on:`,
+      `  keyledger confirmations resume ${id}`,
+      `or run the same command with the confirmation: keyledger ${again.map(asWord).join(' ')}`,
+    ].join('\n'),
+  )
+}
+
+/** A word as a shell reads it. */
+const asWord = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`

@@ -1,0 +1,26 @@
+import { readFileSync } from 'node:fs'
+import { text } from 'node:stream/consumers'
+import { CommandMisused } from '../../terminal/exit-codes.ts'
+
+/** Reads a file, or stdin for `-`. @param what what it is for, in messages */
+export async function readInput(path: string, what: string): Promise<string> {
+  if (path === '-') return text(process.stdin)
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    throw new CommandMisused(`${what}: cannot read ${path}: ${why}`)
+  }
+}
+
+/** Parses JSON that is given directly, as `@<file>`, or as `-` for stdin. @throws CommandMisused */
+export async function readJson(given: string, what: string): Promise<unknown> {
+  const source = given === '-' ? '-' : given.startsWith('@') ? given.slice(1) : undefined
+  const json = source === undefined ? given : await readInput(source, what)
+  try {
+    return JSON.parse(json) as unknown
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    throw new CommandMisused(`${what} is not JSON: ${why}`)
+  }
+}

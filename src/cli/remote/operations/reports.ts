@@ -1,0 +1,112 @@
+import { moment, text } from './field.ts'
+import { refusalColumns } from './licenses.ts'
+import { type Operation, operation } from './operation.ts'
+
+const product = { product: text('of this product') }
+
+export const reportOperations: readonly Operation[] = [
+  operation(
+    'readUsage',
+    'usage',
+    'GET /v1/usage',
+    'Count activations and validations by hour or day, in UTC',
+    {
+      items: 'series',
+      columns: {
+        TIME: 'at',
+        ACTIVATIONS: 'activations',
+        DEACTIVATIONS: 'deactivations',
+        VALIDATIONS: 'validations',
+        REJECTED: 'rejected',
+      },
+      query: {
+        ...product,
+        from: moment('the first hour or day'),
+        to: moment('the end'),
+        granularity: text('the length of a row', { choices: ['hour', 'day'] }),
+      },
+    },
+  ),
+  operation(
+    'readInsights',
+    'insights',
+    'GET /v1/insights',
+    'Show sales, licenses, app versions and trials by day, in UTC',
+    { query: { from: text('the first day'), to: text('the last day') } },
+  ),
+  operation('listRefusals', 'refusals list', 'GET /v1/refusals', 'List the refused calls of all licenses', {
+    paged: true,
+    columns: refusalColumns,
+    query: {
+      ...product,
+      call: text('of this call', { choices: ['activate', 'validate'] }),
+      reason: text('with this reason'),
+    },
+  }),
+  operation('listRefusedCallsByDay', 'refusals days', 'GET /v1/refusals/days', 'Count refused calls by day', {
+    paged: true,
+    columns: { DAY: 'day', PRODUCT: 'productId', CALL: 'call', REASON: 'reason', TIMES: 'count' },
+    query: product,
+  }),
+  operation(
+    'listUnknownKeys',
+    'refusals unknown-keys',
+    'GET /v1/refusals/unknown-keys',
+    'List the keys that no license has',
+    {
+      paged: true,
+      columns: { KEY: 'displayKey', PRODUCT: 'productId', TIMES: 'count', LAST: 'lastSeenAt' },
+      query: product,
+    },
+  ),
+]
+
+export const administrationOperations: readonly Operation[] = [
+  operation('listTokens', 'tokens list', 'GET /v1/tokens', 'List API tokens with their last use', {
+    paged: true,
+    columns: {
+      TOKEN: 'id',
+      NAME: 'name',
+      STATUS: 'status',
+      'LAST USED': 'lastUsedAt',
+      EXPIRES: 'expiresAt',
+      SCOPES: 'scopes',
+    },
+  }),
+  operation('revokeToken', 'tokens revoke', 'POST /v1/tokens/{id}/revoke', 'Revoke an API token for good', {
+    gated: true,
+    question: 'Revoke this token for good?',
+  }),
+  operation(
+    'getConfirmation',
+    'confirmations status',
+    'GET /v1/confirmations/{id}',
+    'Show whether a confirmation of this token is decided',
+  ),
+  operation('getSdkKey', 'sdk-key show', 'GET /v1/sdk-key', 'Show the SDK key; creates the first one', {
+    gated: true,
+  }),
+  operation('rotateSdkKey', 'sdk-key rotate', 'POST /v1/sdk-key/rotate', 'Replace the SDK key', {
+    gated: true,
+    question: 'Replace the SDK key? Apps with the present one are refused at once.',
+  }),
+  operation(
+    'listAudit',
+    'audit list',
+    'GET /v1/audit',
+    'List who viewed, exported, decided and changed what',
+    {
+      paged: true,
+      columns: { TIME: 'at', ACTOR: 'actor', ACTION: 'action', TARGET: 'target.id', TIMES: 'times' },
+      query: {
+        actor: text('by this actor'),
+        action: text('this action'),
+        kind: text('of this kind of thing'),
+        from: moment('then or later'),
+        to: moment('earlier'),
+        via: text('how', { choices: ['dashboard', 'api', 'command_line', 'provider', 'app', 'service'] }),
+        target: text('of this thing'),
+      },
+    },
+  ),
+]
