@@ -112,13 +112,14 @@ export function createExecute(
       let basis = waited ? undefined : loaded
       let mayBeRecorded = run?.resumed ?? false
       for (let attempt = 0; attempt < attempts; attempt++) {
-        if (mayBeRecorded && (await isCauseOfAny(ledger, stream, cause, run?.sharedId ?? 'correlationId'))) {
+        basis ??= await read()
+        const { state: before, revision } = basis
+        // After the read of the basis: what an earlier attempt records later makes the append below fail.
+        if (mayBeRecorded && (await isRecorded(ledger, stream, revision, cause, run))) {
           await readModels.catchUp()
           const { state, revision } = await read()
           return { before: state, state, events: [], revision, recordedBefore: true }
         }
-        basis ??= await read()
-        const { state: before, revision } = basis
         const prepared = await prepare(before)
         const events = prepared === undefined ? [] : decider.decide(before, prepared)
         if (events.length === 0) return { before, state: before, events, revision }
@@ -135,7 +136,7 @@ export function createExecute(
         // The append that won may be another attempt of the same run.
         mayBeRecorded = run !== undefined
         await readModels.catchUp()
-        await setTimeout(Math.random() * Math.min(100, 2 ** attempt))
+        await backOff(attempt)
       }
       throw new LedgerUnavailable(`too many other commands change ${stream} at this moment`)
     })
@@ -146,15 +147,30 @@ const isPrepare = <State, Command>(
   command: Command | Prepare<State, Command>,
 ): command is Prepare<State, Command> => typeof command === 'function'
 
-/** Whether an event of the stream has the same correlation or causation id. */
-async function isCauseOfAny(
+const backOff = (attempt: number) => setTimeout(Math.random() * Math.min(100, 2 ** attempt))
+
+/**
+ * Whether an earlier attempt of the run recorded an event of the stream. The store may refuse an append some
+ * milliseconds before the one that won can be read, so the stream is read until it has the given revision.
+ * @param through the revision that the answer must cover
+ * @throws LedgerUnavailable when the stream still ends before this revision, because the node that was read is behind
+ */
+async function isRecorded(
   ledger: Ledger,
   stream: string,
+  through: ExpectedRevision,
   cause: Cause,
-  sharedId: 'correlationId' | 'causationId',
+  run: RunMark | undefined,
 ): Promise<boolean> {
-  for await (const entry of ledger.readStream(stream)) {
-    if (entry.readable && entry.metadata[sharedId] === cause[sharedId]) return true
+  const sharedId = run?.sharedId ?? 'correlationId'
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    let last = -1
+    for await (const entry of ledger.readStream(stream)) {
+      if (entry.readable && entry.metadata[sharedId] === cause[sharedId]) return true
+      last = entry.revision
+    }
+    if (through === 'no_stream' || last >= through) return false
+    await backOff(attempt)
   }
-  return false
+  throw new LedgerUnavailable(`the node that was read does not have revision ${through} of ${stream} yet`)
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
 import { identityStream } from '../domain/streams.ts'
 import { LedgerUnavailable } from './connection/unavailable.ts'
 import type { Cause, Ledger } from './ledger.ts'
@@ -19,7 +20,11 @@ export async function identify(ledger: Ledger, cause: Cause): Promise<string> {
     cause,
   )
   if (appended) return ledgerId
-  const found = await ledger.identity()
-  if (found === undefined) throw new LedgerUnavailable(`${identityStream} exists but cannot be read`)
-  return found
+  for (let tries = 0; tries < 50; tries++) {
+    const found = await ledger.identity()
+    if (found !== undefined) return found
+    // The store refuses an append some milliseconds before the one that won can be read.
+    await setTimeout(20)
+  }
+  throw new LedgerUnavailable(`${identityStream} exists but cannot be read`)
 }

@@ -9,7 +9,7 @@ import { tenantStream } from '../../src/domain/streams.ts'
 import { type Tenant, tenants } from '../../src/domain/tenants/tenant.ts'
 import { LedgerUnavailable } from '../../src/ledger/connection/unavailable.ts'
 import { createExecute, type Execute } from '../../src/ledger/execute.ts'
-import type { Cause } from '../../src/ledger/ledger.ts'
+import type { Cause, Ledger } from '../../src/ledger/ledger.ts'
 import { loadFromLog, noStream } from '../../src/ledger/load.ts'
 import { beginning, eventsIn, openTestLedger, origin, type TestLedger, uniqueId } from '../harness/ledger.ts'
 
@@ -137,6 +137,56 @@ describe('a run', () => {
     expect(both.filter(({ events }) => events.length === 1)).toHaveLength(1)
     expect(both.filter(({ recordedBefore }) => recordedBefore)).toHaveLength(1)
     expect(await types(tenantId)).toStrictEqual(['TenantCreated', 'TenantSuspended'])
+  })
+
+  // EventStoreDB refuses an append up to 15 ms before a read shows the one that won.
+  describe('whose first attempt cannot be read yet', () => {
+    /** Runs again while this many reads of the stream lack what the first attempt recorded. */
+    async function runAgain(tenantId: string, staleReads: number) {
+      await onTenant(anExecutor(), tenantId, 'CreateTenant')
+      await runOn(tenantId, first, false)
+      let reads = 0
+      const behind: Ledger = {
+        ...ledger.services.ledger,
+        async *readStream(stream, most) {
+          const isStale = reads++ < staleReads
+          for await (const entry of ledger.services.ledger.readStream(stream, most)) {
+            if (!isStale || entry.revision === 0) yield entry
+          }
+        },
+      }
+      const execute = createExecute(behind, ledger.readModels, createKeyedMutex())
+      return execute(suspendAlways, tenantId, { type: 'Suspend' }, second, { run: { resumed: true } })
+    }
+
+    test.each([0, 1, 2, 3, 4, 5, 6])('records nothing twice after %d stale reads', async (staleReads) => {
+      const tenantId = uniqueId('run')
+      const again = await runAgain(tenantId, staleReads)
+      expect(again).toMatchObject({ events: [], revision: 1, recordedBefore: true })
+      expect(await types(tenantId)).toStrictEqual(['TenantCreated', 'TenantSuspended'])
+    })
+
+    test('fails when it stays so', async () => {
+      const tenantId = uniqueId('run')
+      await expect(runAgain(tenantId, Number.POSITIVE_INFINITY)).rejects.toBeInstanceOf(LedgerUnavailable)
+      expect(await types(tenantId)).toStrictEqual(['TenantCreated', 'TenantSuspended'])
+    })
+
+    test('decides on no revision that the node it reads does not have', async () => {
+      const tenantId = uniqueId('run')
+      await onTenant(anExecutor(), tenantId, 'CreateTenant')
+      await runOn(tenantId, first, false)
+      const loaded = await loadFromLog(ledger.services.ledger, tenantId, suspendAlways)
+      const behind: Ledger = {
+        ...ledger.services.ledger,
+        readStream: (stream) => ledger.services.ledger.readStream(stream, 1),
+      }
+      const execute = createExecute(behind, ledger.readModels, createKeyedMutex())
+      const run = { resumed: true }
+      const again = execute(suspendAlways, tenantId, { type: 'Suspend' }, second, { loaded, run })
+      await expect(again).rejects.toBeInstanceOf(LedgerUnavailable)
+      expect(await types(tenantId)).toStrictEqual(['TenantCreated', 'TenantSuspended'])
+    })
   })
 
   test('is not affected by events of other runs', async () => {

@@ -35,6 +35,15 @@ test('many processes that identify a new log at once all get the same identity',
   expect(await eventsIn(ledger, identityStream)).toHaveLength(1)
 })
 
+test('an identity that cannot be read yet is waited for', async () => {
+  let reads = 0
+  const behind: Ledger = {
+    ...ledger,
+    identity: async () => (reads++ < 2 ? undefined : ledger.identity()),
+  }
+  expect(await identify(behind, causeOf(origin, beginning))).toBe(await ledger.identity())
+})
+
 test('the log is compared by its identity, and by the last applied event', async () => {
   const [first] = await eventsIn(ledger, identityStream)
   if (!first) throw new Error('it was just given')
