@@ -5,6 +5,7 @@ import {
   BACKWARDS,
   binaryEvent,
   END,
+  excludeSystemEvents,
   FORWARDS,
   jsonEvent,
   NO_STREAM,
@@ -141,7 +142,11 @@ describe('$all', () => {
           'Unexpected ReadAllResult: InvalidPosition',
         )
       }
-      await expect(collect(client.subscribeToAll({ fromPosition }))).rejects.toThrow('InvalidPosition')
+      for (const options of [{ fromPosition }, { fromPosition, filter: excludeSystemEvents() }]) {
+        await expect(collect<unknown>(client.subscribeToAll(options))).rejects.toThrow(
+          'INVALID_ARGUMENT: Trying to read from an invalid position.',
+        )
+      }
     }
     const beyond = { commit: position.commit + 1_000_000n, prepare: position.commit + 1_000_000n }
     expect(await collect(client.readAll({ fromPosition: beyond }))).toStrictEqual([])

@@ -2,7 +2,7 @@ import { everything, isSoftDeleted, isTombstoned, visibleEvents } from '../engin
 import { NO_REVISION } from '../storage/event.ts'
 import { type EventLog, PAGE_EVENTS, type Page } from '../storage/event-log.ts'
 import type { ReadStart, ReadTarget } from '../streams/read-request.ts'
-import { invalidPosition, streamDeleted } from '../wire/errors.ts'
+import { invalidStart, streamDeleted } from '../wire/errors.ts'
 
 /** Returns the events after a cursor, a page at a time, for a subscription. */
 export interface Feed {
@@ -17,7 +17,7 @@ export function openFeed(log: EventLog, target: ReadTarget): Feed {
 }
 
 function allFeed(log: EventLog, from: ReadStart): Feed {
-  if (typeof from === 'number' && !log.isPosition(from)) throw invalidPosition()
+  if (typeof from === 'number' && !log.isPosition(from)) throw invalidStart()
   // A checkpoint may send this before any event, so it must be the position of an event.
   let cursor = startAfter(from, log.allBackwards(log.nextPosition, 1).events.at(0)?.position ?? -1)
   return {

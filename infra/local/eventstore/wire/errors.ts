@@ -57,9 +57,14 @@ export function maximumAppendSizeExceeded(bytes: number): RpcError {
   })
 }
 
-/** With EventStoreDB's message. */
+/** With EventStoreDB's message of a read. */
 export function invalidPosition(): RpcError {
   return new RpcError(status.UNKNOWN, 'Unexpected ReadAllResult: InvalidPosition')
+}
+
+/** With EventStoreDB's message of a subscription. */
+export function invalidStart(): RpcError {
+  return new RpcError(status.INVALID_ARGUMENT, 'Trying to read from an invalid position.')
 }
 
 /** The client is gone, so it does not receive this. */
