@@ -135,7 +135,9 @@ describe('$all', () => {
   test('cannot be read from a position without an event', async () => {
     const { position } = await client.appendToStream(uniqueStream(), numberedUpTo(3))
     if (!position) throw new Error('an append answered without a position')
-    for (const commit of [position.commit - 1n, position.commit + 1n, 1n]) {
+    // EventStoreDB takes a position inside the last event of the log as its end.
+    await client.appendToStream(uniqueStream(), numbered(0))
+    for (const commit of [position.commit - 1n, position.commit + 1n]) {
       const fromPosition = { commit, prepare: commit }
       for (const direction of [FORWARDS, BACKWARDS] as const) {
         await expect(collect(client.readAll({ direction, fromPosition, maxCount: 1 }))).rejects.toThrow(
