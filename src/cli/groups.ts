@@ -46,6 +46,7 @@ const networkGroups: readonly CommandGroup[] = [
     async () => (await import('./commands/remote/operations.ts')).operationCommands,
   ),
   network(['api'], async () => (await import('./commands/remote/api.ts')).apiCommand),
+  network(['mcp'], async () => (await import('./commands/remote/mcp.ts')).mcpCommand),
 ]
 
 /** The commands of operators, in the order of the help. */
