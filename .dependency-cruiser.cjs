@@ -97,7 +97,7 @@ module.exports = {
     only(
       'edges-have-no-client-of-a-store',
       'They use commands, queries and the vault.',
-      { path: '^src/(api|dashboard|http)/' },
+      { path: '^src/(api|dashboard|http|portal)/' },
       { path: ['^node_modules/(@eventstore|nats|@grpc)/', '^infra/'] },
     ),
     only(
@@ -106,7 +106,7 @@ module.exports = {
       {
         path: '^src/(access|async|backup|commands|credentials|evidence|freeze|gate|history|idempotency|ledger|limits|mail|payments|processes|sales|search|signing|tracing|usage|vault|verdicts|webhooks)/',
       },
-      { path: ['^src/(api|app|cli|dashboard|http|terminal)/', '^infra/'] },
+      { path: ['^src/(api|app|cli|dashboard|http|portal|terminal)/', '^infra/'] },
     ),
     only(
       'imports-know-no-interface',
@@ -124,7 +124,7 @@ module.exports = {
       'http-is-shared-by-api-and-dashboard',
       'It holds what both use, and knows neither.',
       { path: '^src/http/' },
-      { path: '^src/(api|dashboard)/' },
+      { path: '^src/(api|dashboard|portal)/' },
     ),
     only(
       'api-does-not-know-the-dashboard',
@@ -143,6 +143,18 @@ module.exports = {
       'Everybody else hands it a way to send requests.',
       { path: '^(src|projections)/', pathNot: '^src/mcp/' },
       { path: '^node_modules/@modelcontextprotocol/' },
+    ),
+    only(
+      'the-portal-knows-no-other-edge',
+      'Customers see nothing that is made for vendors; what pages share belongs to src/http.',
+      { path: '^src/portal/' },
+      { path: '^src/(api|dashboard)/' },
+    ),
+    only(
+      'no-edge-knows-the-portal',
+      'It is a separate application for other people.',
+      { path: '^src/(api|dashboard)/' },
+      { path: '^src/portal/' },
     ),
     only(
       'dashboard-does-not-know-the-api',

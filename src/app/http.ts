@@ -34,6 +34,7 @@ import { traceRequests } from '../http/tracing.ts'
 import { answerUnknownRoutes } from '../http/wrong-method.ts'
 import type { Limits } from '../limits/limits.ts'
 import { mcpRoute } from '../mcp/route.ts'
+import { portal } from '../portal/portal.ts'
 import type { AllPorts } from '../ports.ts'
 import { createTestPurchaseDriver, type SendNotification } from '../processes/test-purchase-driver.ts'
 import { createTestPurchaseRunner } from '../processes/test-purchases.ts'
@@ -141,6 +142,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   clientRoutes(routes, services, clientAuthority)
   mcpRoute(app, ownVersion())
   await dashboard(app, options)
+  await portal(app, options)
   await app.ready()
   return app
 }

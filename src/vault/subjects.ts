@@ -7,7 +7,7 @@ import { open, seal } from './seal.ts'
 import { spellingsOf } from './spellings.ts'
 import { newWrappedKey, unwrapKey } from './wrapped-key.ts'
 
-type Field = 'email' | 'name' | 'address' | 'license_key'
+type Field = 'email' | 'name' | 'address' | 'license_key' | 'device_name'
 type SealedPerson = { subjectId: string; email: string | null; name: string | null }
 /** Where a person called from; null where that was not recorded. */
 type SealedAddress = { subjectId: string | null; address: string | null }
@@ -36,7 +36,17 @@ export type Subjects = {
   sealLicenseKey(tenantId: string, subjectId: string, licenseKey: string): Promise<string | null>
   /** Decrypts the key of a license; null for a person who was erased. */
   openLicenseKey(tenantId: string, subjectId: string, sealed: string): Promise<string | null>
-  /** Destroys a person's key, and with it everything by which they are found, and the kept keys of their licenses. */
+  /** Seals the name that a person gave to a device; null for a person who was erased. */
+  sealDeviceName(tenantId: string, subjectId: string, name: string): Promise<string | null>
+  /** Decrypts names of devices, in the order given; null for an absent one and for a person who was erased. */
+  openDeviceNames(
+    tenantId: string,
+    sealed: readonly ({ subjectId: string; text: string } | null)[],
+  ): Promise<(string | null)[]>
+  /**
+   * Destroys a person's key, and with it everything by which they are found, their sessions in the portal, and the kept keys
+   * of their licenses.
+   */
   destroy(tenantId: string, subjectId: string): Promise<void>
 }
 
@@ -95,6 +105,12 @@ export function createSubjects(db: Pool, master: MasterKey): Subjects {
   const keysOf = (tenantId: string, subjectIds: readonly string[]) =>
     readKeys(db, master, tenantId, subjectIds)
 
+  /** Seals a text of a person; null for a person who was erased. */
+  const sealFor = (field: Field) => async (tenantId: string, subjectId: string, text: string) => {
+    const key = (await keysOf(tenantId, [subjectId])).get(subjectId)
+    return key ? sealedText(key, [tenantId, subjectId, field], text) : null
+  }
+
   return {
     index,
     async findSubject(tenantId, email) {
@@ -126,10 +142,7 @@ export function createSubjects(db: Pool, master: MasterKey): Subjects {
       })
     },
     tenantSubject: (tenantId) => makeTenantSubject(db, master, tenantId),
-    async sealAddress(tenantId, subjectId, address) {
-      const key = (await keysOf(tenantId, [subjectId])).get(subjectId)
-      return key ? sealedText(key, [tenantId, subjectId, 'address'], address) : null
-    },
+    sealAddress: sealFor('address'),
     async openAddresses(tenantId, sealed) {
       const keys = await keysOf(tenantId, [...new Set(sealed.flatMap(({ subjectId }) => subjectId ?? []))])
       return sealed.map(({ subjectId, address }) => {
@@ -137,22 +150,40 @@ export function createSubjects(db: Pool, master: MasterKey): Subjects {
         return subjectId === null || !key ? null : openedText(key, [tenantId, subjectId, 'address'], address)
       })
     },
-    async sealLicenseKey(tenantId, subjectId, licenseKey) {
-      const key = (await keysOf(tenantId, [subjectId])).get(subjectId)
-      return key ? sealedText(key, [tenantId, subjectId, 'license_key'], licenseKey) : null
-    },
+    sealLicenseKey: sealFor('license_key'),
     async openLicenseKey(tenantId, subjectId, sealed) {
       const key = (await keysOf(tenantId, [subjectId])).get(subjectId)
       return key ? openedText(key, [tenantId, subjectId, 'license_key'], sealed) : null
     },
-    async destroy(tenantId, subjectId) {
-      await db.query(
-        `with kept as (delete from vault.kept_keys where tenant_id = $1 and subject_id = $2)
-         delete from vault.subject_keys where tenant_id = $1 and subject_id = $2`,
-        [tenantId, subjectId],
-      )
-    },
+    sealDeviceName: sealFor('device_name'),
+    openDeviceNames: (tenantId, sealed) => openNames(db, master, tenantId, sealed),
+    destroy: (tenantId, subjectId) => destroyPerson(db, tenantId, subjectId),
   }
+}
+
+async function openNames(
+  db: Pool,
+  master: MasterKey,
+  tenantId: string,
+  sealed: readonly ({ subjectId: string; text: string } | null)[],
+): Promise<(string | null)[]> {
+  const keys = await readKeys(db, master, tenantId, [
+    ...new Set(sealed.flatMap((name) => name?.subjectId ?? [])),
+  ])
+  return sealed.map((name) => {
+    const key = name && keys.get(name.subjectId)
+    return key ? openedText(key, [tenantId, name.subjectId, 'device_name'], name.text) : null
+  })
+}
+
+async function destroyPerson(db: Pool, tenantId: string, subjectId: string): Promise<void> {
+  await db.query(
+    `with kept as (delete from vault.kept_keys where tenant_id = $1 and subject_id = $2),
+       links as (delete from vault.customer_links where tenant_id = $1 and subject_id = $2),
+       sessions as (delete from vault.customer_sessions where tenant_id = $1 and subject_id = $2)
+     delete from vault.subject_keys where tenant_id = $1 and subject_id = $2`,
+    [tenantId, subjectId],
+  )
 }
 
 async function makeTenantSubject(db: Pool, master: MasterKey, tenantId: string): Promise<string> {

@@ -1,5 +1,6 @@
 import { findMemberBySubject } from '../../../projections/members/queries.ts'
-import { findPersonRecords, type PersonRecords } from '../../../projections/subjects/queries.ts'
+import { findPersonRecords } from '../../../projections/subjects/queries.ts'
+import { linkMailsOf } from '../../access/customer-links.ts'
 import { customers } from '../../domain/customers/customer.ts'
 import { licenses } from '../../domain/licenses/license.ts'
 import { Refusal } from '../../domain/refusal.ts'
@@ -39,6 +40,8 @@ export async function eraseSubject(
   // be unknown.
   const texts = new Set(people.flatMap(({ email, name }) => [email, name].filter((text) => text !== null)))
   await services.idempotency.forgetAnswersWith(tenantId, [...texts])
+  // Before the links that lead to them are gone.
+  const linkMails = await removeMails(services, tenantId, await linkMailsOf(services.db, tenantId, subjectId))
   await services.subjects.destroy(tenantId, subjectId)
   // Again, for requests that came while the person was still readable.
   await services.idempotency.forgetAnswersWith(tenantId, [...texts])
@@ -49,7 +52,7 @@ export async function eraseSubject(
     customers: traces.customerIds.length,
     sales: traces.sales.length,
     notifications: await destroyNotifications(services, traces.sales),
-    mails: await removeMails(services, tenantId, traces),
+    mails: linkMails + (await removeMails(services, tenantId, traces.mailIds)),
   }
   for (const id of traces.licenseIds) await eraseHolder(services, id, subjectId, at, origin)
   for (const id of traces.customerIds) await eraseCustomer(services, id, at, origin)
@@ -99,7 +102,7 @@ async function destroyNotifications(
 async function removeMails(
   { mailing: { mailbox } }: Ports<'mailing'>,
   tenantId: string,
-  { mailIds }: PersonRecords,
+  mailIds: readonly string[],
 ): Promise<number> {
   let removed = 0
   for (const id of mailIds) if (await mailbox?.remove(tenantId, id)) removed++

@@ -1,28 +1,7 @@
-import { parse } from 'node:querystring'
-import formbody from '@fastify/formbody'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { isPlain } from '../../domain/values.ts'
 import { Problem } from '../../http/problem.ts'
-
-/** Text areas may contain line breaks and tabs; other invisible characters are not typed into forms. */
-const isTyped = (value: string): boolean => isPlain(value.replaceAll(/[\t\r\n]/g, ''))
-
-/** Parses forms. A field with characters that people cannot type is refused with 400. */
-export async function readForms(app: FastifyInstance): Promise<void> {
-  await app.register(formbody, {
-    parser: (text) => {
-      const form = parse(text)
-      if (
-        Object.entries(form)
-          .flat(2)
-          .every((value) => value === undefined || isTyped(value))
-      )
-        return form
-      throw new Problem(400, 'invalid_request', 'A field contains characters that are not allowed.')
-    },
-  })
-}
 
 /** A single line of text: trimmed, and without characters that a store cannot hold. */
 export const line = (most: number) => z.string().trim().max(most).refine(isPlain, 'cannot be used')

@@ -42,7 +42,7 @@ export function problemWithText(key: PortalTextKey, text: string): string | unde
 }
 
 /** The vendor's own texts, by language and key. */
-export type OwnTexts = Partial<Record<PortalLanguage, Readonly<Record<string, string>>>>
+export type OwnTexts = { [L in PortalLanguage]?: Readonly<Record<string, string>> | undefined }
 
 /** Writes the texts of one language, the vendor's own ones first. */
 export type Say = (key: PortalTextKey, values?: Readonly<Record<string, string | number>>) => string

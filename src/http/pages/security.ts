@@ -1,6 +1,6 @@
 import helmet from '@fastify/helmet'
 import type { FastifyInstance } from 'fastify'
-import { Problem } from '../../http/problem.ts'
+import { Problem } from '../problem.ts'
 
 /** Sets the security headers of every page: nothing from other origins, nothing inline, no frames around it. */
 export async function guardPages(app: FastifyInstance, isHttps: boolean): Promise<void> {

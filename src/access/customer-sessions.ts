@@ -1,0 +1,48 @@
+import type { Pool } from 'pg'
+import { sha256 } from '../credentials/sha256.ts'
+
+/** A customer's session ends after this time without a request, and at this age in any case (milliseconds). */
+const idleMs = 60 * 60_000
+export const customerSessionMs = 12 * 3_600_000
+
+/** How often the last use of a session is written. */
+const seenEveryMs = 60_000
+
+/**
+ * The person of a session of a tenant's portal; undefined after it has ended, or once the person was erased: without
+ * their key there is nobody to sign in.
+ * @param session what the cookie holds
+ */
+export async function customerOf(
+  db: Pool,
+  tenantId: string,
+  session: string,
+  now: Date,
+): Promise<string | undefined> {
+  const { rows } = await db.query<{ subjectId: string; lastSeenAt: string }>({
+    name: 'find-customer-session',
+    text: `select s.subject_id as "subjectId", s.last_seen_at as "lastSeenAt"
+           from vault.customer_sessions s join vault.subject_keys k using (tenant_id, subject_id)
+           where s.session_hash = $1 and s.tenant_id = $2 and s.ended_at is null
+             and s.last_seen_at > $3::timestamptz - interval '${idleMs} ms'
+             and s.created_at > $3::timestamptz - interval '${customerSessionMs} ms'`,
+    values: [sha256(session), tenantId, now],
+  })
+  const [found] = rows
+  if (!found) return undefined
+  if (Date.parse(found.lastSeenAt) <= now.getTime() - seenEveryMs)
+    await db.query({
+      name: 'touch-customer-session',
+      text: 'update vault.customer_sessions set last_seen_at = $2 where session_hash = $1 and last_seen_at < $2',
+      values: [sha256(session), now],
+    })
+  return found.subjectId
+}
+
+/** Ends a session for good. */
+export async function endCustomerSession(db: Pool, session: string, now: Date): Promise<void> {
+  await db.query(
+    'update vault.customer_sessions set ended_at = $2 where session_hash = $1 and ended_at is null',
+    [sha256(session), now],
+  )
+}

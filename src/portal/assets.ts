@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import type { FastifyInstance } from 'fastify'
+import { findLogo, type OpenPortal } from '../../projections/portal/queries.ts'
+import { accentOnDark } from '../domain/portal/color.ts'
+import { readIcon } from '../http/icon/icon.ts'
+import { notFound } from '../http/problem.ts'
+import type { Ports } from '../ports.ts'
+import { visitOf } from './visit.ts'
+
+const style = readFileSync(new URL('portal.css', import.meta.url), 'utf8')
+const icon = readIcon()
+const versionOf = (content: string | Buffer): string =>
+  createHash('sha256').update(content).digest('base64url').slice(0, 12)
+
+export const stylePath = `/portal/style.css?v=${versionOf(style)}`
+export const iconPath = `/portal/icon.svg?v=${versionOf(icon)}`
+
+/** The style sheet with a vendor's own color. */
+export const brandPath = ({ tenantId, settings }: OpenPortal): string =>
+  `/portal/${tenantId}/brand.css?v=${versionOf(settings.accentColor ?? '')}`
+
+/** The logo of a portal; null without one. */
+export const logoPath = ({ tenantId, logo }: OpenPortal): string | null =>
+  logo && `/portal/${tenantId}/logo?v=${logo.hash}`
+
+/** Addresses name the version of what they lead to, so browsers may keep it. */
+const kept = { 'cache-control': 'public, max-age=31536000, immutable' }
+
+/** Serves the style sheets and the logos, all from this server. */
+export function serveAssets(app: FastifyInstance, services: Ports<'db'>): void {
+  app.get('/style.css', { schema: { hide: true } }, (_request, reply) =>
+    reply.headers(kept).type('text/css; charset=utf-8').send(style),
+  )
+  app.get('/icon.svg', { schema: { hide: true } }, (_request, reply) =>
+    reply.headers(kept).type('image/svg+xml').send(icon),
+  )
+  app.get('/:tenantId/brand.css', { schema: { hide: true } }, (request, reply) =>
+    reply
+      .headers(kept)
+      .type('text/css; charset=utf-8')
+      .send(brandOf(visitOf(request).portal)),
+  )
+  app.get('/:tenantId/logo', { schema: { hide: true } }, async (request, reply) => {
+    const logo = await findLogo(services.db, visitOf(request).tenantId)
+    if (!logo) throw notFound('logo')
+    return reply.headers(kept).type(logo.type).send(Buffer.from(logo.data, 'base64'))
+  })
+}
+
+function brandOf({ settings: { accentColor } }: OpenPortal): string {
+  if (accentColor === null) return ''
+  return `:root { --accent: ${accentColor}; --accent-ink: #ffffff; }
+@media (prefers-color-scheme: dark) {
+  :root { --accent: ${accentOnDark(accentColor)}; --accent-ink: #131316; }
+}
+`
+}

@@ -1,0 +1,28 @@
+import type { Ports } from '../ports.ts'
+import type { Cookies } from './cookies.ts'
+
+/** What every route of the portal uses. */
+export type PortalContext = {
+  services: Ports<
+    | 'attempts'
+    | 'db'
+    | 'execute'
+    | 'findProduct'
+    | 'fingerprint'
+    | 'keptKeys'
+    | 'mailing'
+    | 'newId'
+    | 'now'
+    | 'randomBytes'
+    | 'secrets'
+    | 'subjects'
+    | 'usage'
+  >
+  cookies: Cookies
+  baseUrl: string
+  /** The token for the forms of a browser that has just been given its cookie. */
+  tokenOf: (tenantId: string, browser: string) => string
+}
+
+/** Pages are no part of the described API. */
+export const page = { schema: { hide: true } } as const

@@ -1,0 +1,40 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+
+/**
+ * The cookies of one portal: `session` of a signed-in person, `browser` of the browser that a link is bound to, and the
+ * language that a person chose.
+ */
+export type CookieName = 'session' | 'browser' | 'language'
+
+/** How long the browser keeps each (seconds); a session's ends with the browser. */
+const keptFor: Record<CookieName, number | undefined> = {
+  session: undefined,
+  browser: 86_400,
+  language: 31_536_000,
+}
+
+/** Reads and writes the cookies of a tenant's portal, which browsers send to that portal alone. */
+export type Cookies = {
+  get(request: FastifyRequest, name: CookieName): string | undefined
+  set(reply: FastifyReply, tenantId: string, name: CookieName, value: string): void
+  clear(reply: FastifyReply, tenantId: string, name: CookieName): void
+}
+
+export function cookiesOf(isHttps: boolean): Cookies {
+  const nameOf = (name: CookieName) => `${isHttps ? '__Secure-' : ''}keyledger-portal-${name}`
+  const optionsFor = (tenantId: string) =>
+    ({ httpOnly: true, sameSite: 'lax', secure: isHttps, path: `/portal/${tenantId}` }) as const
+  return {
+    get: (request, name) => request.cookies[nameOf(name)],
+    set(reply, tenantId, name, value) {
+      const maxAge = keptFor[name]
+      reply.setCookie(nameOf(name), value, {
+        ...optionsFor(tenantId),
+        ...(maxAge !== undefined && { maxAge }),
+      })
+    },
+    clear(reply, tenantId, name) {
+      reply.clearCookie(nameOf(name), optionsFor(tenantId))
+    },
+  }
+}

@@ -1,0 +1,122 @@
+import { type Content, type Html, html } from '../../html.ts'
+import { tokenField } from '../page.ts'
+import type { Visit } from '../visit.ts'
+import { amountIn, dayIn, maskedAddress, maskedOrder } from '../words.ts'
+import type { LicenseDetails, ShownDevice } from './shown.ts'
+import { facts, seatsOf, statusBadge, validityOf } from './view.ts'
+
+/** The page of one license. */
+export function licenseView(visit: Visit, details: LicenseDetails): Html {
+  const { say, language, home } = visit
+  const { license, order } = details
+  return html`<section>
+    <p><a href=${home}>${say('back')}</a></p>
+    <div class="title">
+      <h1>${license.productName}</h1>
+      ${statusBadge(visit, license)}
+    </div>
+    <div class="sheet">
+      ${facts([
+        [say('endLabel'), validityOf(visit, license)],
+        [say('planLabel'), license.planName],
+        license.quantity > 1 && [say('quantityLabel'), license.quantity],
+        [say('keyLabel'), html`<code>${license.displayKey}</code>`],
+        [say('devicesLabel'), seatsOf(visit, license)],
+        license.entitlements.length > 0 && [
+          say('includesLabel'),
+          html`<ul class="chips">
+            ${license.entitlements.map((name) => html`<li>${name}</li>`)}
+          </ul>`,
+        ],
+        [say('boughtLabel'), dayIn(language, license.createdAt)],
+      ])}
+    </div>
+    ${devices(visit, details)} ${keyActions(visit, details)}
+    ${
+      order &&
+      html`<h2>${say('ordersTitle')}</h2>
+        <div class="sheet">
+          ${facts([
+            [say('orderLabel'), maskedOrder(order.saleId)],
+            [say('orderDateLabel'), dayIn(language, order.soldAt)],
+            [say('orderAmountLabel'), amountIn(language, order.amount, order.currency)],
+          ])}
+          ${order.test && html`<p class="soft">${say('orderTest')}</p>`}
+        </div>`
+    }
+  </section>`
+}
+
+function devices(visit: Visit, { license, devices: seated, frees }: LicenseDetails): Content {
+  const { say, home, language } = visit
+  const path = `${home}/licenses/${license.licenseId}/devices`
+  return html`<h2>${say('devicesTitle')}</h2>
+    <div class="sheet">
+      ${
+        seated.length === 0
+          ? html`<p>${say('noDevices')}</p>`
+          : html`<ul>
+              ${seated.map(
+                (device) => html`<li class="device">
+                  <div>
+                    <p class="name">${device.name}</p>
+                    <p class="soft">${timesOf(visit, device)}</p>
+                    ${
+                      device.reportedName !== device.name &&
+                      html`<p class="soft">${say('deviceNameApp', { name: device.reportedName })}</p>`
+                    }
+                  </div>
+                  <div class="actions">
+                    <a class="button second" href=${`${path}/${device.instanceId}/name`} aria-label=${`${say('renameDevice')}: ${device.name}`}>${say('renameDevice')}</a>
+                    ${
+                      frees.left > 0 &&
+                      html`<a class="button danger" href=${`${path}/${device.instanceId}/free`} aria-label=${`${say('freeDevice')}: ${device.name}`}>${say('freeDevice')}</a>`
+                    }
+                  </div>
+                </li>`,
+              )}
+            </ul>`
+      }
+      ${seated.length > 0 && html`<p class="soft">${freesWords(visit, frees)}</p>`}
+    </div>`
+
+  function timesOf({ say: words }: Visit, { since, seenAt }: ShownDevice): string {
+    const from = words('deviceSince', { date: dayIn(language, since) })
+    return seenAt === null ? from : `${from} · ${words('deviceSeen', { date: dayIn(language, seenAt) })}`
+  }
+}
+
+/** How many devices may still be removed, in a sentence. */
+export function freesWords(
+  { say, language }: Visit,
+  { most, left, nextAt }: LicenseDetails['frees'],
+): string {
+  if (most === 0) return say('freeOff')
+  if (left > 0) return left === 1 ? say('freeLeftOne') : say('freeLeft', { left })
+  return say('freeNone', { date: nextAt === null ? '' : dayIn(language, nextAt) })
+}
+
+function keyActions(visit: Visit, { license, maySendKey, mayReplaceKey }: LicenseDetails): Content {
+  const { say, home, customer } = visit
+  if (!maySendKey && !mayReplaceKey) return null
+  const path = `${home}/licenses/${license.licenseId}`
+  const email = maskedAddress(customer?.email ?? '')
+  return html`<h2>${say('keyTitle')}</h2>
+    <div class="sheet">
+      ${
+        maySendKey &&
+        html`<form class="stack" method="post" action=${`${path}/send-key`}>
+          ${tokenField(visit)}
+          <p>${say('sendKeyLead', { email })}</p>
+          <div class="actions"><button class="second">${say('sendKey')}</button></div>
+        </form>`
+      }
+      ${
+        mayReplaceKey &&
+        html`<div class="stack">
+          <p>${say('replaceKeyLead')}</p>
+          <div class="actions"><a class="button second" href=${`${path}/replace-key`}>${say('replaceKey')}</a></div>
+        </div>`
+      }
+    </div>`
+}

@@ -1,0 +1,138 @@
+import { entitlementsFor } from '../../../projections/licenses/entitlements.ts'
+import type { LicenseEntry } from '../../../projections/licenses/queries.ts'
+import { listSeated } from '../../../projections/licenses/queries.ts'
+import { findMail } from '../../../projections/mails/queries.ts'
+import { findSaleOfLicense } from '../../../projections/sales/queries.ts'
+import { seatFreesOf } from '../../commands/licenses/by-customer.ts'
+import { isSendable } from '../../commands/licenses/send-key.ts'
+import { momentOf } from '../../commands/origin.ts'
+import { freesLeft } from '../../domain/licenses/customer.ts'
+import { type IssuedLicense, type LicenseStatus, statusAt } from '../../domain/licenses/license.ts'
+import { findKeyType } from '../../domain/products/product.ts'
+import { readTelemetry } from '../../usage/device-telemetry.ts'
+import type { PortalContext } from '../context.ts'
+import type { Customer } from '../visit.ts'
+
+/** A license as its person sees it in a list. */
+export type ShownLicense = {
+  licenseId: string
+  productName: string
+  planName: string
+  displayKey: string
+  status: LicenseStatus
+  expiresAt: string | null
+  quantity: number
+  seatsUsed: number
+  deviceLimit: number | null
+  entitlements: readonly string[]
+  createdAt: string
+}
+
+/** A device in a seat. `name` is what the person called it, else what its app reported. */
+export type ShownDevice = {
+  instanceId: string
+  name: string
+  reportedName: string
+  since: string
+  seenAt: string | null
+}
+
+type Order = { saleId: string; soldAt: string; amount: number; currency: string; test: boolean }
+
+/** What the page of one license shows besides. */
+export type LicenseDetails = {
+  license: ShownLicense
+  devices: ShownDevice[]
+  /** How many seats may be freed now, of how many within 30 days. */
+  frees: { most: number; left: number; nextAt: string | null }
+  order: Order | null
+  /** Whether the key can be sent again, and whether it can be replaced: by its holder alone, who gets it by mail. */
+  maySendKey: boolean
+  mayReplaceKey: boolean
+}
+
+/** More seats than a person would look through. */
+const mostDevices = 500
+
+export async function shownLicense(
+  services: PortalContext['services'],
+  entry: LicenseEntry,
+): Promise<ShownLicense> {
+  const { license } = entry
+  const now = momentOf(services)
+  const status = statusAt(license, now)
+  const product = await services.findProduct(license.tenantId, license.productId)
+  return {
+    licenseId: license.licenseId,
+    productName: product?.name ?? license.productId,
+    planName: (product && findKeyType(product, license.keyTypeId)?.name) ?? license.keyTypeId,
+    displayKey: license.displayKey,
+    status,
+    expiresAt: license.expiresAt,
+    quantity: license.quantity,
+    seatsUsed: license.seatsUsed,
+    deviceLimit: license.deviceLimit,
+    entitlements: entitlementsFor(status, entry, now),
+    createdAt: license.createdAt,
+  }
+}
+
+export async function licenseDetails(
+  services: PortalContext['services'],
+  entry: LicenseEntry,
+  customer: Customer,
+): Promise<LicenseDetails> {
+  const { license } = entry
+  const { tenantId, productId } = license
+  const product = await services.findProduct(tenantId, productId)
+  const most = seatFreesOf(product?.settings ?? {})
+  const isHolder = isHeldBy(license, customer)
+  return {
+    license: await shownLicense(services, entry),
+    devices: await devicesOf(services, license),
+    frees: { most, ...freesLeft(license, most, momentOf(services)) },
+    order: await orderOf(services, license, customer),
+    maySendKey: isHolder && (await isSendable(services, license)),
+    mayReplaceKey:
+      isHolder &&
+      license.revokedAt === null &&
+      (product?.settings.customerKeyReplacement ?? false) &&
+      (await findMail(services.db, tenantId, productId)).settings.enabled,
+  }
+}
+
+/** Whether the license is for this person, and not only linked to a customer that they are. */
+export const isHeldBy = ({ holder }: IssuedLicense, { subjectId }: Pick<Customer, 'subjectId'>): boolean =>
+  holder?.subjectId === subjectId && holder.email !== null
+
+async function devicesOf(
+  services: PortalContext['services'],
+  { tenantId, licenseId }: IssuedLicense,
+): Promise<ShownDevice[]> {
+  const seats = await listSeated(services.db, licenseId, mostDevices)
+  const telemetry = await readTelemetry(services.db, licenseId)
+  const given = await services.subjects.openDeviceNames(
+    tenantId,
+    seats.map(({ givenName }) => givenName),
+  )
+  return seats.map(({ instanceId, name, activatedAt }, index) => ({
+    instanceId,
+    name: given[index] ?? name,
+    reportedName: name,
+    since: activatedAt,
+    seenAt: telemetry.get(instanceId)?.seenAt ?? null,
+  }))
+}
+
+/** The order that the license was issued for, if the person placed it. */
+async function orderOf(
+  services: PortalContext['services'],
+  { tenantId, licenseId, saleId }: IssuedLicense,
+  { subjectId }: Customer,
+): Promise<Order | null> {
+  if (saleId === null) return null
+  const sale = await findSaleOfLicense(services.db, tenantId, licenseId)
+  if (sale?.customer?.subjectId !== subjectId) return null
+  const { soldAt, amount, currency, test } = sale
+  return { saleId: sale.saleId, soldAt, amount, currency, test }
+}

@@ -1,0 +1,71 @@
+import { type Content, type Html, html } from '../../html.ts'
+import { message } from '../page.ts'
+import type { Visit } from '../visit.ts'
+import { dayIn } from '../words.ts'
+import type { ShownLicense } from './shown.ts'
+
+const tones = { active: 'good', fallback: 'warn', expired: 'bad', suspended: 'warn', revoked: 'bad' } as const
+
+const statusTexts = {
+  active: 'statusActive',
+  fallback: 'statusFallback',
+  expired: 'statusExpired',
+  suspended: 'statusSuspended',
+  revoked: 'statusRevoked',
+} as const
+
+export const statusBadge = ({ say }: Visit, { status }: ShownLicense): Html =>
+  html`<span class=${`badge ${tones[status]}`}>${say(statusTexts[status])}</span>`
+
+/** Until when a license can be used, in a sentence. */
+export function validityOf({ say, language }: Visit, { status, expiresAt }: ShownLicense): string {
+  if (status === 'revoked') return say('revokedWords')
+  if (status === 'suspended') return say('suspendedWords')
+  if (expiresAt === null) return say('endsNever')
+  const date = dayIn(language, expiresAt)
+  if (status === 'fallback') return say('fallbackSince', { date })
+  return say(status === 'expired' ? 'endedOn' : 'endsOn', { date })
+}
+
+export const seatsOf = ({ say }: Visit, { seatsUsed: used, deviceLimit: limit }: ShownLicense): string =>
+  limit === null ? say('seatsUnlimited', { used }) : say('seatsOf', { used, limit })
+
+/** A label and its value; undefined ones are left out. */
+export const facts = (pairs: readonly (readonly [string, Content] | undefined | false)[]): Html =>
+  html`<dl class="facts">
+    ${pairs
+      .filter((pair) => pair !== undefined && pair !== false)
+      .map(
+        ([name, value]) => html`<div>
+          <dt>${name}</dt>
+          <dd>${value}</dd>
+        </div>`,
+      )}
+  </dl>`
+
+/** The list of a person's licenses. @param next the last of this page, if there are more */
+export function licensesView(visit: Visit, licenses: readonly ShownLicense[], next: string | null): Html {
+  const { say, home, portal } = visit
+  if (licenses.length === 0) return message(say('noLicensesTitle'), say('noLicenses'))
+  return html`<section>
+    <h1>${say('title')}</h1>
+    <p class="lead">${say('licensesLead', { vendor: portal.name })}</p>
+    <ul class="stack">
+      ${licenses.map(
+        (license) => html`<li class="sheet">
+          <div class="title">
+            <h2><a href=${`${home}/licenses/${license.licenseId}`}>${license.productName}</a></h2>
+            ${statusBadge(visit, license)}
+          </div>
+          <p>${validityOf(visit, license)}</p>
+          ${facts([
+            [say('planLabel'), license.planName],
+            [say('keyLabel'), html`<code>${license.displayKey}</code>`],
+            [say('devicesLabel'), seatsOf(visit, license)],
+          ])}
+        </li>`,
+      )}
+    </ul>
+    ${next !== null && html`<p><a class="button second" href=${`${home}?after=${next}`}>${say('moreLicenses')}</a></p>`}
+  </section>`
+}

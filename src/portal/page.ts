@@ -1,0 +1,114 @@
+import type { FastifyReply } from 'fastify'
+import type { PortalTextKey } from '../domain/portal/texts.ts'
+import { languageNames, portalLanguages, sayIn } from '../domain/portal/texts.ts'
+import { type Content, documentOf, type Html, html } from '../html.ts'
+import { brandPath, iconPath, logoPath, stylePath } from './assets.ts'
+import type { Visit } from './visit.ts'
+
+/** What stands above a page once after something was done: one of the portal's own texts. */
+export type Notice = { kind: 'done' | 'wrong'; text: PortalTextKey }
+
+type Page = { title: string; content: Content; notice?: Notice | undefined }
+
+/** Sends a page of a portal. */
+export function showPage(reply: FastifyReply, visit: Visit, page: Page, status = 200): FastifyReply {
+  return reply
+    .code(status)
+    .type('text/html; charset=utf-8')
+    .send(documentOf(frame(visit, page, reply.request.url)))
+}
+
+/** The page for a portal that does not exist, the same for every reason. */
+export function showNoPortal(
+  reply: FastifyReply,
+  title: PortalTextKey,
+  text: PortalTextKey,
+  status: number,
+): FastifyReply {
+  const say = sayIn('en', {})
+  return reply
+    .code(status)
+    .type('text/html; charset=utf-8')
+    .send(
+      documentOf(
+        html`<html lang="en">
+          ${head(say(title), [])}
+          <body>
+            <main class="page">${message(say(title), say(text))}</main>
+          </body>
+        </html>`,
+      ),
+    )
+}
+
+const head = (title: string, styles: readonly string[], icon = iconPath): Html => html`<head>
+  <meta charset="utf-8" />
+  <meta name="viewport" content="width=device-width, initial-scale=1" />
+  <meta name="robots" content="noindex" />
+  <title>${title}</title>
+  <link rel="icon" href=${icon} />
+  ${[stylePath, ...styles].map((path) => html`<link rel="stylesheet" href=${path} />`)}
+</head>`
+
+function frame(visit: Visit, { title, content, notice }: Page, url: string): Html {
+  const { portal, home, language, say, customer, token } = visit
+  const { supportEmail } = portal.settings
+  const logo = logoPath(portal)
+  return html`<html lang=${language}>
+    ${head(`${title} · ${portal.name}`, [brandPath(portal)], logo ?? iconPath)}
+    <body>
+      <header class="top">
+        <a class="brand" href=${home}>
+          ${logo !== null && html`<img src=${logo} alt="" />`}
+          <span>${portal.name}</span>
+        </a>
+        ${
+          customer &&
+          html`<form method="post" action=${`${home}/sign-out`}>
+            <input type="hidden" name="_csrf" value=${token} />
+            <button class="quiet">${say('signOut')}</button>
+          </form>`
+        }
+      </header>
+      <main class="page">
+        ${notice && html`<p class=${`notice ${notice.kind}`} role=${notice.kind === 'wrong' ? 'alert' : 'status'}>${say(notice.text)}</p>`}
+        ${content}
+      </main>
+      <footer>
+        ${customer?.email && html`<p>${say('signedInAs', { email: customer.email })}</p>`}
+        ${supportEmail !== null && html`<p>${withAddress(say('footer'), supportEmail)}</p>`}
+        <nav aria-label=${say('language')}>
+          ${portalLanguages.map((name) =>
+            name === language
+              ? html`<span aria-current="true" lang=${name}>${languageNames[name]}</span>`
+              : html`<a href=${inLanguage(url, name)} lang=${name} hreflang=${name}>${languageNames[name]}</a>`,
+          )}
+        </nav>
+      </footer>
+    </body>
+  </html>`
+}
+
+/** The text with a link where the address belongs. */
+function withAddress(text: string, email: string): Content {
+  const [before = '', ...after] = text.split('{support}')
+  return [before, html`<a href=${`mailto:${email}`}>${email}</a>`, after.join('')]
+}
+
+/** The same page in another language. */
+function inLanguage(url: string, language: string): string {
+  const { pathname, searchParams } = new URL(url, 'http://here.invalid')
+  searchParams.set('language', language)
+  searchParams.delete('done')
+  return `${pathname}?${searchParams}`
+}
+
+/** A page that says one thing. */
+export const message = (title: string, text: string, more?: Content): Html => html`<section class="narrow">
+  <h1>${title}</h1>
+  <p class="lead">${text}</p>
+  ${more}
+</section>`
+
+export const tokenField = ({ token }: Visit): Html =>
+  html`<input type="hidden" name="_csrf" value=${token} />`

@@ -1,0 +1,73 @@
+import type { KeyObject } from 'node:crypto'
+import fastifyCookie from '@fastify/cookie'
+import type { FastifyError, FastifyInstance } from 'fastify'
+import type { PortalTextKey } from '../domain/portal/texts.ts'
+import { problemOf } from '../http/errors.ts'
+import { readForms } from '../http/pages/read-forms.ts'
+import { guardPages, refuseForeignForms } from '../http/pages/security.ts'
+import { notFound } from '../http/problem.ts'
+import { serveAssets } from './assets.ts'
+import type { PortalContext } from './context.ts'
+import { cookiesOf } from './cookies.ts'
+import { formTokens } from './form-token.ts'
+import { deviceActions } from './licenses/actions-route.ts'
+import { keyActions } from './licenses/key-route.ts'
+import { licensePages } from './licenses/route.ts'
+import { message, showNoPortal, showPage } from './page.ts'
+import { signInRoutes } from './sign-in/route.ts'
+import { receiveVisits } from './visit.ts'
+
+type PortalOptions = Pick<PortalContext, 'services' | 'baseUrl'> & { cookieKey: KeyObject }
+
+/** The portal of each vendor's customers, an application of its own beside the dashboard. */
+export async function portal(app: FastifyInstance, options: PortalOptions): Promise<void> {
+  const { services, baseUrl, cookieKey } = options
+  const isHttps = baseUrl.startsWith('https:')
+  await app.register(
+    async (pages) => {
+      await guardPages(pages, isHttps)
+      await readForms(pages)
+      await pages.register(fastifyCookie)
+      const cookies = cookiesOf(isHttps)
+      const tokens = formTokens(cookieKey)
+      refuseForeignForms(pages)
+      receiveVisits(pages, { services, cookies, tokens })
+      answerFailures(pages)
+      const context: PortalContext = {
+        services,
+        baseUrl,
+        cookies,
+        tokenOf: (tenantId, browser) => tokens.make({ tenantId, kind: 'browser', secret: browser }),
+      }
+      serveAssets(pages, services)
+      signInRoutes(pages, context)
+      licensePages(pages, context)
+      deviceActions(pages, context)
+      keyActions(pages, context)
+    },
+    { prefix: '/portal' },
+  )
+}
+
+const texts: Record<number, readonly [title: PortalTextKey, text: PortalTextKey]> = {
+  400: ['formExpiredTitle', 'formExpired'],
+  403: ['formExpiredTitle', 'formExpired'],
+  404: ['notFoundTitle', 'notFound'],
+}
+
+/** Shows errors as pages that say the same to everybody, whatever the reason. */
+function answerFailures(app: FastifyInstance): void {
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    const { status, headers } = problemOf(error)
+    if (status >= 500) request.log.error({ err: error, request_id: request.id }, 'request.failed')
+    const [title, text] = texts[status] ?? (['failedTitle', 'failed'] as const)
+    reply.headers(headers)
+    const visit = request.portalVisit
+    if (!visit) return showNoPortal(reply, title, text, status)
+    const content = message(visit.say(title), visit.say(text))
+    return showPage(reply, visit, { title: visit.say(title), content }, status)
+  })
+  app.setNotFoundHandler(() => {
+    throw notFound('page')
+  })
+}

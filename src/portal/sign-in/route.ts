@@ -1,0 +1,118 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { customerLinkState, signInWithLink } from '../../access/customer-links.ts'
+import { endCustomerSession } from '../../access/customer-sessions.ts'
+import { EmailAddress } from '../../domain/values.ts'
+import { addressOf } from '../../http/address.ts'
+import { type PortalContext, page } from '../context.ts'
+import { message, showPage } from '../page.ts'
+import { type Visit, visitOf } from '../visit.ts'
+import { requestLink } from './request-link.ts'
+import { linkSentView, linkView, signInView, uselessLinkView } from './view.ts'
+
+const LinkToken = z.object({ token: z.string().max(100) })
+
+/** Signing in by a link that is mailed, and signing out. */
+export function signInRoutes(app: FastifyInstance, context: PortalContext): void {
+  requestRoutes(app, context)
+  linkRoutes(app, context)
+
+  app.post('/:tenantId/sign-out', page, async (request, reply) => {
+    const { services, cookies } = context
+    const { tenantId, home, customer } = visitOf(request)
+    if (customer) await endCustomerSession(services.db, customer.session, services.now())
+    cookies.clear(reply, tenantId, 'session')
+    return reply.redirect(`${home}/sign-in`, 303)
+  })
+}
+
+function requestRoutes(app: FastifyInstance, context: PortalContext): void {
+  const { services, cookies } = context
+
+  const form = (reply: FastifyReply, visit: Visit, typed: { email: string; wrong: boolean }) =>
+    showPage(
+      reply,
+      visit,
+      { title: visit.say('signInTitle'), content: signInView(visit, typed) },
+      typed.wrong ? 422 : 200,
+    )
+
+  app.get('/:tenantId/sign-in', page, async (request, reply) => {
+    const visit = visitOf(request)
+    if (visit.customer) return reply.redirect(visit.home, 303)
+    if (cookies.get(request, 'browser') === undefined) {
+      // The form needs the browser's cookie, so it is shown once the browser has it.
+      const browser = Buffer.from(services.randomBytes(32)).toString('base64url')
+      cookies.set(reply, visit.tenantId, 'browser', browser)
+      return form(reply, { ...visit, token: context.tokenOf(visit.tenantId, browser) }, empty)
+    }
+    return form(reply, visit, empty)
+  })
+
+  app.post('/:tenantId/sign-in', page, async (request, reply) => {
+    const visit = visitOf(request)
+    const { email: typed } = z.object({ email: z.string().catch('') }).parse(request.body)
+    const email = EmailAddress.safeParse(typed.trim())
+    if (!email.success) return form(reply, visit, { email: typed.slice(0, 254), wrong: true })
+    const browser = cookies.get(request, 'browser') ?? ''
+    const asked = { email: email.data, browser, address: addressOf(request) }
+    const { waitSeconds } = await requestLink(context, visit, asked, request.log)
+    if (waitSeconds !== null) return tooMany(reply, visit, waitSeconds)
+    return showPage(reply, visit, {
+      title: visit.say('linkSentTitle'),
+      content: linkSentView(visit),
+    })
+  })
+}
+
+const empty = { email: '', wrong: false }
+
+/** The page after too many attempts. */
+export function tooMany(reply: FastifyReply, visit: Visit, waitSeconds: number): FastifyReply {
+  const { say } = visit
+  const title = say('tooManyTitle')
+  const content = message(title, say('tooMany', { minutes: Math.ceil(waitSeconds / 60) }))
+  return showPage(reply.header('retry-after', String(waitSeconds)), visit, { title, content }, 429)
+}
+
+function linkRoutes(app: FastifyInstance, { services, cookies }: PortalContext): void {
+  const useless = (reply: FastifyReply, visit: Visit, why: 'other browser' | 'expired') =>
+    showPage(
+      reply,
+      visit,
+      {
+        title: visit.say(why === 'expired' ? 'linkExpiredTitle' : 'linkOtherBrowserTitle'),
+        content: uselessLinkView(visit, why),
+      },
+      why === 'expired' ? 410 : 409,
+    )
+  const stateOf = (request: FastifyRequest, tenantId: string, secret: string) =>
+    customerLinkState(
+      services.db,
+      { secret, tenantId, browser: cookies.get(request, 'browser') },
+      services.now(),
+    )
+
+  app.get('/:tenantId/link', page, async (request, reply) => {
+    const visit = visitOf(request)
+    const secret = LinkToken.safeParse(request.query).data?.token ?? ''
+    const state = await stateOf(request, visit.tenantId, secret)
+    if (state !== 'usable') return useless(reply, visit, state)
+    return showPage(reply, visit, { title: visit.say('linkTitle'), content: linkView(visit, secret) })
+  })
+
+  app.post('/:tenantId/link', page, async (request, reply) => {
+    const visit = visitOf(request)
+    const { tenantId, home } = visit
+    const secret = LinkToken.safeParse(request.body).data?.token ?? ''
+    const state = await stateOf(request, tenantId, secret)
+    if (state !== 'usable') return useless(reply, visit, state)
+    const session = Buffer.from(services.randomBytes(32)).toString('base64url')
+    const browser = cookies.get(request, 'browser') ?? ''
+    const link = { secret, tenantId, browser, session }
+    if (!(await signInWithLink(services.db, link, services.now()))) return useless(reply, visit, 'expired')
+    if (visit.customer) await endCustomerSession(services.db, visit.customer.session, services.now())
+    cookies.set(reply, tenantId, 'session', session)
+    return reply.redirect(home, 303)
+  })
+}

@@ -1,0 +1,62 @@
+import { type Html, html } from '../../html.ts'
+import { message, tokenField } from '../page.ts'
+import type { Visit } from '../visit.ts'
+import { linkMinutes } from './request-link.ts'
+
+/** @param typed what was typed into the form, and whether it is no address */
+export function signInView(visit: Visit, typed: { email: string; wrong: boolean }): Html {
+  const { say, home } = visit
+  return html`<section class="narrow">
+    <h1>${say('signInTitle')}</h1>
+    <p class="lead">${say('signInLead')}</p>
+    <form class="sheet" method="post" action=${`${home}/sign-in`}>
+      ${tokenField(visit)}
+      <div class="field">
+        <label for="email">${say('emailLabel')}</label>
+        <input
+          type="email"
+          id="email"
+          name="email"
+          value=${typed.email}
+          autocomplete="email"
+          required
+          maxlength="254"
+          aria-invalid=${typed.wrong ? 'true' : undefined}
+          aria-describedby=${typed.wrong ? 'email-error' : undefined}
+        />
+        ${typed.wrong && html`<p class="error" id="email-error">${say('emailWrong')}</p>`}
+      </div>
+      <div class="actions"><button>${say('signInButton')}</button></div>
+    </form>
+  </section>`
+}
+
+export const linkSentView = ({ say, home }: Visit): Html =>
+  message(
+    say('linkSentTitle'),
+    say('linkSent', { minutes: linkMinutes }),
+    html`<p>${say('linkSentHint')}</p>
+      <p><a href=${`${home}/sign-in`}>${say('linkSentAgain')}</a></p>`,
+  )
+
+/** The page of a link: programs that look into mails open it too, so only its button uses the link. */
+export function linkView(visit: Visit, secret: string): Html {
+  const { say, home } = visit
+  return message(
+    say('linkTitle'),
+    say('linkLead'),
+    html`<form method="post" action=${`${home}/link`}>
+      ${tokenField(visit)}
+      <input type="hidden" name="token" value=${secret} />
+      <button>${say('linkButton')}</button>
+    </form>`,
+  )
+}
+
+/** The page of a link that cannot be used here. */
+export const uselessLinkView = ({ say, home }: Visit, why: 'other browser' | 'expired'): Html =>
+  message(
+    say(why === 'expired' ? 'linkExpiredTitle' : 'linkOtherBrowserTitle'),
+    say(why === 'expired' ? 'linkExpired' : 'linkOtherBrowser', { minutes: linkMinutes }),
+    html`<p><a class="button" href=${`${home}/sign-in`}>${say('linkAgain')}</a></p>`,
+  )

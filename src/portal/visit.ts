@@ -1,0 +1,123 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { findAddressOfPerson } from '../../projections/licenses/of-person.ts'
+import { findOpenPortal, type OpenPortal } from '../../projections/portal/queries.ts'
+import { customerOf } from '../access/customer-sessions.ts'
+import type { Origin } from '../commands/origin.ts'
+import { type PortalLanguage, type Say, sayIn } from '../domain/portal/texts.ts'
+import { isSlug } from '../domain/values.ts'
+import { notFound, Problem } from '../http/problem.ts'
+import type { Ports } from '../ports.ts'
+import type { Cookies } from './cookies.ts'
+import type { FormTokens } from './form-token.ts'
+import { languageFor } from './language.ts'
+
+/** A signed-in person. `email` is null when no license has their address any more. */
+export type Customer = { subjectId: string; email: string | null; session: string }
+
+/** A request for a page of an open portal. */
+export type Visit = {
+  portal: OpenPortal
+  tenantId: string
+  /** The path of the portal. */
+  home: string
+  language: PortalLanguage
+  say: Say
+  customer: Customer | undefined
+  /** The token for the page's forms; empty for a browser without a cookie. */
+  token: string
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    portalVisit: Visit | undefined
+  }
+}
+
+type VisitOptions = {
+  services: Ports<'db' | 'now' | 'subjects'>
+  cookies: Cookies
+  tokens: FormTokens
+}
+
+/**
+ * Finds the portal and the person of each request, and checks the token of each form. An unknown tenant, one whose
+ * portal is off and a malformed id get the same answer.
+ */
+export function receiveVisits(app: FastifyInstance, { services, cookies, tokens }: VisitOptions): void {
+  app.decorateRequest('portalVisit', undefined)
+  app.addHook('onRequest', async (request, reply) => {
+    const { tenantId } = request.params as { tenantId?: string }
+    if (tenantId === undefined) return
+    const portal = isSlug(tenantId) ? await findOpenPortal(services.db, tenantId) : undefined
+    if (!portal) throw notFound('page')
+    const language = chosenLanguage(request, reply, tenantId, cookies)
+    const customer = await customerIn(services, request, tenantId, cookies)
+    const owner = ownerOf(request, tenantId, customer, cookies)
+    request.portalVisit = {
+      portal,
+      tenantId,
+      home: `/portal/${tenantId}`,
+      language,
+      say: sayIn(language, portal.settings.texts),
+      customer,
+      token: owner ? tokens.make(owner) : '',
+    }
+  })
+  app.addHook('preHandler', async (request) => {
+    if (request.method !== 'POST') return
+    const { tenantId, customer } = visitOf(request)
+    const owner = ownerOf(request, tenantId, customer, cookies)
+    const { _csrf } = (request.body ?? {}) as { _csrf?: unknown }
+    if (!owner || !tokens.isValid(owner, _csrf)) throw new Problem(403, 'forbidden', 'The form has expired.')
+  })
+}
+
+function chosenLanguage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  tenantId: string,
+  cookies: Cookies,
+): PortalLanguage {
+  const { language } = request.query as { language?: unknown }
+  const asked = typeof language === 'string' ? language : undefined
+  const found = languageFor([asked, cookies.get(request, 'language')], request.headers['accept-language'])
+  if (asked === found) cookies.set(reply, tenantId, 'language', found)
+  return found
+}
+
+async function customerIn(
+  services: VisitOptions['services'],
+  request: FastifyRequest,
+  tenantId: string,
+  cookies: Cookies,
+): Promise<Customer | undefined> {
+  const session = cookies.get(request, 'session')
+  if (session === undefined || session.length !== 43) return undefined
+  const subjectId = await customerOf(services.db, tenantId, session, services.now())
+  if (subjectId === undefined) return undefined
+  const sealed = await findAddressOfPerson(services.db, tenantId, subjectId)
+  const [person] = sealed ? await services.subjects.openPeople(tenantId, [sealed]) : []
+  return { subjectId, email: person?.email ?? null, session }
+}
+
+function ownerOf(
+  request: FastifyRequest,
+  tenantId: string,
+  customer: Customer | undefined,
+  cookies: Cookies,
+): { tenantId: string; kind: 'session' | 'browser'; secret: string } | undefined {
+  if (customer) return { tenantId, kind: 'session', secret: customer.session }
+  const browser = cookies.get(request, 'browser')
+  return browser === undefined ? undefined : { tenantId, kind: 'browser', secret: browser }
+}
+
+/** @throws Problem 404 outside a portal */
+export function visitOf(request: FastifyRequest): Visit {
+  if (!request.portalVisit) throw notFound('page')
+  return request.portalVisit
+}
+
+/** The origin in the metadata of every event that the person causes. */
+export function originOfCustomer(request: FastifyRequest, { subjectId }: Customer): Origin {
+  return { requestId: request.id, actor: `customer:${subjectId}` }
+}
