@@ -71,3 +71,14 @@ export const plainLicense = {
   metadata: {},
   leftOut: [],
 } as const satisfies Partial<ForeignLicense>
+
+/** A policy about which the export has nothing but its name. */
+export const policyNamed = (policyId: string): ForeignPolicy => ({
+  policyId,
+  name: policyId,
+  seats: 1,
+  duration: null,
+  onExpiry: 'expire',
+  entitlements: [],
+  sellInMultiples: false,
+})

@@ -29,7 +29,8 @@ export async function planJob({ source, path, workDirectory, productOf, mapped }
   const exported = await openExport(source, path, workDirectory)
   try {
     const { policies } = exported
-    const targets = await planTargets(exported.licenses(), { productOf, mapped, policies })
+    const { policyNamed } = source
+    const targets = await planTargets(exported.licenses(), { productOf, mapped, policies, policyNamed })
     return { source, exported, targets }
   } catch (error) {
     exported.close()

@@ -19,14 +19,19 @@ export type Targets = {
   licenses: number
 }
 
-type Asked = { productOf: ProductOf; mapped: ReadonlyMap<string, string>; policies: readonly ForeignPolicy[] }
+type Asked = {
+  productOf: ProductOf
+  mapped: ReadonlyMap<string, string>
+  policies: readonly ForeignPolicy[]
+  policyNamed: (policyId: string) => ForeignPolicy
+}
 
 /** Reads all licenses once, to learn which combinations of rules and entitlements they have. */
 export async function planTargets(
   licenses: AsyncIterable<ForeignLicense | { problem: string }>,
-  { productOf, mapped, policies: known }: Asked,
+  { productOf, mapped, policies: known, policyNamed }: Asked,
 ): Promise<Targets> {
-  const policies = policiesOf(known)
+  const policies = policiesOf(known, policyNamed)
   const found = new Map<string, { product: PresentProduct; variants: Map<VariantName, Variant> }>()
   const others = new Map<string, number>()
   let count = 0

@@ -1,6 +1,5 @@
 import { sameJson } from '../../domain/equality.ts'
 import type { ForeignLicense, ForeignPolicy } from '../foreign.ts'
-import { policyOfPlan } from '../sources/csv.ts'
 import { entitlementsOf } from './entitlements.ts'
 
 /**
@@ -24,12 +23,15 @@ export type VariantName = string
 
 export type Policies = (policyId: string | null) => ForeignPolicy | null
 
-/** Looks up policies; one that the export only names is made from its name. */
-export function policiesOf(known: readonly ForeignPolicy[]): Policies {
+/** @param named makes a policy that the export only names */
+export function policiesOf(
+  known: readonly ForeignPolicy[],
+  named: (policyId: string) => ForeignPolicy,
+): Policies {
   const byId = new Map(known.map((policy) => [policy.policyId, policy]))
   return (policyId) => {
     if (policyId === null) return null
-    const policy = byId.get(policyId) ?? policyOfPlan(policyId)
+    const policy = byId.get(policyId) ?? named(policyId)
     byId.set(policyId, policy)
     return policy
   }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { keyHashOf } from '../../credentials/license-key.ts'
 import type { ExportItem } from '../files/items.ts'
-import { type ForeignLicense, type ForeignPolicy, plainLicense, type Unusable } from '../foreign.ts'
+import { type ForeignLicense, plainLicense, policyNamed, type Unusable } from '../foreign.ts'
 import { isoOf } from './moments.ts'
 import type { Piece, Source } from './source.ts'
 
@@ -66,6 +66,7 @@ export function csvSource(columns: ReadonlyMap<string, CsvColumn> = new Map()): 
       })
     },
     policiesIn: () => [],
+    policyNamed,
   }
 }
 
@@ -114,14 +115,3 @@ function numberOf(text: string | undefined, unlimited?: RegExp): number | null |
   if (unlimited?.test(text)) return null
   return /^[1-9]\d{0,8}$/.test(text) ? Number(text) : 'invalid'
 }
-
-/** A plan of the file is a policy about which nothing else is known. */
-export const policyOfPlan = (plan: string): ForeignPolicy => ({
-  policyId: plan,
-  name: plan,
-  seats: 1,
-  duration: null,
-  onExpiry: 'expire',
-  entitlements: [],
-  sellInMultiples: false,
-})

@@ -41,3 +41,12 @@ export function durationOf(seconds: number | null): Duration | null {
 
 const within = (count: number, unit: Duration['unit']): Duration | null =>
   count <= 1000 ? { count, unit } : null
+
+/** A period of ISO 8601, such as `P1Y` or `P30D`. @returns undefined for an absent one and for any other text */
+export function isoDurationOf(period: string | null): Duration | undefined {
+  const match = /^P(\d{1,4})([YMWD])$/.exec(period ?? '')
+  if (!match) return undefined
+  const count = Number(match[1]) * (match[2] === 'W' ? 7 : 1)
+  const unit = match[2] === 'Y' ? 'year' : match[2] === 'M' ? 'month' : 'day'
+  return count >= 1 && count <= 1000 ? { count, unit } : undefined
+}

@@ -27,6 +27,8 @@ export type Source = {
   /** The licenses among the pieces of one group. */
   licensesIn(pieces: readonly Piece[], shared: Shared): (ForeignLicense | Unusable)[]
   policiesIn(shared: Shared): ForeignPolicy[]
+  /** A policy that licenses name and that the export does not have. */
+  policyNamed(policyId: string): ForeignPolicy
   /** How its API is read; undefined when it has none that lists licenses. */
   api?: ApiLists
 }

@@ -1,0 +1,172 @@
+import { z } from 'zod'
+import type { ExportItem } from '../files/items.ts'
+import {
+  type ForeignDevice,
+  type ForeignLicense,
+  type ForeignPolicy,
+  plainLicense,
+  policyNamed,
+  type Unusable,
+} from '../foreign.ts'
+import { cryptlexApi } from './cryptlex-api.ts'
+import { dataOf, isSet, textOf, wholeOf } from './json-api.ts'
+import { durationOf, isoDurationOf, isoOf } from './moments.ts'
+import type { Piece, Shared, Source } from './source.ts'
+
+const Fields = z.looseObject({ id: z.string() })
+type Fields = z.infer<typeof Fields>
+
+/** Cryptlex: license templates become key types, activations devices, feature flags entitlements. */
+export const cryptlexSource: Source = {
+  name: 'cryptlex',
+  pieceOf,
+  licensesIn(pieces, shared) {
+    const [license] = dataOf(pieces, 'licenses', Fields)
+    if (!license) return []
+    const from = pieces.find(({ kind }) => kind === 'licenses')?.from ?? ''
+    return [licenseOf(from, license, { pieces, shared })]
+  },
+  policiesIn: (shared) => [...shared.all('templates').values()].map((data) => policyOf(Fields.parse(data))),
+  policyNamed,
+  api: cryptlexApi,
+}
+
+/** The lists by the names of their files; older accounts call templates policies. */
+const kinds: Record<string, string> = {
+  licenses: 'licenses',
+  activations: 'activations',
+  'license-templates': 'templates',
+  'license-policies': 'templates',
+  'product-versions': 'versions',
+  products: 'products',
+}
+
+function pieceOf({ list, from, data }: ExportItem): Piece | string | undefined {
+  const kind = kinds[list]
+  if (kind === undefined) return undefined
+  const read = Fields.safeParse(data)
+  if (!read.success) return 'It is not an object of the API of Cryptlex.'
+  const { id } = read.data
+  const group = kind === 'licenses' ? id : kind === 'activations' ? (textOf(read.data.licenseId) ?? '') : null
+  return { kind, id, group, from, data: read.data }
+}
+
+function policyOf(template: Fields): ForeignPolicy {
+  return {
+    ...policyNamed(template.id),
+    name: textOf(template.name) ?? template.id,
+    seats: seatsOf(template),
+    duration: isoDurationOf(textOf(template.subscriptionInterval)) ?? durationOf(wholeOf(template.validity)),
+  }
+}
+
+/** A floating license limits its clients, any other its activations; 0 and below mean no limit. */
+function seatsOf({ type, allowedActivations, allowedFloatingClients }: Fields): number | null {
+  const isFloating = textOf(type)?.includes('floating') === true
+  const seats = wholeOf(isFloating ? allowedFloatingClients : allowedActivations)
+  return seats === null || seats <= 0 ? null : seats
+}
+
+type Context = { pieces: readonly Piece[]; shared: Shared }
+
+function licenseOf(from: string, license: Fields, { pieces, shared }: Context): ForeignLicense | Unusable {
+  const { id: externalId, key, productId, expirationStrategy } = license
+  const licenseKey = textOf(key)
+  const unusable = (problem: string) => ({ from, externalId, licenseKey, problem })
+  const expiresAt = isoOf(textOf(license.expiresAt))
+  const createdAt = isoOf(textOf(license.createdAt))
+  if (expiresAt === 'invalid' || createdAt === 'invalid')
+    return unusable('Its expiry or its creation is not a time.')
+  const endsSomeTime = expiresAt === undefined && isTimed(license)
+  if (endsSomeTime && expirationStrategy === 'rolling')
+    return unusable(
+      'Each of its activations ends at its own time. Give it one end there, and export it again.',
+    )
+  if (endsSomeTime)
+    return unusable(
+      'Its time begins with its first activation there. Give it an end there, and export it again.',
+    )
+  const { email, name } = personOf(license.user)
+  return {
+    ...plainLicense,
+    from,
+    externalId,
+    licenseKey,
+    productId: textOf(productId),
+    policyId: policyIdOf(license, shared),
+    entitlements: entitlementsOf(shared.get('versions', textOf(license.productVersionId))),
+    email,
+    name,
+    createdAt: createdAt ?? null,
+    expiresAt: expiresAt ?? null,
+    status: isSet(license.revoked) ? 'revoked' : isSet(license.suspended) ? 'suspended' : 'active',
+    seats: seatsOf(license),
+    devices: dataOf(pieces, 'activations', Fields).map(deviceOf),
+    metadata: metadataOf(license),
+    leftOut: leftOutOf(license),
+  }
+}
+
+/** A validity of 0 is perpetual. */
+const isTimed = ({ validity, subscriptionInterval }: Fields): boolean =>
+  (wholeOf(validity) ?? 0) > 0 || (textOf(subscriptionInterval) ?? '') !== ''
+
+/** Without a template, the name of its product. */
+function policyIdOf(license: Fields, shared: Shared): string | null {
+  const template = textOf(license.licenseTemplateId) ?? textOf(license.licensePolicyId)
+  if (template !== null) return template
+  const product = Fields.safeParse(shared.get('products', textOf(license.productId)))
+  return product.success ? (textOf(product.data.displayName) ?? textOf(product.data.name)) : null
+}
+
+const Person = z.looseObject({ email: z.unknown(), firstName: z.unknown(), lastName: z.unknown() })
+
+function personOf(user: unknown): { email: string | null; name: string | null } {
+  const person = Person.safeParse(user)
+  if (!person.success) return { email: null, name: null }
+  const names = [person.data.firstName, person.data.lastName].flatMap((part) => textOf(part) ?? [])
+  return { email: textOf(person.data.email), name: names.join(' ') || null }
+}
+
+const Version = z.looseObject({
+  featureFlags: z.array(z.looseObject({ name: z.string(), enabled: z.boolean() })).catch([]),
+})
+
+function entitlementsOf(version: unknown): string[] | null {
+  const read = Version.safeParse(version)
+  return read.success ? read.data.featureFlags.flatMap(({ name, enabled }) => (enabled ? [name] : [])) : null
+}
+
+const deviceOf = (activation: Fields): ForeignDevice => ({
+  deviceId: textOf(activation.fingerprint) ?? activation.id,
+  name: textOf(activation.hostname),
+  lastSeen: textOf(activation.lastSyncedAt) ?? textOf(activation.createdAt),
+})
+
+const Pairs = z.array(z.looseObject({ key: z.string(), value: z.coerce.string() })).catch([])
+const Tags = z.array(z.string()).catch([])
+
+function metadataOf({ metadata, tags, notes }: Fields): Record<string, string> {
+  const pairs = Pairs.parse(metadata).map(({ key, value }) => [key, value] as const)
+  const labels = Tags.parse(tags).join(', ')
+  const note = textOf(notes)
+  return {
+    ...Object.fromEntries(pairs),
+    ...(labels !== '' && { tags: labels }),
+    ...(note !== null && { notes: note }),
+  }
+}
+
+const Meters = z.array(z.unknown()).catch([])
+
+function leftOutOf({ type, entitlementSetId, meterAttributes }: Fields): string[] {
+  return [
+    ...(textOf(type)?.includes('floating')
+      ? ['It is floating there; its devices keep their seats until they are freed.']
+      : []),
+    ...(textOf(entitlementSetId) === null
+      ? []
+      : ['Its entitlement set is left out. Give its key type the entitlements.']),
+    ...(Meters.parse(meterAttributes).length === 0 ? [] : ['Its meters are left out: usage is not limited.']),
+  ]
+}

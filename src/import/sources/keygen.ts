@@ -1,0 +1,165 @@
+import { z } from 'zod'
+import type { ExportItem } from '../files/items.ts'
+import {
+  type ForeignDevice,
+  type ForeignLicense,
+  type ForeignPolicy,
+  plainLicense,
+  policyNamed,
+  type Unusable,
+} from '../foreign.ts'
+import { dataOf, isSet, Resource, relatedId, textFields, textOf, wholeOf } from './json-api.ts'
+import { keygenApi } from './keygen-api.ts'
+import { durationOf, isoOf } from './moments.ts'
+import type { Piece, Shared, Source } from './source.ts'
+
+/** Keygen: policies become key types, machines devices, entitlements entitlements. */
+export const keygenSource: Source = {
+  name: 'keygen',
+  pieceOf,
+  licensesIn(pieces, shared) {
+    const [license] = dataOf(pieces, 'licenses', Resource)
+    if (!license) return []
+    const from = pieces.find(({ kind }) => kind === 'licenses')?.from ?? ''
+    return [licenseOf(from, license, { pieces, shared })]
+  },
+  policiesIn: (shared) =>
+    [...shared.all('policies').values()].map((data) => policyOf(Resource.parse(data), shared)),
+  policyNamed,
+  api: keygenApi,
+}
+
+const Code = z.object({ of: z.string(), code: z.string() })
+
+function pieceOf({ list, of, from, data }: ExportItem): Piece | string | undefined {
+  const read = Resource.safeParse(data)
+  if (!read.success) return 'It is not a resource of the API of Keygen.'
+  const { type, id, attributes } = read.data
+  const piece = (group: string | null, kept: unknown = read.data): Piece => ({
+    kind: type,
+    id,
+    group,
+    from,
+    data: kept,
+  })
+  switch (type) {
+    case 'licenses':
+      return piece(id)
+    case 'machines':
+      return piece(relatedId(read.data, 'license') ?? '')
+    case 'policies':
+      return piece(null)
+    case 'users':
+      return piece(null, personOf(read.data))
+    case 'entitlements': {
+      const code = textOf(attributes.code)
+      if (of === null || code === null) return undefined
+      const group = list === 'license-entitlements' ? of : null
+      return { kind: type, id: `${of} ${id}`, group, from, data: { of, code } }
+    }
+    default:
+      return undefined
+  }
+}
+
+const codesOfPolicy = (shared: Shared, policyId: string): string[] =>
+  [...shared.all('entitlements').values()].flatMap((data) => {
+    const { of, code } = Code.parse(data)
+    return of === policyId ? [code] : []
+  })
+
+const Person = z.object({ email: z.string().nullable(), name: z.string().nullable() })
+
+function personOf({ attributes }: Resource): z.infer<typeof Person> {
+  const parts = [attributes.firstName, attributes.lastName].flatMap((part) => textOf(part) ?? [])
+  return { email: textOf(attributes.email), name: textOf(attributes.fullName) ?? (parts.join(' ') || null) }
+}
+
+function policyOf({ id, attributes }: Resource, shared: Shared): ForeignPolicy {
+  const { name, maxMachines, duration, expirationStrategy } = attributes
+  const goesOn = expirationStrategy === 'MAINTAIN_ACCESS' || expirationStrategy === 'ALLOW_ACCESS'
+  return {
+    policyId: id,
+    name: textOf(name) ?? id,
+    seats: wholeOf(maxMachines),
+    duration: durationOf(wholeOf(duration)),
+    onExpiry: goesOn ? 'fallback' : 'expire',
+    entitlements: codesOfPolicy(shared, id),
+    sellInMultiples: false,
+  }
+}
+
+type Context = { pieces: readonly Piece[]; shared: Shared }
+
+function licenseOf(from: string, license: Resource, { pieces, shared }: Context): ForeignLicense | Unusable {
+  const { id, attributes } = license
+  const licenseKey = textOf(attributes.key)
+  const expiresAt = isoOf(textOf(attributes.expiry))
+  const createdAt = isoOf(textOf(attributes.created))
+  if (expiresAt === 'invalid' || createdAt === 'invalid') {
+    return { from, externalId: id, licenseKey, problem: 'Its expiry or its creation is not a time.' }
+  }
+  const policyId = relatedId(license, 'policy')
+  const person = shared.get('users', relatedId(license, 'owner') ?? relatedId(license, 'user'))
+  const { email, name } = person === undefined ? { email: null, name: null } : Person.parse(person)
+  const own = dataOf(pieces, 'entitlements', Code).map(({ code }) => code)
+  const licenseName = textOf(attributes.name)
+  return {
+    ...plainLicense,
+    from,
+    externalId: id,
+    licenseKey,
+    productId: relatedId(license, 'product'),
+    policyId,
+    entitlements: own.length === 0 ? null : [...codesOfPolicy(shared, policyId ?? ''), ...own],
+    email,
+    name,
+    createdAt: createdAt ?? null,
+    expiresAt: expiresAt ?? null,
+    status: statusOf(attributes),
+    seats: seatsOf(attributes, shared.get('policies', policyId)),
+    devices: dataOf(pieces, 'machines', Resource).map(deviceOf),
+    metadata: { ...(licenseName !== null && { licenseName }), ...textFields(attributes.metadata) },
+    leftOut: limitsOf(attributes),
+  }
+}
+
+/** A license whose owner is banned is not valid there, until the ban is lifted. */
+function statusOf({ suspended, status }: Resource['attributes']): ForeignLicense['status'] {
+  if (isSet(suspended) || status === 'SUSPENDED' || status === 'BANNED') return 'suspended'
+  return status === 'EXPIRED' ? 'expired' : 'active'
+}
+
+const overage: Record<string, number> = {
+  ALLOW_1_25X_OVERAGE: 1.25,
+  ALLOW_1_5X_OVERAGE: 1.5,
+  ALLOW_2X_OVERAGE: 2,
+  ALWAYS_ALLOW_OVERAGE: Number.POSITIVE_INFINITY,
+}
+
+/** The limit with what the policy lets a license exceed it by, since keyledger enforces a limit exactly. */
+function seatsOf({ maxMachines }: Resource['attributes'], policy: unknown): number | null {
+  const strategy = policy === undefined ? null : textOf(Resource.parse(policy).attributes.overageStrategy)
+  const seats = wholeOf(maxMachines)
+  const allowed = seats === null ? null : Math.floor(seats * (overage[strategy ?? ''] ?? 1))
+  return allowed === null || allowed === Number.POSITIVE_INFINITY ? null : Math.max(1, allowed)
+}
+
+function deviceOf({ id, attributes }: Resource): ForeignDevice {
+  const { fingerprint, name, hostname, lastHeartbeat, lastCheckOut, created } = attributes
+  return {
+    deviceId: textOf(fingerprint) ?? id,
+    name: textOf(name) ?? textOf(hostname),
+    lastSeen: textOf(lastHeartbeat) ?? textOf(lastCheckOut) ?? textOf(created),
+  }
+}
+
+const otherLimits = { maxCores: 'cores', maxProcesses: 'processes', maxUses: 'uses', maxUsers: 'users' }
+
+const limitsOf = (attributes: Resource['attributes']): string[] =>
+  Object.entries(otherLimits).flatMap(([field, what]) => {
+    const limit = wholeOf(attributes[field])
+    return limit === null
+      ? []
+      : [`Its limit of ${limit} ${what} is left out: licenses are limited by devices alone.`]
+  })
