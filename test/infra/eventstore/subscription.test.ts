@@ -115,9 +115,13 @@ describe('$all', () => {
     })
     const subscription = client.subscribeToAll({ fromPosition: END, filter })
     subscription.on('data', () => undefined)
+    // The embedded store sends one at once, EventStoreDB with the first window of events.
+    if (!isEmbedded) {
+      await emitted(subscription, 'confirmation')
+      await client.appendToStream(uniqueStream(), numberedUpTo(100))
+    }
     await expect.poll(() => told.length).toBeGreaterThan(0)
     await subscription.unsubscribe()
-    // Other test files may append to the log, and each further event may cause a checkpoint.
     if (isEmbedded) expect(told).toHaveLength(1)
     const [fromPosition] = told
     if (!fromPosition) throw new Error('no checkpoint was told')
