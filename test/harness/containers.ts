@@ -48,7 +48,8 @@ export async function startEventStoreContainer({ labels }: Engine, port: number)
       EVENTSTORE_RUN_PROJECTIONS: 'None',
       EVENTSTORE_MEM_DB: 'true',
     })
-    .withExposedPorts(at(2113, port))
+    // The image names 1112 and 1113 too: with podman, testcontainers waits until every named port is bound.
+    .withExposedPorts(at(2113, port), 1112, 1113)
     .withLabels(labels)
     .withWaitStrategy(Wait.forHttp('/health/live', 2113).forStatusCode(204))
     .withStartupTimeout(120_000)
