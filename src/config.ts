@@ -39,6 +39,7 @@ const Environment = z.object({
   KEYLEDGER_NATS_URL: url('nats', 'tls').optional(),
   KEYLEDGER_COPY_TO: z.string().min(1).optional(),
   KEYLEDGER_COPY_DATABASE_TO: z.string().min(1).optional(),
+  KEYLEDGER_IMPORT_API_KEY: z.string().min(1).optional(),
   KEYLEDGER_MASTER_KEY: z.string().min(1).optional(),
   KEYLEDGER_WEBHOOK_ALLOW_PRIVATE: oneOf('true', 'false').default('false'),
   KEYLEDGER_SMTP_URL: url('smtp', 'smtps')
@@ -118,6 +119,8 @@ export type Config = {
   natsUrl: string | undefined
   /** The target of `keyledger copy` when its arguments name none. */
   copyTo: string | undefined
+  /** The key of the API that `keyledger import --api` reads, when its arguments name no file. */
+  importApiKey: string | undefined
   copyDatabaseTo: string | undefined
   masterKey: string | undefined
   /** For development: webhooks may use any address, also without https. */
@@ -193,6 +196,7 @@ export function parseConfig(environment: Record<string, string | undefined>): Co
     eventstoreUrl: data.KEYLEDGER_EVENTSTORE_URL,
     natsUrl: data.KEYLEDGER_NATS_URL,
     copyTo: data.KEYLEDGER_COPY_TO,
+    importApiKey: data.KEYLEDGER_IMPORT_API_KEY,
     copyDatabaseTo: data.KEYLEDGER_COPY_DATABASE_TO,
     masterKey: data.KEYLEDGER_MASTER_KEY,
     webhookAllowPrivate: data.KEYLEDGER_WEBHOOK_ALLOW_PRIVATE === 'true',

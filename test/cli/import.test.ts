@@ -5,7 +5,7 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { createPool } from '../../projections/database/pool.ts'
 import { createLog } from '../../src/app/log.ts'
@@ -14,6 +14,7 @@ import { createProduct } from '../../src/commands/products/products.ts'
 import { parseConfig } from '../../src/config.ts'
 import { createVendor } from '../flows/vendor.ts'
 import { createHost, type Environment, type Finished, hasEnded, program } from '../harness/process.ts'
+import { startStandIn } from '../harness/stand-in.ts'
 import { hashesOf } from '../import/imports.ts'
 import { shapes } from '../import/shapes.ts'
 
@@ -86,7 +87,11 @@ describe('keyledger import', () => {
 
   test.each([
     [['--from', 'csv', '/nowhere.csv'], 1, '/nowhere.csv does not exist.'],
-    [['--from', 'csv'], 2, 'The export is missing.'],
+    [['--from', 'csv'], 2, 'Name the export, its file or its directory, or add --api; not both.'],
+    [['--from', 'csv', '--api'], 2, 'csv has no API.'],
+    [['--from', 'keygen', '--api'], 2, 'The account is missing.'],
+    [['--from', 'gumroad', '--api'], 2, 'The API key is missing or not usable.'],
+    [['--from', 'gumroad', '--api', '--api-url', 'http://example.com'], 2, 'It must begin with https://.'],
     [['--from', 'lickey', 'x.csv'], 2, "argument 'lickey' is invalid"],
     [['--from', 'csv', 'x.csv', '--tenant', 'nobody'], 1, 'tenant not found'],
     [['--from', 'csv', 'x.csv', '--product', 'a=nothing'], 2, '--product editor is not valid'],
@@ -97,6 +102,28 @@ describe('keyledger import', () => {
     expect(rest).toStrictEqual({ code, signal: null, stdout: '' })
     expect(stderr).toContain(message)
   })
+})
+
+test('keyledger import --api fetches once, keeps it for --apply, and deletes it then', async () => {
+  const sale = {
+    id: 'sale-1',
+    license_key: 'GUM-1111-2222',
+    created_at: '2025-01-05T19:38:56Z',
+    product_name: 'App',
+  }
+  const gumroad = await startStandIn(() => ({ status: 200, body: { success: true, sales: [sale] } }))
+  onTestFinished(() => gumroad.close())
+  const keyFile = host.path('key')
+  writeFileSync(keyFile, 'secret\n')
+  const words = ['--from', 'gumroad', '--api', '--api-url', gumroad.url, '--api-key-file', keyFile]
+  const dry = await importing(...words)
+  expect(dry).toMatchObject({ code: 0, stderr: 'Fetching sales\n' })
+  expect(dry.stdout).toMatch(/^New +1 +1 active/m)
+  const wet = await importing(...words, '--apply')
+  expect(wet.stderr).toMatch(/^Using what was fetched before, in .*\. To fetch it again, add --refetch\.\n$/)
+  expect(wet.stdout).toMatch(/^Imported +1 +1 active/m)
+  expect(gumroad.asked.map(({ key, path }) => [key, path])).toStrictEqual([['secret', '/v2/sales']])
+  expect(readdirSync(join(environment.KEYLEDGER_DATA_DIR ?? '', 'imports'))).toStrictEqual([])
 })
 
 /** `KEYLEDGER_TEST_IMPORTS=100000` for the long run, with every system; all of them are killed in `test/import/kill`. */

@@ -4,28 +4,32 @@ import { withStores } from '../../app/with-stores.ts'
 import type { Origin } from '../../commands/origin.ts'
 import { ConfigError, parseConfig } from '../../config.ts'
 import { Refusal } from '../../domain/refusal.ts'
+import { ImportUnavailable } from '../../import/api/request.ts'
 import { type SourceName, sourceNames } from '../../import/foreign.ts'
 import { applyJob, type Job, planJob, previewJob, problemsOf } from '../../import/job.ts'
 import { ImportProblem } from '../../import/problem.ts'
 import { noReport, openReport } from '../../import/report.ts'
 import { sourceOf } from '../../import/sources/sources.ts'
 import type { AllPorts } from '../../ports.ts'
-import { CommandRefused, exitCode } from '../../terminal/exit-codes.ts'
+import { CommandRefused, CommandUnavailable, exitCode } from '../../terminal/exit-codes.ts'
 import { type OutputOptions, print } from '../../terminal/output.ts'
 import { showProgress } from '../../terminal/progress.ts'
 import { columnsOf, pairsOf, productsOf, repeated } from '../import/arguments.ts'
+import { type FetchOptions, fetchExport } from '../import/fetch.ts'
 import { importData, importLines } from '../import/view.ts'
 import { openWorkDirectory } from '../import/work-directory.ts'
 
-type ImportOptions = OutputOptions & {
-  from: SourceName
-  tenant: string
-  product: string[]
-  map?: string[]
-  column?: string[]
-  apply?: boolean
-  report?: string
-}
+type ImportOptions = OutputOptions &
+  FetchOptions & {
+    api?: boolean
+    from: SourceName
+    tenant: string
+    product: string[]
+    map?: string[]
+    column?: string[]
+    apply?: boolean
+    report?: string
+  }
 
 /** `keyledger import`: takes over licenses of another system. */
 export function importCommand(program: Command): void {
@@ -48,6 +52,18 @@ export function importCommand(program: Command): void {
       repeated,
     )
     .option('--column <theirs=ours>', 'csv: which of our columns a column is; repeatable', repeated)
+    .option(
+      '--api',
+      'read the API of the system instead of files; what it answers is kept until it is imported',
+    )
+    .option('--api-key-file <path>', 'file with the API key; - for stdin; else KEYLEDGER_IMPORT_API_KEY')
+    .option('--api-url <url>', 'the address of the API, if it is not the usual one')
+    .option('--account <id>', 'the account at Keygen, or the store at Lemon Squeezy')
+    .option(
+      '--license-entitlements',
+      'keygen: ask for the entitlements of each license, with one call for each',
+    )
+    .option('--refetch', 'fetch again what was fetched before')
     .option('--apply', 'import them; without it, nothing is changed')
     .option('--report <file>', 'write what could not be taken and why, as CSV (.csv) or JSON lines')
     .option('--json', 'print {applied, licenses, imported, alreadyThere, leftOut, …}')
@@ -72,14 +88,30 @@ async function runImportCommand(
   const source = sourceOf(options.from, { columns: columnsOf(options.column) })
   const mapped = pairsOf('--map', options.map)
   const productOf = await productsOf(services, tenantId, options.product)
-  if (path === undefined) throw new ConfigError('The export is missing. Name its file or its directory.')
-  const work = openWorkDirectory(parseConfig(process.env).dataDirectory)
+  const config = parseConfig(process.env)
+  const { importApiKey, dataDirectory } = config
+  const place = { importApiKey, dataDirectory, tenantId }
+  const exported = await exportAt(path, options, () => fetchExport(source, options, place))
+  const work = openWorkDirectory(dataDirectory)
   try {
-    const job = await planJob({ source, path, workDirectory: work.path, productOf, mapped })
+    const workDirectory = work.path
+    const job = await planJob({ source, path: exported.path, workDirectory, productOf, mapped })
     await runJob(services, job, { ...options, plan: tenant.plan }, origin)
+    if (options.apply) exported.remove()
   } finally {
     work.remove()
   }
+}
+
+/** An export that the operator named is kept; what was fetched is deleted once it is imported. */
+async function exportAt(
+  path: string | undefined,
+  { api = false }: ImportOptions,
+  fetched: () => Promise<{ path: string; remove(): void }>,
+): Promise<{ path: string; remove(): void }> {
+  if (api !== (path === undefined))
+    throw new ConfigError('Name the export, its file or its directory, or add --api; not both.')
+  return path === undefined ? fetched() : { path, remove: () => undefined }
 }
 
 async function runJob(
@@ -107,5 +139,6 @@ async function runJob(
 }
 
 function asRefused(error: unknown): never {
+  if (error instanceof ImportUnavailable) throw new CommandUnavailable(error.message)
   throw error instanceof ImportProblem ? new CommandRefused(error.message) : error
 }
