@@ -3,18 +3,21 @@ import type { Origin } from '../commands/origin.ts'
 import { parseConfig } from '../config.ts'
 import { newId } from '../credentials/id.ts'
 import { createLog } from './log.ts'
+import { requireLedger } from './start/ledger-here.ts'
 import type { OpenOptions } from './start/log-at-start.ts'
 import { openStores, type Stores } from './stores.ts'
 
 /**
  * Opens the stores, runs one command and closes them. A server may run beside it.
- * @throws as {@link openStores} does
+ * @param options `mayCreate` makes a missing ledger; only `init` does
+ * @throws CommandMisused without a ledger, otherwise as {@link openStores} does
  */
 export async function withStores(
   work: (stores: Stores, origin: Origin) => Promise<void>,
-  options: Pick<OpenOptions, 'toRebuild'> = {},
+  { mayCreate = false, ...options }: Pick<OpenOptions, 'toRebuild'> & { mayCreate?: boolean } = {},
 ): Promise<void> {
   const config = parseConfig(process.env)
+  if (!mayCreate) requireLedger(config)
   const log = createLog(process.env.KEYLEDGER_LOG_LEVEL === undefined ? 'warn' : config.logLevel)
   const stores = await openStores(config, log, options)
   const origin = operator()

@@ -38,6 +38,7 @@ const networkGroups: readonly CommandGroup[] = [
       'usage',
       'insights',
       'refusals',
+      'portal',
       'tokens',
       'confirmations',
       'sdk-key',

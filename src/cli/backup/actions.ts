@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import { verify } from '../../../projections/runner/verify.ts'
 import { ownVersion } from '../../app/own-version.ts'
 import { markWelcomed } from '../../app/start/first-start.ts'
+import { requireLedger } from '../../app/start/ledger-here.ts'
 import { findMasterKey, requireMasterKey } from '../../app/start/master-key-file.ts'
 import { createBackup } from '../../backup/backup.ts'
 import { logInFile } from '../../backup/log-in-file.ts'
@@ -16,7 +17,7 @@ import { type OutputOptions, print } from '../../terminal/output.ts'
 import { showProgress } from '../../terminal/progress.ts'
 import { type KeyOptions, keyOf, type LockOptions, lockOf } from './keys.ts'
 import { checkFile, restoreInto } from './restoring.ts'
-import { type BareStores, refuseNothing, withBareStores } from './stores.ts'
+import { type BareStores, withBareStores } from './stores.ts'
 
 export type MakeOptions = OutputOptions & LockOptions & { fullSpeed?: boolean }
 export type OpenOptions = OutputOptions & KeyOptions
@@ -29,7 +30,7 @@ export async function makeBackup(given: string, options: MakeOptions): Promise<v
   const config = parseConfig(process.env)
   const file = resolve(given)
   const lock = await lockOf(options)
-  refuseNothing(config)
+  requireLedger(config)
   if (!options.fullSpeed) lowerPriority()
   const { manifest, bytes } = await withBareStores(config, async ({ log, migrationUrl }) => {
     const progress = showProgress('Backing up')

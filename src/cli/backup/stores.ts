@@ -1,9 +1,6 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { joinLocalStack } from '../../../infra/local/stack/stack.ts'
 import type { Config } from '../../config.ts'
 import { openRawLog, type RawLog } from '../../ledger/raw/log.ts'
-import { CommandRefused } from '../../terminal/exit-codes.ts'
 import { printToStderr } from '../../terminal/output.ts'
 
 /** The stores for a backup or a restore: opening them migrates, creates and rebuilds nothing. */
@@ -45,17 +42,5 @@ export async function withBareStores<T>(
     }
   } finally {
     await stack.leave()
-  }
-}
-
-/** @throws CommandRefused for an embedded ledger that was never started, because there is nothing to back up */
-export function refuseNothing({ dataDirectory, databaseUrl, eventstoreUrl }: Config): void {
-  const missing =
-    (eventstoreUrl === undefined && !existsSync(join(dataDirectory, 'eventstore', 'events.sqlite'))) ||
-    (databaseUrl === undefined && !existsSync(join(dataDirectory, 'postgres')))
-  if (missing) {
-    throw new CommandRefused(
-      `${dataDirectory} contains no ledger. Set KEYLEDGER_DATA_DIR to the data directory to back up.`,
-    )
   }
 }

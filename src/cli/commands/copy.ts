@@ -3,6 +3,7 @@ import type { Pool } from 'pg'
 import { copyDurableRows, DatabaseNotEmpty } from '../../../projections/database/copy-durable.ts'
 import { migrate } from '../../../projections/database/migrate.ts'
 import { createPool } from '../../../projections/database/pool.ts'
+import { requireLedger } from '../../app/start/ledger-here.ts'
 import { type Config, ConfigError, parseConfig } from '../../config.ts'
 import { readFreeze } from '../../freeze/freeze.ts'
 import { compareLogs, type LogComparison } from '../../ledger/raw/compare-logs.ts'
@@ -39,11 +40,12 @@ async function copy(options: CopyOptions): Promise<void> {
   if (to === undefined)
     throw new ConfigError('The target is missing. Add --to esdb://… or --to <data directory>.')
   const databaseTo = options.databaseTo ?? config.copyDatabaseTo
+  const needsDatabase = databaseTo !== undefined || options.follow === true
+  requireLedger(config, { database: needsDatabase })
   const undo: (() => Promise<unknown>)[] = []
   try {
     const source = await openLogAt({ urlOrDirectory: config.eventstoreUrl ?? config.dataDirectory })
     undo.push(source.close)
-    const needsDatabase = databaseTo !== undefined || options.follow === true
     const database = needsDatabase ? await openOwnDatabase(config, undo) : undefined
     const target = await openLogAt({
       urlOrDirectory: to,

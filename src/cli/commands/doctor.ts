@@ -7,6 +7,7 @@ import { type ProjectionStatus, projectionStatus } from '../../../projections/ru
 import { failureOf } from '../../app/exit.ts'
 import { createLog } from '../../app/log.ts'
 import { createReadiness } from '../../app/readiness.ts'
+import { requireLedger } from '../../app/start/ledger-here.ts'
 import { openStores, type Stores } from '../../app/stores.ts'
 import { TimeoutError, withTimeout } from '../../async/timeout.ts'
 import { type Config, ConfigError, parseConfig } from '../../config.ts'
@@ -56,6 +57,7 @@ type StoresReport = {
 
 async function doctor(options: OutputOptions & { sendTestMail?: string }): Promise<void> {
   const config = parseConfig(process.env)
+  requireLedger(config)
   const testMailTo =
     options.sendTestMail === undefined
       ? undefined

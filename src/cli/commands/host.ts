@@ -36,23 +36,26 @@ async function init(options: OutputOptions & { tenant?: string; owner?: string }
   const tenantId = options.tenant === undefined ? undefined : parsed(Slug, options.tenant, '--tenant')
   const email = options.owner === undefined ? undefined : parsed(EmailAddress, options.owner, '--owner')
   if (email !== undefined && tenantId === undefined) throw new ConfigError('--owner needs --tenant')
-  await withStores(async ({ services }, origin) => {
-    if (tenantId !== undefined && !(await findTenant(services.db, tenantId))) {
-      await createTenant(services, { tenantId, name: tenantId, plan: 'unlimited' }, origin)
-    }
-    const owner =
-      tenantId === undefined || email === undefined
-        ? undefined
-        : await ownerWithLink(services, tenantId, email, origin)
-    const { dataDirectory } = parseConfig(process.env)
-    print(options, { dataDirectory, tenantId, ...owner }, () => [
-      `${dataDirectory} is ready.`,
-      ...(tenantId === undefined
-        ? []
-        : [`Tenant ${tenantId} exists. Create a token: keyledger token create`]),
-      ...(owner === undefined ? [] : [`One-time link for ${email}, valid for 72 hours:`, owner.ownerLink]),
-    ])
-  })
+  await withStores(
+    async ({ services }, origin) => {
+      if (tenantId !== undefined && !(await findTenant(services.db, tenantId))) {
+        await createTenant(services, { tenantId, name: tenantId, plan: 'unlimited' }, origin)
+      }
+      const owner =
+        tenantId === undefined || email === undefined
+          ? undefined
+          : await ownerWithLink(services, tenantId, email, origin)
+      const { dataDirectory } = parseConfig(process.env)
+      print(options, { dataDirectory, tenantId, ...owner }, () => [
+        `${dataDirectory} is ready.`,
+        ...(tenantId === undefined
+          ? []
+          : [`Tenant ${tenantId} exists. Create a token: keyledger token create`]),
+        ...(owner === undefined ? [] : [`One-time link for ${email}, valid for 72 hours:`, owner.ownerLink]),
+      ])
+    },
+    { mayCreate: true },
+  )
 }
 
 /** When the owner exists already, only a new link is issued. */

@@ -10,7 +10,7 @@ import { optionFlags, optionHelp, optionName } from './operations/values.ts'
 import { linesOf, terminalWidth } from './output.ts'
 import { readPages } from './pages.ts'
 import { askFirst } from './question.ts'
-import { openRemote, type RemoteOptions, sessionOptions } from './run.ts'
+import { openRemote, type RemoteOptions, sessionOptions, wordsToRepeat } from './run.ts'
 import { watch } from './watch.ts'
 
 type Options = RemoteOptions & {
@@ -88,9 +88,9 @@ async function run(
     refuseHostOptions(hostForm, options)
   }
   const call = await requestOf(operation, args, options, new Date())
-  const { client } = openRemote(options)
+  const { client, session } = openRemote(options)
   await askFirst(operation.question, options)
-  const { words } = context
+  const words = wordsToRepeat(context.words, session)
   const read = async (): Promise<unknown> => {
     if (options.all) return readPages(client, call)
     const response = await openApproved(client, call, { confirmation: options.confirmation, words })

@@ -4,9 +4,13 @@ import { CommandMisused } from '../../terminal/exit-codes.ts'
 
 /** Reads a file, or stdin for `-`. @param what what it is for, in messages */
 export async function readInput(path: string, what: string): Promise<string> {
-  if (path === '-') return text(process.stdin)
+  return path === '-' ? text(process.stdin) : readBytes(path, what).toString('utf8')
+}
+
+/** Reads a file. @throws CommandMisused when it cannot be read */
+export function readBytes(path: string, what: string): Buffer {
   try {
-    return readFileSync(path, 'utf8')
+    return readFileSync(path)
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
     throw new CommandMisused(`${what}: cannot read ${path}: ${why}`)

@@ -14,6 +14,10 @@ export function openRemote(options: SessionOptions): Remote {
   return { session, client: createClient(session.server, { token: session.token }) }
 }
 
+/** The words of a command with its profile, which another one may replace as the current one meanwhile. */
+export const wordsToRepeat = (words: readonly string[], { profile }: Session): readonly string[] =>
+  profile === null || words.includes('--profile') ? words : [...words, '--profile', profile]
+
 /** Adds the options that say which server is called. */
 export const sessionOptions = (command: Command): Command =>
   command

@@ -36,7 +36,7 @@ export async function openTestServer(): Promise<TestServer> {
 }
 
 /** The confirmation that a command has printed. */
-async function confirmationIn(command: Running): Promise<string> {
+export async function confirmationIn(command: Running): Promise<string> {
   for (;;) {
     const id = /confirmation (cnf_\w+)/.exec(command.stderr())?.[1]
     if (id !== undefined) return id

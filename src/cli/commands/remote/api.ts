@@ -6,7 +6,7 @@ import type { Call, Method } from '../../remote/client.ts'
 import { saveBody } from '../../remote/download.ts'
 import { openApproved } from '../../remote/gate.ts'
 import { readJson } from '../../remote/input.ts'
-import { openRemote, type RemoteOptions, sessionOptions } from '../../remote/run.ts'
+import { openRemote, type RemoteOptions, sessionOptions, wordsToRepeat } from '../../remote/run.ts'
 
 type Options = RemoteOptions & { data?: string; confirmation?: string }
 
@@ -29,10 +29,13 @@ async function api(name: string, path: string, options: Options, words: readonly
   const method = methodOf(name)
   if (!path.startsWith('/')) throw new CommandMisused(`${path} is not a path. Write it as /v1/….`)
   const body = options.data === undefined ? undefined : await readJson(options.data, '--data')
-  const { client } = openRemote(options)
+  const { client, session } = openRemote(options)
   // It is not known whether the operation takes an Idempotency-Key.
   const call: Call = { method, path, body, repeatable: false }
-  const response = await openApproved(client, call, { confirmation: options.confirmation, words })
+  const response = await openApproved(client, call, {
+    confirmation: options.confirmation,
+    words: wordsToRepeat(words, session),
+  })
   if (response.headers.get('content-type')?.startsWith('application/json')) {
     print({ json: true }, await response.json(), () => [])
     return

@@ -64,8 +64,8 @@ async function login(options: LoginOptions): Promise<void> {
   const server = serverAddress(options.server, { insecureHttp })
   const scopes = options.scopes === undefined ? undefined : scopesIn(options.scopes)
   const former = readProfiles().profiles[options.profile]
-  const client = createClient(server)
-  const codes = await startLogin(client, options.name.slice(0, 100), scopes)
+  // A wrong address is answered soon.
+  const codes = await startLogin(createClient(server, { retries: 1 }), options.name.slice(0, 100), scopes)
   printToStderr(
     [
       `Open ${codes.verification_uri_complete}`,
@@ -73,7 +73,7 @@ async function login(options: LoginOptions): Promise<void> {
       `Waiting for the approval, at most ${Math.round(codes.expires_in / 60)} minutes. Press Ctrl-C to stop.`,
     ].join('\n'),
   )
-  const granted = await awaitToken(client, codes)
+  const granted = await awaitToken(createClient(server), codes)
   const { tenant_id: tenantId, access_token: token, expires_at: expiresAt } = granted
   saveProfile(options.profile, { server, token, tenantId, insecureHttp })
   // The replaced token would stay valid without an owner.

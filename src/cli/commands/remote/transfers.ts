@@ -9,7 +9,7 @@ import { saveBody } from '../../remote/download.ts'
 import { openApproved } from '../../remote/gate.ts'
 import { readInput } from '../../remote/input.ts'
 import { countProgress } from '../../remote/progress.ts'
-import { openRemote, type RemoteOptions, sessionOptions } from '../../remote/run.ts'
+import { openRemote, type RemoteOptions, sessionOptions, wordsToRepeat } from '../../remote/run.ts'
 
 /** `keyledger licenses import`, `export` and `evidence`: what goes through files. */
 export function transferCommands(licenses: Command, { words }: CommandContext): void {
@@ -61,12 +61,12 @@ type ExportOptions = RemoteOptions & {
 }
 
 async function exportLicenses(options: ExportOptions, words: readonly string[]): Promise<void> {
-  const { client } = openRemote(options)
+  const { client, session } = openRemote(options)
   const { format, product, status } = options
   const response = await openApproved(
     client,
     { method: 'GET', path: '/v1/licenses/export', query: { format, product, status }, timeLimitMs: longMs },
-    { confirmation: options.confirmation, words },
+    { confirmation: options.confirmation, words: wordsToRepeat(words, session) },
   )
   const progress = countProgress('Exporting', 'lines')
   let lines = 0

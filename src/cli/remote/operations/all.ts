@@ -2,7 +2,7 @@ import { eventOperations, integrationOperations, saleOperations, webhookOperatio
 import { customerOperations, licenseOperations } from './licenses.ts'
 import type { Operation } from './operation.ts'
 import { productOperations } from './products.ts'
-import { administrationOperations, reportOperations } from './reports.ts'
+import { administrationOperations, portalOperations, reportOperations } from './reports.ts'
 
 /** Every command that calls one operation. The others are in src/cli/commands/remote. */
 export const operations: readonly Operation[] = [
@@ -14,6 +14,7 @@ export const operations: readonly Operation[] = [
   ...integrationOperations,
   ...saleOperations,
   ...reportOperations,
+  ...portalOperations,
   ...administrationOperations,
 ]
 
@@ -38,5 +39,7 @@ export const subjects: Readonly<Record<string, string>> = {
   tokens: 'API tokens',
   confirmations: 'Operations that wait for an approval',
   'sdk-key': "The key that identifies a tenant's apps",
+  portal: 'The portal of your customers',
+  'portal logo': 'The logo of the portal',
   audit: 'Who viewed and changed what, and checks of the log',
 }

@@ -10,6 +10,8 @@ export type FieldKind =
   | 'duration'
   /** Read from a file or from stdin, never from an argument that other users could read. */
   | 'secret'
+  /** The path of a file, which is sent in base64. */
+  | 'file'
 
 export type Field = {
   kind: FieldKind
@@ -38,6 +40,7 @@ export const json = make('json')
 export const pairs = make('pairs')
 export const duration = make('duration')
 export const secret = make('secret')
+export const file = make('file')
 
 export const required = { required: true } as const
 export const nullable = { nullable: true } as const

@@ -9,6 +9,8 @@ const product = {
   revalidateAfterSeconds: number('how often apps validate'),
   onRefund: text('what a full refund does to a license', { choices: ['revoke', 'keep'] }),
   keyRecovery: flag('whether keys are kept, to be mailed again'),
+  customerSeatFrees: number('seats that a customer may free in the portal within 30 days'),
+  customerKeyReplacement: flag('whether a customer may replace a key in the portal'),
 }
 
 const keyType = {

@@ -1,4 +1,4 @@
-import { moment, text } from './field.ts'
+import { argument, file, flag, json, moment, nullable, required, text } from './field.ts'
 import { refusalColumns } from './licenses.ts'
 import { type Operation, operation } from './operation.ts'
 
@@ -108,5 +108,39 @@ export const administrationOperations: readonly Operation[] = [
         target: text('of this thing'),
       },
     },
+  ),
+]
+
+export const portalOperations: readonly Operation[] = [
+  operation('getPortal', 'portal show', 'GET /v1/portal', 'Show the settings of the customer portal'),
+  operation(
+    'setPortal',
+    'portal set',
+    'PUT /v1/portal',
+    'Set the customer portal; what is left out returns to its default',
+    {
+      body: {
+        enabled: flag('whether customers can sign in', required),
+        name: text('shown instead of the name of the workspace', nullable),
+        supportEmail: text('where customers ask for help', nullable),
+        accentColor: text('of links and buttons, such as #0d5c4f', nullable),
+        texts: json('own texts by language: {"en": {…}, "de": {…}}'),
+      },
+    },
+  ),
+  operation(
+    'setPortalLogo',
+    'portal logo set',
+    'PUT /v1/portal/logo',
+    'Replace the logo of the customer portal',
+    {
+      body: { data: file('a PNG, JPEG or WebP of up to 100 kB', { option: 'picture', ...argument }) },
+    },
+  ),
+  operation(
+    'removePortalLogo',
+    'portal logo remove',
+    'DELETE /v1/portal/logo',
+    'Remove the logo of the portal',
   ),
 ]

@@ -1,5 +1,5 @@
 import { CommandMisused } from '../../../terminal/exit-codes.ts'
-import { readInput, readJson } from '../input.ts'
+import { readBytes, readInput, readJson } from '../input.ts'
 import type { Field, FieldKind } from './field.ts'
 
 /** The option of a field, such as `device-limit` of `deviceLimit`. */
@@ -24,6 +24,7 @@ const placeholders: Record<FieldKind, string> = {
   pairs: 'name=value',
   duration: 'duration',
   secret: 'path',
+  file: 'path',
 }
 
 /** The help of a field's option. */
@@ -62,6 +63,8 @@ export async function fieldValue(name: string, field: Field, typed: unknown, now
       return readJson(given, what)
     case 'pairs':
       return Object.fromEntries([typed].flat().map((pair) => pairIn(String(pair), what)))
+    case 'file':
+      return readBytes(given, what).toString('base64')
     case 'secret':
       return ((await readInput(given, what)).split('\n')[0] ?? '').trim()
   }
