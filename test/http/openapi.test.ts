@@ -139,8 +139,11 @@ test('every error response references the error schema of its interface', () => 
       const told =
         status === '400' && /^POST \/v1\/login\/device/.test(route) ? 'DeviceLoginError' : undefined
       const refusesWithSettings = /productId\}\/validate$/.test(route) && ['404', '422'].includes(status)
+      const refusesWithReason =
+        /productId\}\/(?:de)?activate$/.test(route) && ['402', '404', '422'].includes(status)
       const named =
         told ??
+        (refusesWithReason ? 'ClientRefusal' : undefined) ??
         (refusesWithSettings ? 'ClientValidateRefusal' : undefined) ??
         (/v1\/licenses\/(?:activate|validate|deactivate)$/.test(route) ? 'RuntimeError' : 'Error')
       expect({ route, status, schema: content?.['application/json']?.schema }).toStrictEqual({

@@ -5,8 +5,8 @@ import { keyHashOf } from '../../credentials/license-key.ts'
 import { unixSeconds } from '../../domain/licenses/expiry.ts'
 import { statusAt } from '../../domain/licenses/license.ts'
 import { Refusal } from '../../domain/refusal.ts'
-import { notFound, unavailable } from '../../http/problem.ts'
-import { answer } from '../../http/schemas.ts'
+import { unavailable } from '../../http/problem.ts'
+import { answer, errorBody, errorsWith } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
 import type { Ports } from '../../ports.ts'
 import { hasChanged } from '../../usage/device-telemetry.ts'
@@ -14,9 +14,9 @@ import { reasonOfRefusal } from '../../verdicts/answer.ts'
 import { clientIn, clientOriginOf } from './admit.ts'
 import { answerPreflight } from './edge.ts'
 import { leaseFor, requireLeases } from './lease.ts'
-import { refuse } from './refusals.ts'
+import { noSuchLicense, refuse } from './refusals.ts'
 import { type AppCall, recordRefused, recordUnknownKey } from './refused.ts'
-import { activateIn, activateOut, clientErrors, clientPlace } from './schemas.ts'
+import { activateIn, activateOut, activateRefusal, clientPlace, withLimits } from './schemas.ts'
 import { telemetryFrom } from './telemetry.ts'
 
 const path = '/:tenantId/:productId/activate'
@@ -53,7 +53,11 @@ export function activateRoute(
           '`instance_name`. A license that has fallen back can be activated too, with a lease of status `fallback`.',
         params: clientPlace,
         body: activateIn,
-        response: { 200: answer('The device has a seat', activateOut), ...clientErrors(400, 402, 422) },
+        response: {
+          200: answer('The device has a seat', activateOut),
+          ...errorsWith(activateRefusal, 402, 404, 422),
+          ...withLimits(errorsWith(errorBody, 400, 401, 403)),
+        },
       },
     },
     async (request) => {
@@ -68,7 +72,7 @@ export function activateRoute(
       const call: AppCall = { client, call: 'activate', key: license_key, device, telemetry }
       if (keyHash === undefined) {
         recordUnknownKey(services, call)
-        throw notFound('license')
+        throw noSuchLicense()
       }
       const question = { tenantId, productId, keyHash, instance: { installId, name } }
       const result = await services.findInstance(question)
@@ -105,7 +109,7 @@ export function activateRoute(
 
 /** @throws Problem 404 for an unknown key, 422 for a reminted one, 503 when its license cannot be read */
 export function requireFound(found: InstanceLookupResult): FoundInstance {
-  if (found.kind === 'no license') throw notFound('license')
+  if (found.kind === 'no license') throw noSuchLicense()
   if (found.kind === 'old key') return refuse(new Refusal('license_reminted'))
   if (found.uncertain) throw unavailable('the state of this license cannot be read right now; try again')
   return found

@@ -1,14 +1,14 @@
 import { deactivateInstance } from '../../commands/devices/instances.ts'
 import { keyHashOf } from '../../credentials/license-key.ts'
 import { notFound } from '../../http/problem.ts'
-import { answer } from '../../http/schemas.ts'
+import { answer, errorBody, errorsWith } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
 import type { Ports } from '../../ports.ts'
 import { requireFound } from './activate.ts'
 import { clientIn, clientOriginOf } from './admit.ts'
 import { answerPreflight } from './edge.ts'
-import { refuse } from './refusals.ts'
-import { clientErrors, clientPlace, deactivateIn, deactivateOut } from './schemas.ts'
+import { noSuchLicense, refuse } from './refusals.ts'
+import { activateRefusal, clientPlace, deactivateIn, deactivateOut, withLimits } from './schemas.ts'
 
 const path = '/:tenantId/:productId/deactivate'
 
@@ -28,7 +28,11 @@ export function deactivateRoute(
         summary: 'Deactivate an instance; an instance without a seat gets the same response',
         params: clientPlace,
         body: deactivateIn,
-        response: { 200: answer('The instance has no seat', deactivateOut), ...clientErrors(400, 422) },
+        response: {
+          200: answer('The instance has no seat', deactivateOut),
+          ...errorsWith(activateRefusal, 404, 422),
+          ...withLimits(errorsWith(errorBody, 400, 401, 403)),
+        },
       },
     },
     async (request) => {
@@ -36,7 +40,7 @@ export function deactivateRoute(
       const client = clientIn(request)
       const { tenantId, productId } = client
       const keyHash = keyHashOf(license_key)
-      if (keyHash === undefined) throw notFound('license')
+      if (keyHash === undefined) throw noSuchLicense()
       const question = { tenantId, productId, keyHash, instance: { instanceId } }
       const found = requireFound(await services.findInstance(question))
       const { seat } = found

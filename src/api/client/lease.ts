@@ -4,6 +4,7 @@ import type { IssuedLicense, LicenseStatus } from '../../domain/licenses/license
 import { Problem } from '../../http/problem.ts'
 import type { Ports } from '../../ports.ts'
 import { type Lease, signLease } from '../../signing/lease.ts'
+import { type SignedRefusal, signRefusal } from '../../signing/refusal.ts'
 import { SigningFailed } from '../../signing/signer.ts'
 import { activeKeyFor, type SettingsRequest } from './settings.ts'
 
@@ -45,6 +46,27 @@ export async function leaseFor(
     return await signLease(services.signer, await activeKeyFor(services, asking), facts, now)
   } catch (err) {
     return refuse(err, asking)
+  }
+}
+
+/**
+ * Signs that a license refuses an instance, so that the app can believe it while it has a lease.
+ * @returns undefined when it cannot be signed: the answer is then a refusal without a proof
+ */
+export async function refusalFor(
+  services: Ports<'execute' | 'now' | 'randomBytes' | 'secrets' | 'signer'>,
+  asking: SettingsRequest,
+  refused: { keyHash: string; instanceId: string; reason: string },
+  now: string,
+): Promise<SignedRefusal | undefined> {
+  const { client, origin, log } = asking
+  const { tenantId, productId } = client
+  try {
+    const key = await activeKeyFor(services, asking)
+    return await signRefusal(services.signer, key, { tenantId, productId, ...refused }, now)
+  } catch (err) {
+    log.error({ err, tenant: tenantId, request_id: origin.requestId }, 'refusal.signing_failed')
+    return undefined
   }
 }
 

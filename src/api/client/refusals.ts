@@ -1,5 +1,6 @@
 import { Refusal, type RefusalCode } from '../../domain/refusal.ts'
 import { Problem } from '../../http/problem.ts'
+import { reasonOfRefusal } from '../../verdicts/answer.ts'
 
 /** The responses to refused activations. The client contract has its own statuses. */
 const refusals: Partial<Record<RefusalCode, [status: number, message: string]>> = {
@@ -13,8 +14,13 @@ const refusals: Partial<Record<RefusalCode, [status: number, message: string]>> 
 
 export function clientProblemOf(code: RefusalCode): Problem | undefined {
   const answer = refusals[code]
-  return answer && new Problem(answer[0], 'invalid_request', answer[1])
+  const reason = reasonOfRefusal(code)
+  return answer && new Problem(answer[0], 'invalid_request', answer[1], {}, reason ? { reason } : {})
 }
+
+/** The answer to a key that no license of the product has. */
+export const noSuchLicense = (): Problem =>
+  new Problem(404, 'invalid_request', 'license not found', {}, { reason: 'not_found' })
 
 /** @throws Problem for a refusal in the client contract; rethrows every other error */
 export function refuse(error: unknown): never {

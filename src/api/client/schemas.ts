@@ -118,9 +118,50 @@ export const validateOut = z.object({
   ...settingsShape,
 })
 
+const refusedReason = z
+  .enum([
+    'revoked',
+    'suspended',
+    'expired',
+    'reminted',
+    'inactive',
+    'not_found',
+    'seat_limit_reached',
+    'plan_limit',
+  ])
+  .optional()
+  .meta({ description: 'For programs: why the license refuses. Absent when something else does' })
+
+const signedRefusal = z.object({
+  kid: z.string(),
+  licenseKeyHash: z.string().meta({ description: 'Hex SHA-256 of the normalized license key' }),
+  instanceId: z.string(),
+  issuedAt: z.int(),
+  reason: z.enum(['revoked', 'reminted', 'inactive']),
+  signature: z.string().meta({
+    description:
+      'Base64 Ed25519 over `refusal1|<kid>|<tenantId>|<productId>|<licenseKeyHash>|<instanceId>|<issuedAt>|<reason>`',
+  }),
+})
+
+/** A refused activation or deactivation. */
+export const activateRefusal = errorBody
+  .extend({ reason: refusedReason })
+  .meta({ id: 'ClientRefusal', example: { error: 'license revoked', reason: 'revoked' } })
+
 /** Callers without a license also get the settings, which decide over a trial or a free tier. */
 export const validateRefusal = errorBody
-  .extend({ ...settingsShape, free_tier_enabled: z.boolean().optional() })
-  .meta({ id: 'ClientValidateRefusal', example: { error: 'license revoked', free_tier_enabled: false } })
+  .extend({
+    reason: refusedReason,
+    refusal: signedRefusal
+      .optional()
+      .meta({ description: 'The signed refusal; absent for an unknown key, and when signing fails' }),
+    ...settingsShape,
+    free_tier_enabled: z.boolean().optional(),
+  })
+  .meta({
+    id: 'ClientValidateRefusal',
+    example: { error: 'license revoked', reason: 'revoked', free_tier_enabled: false },
+  })
 
 export const deactivateOut = z.object({ deactivated: z.literal(true) })

@@ -4,7 +4,7 @@ import { momentOf } from '../../commands/origin.ts'
 import { keyHashOf } from '../../credentials/license-key.ts'
 import { unixSeconds } from '../../domain/licenses/expiry.ts'
 import { type LicenseStatus, statusAt } from '../../domain/licenses/license.ts'
-import { notFound, Problem, unavailable } from '../../http/problem.ts'
+import { Problem, unavailable } from '../../http/problem.ts'
 import { answer, errorBody, errorsWith } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
 import type { Ports } from '../../ports.ts'
@@ -20,8 +20,8 @@ import {
 } from './admit.ts'
 import type { Client } from './client.ts'
 import { answerPreflight } from './edge.ts'
-import { leaseFor } from './lease.ts'
-import { clientProblemOf } from './refusals.ts'
+import { leaseFor, refusalFor } from './lease.ts'
+import { clientProblemOf, noSuchLicense } from './refusals.ts'
 import { type AppCall, recordRefused, recordUnknownKey } from './refused.ts'
 import { asItStands, clientPlace, validateIn, validateOut, validateRefusal, withLimits } from './schemas.ts'
 import { settingsOf } from './settings.ts'
@@ -58,7 +58,7 @@ export function validateRoute(
         summary: 'Validate a license on this device',
         description:
           'Reads the authoritative state. The response has a lease that can be verified offline, and the settings; refusals ' +
-          'of a license have the settings too.',
+          'of a license are signed, and have the settings too.',
         params: clientPlace,
         body: validateIn,
         response: {
@@ -84,7 +84,22 @@ export function validateRoute(
         if (result.kind === 'no license') recordUnknownKey(services, refusedCall)
         else recordRefused(services, refusedCall, result.licenseId, verdict.reason)
         const { status, code, message } = verdict.problem
-        throw new Problem(status, code, message, {}, await settings)
+        const { reason } = verdict
+        const known = result.kind !== 'no license'
+        const refusal = known
+          ? await refusalFor(services, asking, { keyHash, instanceId, reason }, now)
+          : undefined
+        throw new Problem(
+          status,
+          code,
+          message,
+          {},
+          {
+            reason,
+            ...(refusal && { refusal }),
+            ...(await settings),
+          },
+        )
       }
       const { status, found } = verdict
       if (hasChanged(telemetry, found.telemetry, services.now())) {
@@ -135,7 +150,7 @@ function verdictOn(
   result: InstanceKeyResult,
   now: string,
 ): { status: LicenseStatus; found: LicenseOnInstance } | { problem: Problem; reason: RefusedReason } {
-  if (result.kind === 'no license') return { problem: notFound('license'), reason: 'not_found' }
+  if (result.kind === 'no license') return { problem: noSuchLicense(), reason: 'not_found' }
   if (result.kind === 'old key') return refused('license_reminted', 'reminted')
   if (result.uncertain) throw unavailable('the state of this license cannot be read right now; try again')
   const status = statusAt(result.license, now)

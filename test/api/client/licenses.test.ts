@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { suspendTenant } from '../../../src/commands/tenants.ts'
 import { newLicenseKey } from '../../../src/credentials/license-key.ts'
-import { type Keyset, licenseKeyHash, verifyLease } from '../../../src/sdk/index.ts'
+import { type Keyset, licenseKeyHash, verifyLease, verifyRefusal } from '../../../src/sdk/index.ts'
 import { type Answer, makeTenant, openTestApi, type TestApi, type TestTenant } from '../../harness/api.ts'
 import { beginning, commandLicense, origin } from '../../harness/ledger.ts'
 import { type App, appOf, sdkKeyOf } from '../../http/apps.ts'
@@ -59,6 +59,18 @@ async function leased(licenseKey: string, instanceId: string, { body }: Answer) 
   return verifyLease(lease, { tenantId, productId: 'editor', ...holder }, keyset, now)
 }
 
+/** A refused validate: its message, its reason, and a signed refusal that the SDK believes. */
+async function expectRefused(licenseKey: string, instanceId: string, error: string, reason: string) {
+  const { status, body } = await validate(licenseKey, instanceId)
+  expect({ status, body }).toMatchObject(refusal(422, error, { reason, ...settings }))
+  const signed = z.object({ refusal: z.unknown() }).parse(body).refusal
+  const { tenantId } = tenant
+  const keyset = (await api.ask('GET', `/${tenantId}/.well-known/service-keys`)).body as Keyset
+  const place = { tenantId, productId: 'editor', licenseKeyHash: licenseKeyHash(licenseKey), instanceId }
+  const issuedAt = Math.floor(api.ledger.clock.now().getTime() / 1000)
+  expect(verifyRefusal(signed, place, keyset)).toMatchObject({ ok: true, refusal: { reason, issuedAt } })
+}
+
 const statusAndBody = ({ status, body }: Answer) => ({ status, body })
 const refusal = (status: number, error: string, more = {}) => ({ status, body: { error, ...more } })
 const settings = { free_tier_enabled: false }
@@ -102,7 +114,9 @@ describe('an activation', () => {
       second,
     )
     expect(statusAndBody(await activate(licenseKey, 'Phone'))).toStrictEqual(
-      refusal(422, 'activation limit reached; deactivate another device first'),
+      refusal(422, 'activation limit reached; deactivate another device first', {
+        reason: 'seat_limit_reached',
+      }),
     )
   })
 
@@ -136,7 +150,7 @@ describe('an activation', () => {
     const own = appOf(api.ask, { tenantId, productId: 'editor' }, await sdkKeyOf(api.ledger, tenantId))
     const asked = { license_key: licenseKey, instance_name: 'One more' }
     expect(statusAndBody(await own.post('activate', asked))).toStrictEqual(
-      refusal(402, "the vendor's plan allows no more active devices"),
+      refusal(402, "the vendor's plan allows no more active devices", { reason: 'plan_limit' }),
     )
     expect((await own.post('activate', { ...asked, instance_name: 'Device 7' })).status).toBe(200)
   })
@@ -166,13 +180,15 @@ describe('an invalid license', () => {
     ['a key with a wrong check character', () => 'ACME-00000-00000-00000-00000-00000-1'],
     ['text', () => 'whatever'],
   ])('%s returns 404', async (_, key) => {
-    expect(statusAndBody(await activate(key()))).toStrictEqual(refusal(404, 'license not found'))
+    expect(statusAndBody(await activate(key()))).toStrictEqual(
+      refusal(404, 'license not found', { reason: 'not_found' }),
+    )
     expect(statusAndBody(await validate(key(), 'ins_x'))).toStrictEqual(
-      refusal(404, 'license not found', settings),
+      refusal(404, 'license not found', { reason: 'not_found', ...settings }),
     )
     const asked = { license_key: key(), instance_id: 'ins_x' }
     expect(statusAndBody(await app.post('deactivate', asked))).toStrictEqual(
-      refusal(404, 'license not found'),
+      refusal(404, 'license not found', { reason: 'not_found' }),
     )
   })
 
@@ -186,10 +202,10 @@ describe('an invalid license', () => {
     const { id, licenseKey } = await make()
     const instanceId = instanceOf(await activate(licenseKey))
     await commandLicense(api.ledger, id, { type: 'RevokeLicense', reason: null, at: beginning })
-    expect(statusAndBody(await activate(licenseKey))).toStrictEqual(refusal(422, 'license revoked'))
-    expect(statusAndBody(await validate(licenseKey, instanceId))).toStrictEqual(
-      refusal(422, 'license revoked', settings),
+    expect(statusAndBody(await activate(licenseKey))).toStrictEqual(
+      refusal(422, 'license revoked', { reason: 'revoked' }),
     )
+    await expectRefused(licenseKey, instanceId, 'license revoked', 'revoked')
   })
 
   test('the old key of a reminted license returns 422, and its devices are removed', async () => {
@@ -199,10 +215,10 @@ describe('an invalid license', () => {
     const reminted = await api.ask('POST', `/v1/licenses/${id}/remint`, { token })
     const { licenseKey: newKey } = z.object({ licenseKey: z.string() }).parse(reminted.body)
     const message = 'this license was reminted; ask the vendor for its new key'
-    expect(statusAndBody(await activate(licenseKey))).toStrictEqual(refusal(422, message))
-    expect(statusAndBody(await validate(licenseKey, instanceId))).toStrictEqual(
-      refusal(422, message, settings),
+    expect(statusAndBody(await activate(licenseKey))).toStrictEqual(
+      refusal(422, message, { reason: 'reminted' }),
     )
+    await expectRefused(licenseKey, instanceId, message, 'reminted')
     expect((await validate(newKey, instanceId)).status).toBe(422)
   })
 
@@ -210,9 +226,7 @@ describe('an invalid license', () => {
     const { licenseKey } = await make()
     const message = 'this instance does not exist or is deactivated; activate it again'
     const unknown = { license_key: licenseKey, instance_id: 'ins_00000000000000000000000000' }
-    expect(statusAndBody(await validate(licenseKey, unknown.instance_id))).toStrictEqual(
-      refusal(422, message, settings),
-    )
+    await expectRefused(licenseKey, unknown.instance_id, message, 'inactive')
     expect(statusAndBody(await app.post('deactivate', unknown))).toStrictEqual(
       refusal(404, 'instance not found'),
     )
@@ -221,9 +235,9 @@ describe('an invalid license', () => {
       const answer = await app.post('deactivate', { license_key: licenseKey, instance_id })
       expect(statusAndBody(answer)).toStrictEqual({ status: 200, body: { deactivated: true } })
     }
-    expect(statusAndBody(await validate(licenseKey, instance_id))).toStrictEqual(
-      refusal(422, message, settings),
-    )
+    await expectRefused(licenseKey, instance_id, message, 'inactive')
+    const odd = await validate(licenseKey, `${instance_id}|1`)
+    expect(odd.body).not.toHaveProperty('refusal')
     expect(instanceOf(await activate(licenseKey))).not.toBe(instance_id)
   })
 
@@ -269,7 +283,9 @@ describe('the expiry of a license', () => {
     expect(await leased(licenseKey, instanceId, last)).toMatchObject({ ok: true })
     clock.advance(1000)
     expect(await leased(licenseKey, instanceId, last)).toStrictEqual({ ok: false, reason: 'over' })
-    expect(statusAndBody(await activate(licenseKey))).toStrictEqual(refusal(422, 'license expired'))
+    expect(statusAndBody(await activate(licenseKey))).toStrictEqual(
+      refusal(422, 'license expired', { reason: 'expired' }),
+    )
   })
 
   test('gives leases with the fallback entitlements when the license enters fallback', async () => {
