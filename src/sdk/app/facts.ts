@@ -1,0 +1,152 @@
+import { isField, isRecord, isSeconds, type Place } from '../keyset.ts'
+import { type Lease, verifyLease } from '../lease.ts'
+import { licenseKeyHash } from '../license-key.ts'
+import { type Refusal, verifyRefusal } from '../refusal.ts'
+import { verifySettings } from '../settings.ts'
+
+/** What the server has signed about the license on this device: the newer of its last lease and its last refusal. */
+export type Proof = Lease | Refusal
+
+export type HeldLicense = {
+  key: string
+  instanceId: string
+  /** Undefined when what was stored does not verify. */
+  proof: Proof | undefined
+  /** As the server said beside the lease; not signed, for display. */
+  expiresAt: number | null
+}
+
+export type HeldSettings = {
+  freeTierEnabled: boolean
+  trialDurationDays?: number | undefined
+  /** The signed answer, to be verified again after it was stored. */
+  signed?: unknown
+  /** When it was signed and until when its signature is valid; 0 when nothing was signed. */
+  issuedAt: number
+  expiresAt: number
+}
+
+export type Trial = {
+  startedAt: number
+  /** The server says that this machine has used its trial up. */
+  used: boolean
+  /** Whether the server knows of it. */
+  reported: boolean
+}
+
+/** All that an app has to remember. */
+export type Facts = {
+  /** A random id of this install, the same for as long as the storage exists. */
+  installId: string
+  /** The public keys that are known, by `kid`. */
+  keys: Readonly<Record<string, string>>
+  license?: HeldLicense | undefined
+  /** The instance that was deactivated last, and the time of its last proof: an older answer must not bring it back. */
+  left?: { instanceId: string; at: number } | undefined
+  settings?: HeldSettings | undefined
+  trial?: Trial | undefined
+  /** The time of the newest proof, in Unix seconds. */
+  signedAt: number
+  /**
+   * The greatest time that was seen, from proofs and from the device's clock, since the lease in use was taken. A new
+   * lease begins anew, so that a clock that was once wrong by years does not end every lease after it.
+   */
+  seen: number
+}
+
+export const newFacts = (installId: string, keys: Facts['keys'] = {}): Facts => ({
+  installId,
+  keys,
+  signedAt: 0,
+  seen: 0,
+})
+
+const format = 1
+
+/** The text to store. */
+export const textOf = (facts: Facts): string => JSON.stringify({ format, ...facts })
+
+/**
+ * Reads what was stored, and verifies all signatures again: the storage can be edited by the user of the device.
+ * @returns undefined when it is not usable at all
+ */
+export function factsFrom(text: string | undefined, place: Place, pinned: Facts['keys']): Facts | undefined {
+  const stored = parsed(text)
+  if (!isRecord(stored) || stored.format !== format || !isField(stored.installId)) return undefined
+  if (!isSeconds(stored.signedAt) || !isSeconds(stored.seen)) return undefined
+  const keys = { ...keysFrom(stored.keys), ...pinned }
+  return {
+    installId: stored.installId,
+    keys,
+    license: licenseFrom(stored.license, place, keys),
+    left: leftFrom(stored.left),
+    settings: settingsFrom(stored.settings, place, keys),
+    trial: trialFrom(stored.trial),
+    signedAt: stored.signedAt,
+    seen: stored.seen,
+  }
+}
+
+function parsed(text: string | undefined): unknown {
+  try {
+    return JSON.parse(text ?? '')
+  } catch {
+    return undefined
+  }
+}
+
+const keysFrom = (value: unknown): Facts['keys'] =>
+  isRecord(value)
+    ? Object.fromEntries(
+        Object.entries(value).filter((entry): entry is [string, string] => isField(entry[1])),
+      )
+    : {}
+
+function licenseFrom(value: unknown, place: Place, keys: Facts['keys']): HeldLicense | undefined {
+  if (!isRecord(value) || !isField(value.key) || !isField(value.instanceId)) return undefined
+  const { key, instanceId, proof, expiresAt } = value
+  const holder = { ...place, licenseKeyHash: licenseKeyHash(key), instanceId }
+  return {
+    key,
+    instanceId,
+    proof: proofFrom(proof, holder, keys),
+    expiresAt: isSeconds(expiresAt) ? expiresAt : null,
+  }
+}
+
+/** Whether it is over is decided later, with the time. */
+function proofFrom(
+  value: unknown,
+  holder: Parameters<typeof verifyLease>[1],
+  keys: Facts['keys'],
+): Proof | undefined {
+  const lease = verifyLease(value, holder, { keys }, 0)
+  if (lease.ok) return lease.lease
+  const refusal = verifyRefusal(value, holder, { keys })
+  return refusal.ok ? refusal.refusal : undefined
+}
+
+const leftFrom = (value: unknown): Facts['left'] =>
+  isRecord(value) && isField(value.instanceId) && isSeconds(value.at)
+    ? { instanceId: value.instanceId, at: value.at }
+    : undefined
+
+/** A trial length that was signed is taken from its signed answer, not from what stands beside it. */
+function settingsFrom(value: unknown, place: Place, keys: Facts['keys']): HeldSettings | undefined {
+  if (!isRecord(value) || typeof value.freeTierEnabled !== 'boolean') return undefined
+  const plain = { freeTierEnabled: value.freeTierEnabled, issuedAt: 0, expiresAt: 0 }
+  if (!isRecord(value.signed)) return plain
+  const verified = verifySettings(value.signed, place, { keys }, 0)
+  if (!verified.ok) return undefined
+  const { issued_at: issuedAt, expires_at: expiresAt } = value.signed
+  if (!isSeconds(issuedAt) || !isSeconds(expiresAt)) return undefined
+  // After the signature is over, an unsigned answer may have changed the free tier alone.
+  const settings =
+    value.issuedAt === 0 ? { ...verified.settings, ...plain } : { ...verified.settings, issuedAt, expiresAt }
+  return { ...settings, signed: value.signed }
+}
+
+const trialFrom = (value: unknown): Trial | undefined =>
+  isRecord(value) && isSeconds(value.startedAt)
+    ? { startedAt: value.startedAt, used: value.used === true, reported: value.reported === true }
+    : undefined

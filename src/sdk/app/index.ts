@@ -1,0 +1,10 @@
+/**
+ * The client for apps: activates, validates, works offline until a lease ends, and has one state to show. It runs in
+ * browsers, Electron, Node, Deno and workers.
+ */
+export { type Client, type ClientOptions, createClient, type Outcome } from './client.ts'
+export { type Facts, factsFrom, newFacts, type Proof, textOf } from './facts.ts'
+export type { Clock, Fetch, Storage } from './ports.ts'
+export type { Problem, ProblemCode } from './problem.ts'
+export { type State, stateOf, type WithdrawnReason } from './state.ts'
+export { memoryStorage, webStorage } from './storage.ts'

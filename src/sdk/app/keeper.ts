@@ -1,0 +1,139 @@
+import type { Place } from '../keyset.ts'
+import { type Facts, factsFrom, newFacts, textOf } from './facts.ts'
+import type { Clock, Storage } from './ports.ts'
+import { randomId } from './ports.ts'
+import { endOf, type State, stateOf } from './state.ts'
+import { notice } from './take.ts'
+
+/** How far the clock goes on before its time is stored. */
+const noticeSeconds = 60
+
+export type Listener = (state: State) => void
+
+/** Holds the facts, stores them, and says which state follows. */
+export type Keeper = {
+  /** Reads the storage; another window or process may have written to it. */
+  load(): Promise<Facts>
+  /** Stores what a step makes of the facts. */
+  change(step: (facts: Facts, now: number) => Facts): Promise<void>
+  /** Notes whether the last attempt reached the server. */
+  reached(successful: boolean): void
+  state(): State
+  now(): number
+  subscribe(listener: Listener): () => void
+  /** Calls the listeners when the state has changed by itself, as when a lease ends. @returns the end of the state */
+  announce(): number | undefined
+}
+
+type Settings = {
+  place: Place
+  storage: Storage
+  clock: Clock
+  keys: Facts['keys']
+  defaultTrialDays: number | undefined
+  /** Called when the storage fails; the app goes on with what it has in memory. */
+  onStorageError: (error: unknown) => void
+}
+
+export function createKeeper({
+  place,
+  storage,
+  clock,
+  keys,
+  defaultTrialDays,
+  onStorageError,
+}: Settings): Keeper {
+  const listeners = new Set<Listener>()
+  let facts: Facts | undefined
+  /** What the storage is known to hold; another text is of another window or process. */
+  let known: string | undefined
+  let failing = false
+  let announced = ''
+
+  const now = () => Math.floor(clock.now() / 1000)
+  let storedSeen = 0
+  const state = () => {
+    if (facts) facts = notice(facts, now())
+    // Otherwise a program that is ended and started again would not know the time that it has seen.
+    if (facts && facts.seen >= storedSeen + noticeSeconds) {
+      void store(facts)
+    }
+    return stateOf(facts, now(), { failing, defaultTrialDays })
+  }
+  const announce = () => {
+    const present = state()
+    const text = JSON.stringify(present)
+    if (text !== announced) {
+      announced = text
+      for (const listener of [...listeners]) call(listener, present)
+    }
+    return endOf(present)
+  }
+  const attempt = async <T>(step: () => T | Promise<T>): Promise<T | undefined> => {
+    try {
+      return await step()
+    } catch (error) {
+      onStorageError(error)
+      return undefined
+    }
+  }
+  let writing = Promise.resolve()
+  /** One write after another, each of the newest facts. */
+  const store = (next: Facts): Promise<void> => {
+    facts = next
+    storedSeen = next.seen
+    writing = writing.then(async () => {
+      const text = textOf(facts ?? next)
+      if (text === known) return
+      await attempt(async () => {
+        await storage.write(text)
+        known = text
+      })
+    })
+    return writing
+  }
+
+  return {
+    async load() {
+      await writing
+      const text = await attempt(() => storage.read())
+      if (!facts || (text !== undefined && text !== known)) {
+        const stored = factsFrom(text, place, keys)
+        facts = stored ? together(stored, facts) : (facts ?? newFacts(randomId(), keys))
+        known = text
+        announce()
+      }
+      return facts
+    },
+    async change(step) {
+      await store(notice(step(facts ?? newFacts(randomId(), keys), now()), now()))
+      announce()
+    },
+    reached(successful) {
+      failing = !successful
+      announce()
+    },
+    state,
+    now,
+    subscribe(listener) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+    announce,
+  }
+}
+
+/** What another window has stored, with the times that this one has seen; after a newer proof they begin anew. */
+const together = (stored: Facts, own: Facts | undefined): Facts =>
+  own && own.signedAt >= stored.signedAt ? { ...stored, seen: Math.max(stored.seen, own.seen) } : stored
+
+/** A listener that throws must not end a call; its error is reported like that of an event handler. */
+function call(listener: Listener, state: State): void {
+  try {
+    listener(state)
+  } catch (error) {
+    setTimeout(() => {
+      throw error
+    })
+  }
+}

@@ -1,0 +1,37 @@
+/** Where an app keeps what it has to remember: one text. */
+export type Storage = {
+  /** @returns undefined when nothing was written yet */
+  read(): string | undefined | Promise<string | undefined>
+  write(text: string): void | Promise<void>
+}
+
+/** The time and its timers, which tests replace. */
+export type Clock = {
+  /** Milliseconds since 1970. */
+  now(): number
+  /** Calls `run` once after so many milliseconds. @returns what cancels it */
+  after(ms: number, run: () => void): () => void
+}
+
+/** The part of `fetch` that is used. */
+export type Fetch = (
+  url: string,
+  init: { method: string; headers: Record<string, string>; body?: string; signal: AbortSignal },
+) => Promise<{ status: number; headers: { get(name: string): string | null }; text(): Promise<string> }>
+
+/** Timers that do not keep a Node process alive, where the platform knows that. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  after(ms, run) {
+    // Longer timers fire at once in browsers and in Node.
+    const timer: unknown = setTimeout(run, Math.min(ms, 2 ** 31 - 1))
+    if (typeof timer === 'object' && timer !== null && 'unref' in timer) (timer as { unref(): void }).unref()
+    return () => clearTimeout(timer as Parameters<typeof clearTimeout>[0])
+  },
+}
+
+/** A random id of an install: 128 bits in hex. */
+export function randomId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}

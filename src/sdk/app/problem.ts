@@ -1,0 +1,77 @@
+import { isRecord } from '../keyset.ts'
+import type { Answered } from './request.ts'
+
+/** Why a call did not do what it should, for programs. The state says what it means for the app. */
+export type ProblemCode =
+  /** No answer came in time. */
+  | 'offline'
+  /** The server does not work at the moment. */
+  | 'unavailable'
+  /** Too many calls; nothing is sent again before `retryAfterMs`. */
+  | 'rate_limited'
+  /** What came is no answer of the server, or not a newer one: a proxy or a sign-in page of a network, perhaps. */
+  | 'not_genuine'
+  /** The SDK key, the tenant id or the product id of the app is wrong. */
+  | 'misconfigured'
+  /** The tenant may not activate licenses. */
+  | 'forbidden'
+  | 'no_license'
+  | 'no_trial'
+  | RefusedCode
+
+/** The license itself refuses. */
+export type RefusedCode =
+  | 'not_found'
+  | 'revoked'
+  | 'suspended'
+  | 'expired'
+  | 'reminted'
+  | 'inactive'
+  | 'seat_limit_reached'
+  | 'plan_limit'
+  | 'refused'
+
+export type Problem = {
+  code: ProblemCode
+  /** In English, for logs and support. */
+  message: string
+  retryAfterMs?: number | undefined
+}
+
+const refusedCodes: Readonly<Record<RefusedCode, true>> = {
+  not_found: true,
+  revoked: true,
+  suspended: true,
+  expired: true,
+  reminted: true,
+  inactive: true,
+  seat_limit_reached: true,
+  plan_limit: true,
+  refused: true,
+}
+
+const isRefusedCode = (value: unknown): value is RefusedCode =>
+  typeof value === 'string' && Object.hasOwn(refusedCodes, value)
+
+/** Whether sending the same again may help. */
+export const isPassing = ({ code }: Problem): boolean =>
+  code === 'offline' || code === 'unavailable' || code === 'rate_limited' || code === 'not_genuine'
+
+/** The problem that an answer without success stands for. */
+export function problemOf(answered: Answered | undefined): Problem {
+  if (!answered) return { code: 'offline', message: 'the license server did not answer in time' }
+  const { status, body, retryAfterMs } = answered
+  const said = isRecord(body) && typeof body.error === 'string' ? body.error : undefined
+  const of = (code: ProblemCode, message = said ?? `the license server answered ${status}`): Problem => ({
+    code,
+    message,
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  })
+  if (status === 429) return of('rate_limited')
+  if (status >= 500) return of('unavailable')
+  if (status < 400 || said === undefined) return of('not_genuine', 'this is no answer of the license server')
+  if (isRecord(body) && isRefusedCode(body.reason)) return of(body.reason)
+  if (status === 403) return of('forbidden')
+  if (status === 401 || status === 404 || status === 400) return of('misconfigured')
+  return of('refused')
+}

@@ -1,0 +1,140 @@
+import { isRecord, isSeconds, type Place } from '../keyset.ts'
+import { type Lease, type LeaseRefusal, verifyLease } from '../lease.ts'
+import { licenseKeyHash } from '../license-key.ts'
+import { type RefusalDoubt, verifyRefusal } from '../refusal.ts'
+import { verifySettings } from '../settings.ts'
+import type { Facts, HeldLicense, HeldSettings, Proof } from './facts.ts'
+import { timeOf } from './state.ts'
+
+/** What became of an answer: `fresh` and `same` show that the server was reached, `stale` is an older answer. */
+export type Taken = { facts: Facts; as: 'fresh' | 'same' | 'stale' }
+
+/** Why nothing in an answer can be used. After `unknown_key` the keyset is fetched. */
+export type Doubt = LeaseRefusal | RefusalDoubt
+
+type Held = Pick<HeldLicense, 'key' | 'instanceId'>
+
+/**
+ * Takes the lease or the refusal of an answer, if it is genuine and newer than what is held.
+ * @param now Unix seconds by the clock of the device
+ */
+export function takeProof(
+  facts: Facts,
+  answer: unknown,
+  { key, instanceId }: Held,
+  place: Place,
+  now: number,
+): Taken | { doubt: Doubt } {
+  const body = isRecord(answer) ? answer : {}
+  const holder = { ...place, licenseKeyHash: licenseKeyHash(key), instanceId }
+  const found =
+    body.refusal === undefined ? leaseIn(body.lease, holder, facts) : refusalIn(body.refusal, holder, facts)
+  if ('doubt' in found) return found
+  const { proof } = found
+  const held =
+    facts.license?.instanceId === instanceId && facts.license.key === key ? facts.license : undefined
+  const as = ageOf(proof, held?.proof, facts)
+  if (as !== 'fresh') return { facts, as }
+  const expiresAt = isSeconds(body.license_expires_at) ? body.license_expires_at : null
+  const license = { key, instanceId, proof, expiresAt }
+  const signedAt = Math.max(facts.signedAt, proof.issuedAt)
+  const seen = Math.max(proof.issuedAt, now, isLease(proof) ? 0 : facts.seen)
+  return { facts: { ...facts, license, left: undefined, signedAt, seen }, as }
+}
+
+export const isLease = (proof: Proof): proof is Lease => !('reason' in proof)
+
+type Holder = Parameters<typeof verifyLease>[1]
+
+/** Whether a lease is over is decided with the state: one that is over still says that the server was reached. */
+function leaseIn(value: unknown, holder: Holder, { keys }: Facts): { proof: Proof } | { doubt: Doubt } {
+  const verified = verifyLease(value, holder, { keys }, 0)
+  return verified.ok ? { proof: verified.lease } : { doubt: verified.reason }
+}
+
+function refusalIn(value: unknown, holder: Holder, { keys }: Facts): { proof: Proof } | { doubt: Doubt } {
+  const verified = verifyRefusal(value, holder, { keys })
+  return verified.ok ? { proof: verified.refusal } : { doubt: verified.reason }
+}
+
+function ageOf(offered: Proof, held: Proof | undefined, { left, signedAt }: Facts): Taken['as'] {
+  if (left?.instanceId === offered.instanceId && offered.issuedAt <= left.at) return 'stale'
+  if (!held) return offered.issuedAt < signedAt ? 'stale' : 'fresh'
+  if (offered.issuedAt !== held.issuedAt) return offered.issuedAt > held.issuedAt ? 'fresh' : 'stale'
+  // Of the same second, the one that grants less counts.
+  const [one, other] = [strictness(offered), strictness(held)]
+  if (one === other) return 'same'
+  return one > other ? 'fresh' : 'stale'
+}
+
+function strictness(proof: Proof): number {
+  if (!isLease(proof)) return 3
+  return proof.status === 'active' ? 0 : proof.status === 'fallback' ? 1 : 2
+}
+
+/**
+ * Takes the settings of an answer: signed ones when they are genuine, current and not older than those that are held,
+ * unsigned ones only for the free tier, and not while signed ones are valid.
+ */
+export function takeSettings(
+  facts: Facts,
+  answer: unknown,
+  place: Place,
+  now: number,
+  enforce: boolean,
+): Taken | { doubt: string } {
+  const { settings: held, keys } = facts
+  const verified = verifySettings(answer, place, { keys }, timeOf(facts, now), { enforce })
+  if (!verified.ok) return { doubt: verified.reason }
+  const { kid, issued_at: issuedAt, expires_at: expiresAt } = answer as Record<string, unknown>
+  const { freeTierEnabled, trialDurationDays } = verified.settings
+  if (trialDurationDays === undefined) {
+    if (held && held.expiresAt >= timeOf(facts, now)) return { facts, as: 'stale' }
+    return withSettings(facts, { ...held, freeTierEnabled, issuedAt: 0, expiresAt: 0 }, now)
+  }
+  if (!isSeconds(issuedAt) || !isSeconds(expiresAt)) return { doubt: 'malformed' }
+  if (held && issuedAt < held.issuedAt) return { facts, as: 'stale' }
+  const { trial_duration_days, free_tier_enabled, signature } = answer as Record<string, unknown>
+  const signed = {
+    trial_duration_days,
+    free_tier_enabled,
+    kid,
+    issued_at: issuedAt,
+    expires_at: expiresAt,
+    signature,
+  }
+  return withSettings(facts, { freeTierEnabled, trialDurationDays, signed, issuedAt, expiresAt }, now)
+}
+
+/** Without a license, newer settings begin the observation of the clock anew, as a newer lease does. */
+function withSettings(facts: Facts, settings: HeldSettings, now: number): Taken {
+  const newer = !facts.license && settings.issuedAt > (facts.settings?.issuedAt ?? 0)
+  const seen = newer ? Math.max(settings.issuedAt, now) : facts.seen
+  return { facts: { ...facts, settings, seen }, as: 'fresh' }
+}
+
+/** Takes what the server knows of the trial of this machine. Fields that are absent mean that it has no opinion. */
+export function takeTrial(facts: Facts, answer: unknown): Facts {
+  const { trial } = facts
+  if (!trial || !isRecord(answer)) return facts
+  const { trial_started_at: startedAt, trial_already_used: used } = answer
+  return {
+    ...facts,
+    trial: {
+      startedAt: isSeconds(startedAt) ? startedAt : trial.startedAt,
+      used: typeof used === 'boolean' ? used : trial.used,
+      reported: true,
+    },
+  }
+}
+
+/** Notes the time of the device's clock, so that setting it back is noticed. */
+export const notice = (facts: Facts, now: number): Facts =>
+  now > facts.seen ? { ...facts, seen: now } : facts
+
+/** Forgets the license after its device was deactivated. */
+export function leave(facts: Facts): Facts {
+  const { license, ...rest } = facts
+  if (!license) return facts
+  return { ...rest, left: { instanceId: license.instanceId, at: facts.signedAt } }
+}
