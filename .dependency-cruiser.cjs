@@ -85,8 +85,20 @@ module.exports = {
     only(
       'the-sdk-stands-alone',
       'It runs in apps: noble and itself, nothing of Node or of the server.',
-      { path: '^src/sdk/' },
-      { pathNot: ['^src/sdk/', '^node_modules/@noble/'] },
+      { path: '^src/sdk/(?!node/)' },
+      { pathNot: ['^src/sdk/(?!node/)', '^node_modules/@noble/'] },
+    ),
+    only(
+      'the-sdk-for-node-stands-alone',
+      'It adds to the client for apps what needs the files of Node.',
+      { path: '^src/sdk/node/' },
+      { pathNot: ['^src/sdk/', '^(fs|fs/promises|path)$'] },
+    ),
+    only(
+      'the-app-client-stays-small',
+      'It is part of every app; the server client is not.',
+      { path: '^src/sdk/app/' },
+      { path: '^src/sdk/server/' },
     ),
     only(
       'only-tests-use-the-sdk',

@@ -13,7 +13,7 @@ const compiler = createRequire(import.meta.url).resolve('typescript/bin/tsc')
 
 // Otherwise files deleted from the sources would still be packed.
 rmSync(dist, { recursive: true, force: true })
-for (const project of ['tsconfig.build.json', 'tsconfig.sdk.json']) {
+for (const project of ['tsconfig.build.json', 'tsconfig.sdk.json', 'tsconfig.sdk-node.json']) {
   execFileSync(process.execPath, [compiler, '--project', join(root, project)], { stdio: 'inherit' })
 }
 for (const file of globSync('{src,projections,infra/local}/**/*.*', { cwd: root, exclude: ['**/*.ts'] })) {

@@ -26,7 +26,7 @@ import { makeProduct, mint } from '../http/samples.ts'
 import { type BadNetwork, type Fault, startBadNetwork } from './bad-network.ts'
 import { createDevice, type Device } from './device.ts'
 
-const runs = Number(process.env.KEYLEDGER_TEST_SDK ?? 40)
+const runs = Number(process.env.KEYLEDGER_TEST_SDK ?? 60)
 const leaseSeconds = 6 * 3600
 
 let api: TestApi
@@ -159,10 +159,13 @@ const step = fc.oneof(
     }),
   },
   fc.constant({ do: 'restart' as const }),
-  fc.record({
-    do: fc.constant('turn the clock' as const),
-    seconds: fc.constantFrom(0, -200, -7200, -100_000),
-  }),
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('turn the clock' as const),
+      seconds: fc.constantFrom(0, -200, -7200, -100_000),
+    }),
+  },
 )
 
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never

@@ -7,7 +7,7 @@ import { isPassing, type Problem, problemOf } from './problem.ts'
 import { type Answered, request } from './request.ts'
 import { fullJitter, sleep } from './retry.ts'
 
-export type CallName = 'activate' | 'validate' | 'deactivate' | 'keyless' | 'config'
+type CallName = 'activate' | 'validate' | 'deactivate' | 'keyless' | 'config'
 
 /** What an answer was good for: a value, or the problem that is reported unless another attempt does better. */
 export type Judged<T> = { value: T } | { problem: Problem }

@@ -160,8 +160,9 @@ function createRefresh({ clock, random, keeper, validate, everySeconds }: Refres
     timers.refresh = clock.after(waitMs, () => void validateAgain(run, outcome.ok ? 0 : failures + 1))
   }
   const pauseOf = (state: State): number => {
-    const left = 'until' in state && 'entitlements' in state ? state.until - keeper.now() : everySeconds
-    return Math.max(30, Math.min(everySeconds, left / 2)) * 1000
+    const isLeased = 'until' in state && 'entitlements' in state
+    const seconds = isLeased ? Math.min(everySeconds, (state.until - keeper.now()) / 2) : everySeconds
+    return Math.max(30, seconds) * 1000
   }
   function watch(run: number): void {
     if (run !== running) return

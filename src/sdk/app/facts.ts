@@ -26,7 +26,7 @@ export type HeldSettings = {
   expiresAt: number
 }
 
-export type Trial = {
+type Trial = {
   startedAt: number
   /** The server says that this machine has used its trial up. */
   used: boolean

@@ -174,6 +174,6 @@ async function fetchKeys({ calls, keeper }: Ports): Promise<boolean> {
   return true
 }
 
-/** Whether the server has answered, though not as wished: a wrong key, no seat left. */
+/** Whether the server has answered, though not with a success: a wrong key, no seat left. */
 const isAnswer = ({ code }: Problem): boolean =>
   !['offline', 'unavailable', 'rate_limited', 'not_genuine'].includes(code)

@@ -20,7 +20,7 @@ export type ProblemCode =
   | RefusedCode
 
 /** The license itself refuses. */
-export type RefusedCode =
+type RefusedCode =
   | 'not_found'
   | 'revoked'
   | 'suspended'

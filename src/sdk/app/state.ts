@@ -16,7 +16,7 @@ export type State = (
   | { /** The storage has not been read yet. */ status: 'starting' }
   | {
       /** No license, no trial under way, no free tier: ask for a license key, or offer the trial. */
-      status: 'unactivated'
+      status: 'unlicensed'
       /** The days of the trial that can be started, if there is one. */
       trialDays?: number
     }
@@ -102,5 +102,5 @@ function ofInstall({ settings, trial }: Facts, time: number, defaultTrialDays: n
     return free ? { status: 'free' } : { status: 'expired', of: 'trial', at: until, freeTier: false }
   }
   const offered = days ? { trialDays: days } : {}
-  return { status: free ? 'free' : 'unactivated', ...offered }
+  return { status: free ? 'free' : 'unlicensed', ...offered }
 }

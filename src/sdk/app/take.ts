@@ -42,7 +42,7 @@ export function takeProof(
   return { facts: { ...facts, license, left: undefined, signedAt, seen }, as }
 }
 
-export const isLease = (proof: Proof): proof is Lease => !('reason' in proof)
+const isLease = (proof: Proof): proof is Lease => !('reason' in proof)
 
 type Holder = Parameters<typeof verifyLease>[1]
 
