@@ -31,8 +31,8 @@ export type BadNetwork = {
   faults: Fault[]
   /** Answers as the server has given them, with their paths. */
   given: { path: string; answer: Answer }[]
-  /** Requests whose answer is held back; time has to pass. */
-  waiting: number
+  /** The numbers of requests whose answer is held back: time has to pass. */
+  held: Set<string>
   close(): Promise<void>
 }
 
@@ -83,9 +83,10 @@ export async function startBadNetwork(
     const answer = await forward(request, body)
     if (fault.kind === 'lost') return void response.destroy()
     if (fault.kind === 'late') {
-      network.waiting++
+      const number = String(request.headers['x-number'])
+      network.held.add(number)
       await wait(fault.ms)
-      network.waiting--
+      network.held.delete(number)
     }
     reply({ ...answer, body: broken(answer.body, fault) })
   }
@@ -97,7 +98,7 @@ export async function startBadNetwork(
     url: '',
     faults: [],
     given: [],
-    waiting: 0,
+    held: new Set(),
     close: () =>
       new Promise((resolve) => {
         listener.close(() => resolve())

@@ -20,17 +20,15 @@ beforeEach(() => {
   time = beginning
   answers = []
   asked = []
-  silent = 0
   const clock = {
     now: () => new Date(time),
     advance: (ms: number) => {
       time += ms
     },
   }
-  device = createDevice(clock, () => silent)
+  device = createDevice(clock, () => new Set())
 })
 
-let silent = 0
 const next = (): Answer => {
   const [first, ...rest] = answers
   answers = rest

@@ -21,14 +21,15 @@ export type Device = {
 
 /**
  * @param time the true time, which the server has too
- * @param waiting how many requests are held back until time passes
+ * @param held the numbers of the requests whose answers are held back until time passes
  */
 export function createDevice(
   time: { now(): Date; advance(ms: number): void },
-  waiting: () => number,
+  held: () => ReadonlySet<string>,
 ): Device {
   const timers = new Set<Timer>()
-  let requests = 0
+  const underWay = new Set<string>()
+  let numbers = 0
   const trueTime = () => time.now().getTime()
   const after = (ms: number, run: () => void) => {
     const timer = { at: trueTime() + ms, run }
@@ -58,14 +59,16 @@ export function createDevice(
       after,
     },
     async fetch(url, init) {
-      requests++
+      const number = String(++numbers)
+      underWay.add(number)
       try {
-        const response = await globalThis.fetch(url, init)
+        const headers = { ...init.headers, 'x-number': number }
+        const response = await globalThis.fetch(url, { ...init, headers })
         const text = await response.text()
         if (!init.signal.aborted) device.onArrived(new URL(url).pathname, text)
         return { status: response.status, headers: response.headers, text: async () => text }
       } finally {
-        requests--
+        underWay.delete(number)
       }
     },
     wait: (ms) => new Promise((resolve) => void after(ms, resolve)),
@@ -78,7 +81,8 @@ export function createDevice(
       while (!settled) {
         // A few turns, so that what was answered is worked on before time passes.
         for (let turns = 0; turns < 5 && !settled; turns++) await turn()
-        if (!settled && requests <= waiting() && timers.size > 0) pass()
+        const isBusy = [...underWay].some((number) => !held().has(number))
+        if (!settled && !isBusy && timers.size > 0) pass()
       }
       return done
     },

@@ -26,7 +26,7 @@ import { makeProduct, mint } from '../http/samples.ts'
 import { type BadNetwork, type Fault, startBadNetwork } from './bad-network.ts'
 import { createDevice, type Device } from './device.ts'
 
-const runs = Number(process.env.KEYLEDGER_TEST_SDK ?? 60)
+const runs = Number(process.env.KEYLEDGER_TEST_SDK ?? 40)
 const leaseSeconds = 6 * 3600
 
 let api: TestApi
@@ -63,7 +63,7 @@ beforeAll(async () => {
   await api.ask('PATCH', '/v1/products/editor', { token: tenant.token, body: { leaseSeconds } })
   const server = await api.app.listen({ port: 0, host: '127.0.0.1' })
   network = await startBadNetwork(server, (ms) => device.wait(ms))
-  device = createDevice(api.ledger.clock, () => network.waiting)
+  device = createDevice(api.ledger.clock, () => network.held)
 })
 let device: Device
 afterAll(async () => {
@@ -245,7 +245,8 @@ async function change(licenseId: string, what: string): Promise<void> {
 /** Judges states by the proofs that have arrived. */
 function createJudge() {
   const arrived: Proof[] = []
-  let leftAt: { instanceId: string; at: number } | undefined
+  /** The instances that were deactivated, and the times of their last proofs. */
+  const leftAt = new Map<string, number>()
   /** The clock as the app knows it at least, after it was started again; it stores the time once a minute. */
   let atLeast = 0
   const keys = new Set<string>()
@@ -272,8 +273,7 @@ function createJudge() {
     arrived.push(proof)
   }
   const newestAt = () => Math.max(0, ...arrived.map(({ issuedAt }) => issuedAt))
-  const isLeft = ({ instanceId, issuedAt }: Proof) =>
-    leftAt?.instanceId === instanceId && issuedAt <= leftAt.at
+  const isLeft = ({ instanceId, issuedAt }: Proof) => issuedAt <= (leftAt.get(instanceId) ?? -1)
   /** The proof that counts; undefined when it is not clear which one does. */
   function decisive(): Proof | undefined {
     const newest = arrived.filter(({ issuedAt }) => issuedAt === newestAt())
@@ -285,7 +285,7 @@ function createJudge() {
     left() {
       const newest = newestAt()
       const instanceId = arrived.findLast(({ issuedAt }) => issuedAt === newest)?.instanceId
-      if (instanceId !== undefined) leftAt = { instanceId, at: newest }
+      if (instanceId !== undefined) leftAt.set(instanceId, newest)
     },
     restarted() {
       atLeast = Math.max(atLeast, device.latest - 60)
@@ -296,7 +296,7 @@ function createJudge() {
         low: Math.max(atLeast === 0 ? device.latest : atLeast, now),
         high: Math.max(device.latest, now),
       }
-      const about = { after, state, seen, arrived: arrived.slice(-4), leftAt }
+      const about = { after, state, seen, arrived: arrived.slice(-4) }
       if ('entitlements' in state) {
         const reasons = arrived.filter(
           (lease) =>

@@ -41,8 +41,8 @@ export type Facts = {
   /** The public keys that are known, by `kid`. */
   keys: Readonly<Record<string, string>>
   license?: HeldLicense | undefined
-  /** The instance that was deactivated last, and the time of its last proof: an older answer must not bring it back. */
-  left?: { instanceId: string; at: number } | undefined
+  /** The instances that were given up in the second of `signedAt`: an answer of that second must not bring them back. */
+  left: readonly string[]
   settings?: HeldSettings | undefined
   trial?: Trial | undefined
   /** The time of the newest proof, in Unix seconds. */
@@ -57,6 +57,7 @@ export type Facts = {
 export const newFacts = (installId: string, keys: Facts['keys'] = {}): Facts => ({
   installId,
   keys,
+  left: [],
   signedAt: 0,
   seen: 0,
 })
@@ -79,7 +80,7 @@ export function factsFrom(text: string | undefined, place: Place, pinned: Facts[
     installId: stored.installId,
     keys,
     license: licenseFrom(stored.license, place, keys),
-    left: leftFrom(stored.left),
+    left: Array.isArray(stored.left) ? stored.left.filter(isField) : [],
     settings: settingsFrom(stored.settings, place, keys),
     trial: trialFrom(stored.trial),
     signedAt: stored.signedAt,
@@ -125,11 +126,6 @@ function proofFrom(
   const refusal = verifyRefusal(value, holder, { keys })
   return refusal.ok ? refusal.refusal : undefined
 }
-
-const leftFrom = (value: unknown): Facts['left'] =>
-  isRecord(value) && isField(value.instanceId) && isSeconds(value.at)
-    ? { instanceId: value.instanceId, at: value.at }
-    : undefined
 
 /** A trial length that was signed is taken from its signed answer, not from what stands beside it. */
 function settingsFrom(value: unknown, place: Place, keys: Facts['keys']): HeldSettings | undefined {

@@ -39,7 +39,13 @@ export function takeProof(
   const license = { key, instanceId, proof, expiresAt }
   const signedAt = Math.max(facts.signedAt, proof.issuedAt)
   const seen = Math.max(proof.issuedAt, now, isLease(proof) ? 0 : facts.seen)
-  return { facts: { ...facts, license, left: undefined, signedAt, seen }, as }
+  const left = signedAt > facts.signedAt ? [] : leftBy(facts, instanceId)
+  return { facts: { ...facts, license, left, signedAt, seen }, as }
+}
+
+/** The instances that are given up when this one is held. */
+function leftBy({ left, license }: Facts, instanceId?: string): readonly string[] {
+  return license && license.instanceId !== instanceId ? [...left, license.instanceId] : left
 }
 
 const isLease = (proof: Proof): proof is Lease => !('reason' in proof)
@@ -58,8 +64,10 @@ function refusalIn(value: unknown, holder: Holder, { keys }: Facts): { proof: Pr
 }
 
 function ageOf(offered: Proof, held: Proof | undefined, { left, signedAt }: Facts): Taken['as'] {
-  if (left?.instanceId === offered.instanceId && offered.issuedAt <= left.at) return 'stale'
-  if (!held) return offered.issuedAt < signedAt ? 'stale' : 'fresh'
+  if (!held) {
+    const isOld = offered.issuedAt === signedAt && left.includes(offered.instanceId)
+    return isOld || offered.issuedAt < signedAt ? 'stale' : 'fresh'
+  }
   if (offered.issuedAt !== held.issuedAt) return offered.issuedAt > held.issuedAt ? 'fresh' : 'stale'
   // Of the same second, the one that grants less counts.
   const [one, other] = [strictness(offered), strictness(held)]
@@ -134,7 +142,6 @@ export const notice = (facts: Facts, now: number): Facts =>
 
 /** Forgets the license after its device was deactivated. */
 export function leave(facts: Facts): Facts {
-  const { license, ...rest } = facts
-  if (!license) return facts
-  return { ...rest, left: { instanceId: license.instanceId, at: facts.signedAt } }
+  const { license: _, ...rest } = facts
+  return { ...rest, left: leftBy(facts) }
 }
