@@ -70,6 +70,8 @@ export type Ledger = {
   identity(): Promise<string | undefined>
   /** Yields once when a connection is established, and ends or fails with it. */
   followIdentity(signal: AbortSignal): AsyncIterable<unknown>
+  /** The event at a revision of a stream; undefined when there is none. */
+  eventOf(stream: string, revision: number): Promise<LoggedEvent | undefined>
   /** The event at exactly this position, in any stream; undefined when there is none. */
   eventAt(position: bigint): Promise<LoggedEvent | undefined>
   /** The last event of the log, in any stream; undefined when the log is empty. */
@@ -116,6 +118,7 @@ export function connectLedger(
     },
     identity: () => readIdentity(unguarded),
     followIdentity: (signal) => followIdentity(unguarded, signal),
+    eventOf: (stream, revision) => eventOf(unguarded, stream, revision),
     eventAt: (position) => eventAt(unguarded, position),
     lastEvent: () => readOneEvent(unguarded, { direction: BACKWARDS, fromPosition: END }),
     close() {
@@ -215,6 +218,13 @@ async function readIdentity(store: Store): Promise<string | undefined> {
 function followIdentity({ connection, limits }: Store, signal: AbortSignal): AsyncIterable<unknown> {
   const begin = (client: NodeClient) => client.subscribeToStream(identityStream, { fromRevision: START })
   return subscribed(connection, begin, signal, limits.callMs)
+}
+
+async function eventOf(store: Store, stream: string, revision: number): Promise<LoggedEvent | undefined> {
+  const [event] = await readStreamPage(store, stream, revision, 1)
+  return (
+    event?.position && { position: event.position.commit, id: event.id, created: new Date(event.created) }
+  )
 }
 
 async function eventAt(store: Store, position: bigint): Promise<LoggedEvent | undefined> {
