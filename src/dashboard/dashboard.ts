@@ -35,6 +35,7 @@ import { mailboxPages } from './mailbox/route.ts'
 import { memberPages } from './members/route.ts'
 import { newLicensePages } from './new-license/route.ts'
 import type { PageContext } from './page-context.ts'
+import { portalPages } from './portal/route.ts'
 import { productPages } from './products/route.ts'
 import { refusalsPage } from './refusals/route.ts'
 import { salePages } from './sales/route.ts'
@@ -134,6 +135,7 @@ function routes(app: FastifyInstance, context: PageContext): void {
   tokenPages(app, context)
   memberPages(app, context)
   settingPages(app, context)
+  portalPages(app, context)
   accountRoutes(app, context)
 }
 

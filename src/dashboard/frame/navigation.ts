@@ -16,6 +16,7 @@ export type NavItem =
   | 'webhooks'
   | 'tokens'
   | 'members'
+  | 'portal'
   | 'settings'
   | 'system'
   | 'mailbox'
@@ -69,6 +70,7 @@ const groups: readonly NavGroup[] = [
       { item: 'integrations', label: 'Integrations', href: '/dashboard/integrations' },
       { item: 'webhooks', label: 'Webhooks', href: '/dashboard/webhooks' },
       { item: 'tokens', label: 'API tokens', href: '/dashboard/tokens' },
+      { item: 'portal', label: 'Portal', href: '/dashboard/portal', needs: 'manage_settings' },
       { item: 'members', label: 'Members', href: '/dashboard/members' },
       { item: 'settings', label: 'Settings', href: '/dashboard/settings' },
       { item: 'system', label: 'System', href: '/dashboard/system' },

@@ -167,7 +167,19 @@ async function shownOf(
 ) {
   const { tenantId, holder } = entry.license
   const [person = unknownPerson] = await services.subjects.openPeople(tenantId, [holder])
-  return { license: licenseOf(entry, person, at), devices: seats.map(deviceView(telemetry)) }
+  const given = await services.subjects.openDeviceNames(
+    tenantId,
+    seats.map(({ givenName }) => givenName),
+  )
+  const names = seats.flatMap(({ deviceId }, index) => {
+    const name = given[index] ?? null
+    return name === null ? [] : [[deviceId, name] as const]
+  })
+  return {
+    license: licenseOf(entry, person, at),
+    devices: seats.map(deviceView(telemetry)),
+    givenNames: new Map(names),
+  }
 }
 
 async function eventAt(services: Ports<'db' | 'subjects'>, place: Place, sequence: number) {

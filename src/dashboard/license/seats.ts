@@ -9,6 +9,8 @@ export type Seats = {
   limit: number | null
   /** Longest active first; truncated when there are many. */
   taken: readonly Taken[]
+  /** What the customer called their devices, by device. */
+  givenNames: ReadonlyMap<string, string>
   /** The selected device. */
   asked: string | undefined
 }
@@ -22,7 +24,7 @@ const maxFree = 12
  * @param freeAddressOf the page that frees its seat; false for members who may not
  */
 export function seatsPicture(
-  { used, limit, taken, asked }: Seats,
+  { used, limit, taken, asked, givenNames }: Seats,
   addressOf: (deviceId: string) => string,
   freeAddressOf: ((deviceId: string) => string) | false,
 ): Html {
@@ -38,6 +40,7 @@ export function seatsPicture(
       ${taken.map(
         (seat) => html`<li class=${seat.deviceId === asked ? 'seat taken asked' : 'seat taken'}>
           <a href=${addressOf(seat.deviceId)}>${seat.name === '' ? seat.deviceId : seat.name}</a>
+          ${givenNames.has(seat.deviceId) && html`<span class="sub">“${givenNames.get(seat.deviceId)}” to the customer</span>`}
           <span class="sub">${seat.platform ?? ''} since ${dayOf(seat.activatedAt)}</span>
           ${freeAddressOf && html`<a class="seat-free" href=${freeAddressOf(seat.deviceId)} aria-label=${`Free the seat of ${seat.name === '' ? seat.deviceId : seat.name}`}>Free seat</a>`}
         </li>`,

@@ -43,6 +43,8 @@ export type OneLicense = {
     saleId: string | null
   }
   devices: readonly Device[]
+  /** What the customer called their devices, by device. */
+  givenNames: ReadonlyMap<string, string>
   explanation: Explanation
   /** The event that the page shows the state after, with its summary; undefined for the present. */
   stop: LicenseHistoryEntry | undefined
@@ -149,7 +151,7 @@ function statePart(view: View, one: OneLicense): Html {
         'Seats',
         html`<div class="sheet">
           ${seatsPicture(
-            { ...explanation.seats, asked: question.device },
+            { ...explanation.seats, asked: question.device, givenNames: one.givenNames },
             (device) => address(license.id, { ...question, device }),
             one.freesSeats &&
               ((device) => `${pathOf(license.id)}/change/free-seat?${new URLSearchParams({ device })}`),

@@ -35,6 +35,7 @@ ${textField(form, {
         })}
         ${unlicensedFields(form)}
         ${recoveryField(form)}
+        ${customerFields(form)}
       </div>
       ${section(
         'First key type',
@@ -92,6 +93,22 @@ const recoveryField = (form: FilledForm): Html =>
     hint: 'For customers who lose theirs: the key of a license with an email address is kept encrypted, and can be mailed to that address again. It is never shown again. Keys that were issued before are not kept. Turning this off destroys the kept keys.',
   })
 
+const customerFields = (form: FilledForm): Html => html`<div class="stack">
+  ${textField(form, {
+    name: 'customerSeatFrees',
+    label: 'Devices that a customer may remove',
+    hint: 'Within 30 days, in the portal. 0 allows none; leave empty for 3.',
+    required: false,
+    inputmode: 'numeric',
+    maxlength: 3,
+  })}
+  ${checkField(form, {
+    name: 'customerKeyReplacement',
+    label: 'Customers may replace their key',
+    hint: 'In the portal. The new key is mailed to the license holder, and the old one stops working.',
+  })}
+</div>`
+
 const times = [
   ['second', 'seconds'],
   ['minute', 'minutes'],
@@ -130,6 +147,7 @@ export function editProductView(token: string, productId: string, form: FilledFo
         choices: refunds,
       })}
       ${recoveryField(form)}
+      ${customerFields(form)}
       <div class="decide">
         <button>Save</button>
         <a class="button second" href=${own}>Cancel</a>

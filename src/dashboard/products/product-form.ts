@@ -12,6 +12,8 @@ const settingsFields = {
   freeTierEnabled: checked,
   trialDurationDays: optionalWhole(0, 3650),
   keyRecovery: checked,
+  customerSeatFrees: optionalWhole(0, 100),
+  customerKeyReplacement: checked,
 }
 
 /** A new product with its first key type. */
@@ -61,7 +63,8 @@ const longest = 31_536_000
 
 type SettingsTyped = Record<'leaseCount' | 'revalidateCount', number> &
   Record<'leaseUnit' | 'revalidateUnit', Unit> &
-  Pick<ProductSettings, 'freeTierEnabled' | 'keyRecovery' | 'onRefund'> & { trialDurationDays: number | null }
+  Pick<ProductSettings, 'freeTierEnabled' | 'keyRecovery' | 'onRefund'> &
+  Parameters<typeof customerRules>[0] & { trialDurationDays: number | null }
 
 /** The settings as the command takes them. */
 export const settingsOf = (form: SettingsTyped) => ({
@@ -71,6 +74,16 @@ export const settingsOf = (form: SettingsTyped) => ({
   revalidateAfterSeconds: form.revalidateCount * units[form.revalidateUnit],
   onRefund: form.onRefund,
   keyRecovery: form.keyRecovery,
+  ...customerRules(form),
+})
+
+/** What customers may do in the portal; undefined is the usual rule. */
+export const customerRules = (form: {
+  customerSeatFrees: number | null
+  customerKeyReplacement: boolean
+}) => ({
+  customerSeatFrees: form.customerSeatFrees ?? undefined,
+  customerKeyReplacement: form.customerKeyReplacement || undefined,
 })
 
 /** The form of a new product. */
@@ -94,6 +107,8 @@ export function productForm({ name, keyPrefix, settings, updatedAt }: PresentPro
     revalidateUnit: revalidate.unit,
     onRefund: settings.onRefund,
     keyRecovery: settings.keyRecovery ? 'on' : '',
+    customerSeatFrees: settings.customerSeatFrees === undefined ? '' : String(settings.customerSeatFrees),
+    customerKeyReplacement: settings.customerKeyReplacement ? 'on' : '',
     seen: updatedAt,
   })
 }

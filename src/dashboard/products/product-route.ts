@@ -14,7 +14,14 @@ import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
 import { aboveIn, type ProductRequest, productOf } from './found.ts'
 import { newKeyTypeOf } from './key-type-form.ts'
-import { NewProductForm, newProductForm, ProductForm, productForm, settingsOf } from './product-form.ts'
+import {
+  customerRules,
+  NewProductForm,
+  newProductForm,
+  ProductForm,
+  productForm,
+  settingsOf,
+} from './product-form.ts'
 import { editProductView, newProductView } from './product-form-view.ts'
 
 const manage = pageRoute({ page: 'manage_products' })
@@ -54,7 +61,7 @@ function newProductPages(app: FastifyInstance, { services, show }: PageContext):
     const { name, keyPrefix = keyPrefixOf(name), freeTierEnabled, trialDurationDays, keyRecovery } = data
     try {
       await runOnce(services, request, async (own, origin) => {
-        const settings = { freeTierEnabled, trialDurationDays, keyRecovery }
+        const settings = { freeTierEnabled, trialDurationDays, keyRecovery, ...customerRules(data) }
         const asked = { tenantId, plan, productId, name, keyPrefix, settings, keyTypes: [keyType] }
         await createProduct(own, asked, origin)
         return null

@@ -1,5 +1,6 @@
 import type { PresentProduct } from '../../../projections/products/queries.ts'
 import type { Unlicensed } from '../../../projections/trials/queries.ts'
+import { seatFreesOf } from '../../commands/licenses/by-customer.ts'
 import type { KeyType } from '../../domain/products/key-type.ts'
 import { maxInstalls } from '../../domain/trials/trial.ts'
 import { money } from '../../history/money.ts'
@@ -86,6 +87,10 @@ export function productView(
         ['Revalidation interval', seconds(settings.revalidateAfterSeconds)],
         ['On refund', settings.onRefund === 'revoke' ? 'license is revoked' : 'license is kept'],
         ['License keys', settings.keyRecovery ? 'kept, can be mailed again' : 'not kept'],
+        [
+          'In the portal',
+          `${seatFreesOf(settings)} devices in 30 days${settings.customerKeyReplacement ? ', new keys' : ''}`,
+        ],
         ['Created', dayOf(createdAt)],
       ])}
     </div>

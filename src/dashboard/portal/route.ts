@@ -1,0 +1,122 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { findLogo, findPortal, type ShownPortal } from '../../../projections/portal/queries.ts'
+import { changePortal } from '../../commands/portal.ts'
+import { sameJson } from '../../domain/equality.ts'
+import type { PortalSettings } from '../../domain/portal/events.ts'
+import { languageNames, type PortalLanguage, portalLanguages } from '../../domain/portal/texts.ts'
+import { notFound } from '../../http/problem.ts'
+import { type FilledForm, readForm, withProblem } from '../forms/filled-form.ts'
+import { refusedForm } from '../forms/refused.ts'
+import { pageRoute } from '../frame/page-route.ts'
+import type { PageContext } from '../page-context.ts'
+import { originOfMember, principalOf } from '../session/principal.ts'
+import { PortalForm, portalForm, seenOf, settingsIn, TextsForm, textsForm } from './forms.ts'
+import { logoForms } from './logo-route.ts'
+import { portalView, textsView } from './view.ts'
+
+const manage = pageRoute({ page: 'manage_settings' })
+const path = '/dashboard/portal'
+
+/** Shows the page of the portal. */
+export type ShowPortal = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  portal: ShownPortal,
+  more?: { form?: FilledForm; logoProblem?: string },
+) => FastifyReply
+
+/** The portal of the workspace's customers: whether it is open, how it looks, and its texts. */
+export function portalPages(app: FastifyInstance, context: PageContext): void {
+  const { services, show, baseUrl } = context
+
+  const page: ShowPortal = (request, reply, portal, { form = portalForm(portal), logoProblem } = {}) => {
+    const url = `${baseUrl}/portal/${principalOf(request).tenantId}`
+    const isWrong = logoProblem !== undefined || Object.keys(form.problems).length > 0
+    const content = ({ token }: { token: string }) => portalView({ token, form, portal, url, logoProblem })
+    return show(reply, { title: 'Portal', nav: 'portal', content }, isWrong ? 422 : 200)
+  }
+
+  app.get('/portal', manage, async (request, reply) =>
+    page(request, reply, await findPortal(services.db, principalOf(request).tenantId)),
+  )
+
+  app.post('/portal', manage, async (request, reply) => {
+    const { tenantId } = principalOf(request)
+    const { filled, data } = readForm(PortalForm, request)
+    const now = await findPortal(services.db, tenantId)
+    if (!data) return page(request, reply, now, { form: filled })
+    const settings = settingsIn(data, now.settings)
+    if (isOutdated(data, settings, now))
+      return page(request, reply, now, { form: changedMeanwhile(filled, now) })
+    try {
+      await changePortal(services, tenantId, settings, originOfMember(request))
+    } catch (error) {
+      return page(request, reply, now, { form: refusedForm(error, filled) })
+    }
+    request.session.notice = {
+      kind: 'done',
+      text: settings.enabled ? 'The portal is open.' : 'Saved. The portal is closed.',
+    }
+    return reply.redirect(path, 303)
+  })
+
+  app.get('/portal/logo', manage, async (request, reply) => {
+    const logo = await findLogo(services.db, principalOf(request).tenantId)
+    if (!logo) throw notFound('logo')
+    return reply.type(logo.type).send(Buffer.from(logo.data, 'base64'))
+  })
+
+  textPages(app, context)
+  logoForms(app, context, page)
+}
+
+type TextsRequest = FastifyRequest<{ Params: { language: string } }>
+
+const languageOf = ({ params }: TextsRequest): PortalLanguage => {
+  const language = portalLanguages.find((one) => one === params.language)
+  if (!language) throw notFound('page')
+  return language
+}
+
+function textPages(app: FastifyInstance, { services, show }: PageContext): void {
+  const page = (reply: FastifyReply, language: PortalLanguage, form: FilledForm) =>
+    show(
+      reply,
+      {
+        title: `Texts: ${languageNames[language]}`,
+        nav: 'portal',
+        content: ({ token }) => textsView(token, language, form),
+      },
+      Object.keys(form.problems).length > 0 ? 422 : 200,
+    )
+
+  app.get('/portal/texts/:language', manage, async (request: TextsRequest, reply) => {
+    const language = languageOf(request)
+    const portal = await findPortal(services.db, principalOf(request).tenantId)
+    return page(reply, language, textsForm(portal, language))
+  })
+
+  app.post('/portal/texts/:language', manage, async (request: TextsRequest, reply) => {
+    const language = languageOf(request)
+    const { tenantId } = principalOf(request)
+    const { filled, data } = readForm(TextsForm, request)
+    if (!data) return page(reply, language, filled)
+    const now = await findPortal(services.db, tenantId)
+    const settings = { ...now.settings, texts: { ...now.settings.texts, [language]: data.texts } }
+    if (isOutdated(data, settings, now)) return page(reply, language, changedMeanwhile(filled, now))
+    await changePortal(services, tenantId, settings, originOfMember(request))
+    request.session.notice = { kind: 'done', text: 'The texts were saved.' }
+    return reply.redirect(path, 303)
+  })
+}
+
+/** Whether saving would replace a change that was made since the form was opened. */
+const isOutdated = ({ seen }: { seen: string }, settings: PortalSettings, now: ShownPortal): boolean =>
+  seen !== seenOf(now) && !sameJson(settings, now.settings)
+
+const changedMeanwhile = (form: FilledForm, now: ShownPortal): FilledForm =>
+  withProblem(
+    { ...form, typed: { ...form.typed, seen: [seenOf(now)] } },
+    'form',
+    'The portal was changed since you opened this page. Check the fields: saving replaces that change.',
+  )

@@ -1,0 +1,150 @@
+import type { ShownPortal } from '../../../projections/portal/queries.ts'
+import {
+  builtInText,
+  languageNames,
+  type PortalLanguage,
+  placeholdersIn,
+  portalLanguages,
+  portalTextKeys,
+} from '../../domain/portal/texts.ts'
+import { type Html, html } from '../../html.ts'
+import { type FilledForm, typedIn } from '../forms/filled-form.ts'
+import { checkField, formProblem, textArea, textField } from '../forms/form-fields.ts'
+import { heading, section, tokenField } from '../frame/parts.ts'
+
+const path = '/dashboard/portal'
+
+type Shown = {
+  token: string
+  form: FilledForm
+  portal: ShownPortal
+  /** The address of the portal. */
+  url: string
+  /** What is wrong with the picture that was sent. */
+  logoProblem: string | undefined
+}
+
+/** How the portal looks, and whether it is open. */
+export function portalView({ token, form, portal, url, logoProblem }: Shown): Html {
+  const { settings } = portal
+  const actions = settings.enabled && [html`<a class="button second" href=${url}>Open the portal</a>`]
+  return html`<div class="narrow">
+    ${heading(
+      'Portal',
+      'Where your customers see their licenses, remove a device, and get their key again.',
+      actions,
+    )}
+    ${formProblem(form)}
+    <form class="sheet stack" method="post" action=${path}>
+      ${tokenField(token)}
+      <input type="hidden" name="seen" value=${typedIn(form, 'seen')} />
+      ${checkField(form, {
+        name: 'enabled',
+        label: 'The portal is open',
+        hint: html`At <code>${url}</code>. Customers sign in with a link that is mailed to the address of their license.`,
+      })}
+      ${textField(form, {
+        name: 'name',
+        label: 'Name',
+        hint: 'As your customers know you. Leave empty for the name of the workspace.',
+        required: false,
+        maxlength: 200,
+      })}
+      ${textField(form, {
+        name: 'supportEmail',
+        label: 'Support address',
+        hint: 'Where customers write to when they cannot help themselves.',
+        required: false,
+        type: 'email',
+        maxlength: 254,
+      })}
+      ${textField(form, {
+        name: 'accentColor',
+        label: 'Color',
+        hint: html`Of links and buttons, such as <code>#0d5c4f</code>. On dark pages it is shown lighter.`,
+        required: false,
+        maxlength: 7,
+      })}
+      <div class="decide"><button>Save</button></div>
+    </form>
+    ${section('Logo', logoSheet(token, portal, logoProblem), 'It is shown at the top of each page.')}
+    ${section(
+      'Texts',
+      html`<div class="sheet">
+        <ul class="stack-tight">
+          ${portalLanguages.map((language) => {
+            const own = Object.keys(settings.texts[language] ?? {}).length
+            return html`<li>
+              <a href=${`${path}/texts/${language}`}>${languageNames[language]}</a>
+              <span class="sub">${own === 0 ? 'built-in texts' : `${own} of your own`}</span>
+            </li>`
+          })}
+        </ul>
+      </div>`,
+      'Every text of the portal and of its mail can be your own.',
+    )}
+    ${section(
+      'What customers may do',
+      html`<div class="sheet"><p>Each product says how many devices its customers may remove, and whether they may replace their key: <a href="/dashboard/products">Products</a>.</p></div>`,
+    )}
+  </div>`
+}
+
+function logoSheet(token: string, { logo }: ShownPortal, problem: string | undefined): Html {
+  return html`<div class="sheet stack">
+    ${logo && html`<p><img class="portal-logo" src=${`${path}/logo?v=${logo.hash}`} alt="The present logo" /></p>`}
+    <form class="stack" method="post" action=${`${path}/logo`} enctype="multipart/form-data">
+      ${tokenField(token)}
+      <div class="field">
+        <label for="logo">Picture</label>
+        <p class="hint" id="logo-hint">PNG, JPEG or WebP, up to 100 kB. It is shown 40 pixels high.</p>
+        <input
+          type="file"
+          id="logo"
+          name="logo"
+          accept="image/png,image/jpeg,image/webp"
+          required
+          aria-describedby=${problem ? 'logo-hint logo-error' : 'logo-hint'}
+          aria-invalid=${problem ? 'true' : undefined}
+        />
+        ${problem && html`<p class="error" id="logo-error">${problem}</p>`}
+      </div>
+      <div><button class="second">Upload</button></div>
+    </form>
+    ${
+      logo &&
+      html`<form method="post" action=${`${path}/logo/remove`}>
+        ${tokenField(token)}
+        <button class="second">Remove logo</button>
+      </form>`
+    }
+  </div>`
+}
+
+/** The texts of one language. */
+export function textsView(token: string, language: PortalLanguage, form: FilledForm): Html {
+  return html`<div class="narrow">
+    ${heading(`Texts: ${languageNames[language]}`, 'Leave a field empty to use the built-in text.')}
+    ${formProblem(form)}
+    <form class="sheet stack" method="post" action=${`${path}/texts/${language}`}>
+      ${tokenField(token)}
+      <input type="hidden" name="seen" value=${typedIn(form, 'seen')} />
+      ${portalTextKeys.map((key) => {
+        const text = builtInText(language, key)
+        const names = placeholdersIn(text).map((name) => `{${name}}`)
+        const more = names.length === 0 ? '' : ` Filled in: ${names.join(', ')}.`
+        return textArea(form, {
+          name: key,
+          label: key,
+          hint: html`<span lang=${language}>${text}</span>${more}`,
+          rows: key === 'mailText' ? 8 : 2,
+          required: false,
+        })
+      })}
+      <div class="decide">
+        <button>Save</button>
+        <a class="button second" href=${path}>Cancel</a>
+      </div>
+    </form>
+  </div>`
+}

@@ -1,0 +1,136 @@
+/**
+ * Guarantee: a signed-in person sees and changes nothing of anybody else's, whatever ids they try: what belongs to
+ * another person, or to another tenant, is answered byte for byte as what does not exist.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { newId } from '../../src/credentials/id.ts'
+import type { Client, Seen } from '../dashboard/client.ts'
+import { makeTenant } from '../harness/api.ts'
+import { importRows, makeProduct, mint } from '../http/samples.ts'
+import { openPortalOf, openTestPortal, type TestPortal } from './customer.ts'
+
+const count = 1000
+
+let portal: TestPortal
+let client: Client
+let own: { license: string; device: string }
+/** Licenses of other people of this tenant and of another, each with a device. */
+let foreign: { license: string; device: string }[]
+beforeAll(async () => {
+  portal = await openTestPortal()
+  const other = await makeTenant(portal.api.ledger)
+  await openPortalOf(portal.api.app, other.token)
+  for (const { token } of [portal.tenant, other]) {
+    await makeProduct(portal.api.ask, token, 'editor', { customerKeyReplacement: true, keyRecovery: true })
+    const rows = Array.from({ length: count / 2 }, (_, index) => ({
+      licenseKey: `FOREIGN-KEY-${String(index).padStart(6, '0')}`,
+      // In the other tenant the same person holds some of them.
+      email: token === other.token && index % 2 === 0 ? 'ada@example.com' : `other-${index}@example.com`,
+      devices: [{ deviceId: `device-${index}`, name: 'Secret device' }],
+    }))
+    await importRows(portal.api.ask, token, 'editor', rows)
+  }
+  const { rows } = await portal.api.ledger.db.query<{ license: string; device: string }>(
+    'select license_id as license, instance_id as device from devices order by 1',
+  )
+  foreign = rows
+  const mine = await mint(portal.api.ask, portal.tenant.token, 'editor', { email: 'ada@example.com' })
+  await portal.api.ask('POST', '/v1/licenses/activate', {
+    token: portal.tenant.token,
+    body: {
+      tenant_id: portal.tenant.tenantId,
+      product_id: 'editor',
+      license_key: mine.licenseKey,
+      device_id: 'mine',
+    },
+  })
+  client = await portal.signedIn('ada@example.com')
+  const { text } = await client.get(`${portal.home}/licenses/${mine.id}`)
+  own = { license: mine.id, device: /devices\/(ins_\w+)\//.exec(text)?.[1] ?? '' }
+}, 120_000)
+afterAll(() => portal.close())
+
+/** An answer without what the requester sent: the ids in the address, which the links of other languages repeat. */
+const shapeOf = ({ status, text, location, setCookies }: Seen, ids: readonly string[]) => ({
+  status,
+  text: ids.reduce((rest, id) => rest.replaceAll(id, 'ID'), text),
+  location,
+  setCookies,
+})
+
+type Place = (license: string, device: string) => Promise<Seen>
+const places: Record<string, Place> = {
+  'the page': (license) => client.get(`${portal.home}/licenses/${license}`),
+  'removing a device': (license, device) =>
+    client.post(`${portal.home}/licenses/${license}/devices/${device}/free`),
+  'the question before it': (license, device) =>
+    client.get(`${portal.home}/licenses/${license}/devices/${device}/free`),
+  'naming a device': (license, device) =>
+    client.post(`${portal.home}/licenses/${license}/devices/${device}/name`, { name: 'Mine' }),
+  'sending the key': (license) => client.post(`${portal.home}/licenses/${license}/send-key`),
+  'replacing the key': (license) => client.post(`${portal.home}/licenses/${license}/replace-key`),
+}
+
+test('there are as many licenses of others as meant', () => {
+  expect(foreign).toHaveLength(count)
+  expect(own.device).not.toBe('')
+})
+
+test.each(Object.entries(places))(
+  '%s: 1,000 licenses of others are answered as absent ones',
+  async (_, place) => {
+    const absent = { license: newId('lic'), device: newId('ins') }
+    const wanted = shapeOf(await place(absent.license, absent.device), Object.values(absent))
+    expect(wanted.status).toBe(404)
+    for (const { license, device } of foreign)
+      expect(shapeOf(await place(license, device), [license, device])).toStrictEqual(wanted)
+  },
+  120_000,
+)
+
+test('1,000 devices of others are answered as absent ones beneath an own license', async () => {
+  const place = (device: string) =>
+    client.post(`${portal.home}/licenses/${own.license}/devices/${device}/free`)
+  const absent = newId('ins')
+  const wanted = shapeOf(await place(absent), [absent])
+  expect(wanted.status).toBe(404)
+  for (const { device } of foreign) expect(shapeOf(await place(device), [device])).toStrictEqual(wanted)
+}, 120_000)
+
+test('the list holds the own license alone, after whichever id it continues', async () => {
+  const { text } = await client.get(portal.home)
+  expect([...text.matchAll(/licenses\/(lic_\w+)"/g)].map(([, id]) => id)).toStrictEqual([own.license])
+  const absent = newId('lic')
+  const wanted = shapeOf(await client.get(`${portal.home}?after=${absent}`), [absent])
+  for (const { license } of foreign.slice(0, 100))
+    expect(shapeOf(await client.get(`${portal.home}?after=${license}`), [license])).toStrictEqual(wanted)
+})
+
+test('the session is worth nothing in the portal of another tenant', async () => {
+  const other = await makeTenant(portal.api.ledger)
+  await openPortalOf(portal.api.app, other.token)
+  const home = `/portal/${other.tenantId}`
+  expect((await client.get(home)).location).toBe(`${home}/sign-in`)
+  expect((await client.get(`${home}/licenses/${own.license}`)).location).toBe(`${home}/sign-in`)
+})
+
+test('1,000 addresses of others are answered as unknown ones', async () => {
+  const answers = new Set<string>()
+  const ask = async (email: string) => {
+    const visitor = portal.visitor()
+    await visitor.get(`${portal.home}/sign-in`)
+    const { status, text, setCookies } = await visitor.post(`${portal.home}/sign-in`, { email })
+    answers.add(JSON.stringify({ status, text, setCookies }))
+  }
+  await ask('nobody@example.com')
+  for (let n = 0; n < count; n++) await ask(`other-${n}@example.com`)
+  expect(answers.size).toBe(1)
+}, 120_000)
+
+test('nothing of others has changed', async () => {
+  const { rows } = await portal.api.ledger.db.query(
+    `select from devices where status <> 'active' or given_name is not null
+     union all select from licenses where key_mail_asked_at is not null`,
+  )
+  expect(rows).toStrictEqual([])
+})
