@@ -36,7 +36,7 @@ export const de: Record<PortalTextKey, string> = {
 
   mailSubject: 'Anmelden bei {vendor}',
   mailText:
-    'Guten Tag,\n\nöffnen Sie diesen Link in dem Browser, in dem Sie ihn angefordert haben, innerhalb von {minutes} Minuten:\n\n{link}\n\nEr zeigt Ihre Lizenzen von {vendor}. Wenn Sie ihn nicht angefordert haben, ignorieren Sie diese E-Mail: Es geschieht nichts.',
+    'Guten Tag,\n\nöffnen Sie diesen Link in dem Browser, in dem Sie ihn angefordert haben, innerhalb von {minutes} Minuten:\n\n{link}\n\nEr zeigt Ihre Lizenzen von {vendor}. Wenn Sie ihn nicht angefordert haben, ignorieren Sie diese Mail: Es geschieht nichts.',
 
   licensesLead: 'Was Sie bei {vendor} gekauft haben, und die Geräte, die es verwenden.',
   noLicensesTitle: 'Keine Lizenzen',
@@ -91,7 +91,7 @@ export const de: Record<PortalTextKey, string> = {
   keyTitle: 'Schlüssel verloren?',
   sendKey: 'Schlüssel erneut senden',
   sendKeyLead: 'Wir senden ihn an {email}.',
-  keySent: 'Der Schlüssel ist per E-Mail unterwegs zu Ihnen.',
+  keySent: 'Der Schlüssel ist per Mail unterwegs zu Ihnen.',
   keySentRecently:
     'Der Schlüssel wurde gerade gesendet. Warten Sie einige Minuten, bevor Sie ihn noch einmal anfordern.',
   replaceKey: 'Schlüssel ersetzen',
@@ -100,7 +100,7 @@ export const de: Record<PortalTextKey, string> = {
   replaceWords:
     'Wir senden einen neuen Schlüssel an {email}. Der jetzige gilt dann nicht mehr; Ihre Geräte funktionieren weiter, sobald Sie den neuen eingeben.',
   replaceButton: 'Schlüssel ersetzen',
-  keyReplaced: 'Der neue Schlüssel ist per E-Mail unterwegs zu Ihnen.',
+  keyReplaced: 'Der neue Schlüssel ist per Mail unterwegs zu Ihnen.',
   replacedOften:
     'Der Schlüssel wurde heute mehrmals ersetzt. Versuchen Sie es morgen wieder, oder schreiben Sie an den Support.',
   notPossible: 'Das ist für diese Lizenz zurzeit nicht möglich. Bitte schreiben Sie an den Support.',

@@ -88,7 +88,7 @@ export const en = {
   keySent: 'The key is on its way to you by email.',
   keySentRecently: 'The key was sent a moment ago. Wait some minutes before you ask for it again.',
   replaceKey: 'Replace the key',
-  replaceKeyLead: 'If somebody else has your key, get a new one.',
+  replaceKeyLead: 'If someone else has your key, get a new one.',
   replaceTitle: 'Replace the key?',
   replaceWords:
     'We send a new key to {email}. The present key stops working; your devices keep working once you enter the new one.',
