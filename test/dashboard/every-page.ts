@@ -29,6 +29,7 @@ const noPages = [
   '/dashboard/search',
   '/dashboard/start/test-purchase',
   '/dashboard/settings/webhook',
+  '/dashboard/portal/logo',
   '/dashboard/integrations/:provider/arrival',
 ]
 

@@ -6,7 +6,7 @@ import { invalid } from '../../http/problem.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
-import type { ShowPortal } from './route.ts'
+import type { ShowPortal } from './show.ts'
 
 const manage = pageRoute({ page: 'manage_settings' })
 const path = '/dashboard/portal'

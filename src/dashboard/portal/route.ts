@@ -12,18 +12,11 @@ import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
 import { PortalForm, portalForm, seenOf, settingsIn, TextsForm, textsForm } from './forms.ts'
 import { logoForms } from './logo-route.ts'
+import type { ShowPortal } from './show.ts'
 import { portalView, textsView } from './view.ts'
 
 const manage = pageRoute({ page: 'manage_settings' })
 const path = '/dashboard/portal'
-
-/** Shows the page of the portal. */
-export type ShowPortal = (
-  request: FastifyRequest,
-  reply: FastifyReply,
-  portal: ShownPortal,
-  more?: { form?: FilledForm; logoProblem?: string },
-) => FastifyReply
 
 /** The portal of the workspace's customers: whether it is open, how it looks, and its texts. */
 export function portalPages(app: FastifyInstance, context: PageContext): void {
