@@ -92,7 +92,7 @@ describe('keyledger import', () => {
     [['--from', 'keygen', '--api'], 2, 'The account is missing.'],
     [['--from', 'gumroad', '--api'], 2, 'The API key is missing or not usable.'],
     [['--from', 'gumroad', '--api', '--api-url', 'http://example.com'], 2, 'It must begin with https://.'],
-    [['--from', 'lickey', 'x.csv'], 2, "argument 'lickey' is invalid"],
+    [['--from', 'nowhere', 'x.csv'], 2, "argument 'nowhere' is invalid"],
     [['--from', 'csv', 'x.csv', '--tenant', 'nobody'], 1, 'tenant not found'],
     [['--from', 'csv', 'x.csv', '--product', 'a=nothing'], 2, '--product editor is not valid'],
     [['--from', 'csv', 'x.csv', '--map', 'Pro'], 2, '--map Pro is not valid'],

@@ -6,7 +6,7 @@ import { finished } from 'node:stream/promises'
 import type { SourceName } from '../../src/import/foreign.ts'
 
 /** What one license of a shape must become. */
-export type Expected = {
+type Expected = {
   externalId: string
   licenseKey: string
   status: 'active' | 'revoked' | 'suspended'
@@ -21,7 +21,7 @@ export type Shape = {
 }
 
 /** Writes files line by line, so that an export of 100,000 licenses needs no memory. */
-export async function writeFiles(directory: string, files: Record<string, Iterable<string>>): Promise<void> {
+async function writeFiles(directory: string, files: Record<string, Iterable<string>>): Promise<void> {
   mkdirSync(directory, { recursive: true })
   for (const [name, lines] of Object.entries(files)) {
     const out = createWriteStream(join(directory, name))
@@ -31,11 +31,11 @@ export async function writeFiles(directory: string, files: Record<string, Iterab
   }
 }
 
-export function* numbers(count: number): Iterable<number> {
+function* numbers(count: number): Iterable<number> {
   for (let number = 0; number < count; number++) yield number
 }
 
-export function* mapped<T>(items: Iterable<number>, make: (item: number) => T): Iterable<T> {
+function* mapped<T>(items: Iterable<number>, make: (item: number) => T): Iterable<T> {
   for (const item of items) yield make(item)
 }
 
@@ -43,7 +43,7 @@ const hex = (number: number, digits: number) =>
   ((number + 1) * 2654435761).toString(16).toUpperCase().slice(-digits)
 const padded = (number: number, digits: number) => String(number).padStart(digits, '0')
 /** A key of another vendor, different for each number. */
-export const keyOf = (prefix: string, number: number): string =>
+const keyOf = (prefix: string, number: number): string =>
   `${prefix}-${padded(number, 8)}-${hex(number, 8).padStart(8, '0')}`
 
 const csv: Shape = {

@@ -10,7 +10,7 @@ import type { Ports } from '../../ports.ts'
 export const repeated = (value: string, former: string[] | undefined): string[] => [...(former ?? []), value]
 
 /** @throws ConfigError for a text without `=`; the left side may contain one */
-export function pairOf(option: string, text: string): [string, string] {
+function pairOf(option: string, text: string): [string, string] {
   const at = text.lastIndexOf('=')
   if (at <= 0 || at === text.length - 1)
     throw new ConfigError(`${option} ${text} is not valid. Write it as ${option} <theirs>=<ours>.`)

@@ -24,7 +24,7 @@ type State = z.infer<typeof State>
 const begin: State = { lists: 0, page: 1, next: null, lengths: {}, complete: false }
 
 /** Called after each page. @param pages how many the list has; undefined if the API does not tell */
-export type OnPage = (list: string, page: number, pages: number | undefined) => void
+type OnPage = (list: string, page: number, pages: number | undefined) => void
 
 type Download = { api: Api; lists: ApiLists; choice: ApiChoice; directory: string; onPage: OnPage }
 

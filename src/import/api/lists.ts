@@ -9,7 +9,7 @@ export type ApiList = {
 }
 
 /** What is known after a page. */
-export type PageInfo = {
+type PageInfo = {
   /** The path and query of the next page; null after the last one. */
   next: string | null
   /** How many pages the list has; undefined if the API does not tell. */

@@ -4,7 +4,7 @@ import { Entitlement, entitlementSet } from '../../domain/products/key-type.ts'
  * The name of an entitlement in the form that key types accept: lower case, and a hyphen for every other character.
  * @returns undefined when nothing is left of it
  */
-export function entitlementOf(code: string): string | undefined {
+function entitlementOf(code: string): string | undefined {
   const name = code
     .trim()
     .toLowerCase()

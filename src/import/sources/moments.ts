@@ -44,7 +44,7 @@ const within = (count: number, unit: Duration['unit']): Duration | null =>
 
 /** A period of ISO 8601, such as `P1Y` or `P30D`. @returns undefined for an absent one and for any other text */
 export function isoDurationOf(period: string | null): Duration | undefined {
-  const match = /^P(\d{1,4})([YMWD])$/.exec(period ?? '')
+  const match = /^P(\d{1,4})(Y|M|W|D)$/.exec(period ?? '')
   if (!match) return undefined
   const count = Number(match[1]) * (match[2] === 'W' ? 7 : 1)
   const unit = match[2] === 'Y' ? 'year' : match[2] === 'M' ? 'month' : 'day'

@@ -64,7 +64,8 @@ function pieceOf({ from, data }: ExportItem): Piece | string | undefined {
   const fields = Fields.safeParse(data)
   if (!fields.success) return 'It is not an object of Paddle.'
   const columns = new Map(Object.entries(fields.data).map(([name, value]) => [plain(name), textOf(value)]))
-  if (columns.has('licensecode')) return pieceOfReport(from, (name) => columns.get(name) ?? null)
+  if (columns.has(plain('License Code')))
+    return pieceOfReport(from, (name) => columns.get(plain(name)) ?? null)
   const id = textOf(fields.data.id)
   switch (id?.slice(0, 4)) {
     case 'ctm_':
@@ -80,19 +81,19 @@ function pieceOf({ from, data }: ExportItem): Piece | string | undefined {
 }
 
 function pieceOfReport(from: string, cell: (name: string) => string | null): Piece {
-  const licenseKey = cell('licensecode')
-  const order = cell('orderid')
-  const id = cell('paddlelicenseid') ?? order ?? from
+  const licenseKey = cell('License Code')
+  const order = cell('Order ID')
+  const id = cell('Paddle License ID') ?? order ?? from
   if (licenseKey === null) return { kind: 'keyless', id, group: `order ${id}`, from, data: id }
-  const name = cell('productname') ?? cell('productid')
+  const name = cell('Product Name') ?? cell('Product ID')
   const sold: Sold = {
     id,
     licenseKey,
-    productId: cell('productid'),
+    productId: cell('Product ID'),
     policyId: name,
     customerId: null,
-    email: cell('customeremail'),
-    createdAt: cell('datesent'),
+    email: cell('Customer Email'),
+    createdAt: cell('Date Sent'),
     endedAt: null,
     status: 'active',
     quantity: 1,
