@@ -1,10 +1,11 @@
-import { createHmac, hash, type KeyObject, randomBytes } from 'node:crypto'
+import { hash, type KeyObject, randomBytes } from 'node:crypto'
 import type { Pool } from 'pg'
 import { asciiEmail } from '../domain/values.ts'
+import { emailIndexesOf } from './email-index.ts'
+import { findOrMakeSubjects, type KnownPerson, type Subject } from './many-subjects.ts'
 import type { MasterKey } from './master-key.ts'
 import { createPeopleIndex, maxOfPerson, type PeopleIndex } from './people-index.ts'
 import { open, seal } from './seal.ts'
-import { spellingsOf } from './spellings.ts'
 import { newWrappedKey, unwrapKey } from './wrapped-key.ts'
 
 type Field = 'email' | 'name' | 'address' | 'license_key' | 'device_name'
@@ -22,6 +23,14 @@ export type Subjects = {
   findSubject(tenantId: string, email: string): Promise<string | undefined>
   /** Seals a person's data under their key, which is created for a new person. */
   sealPerson(tenantId: string, email: string, name: string | null): Promise<SealedPerson & { email: string }>
+  /**
+   * Seals many people's data as {@link Subjects.sealPerson} does, in the order given, and creates the keys of all new
+   * ones with one statement.
+   */
+  sealPeople(
+    tenantId: string,
+    people: readonly { email: string; name: string | null }[],
+  ): Promise<(SealedPerson & { email: string })[]>
   /** Finds people by a part of what was sealed of them, and adds those who are not in the index yet. */
   index: PeopleIndex
   /** Decrypts people's data, in the order given; nulls for a person who was erased. */
@@ -57,8 +66,6 @@ const subjectOfTenant = 'sub_tenant'
 export const unknownPerson: Person = { email: null, name: null }
 
 export function createSubjects(db: Pool, master: MasterKey): Subjects {
-  type Subject = { subjectId: string; key: KeyObject }
-
   const index = createPeopleIndex(db, master)
 
   async function subjectFor(tenantId: string, email: string, name: string | null): Promise<Subject> {
@@ -123,13 +130,16 @@ export function createSubjects(db: Pool, master: MasterKey): Subjects {
       return rows[0]?.subject_id
     },
     async sealPerson(tenantId, email, name) {
-      const { subjectId, key } = await subjectFor(tenantId, email, name)
-      const sealed = (field: Field, text: string) => sealedText(key, [tenantId, subjectId, field], text)
-      return {
-        subjectId,
-        email: sealed('email', asciiEmail(email) ?? email),
-        name: name === null ? null : sealed('name', name),
+      return sealedPerson(tenantId, await subjectFor(tenantId, email, name), { email, name })
+    },
+    async sealPeople(tenantId, people) {
+      const found = await findOrMakeSubjects({ db, master, index }, tenantId, people)
+      const sealed = []
+      for (const [at, person] of people.entries()) {
+        const subject = found[at] ?? (await subjectFor(tenantId, person.email, person.name))
+        sealed.push(sealedPerson(tenantId, subject, person))
       }
+      return sealed
     },
     async openPeople(tenantId, people) {
       const keys = await keysOf(tenantId, [...new Set(people.flatMap((person) => person?.subjectId ?? []))])
@@ -186,6 +196,15 @@ async function destroyPerson(db: Pool, tenantId: string, subjectId: string): Pro
   )
 }
 
+function sealedPerson(tenantId: string, { subjectId, key }: Subject, { email, name }: KnownPerson) {
+  const sealed = (field: Field, text: string) => sealedText(key, [tenantId, subjectId, field], text)
+  return {
+    subjectId,
+    email: sealed('email', asciiEmail(email) ?? email),
+    name: name === null ? null : sealed('name', name),
+  }
+}
+
 async function makeTenantSubject(db: Pool, master: MasterKey, tenantId: string): Promise<string> {
   const { wrapped } = newWrappedKey(master.wrapping, [tenantId, subjectOfTenant])
   await db.query({
@@ -213,16 +232,6 @@ async function readKeys(
   return new Map(
     rows.map((row) => [row.subject_id, unwrapKey(master.wrapping, [tenantId, row.subject_id], row.wrapped)]),
   )
-}
-
-/** The index values that find a person; new entries are stored under the first. */
-const emailIndexesOf = (master: MasterKey, tenantId: string, email: string): string[] =>
-  spellingsOf(email).map((spelling) => emailIndexOf(master, tenantId, spelling))
-
-/** The same address has the same hash, which does not reveal the address. */
-function emailIndexOf(master: MasterKey, tenantId: string, spelling: string): string {
-  const digest = createHmac('sha256', master.indexing).update(JSON.stringify([tenantId, spelling]))
-  return `sub_${digest.digest('hex').slice(0, 32)}`
 }
 
 /** @param place the tenant, the person and the field, which the text is bound to */

@@ -55,6 +55,43 @@ describe('a person', () => {
     expect(await subjects.openPeople('acme', [])).toStrictEqual([])
   })
 
+  test('is one subject when many people are sealed at once, new or known, in the order given', async () => {
+    const { subjects } = api.ledger.services
+    const tenantId = uniqueId('many')
+    const known = await subjects.sealPerson(tenantId, 'known@example.com', 'Known')
+    const asked = [
+      { email: 'new@example.com', name: 'New' },
+      { email: 'Known@example.com', name: 'Known' },
+      { email: 'NEW@example.com', name: null },
+      { email: 'known@example.com', name: 'Renamed Person' },
+    ]
+    const sealed = await subjects.sealPeople(tenantId, asked)
+    expect(await subjects.openPeople(tenantId, sealed)).toStrictEqual(asked)
+    const ids = sealed.map(({ subjectId }) => subjectId)
+    expect(ids).toStrictEqual([ids[0], known.subjectId, ids[0], known.subjectId])
+    expect(await subjects.findSubject(tenantId, 'new@example.com')).toBe(ids[0])
+    const { subjectIds } = await subjects.index.candidates(tenantId, 'renamed')
+    expect(subjectIds).toStrictEqual([known.subjectId])
+    expect(await subjects.sealPeople(tenantId, [])).toStrictEqual([])
+  })
+
+  test('who is sealed by several processes at once is one subject', async () => {
+    const { subjects } = api.ledger.services
+    const tenantId = uniqueId('many')
+    const people = Array.from({ length: 50 }, (_, number) => ({
+      email: `person${number}@example.com`,
+      name: null,
+    }))
+    const sealed = await Promise.all([
+      subjects.sealPeople(tenantId, people),
+      subjects.sealPeople(tenantId, people.toReversed()),
+      subjects.sealPeople(tenantId, people),
+    ])
+    const ids = sealed.map((all) => all.map(({ subjectId }) => subjectId))
+    expect(new Set(ids.flat()).size).toBe(50)
+    expect(ids[1]?.toReversed()).toStrictEqual(ids[0])
+  })
+
   test('is one subject however the address is written, and a different one in another tenant', async () => {
     const { subjects } = api.ledger.services
     const ids = await Promise.all(

@@ -1,7 +1,7 @@
 import { findLicensesByKey, findTakenBack } from '../../../projections/licenses/keys.ts'
 import type { PresentProduct } from '../../../projections/products/queries.ts'
 import { foreignKey } from '../../credentials/license-key.ts'
-import type { LicenseTerms } from '../../domain/licenses/events.ts'
+import type { Holder, LicenseTerms } from '../../domain/licenses/events.ts'
 import { type TermsAsked, termsFrom } from '../../domain/licenses/issue.ts'
 import { type LicenseStatus, licenses } from '../../domain/licenses/license.ts'
 import { findKeyType } from '../../domain/products/product.ts'
@@ -14,7 +14,6 @@ import type { Ports } from '../../ports.ts'
 import { usingKeyType } from '../cross-stream/key-type-use.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
 import { keepKey } from './kept-key.ts'
-import { sealedHolder } from './licenses.ts'
 
 /** A license that another system issued. Times are in UTC, in the format of the log. */
 export type ForeignLicense = TermsAsked & {
@@ -77,10 +76,14 @@ export async function importLicenses(
   const fresh = candidates.filter(mayBeNew)
   const imported = new Set<Candidate>()
   const refused = new Map<string, RefusalCode>()
-  const take = async (plan: Candidate, proof?: Proof) => {
-    const outcome = await importOne(services, product, plan, origin, proof)
-    if (outcome === 'imported') imported.add(plan)
-    if (outcome === 'key_type_not_found') refused.set(plan.terms.keyHash, outcome)
+  const take = async (plans: readonly Candidate[], proof?: Proof) => {
+    const holders = await sealedHolders(services, product.tenantId, plans)
+    await forEachOf(plans, atOnce, async (plan) => {
+      const holder = holders.get(plan) ?? null
+      const outcome = await importOne(services, product, { ...plan, holder }, origin, proof)
+      if (outcome === 'imported') imported.add(plan)
+      if (outcome === 'key_type_not_found') refused.set(plan.terms.keyHash, outcome)
+    })
   }
   const counted = (plan: Candidate) => taken.has(plan.terms.keyHash)
   const beyond = await importWithinPlan(
@@ -217,7 +220,7 @@ async function importWithinPlan(
   place: { tenantId: string; plan: Plan },
   rows: readonly Candidate[],
   isCounted: (row: Candidate) => boolean,
-  take: (row: Candidate, proof?: Proof) => Promise<void>,
+  take: (rows: readonly Candidate[], proof?: Proof) => Promise<void>,
 ): Promise<Set<unknown>> {
   const needs = (row: Candidate) =>
     isCounted(row) ? 0 : new Set(row.row.devices?.map(({ deviceId }) => deviceId)).size
@@ -225,7 +228,7 @@ async function importWithinPlan(
     ? rows.filter((row) => needs(row) > 0)
     : []
   const others = seating.length === 0 ? rows : rows.filter((row) => needs(row) === 0)
-  await forEachOf(others, atOnce, (row) => take(row))
+  await take(others)
   const beyond = new Set<unknown>()
   for (let from = 0; from < seating.length; from += atOnce) {
     const together = seating.slice(from, from + atOnce)
@@ -240,7 +243,7 @@ async function importWithinPlan(
           else beyond.add(row)
           return fits
         })
-        await forEachOf(within, atOnce, (row) => take(row, proof))
+        await take(within, proof)
       },
     )
   }
@@ -249,18 +252,36 @@ async function importWithinPlan(
 
 type Proof = () => Promise<void>
 
+/** The holders of rows that have one, sealed. */
+async function sealedHolders(
+  { subjects }: Ports<'subjects'>,
+  tenantId: string,
+  plans: readonly Candidate[],
+): Promise<Map<Candidate, Holder>> {
+  const held = plans.flatMap((plan) => {
+    const { email, name = null } = plan.row
+    return email === undefined ? [] : [{ plan, email, name }]
+  })
+  const sealed = await subjects.sealPeople(tenantId, held)
+  return new Map(
+    held.flatMap(({ plan }, index) => {
+      const holder = sealed[index]
+      return holder ? [[plan, holder] as const] : []
+    }),
+  )
+}
+
 type OneImported = 'imported' | 'duplicate' | 'key_type_not_found'
 
 /** @returns `imported` also when an earlier request of the same run has imported it */
 async function importOne(
   services: Ports<'execute' | 'keptKeys' | 'keyTypes' | 'newId' | 'subjects'>,
   product: PresentProduct,
-  { row, terms }: Candidate,
+  { row, terms, holder }: Candidate & { holder: Holder | null },
   origin: Origin,
   capacityProof: Proof | undefined,
 ): Promise<OneImported> {
   const _stream = licenseStream(terms.licenseId)
-  const holder = await sealedHolder(services, terms.tenantId, row)
   const { licenseKey } = row
   await keepKey(services, product, { ...terms, holder }, { licenseKey, keyHash: terms.keyHash })
   const devices = (row.devices ?? []).map(({ deviceId, name }) => ({
