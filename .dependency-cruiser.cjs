@@ -191,7 +191,7 @@ module.exports = {
       'They call a server from any machine, and start without loading a client of a store.',
       { path: '^src/cli/(remote/|commands/remote/)' },
       {
-        path: '^(projections/|infra/|src/(?!(?:cli/(?:remote/|commands/remote/|context)|mcp/(?!route|in-process)|terminal/|domain/|async/|app/own-version|webhooks/(?:signature|sample-payloads|payloads))))',
+        path: '^(projections/|infra/|src/(?!(?:cli/(?:remote/|commands/remote/|context)|mcp/(?!route|in-process)|terminal/|domain/|async/|app/own-version|webhooks/(?:signature|sample-payloads|payloads)|credentials/(?:id|webhook-secret))))',
       },
     ),
     only(

@@ -50,13 +50,16 @@ type PublicEvent = {
   at: string
 }
 
-/** Lists a tenant's public events after a position, oldest first; from the first one when it is undefined. */
+/**
+ * Lists a tenant's public events after a position, oldest first; from the first one when it is undefined.
+ * @param licenseId only of this license; of all when it is undefined
+ */
 export async function listPublicEvents(
   db: Pool,
   tenantId: string,
-  after: bigint | undefined,
-  most: number,
+  { after, licenseId, most }: { after: bigint | undefined; licenseId?: string | undefined; most: number },
 ): Promise<PublicEvent[]> {
+  if (licenseId !== undefined) return listOfLicense(db, tenantId, licenseId, after, most)
   const { rows } = await db.query<PublicEvent>({
     name: 'list-public-events',
     text: `select p.position, p.license_id as "licenseId", p.license_revision as revision, p.event, p.sequence, h.at
@@ -66,6 +69,41 @@ export async function listPublicEvents(
     values: [tenantId, after ?? -1n, most],
   })
   return rows
+}
+
+/** From the history of the license, which is short, to its public events. */
+async function listOfLicense(
+  db: Pool,
+  tenantId: string,
+  licenseId: string,
+  after: bigint | undefined,
+  most: number,
+): Promise<PublicEvent[]> {
+  const { rows } = await db.query<PublicEvent>({
+    name: 'list-public-events-of-license',
+    text: `select p.position, p.license_id as "licenseId", p.license_revision as revision, p.event, p.sequence, h.at
+           from license_history h
+             join public_events p on p.tenant_id = $1 and p.position = h.position
+           where h.license_id = $2 and h.position > $3 order by h.position limit $4`,
+    values: [tenantId, licenseId, after ?? -1n, most],
+  })
+  return rows
+}
+
+/** The last public event of a tenant so far. */
+export async function findLastPublicEvent(
+  db: Pool,
+  tenantId: string,
+): Promise<Pick<PublicEvent, 'licenseId' | 'revision' | 'at'> | undefined> {
+  const { rows } = await db.query<Pick<PublicEvent, 'licenseId' | 'revision' | 'at'>>({
+    name: 'find-last-public-event',
+    text: `select p.license_id as "licenseId", p.license_revision as revision, h.at
+           from public_events p
+             join license_history h on h.license_id = p.license_id and h.revision = p.license_revision
+           where p.tenant_id = $1 order by p.position desc limit 1`,
+    values: [tenantId],
+  })
+  return rows[0]
 }
 
 /**

@@ -37,7 +37,7 @@ export async function commandLine(
   for (const { where, load } of groups) {
     const before = new Set(allCommands(program))
     const register = await load()
-    register(program, { words, run: runCommandLine, hostForms })
+    register(program, { words, run: runCommandLine, everything: commandLine, hostForms })
     for (const command of allCommands(program)) {
       if (before.has(command)) continue
       command.helpGroup(headings[where])

@@ -13,6 +13,8 @@ export type CommandContext = {
   words: readonly string[]
   /** Runs another command in this process. */
   run: (words: readonly string[]) => Promise<void>
+  /** The program with all commands. */
+  everything: () => Promise<Command>
   /** By the words of the command, such as `sales list`. */
   hostForms: Readonly<Record<string, HostForm>>
 }

@@ -46,6 +46,10 @@ const networkGroups: readonly CommandGroup[] = [
     ],
     async () => (await import('./commands/remote/operations.ts')).operationCommands,
   ),
+  network(['listen', 'trigger'], async () => {
+    return (await import('./commands/remote/listen.ts')).listenCommands
+  }),
+  network(['completion'], async () => (await import('./commands/completion.ts')).completionCommand),
   network(['api'], async () => (await import('./commands/remote/api.ts')).apiCommand),
   network(['mcp'], async () => (await import('./commands/remote/mcp.ts')).mcpCommand),
 ]

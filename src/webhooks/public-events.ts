@@ -138,13 +138,14 @@ export type FeedPlace = { licenseId: string; revision: number; at: string }
 /**
  * A tenant's public events after a position, oldest first, whether or not they were delivered to a webhook:
  * each with the id and the body of its delivery, and the key masked.
+ * @param page `licenseId` leaves out the events of other licenses
  */
 export async function readPublicEvents(
   services: Ports<'db' | 'deriveId' | 'subjects'>,
   tenantId: string,
-  { after, limit }: { after: bigint | undefined; limit: number },
+  { after, licenseId, limit }: { after: bigint | undefined; licenseId?: string | undefined; limit: number },
 ): Promise<{ items: { event: FedEvent; place: FeedPlace }[]; more: boolean }> {
-  const rows = await listPublicEvents(services.db, tenantId, after, limit + 1)
+  const rows = await listPublicEvents(services.db, tenantId, { after, licenseId, most: limit + 1 })
   const page = rows.slice(0, limit)
   const deliveries = page.map(({ revision: licenseRevision, ...event }) => ({ ...event, licenseRevision }))
   const payloads = await shownPayloads(services, tenantId, deliveries)

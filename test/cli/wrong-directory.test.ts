@@ -19,6 +19,7 @@ const exempt: Record<string, string> = {
   'backup verify': 'uses a temporary one',
   'webhooks listen': 'needs no ledger',
   'webhooks verify': 'needs no ledger',
+  completion: 'needs no server: test/cli/completion.test.ts',
   login: 'calls the server that it is given',
   copy: 'has a target, and is tested with it below',
 }

@@ -211,3 +211,28 @@ test('paging by any size returns the log once and in order, also across a rebuil
     { numRuns: 6, interruptAfterTimeLimit: 4000 },
   )
 })
+
+test('`end` skips to what happens next, and a license has a feed of its own', async () => {
+  expect(await read('end')).toStrictEqual({ items: [], nextCursor: null, cursor: null })
+  const first = await sellLicense(api.ledger, tenant.tenantId)
+  const second = await sellLicense(api.ledger, tenant.tenantId)
+  const { items, cursor } = await read('end')
+  expect(items).toStrictEqual([])
+  await activate(first.licenseId, 1)
+  await activate(second.licenseId, 1)
+  expect((await read(cursor)).items).toMatchObject([
+    { event: 'license.activated', license_id: first.licenseId },
+    { event: 'license.activated', license_id: second.licenseId },
+  ])
+  const ofFirst = async (more: string, token = tenant.token) =>
+    api.ask('GET', `/v1/events?license=${first.licenseId}${more}`, { token })
+  const page = Feed.parse((await ofFirst('&limit=1')).body)
+  expect(page.items).toMatchObject([{ event: 'license.created', license_id: first.licenseId }])
+  const rest = Feed.parse((await ofFirst(`&after=${page.nextCursor}`)).body)
+  expect(rest).toMatchObject({ items: [{ event: 'license.activated' }], nextCursor: null })
+  expect((await ofFirst(`&after=${cursor}`)).status).toBe(400)
+  const end = Feed.parse((await ofFirst('&after=end')).body)
+  expect(Feed.parse((await ofFirst(`&after=${end.cursor}`)).body).items).toStrictEqual([])
+  const stranger = await makeTenant(api.ledger)
+  expect(Feed.parse((await ofFirst('', stranger.token)).body).items).toStrictEqual([])
+})

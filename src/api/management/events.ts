@@ -1,10 +1,14 @@
 import { z } from 'zod'
-import { findPublicEvent, isPublicEvent } from '../../../projections/deliveries/public-events.ts'
+import {
+  findLastPublicEvent,
+  findPublicEvent,
+  isPublicEvent,
+} from '../../../projections/deliveries/public-events.ts'
 import type { PageStart } from '../../../projections/page.ts'
 import { callerIn } from '../../http/authenticate.ts'
 import type { Cursors } from '../../http/cursor.ts'
 import { invalid } from '../../http/problem.ts'
-import { answer, errors, pageQuery } from '../../http/schemas.ts'
+import { answer, errors, pageQuery, text } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
 import type { Ports } from '../../ports.ts'
 import { FedEvent } from '../../webhooks/payloads.ts'
@@ -43,7 +47,11 @@ export function eventRoutes(
         querystring: z.strictObject({
           after: pageQuery.cursor.meta({
             description:
-              '`cursor` or `nextCursor` of an earlier response; starts at the first event when absent',
+              '`cursor` or `nextCursor` of an earlier response; `end` returns no events and the cursor after the last one so far; starts at the first event when absent',
+          }),
+          license: text(100).optional().meta({
+            description: 'Only events of this license; a cursor belongs to the license that it was read with',
+            example: 'lic_06f5w3k8hx7vq2m4n9t1r0s5zc',
           }),
           limit: pageQuery.limit,
         }),
@@ -51,8 +59,10 @@ export function eventRoutes(
       },
     },
     async (request) => {
-      const { after, limit } = request.query
-      const { items, more } = await readFeed(services, cursors, callerIn(request).tenantId, { after, limit })
+      const { after, license, limit } = request.query
+      const { tenantId } = callerIn(request)
+      if (after === 'end') return endOfFeed(services, cursors, tenantId, license)
+      const { items, more } = await readFeed(services, cursors, tenantId, { after, license, limit })
       const cursor = items.at(-1)?.cursor ?? after ?? null
       return { items: items.map(({ event }) => event), nextCursor: more ? cursor : null, cursor }
     },
@@ -67,17 +77,40 @@ export async function readFeed(
   services: Ports<'db' | 'deriveId' | 'subjects'>,
   cursors: Cursors,
   tenantId: string,
-  { after, limit }: { after: string | undefined; limit: number },
+  { after, license, limit }: { after: string | undefined; license?: string | undefined; limit: number },
 ): Promise<{ items: { event: FedEvent; cursor: string | null }[]; more: boolean }> {
-  const feed = [tenantId, 'events']
+  const feed = feedOf(tenantId, license)
   const from = cursors.read(feed, after)
   const { items, more } = await readPublicEvents(services, tenantId, {
     after: from && (await positionOf(services, tenantId, from)),
+    licenseId: license,
     limit,
   })
-  const cursorAt = ({ licenseId, revision, at }: FeedPlace) =>
-    cursors.write(feed, { createdAt: at, id: `${licenseId}@${revision}` })
-  return { items: items.map(({ event, place }) => ({ event, cursor: cursorAt(place) })), more }
+  return {
+    items: items.map(({ event, place }) => ({ event, cursor: cursors.write(feed, startAt(place)) })),
+    more,
+  }
+}
+
+/** What a cursor is bound to. */
+const feedOf = (tenantId: string, license: string | undefined): readonly unknown[] =>
+  license === undefined ? [tenantId, 'events'] : [tenantId, 'events', license]
+
+const startAt = ({ licenseId, revision, at }: FeedPlace): PageStart => ({
+  createdAt: at,
+  id: `${licenseId}@${revision}`,
+})
+
+/** No events, and the cursor after the last one of the tenant. */
+async function endOfFeed(
+  { db }: Ports<'db'>,
+  cursors: Cursors,
+  tenantId: string,
+  license: string | undefined,
+) {
+  const last = await findLastPublicEvent(db, tenantId)
+  const cursor = cursors.write(feedOf(tenantId, license), last && startAt(last))
+  return { items: [], nextCursor: null, cursor }
 }
 
 /** Cursors of earlier versions contain the log position, which is only valid in the log they were made for. */

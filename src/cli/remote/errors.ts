@@ -1,4 +1,4 @@
-import { exitCode } from '../../terminal/exit-codes.ts'
+import { CommandUnavailable, exitCode } from '../../terminal/exit-codes.ts'
 
 type Details = { status: number; requestId?: string | undefined; oauthError?: string | undefined }
 
@@ -26,6 +26,10 @@ export class RemoteError extends Error {
       : exitCode.refused
   }
 }
+
+/** Whether the same request may succeed a moment later. */
+export const isPassing = (error: unknown): error is Error =>
+  error instanceof CommandUnavailable || (error instanceof RemoteError && error.code === exitCode.unavailable)
 
 /** The error for an answer, with the server's own message. */
 export function refusalOf(status: number, body: unknown, headers: Headers): RemoteError {

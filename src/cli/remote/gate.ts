@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { CommandInterrupted, CommandRefused } from '../../terminal/exit-codes.ts'
 import { printToStderr } from '../../terminal/output.ts'
 import type { Call, Client } from './client.ts'
+import { untilInterrupted } from './interruption.ts'
 import { forgetPending, keepPending } from './pending.ts'
 
 const Asked = z.object({
@@ -56,9 +57,8 @@ async function confirm(client: Client, call: Call, id: string, words: readonly s
 }
 
 async function untilApproved(client: Client, id: string, words: readonly string[]): Promise<void> {
-  const stopping = new AbortController()
-  const stop = () => stopping.abort()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
+  const interruption = untilInterrupted()
+  const { signal } = interruption
   try {
     for (;;) {
       const path = `/v1/confirmations/${encodeURIComponent(id)}`
@@ -73,11 +73,11 @@ async function untilApproved(client: Client, id: string, words: readonly string[
         )
       }
       const seconds = Number(headers.get('retry-after') ?? 2)
-      await pause(seconds * 1000, undefined, { signal: stopping.signal }).catch(() => undefined)
-      if (stopping.signal.aborted) throw interrupted(id, words)
+      await pause(seconds * 1000, undefined, { signal }).catch(() => undefined)
+      if (signal.aborted) throw interrupted(id, words)
     }
   } finally {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stop)
+    interruption.end()
   }
 }
 

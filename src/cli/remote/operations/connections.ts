@@ -174,7 +174,8 @@ export const eventOperations: readonly Operation[] = [
     {
       columns: { TIME: 'created', EVENT: 'event', LICENSE: 'license_id', ID: 'id' },
       query: {
-        after: text('the cursor of an earlier answer'),
+        after: text('the cursor of an earlier answer, or end'),
+        license: text('of this license'),
         limit: text('how many, 1 to 100'),
       },
     },

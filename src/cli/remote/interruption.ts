@@ -1,0 +1,12 @@
+/** A signal that is aborted by Ctrl-C, until `end` gives Ctrl-C its usual meaning back. */
+export function untilInterrupted(): { signal: AbortSignal; end: () => void } {
+  const stopping = new AbortController()
+  const stop = () => stopping.abort()
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, stop)
+  return {
+    signal: stopping.signal,
+    end() {
+      for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, stop)
+    },
+  }
+}
