@@ -6,6 +6,7 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, globSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import { writeDescribed } from './sdk-operations.ts'
 
 const root = join(import.meta.dirname, '..')
 const dist = join(root, 'dist')
@@ -19,3 +20,5 @@ for (const project of ['tsconfig.build.json', 'tsconfig.sdk.json', 'tsconfig.sdk
 for (const file of globSync('{src,projections,infra/local}/**/*.*', { cwd: root, exclude: ['**/*.ts'] })) {
   cpSync(join(root, file), join(dist, file))
 }
+// The description that a test compares with the running server.
+await writeDescribed(join(root, 'test/http/openapi.snapshot.json'), join(dist, 'sdk/server'))

@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
+import { operationsText } from '../../build/sdk-operations.ts'
 import { openTestApi, type TestApi } from '../harness/api.ts'
 import { temporaryDirectory } from '../harness/ledger.ts'
 
@@ -351,6 +352,27 @@ test('the document equals the committed snapshot; for an intended change, run vi
   const snapshot = join(import.meta.dirname, 'openapi.snapshot.json')
   await expect(await formatted(snapshot, text)).toMatchFileSnapshot(snapshot)
 })
+
+test('the server client of the SDK has every operation that a token may call; vitest with -u writes them', async () => {
+  const file = join(import.meta.dirname, '../../src/sdk/server/operations.ts')
+  await expect(await formatted(file, operationsText(text))).toMatchFileSnapshot(file)
+  for (const { route, operation } of operations) {
+    const body = operation.requestBody?.content['application/json'] as Described | undefined
+    const inBody = Object.keys(body?.schema?.properties ?? {})
+    // A key type's id cannot be changed: its body may only repeat the path.
+    const elsewhere = operation.parameters.filter(
+      ({ name }) => inBody.includes(name) && operation.operationId !== 'updateKeyType',
+    )
+    expect({ route, elsewhere }).toStrictEqual({ route, elsewhere: [] })
+    // A POST, PUT or PATCH of the client has all fields that are not in the path in its body.
+    const isWrite = /^(?:POST|PUT|PATCH) \/v1/.test(route)
+    expect({ route, query: isWrite && operation.parameters.some((one) => one.in === 'query') }).toStrictEqual(
+      { route, query: false },
+    )
+  }
+})
+
+type Described = { schema?: { properties?: object } }
 
 /** Formatted as the repository's formatter does, so that its check passes on the snapshot. */
 async function formatted(path: string, json: string): Promise<string> {

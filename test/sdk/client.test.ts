@@ -5,8 +5,8 @@
 import { beforeEach, expect, test } from 'vitest'
 import packageJson from '../../package.json' with { type: 'json' }
 import { createClient, memoryStorage, type State, webStorage } from '../../src/sdk/app/index.ts'
-import { retryAfterMs } from '../../src/sdk/app/retry.ts'
 import { sdkVersion } from '../../src/sdk/app/version.ts'
+import { retryAfterMs } from '../../src/sdk/retry-after.ts'
 import { createDevice, type Device } from './device.ts'
 
 const beginning = Date.parse('2026-11-21T09:30:00.000Z')

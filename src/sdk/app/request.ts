@@ -1,5 +1,5 @@
+import { retryAfterMs } from '../retry-after.ts'
 import type { Clock, Fetch } from './ports.ts'
-import { retryAfterMs } from './retry.ts'
 
 export type Answered = {
   status: number
