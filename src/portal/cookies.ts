@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
  * The cookies of one portal: `session` of a signed-in person, `browser` of the browser that a link is bound to, and the
  * language that a person chose.
  */
-export type CookieName = 'session' | 'browser' | 'language'
+type CookieName = 'session' | 'browser' | 'language'
 
 /** How long the browser keeps each (seconds); a session's ends with the browser. */
 const keptFor: Record<CookieName, number | undefined> = {

@@ -1,7 +1,7 @@
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto'
 
 /** Whom a form was shown to: a signed-in person, or the browser of a visitor. */
-export type FormOwner = { tenantId: string; kind: 'session' | 'browser'; secret: string }
+type FormOwner = { tenantId: string; kind: 'session' | 'browser'; secret: string }
 
 /** Makes and checks the token in each form, which another site cannot know. */
 export type FormTokens = {

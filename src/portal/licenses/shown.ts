@@ -102,7 +102,7 @@ export async function licenseDetails(
 }
 
 /** Whether the license is for this person, and not only linked to a customer that they are. */
-export const isHeldBy = ({ holder }: IssuedLicense, { subjectId }: Pick<Customer, 'subjectId'>): boolean =>
+const isHeldBy = ({ holder }: IssuedLicense, { subjectId }: Pick<Customer, 'subjectId'>): boolean =>
   holder?.subjectId === subjectId && holder.email !== null
 
 async function devicesOf(

@@ -69,7 +69,7 @@ export const de: Record<PortalTextKey, string> = {
   deviceSince: 'Seit {date}',
   deviceSeen: 'Zuletzt gesehen {date}',
   deviceNameApp: 'Von der App gemeldet: {name}',
-  renameDevice: 'Benennen',
+  renameDevice: 'Umbenennen',
   renameTitle: 'Dieses Gerät benennen',
   renameLabel: 'Name des Geräts',
   renameHint:

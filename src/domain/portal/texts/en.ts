@@ -64,7 +64,7 @@ export const en = {
   deviceSince: 'Since {date}',
   deviceSeen: 'Last seen {date}',
   deviceNameApp: 'Reported by the app: {name}',
-  renameDevice: 'Name',
+  renameDevice: 'Rename',
   renameTitle: 'Name this device',
   renameLabel: 'Name of the device',
   renameHint: 'Only you and support see it. Leave it empty to use the name that the app reported.',

@@ -1,0 +1,160 @@
+/**
+ * Guarantee: on a phone, with and without JavaScript, a person signs in by the mailed link and removes the device that
+ * they lost. Every page is accessible in light, dark and on a phone, and the browser reports no error and no violation
+ * of the content security policy.
+ *
+ * `npm run pictures` saves the pages under docs/pictures/portal/.
+ */
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { AxeBuilder } from '@axe-core/playwright'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { sayIn } from '../../src/domain/portal/texts.ts'
+import { launchBrowser } from '../harness/chromium.ts'
+import { freePort } from '../harness/process.ts'
+import { makeProduct, mint } from '../http/samples.ts'
+import { linkIn, openPortalOf, openTestPortal, type TestPortal } from './customer.ts'
+
+const pictures = process.env.KEYLEDGER_PICTURES
+  ? fileURLToPath(new URL('../../docs/pictures/portal', import.meta.url))
+  : undefined
+if (pictures) mkdirSync(pictures, { recursive: true })
+
+let portal: TestPortal
+let browser: Browser
+let address: string
+beforeAll(async () => {
+  const port = await freePort()
+  address = `http://localhost:${port}`
+  portal = await openTestPortal({ baseUrl: address })
+  await portal.api.app.listen({ port, host: 'localhost' })
+  browser = await launchBrowser()
+  await openPortalOf(portal.api.app, portal.tenant.token, { accentColor: '#4338ca' })
+  await makeProduct(portal.api.ask, portal.tenant.token, 'editor', {
+    keyTypes: [
+      { name: 'Pro', deviceLimit: 3, duration: { count: 1, unit: 'year' }, entitlements: ['export', 'sync'] },
+    ],
+    keyRecovery: true,
+    customerKeyReplacement: true,
+  })
+})
+afterAll(async () => {
+  await browser.close()
+  await portal.close()
+})
+
+/** A person with two devices on their license. */
+async function makeAda(email: string): Promise<void> {
+  const { token, tenantId } = portal.tenant
+  const { licenseKey } = await mint(portal.api.ask, token, 'editor', { email, name: 'Ada Lovelace' })
+  for (const name of ['MacBook Pro', 'Lost laptop']) {
+    const body = { tenant_id: tenantId, product_id: 'editor', license_key: licenseKey, device_id: name, name }
+    await portal.api.ask('POST', '/v1/licenses/activate', { token, body })
+  }
+}
+
+async function open(javaScriptEnabled: boolean): Promise<{ page: Page; problems: string[] }> {
+  const viewport = { width: 320, height: 640 }
+  const context = await browser.newContext({ baseURL: address, javaScriptEnabled, viewport, locale: 'en-GB' })
+  const page = await context.newPage()
+  page.setDefaultTimeout(60_000)
+  const problems: string[] = []
+  page.on('console', (message) => message.type() === 'error' && problems.push(message.text()))
+  page.on('pageerror', (error) => problems.push(error.message))
+  return { page, problems }
+}
+
+/** Opens the link in the newest mail, once it has come. */
+async function openMail(page: Page, before: number): Promise<void> {
+  await expect.poll(() => portal.mails.length).toBeGreaterThan(before)
+  await page.goto(linkIn(portal.mails.at(-1)?.raw ?? ''))
+}
+
+const german = sayIn('de', {})
+
+const looks = [
+  ['light', 'light', { width: 1024, height: 760 }],
+  ['dark', 'dark', { width: 1024, height: 760 }],
+  ['phone', 'light', { width: 320, height: 640 }],
+] as const
+
+/** The pages that the documentation shows, and in which looks. */
+const shown: Record<string, readonly string[]> = {
+  'sign-in': ['phone'],
+  licenses: ['light'],
+  license: ['light', 'dark', 'phone'],
+  remove: ['phone'],
+}
+
+/** Checks the open page in every appearance, and takes its picture. */
+async function check(page: Page, name: string): Promise<void> {
+  for (const [look, colorScheme, viewport] of looks) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    await page.setViewportSize(viewport)
+    const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze()
+    const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`)
+    const overflow = await page.evaluate(
+      'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+    )
+    expect.soft({ name, look, found, overflow }).toStrictEqual({ name, look, found: [], overflow: 0 })
+    if (pictures && shown[name]?.includes(look))
+      await page.screenshot({ path: join(pictures, `${name}-${look}.png`), fullPage: true })
+  }
+}
+
+describe.each([
+  ['with JavaScript', true],
+  ['without JavaScript', false],
+])('on a phone, %s', (_, javaScriptEnabled) => {
+  test('a person signs in by the mailed link and removes a lost device', async () => {
+    const email = javaScriptEnabled ? 'ada@example.com' : 'grace@example.com'
+    await makeAda(email)
+    const { page, problems } = await open(javaScriptEnabled)
+    const look = async (name: string) => (javaScriptEnabled ? check(page, name) : undefined)
+    await page.goto(portal.home)
+    await look('sign-in')
+    const before = portal.mails.length
+    // Without the mouse: Enter sends the form.
+    await page.getByLabel('Email address').fill(email)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Check your inbox' }).waitFor()
+    await look('link-sent')
+    await openMail(page, before)
+    await look('link')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('heading', { name: 'Your licenses' }).waitFor()
+    await look('licenses')
+    await page.getByRole('link', { name: 'Acme Editor' }).click()
+    await page.getByText('2 of 3 devices').waitFor()
+    await look('license')
+    await page.getByRole('link', { name: 'Rename: MacBook Pro' }).click()
+    await look('name')
+    await page.getByLabel('Name of the device').fill('Work')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('The name was saved.').waitFor()
+    await page.getByRole('link', { name: 'Remove: Lost laptop' }).click()
+    await look('remove')
+    await page.getByRole('button', { name: 'Remove device' }).click()
+    await page.getByText('The device was removed.').waitFor()
+    await page.getByText('1 of 3 devices').waitFor()
+    await page.getByRole('link', { name: 'Replace the key' }).click()
+    await look('replace')
+    await page.getByRole('link', { name: 'Cancel' }).click()
+    await page.getByRole('link', { name: 'Deutsch' }).click()
+    await page.getByText(german('seatsOf', { used: 1, limit: 3 })).waitFor()
+    await look('license-german')
+    await page.getByRole('button', { name: german('signOut') }).click()
+    await page.getByRole('heading', { name: german('signInTitle') }).waitFor()
+    expect(problems).toStrictEqual([])
+    await page.context().close()
+  })
+})
+
+test('a page that does not exist is accessible too', async () => {
+  const { page } = await open(true)
+  await page.goto('/portal/nobody')
+  await check(page, 'not-found')
+  await page.context().close()
+})
