@@ -23,8 +23,7 @@ export function showProgress(
     const bar = `${'█'.repeat(filled)}${'░'.repeat(width - filled)}`
     const seconds = (performance.now() - started) / 1000
     const perSecond = Math.round(progress.events / seconds)
-    const left = share > 0 && share < 1 ? `  ${duration(seconds / share - seconds)} left` : ''
-    return `${title} ${bar} ${Math.floor(share * 100)} %  ${count(progress.events)} ${unit}  ${count(perSecond)}/s${left}`
+    return `${title} ${bar} ${Math.floor(share * 100)} %  ${count(progress.events)} ${unit}  ${count(perSecond)}/s`
   }
 
   function timeLeft(progress: Progress): string {
@@ -65,9 +64,3 @@ function inWords(seconds: number): string {
 }
 
 const count = (value: number): string => value.toLocaleString('en-US')
-
-function duration(seconds: number): string {
-  if (seconds < 90) return `${Math.ceil(seconds)} s`
-  const minutes = Math.ceil(seconds / 60)
-  return minutes < 90 ? `${minutes} min` : `${Math.ceil(minutes / 60)} h`
-}

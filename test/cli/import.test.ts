@@ -87,6 +87,7 @@ describe('keyledger import', () => {
 
   test.each([
     [['--from', 'csv', '/nowhere.csv'], 1, '/nowhere.csv does not exist.'],
+    [['--from', 'csv', program], 1, 'keyledger.ts is not JSON.'],
     [['--from', 'csv'], 2, 'Name the export, its file or its directory, or add --api; not both.'],
     [['--from', 'csv', '--api'], 2, 'csv has no API.'],
     [['--from', 'keygen', '--api'], 2, 'The account is missing.'],
@@ -102,6 +103,14 @@ describe('keyledger import', () => {
     expect(rest).toStrictEqual({ code, signal: null, stdout: '' })
     expect(stderr).toContain(message)
   })
+})
+
+test('keyledger import changes nothing when its report cannot be written', async () => {
+  const path = exportFile('licenseKey,externalId\nOLD-7777,report\n')
+  const refused = await importing('--from', 'csv', path, '--apply', '--report', '/nowhere/report')
+  expect(refused).toMatchObject({ code: 1, stdout: '' })
+  expect(refused.stderr).toContain("open '/nowhere/report'")
+  expect((await importing('--from', 'csv', path)).stdout).toMatch(/^New +1 /m)
 })
 
 test('keyledger import --api fetches once, keeps it for --apply, and deletes it then', async () => {
