@@ -47,6 +47,7 @@ const cut = (text: string, width: number): string =>
 
 function cell(value: unknown): string {
   if (value === null || value === undefined || value === '') return '-'
+  if (Array.isArray(value) && value.length === 0) return '-'
   if (Array.isArray(value)) return value.every(isScalar) ? value.join(',') : String(value.length)
   if (!isRecord(value)) return String(value)
   const named = value.name ?? value.id ?? value.email
