@@ -272,8 +272,23 @@ async function holdsEvents(url: string, process_: Running): Promise<void> {
   }
 }
 
-async function readModelsOf(databaseUrl: string) {
+const positionField = /"((?:\w+_)?position)":(-?\d+)/g
+
+/** Every row, with places in the order of the log instead of positions, which differ between two stores. */
+async function readModelsOf(databaseUrl: string): Promise<Record<string, string[]>> {
   const session = await connect(databaseUrl)
   await session.query('set search_path = read_models; set timezone = UTC')
-  return dumpTables(session)
+  const dump = await dumpTables(session)
+  const positions = Object.values(dump).flatMap((rows) =>
+    rows.flatMap((row) => [...row.matchAll(positionField)].map(([, , position]) => Number(position))),
+  )
+  const places = [...new Set(positions)].sort((a, b) => a - b)
+  const placed = (_: string, name: string, position: string) =>
+    `"${name}":${places.indexOf(Number(position))}`
+  return Object.fromEntries(
+    Object.entries(dump).map(([table, rows]) => [
+      table,
+      rows.map((row) => row.replaceAll(positionField, placed)).sort(),
+    ]),
+  )
 }
