@@ -21,7 +21,7 @@ import {
   program,
   type Running,
 } from '../harness/process.ts'
-import { dumpTables } from '../projections/tables.ts'
+import { dumpWithoutPositions } from '../projections/tables.ts'
 import { client, createVendor, productId } from './vendor.ts'
 
 const host = createHost()
@@ -272,23 +272,8 @@ async function holdsEvents(url: string, process_: Running): Promise<void> {
   }
 }
 
-const positionField = /"((?:\w+_)?position)":(-?\d+)/g
-
-/** Every row, with places in the order of the log instead of positions, which differ between two stores. */
-async function readModelsOf(databaseUrl: string): Promise<Record<string, string[]>> {
+async function readModelsOf(databaseUrl: string) {
   const session = await connect(databaseUrl)
   await session.query('set search_path = read_models; set timezone = UTC')
-  const dump = await dumpTables(session)
-  const positions = Object.values(dump).flatMap((rows) =>
-    rows.flatMap((row) => [...row.matchAll(positionField)].map(([, , position]) => Number(position))),
-  )
-  const places = [...new Set(positions)].sort((a, b) => a - b)
-  const placed = (_: string, name: string, position: string) =>
-    `"${name}":${places.indexOf(Number(position))}`
-  return Object.fromEntries(
-    Object.entries(dump).map(([table, rows]) => [
-      table,
-      rows.map((row) => row.replaceAll(positionField, placed)).sort(),
-    ]),
-  )
+  return dumpWithoutPositions(session)
 }

@@ -12,3 +12,18 @@ export async function dumpTables(db: Pool | ClientBase): Promise<Record<string, 
   }
   return dump
 }
+
+const positionField = /"((?:\w+_)?position)":(-?\d+)/g
+
+/** The same with places in the order of the log instead of positions, which differ between two stores. */
+export async function dumpWithoutPositions(db: Pool | ClientBase): Promise<Record<string, string[]>> {
+  const dump = Object.entries(await dumpTables(db))
+  const positions = dump.flatMap(([, rows]) =>
+    rows.flatMap((row) => [...row.matchAll(positionField)].map(([, , position]) => Number(position))),
+  )
+  const places = new Map([...new Set(positions)].sort((a, b) => a - b).map((position, at) => [position, at]))
+  const placed = (_: string, name: string, position: string) => `"${name}":${places.get(Number(position))}`
+  return Object.fromEntries(
+    dump.map(([table, rows]) => [table, rows.map((row) => row.replaceAll(positionField, placed)).sort()]),
+  )
+}
