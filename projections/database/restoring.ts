@@ -82,7 +82,7 @@ async function phaseOf(client: ClientBase, backupId: string): Promise<RestorePha
 export async function clearDurableSchemas(client: ClientBase): Promise<void> {
   await client.query(
     `begin;
-     drop schema if exists vault, usage, limits, operations cascade;
+     drop schema if exists vault, usage, limits, operations, notary cascade;
      drop table if exists public.keyledger_migrations;
      commit`,
   )
