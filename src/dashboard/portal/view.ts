@@ -3,6 +3,7 @@ import {
   builtInText,
   languageNames,
   type PortalLanguage,
+  type PortalTextKey,
   placeholdersIn,
   portalLanguages,
   portalTextKeys,
@@ -121,6 +122,12 @@ function logoSheet(token: string, { logo }: ShownPortal, problem: string | undef
   </div>`
 }
 
+/** `signedInAs` is read as `Signed in as`. */
+function labelOf(key: PortalTextKey): string {
+  const words = key.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`
+}
+
 /** The texts of one language. */
 export function textsView(token: string, language: PortalLanguage, form: FilledForm): Html {
   return html`<div class="narrow">
@@ -132,11 +139,10 @@ export function textsView(token: string, language: PortalLanguage, form: FilledF
       ${portalTextKeys.map((key) => {
         const text = builtInText(language, key)
         const names = placeholdersIn(text).map((name) => `{${name}}`)
-        const more = names.length === 0 ? '' : ` Filled in: ${names.join(', ')}.`
         return textArea(form, {
           name: key,
-          label: key,
-          hint: html`<span lang=${language}>${text}</span>${more}`,
+          label: labelOf(key),
+          hint: html`<span><span lang=${language}>${text}</span>${names.length > 0 && html`<br />Filled in: ${names.join(', ')}`}</span>`,
           rows: key === 'mailText' ? 8 : 2,
           required: false,
         })
