@@ -26,7 +26,7 @@ function details(body: Record<string, unknown>): string[] {
   )
 }
 
-/** Cuts the widest columns until the rows fit. */
+/** Cuts the widest columns until the rows fit. The first one is what other commands are given, and stays whole. */
 export function fitted(rows: readonly (readonly string[])[], width: number | undefined): string[][] {
   const cells = rows.map((row) => row.map(asLine))
   if (width === undefined) return cells
@@ -35,8 +35,8 @@ export function fitted(rows: readonly (readonly string[])[], width: number | und
   )
   const total = () => widths.reduce((sum, one) => sum + one + gap, -gap)
   while (total() > width) {
-    const widest = widths.indexOf(Math.max(...widths))
-    if ((widths[widest] ?? 0) <= narrowest) break
+    const widest = widths.indexOf(Math.max(...widths.slice(1)), 1)
+    if (widest < 1 || (widths[widest] ?? 0) <= narrowest) break
     widths[widest] = (widths[widest] ?? 0) - 1
   }
   return cells.map((row) => row.map((text, column) => cut(text, widths[column] ?? text.length)))
