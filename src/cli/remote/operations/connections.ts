@@ -182,7 +182,7 @@ export const eventOperations: readonly Operation[] = [
   ),
 ]
 
-const webhookSecret = secret("the provider's own webhook secret; made for you when absent")
+const webhookSecret = secret("the provider's own webhook secret, from its settings")
 
 export const integrationOperations: readonly Operation[] = [
   operation('listIntegrations', 'integrations list', 'GET /v1/integrations', 'List the payment providers', {
