@@ -35,6 +35,8 @@ beforeAll(async () => {
   writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }')
 })
 
+const old = oldNode()
+
 test('it holds what runs and nothing else', () => {
   expect(readdirSync(installed).toSorted()).toStrictEqual([
     'LICENSE',
@@ -90,7 +92,26 @@ test('an app imports its SDK', async () => {
   expect(stdout).toMatch(/^function \S/)
 })
 
-const old = oldNode()
+test('apps and servers import their clients, which have the types of every operation', async () => {
+  writeFileSync(
+    join(project, 'clients.js'),
+    "import { createClient, memoryStorage, stateOf } from 'keyledger/client'\n" +
+      "import { fileStorage } from 'keyledger/client/node'\n" +
+      "import { createServerClient, verifyWebhook } from 'keyledger/server'\n" +
+      "const place = { baseUrl: 'http://x', tenantId: 'a', productId: 'b', sdkKey: 'c', storage: memoryStorage() }\n" +
+      "const server = createServerClient({ baseUrl: 'http://x', token: 't' })\n" +
+      'console.log(createClient(place).state().status, stateOf().status, typeof fileStorage, typeof verifyWebhook, typeof server.mintLicense)\n',
+  )
+  const programs = [process.execPath, ...(old === undefined ? [] : [old])]
+  for (const node of programs) {
+    expect(await host.start([node, join(project, 'clients.js')], {}).finished).toMatchObject({
+      stderr: '',
+      stdout: 'starting starting function function function\n',
+    })
+  }
+  expect(readFileSync(join(installed, 'dist/sdk/server/described.d.ts'), 'utf8')).toContain('mintLicense: {')
+})
+
 test.runIf(old !== undefined)('under an older Node it finds the one that npm installed with it', async () => {
   const command = [old ?? '', join(installed, 'bin/keyledger.js'), '--help']
   expect(await start(command, {}).finished).toMatchObject({ code: 0, stderr: '' })

@@ -157,7 +157,7 @@ function createRefresh({ clock, random, keeper, validate, everySeconds }: Refres
     const waitMs = outcome.ok
       ? pauseOf(outcome.state) * (0.9 + 0.2 * random())
       : (outcome.problem.retryAfterMs ?? 0) + 1000 + fullJitter(failures, 60_000, 3_600_000, random)
-    timers.refresh = clock.after(waitMs, () => void validateAgain(run, outcome.ok ? 0 : failures + 1))
+    timers.refresh = clock.after(waitMs, () => void validateAgain(run, outcome.ok ? 0 : failures + 1), true)
   }
   const pauseOf = (state: State): number => {
     const isLeased = 'until' in state && 'entitlements' in state
@@ -169,9 +169,8 @@ function createRefresh({ clock, random, keeper, validate, everySeconds }: Refres
     const end = keeper.announce()
     const leftMs = end === undefined ? Number.POSITIVE_INFINITY : (end - keeper.now() + 1) * 1000
     // At least once an hour, which also notes the time of the clock.
-    timers.watch = clock.after(Math.max(1000, Math.min(leftMs, 3_600_000)), () => {
-      void keeper.change((facts) => facts).then(() => watch(run))
-    })
+    const next = () => void keeper.change((facts) => facts).then(() => watch(run))
+    timers.watch = clock.after(Math.max(1000, Math.min(leftMs, 3_600_000)), next, true)
   }
 
   return {

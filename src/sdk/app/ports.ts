@@ -9,8 +9,11 @@ export type Storage = {
 export type Clock = {
   /** Milliseconds since 1970. */
   now(): number
-  /** Calls `run` once after so many milliseconds. @returns what cancels it */
-  after(ms: number, run: () => void): () => void
+  /**
+   * Calls `run` once after so many milliseconds. A program need not go on only for what is in the background.
+   * @returns what cancels it
+   */
+  after(ms: number, run: () => void, inBackground?: boolean): () => void
 }
 
 /** The part of `fetch` that is used. */
@@ -19,13 +22,15 @@ export type Fetch = (
   init: { method: string; headers: Record<string, string>; body?: string; signal: AbortSignal },
 ) => Promise<{ status: number; headers: { get(name: string): string | null }; text(): Promise<string> }>
 
-/** Timers that do not keep a Node process alive, where the platform knows that. */
+/** In Node, timers in the background do not keep the process alive. */
 export const systemClock: Clock = {
   now: () => Date.now(),
-  after(ms, run) {
+  after(ms, run, inBackground = false) {
     // Longer timers fire at once in browsers and in Node.
     const timer: unknown = setTimeout(run, Math.min(ms, 2 ** 31 - 1))
-    if (typeof timer === 'object' && timer !== null && 'unref' in timer) (timer as { unref(): void }).unref()
+    if (inBackground && typeof timer === 'object' && timer !== null && 'unref' in timer) {
+      ;(timer as { unref(): void }).unref()
+    }
     return () => clearTimeout(timer as Parameters<typeof clearTimeout>[0])
   },
 }

@@ -1,0 +1,10 @@
+const { contextBridge, ipcRenderer } = require('electron')
+
+// The window gets these calls and nothing else: neither the license key nor the network.
+contextBridge.exposeInMainWorld('license', {
+  activate: (key) => ipcRenderer.invoke('license:activate', key),
+  deactivate: () => ipcRenderer.invoke('license:deactivate'),
+  startTrial: () => ipcRenderer.invoke('license:trial'),
+  state: () => ipcRenderer.invoke('license:state'),
+  onChange: (listener) => ipcRenderer.on('license:changed', (_event, state) => listener(state)),
+})

@@ -1,0 +1,206 @@
+/**
+ * Guarantee: each example starts with its one command and works against a real server; the page in a real browser. Of
+ * the Electron app its licensing runs, in Node.
+ */
+import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Client, State } from '../../src/sdk/app/index.ts'
+import { signatureHeaders } from '../../src/webhooks/signature.ts'
+import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
+import { launchBrowser } from '../harness/chromium.ts'
+import { commandLicense } from '../harness/ledger.ts'
+import { createHost, type Running } from '../harness/process.ts'
+import { sdkKeyOf } from '../http/apps.ts'
+import { makeProduct, mint } from '../http/samples.ts'
+import { installExamples } from './installed.ts'
+
+const host = createHost()
+const project = host.directory
+const example = (path: string) => join(project, 'examples', path)
+let api: TestApi
+let tenant: TestTenant
+let environment: Record<string, string>
+beforeAll(async () => {
+  api = await openTestApi()
+  api.ledger.clock.set(new Date().toISOString())
+  const address = await api.app.listen({ port: 0, host: '127.0.0.1' })
+  tenant = await makeTenant(api.ledger)
+  const keyTypes = [{ name: 'Pro', keyTypeId: 'pro', deviceLimit: 1, entitlements: ['pro'] }]
+  await makeProduct(api.ask, tenant.token, 'demo-app', { keyTypes })
+  const { tenantId: TENANT, token: TOKEN } = tenant
+  environment = {
+    LICENSE_SERVER: address,
+    TENANT,
+    TOKEN,
+    PRODUCT: 'demo-app',
+    SDK_KEY: await sdkKeyOf(api.ledger, TENANT),
+  }
+  await installExamples(project)
+})
+afterAll(() => api.close())
+
+const revoke = (id: string) =>
+  commandLicense(api.ledger, id, {
+    type: 'RevokeLicense',
+    reason: null,
+    at: api.ledger.clock.now().toISOString(),
+  })
+
+test('the command line is licensed, works offline, and stops after a revocation', async () => {
+  const { id, licenseKey } = await mint(api.ask, tenant.token, 'demo-app')
+  const run = async (args: string[], more: Record<string, string> = {}) => {
+    const { code, stdout, stderr } = await host.start(['node', example('cli-app/main.js'), ...args], {
+      ...environment,
+      ...more,
+    }).finished
+    return [code, stdout + stderr]
+  }
+  expect(await run(['export'])).toStrictEqual([1, expect.stringContaining('No license')])
+  expect(await run(['activate', 'DEMO-NO'])).toStrictEqual([1, 'license not found\n'])
+  expect(await run(['activate', licenseKey])).toStrictEqual([0, 'Licensed, with pro.\n'])
+  expect(await run(['export'])).toStrictEqual([0, 'Exported.\n'])
+  expect(await run([], { LICENSE_SERVER: 'http://127.0.0.1:1' })).toStrictEqual([
+    0,
+    expect.stringContaining('Offline'),
+  ])
+  await revoke(id)
+  api.ledger.clock.advance(1000)
+  expect(await run(['export'])).toStrictEqual([1, 'The license was withdrawn: revoked.\n'])
+})
+
+type Licensing = {
+  startLicensing(given: object): { client: Client; ready: Promise<State> }
+}
+
+test('the licensing of the Electron app answers its window and tells it of changes', async () => {
+  const { startLicensing } = (await import(
+    pathToFileURL(example('electron-app/licensing.js')).href
+  )) as Licensing
+  const handlers = new Map<string, (event: unknown, ...args: unknown[]) => unknown>()
+  const ipcMain = { handle: (name: string, handler: () => unknown) => handlers.set(name, handler) }
+  const shown: string[] = []
+  const folder = host.path('electron')
+  const show = ({ status }: State) => shown.push(status)
+  const { client, ready } = startLicensing({ ipcMain, folder, show, env: environment })
+  await ready
+  const { licenseKey } = await mint(api.ask, tenant.token, 'demo-app')
+  const invoke = (name: string, ...args: unknown[]) => handlers.get(`license:${name}`)?.({}, ...args)
+  expect(await invoke('activate', licenseKey)).toMatchObject({ ok: true, state: { status: 'licensed' } })
+  expect(await invoke('state')).toMatchObject({ status: 'licensed', entitlements: ['pro'] })
+  expect(await invoke('deactivate')).toMatchObject({ ok: true, state: { status: 'unlicensed' } })
+  client.stop()
+  expect(shown).toStrictEqual(['unlicensed', 'licensed', 'unlicensed'])
+})
+
+/** The address that a program prints when it listens. */
+async function addressOf(running: Running): Promise<string> {
+  await expect.poll(() => running.stdout() + running.stderr()).toMatch(/^http:/)
+  return running.stdout().trim()
+}
+
+test('the page activates in a browser, and knows its license when it is opened again', async () => {
+  const running = host.start(['node', example('web-app/main.js')], { ...environment, PORT: '0' })
+  const address = await addressOf(running)
+  const { licenseKey } = await mint(api.ask, tenant.token, 'demo-app')
+  const browser = await launchBrowser()
+  try {
+    const page = await browser.newPage()
+    const errors: string[] = []
+    page.on('pageerror', ({ message }) => errors.push(message))
+    await page.goto(address)
+    await page.getByRole('status').getByText('unlicensed').waitFor()
+    await page.getByLabel('License key').fill(licenseKey)
+    await page.getByRole('button', { name: 'Activate' }).click()
+    await page.getByRole('status').getByText('licensed', { exact: true }).waitFor()
+    await page.reload()
+    await page.getByRole('status').getByText('licensed', { exact: true }).waitFor()
+    expect(await page.getByLabel('Document').isEnabled()).toBe(true)
+    expect(errors).toStrictEqual([])
+  } finally {
+    await browser.close()
+    await running.end('SIGTERM')
+  }
+})
+
+test('the server mints one license for an order, and takes each signed webhook once', async () => {
+  const WEBHOOK_SECRET = `whsec_${Buffer.alloc(24, 7).toString('base64')}`
+  const running = host.start(['node', example('server/main.js')], {
+    ...environment,
+    WEBHOOK_SECRET,
+    PORT: '0',
+  })
+  const address = await addressOf(running)
+  const post = async (path: string, body: string, headers: Record<string, string> = {}) => {
+    const response = await fetch(`${address}${path}`, { method: 'POST', body, headers })
+    return { status: response.status, body: (await response.json()) as unknown }
+  }
+  const order = JSON.stringify({ order: '1017', email: 'ada@example.com', productId: 'demo-app' })
+  const [first, again] = [await post('/buy', order), await post('/buy', order)]
+  expect(first).toStrictEqual({ status: 201, body: { licenseKey: expect.stringContaining('-') as string } })
+  expect(again).toStrictEqual(first)
+  const body = '{"id":"whd_1","event":"license.created","license_id":"lic_1"}'
+  const { ...headers } = signatureHeaders([WEBHOOK_SECRET], {
+    id: 'whd_1',
+    timestamp: Math.floor(Date.now() / 1000),
+    body,
+  })
+  expect(await post('/hooks', body, headers)).toStrictEqual({ status: 200, body: { received: true } })
+  expect(await post('/hooks', body, headers)).toStrictEqual({ status: 200, body: { duplicate: true } })
+  expect(await post('/hooks', `${body} `, headers)).toStrictEqual({
+    status: 400,
+    body: { error: 'signature' },
+  })
+  expect(running.stdout()).toContain('license.created lic_1')
+  await running.end('SIGTERM')
+})
+
+test('a program of a vendor compiles strictly against the types of the package', () => {
+  const program = `
+    import { createClient, memoryStorage, type State } from 'keyledger/client'
+    import { fileStorage } from 'keyledger/client/node'
+    import { verifyLease } from 'keyledger/sdk'
+    import { createServerClient, verifyWebhook } from 'keyledger/server'
+    const place = { baseUrl: '', tenantId: '', productId: '', sdkKey: '' }
+    const app = createClient({ ...place, storage: Math.random() > 0.5 ? fileStorage('x') : memoryStorage() })
+    const until = (state: State): number => (state.status === 'licensed' ? state.until : 0)
+    const server = createServerClient({ baseUrl: '', token: '' })
+    export async function main(): Promise<(string | number)[]> {
+      const { license, licenseKey } = await server.mintLicense({ productId: 'editor', email: 'ada@example.com' })
+      const ids: string[] = []
+      for await (const one of server.listLicenses({ status: 'active' })) ids.push(one.id)
+      const revoked = await server.confirm('revokeLicense', { id: license.id, reason: 'charged back' })
+      // @ts-expect-error there is no such status
+      server.listLicenses({ status: 'fine' })
+      // @ts-expect-error the id is missing
+      server.getLicense({})
+      // @ts-expect-error it is not gated
+      server.confirm('mintLicense', { productId: 'editor' })
+      // @ts-expect-error it may wait for an approval
+      const direct: string = (await server.revokeLicense({ id: license.id })).license.id
+      const { event } = await verifyWebhook('whsec_', { body: '', headers: new Headers() })
+      return [licenseKey, revoked.license.status, event, direct, until(app.state()), typeof verifyLease]
+    }`
+  writeFileSync(join(project, 'program.ts'), program)
+  const options = {
+    ...{
+      target: 'es2024',
+      lib: ['es2024', 'dom'],
+      module: 'nodenext',
+      types: [],
+      strict: true,
+      noEmit: true,
+    },
+    ...{ exactOptionalPropertyTypes: true, skipLibCheck: false },
+  }
+  writeFileSync(
+    join(project, 'tsconfig.json'),
+    JSON.stringify({ compilerOptions: options, include: ['program.ts'] }),
+  )
+  writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }')
+  const compiler = join(import.meta.dirname, '../../node_modules/typescript/bin/tsc')
+  const compile = () => execFileSync(process.execPath, [compiler, '--project', project], { encoding: 'utf8' })
+  expect(compile()).toBe('')
+})
