@@ -102,6 +102,14 @@ test('Retry-After is kept to; without it pauses grow', async () => {
   expect({ pauses, asked: asked.length }).toStrictEqual({ pauses: [7250, 500, 1000], asked: 4 })
 })
 
+test('a pause of more than a minute is left to the caller', async () => {
+  pauses = []
+  const { client, asked } = answering({ status: 429, retryAfter: '3600' })
+  const call = client.getLicense({ id: 'lic_1' })
+  await expect(call).rejects.toMatchObject({ status: 429, retryAfterSeconds: 3600 })
+  expect({ pauses, asked: asked.length }).toStrictEqual({ pauses: [], asked: 1 })
+})
+
 test('what could be done twice is not sent again; a refusal never is', async () => {
   const once = answering({ status: 500 })
   await expect(once.client.testWebhookEndpoint({ id: 'first' })).rejects.toMatchObject({ status: 500 })

@@ -32,6 +32,9 @@ export type Transport = {
   random: () => number
 }
 
+/** A longer pause is left to the caller, who learns of it from the error. */
+const longestPauseSeconds = 60
+
 /**
  * Sends a request, again after errors that may pass: 429, 503, a 409 that says when to ask again, and, where it is
  * harmless, an answer that did not come. Keeps to `Retry-After`; otherwise waits with full jitter, up to 0.5 s, 1 s, 2 s.
@@ -43,6 +46,7 @@ export async function send(transport: Transport, sending: Sending): Promise<Sent
     if (!(sent instanceof KeyledgerError)) return sent
     if (attempt >= transport.attempts || !mayRepeat(sent, sending) || sending.signal?.aborted) throw sent
     const pause = sent.retryAfterSeconds ?? 0
+    if (pause > longestPauseSeconds) throw sent
     await transport.sleep(pause * 1000 + transport.random() * 500 * 2 ** (attempt - 1))
   }
 }
