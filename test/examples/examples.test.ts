@@ -199,7 +199,6 @@ test('a program of a vendor compiles strictly against the types of the package',
     join(project, 'tsconfig.json'),
     JSON.stringify({ compilerOptions: options, include: ['program.ts'] }),
   )
-  writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }')
   const compiler = join(import.meta.dirname, '../../node_modules/typescript/bin/tsc')
   const compile = () => execFileSync(process.execPath, [compiler, '--project', project], { encoding: 'utf8' })
   expect(compile()).toBe('')

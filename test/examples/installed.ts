@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, symlinkSync } from 'node:fs'
+import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeDescribed } from '../../build/sdk-operations.ts'
 
@@ -17,5 +17,6 @@ export async function installExamples(project: string): Promise<void> {
   }
   await writeDescribed(join(root, 'test/http/openapi.snapshot.json'), join(installed, 'dist/sdk/server'))
   symlinkSync(join(root, 'node_modules/@noble'), join(project, 'node_modules/@noble'))
+  writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }')
   cpSync(join(root, 'examples'), join(project, 'examples'), { recursive: true })
 }
