@@ -1,4 +1,4 @@
-// `npm run bench [latency] [validate] [commands] [store] [export] [deliveries] [sales] [history] [search] [replay]
+// `npm run bench [latency] [validate] [commands] [store] [export] [import] [deliveries] [sales] [history] [search] [replay]
 // [expiries] [workers] [copy] [backup]`: measures the figures of docs/performance.md as ratios to a bare baseline
 // in the same run, and writes them there when all parts ran. Each part runs in its own process, because a process
 // can have only one client of the event store.
@@ -20,6 +20,7 @@ import { benchExpiries } from './expiries.ts'
 import { benchExport } from './export.ts'
 import { type Figure, ms, perSecond, report } from './figures.ts'
 import { benchHistory } from './history.ts'
+import { benchImports } from './imports.ts'
 import { benchLatency } from './latency.ts'
 import { benchReplay } from './replay.ts'
 import { benchSales } from './sales.ts'
@@ -33,6 +34,7 @@ const parts = {
   commands: benchCommands,
   validate: benchValidate,
   export: benchExport,
+  import: benchImports,
   deliveries: benchDeliveries,
   sales: benchSales,
   history: benchHistory,
@@ -49,6 +51,7 @@ const Part = z.enum([
   'commands',
   'validate',
   'export',
+  'import',
   'deliveries',
   'sales',
   'history',

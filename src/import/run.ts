@@ -57,7 +57,11 @@ export async function runImport(
   origin: Origin,
 ): Promise<void> {
   await forEachBatch(batches, async (batch) => {
-    const outcomes = await withRetries(() => importBatch(services, batch, plan, origin))
+    const outcomes = await withRetries((isAgain) => {
+      // What the attempt before recorded counts as imported, not as imported before.
+      const own = isAgain ? { ...origin, run: { resumed: true } } : origin
+      return importBatch(services, batch, plan, own)
+    })
     for (const [planned, outcome] of outcomes) accounts.settled(planned, outcome)
     onBatch(batch.licenses.length)
   })
@@ -138,10 +142,10 @@ function outcomeOf(imported: Imported | undefined): Outcome {
 }
 
 /** Repeating a batch is harmless, so a store that is gone for a moment does not end a long import. */
-async function withRetries<T>(work: () => Promise<T>): Promise<T> {
+async function withRetries<T>(work: (isAgain: boolean) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await work()
+      return await work(attempt > 1)
     } catch (error) {
       const isPassing = error instanceof LedgerUnavailable || error instanceof ReadModelsBehind
       if (!isPassing || error instanceof LedgerFrozen || attempt === attempts) throw error

@@ -10,7 +10,7 @@ import type { Tally } from '../../src/import/tally.ts'
 import type { AllPorts } from '../../src/ports.ts'
 import { readLog } from '../flows/operator.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
-import { origin, temporaryDirectory } from '../harness/ledger.ts'
+import { origin, temporaryDirectory, uniqueId } from '../harness/ledger.ts'
 import { makeProduct } from '../http/samples.ts'
 
 /** A tenant with the product `editor`. */
@@ -99,7 +99,7 @@ async function runIn(
   }
   try {
     const tally = apply
-      ? await applyJob(services, job, { ...use, plan }, origin)
+      ? await applyJob(services, job, { ...use, plan }, { ...origin, requestId: uniqueId('req') })
       : await previewJob(services, job, use)
     return { job, tally, report }
   } finally {

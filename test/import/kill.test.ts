@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ReadModelsBehind } from '../../projections/runner/read-models.ts'
 import { streamName } from '../../src/domain/streams.ts'
 import type { Execute } from '../../src/ledger/execute.ts'
 import type { AllPorts } from '../../src/ports.ts'
@@ -69,4 +70,20 @@ describe.each(shapes)('an import from $source', (shape) => {
       expect(new Set(ids).size).toBe(ids.length)
     },
   )
+})
+
+test('a batch whose answer was lost is repeated, and counts as imported', async () => {
+  const path = imports.exported('licenseKey\nOLD-1111\nOLD-2222\n')
+  const vendor = await imports.vendor()
+  await imports.run(vendor, 'csv', imports.exported('licenseKey\nOLD-1111\n'), { apply: true })
+  let losses = 0
+  const untilVisible = async (position: bigint) => {
+    await imports.api.ledger.services.untilVisible(position)
+    if (losses++ === 0) throw new ReadModelsBehind(position, undefined)
+  }
+  const services = { ...imports.api.ledger.services, untilVisible }
+  const { tally } = await imports.run(vendor, 'csv', path, { apply: true, services })
+  expect(tally).toMatchObject({ imported: 1, alreadyThere: 1, leftOut: 0 })
+  expect(losses).toBeGreaterThan(0)
+  expect(await imports.importedHashes(vendor)).toHaveLength(2)
 })
