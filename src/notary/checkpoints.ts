@@ -14,7 +14,7 @@ export type NotarySigner = { origin: string; privateKey: KeyObject }
 export type SignedCheckpoint = { size: number; root: Hash; note: string; signedAt: Date }
 
 /** The tree would contradict a checkpoint that was signed earlier; nothing was signed. */
-export class WouldContradict extends Error {}
+class WouldContradict extends Error {}
 
 /** @returns the key by which others verify the checkpoints, as they configure it */
 export const publicKeyText = ({ origin, privateKey }: NotarySigner): string =>

@@ -8,7 +8,7 @@ import { leafOf } from './leaves.ts'
 import { addLeaves, type EventPlace, readTree, type TreeState } from './tree-store.ts'
 
 /** The log lacks events that are in the tree. */
-export class LogOlderThanTree extends Error {
+class LogOlderThanTree extends Error {
   constructor({ stream, revision }: EventPlace) {
     super(
       `the log lacks the event ${stream} at ${String(revision)}, which the notary has hashed and may have published: ` +

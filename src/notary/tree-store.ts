@@ -17,7 +17,7 @@ export type TreeState = {
 export type Leaf = { place: EventPlace; hash: Hash }
 
 /** Another process has added leaves meanwhile; nothing was written. */
-export class TreeMoved extends Error {}
+class TreeMoved extends Error {}
 
 type Row = {
   size: string

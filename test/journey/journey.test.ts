@@ -81,7 +81,7 @@ test('from the first start to a customer whose third device works', async () => 
   await owner.goto('/dashboard/new-product')
   await owner.getByLabel('Name', { exact: true }).first().fill('Acme Editor')
   await owner.locator('[name=keyTypeName]').fill('Pro')
-  await owner.getByLabel('Devices').fill('2')
+  await owner.getByLabel('Devices', { exact: true }).fill('2')
   await takePictures(owner, 'new-product')
   await press(owner, 'Create product')
   await owner.waitForURL(/products\/acme-editor/)

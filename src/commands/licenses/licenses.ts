@@ -105,7 +105,7 @@ export async function mintLicense(
 }
 
 /** A name without an email address is dropped: there is no subject whose key could seal it. */
-export async function sealedHolder(
+async function sealedHolder(
   services: Ports<'subjects'>,
   tenantId: string,
   asked: LicenseAsked,

@@ -209,7 +209,10 @@ describe('a suspended license', () => {
       },
     })
     const refused = await app.post('activate', { license_key: licenseKey, instance_name: 'Desktop' })
-    expect({ status: refused.status, body: refused.body }).toStrictEqual(error(422, 'license suspended'))
+    expect({ status: refused.status, body: refused.body }).toStrictEqual({
+      status: 422,
+      body: { error: 'license suspended', reason: 'suspended' },
+    })
   })
 
   test('expires while it is suspended; resuming does not extend it', async () => {
