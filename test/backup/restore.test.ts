@@ -21,7 +21,8 @@ import { openRawLog } from '../../src/ledger/raw/log.ts'
 import { newMasterKey, parseMasterKey } from '../../src/vault/master-key.ts'
 import { createTestDatabase } from '../harness/database.ts'
 import { openTestLedger, type TestLedger } from '../harness/ledger.ts'
-import { everyStep, startScenario } from '../projections/scenario.ts'
+import { startScenario } from '../projections/scenario.ts'
+import { everyStep } from '../projections/steps.ts'
 import { dumpWithoutPositions } from '../projections/tables.ts'
 
 let ledger: TestLedger

@@ -8,7 +8,8 @@ import { withScratchSchema } from '../../projections/runner/replay.ts'
 import { runAll } from '../../projections/statements.ts'
 import type { LogEntry, Recorded } from '../../src/domain/recorded.ts'
 import { openTestLedger, type TestLedger } from '../harness/ledger.ts'
-import { everyStep, startScenario } from './scenario.ts'
+import { startScenario } from './scenario.ts'
+import { everyStep } from './steps.ts'
 import { dumpTables } from './tables.ts'
 
 let ledger: TestLedger

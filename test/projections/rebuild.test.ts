@@ -18,7 +18,8 @@ import {
   type TestLedger,
   uniqueId,
 } from '../harness/ledger.ts'
-import { everyStep, type Scenario, startScenario } from './scenario.ts'
+import { type Scenario, startScenario } from './scenario.ts'
+import { everyStep } from './steps.ts'
 import { dumpTables } from './tables.ts'
 
 let ledger: TestLedger

@@ -10,7 +10,8 @@ import { verify } from '../../projections/runner/verify.ts'
 import { absentLicense, evolveLicense, type License } from '../../src/domain/licenses/license.ts'
 import { licenseStream } from '../../src/domain/streams.ts'
 import { eventsIn, noProgress, openTestLedger, type TestLedger } from '../harness/ledger.ts'
-import { anyStep, everyStep, type Scenario, startScenario } from './scenario.ts'
+import { type Scenario, startScenario } from './scenario.ts'
+import { anyStep, everyStep } from './steps.ts'
 import { dumpTables } from './tables.ts'
 
 let ledger: TestLedger
