@@ -90,13 +90,14 @@ describe('a failed sign-in', () => {
         code: '000000',
         ...fields,
       })
-      const work = { hashed: verify.mock.calls.length, lookedUp: query.mock.calls.length }
+      const lookedUp = query.mock.calls.map(([statement]) => nameOf(statement)).filter(isOfRequest)
+      const work = { hashed: verify.mock.calls.length, lookedUp }
       query.mockRestore()
       return work
     }
     const known = await workFor({})
     expect(known.hashed).toBe(1)
-    expect(known.lookedUp).toBeGreaterThan(3)
+    expect(known.lookedUp.length).toBeGreaterThan(3)
     expect(await workFor({ email: 'who.is.this@example.com' })).toStrictEqual(known)
     expect(await workFor({ workspace: 'another' })).toStrictEqual(known)
     expect(await workFor({ password: member.password })).toStrictEqual(known)
@@ -110,6 +111,13 @@ describe('a failed sign-in', () => {
     expect((await client.signIn({ ...member, email })).status).toBe(401)
   })
 })
+
+/** A statement as it was given: text, or an object with it. Values are other for each attempt. */
+const nameOf = (statement: unknown): string =>
+  typeof statement === 'string' ? statement : JSON.stringify(statement, ['name', 'text'])
+
+/** Counters are flushed and a freeze is looked for at any time, whoever signs in. */
+const isOfRequest = (statement: string): boolean => !/usage\.|operations\.|is-frozen/.test(statement)
 
 describe('a code', () => {
   test('works once, also when it is sent many times at once', async () => {
