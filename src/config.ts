@@ -8,6 +8,7 @@ import { unknownVariables } from './config/unknown.ts'
 import {
   api,
   decimal,
+  logOrigin,
   networks,
   oneOf,
   port,
@@ -74,6 +75,7 @@ const Environment = z.object({
   /** Per hour, unlike the others. */
   KEYLEDGER_LIMIT_CLIENT_NEW_INSTANCES: rate.default({ perMinute: 1000, burst: 1000 }),
   KEYLEDGER_TRUST_PROXY: networks.optional(),
+  KEYLEDGER_NOTARY_ORIGIN: logOrigin.optional(),
   KEYLEDGER_HEADERS_TIMEOUT: seconds.default(defaultBounds.headersMs / 1000),
   KEYLEDGER_REQUEST_TIMEOUT: seconds.default(defaultBounds.requestMs / 1000),
   KEYLEDGER_STALL_TIMEOUT: seconds.default(defaultBounds.stallMs / 1000),
@@ -144,6 +146,8 @@ export type Config = {
     polarApiUrl: string
   }
   limits: Rates
+  /** In whose name the first log of checkpoints is signed. Undefined: the base URL without its scheme. */
+  notaryOrigin: string | undefined
   /** Proxies that are trusted to report a caller's address; undefined: none, the socket's address is used. */
   trustProxy: string[] | undefined
   connections: ConnectionBounds
@@ -211,6 +215,7 @@ export function parseConfig(environment: Record<string, string | undefined>): Co
       polarApiUrl: data.KEYLEDGER_POLAR_API_URL,
     },
     limits: limitsIn(data),
+    notaryOrigin: data.KEYLEDGER_NOTARY_ORIGIN,
     trustProxy: data.KEYLEDGER_TRUST_PROXY,
     connections: connectionsIn(data),
     metricsToken: data.KEYLEDGER_METRICS_TOKEN,

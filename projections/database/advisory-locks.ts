@@ -8,6 +8,8 @@ export const rebuildLock = 7_214_502
 export const verifyLock = 7_214_503
 /** Held by the one process that dispatches deliveries, where processes share no NATS feed. */
 export const dispatchLock = 7_214_511
+/** Held by the one process that runs the notary. */
+export const notaryLock = 7_214_515
 /** Held while the first start of a ledger creates its demo tenant: of several concurrent starts, one does. */
 export const firstStartLock = 7_214_510
 /** Held while a process registers itself and counts the other processes, which share the rate limits. */

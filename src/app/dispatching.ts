@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
-import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import { dispatchLock } from '../../projections/database/advisory-locks.ts'
 import { findCorrelation } from '../../projections/deliveries/queries.ts'
@@ -16,6 +15,7 @@ import type { Feed } from '../webhooks/nats.ts'
 import { createNatsFeed } from '../webhooks/nats-feed.ts'
 import { createPublisher } from '../webhooks/publisher.ts'
 import { createWebhookChannel } from '../webhooks/webhook-channel.ts'
+import { oneAtATime } from './one-at-a-time.ts'
 import { type Stores, webhookRules } from './stores.ts'
 
 export type Dispatching = {
@@ -58,7 +58,7 @@ export function startDispatching(
   const work = async (until: AbortSignal) => {
     await Promise.all([publisher.run(until), feed.consume(make, attemptsAtOnce, until)])
   }
-  const finished = nats ? work(signal) : oneAtATime(services.db, signal, work)
+  const finished = nats ? work(signal) : oneAtATime(services.db, dispatchLock, signal, work)
   const onEntry = (entry: LogEntry) => {
     traced?.onEntry(entry)
     attempts.onEntry(entry)
@@ -93,40 +93,4 @@ async function drained(signal: AbortSignal): Promise<void> {
   if (!signal.aborted)
     await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
   await setTimeout(drainMs, undefined, { ref: false })
-}
-
-const lockRetryMs = 1000
-
-/** Works while this process holds the lock. The lock ends with its connection. */
-async function oneAtATime(
-  db: Pool,
-  signal: AbortSignal,
-  work: (signal: AbortSignal) => Promise<void>,
-): Promise<void> {
-  while (!signal.aborted) {
-    await whileLocked(db, signal, work).catch(() => undefined)
-    await setTimeout(lockRetryMs, undefined, { signal }).catch(() => undefined)
-  }
-}
-
-async function whileLocked(
-  db: Pool,
-  signal: AbortSignal,
-  work: (signal: AbortSignal) => Promise<void>,
-): Promise<void> {
-  const connection = await db.connect()
-  const lost = new AbortController()
-  const onError = () => lost.abort()
-  connection.on('error', onError)
-  try {
-    const { rows } = await connection.query<{ locked: boolean }>(
-      'select pg_try_advisory_lock($1) as locked',
-      [dispatchLock],
-    )
-    if (rows[0]?.locked) await work(AbortSignal.any([signal, lost.signal]))
-  } finally {
-    connection.off('error', onError)
-    // Closing the connection releases the lock in any state.
-    connection.release(true)
-  }
 }

@@ -1,6 +1,6 @@
 /**
  * The kinds of work of an operating-system process. Roles can be split over machines, and each may run several times.
- * `reactions` runs the process managers of src/processes.
+ * `reactions` runs the process managers of src/processes. Of `notary`, one process at a time works.
  */
-export const roles = ['api', 'projector', 'reactions', 'dispatcher'] as const
+export const roles = ['api', 'projector', 'reactions', 'dispatcher', 'notary'] as const
 export type Role = (typeof roles)[number]

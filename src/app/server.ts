@@ -7,6 +7,7 @@ import { keepSweeping } from '../idempotency/sweep.ts'
 import { connectFeed, type Feed } from '../webhooks/nats.ts'
 import { checkRecipients, makeBackups } from './backups/backing-up.ts'
 import { startDispatching } from './dispatching.ts'
+import { notarize } from './notarizing.ts'
 import { startProcesses } from './processes.ts'
 import type { Role } from './roles.ts'
 import { withRealPort } from './start/own-address.ts'
@@ -52,6 +53,10 @@ export async function startServer(
       const dispatching = startDispatching(config, stores, log, feed, stopping.signal)
       subscribers.push(dispatching.onEntry)
       undo.push(() => dispatching.finished)
+    }
+    if (roles.includes('notary')) {
+      const notarizing = notarize(config, stores, log, stopping.signal)
+      undo.push(() => notarizing)
     }
     if (roles.includes('projector')) {
       const projecting = runProjector(stores, log, subscribers, stopping.signal)

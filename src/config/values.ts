@@ -48,6 +48,14 @@ export const api = url('http', 'https')
   .refine((value) => URL.canParse(value), 'must be a full URL, such as https://api.example.com')
   .transform((value) => value.replace(/\/+$/, ''))
 
+/** The name of a log of checkpoints: C2SP tlog-checkpoint. */
+export const logOrigin = z
+  .string()
+  .regex(
+    /^[^\s+]{1,255}$/,
+    'must be a name without spaces and plus signs, such as licenses.example.com: a URL without its scheme',
+  )
+
 /** `600/1200`: sustained and burst per minute; one number sets both; `off` is no limit. */
 export const rate = z
   .string()

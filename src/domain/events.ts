@@ -10,6 +10,7 @@ import { LinkEvent } from './links/events.ts'
 import { LoginEvent } from './logins/events.ts'
 import { MailEvent } from './mails/events.ts'
 import { MemberEvent } from './members/events.ts'
+import { NotaryEvent } from './notary/events.ts'
 import { PortalEvent } from './portal/events.ts'
 import { ProductEvent } from './products/events.ts'
 import { ReplayEvent } from './replays/events.ts'
@@ -49,6 +50,7 @@ export const eventsOf = {
   audit: AuditEvent,
   subject: SubjectEvent,
   ledger: LedgerEvent,
+  notary: NotaryEvent,
 } as const
 
 export type Category = keyof typeof eventsOf

@@ -110,6 +110,10 @@ export type RefusalCode =
   | 'accent_not_readable'
   | 'seat_frees_off'
   | 'seat_frees_spent'
+  | 'notary_not_started'
+  | 'notary_origin_used'
+  | 'notary_key_unknown'
+  | 'notary_key_is_last'
 
 /** A command that the rules do not allow. Nothing has been recorded. */
 export class Refusal extends Error {

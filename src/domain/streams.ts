@@ -47,6 +47,10 @@ export const linkStream = (tenantId: string, provider: Provider, linkHash: strin
 /** One in each log, about the log itself. */
 export const identityStream = 'ledger-identity'
 
+/** The id of the one stream of a ledger that says in whose name its checkpoints are signed. */
+export const notaryLogId = 'log'
+export const notaryStream = streamName('notary', notaryLogId)
+
 /** The prefixes of the ledger's own streams, in a cluster that may hold others. */
 export const ownPrefixes: readonly string[] = Object.keys(eventsOf).map((category) => `${category}-`)
 

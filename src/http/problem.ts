@@ -223,6 +223,10 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
   ],
   seat_frees_off: [403, 'customers may not free seats of this product'],
   seat_frees_spent: [409, 'as many seats as the product allows were freed within 30 days'],
+  notary_not_started: [409, 'the notary has not started yet; start a server with the role notary first'],
+  notary_origin_used: [409, 'this ledger had a log with that origin already; choose another one'],
+  notary_key_unknown: [404, 'the notary has no such key'],
+  notary_key_is_last: [409, 'the only key of the notary cannot be retired; add another one first'],
 }
 
 const codes: Readonly<Record<number, ErrorCode>> = { 403: 'forbidden', 429: 'rate_limited' }

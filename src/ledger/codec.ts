@@ -115,6 +115,8 @@ function parsedIn(category: Category, place: EventHeader, shape: { type: string;
       return { ...place, category: 'subject', event: eventsOf.subject.parse(shape) }
     case 'ledger':
       return { ...place, category: 'ledger', event: eventsOf.ledger.parse(shape) }
+    case 'notary':
+      return { ...place, category: 'notary', event: eventsOf.notary.parse(shape) }
     default:
       throw new Error(`no schema for the category ${String(category satisfies never)}`)
   }

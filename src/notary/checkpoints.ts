@@ -1,24 +1,17 @@
-import type { KeyObject } from 'node:crypto'
 import type { Pool } from 'pg'
 import { checkpointText } from '../transparency/checkpoint.ts'
-import { publicBytesOf, signatureTypes } from '../transparency/note/keys.ts'
 import { formatNote } from '../transparency/note/note.ts'
-import { formatVerifierKey, signNote, verifierKey } from '../transparency/note/verifier.ts'
-import { type Edge, rootOf } from '../transparency/tree/edge.ts'
+import { signNote } from '../transparency/note/verifier.ts'
+import { rootOf } from '../transparency/tree/edge.ts'
 import { type Hash, sameHash } from '../transparency/tree/hash.ts'
-
-/** Who signs the checkpoints of a log, and under which name. */
-export type NotarySigner = { origin: string; privateKey: KeyObject }
+import type { NotarySigner } from './signing-log.ts'
+import type { TreeState } from './tree-store.ts'
 
 /** A signed checkpoint, as it is published. */
 export type SignedCheckpoint = { size: number; root: Hash; note: string; signedAt: Date }
 
 /** The tree would contradict a checkpoint that was signed earlier; nothing was signed. */
 class WouldContradict extends Error {}
-
-/** @returns the key by which others verify the checkpoints, as they configure it */
-export const publicKeyText = ({ origin, privateKey }: NotarySigner): string =>
-  formatVerifierKey(verifierKey(origin, signatureTypes.ed25519, publicBytesOf(privateKey)))
 
 /** @returns the last checkpoint; undefined before the first */
 export async function readCheckpoint(db: Pool): Promise<SignedCheckpoint | undefined> {
@@ -37,8 +30,8 @@ export async function readCheckpoint(db: Pool): Promise<SignedCheckpoint | undef
  */
 export async function signCheckpoint(
   db: Pool,
-  { origin, privateKey }: NotarySigner,
-  edge: Edge,
+  { origin, privateKeys }: NotarySigner,
+  { edge, last: lastEvent }: TreeState,
   now: Date,
 ): Promise<SignedCheckpoint> {
   const root = rootOf(edge)
@@ -48,13 +41,30 @@ export async function signCheckpoint(
       `a checkpoint of ${String(last.size)} events was signed, and the tree has other ones`,
     )
   const text = checkpointText({ origin, size: edge.size, root })
-  const note = formatNote({ text, signatures: [signNote(origin, privateKey, text)] })
+  const note = formatNote({ text, signatures: privateKeys.map((key) => signNote(origin, key, text)) })
   const { rowCount } = await db.query(
-    `insert into notary.checkpoint (size, root, note, signed_at) values ($1, $2, $3, $4)
-     on conflict (only_row) do update set size = $1, root = $2, note = $3, signed_at = $4
-       where checkpoint.size < $1 or (checkpoint.size = $1 and checkpoint.root = $2)`,
-    [edge.size, root, note, now],
+    `with signed as (
+       insert into notary.checkpoint (size, root, note, signed_at, origin)
+       select $1, $2, $3, $4, $5 where exists (select from notary.tree where origin = $5 and size >= $1)
+       on conflict (only_row) do update set size = $1, root = $2, note = $3, signed_at = $4
+         where checkpoint.size < $1 or (checkpoint.size = $1 and checkpoint.root = $2)
+       returning size
+     )
+     insert into notary.checkpoints (size, note, signed_at, last_stream, last_revision)
+     select size, $3, $4, $6, $7 from signed
+     on conflict (size) do update set note = $3`,
+    [edge.size, root, note, now, origin, lastEvent?.stream, lastEvent?.revision],
   )
-  if (rowCount !== 1) throw new WouldContradict('another process has signed a later checkpoint')
+  if (rowCount !== 1) throw new WouldContradict('another process has continued the tree')
   return { size: edge.size, root, note, signedAt: now }
+}
+
+/** Keeps the checkpoints of the last day, and the first of each hour before. */
+export async function thinCheckpoints(db: Pool, now: Date): Promise<void> {
+  await db.query(
+    `delete from notary.checkpoints where signed_at < $1::timestamptz - interval '1 day' and size not in (
+       select min(size) from notary.checkpoints group by date_trunc('hour', signed_at)
+     )`,
+    [now],
+  )
 }

@@ -1,21 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ClientBase, Pool } from 'pg'
 import { withOwnConnection } from '../../projections/runner/own-connection.ts'
+import { notaryStream } from '../domain/streams.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { LogSource } from '../ledger/raw/log.ts'
-import { type NotarySigner, readCheckpoint, signCheckpoint } from './checkpoints.ts'
+import { readCheckpoint, type SignedCheckpoint, signCheckpoint } from './checkpoints.ts'
 import { leafOf } from './leaves.ts'
-import { addLeaves, type EventPlace, readTree, type TreeState } from './tree-store.ts'
-
-/** The log lacks events that are in the tree. */
-class LogOlderThanTree extends Error {
-  constructor({ stream, revision }: EventPlace) {
-    super(
-      `the log lacks the event ${stream} at ${String(revision)}, which the notary has hashed and may have published: ` +
-        'the log is an older copy, or events were removed. Nothing is signed until the events are there again.',
-    )
-  }
-}
+import type { NotarySigner } from './signing-log.ts'
+import { NotarySuspended } from './suspended.ts'
+import { addLeaves, openTree, type TreeState } from './tree-store.ts'
 
 export type NotaryOptions = {
   db: Pool
@@ -27,33 +20,45 @@ export type NotaryOptions = {
   pollMs?: number
   /** The longest time without a checkpoint while events arrive. */
   checkpointMs?: number
+  /** Called after each checkpoint. */
+  onCheckpoint?: (checkpoint: SignedCheckpoint) => void
 }
 
-/** Follows the log until the signal aborts, and signs what was hashed. @throws LogOlderThanTree */
+/**
+ * Follows the log and signs what was hashed, until the signal aborts or an event changes in whose name or with which keys
+ * checkpoints are signed.
+ * @throws NotarySuspended when the log lacks events that are in the tree
+ */
 export async function followLog(options: NotaryOptions, signal: AbortSignal): Promise<void> {
-  const { db, pollMs = 500 } = options
+  const { db, signer, pollMs = 500 } = options
   await withOwnConnection(db, async (client) => {
-    const tree = await readTree(client)
-    let progress: Progress = { tree, position: await positionOfLast(options, tree) }
+    const tree = await openTree(client, signer.origin)
+    let progress: Progress = { tree, position: await positionOfLast(options, tree), signerChanged: false }
     while (!signal.aborted) {
       progress = await hashToEnd(options, client, progress, signal)
+      if (progress.signerChanged) return
       await signIfNew(options, progress.tree)
       await pause(pollMs, undefined, { signal }).catch(() => undefined)
     }
   })
 }
 
-/** The tree, and the position up to which the log was read for it. */
-type Progress = { tree: TreeState; position: bigint | undefined }
+type Progress = {
+  tree: TreeState
+  /** Up to which the log was read for the tree. */
+  position: bigint | undefined
+  /** An event of the notary's own stream was hashed. */
+  signerChanged: boolean
+}
 
 /**
  * Positions are no part of the tree: in a copy of the log they are others, and the events are the same.
- * @throws LogOlderThanTree
+ * @throws NotarySuspended
  */
 async function positionOfLast({ ledger }: NotaryOptions, { last }: TreeState): Promise<bigint | undefined> {
   if (!last) return undefined
   const found = await ledger.eventOf(last.stream, last.revision)
-  if (found?.id !== last.id) throw new LogOlderThanTree(last)
+  if (found?.id !== last.id) throw NotarySuspended.logLacks(last)
   return found.position
 }
 
@@ -64,22 +69,25 @@ async function hashToEnd(
   signal: AbortSignal,
 ): Promise<Progress> {
   const { log, checkpointMs = 1000 } = options
-  let { tree, position } = begun
+  let { tree, position, signerChanged } = begun
   let signed = performance.now()
   for await (const { events, through } of log.pages(position)) {
     const [first, ...rest] = events
     if (first) tree = await addLeaves(client, tree, [leafOf(first), ...rest.map(leafOf)])
     position = through
+    signerChanged ||= events.some(({ stream }) => stream === notaryStream)
     if (performance.now() - signed >= checkpointMs) {
       await signIfNew(options, tree)
       signed = performance.now()
     }
-    if (signal.aborted) break
+    if (signal.aborted || signerChanged) break
   }
-  return { tree, position }
+  return { tree, position, signerChanged }
 }
 
-async function signIfNew({ db, signer, now }: NotaryOptions, { edge }: TreeState): Promise<void> {
+async function signIfNew({ db, signer, now, onCheckpoint }: NotaryOptions, tree: TreeState): Promise<void> {
   const last = await readCheckpoint(db)
-  if (last?.size !== edge.size) await signCheckpoint(db, signer, edge, now())
+  if (tree.edge.size === (last?.size ?? 0)) return
+  const checkpoint = await signCheckpoint(db, signer, tree, now())
+  onCheckpoint?.(checkpoint)
 }

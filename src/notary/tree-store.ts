@@ -22,9 +22,9 @@ class TreeMoved extends Error {}
 type Row = {
   size: string
   edge: Buffer
-  last_stream: string
-  last_revision: string
-  last_event_id: string
+  last_stream: string | null
+  last_revision: string | null
+  last_event_id: string | null
 }
 
 /** Reads how far the tree reaches. */
@@ -35,7 +35,7 @@ export async function readTree(db: Pool | ClientBase): Promise<TreeState> {
   const { last_stream: stream, last_revision: revision, last_event_id: id } = row
   return {
     edge: { size: Number(row.size), subtrees: hashesIn(row.edge) },
-    last: { stream, revision: Number(revision), id },
+    last: stream === null || id === null ? undefined : { stream, revision: Number(revision), id },
   }
 }
 
@@ -43,6 +43,31 @@ const hashesIn = (bytes: Buffer): Hash[] =>
   Array.from({ length: bytes.length / hashBytes }, (_, at) =>
     bytes.subarray(at * hashBytes, (at + 1) * hashBytes),
   )
+
+/**
+ * Reads how far the tree of a log reaches. The tree of an earlier log is removed: its checkpoints and receipts stay valid
+ * without it.
+ */
+export async function openTree(client: ClientBase, origin: string): Promise<TreeState> {
+  await client.query('begin')
+  try {
+    const { rowCount } = await client.query('select from notary.tree where origin <> $1', [origin])
+    if (rowCount === 1)
+      await client.query(
+        'delete from notary.tree; delete from notary.tiles; delete from notary.checkpoint; delete from notary.checkpoints',
+      )
+    await client.query(
+      'insert into notary.tree (size, edge, origin) values (0, $2, $1) on conflict do nothing',
+      [origin, Buffer.alloc(0)],
+    )
+    const tree = await readTree(client)
+    await client.query('commit')
+    return tree
+  } catch (error) {
+    await client.query('rollback')
+    throw error
+  }
+}
 
 /**
  * Adds leaves in one transaction: the tree and its tiles change together.
@@ -85,10 +110,9 @@ export async function addLeaves(
 
 async function replaceTree(client: ClientBase, before: number, edge: Edge, last: EventPlace): Promise<void> {
   const { rowCount } = await client.query(
-    `insert into notary.tree (size, edge, last_stream, last_revision, last_event_id) values ($1, $2, $3, $4, $5)
-     on conflict (only_row) do update
-       set size = $1, edge = $2, last_stream = $3, last_revision = $4, last_event_id = $5
-       where tree.size = $6`,
+    `update notary.tree
+     set size = $1, edge = $2, last_stream = $3, last_revision = $4, last_event_id = $5
+     where size = $6`,
     [edge.size, Buffer.concat(edge.subtrees), last.stream, last.revision, last.id, before],
   )
   if (rowCount !== 1) throw new TreeMoved('another process has continued the tree')

@@ -18,6 +18,7 @@ import { links } from '../../src/domain/links/link.ts'
 import { logins } from '../../src/domain/logins/login.ts'
 import { mails } from '../../src/domain/mails/mail.ts'
 import { members } from '../../src/domain/members/member.ts'
+import { notaryLogs } from '../../src/domain/notary/notary-log.ts'
 import { portals } from '../../src/domain/portal/portal.ts'
 import { defaultKeyType } from '../../src/domain/products/key-type.ts'
 import { products } from '../../src/domain/products/product.ts'
@@ -334,6 +335,11 @@ const all: Laws[] = [
       scheduled: goldenData('delivery', 'DeliveryScheduled'),
       at,
     },
+  ]),
+  lawsOf('notary logs', notaryLogs, [
+    { type: 'StartNotaryLog', lastCheckpoint: null, ...goldenData('notary', 'NotaryLogStarted') },
+    { type: 'AddNotaryKey', ...goldenData('notary', 'NotaryKeyAdded') },
+    { type: 'RetireNotaryKey', ...goldenData('notary', 'NotaryKeyRetired') },
   ]),
   lawsOf('portals', portals, [
     { type: 'ChangePortalSettings', ...goldenData('portal', 'PortalSettingsChanged') },

@@ -281,6 +281,7 @@ describe('a stream’s category', () => {
       'audit-',
       'subject-',
       'ledger-',
+      'notary-',
     ]))
 
   test('the stream of a product names its tenant and its product apart', () =>

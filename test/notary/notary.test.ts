@@ -6,11 +6,12 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eventsOf } from '../../src/ledger/raw/copy.ts'
 import { openRawLog, type RawLog } from '../../src/ledger/raw/log.ts'
-import { publicKeyText, readCheckpoint, signCheckpoint } from '../../src/notary/checkpoints.ts'
+import { readCheckpoint, signCheckpoint } from '../../src/notary/checkpoints.ts'
 import { leafOf, recordOf } from '../../src/notary/leaves.ts'
 import { followLog, type NotaryOptions } from '../../src/notary/notary.ts'
 import { makeReceipt } from '../../src/notary/receipt.ts'
-import { addLeaves, readTree, tileReader } from '../../src/notary/tree-store.ts'
+import { publicKeyText } from '../../src/notary/signing-log.ts'
+import { addLeaves, openTree, readTree, tileReader } from '../../src/notary/tree-store.ts'
 import { parseCheckpoint } from '../../src/transparency/checkpoint.ts'
 import { privateKeyOf } from '../../src/transparency/note/keys.ts'
 import { parseNote } from '../../src/transparency/note/note.ts'
@@ -39,8 +40,10 @@ afterAll(async () => {
   await api.close()
 })
 
-const signer = { origin: 'licenses.example/ledger', privateKey: privateKeyOf(Buffer.alloc(32, 5)) }
-const key = parseVerifierKey(publicKeyText(signer))
+const origin = 'licenses.example/ledger'
+const privateKey = privateKeyOf(Buffer.alloc(32, 5))
+const signer = { origin, privateKeys: [privateKey] }
+const key = parseVerifierKey(publicKeyText(origin, privateKey))
 const options = (): NotaryOptions => ({
   db: api.ledger.db,
   log,
@@ -145,8 +148,8 @@ describe('the tree in the database', () => {
     try {
       await fc.assert(
         fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 300 }), { minLength: 1 }), async (steps) => {
-          await client.query('truncate notary.tree, notary.tiles, notary.checkpoint')
-          let tree = await readTree(client)
+          await client.query('truncate notary.tree, notary.tiles, notary.checkpoint, notary.checkpoints')
+          let tree = await openTree(client, origin)
           const left = [...many]
           for (let step = 0; left.length > 0; step += 1) {
             const [first, ...rest] = left.splice(0, steps[step % steps.length])
@@ -167,7 +170,7 @@ describe('the tree in the database', () => {
         { numRuns: 10 },
       )
     } finally {
-      await client.query('truncate notary.tree, notary.tiles, notary.checkpoint')
+      await client.query('truncate notary.tree, notary.tiles, notary.checkpoint, notary.checkpoints')
       client.release()
     }
   })
@@ -175,13 +178,13 @@ describe('the tree in the database', () => {
   test('is not continued by a process that did not see its last leaves', async () => {
     const client = await api.ledger.db.connect()
     try {
-      const empty = await readTree(client)
+      const empty = await openTree(client, origin)
       const leaf = { place: { stream: 'x', revision: 0, id: 'a' }, hash: leafHash(Buffer.from('a')) }
       await addLeaves(client, empty, [leaf])
       await expect(addLeaves(client, empty, [leaf])).rejects.toThrow('another process')
       expect((await readTree(client)).edge.size).toBe(1)
     } finally {
-      await client.query('truncate notary.tree, notary.tiles, notary.checkpoint')
+      await client.query('truncate notary.tree, notary.tiles, notary.checkpoint, notary.checkpoints')
       client.release()
     }
   })
@@ -190,13 +193,32 @@ describe('the tree in the database', () => {
 describe('nothing is signed', () => {
   test('when a larger tree was signed, or another of the same size', async () => {
     const size = await notarize()
-    const { edge } = await readTree(api.ledger.db)
+    const tree = await readTree(api.ledger.db)
     const { db } = api.ledger
-    const other = { size, subtrees: edge.subtrees.map(() => leafHash(Buffer.from('other'))) }
+    const treeOf = (size: number, subtrees: Uint8Array[]) => ({ ...tree, edge: { size, subtrees } })
+    const hash = leafHash(Buffer.from('other'))
+    const other = treeOf(
+      size,
+      tree.edge.subtrees.map(() => hash),
+    )
     await expect(signCheckpoint(db, signer, other, new Date())).rejects.toThrow('has other ones')
-    const small = { size: 1, subtrees: [leafHash(Buffer.from('one'))] }
-    await expect(signCheckpoint(db, signer, small, new Date())).rejects.toThrow('has other ones')
-    await expect(signCheckpoint(db, signer, edge, new Date())).resolves.toMatchObject({ size })
+    await expect(signCheckpoint(db, signer, treeOf(1, [hash]), new Date())).rejects.toThrow('has other ones')
+    await expect(signCheckpoint(db, signer, tree, new Date())).resolves.toMatchObject({ size })
+  })
+
+  test('for a log that another one has replaced', async () => {
+    await notarize()
+    const { db } = api.ledger
+    const tree = await readTree(db)
+    const client = await db.connect()
+    try {
+      await openTree(client, 'licenses.example/ledger/2')
+      await expect(signCheckpoint(db, signer, tree, new Date())).rejects.toThrow('another process')
+      expect((await readTree(client)).edge.size).toBe(0)
+    } finally {
+      await client.query('truncate notary.tree, notary.tiles, notary.checkpoint, notary.checkpoints')
+      client.release()
+    }
   })
 
   test('when the log lacks the last event of the tree', async () => {
@@ -204,12 +226,12 @@ describe('nothing is signed', () => {
     const { db } = api.ledger
     await db.query(`update notary.tree set last_revision = last_revision + 1000`)
     await expect(followLog(options(), new AbortController().signal)).rejects.toThrow(
-      'the log lacks the event',
+      'the event store lacks the event',
     )
     await db.query(`update notary.tree set last_revision = last_revision - 1000, last_event_id = 'another'`)
     await expect(followLog(options(), new AbortController().signal)).rejects.toThrow(
-      'the log lacks the event',
+      'the event store lacks the event',
     )
-    await db.query('truncate notary.tree, notary.tiles, notary.checkpoint')
+    await db.query('truncate notary.tree, notary.tiles, notary.checkpoint, notary.checkpoints')
   })
 })

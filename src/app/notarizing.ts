@@ -1,0 +1,72 @@
+import type { Logger } from 'pino'
+import { notaryLock } from '../../projections/database/advisory-locks.ts'
+import type { Config } from '../config.ts'
+import { newId } from '../credentials/id.ts'
+import { openRawLog } from '../ledger/raw/log.ts'
+import { thinCheckpoints } from '../notary/checkpoints.ts'
+import { followLog } from '../notary/notary.ts'
+import { openSigner } from '../notary/signing-log.ts'
+import { NotarySuspended } from '../notary/suspended.ts'
+import { clearTrouble, recordTrouble } from '../notary/trouble.ts'
+import { oneAtATime } from './one-at-a-time.ts'
+import { baseUrlOf } from './start/own-address.ts'
+import type { Stores } from './stores.ts'
+
+/** Runs the notary in one process at a time, until the signal aborts. */
+export async function notarize(
+  config: Config,
+  { services, addresses }: Stores,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  const { db, ledger, now } = services
+  const rawLog = openRawLog(addresses.eventstoreUrl)
+  let trouble: string | undefined
+  const work = async (until: AbortSignal) => {
+    while (!until.aborted) {
+      const signer = await openSigner(services, originOf(config), causeOfStart(now()))
+      await clearTrouble(db)
+      trouble = undefined
+      await thinCheckpoints(db, now())
+      await followLog({ db, log: rawLog, ledger, signer, now }, until)
+    }
+  }
+  try {
+    await oneAtATime(
+      db,
+      notaryLock,
+      signal,
+      async (until) => {
+        await work(until).catch(async (error: unknown) => {
+          if (error instanceof NotarySuspended) await recordTrouble(db, error.message, now())
+          throw error
+        })
+      },
+      (err) => {
+        const message = err instanceof Error ? err.message : String(err)
+        // It is tried again every second, and said once.
+        if (message !== trouble) log.error({ err }, 'notary.stopped')
+        trouble = message
+      },
+    )
+  } finally {
+    await rawLog.close()
+  }
+}
+
+/** The name of the first log: the address without its scheme, as C2SP recommends. */
+function originOf(config: Config): string {
+  const { host, pathname } = new URL(baseUrlOf(config))
+  return config.notaryOrigin ?? `${host}${pathname}`.replace(/\/$/, '')
+}
+
+function causeOfStart(now: Date) {
+  const requestId = newId('req')
+  return {
+    requestId,
+    actor: 'system:notary',
+    causationId: requestId,
+    correlationId: requestId,
+    at: now.toISOString(),
+  }
+}

@@ -1,0 +1,25 @@
+import type { EventPlace } from './tree-store.ts'
+
+/** The notary cannot sign without contradicting what it may have published. The message says what to do. */
+export class NotarySuspended extends Error {
+  static signedElsewhere(origin: string): NotarySuspended {
+    return new NotarySuspended(
+      `the log ${origin} was signed with another database, so checkpoints may be published that this one does not know. ` +
+        'If you have the last one that was published: keyledger notary resume --checkpoint FILE. ' +
+        'Otherwise start another log: keyledger notary new-log',
+    )
+  }
+
+  static logLacks({ stream, revision }: Pick<EventPlace, 'stream' | 'revision'>): NotarySuspended {
+    return new NotarySuspended(
+      `the event store lacks the event ${stream} at revision ${String(revision)}, which is in the published tree: it is an ` +
+        'older copy, or events were removed. Bring them back, or start another log: keyledger notary new-log',
+    )
+  }
+
+  static keyMissing(key: string): NotarySuspended {
+    return new NotarySuspended(
+      `the private key of ${key} is not in the vault. Restore the vault, or start another log: keyledger notary new-log`,
+    )
+  }
+}
