@@ -83,6 +83,12 @@ module.exports = {
       { pathNot: ['^src/transparency/', '^node_modules/canonicalize/', '^crypto$'] },
     ),
     only(
+      'the-verifier-needs-nothing-of-the-ledger',
+      'It checks files with public keys, and one file of it works on its own.',
+      { path: '^src/verifier/' },
+      { pathNot: ['^src/(verifier|transparency)/', '^(crypto|fs|fs/promises|path|url|util|zlib)$'] },
+    ),
+    only(
       'the-sdk-stands-alone',
       'It runs in apps: noble and itself, nothing of Node or of the server.',
       { path: '^src/sdk/(?!node/)' },

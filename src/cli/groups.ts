@@ -49,6 +49,7 @@ const networkGroups: readonly CommandGroup[] = [
   network(['listen', 'trigger'], async () => {
     return (await import('./commands/remote/listen.ts')).listenCommands
   }),
+  network(['verify'], async () => (await import('./commands/verify.ts')).verifyCommands),
   network(['completion'], async () => (await import('./commands/completion.ts')).completionCommand),
   network(['api'], async () => (await import('./commands/remote/api.ts')).apiCommand),
   network(['mcp'], async () => (await import('./commands/remote/mcp.ts')).mcpCommand),
