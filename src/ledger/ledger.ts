@@ -222,8 +222,10 @@ function followIdentity({ connection, limits }: Store, signal: AbortSignal): Asy
 
 async function eventOf(store: Store, stream: string, revision: number): Promise<LoggedEvent | undefined> {
   const [event] = await readStreamPage(store, stream, revision, 1)
+  // Where a revision is missing, the store answers with the next one.
+  if (event?.revision !== BigInt(revision)) return undefined
   return (
-    event?.position && { position: event.position.commit, id: event.id, created: new Date(event.created) }
+    event.position && { position: event.position.commit, id: event.id, created: new Date(event.created) }
   )
 }
 

@@ -1,0 +1,150 @@
+import type { Pool } from 'pg'
+import type { RawEvent } from '../../ledger/raw/event.ts'
+import type { LogSource } from '../../ledger/raw/log.ts'
+import { addLeaf, type Edge, emptyEdge, rootOf } from '../../transparency/tree/edge.ts'
+import { type Hash, hashBytes, leafHash } from '../../transparency/tree/hash.ts'
+import { recordOf } from '../leaves.ts'
+import type { EventPlace } from '../tree-store.ts'
+import type { PlacedLeaf } from './classify.ts'
+import { leavesInTree } from './leaves-in-tree.ts'
+
+/** Where the log and the tree are no longer the same, and both from there on. */
+export type Divergence = {
+  index: number
+  before: EventPlace | undefined
+  log: PlacedLeaf[]
+  tree: string[]
+  logEnds: boolean
+  treeEnds: boolean
+}
+
+/** How far the comparison got. */
+export type Comparison = {
+  /** How many leaves are the same. */
+  events: number
+  /** Undefined when all leaves are the same. */
+  divergence: Divergence | undefined
+  /** The root of the log's first events, as many as asked for; undefined when it has fewer, or was not asked. */
+  root: Hash | undefined
+}
+
+export type CompareOptions = {
+  db: Pool
+  log: LogSource
+  /** How many leaves the tree has. */
+  size: number
+  /** Computes the root of so many events of the log, too: it then reads on after a difference. */
+  rootAt?: number | undefined
+  onProgress?: ((events: number) => void) | undefined
+  signal?: AbortSignal | undefined
+}
+
+const eventsPerPage = 1000
+/** How far it looks ahead for the place from which both are the same again. */
+const lookAhead = 2048
+
+/** Compares each event of the log with its leaf, up to the first difference. Memory does not grow with the log. */
+export async function compareWithTree(options: CompareOptions): Promise<Comparison> {
+  const { size, rootAt, onProgress, signal } = options
+  const leaves = createLeafReader(options.db, size)
+  const rooted = createRoot(rootAt)
+  let index = 0
+  let before: EventPlace | undefined
+  let divergence: Divergence | undefined
+  const isDone = () =>
+    divergence ? divergence.log.length >= lookAhead && rooted.isDone() : index >= size && rooted.isDone()
+  reading: for await (const { events } of options.log.pages(undefined, eventsPerPage)) {
+    signal?.throwIfAborted()
+    for (const event of events) {
+      if (isDone()) break reading
+      const hash = hashOf(event)
+      rooted.add(hash)
+      if (divergence) {
+        if (divergence.log.length < lookAhead) divergence.log.push(placed(event, hash))
+        continue
+      }
+      if (index >= size) continue
+      const leaf = await leaves.next()
+      if (leaf && hash && Buffer.compare(leaf, hash) === 0) {
+        index += 1
+        before = placeOf(event)
+      } else {
+        divergence = await diverged(index, before, leaf, leaves)
+        divergence.log.push(placed(event, hash))
+      }
+    }
+    onProgress?.(index)
+  }
+  if (!divergence && index < size) divergence = await diverged(index, before, await leaves.next(), leaves)
+  if (divergence) divergence.logEnds = divergence.log.length < lookAhead
+  await leaves.close()
+  return { events: index, divergence, root: rooted.root() }
+}
+
+async function diverged(
+  index: number,
+  before: EventPlace | undefined,
+  leaf: Buffer | undefined,
+  leaves: LeafReader,
+): Promise<Divergence> {
+  const tree: string[] = []
+  for (let next = leaf; next && tree.length < lookAhead; next = await leaves.next())
+    tree.push(next.toString('hex'))
+  return { index, before, log: [], tree, logEnds: false, treeEnds: tree.length < lookAhead }
+}
+
+type LeafReader = { next(): Promise<Buffer | undefined>; close(): Promise<unknown> }
+
+/** Reads the leaf hashes one after another; none are left behind an incomplete tile, which was reported already. */
+function createLeafReader(db: Pool, size: number): LeafReader {
+  const tiles = leavesInTree(db, size)
+  let hashes: Buffer = Buffer.alloc(0)
+  let at = 0
+  return {
+    async next() {
+      if (at >= hashes.length) {
+        const read = await tiles.next().catch(() => undefined)
+        if (!read || read.done) return undefined
+        hashes = read.value.hashes
+        at = 0
+      }
+      at += hashBytes
+      return hashes.subarray(at - hashBytes, at)
+    },
+    close: () => tiles.return(undefined),
+  }
+}
+
+/** An event that no longer is JSON has no leaf. */
+function hashOf(event: RawEvent): Hash | undefined {
+  try {
+    return leafHash(recordOf(event))
+  } catch {
+    return undefined
+  }
+}
+
+const placeOf = ({ stream, revision, id }: RawEvent): EventPlace => ({ stream, revision, id })
+
+const hex = (hash: Hash | undefined): string | undefined => hash && Buffer.from(hash).toString('hex')
+
+const placed = (event: RawEvent, hash: Hash | undefined): PlacedLeaf => ({
+  place: placeOf(event),
+  hash: hex(hash),
+  hashAt: (step) => hex(hashOf({ ...event, revision: event.revision + step })),
+})
+
+function createRoot(size: number | undefined) {
+  let edge: Edge = emptyEdge
+  let broken = false
+  const isDone = () => size === undefined || broken || edge.size >= size
+  return {
+    isDone,
+    add(hash: Hash | undefined) {
+      if (isDone()) return
+      if (hash) ({ edge } = addLeaf(edge, hash))
+      else broken = true
+    },
+    root: () => (size !== undefined && !broken && edge.size === size ? rootOf(edge) : undefined),
+  }
+}
