@@ -224,9 +224,7 @@ async function eventOf(store: Store, stream: string, revision: number): Promise<
   const [event] = await readStreamPage(store, stream, revision, 1)
   // Where a revision is missing, the store answers with the next one.
   if (event?.revision !== BigInt(revision)) return undefined
-  return (
-    event.position && { position: event.position.commit, id: event.id, created: new Date(event.created) }
-  )
+  return event.position && { position: event.position.commit, id: event.id, created: new Date(event.created) }
 }
 
 async function eventAt(store: Store, position: bigint): Promise<LoggedEvent | undefined> {

@@ -6,6 +6,7 @@ import { exitCode } from '../../terminal/exit-codes.ts'
 import { type OutputOptions, print, table } from '../../terminal/output.ts'
 import { showProgress } from '../../terminal/progress.ts'
 import { parsed } from '../arguments.ts'
+import type { VerifyOptions } from '../audit-verify.ts'
 import { groupCommand } from '../context.ts'
 
 type Options = OutputOptions & { until?: string }
@@ -14,9 +15,13 @@ const Moment = z.iso
   .datetime({ offset: true, error: 'must be a time such as 2026-11-21T09:30:00Z' })
   .transform((moment) => new Date(moment).toISOString())
 
-/** `keyledger audit …`: compares the read models with the log. */
+/** `keyledger audit …`: compares the read models with the log, and the log with what was signed. */
 export function auditCommands(program: Command): void {
-  const audit = groupCommand(program, 'audit', 'Check the read models against the log')
+  const audit = groupCommand(
+    program,
+    'audit',
+    'Check the read models against the log, and the log against what was signed',
+  )
 
   audit
     .command('replay')
@@ -54,6 +59,24 @@ export function auditCommands(program: Command): void {
         if (until === undefined && differences.length > 0) process.exitCode = exitCode.refused
       })
     })
+
+  audit
+    .command('verify')
+    .description(
+      'Compare the log with the tree of hashes that was signed, and name the first event that differs; exit code 1 if one does',
+    )
+    .option(
+      '--checkpoint <path>',
+      'a checkpoint that you kept, or a .tlog-proof file; may be repeated',
+      (one: string, others: string[] = []) => [...others, one],
+    )
+    .option(
+      '--key <key>',
+      'the public key that you know, instead of those in the log; may be repeated',
+      (one: string, others: string[] = []) => [...others, one],
+    )
+    .option('--json', 'print {events, size, checkpoint, kept, verified, problems}')
+    .action(async (options: VerifyOptions) => (await import('../audit-verify.ts')).auditVerify(options))
 }
 
 type Difference = Awaited<ReturnType<typeof verify>>['differences'][number]

@@ -79,7 +79,7 @@ function kindOf(windows: Windows, found: Alignment): Pick<Difference, 'kind' | '
   return still(found.log === found.tree ? 'changed' : 'replaced')
 }
 
-/** Two neighbours have changed places; within one stream, each may have taken the other's revision, too. */
+/** Two events in a row have changed places; within one stream, each may have taken the other's revision, too. */
 function areExchanged({ log, tree }: Windows, found: Pick<Alignment, 'log' | 'tree'>): boolean {
   if (found.log !== 2 || found.tree !== 2) return false
   const [one, other] = log

@@ -5,7 +5,8 @@ import type { AuditProblem } from '../../../src/notary/audit/found.ts'
 import { placeName } from '../../../src/notary/audit/words.ts'
 
 /** What the audit has to name. A place is a stream and a revision, such as `license-lic_1@4`. */
-export type Named = Pick<AuditProblem, 'kind' | 'index'> & {
+export type Named = Pick<AuditProblem, 'index'> & {
+  kind: string
   event: string | null
   before: string | null
   was: string | null
@@ -144,7 +145,7 @@ function exchangePositions(file: DatabaseSync, one: RawEvent, other: RawEvent): 
 }
 
 const swapped: Tampering = {
-  name: 'an event swapped with its neighbour',
+  name: 'an event swapped with its neighbor',
   change(file, history, random) {
     const index = random(history.length - 1)
     const [one, other] = [eventAt(history, index), eventAt(history, index + 1)]
