@@ -10,6 +10,7 @@ import type { Idempotency } from './idempotency/idempotency.ts'
 import type { Execute } from './ledger/execute.ts'
 import type { Ledger } from './ledger/ledger.ts'
 import type { Mailing } from './mail/mailing.ts'
+import type { Receipts } from './notary/receipts.ts'
 import type { Providers } from './payments/providers.ts'
 import type { SignSettings } from './signing/settings.ts'
 import type { Signer } from './signing/signer.ts'
@@ -56,6 +57,8 @@ export type AllPorts = Lookups & {
   installs: Installs
   limitHits: LimitHits
   refusals: Refusals
+  /** Proofs that events are in the signed log. */
+  receipts: Receipts
   attempts: Attempts
   fingerprint: Fingerprint
   /** Whether events may be delivered to an address. */

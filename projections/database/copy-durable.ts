@@ -3,6 +3,8 @@ import { withOwnConnection } from '../runner/own-connection.ts'
 
 /** The schemas whose data is not in the log. Read models are built from the log and not copied. */
 const durableSchemas = ['vault', 'usage', 'limits']
+/** What was signed. The tree below it is computed from the log again. */
+const signedTables = ['notary.logs', 'notary.checkpoint']
 /** The currently running processes: meaningless in a copy. */
 const notKept = 'limits.processes'
 const rowsAtOnce = 200
@@ -44,9 +46,9 @@ async function durableTables(db: ClientBase): Promise<string[]> {
   const { rows } = await db.query<{ name: string }>(
     `select format('%I.%I', n.nspname, c.relname) as name
      from pg_class c join pg_namespace n on n.oid = c.relnamespace
-     where n.nspname = any($1) and c.relkind in ('r', 'p') and not c.relispartition
+     where (n.nspname = any($1) or format('%I.%I', n.nspname, c.relname) = any($2)) and c.relkind in ('r', 'p') and not c.relispartition
      order by not exists (select from pg_trigger t where t.tgrelid = c.oid and not t.tgisinternal), name`,
-    [durableSchemas],
+    [durableSchemas, signedTables],
   )
   return rows.map(({ name }) => name).filter((name) => name !== notKept)
 }

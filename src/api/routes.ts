@@ -18,6 +18,7 @@ import { licenseExportRoutes } from './management/licenses/export.ts'
 import { licenseHistoryRoutes } from './management/licenses/history.ts'
 import { licenseImportRoutes } from './management/licenses/import.ts'
 import { licenseRoutes } from './management/licenses/licenses.ts'
+import { receiptRoute } from './management/licenses/receipt.ts'
 import { licenseSearchRoute } from './management/licenses/search.ts'
 import { licenseUndoRoutes } from './management/licenses/undo.ts'
 import { loginRoutes } from './management/logins/login.ts'
@@ -36,6 +37,7 @@ import { webhookEndpointRoutes } from './management/webhooks/endpoints.ts'
 import { webhookReplayRoutes } from './management/webhooks/replays.ts'
 import { webhookRoutes } from './management/webhooks/webhook.ts'
 import { paymentRoutes } from './payments/routes.ts'
+import { transparencyRoutes } from './transparency/routes.ts'
 
 type Options = {
   services: Ports<
@@ -57,6 +59,7 @@ type Options = {
     | 'now'
     | 'planCapacity'
     | 'providers'
+    | 'receipts'
     | 'randomBytes'
     | 'refusals'
     | 'secrets'
@@ -94,6 +97,7 @@ export function managementRoutes(
   licenseUndoRoutes(routes, services)
   licenseExportRoutes(routes, services)
   evidenceRoutes(routes, services)
+  receiptRoute(routes, services)
   customerRoutes(routes, services, cursors)
   usageRoutes(routes, services)
   insightRoutes(routes, services)
@@ -111,4 +115,5 @@ export function managementRoutes(
   saleRoutes(routes, services, cursors)
   auditRoutes(routes, services, cursors)
   testPurchaseRoutes(routes, services, runTestPurchase)
+  transparencyRoutes(routes, services)
 }

@@ -6,6 +6,7 @@ import type { Schedule } from '../backup/schedule.ts'
 import type { Config } from '../config.ts'
 import { type Freeze, readFreeze } from '../freeze/freeze.ts'
 import type { PartHealth, Readiness } from '../http/health.ts'
+import { readTrouble } from '../notary/trouble.ts'
 import type { Ports } from '../ports.ts'
 import type { Feed } from '../webhooks/nats.ts'
 import type { Clocks } from './clocks.ts'
@@ -23,13 +24,14 @@ export function createReadiness(
 ): () => Promise<Readiness> {
   const { ledger, db } = services
   return async () => {
-    const [eventStore, postgres, lag, parked, freeze, history, clock] = await Promise.all([
+    const [eventStore, postgres, lag, parked, freeze, history, notary, clock] = await Promise.all([
       health(ledger.head()),
       health(db.query('select 1')),
       withTimeout(projectionLag(db, ledger), timeLimitMs).catch(() => undefined),
       withTimeout(countParked(db), timeLimitMs).catch(() => 0),
       withTimeout(readFreeze(db), timeLimitMs).catch(() => undefined),
       backups && withTimeout(readBackupHistory(db), timeLimitMs).catch(() => undefined),
+      withTimeout(readTrouble(db), timeLimitMs).catch(() => undefined),
       clocks?.health(),
     ])
     const parts = {
@@ -38,6 +40,7 @@ export function createReadiness(
       read_models: { ok: lag !== undefined, required: true },
       ...(freeze && { writes: { ok: false, required: false, detail: frozenSince(freeze) } }),
       ...(backups && history && { backups: healthOfBackups(history, services.now(), backups) }),
+      ...(notary && { notary: { ok: false, required: false, detail: notSigned } }),
       ...(clock && { clock }),
       ...(feed && { nats: { ok: feed.isConnected(), required: false } }),
     }
@@ -47,6 +50,9 @@ export function createReadiness(
     }
   }
 }
+
+/** The reason names events, and is only for operators. */
+const notSigned = 'no checkpoint can be signed; keyledger notary status says why'
 
 /** Backups are not required to serve requests. The error itself is only for operators, in `keyledger doctor`. */
 function healthOfBackups(history: BackupHistory, now: Date, { intervalMs }: Schedule): PartHealth {

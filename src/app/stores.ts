@@ -24,8 +24,10 @@ import { createIdempotency } from '../idempotency/idempotency.ts'
 import { createExecute, type Execute, type ReadModels as Waits } from '../ledger/execute.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { createLogGuard } from '../ledger/log-guard.ts'
+import { openRawLog } from '../ledger/raw/log.ts'
 import { createTail, type Tail } from '../ledger/tail.ts'
 import { createMailing } from '../mail/mailing.ts'
+import { createReceipts } from '../notary/receipts.ts'
 import { createProviders } from '../payments/providers.ts'
 import type { AllPorts } from '../ports.ts'
 import { createSignSettings } from '../signing/settings.ts'
@@ -163,6 +165,8 @@ export async function connectStores(
     const { eventstoreUrl: url } = addresses
     if (use.prepare) await prepareLog({ connected, ledger, url, db, projectionDb, onParked }, use)
     if (use.supervise) undo.push(watchLogConnection({ ledger, guard, db, log }, use.supervise))
+    const rawLog = openRawLog(url)
+    undo.push(() => rawLog.close())
     const clocks = clocksOf(url, db)
     const tail = createTail(ledger)
     const batches = traces.batches(tail)
@@ -196,6 +200,7 @@ export async function connectStores(
       ...keyed,
       providers: createProviders({ ...config.payments, timeLimitMs: providerTimeLimitMs }),
       ...counters,
+      receipts: createReceipts({ db, log: rawLog, ledger }),
       attempts: createAttempts(db, now),
       checkTarget: createTargetCheck(resolveByDns, { allowPrivate: config.webhookAllowPrivate }),
       sendTestEvent: testSender.send,

@@ -43,6 +43,7 @@ const networkGroups: readonly CommandGroup[] = [
       'confirmations',
       'sdk-key',
       'audit',
+      'transparency',
     ],
     async () => (await import('./commands/remote/operations.ts')).operationCommands,
   ),
@@ -76,6 +77,7 @@ const hostGroups: readonly CommandGroup[] = [
   host(['confirmations'], async () => (await import('./commands/confirmations.ts')).confirmationCommands),
   host(['projections'], async () => (await import('./commands/projections.ts')).projectionCommands),
   host(['backup', 'restore'], async () => (await import('./commands/backup.ts')).backupCommands),
+  host(['notary'], async () => (await import('./commands/notary.ts')).notaryCommands),
   host(['audit'], async () => (await import('./commands/audit.ts')).auditCommands),
 ]
 

@@ -8,14 +8,14 @@ import type { NotarySigner } from './signing-log.ts'
 import type { TreeState } from './tree-store.ts'
 
 /** A signed checkpoint, as it is published. */
-export type SignedCheckpoint = { size: number; root: Hash; note: string; signedAt: Date }
+export type SignedCheckpoint = { size: number; root: Hash; note: string; signedAt: string }
 
 /** The tree would contradict a checkpoint that was signed earlier; nothing was signed. */
 class WouldContradict extends Error {}
 
 /** @returns the last checkpoint; undefined before the first */
 export async function readCheckpoint(db: Pool): Promise<SignedCheckpoint | undefined> {
-  const { rows } = await db.query<{ size: string; root: Buffer; note: string; signed_at: Date }>({
+  const { rows } = await db.query<{ size: string; root: Buffer; note: string; signed_at: string }>({
     name: 'notary-checkpoint',
     text: 'select size, root, note, signed_at from notary.checkpoint',
   })
@@ -56,7 +56,7 @@ export async function signCheckpoint(
     [edge.size, root, note, now, origin, lastEvent?.stream, lastEvent?.revision],
   )
   if (rowCount !== 1) throw new WouldContradict('another process has continued the tree')
-  return { size: edge.size, root, note, signedAt: now }
+  return { size: edge.size, root, note, signedAt: now.toISOString() }
 }
 
 /** Keeps the checkpoints of the last day, and the first of each hour before. */

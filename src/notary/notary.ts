@@ -4,6 +4,8 @@ import { withOwnConnection } from '../../projections/runner/own-connection.ts'
 import { notaryStream } from '../domain/streams.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { LogSource } from '../ledger/raw/log.ts'
+import { rootOf } from '../transparency/tree/edge.ts'
+import { sameHash } from '../transparency/tree/hash.ts'
 import { readCheckpoint, type SignedCheckpoint, signCheckpoint } from './checkpoints.ts'
 import { leafOf } from './leaves.ts'
 import type { NotarySigner } from './signing-log.ts'
@@ -87,7 +89,15 @@ async function hashToEnd(
 
 async function signIfNew({ db, signer, now, onCheckpoint }: NotaryOptions, tree: TreeState): Promise<void> {
   const last = await readCheckpoint(db)
-  if (tree.edge.size === (last?.size ?? 0)) return
+  const { size } = tree.edge
+  // Smaller than a checkpoint that was published: the tree is being computed again.
+  if (size < (last?.size ?? 1)) return
+  if (size === last?.size) return refuseAnother(last, tree)
   const checkpoint = await signCheckpoint(db, signer, tree, now())
   onCheckpoint?.(checkpoint)
+}
+
+/** @throws NotarySuspended when a checkpoint with another root was signed for the tree's size */
+function refuseAnother({ size, root }: SignedCheckpoint, { edge }: TreeState): void {
+  if (!sameHash(root, rootOf(edge))) throw NotarySuspended.contradicts(size)
 }

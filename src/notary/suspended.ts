@@ -17,6 +17,13 @@ export class NotarySuspended extends Error {
     )
   }
 
+  static contradicts(size: number): NotarySuspended {
+    return new NotarySuspended(
+      `a checkpoint of ${String(size)} events was signed, and the first ${String(size)} events of the log are other ones now: events ` +
+        'were changed. keyledger audit verify names the first of them. To start another log: keyledger notary new-log',
+    )
+  }
+
   static keyMissing(key: string): NotarySuspended {
     return new NotarySuspended(
       `the private key of ${key} is not in the vault. Restore the vault, or start another log: keyledger notary new-log`,

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
 
 /** Why nothing is signed. */
-export type NotaryTrouble = { message: string; since: Date }
+export type NotaryTrouble = { message: string; since: string }
 
 /** Records why nothing can be signed, for the health page and `doctor`. A trouble that goes on keeps its beginning. */
 export async function recordTrouble(db: Pool, message: string, now: Date): Promise<void> {

@@ -25,7 +25,9 @@ import { createIdempotency } from '../../src/idempotency/idempotency.ts'
 import { clientOf } from '../../src/ledger/connection/client.ts'
 import { createExecute } from '../../src/ledger/execute.ts'
 import { connectLedger, type Ledger, type LedgerLimits } from '../../src/ledger/ledger.ts'
+import { openRawLog } from '../../src/ledger/raw/log.ts'
 import { createMailing, type Mailing } from '../../src/mail/mailing.ts'
+import { createReceipts } from '../../src/notary/receipts.ts'
 import { createProviders, type ProviderSettings } from '../../src/payments/providers.ts'
 import type { AllPorts } from '../../src/ports.ts'
 import { createSignSettings } from '../../src/signing/settings.ts'
@@ -164,6 +166,8 @@ export async function openTestLedger(
     { resolve: async () => ['127.0.0.1'], rules: { allowPrivate: true } },
   )
   undo.push(() => testSender.close())
+  const rawLog = openRawLog(store)
+  undo.push(() => rawLog.close())
   const subjects = createSubjects(db, masterKey)
   const services: AllPorts = {
     ledger,
@@ -186,6 +190,7 @@ export async function openTestLedger(
     installs,
     limitHits,
     refusals,
+    receipts: createReceipts({ db, log: rawLog, ledger }),
     attempts: createAttempts(db, clock.now),
     fingerprint: createFingerprint(masterKey),
     checkTarget: createTargetCheck(async (host) => addressesOf[host] ?? [], { allowPrivate: false }),

@@ -77,6 +77,11 @@ export const licensePlaces: readonly Place[] = [
     (which, owned) => ({ method: 'GET', url: `/v1/customers/${customerId(which, owned)}?asOf=0` }),
   ],
   [
+    'reading the receipt of a license',
+    404,
+    (which, owned) => ({ method: 'GET', url: `/v1/licenses/${licenseId(which, owned)}/receipt` }),
+  ],
+  [
     'downloading the evidence of a license',
     404,
     (which, owned) => ({ method: 'GET', url: `/v1/licenses/${licenseId(which, owned)}/evidence` }),

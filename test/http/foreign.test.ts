@@ -11,6 +11,7 @@ import { type Answer, makeTenant, openTestApi, type TestApi, type TestTenant } f
 import { addTestEndpoint, pointWebhook } from '../harness/dispatch.ts'
 import { pendingId } from '../harness/gate.ts'
 import { beginning, origin } from '../harness/ledger.ts'
+import { startNotary, type TestNotary } from '../harness/notary.ts'
 import { parkedSale } from '../sales/shop.ts'
 import type { Things } from './foreign-ids.ts'
 import { places } from './foreign-places.ts'
@@ -20,6 +21,7 @@ import { templateOf } from './template.ts'
 let api: TestApi
 let asking: TestTenant
 let owner: TestTenant
+let notary: TestNotary
 let owned: Things
 
 beforeAll(async () => {
@@ -46,8 +48,12 @@ beforeAll(async () => {
     unknownKey: newLicenseKey('ACME', api.ledger.services.randomBytes).licenseKey,
   }
   await mint(ask, owner.token, 'owned')
+  notary = startNotary(api.ledger)
 })
-afterAll(() => api.close())
+afterAll(async () => {
+  await notary.stop()
+  await api.close()
+})
 
 const Purchase = z.object({ testPurchase: z.object({ id: z.string(), status: z.string() }) })
 

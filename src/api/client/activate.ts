@@ -5,6 +5,7 @@ import { keyHashOf } from '../../credentials/license-key.ts'
 import { unixSeconds } from '../../domain/licenses/expiry.ts'
 import { statusAt } from '../../domain/licenses/license.ts'
 import { Refusal } from '../../domain/refusal.ts'
+import { licenseStream } from '../../domain/streams.ts'
 import { unavailable } from '../../http/problem.ts'
 import { answer, errorBody, errorsWith } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
@@ -32,6 +33,7 @@ export function activateRoute(
     | 'now'
     | 'planCapacity'
     | 'randomBytes'
+    | 'receipts'
     | 'refusals'
     | 'secrets'
     | 'signer'
@@ -61,7 +63,7 @@ export function activateRoute(
       },
     },
     async (request) => {
-      const { license_key, instance_name: name, free_tier_instance_id, ...said } = request.body
+      const { license_key, instance_name: name, free_tier_instance_id, receipt, ...said } = request.body
       const client = clientIn(request)
       const origin = clientOriginOf(request)
       const { tenantId, productId, plan } = client
@@ -102,10 +104,17 @@ export function activateRoute(
         instance_id: instanceId,
         license_expires_at: expiresAt === null ? null : unixSeconds(expiresAt),
         lease: await leaseFor(services, asking, found, { keyHash, instanceId, status }, now),
+        ...(receipt && { receipt: (await services.receipts.waitFor(eventOf(found))) ?? null }),
       }
     },
   )
 }
+
+/** The event that minted or imported a license. */
+const eventOf = ({ license: { licenseId } }: FoundInstance) => ({
+  stream: licenseStream(licenseId),
+  revision: 0,
+})
 
 /** @throws Problem 404 for an unknown key, 422 for a reminted one, 503 when its license cannot be read */
 export function requireFound(found: InstanceLookupResult): FoundInstance {

@@ -23,6 +23,7 @@ export function clientRoutes(
     | 'now'
     | 'planCapacity'
     | 'randomBytes'
+    | 'receipts'
     | 'refusals'
     | 'secrets'
     | 'signSettings'

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type Answer, type ErrorStatus, errorBody, errorsWith, keyText, text } from '../../http/schemas.ts'
+import { receiptOut } from '../receipt.ts'
 import { scopes } from './limits.ts'
 import { telemetryShape } from './telemetry.ts'
 
@@ -70,6 +71,9 @@ export const activateIn = z.object({
   free_tier_instance_id: text(128)
     .optional()
     .meta({ description: 'The anonymous id that the install had before' }),
+  receipt: z.boolean().optional().meta({
+    description: 'Whether to answer with a proof that the license is in the signed log; may take two seconds',
+  }),
   ...telemetryShape,
 })
 
@@ -105,6 +109,10 @@ export const activateOut = z.object({
   instance_id: z.string(),
   license_expires_at: licenseExpiresAt,
   lease,
+  receipt: receiptOut
+    .nullable()
+    .optional()
+    .meta({ description: 'Only when asked for; null when no checkpoint covers the license yet' }),
 })
 
 export const validateOut = z.object({

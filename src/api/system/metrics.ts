@@ -12,6 +12,7 @@ import { answer, errorBody, limited } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
 import type { Ports } from '../../ports.ts'
 import { measureBackups } from './backup-metrics.ts'
+import { measureNotary } from './notary-metrics.ts'
 
 /** The metrics of all processes that serve together. */
 export type Metrics = {
@@ -74,6 +75,7 @@ export function metricsRoutes(
     registers: [installation],
   })
   const takeBackups = measureBackups(services.db, installation)
+  const takeNotary = measureNotary(services.db, installation)
 
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'unknown'
@@ -107,6 +109,7 @@ export function metricsRoutes(
         countSharedMachines(services.db).catch(() => undefined),
         countRunningReplays(services.db).catch(() => undefined),
         takeBackups(),
+        takeNotary(),
       ])
       if (running !== undefined) replays.set(running)
       if (machines !== undefined) sharedMachines.set(machines)

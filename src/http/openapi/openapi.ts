@@ -59,6 +59,7 @@ export async function describeApi(app: FastifyInstance, baseUrl: string): Promis
         { name: 'Tokens', description: 'Access tokens' },
         { name: 'Login', description: 'Authorize a device that has no browser, and sign it out' },
         { name: 'Confirmations', description: 'Dangerous requests that a person has to approve' },
+        { name: 'Transparency', description: 'Proof that the log was not rewritten, for anyone' },
         { name: 'System', description: 'For operators and monitors' },
       ],
       components: {

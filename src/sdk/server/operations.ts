@@ -35,6 +35,7 @@ export const operations = {
   getPortal: 'GET /v1/portal',
   getProduct: 'GET /v1/products/{productId}',
   getProductMail: 'GET /v1/products/{productId}/mail',
+  getReceipt: 'GET /v1/licenses/{id}/receipt',
   getSale: 'GET /v1/sales/{id}',
   getSdkKey: 'GET /v1/sdk-key gated',
   getStripeStatus: 'GET /v1/integrations/stripe/status',

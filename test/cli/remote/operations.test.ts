@@ -57,6 +57,7 @@ const elsewhere: Record<string, string> = {
   pollDeviceLogin: 'login',
   importLicenses: 'licenses import: it reads a file in batches',
   exportLicenses: 'licenses export: it writes a file',
+  getCheckpoint: 'api GET /v1/transparency/checkpoint: a note that others keep as it is',
   getEvidence: 'licenses evidence: it writes a file',
 }
 

@@ -17,6 +17,7 @@ import { makeTenant } from '../../harness/api.ts'
 import { pointWebhook, sellLicense, startDispatch, type TestDispatch } from '../../harness/dispatch.ts'
 import { approver } from '../../harness/gate.ts'
 import { origin, temporaryDirectory } from '../../harness/ledger.ts'
+import { startNotary, type TestNotary } from '../../harness/notary.ts'
 import { goodKey } from '../../harness/providers.ts'
 import { openSellingApi, type SellingApi } from '../../harness/selling-api.ts'
 import { type StandIn, startStandIn } from '../../harness/stand-in.ts'
@@ -32,6 +33,7 @@ let address: string
 let directory: string
 let receiver: StandIn
 let dispatch: TestDispatch
+let notary: TestNotary
 beforeAll(async () => {
   const mailer: Mailer = {
     send: async () => ({ taken: true, status: 250, answer: '250 OK' }),
@@ -45,6 +47,7 @@ beforeAll(async () => {
   address = await api.app.listen({ port: 0, host: '127.0.0.1' })
   receiver = await startStandIn(() => ({ status: 200, body: {} }))
   const mail = { deliver: async () => ({ outcome: 'unwanted' }) as const }
+  notary = startNotary(api.ledger)
   dispatch = await startDispatch(api.ledger, { channels: { mail } })
   directory = temporaryDirectory()
   await generate()
@@ -55,6 +58,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await dispatch.stop()
+  await notary.stop()
   await receiver.close()
   await api.close()
   rmSync(directory, { recursive: true, force: true })

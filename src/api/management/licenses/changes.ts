@@ -9,7 +9,7 @@ import { answer, errors, text } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
 import type { Ports } from '../../../ports.ts'
 import { requireLicenseId } from './licenses.ts'
-import { mintedOut, sendKey } from './schemas.ts'
+import { remintedOut, sendKey } from './schemas.ts'
 
 const oneLicense = z.strictObject({ id: z.string() })
 
@@ -64,7 +64,7 @@ function remintRoute(
         description: 'The old key then gets `reminted` on runtime calls. A revoked license gets 409.',
         params: oneLicense,
         body: remintIn,
-        response: { 200: answer('The license and its new key', mintedOut), ...errors(400, 403, 404, 409) },
+        response: { 200: answer('The license and its new key', remintedOut), ...errors(400, 403, 404, 409) },
       },
     },
     async (request) => {

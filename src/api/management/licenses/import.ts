@@ -10,6 +10,8 @@ import { refuseAllButPost } from '../../../http/wrong-method.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
 import type { Ports } from '../../../ports.ts'
 import { requireProduct } from '../products/products.ts'
+import { receiptUrl } from './receipt-url.ts'
+import { receiptUrlOut } from './schemas.ts'
 
 const path = '/v1/licenses/import'
 
@@ -43,6 +45,7 @@ const importOut = z.object({
       status: z.enum(['imported', 'duplicate', 'invalid']),
       id: z.string().optional().meta({ description: 'The id of the license that has the key' }),
       displayKey: z.string().optional(),
+      receiptUrl: receiptUrlOut.optional(),
       error: z.string().optional().meta({ description: 'Why the row is invalid' }),
     }),
   ),
@@ -97,7 +100,7 @@ export function licenseImportRoutes(
         if (typeof row === 'string') return { index, status: 'invalid', error: row }
         const { value } = outcomes.next()
         if (!value) throw new Error('every row that was asked about has an outcome')
-        return resultOf(index, value)
+        return resultOf(app.baseUrl, index, value)
       })
       const imported = results.filter(({ status }) => status === 'imported').length
       return { imported, skipped: results.length - imported, results }
@@ -105,10 +108,10 @@ export function licenseImportRoutes(
   )
 }
 
-function resultOf(index: number, outcome: Imported): Result {
+function resultOf(baseUrl: string, index: number, outcome: Imported): Result {
   if (outcome.status === 'invalid') {
     return { index, status: 'invalid', error: problemOfRefusal(outcome.refusal).message }
   }
   const { status, licenseId: id, displayKey } = outcome
-  return { index, status, id, displayKey }
+  return { index, status, id, displayKey, receiptUrl: receiptUrl(baseUrl, id) }
 }

@@ -22,6 +22,7 @@ import { unknownPerson } from '../../../vault/subjects.ts'
 import { answerPage } from '../page.ts'
 import { requireProduct } from '../products/products.ts'
 import { filterBinding, gatherMetadata, licenseFilterFrom, licenseFilterQuery } from './filters.ts'
+import { receiptUrl } from './receipt-url.ts'
 import { licenseIn, mintedOut } from './schemas.ts'
 
 /** @throws Problem 404 for a malformed id, as for an unknown one */
@@ -106,7 +107,7 @@ function mintRoute(app: ZodApp, services: MintPorts & Ports<'findProduct'>): voi
         ? await services.subjects.openPeople(tenantId, [license.holder])
         : [{ email: asked.email ?? null, name: asked.name ?? null }]
       const view = licenseView({ license, revision: 0, ...keyType, overrides }, person, momentOf(own))
-      return reply.code(201).send({ license: view, licenseKey })
+      return reply.code(201).send({ license: view, licenseKey, receiptUrl: receiptUrl(app.baseUrl, view.id) })
     },
   )
 }

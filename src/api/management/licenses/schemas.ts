@@ -4,10 +4,17 @@ import { EmailAddress, Slug } from '../../../domain/values.ts'
 import { licenseOut } from '../../../http/licenses/license.ts'
 import { metadataIn, momentIn, text } from '../../../http/schemas.ts'
 
-export const mintedOut = z.object({
+/** Of a remint. */
+export const remintedOut = z.object({
   license: licenseOut,
   licenseKey: z.string().meta({ description: 'The raw key, shown only in this response' }),
 })
+
+export const receiptUrlOut = z
+  .string()
+  .meta({ description: 'Where a proof is read that the license is in the signed log' })
+
+export const mintedOut = remintedOut.extend({ receiptUrl: receiptUrlOut })
 
 /** Of a mint and a remint. */
 export const sendKey = z.boolean().default(false).meta({

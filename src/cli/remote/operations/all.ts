@@ -3,6 +3,7 @@ import { customerOperations, licenseOperations } from './licenses.ts'
 import type { Operation } from './operation.ts'
 import { productOperations } from './products.ts'
 import { administrationOperations, portalOperations, reportOperations } from './reports.ts'
+import { transparencyOperations } from './transparency.ts'
 
 /** Every command that calls one operation. The others are in src/cli/commands/remote. */
 export const operations: readonly Operation[] = [
@@ -16,6 +17,7 @@ export const operations: readonly Operation[] = [
   ...reportOperations,
   ...portalOperations,
   ...administrationOperations,
+  ...transparencyOperations,
 ]
 
 /** What the words before the last one of a command are about. */
@@ -41,5 +43,6 @@ export const subjects: Readonly<Record<string, string>> = {
   'sdk-key': "The key that identifies a tenant's apps",
   portal: 'The portal of your customers',
   'portal logo': 'The logo of the portal',
+  transparency: 'Proof that the log was not rewritten',
   audit: 'Who viewed and changed what, and checks of the log',
 }

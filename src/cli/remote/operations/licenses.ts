@@ -71,6 +71,12 @@ const reading: readonly Operation[] = [
     query: asOf,
   }),
   operation(
+    'getReceipt',
+    'licenses receipt',
+    'GET /v1/licenses/{id}/receipt',
+    'Prove that a license is in the signed log',
+  ),
+  operation(
     'getLicenseHistory',
     'licenses history',
     'GET /v1/licenses/{id}/history',

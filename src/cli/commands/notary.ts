@@ -1,0 +1,143 @@
+import { readFile } from 'node:fs/promises'
+import type { Command } from 'commander'
+import type { Stores } from '../../app/stores.ts'
+import { withStores } from '../../app/with-stores.ts'
+import { causeOf, momentOf, type Origin } from '../../commands/origin.ts'
+import { openRawLog } from '../../ledger/raw/log.ts'
+import { readCheckpoint } from '../../notary/checkpoints.ts'
+import { NotResumable, resumeLog, startNextLog } from '../../notary/continue.ts'
+import { addKey, readNotaryLog, retireKey } from '../../notary/signing-log.ts'
+import { readTrouble } from '../../notary/trouble.ts'
+import { CommandMisused, CommandRefused } from '../../terminal/exit-codes.ts'
+import { type OutputOptions, print } from '../../terminal/output.ts'
+import { showProgress } from '../../terminal/progress.ts'
+import { groupCommand } from '../context.ts'
+
+/** `keyledger notary …`: in whose name and with which keys the log is signed. */
+export function notaryCommands(program: Command): void {
+  const notary = groupCommand(program, 'notary', 'The signed checkpoints of the log')
+
+  notary
+    .command('status')
+    .description('Show the log, its keys and the last checkpoint, and why nothing is signed if so')
+    .option('--json', 'print {origin, keys, predecessors, checkpoint, trouble}')
+    .action((options: OutputOptions) => withStores((stores) => printStatus(stores, options)))
+
+  notary
+    .command('add-key')
+    .description('Add a key; each checkpoint is signed by all keys, so that readers can change over')
+    .option('--json', 'print {key}')
+    .action((options: OutputOptions) =>
+      withStores(async ({ services }, origin) => {
+        const key = await addKey(services, causeNow(services, origin))
+        print(options, { key }, () => [
+          `Checkpoints are signed by this key as well: ${key}`,
+          'Give it to the readers. When they have it: keyledger notary retire-key <old key>',
+        ])
+      }),
+    )
+
+  notary
+    .command('retire-key <key>')
+    .description('Sign no more with a key, and destroy its private part')
+    .option('--json', 'print {retired}')
+    .action((key: string, options: OutputOptions) =>
+      withStores(async ({ services }, origin) => {
+        await retireKey(services, key, causeNow(services, origin))
+        print(options, { retired: key }, () => [`The key is retired: ${key}`])
+      }),
+    )
+
+  notary
+    .command('resume')
+    .description('Sign on after a restore or a move, from the last checkpoint that was published')
+    .requiredOption(
+      '--checkpoint <file>',
+      'the last published checkpoint, such as a witness or a reader has it',
+    )
+    .option('--json', 'print {origin, size}')
+    .action((options: OutputOptions & { checkpoint: string }) =>
+      withStores((stores) => resume(stores, options)),
+    )
+
+  notary
+    .command('new-log')
+    .description('End the log and start another one, which names the last known checkpoint of the ended one')
+    .option('--origin <name>', 'its name; absent: that of the ended log with a number')
+    .option(
+      '--checkpoint <file>',
+      'the last published checkpoint; absent: the one in the database, if it is there',
+    )
+    .option('--json', 'print {origin}')
+    .action((options: OutputOptions & { origin?: string; checkpoint?: string }) =>
+      withStores(async ({ services }, origin) => {
+        const lastCheckpoint = options.checkpoint === undefined ? undefined : await noteIn(options.checkpoint)
+        const asked = { origin: options.origin, lastCheckpoint }
+        const started = await startNextLog(services, asked, causeNow(services, origin))
+        print(options, { origin: started }, () => [
+          `The log ${started} has started; a server with the role notary signs it.`,
+          'Its key: keyledger notary status',
+        ])
+      }),
+    )
+}
+
+const causeNow = (services: Stores['services'], origin: Origin) => causeOf(origin, momentOf(services))
+
+/** @throws CommandMisused */
+const noteIn = (file: string): Promise<string> =>
+  readFile(file, 'utf8').catch((error: unknown) => {
+    throw new CommandMisused(
+      `${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    )
+  })
+
+async function printStatus({ services }: Stores, options: OutputOptions): Promise<void> {
+  const [log, checkpoint, trouble] = await Promise.all([
+    readNotaryLog(services),
+    readCheckpoint(services.db),
+    readTrouble(services.db),
+  ])
+  const { origin = null, keys, predecessors } = log
+  const shown = {
+    origin,
+    keys,
+    predecessors,
+    checkpoint: checkpoint ? { size: checkpoint.size, signedAt: checkpoint.signedAt } : null,
+    trouble: trouble ? { message: trouble.message, since: trouble.since } : null,
+  }
+  print(options, shown, () => [
+    origin === null
+      ? 'The notary has not started yet: a server with the role notary starts it.'
+      : `Log: ${origin}`,
+    ...keys.map((key) => `Key: ${key}`),
+    ...predecessors.map((log) => `Ended log: ${log.origin}`),
+    ...(shown.checkpoint
+      ? [`Last checkpoint: ${String(shown.checkpoint.size)} events, signed at ${shown.checkpoint.signedAt}`]
+      : []),
+    ...(shown.trouble ? [`Nothing is signed since ${shown.trouble.since}: ${shown.trouble.message}`] : []),
+  ])
+}
+
+async function resume(
+  { services, addresses }: Stores,
+  options: OutputOptions & { checkpoint: string },
+): Promise<void> {
+  const note = await noteIn(options.checkpoint)
+  const log = openRawLog(addresses.eventstoreUrl)
+  const progress = showProgress('Hashing')
+  try {
+    const resumed = await resumeLog({ ...services, log }, note, (done, total) =>
+      progress.update({ events: done, position: BigInt(done), head: BigInt(total) }),
+    )
+    progress.done()
+    print(options, resumed, () => [
+      `The log ${resumed.origin} goes on after ${String(resumed.size)} events; a server with the role notary signs it.`,
+    ])
+  } catch (error) {
+    if (error instanceof NotResumable) throw new CommandRefused(error.message)
+    throw error
+  } finally {
+    await log.close()
+  }
+}

@@ -1,0 +1,122 @@
+import type { Pool } from 'pg'
+import type { Cause } from '../ledger/ledger.ts'
+import type { LogSource } from '../ledger/raw/log.ts'
+import { parseCheckpoint } from '../transparency/checkpoint.ts'
+import { NoteError, parseNote } from '../transparency/note/note.ts'
+import { parseVerifierKey, verifyNote } from '../transparency/note/verifier.ts'
+import { addLeaf, type Edge, emptyEdge, rootOf } from '../transparency/tree/edge.ts'
+import { sameHash } from '../transparency/tree/hash.ts'
+import { leafOf } from './leaves.ts'
+import { claim, readNotaryLog, type SigningPorts, startLog } from './signing-log.ts'
+
+/** The log cannot be continued from this checkpoint. */
+export class NotResumable extends Error {}
+
+/**
+ * Lets this database sign on for a log that was signed with another one, after the operator has said which checkpoint was
+ * published last. Nothing smaller will be signed.
+ * @param note the signed checkpoint
+ * @throws NotResumable when it is not signed by the log's keys, or the events are not those that it covers
+ */
+export async function resumeLog(
+  ports: SigningPorts & { log: LogSource },
+  note: string,
+  onProgress: (done: number, total: number) => void = () => undefined,
+): Promise<{ origin: string; size: number }> {
+  const { origin, keys } = await readNotaryLog(ports)
+  const { text } = checked(note, keys)
+  const { origin: named, size, root } = parseCheckpoint(text)
+  if (named !== origin)
+    throw new NotResumable(`the checkpoint is of the log ${named}, and this ledger has ${origin ?? 'none'}`)
+  const edge = await edgeOf(ports.log, size, onProgress)
+  if (edge.size < size)
+    throw new NotResumable(
+      `the checkpoint covers ${String(size)} events, and the event store has ${String(edge.size)} of them: ` +
+        'bring the others back, or start another log: keyledger notary new-log',
+    )
+  if (!sameHash(rootOf(edge), root))
+    throw new NotResumable(
+      `the first ${String(size)} events are not those that the checkpoint covers: ` +
+        'bring the others back, or start another log: keyledger notary new-log',
+    )
+  await rememberCheckpoint(ports.db, { origin: named, size, root, note, signedAt: ports.now().toISOString() })
+  await claim(ports, named)
+  return { origin: named, size }
+}
+
+function checked(note: string, keys: readonly string[]) {
+  try {
+    const parsed = parseNote(note)
+    verifyNote(parsed, keys.map(parseVerifierKey))
+    return parsed
+  } catch (error) {
+    if (error instanceof NoteError)
+      throw new NotResumable(`that is no checkpoint of this log: ${error.message}`)
+    throw error
+  }
+}
+
+/** The tree over the first events of the log, as far as there are any. */
+async function edgeOf(
+  log: LogSource,
+  size: number,
+  onProgress: (done: number, total: number) => void,
+): Promise<Edge> {
+  let edge = emptyEdge
+  for await (const { events } of log.pages(undefined)) {
+    for (const event of events.slice(0, size - edge.size)) ({ edge } = addLeaf(edge, leafOf(event).hash))
+    onProgress(edge.size, size)
+    if (edge.size === size) break
+  }
+  return edge
+}
+
+async function rememberCheckpoint(
+  db: Pool,
+  {
+    origin,
+    size,
+    root,
+    note,
+    signedAt,
+  }: { origin: string; size: number; root: Uint8Array; note: string; signedAt: string },
+): Promise<void> {
+  await db.query(
+    `insert into notary.checkpoint (origin, size, root, note, signed_at) values ($1, $2, $3, $4, $5)
+     on conflict (only_row) do update set origin = $1, size = $2, root = $3, note = $4, signed_at = $5
+       where checkpoint.origin <> $1 or checkpoint.size < $2`,
+    [origin, size, root, note, signedAt],
+  )
+}
+
+/**
+ * Ends the present log and starts another one, which names the last known checkpoint of the present one.
+ * @param origin undefined takes the name of the present log with the next number
+ * @param lastCheckpoint a signed note; undefined takes the one in the database
+ * @throws Refusal `notary_origin_used`, `notary_not_started`
+ */
+export async function startNextLog(
+  ports: SigningPorts,
+  { origin, lastCheckpoint }: { origin: string | undefined; lastCheckpoint: string | undefined },
+  cause: Cause,
+): Promise<string> {
+  const present = await readNotaryLog(ports)
+  const next = origin ?? nextOrigin(present.origin ?? '', present.predecessors.length)
+  const known = lastCheckpoint ?? (await noteOf(ports.db, present.origin ?? ''))
+  await startLog(ports, { origin: next, lastCheckpoint: known ?? null }, cause)
+  return next
+}
+
+/** `licenses.example.com`, `licenses.example.com/2`, `licenses.example.com/3`. */
+function nextOrigin(origin: string, before: number): string {
+  const suffix = `/${String(before + 1)}`
+  const base = before > 0 && origin.endsWith(suffix) ? origin.slice(0, -suffix.length) : origin
+  return `${base}/${String(before + 2)}`
+}
+
+async function noteOf(db: Pool, origin: string): Promise<string | undefined> {
+  const { rows } = await db.query<{ note: string }>('select note from notary.checkpoint where origin = $1', [
+    origin,
+  ])
+  return rows[0]?.note
+}
