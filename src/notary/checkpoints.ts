@@ -1,11 +1,14 @@
+import type { KeyObject } from 'node:crypto'
 import type { Pool } from 'pg'
 import { checkpointText } from '../transparency/checkpoint.ts'
 import { formatNote } from '../transparency/note/note.ts'
 import { signNote } from '../transparency/note/verifier.ts'
 import { rootOf } from '../transparency/tree/edge.ts'
 import { type Hash, sameHash } from '../transparency/tree/hash.ts'
-import type { NotarySigner } from './signing-log.ts'
 import type { TreeState } from './tree-store.ts'
+
+/** Who signs the checkpoints of a log, and under which name. */
+export type NotarySigner = { origin: string; privateKeys: readonly KeyObject[] }
 
 /** A signed checkpoint, as it is published. */
 export type SignedCheckpoint = { size: number; root: Hash; note: string; signedAt: string }

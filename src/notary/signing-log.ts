@@ -7,10 +7,8 @@ import { loadFromLog } from '../ledger/load.ts'
 import type { Ports } from '../ports.ts'
 import { privateKeyOf, publicBytesOf, signatureTypes } from '../transparency/note/keys.ts'
 import { formatVerifierKey, verifierKey } from '../transparency/note/verifier.ts'
+import type { NotarySigner } from './checkpoints.ts'
 import { NotarySuspended } from './suspended.ts'
-
-/** Who signs the checkpoints of a log, and under which name. */
-export type NotarySigner = { origin: string; privateKeys: readonly KeyObject[] }
 
 export type SigningPorts = Ports<'db' | 'execute' | 'ledger' | 'now' | 'randomBytes' | 'secrets'>
 
