@@ -16,6 +16,8 @@ import {
   recipients,
   seconds,
   sender,
+  type TimeOfDay,
+  timeOfDay,
   url,
   wholeNumber,
 } from './config/values.ts'
@@ -88,6 +90,7 @@ const Environment = z.object({
       'must be 16 to 200 visible ASCII characters, for example from openssl rand -hex 32',
     )
     .optional(),
+  KEYLEDGER_AUDIT_VERIFY_AT: timeOfDay.optional(),
   KEYLEDGER_BACKUP_DIR: z.string().min(1).optional(),
   KEYLEDGER_BACKUP_INTERVAL_HOURS: decimal(1, 8760, 'hours').default(24),
   KEYLEDGER_BACKUP_KEEP: wholeNumber(1, 10_000).default(7),
@@ -153,6 +156,8 @@ export type Config = {
   connections: ConnectionBounds
   /** The token for reading the metrics; undefined: the metrics cannot be read. */
   metricsToken: string | undefined
+  /** When the log is compared with what was signed, each day; undefined: never. */
+  auditAt: TimeOfDay | undefined
   /** Undefined: no scheduled backups. */
   backups: (Schedule & { recipients: readonly string[] }) | undefined
   logLevel: z.infer<typeof Environment>['KEYLEDGER_LOG_LEVEL']
@@ -219,6 +224,7 @@ export function parseConfig(environment: Record<string, string | undefined>): Co
     trustProxy: data.KEYLEDGER_TRUST_PROXY,
     connections: connectionsIn(data),
     metricsToken: data.KEYLEDGER_METRICS_TOKEN,
+    auditAt: data.KEYLEDGER_AUDIT_VERIFY_AT,
     backups: backupsIn(data),
     logLevel: data.KEYLEDGER_LOG_LEVEL,
     tracing: tracing.data,

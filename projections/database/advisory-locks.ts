@@ -10,6 +10,8 @@ export const verifyLock = 7_214_503
 export const dispatchLock = 7_214_511
 /** Held by the one process that runs the notary. */
 export const notaryLock = 7_214_515
+/** Held by the one process that compares the log with the notary's tree on schedule. */
+export const auditLock = 7_214_516
 /** Held while the first start of a ledger creates its demo tenant: of several concurrent starts, one does. */
 export const firstStartLock = 7_214_510
 /** Held while a process registers itself and counts the other processes, which share the rate limits. */

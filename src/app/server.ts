@@ -5,6 +5,7 @@ import type { Config } from '../config.ts'
 import type { LogEntry } from '../domain/recorded.ts'
 import { keepSweeping } from '../idempotency/sweep.ts'
 import { connectFeed, type Feed } from '../webhooks/nats.ts'
+import { auditOnSchedule } from './auditing.ts'
 import { checkRecipients, makeBackups } from './backups/backing-up.ts'
 import { startDispatching } from './dispatching.ts'
 import { notarize } from './notarizing.ts'
@@ -57,6 +58,8 @@ export async function startServer(
     if (roles.includes('notary')) {
       const notarizing = notarize(config, stores, log, stopping.signal)
       undo.push(() => notarizing)
+      const auditing = auditOnSchedule(config, stores.db, log, stopping.signal)
+      undo.push(() => auditing)
     }
     if (roles.includes('projector')) {
       const projecting = runProjector(stores, log, subscribers, stopping.signal)

@@ -28,6 +28,15 @@ export function decimal(least: number, most: number, unit: string) {
 export const port = wholeNumber(0, 65_535)
 export const seconds = decimal(1, 3600, 'seconds')
 
+/** Minutes after midnight, UTC. */
+export type TimeOfDay = number
+
+/** A time of day in UTC, such as `03:30`. */
+export const timeOfDay = z
+  .string()
+  .regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time of day in UTC, such as 03:30')
+  .transform((text): TimeOfDay => Number(text.slice(0, 2)) * 60 + Number(text.slice(3)))
+
 /** One of several words. */
 export function oneOf<const Words extends readonly [string, ...string[]]>(...words: Words) {
   const last = words.at(-1)

@@ -11,6 +11,7 @@ import { notFound, Problem } from '../../http/problem.ts'
 import { answer, errorBody, limited } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
 import type { Ports } from '../../ports.ts'
+import { measureAudits } from './audit-metrics.ts'
 import { measureBackups } from './backup-metrics.ts'
 import { measureNotary } from './notary-metrics.ts'
 
@@ -74,8 +75,7 @@ export function metricsRoutes(
     help: 'Replays of webhook deliveries that are running',
     registers: [installation],
   })
-  const takeBackups = measureBackups(services.db, installation)
-  const takeNotary = measureNotary(services.db, installation)
+  const takes = [measureBackups, measureNotary, measureAudits].map((of) => of(services.db, installation))
 
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'unknown'
@@ -108,8 +108,7 @@ export function metricsRoutes(
         expiryLagMs(services.db, momentOf(services)).catch(() => undefined),
         countSharedMachines(services.db).catch(() => undefined),
         countRunningReplays(services.db).catch(() => undefined),
-        takeBackups(),
-        takeNotary(),
+        ...takes.map((take) => take()),
       ])
       if (running !== undefined) replays.set(running)
       if (machines !== undefined) sharedMachines.set(machines)

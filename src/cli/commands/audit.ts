@@ -1,4 +1,5 @@
-import type { Command } from 'commander'
+import { constants, setPriority } from 'node:os'
+import { type Command, Option } from 'commander'
 import { z } from 'zod'
 import { verify } from '../../../projections/runner/verify.ts'
 import { withStores } from '../../app/with-stores.ts'
@@ -7,6 +8,7 @@ import { type OutputOptions, print, table } from '../../terminal/output.ts'
 import { showProgress } from '../../terminal/progress.ts'
 import { parsed } from '../arguments.ts'
 import type { VerifyOptions } from '../audit-verify.ts'
+import { endWithParent } from '../child.ts'
 import { groupCommand } from '../context.ts'
 
 type Options = OutputOptions & { until?: string }
@@ -76,7 +78,15 @@ export function auditCommands(program: Command): void {
       (one: string, others: string[] = []) => [...others, one],
     )
     .option('--json', 'print {events, size, checkpoint, kept, verified, problems}')
-    .action(async (options: VerifyOptions) => (await import('../audit-verify.ts')).auditVerify(options))
+    // For the server, which starts it with a channel that closes when the server dies.
+    .addOption(new Option('--child').hideHelp())
+    .action(async (options: VerifyOptions & { child?: boolean }) => {
+      if (options.child) {
+        endWithParent()
+        setPriority(constants.priority.PRIORITY_LOW)
+      }
+      await (await import('../audit-verify.ts')).auditVerify(options)
+    })
 }
 
 type Difference = Awaited<ReturnType<typeof verify>>['differences'][number]

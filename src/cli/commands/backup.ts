@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
-import { exitCode } from '../../terminal/exit-codes.ts'
 import type { MakeOptions, OpenOptions } from '../backup/actions.ts'
+import { endWithParent } from '../child.ts'
 
 /** Loaded lazily, with the code for encryption and compression. */
 const actions = () => import('../backup/actions.ts')
@@ -39,12 +39,6 @@ export function backupCommands(program: Command): void {
   keyOptions(restoring)
     .option('--json', 'print {file, id, createdAt, events, tables}')
     .action(async (file: string, options: OpenOptions) => (await actions()).restoreBackup(file, options))
-}
-
-/** Ends the process when its parent has died: another server may already make the next backup. */
-function endWithParent(): void {
-  process.once('disconnect', () => process.exit(exitCode.unavailable))
-  process.channel?.unref()
 }
 
 /** Adds the options for encryption. */

@@ -71,7 +71,7 @@ export async function auditLog(options: AuditOptions): Promise<AuditReport> {
   return {
     events: comparison.events,
     size,
-    checkpoint: signed ? { size: signed.size, signedAt: new Date(signed.signedAt).toISOString() } : null,
+    checkpoint: signed ? { size: signed.size, signedAt: signed.signedAt } : null,
     kept: known.map(({ checkpoint }) => checkpoint.size),
     verified: keys.length > 0,
     problems: problems.filter((problem) => problem !== undefined),
