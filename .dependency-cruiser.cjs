@@ -89,6 +89,12 @@ module.exports = {
       { pathNot: ['^src/(verifier|transparency)/', '^(crypto|fs|fs/promises|path|url|util|zlib)$'] },
     ),
     only(
+      'the-witness-needs-nothing-of-the-ledger',
+      'It runs at somebody who has no ledger.',
+      { path: '^src/witness/' },
+      { path: ['^(projections|infra)/', '^node_modules/', '^src/(?!witness/|transparency/)'] },
+    ),
+    only(
       'the-sdk-stands-alone',
       'It runs in apps: noble and itself, nothing of Node or of the server.',
       { path: '^src/sdk/(?!node/)' },

@@ -51,6 +51,7 @@ const networkGroups: readonly CommandGroup[] = [
     return (await import('./commands/remote/listen.ts')).listenCommands
   }),
   network(['verify'], async () => (await import('./commands/verify.ts')).verifyCommands),
+  network(['witness'], async () => (await import('./commands/witness.ts')).witnessCommand),
   network(['completion'], async () => (await import('./commands/completion.ts')).completionCommand),
   network(['api'], async () => (await import('./commands/remote/api.ts')).apiCommand),
   network(['mcp'], async () => (await import('./commands/remote/mcp.ts')).mcpCommand),

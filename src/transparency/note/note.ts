@@ -44,7 +44,7 @@ function parseSignature(line: string): NoteSignature {
 }
 
 /** @returns the line of a signature, without its newline */
-const signatureLine = ({ name, keyId, signature }: NoteSignature): string =>
+export const signatureLine = ({ name, keyId, signature }: NoteSignature): string =>
   `— ${name} ${Buffer.concat([keyId, signature]).toString('base64')}`
 
 /** @returns the note as it is published */
