@@ -20,8 +20,10 @@ import {
   timeOfDay,
   url,
   wholeNumber,
+  witnesses,
 } from './config/values.ts'
 import type { Rates } from './limits/limits.ts'
+import type { VerifierKey } from './transparency/note/verifier.ts'
 
 /** More processes than any machine needs; each has its own connections to the stores. */
 export const maxWorkers = 64
@@ -78,6 +80,7 @@ const Environment = z.object({
   KEYLEDGER_LIMIT_CLIENT_NEW_INSTANCES: rate.default({ perMinute: 1000, burst: 1000 }),
   KEYLEDGER_TRUST_PROXY: networks.optional(),
   KEYLEDGER_NOTARY_ORIGIN: logOrigin.optional(),
+  KEYLEDGER_NOTARY_WITNESSES: witnesses.optional(),
   KEYLEDGER_HEADERS_TIMEOUT: seconds.default(defaultBounds.headersMs / 1000),
   KEYLEDGER_REQUEST_TIMEOUT: seconds.default(defaultBounds.requestMs / 1000),
   KEYLEDGER_STALL_TIMEOUT: seconds.default(defaultBounds.stallMs / 1000),
@@ -151,6 +154,8 @@ export type Config = {
   limits: Rates
   /** In whose name the first log of checkpoints is signed. Undefined: the base URL without its scheme. */
   notaryOrigin: string | undefined
+  /** Who cosigns the checkpoints. */
+  notaryWitnesses: readonly { url: string; key: VerifierKey }[]
   /** Proxies that are trusted to report a caller's address; undefined: none, the socket's address is used. */
   trustProxy: string[] | undefined
   connections: ConnectionBounds
@@ -221,6 +226,7 @@ export function parseConfig(environment: Record<string, string | undefined>): Co
     },
     limits: limitsIn(data),
     notaryOrigin: data.KEYLEDGER_NOTARY_ORIGIN,
+    notaryWitnesses: data.KEYLEDGER_NOTARY_WITNESSES ?? [],
     trustProxy: data.KEYLEDGER_TRUST_PROXY,
     connections: connectionsIn(data),
     metricsToken: data.KEYLEDGER_METRICS_TOKEN,

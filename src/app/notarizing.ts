@@ -8,6 +8,7 @@ import { followLog } from '../notary/notary.ts'
 import { openSigner } from '../notary/signing-log.ts'
 import { NotarySuspended } from '../notary/suspended.ts'
 import { clearTrouble, recordTrouble } from '../notary/trouble.ts'
+import { createWitnessesAsker } from '../notary/witnesses.ts'
 import { oneAtATime } from './one-at-a-time.ts'
 import { baseUrlOf } from './start/own-address.ts'
 import type { Stores } from './stores.ts'
@@ -21,6 +22,12 @@ export async function notarize(
 ): Promise<void> {
   const { db, ledger, now } = services
   const rawLog = openRawLog(addresses.eventstoreUrl)
+  const asker = createWitnessesAsker({
+    db,
+    witnesses: config.notaryWitnesses,
+    now,
+    onProblem: (witness, problem) => log.warn({ witness, problem }, 'notary.not_cosigned'),
+  })
   let trouble: string | undefined
   const work = async (until: AbortSignal) => {
     while (!until.aborted) {
@@ -28,7 +35,8 @@ export async function notarize(
       await clearTrouble(db)
       trouble = undefined
       await thinCheckpoints(db, now())
-      await followLog({ db, log: rawLog, ledger, signer, now }, until)
+      const onCheckpoint = () => asker.wake()
+      await followLog({ db, log: rawLog, ledger, signer, now, onCheckpoint }, until)
     }
   }
   try {
@@ -37,10 +45,17 @@ export async function notarize(
       notaryLock,
       signal,
       async (until) => {
-        await work(until).catch(async (error: unknown) => {
+        const over = new AbortController()
+        const asking = asker.run(AbortSignal.any([until, over.signal]))
+        try {
+          await work(until)
+        } catch (error) {
           if (error instanceof NotarySuspended) await recordTrouble(db, error.message, now())
           throw error
-        })
+        } finally {
+          over.abort()
+          await asking
+        }
       },
       (err) => {
         const message = err instanceof Error ? err.message : String(err)

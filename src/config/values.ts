@@ -1,6 +1,9 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
 import { asciiEmail } from '../domain/values.ts'
+import { signatureTypes } from '../transparency/note/keys.ts'
+import { NoteError } from '../transparency/note/note.ts'
+import { parseVerifierKey, type VerifierKey } from '../transparency/note/verifier.ts'
 
 // Checks for values of variables. Every message starts with "must" and says what is allowed; the variable's
 // name and value are added to it.
@@ -64,6 +67,31 @@ export const logOrigin = z
     /^[^\s+]{1,255}$/,
     'must be a name without spaces and plus signs, such as licenses.example.com: a URL without its scheme',
   )
+
+const witnessesMessage =
+  'must be pairs of an address and a public key, separated by commas, such as https://witness.example.com example.com/w1+530d903a+BA…'
+
+/** `https://witness.example.com example.com/w1+530d903a+BA…`, separated by commas. Keys contain no comma. */
+export const witnesses = z.string().transform((text, context) =>
+  text.split(',').flatMap((pair) => {
+    const [address = '', key = '', ...rest] = pair.trim().split(/\s+/)
+    const known = witnessKey(key)
+    if (/^https?:\/\//.test(address) && URL.canParse(address) && known && rest.length === 0)
+      return [{ url: address.replace(/\/+$/, ''), key: known }]
+    context.addIssue({ code: 'custom', message: witnessesMessage })
+    return []
+  }),
+)
+
+function witnessKey(text: string): VerifierKey | undefined {
+  try {
+    const key = parseVerifierKey(text)
+    return key.type === signatureTypes.cosignature ? key : undefined
+  } catch (error) {
+    if (error instanceof NoteError) return undefined
+    throw error
+  }
+}
 
 /** `600/1200`: sustained and burst per minute; one number sets both; `off` is no limit. */
 export const rate = z

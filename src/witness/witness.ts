@@ -3,8 +3,8 @@ import { formatNote, type Note, NoteError, signatureLine } from '../transparency
 import { signaturesOf, type VerifierKey, verifyNote } from '../transparency/note/verifier.ts'
 import { emptyRoot, sameHash } from '../transparency/tree/hash.ts'
 import { provesConsistency } from '../transparency/tree/proof.ts'
+import { type AddCheckpoint, parseAddCheckpoint } from '../transparency/witness-call.ts'
 import type { WitnessIdentity } from './key.ts'
-import { type AddCheckpoint, parseAddCheckpoint } from './request.ts'
 import type { WitnessStore } from './store.ts'
 
 /** A log that a witness follows: its origin, and the keys that may sign for it. */

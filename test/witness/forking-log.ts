@@ -5,7 +5,7 @@ import { signNote, verifierKey } from '../../src/transparency/note/verifier.ts'
 import { rootOf } from '../../src/transparency/tree/edge.ts'
 import { rangesOfConsistency } from '../../src/transparency/tree/ranges.ts'
 import { readHashes } from '../../src/transparency/tree/tiles.ts'
-import { formatAddCheckpoint } from '../../src/witness/request.ts'
+import { formatAddCheckpoint } from '../../src/transparency/witness-call.ts'
 import { keptTiles } from '../transparency/kept-tiles.ts'
 
 export const origin = 'licenses.example/ledger'

@@ -4,6 +4,7 @@ import { answer, errorBody, errorsWith } from '../../http/schemas.ts'
 import { refuseAllButGet } from '../../http/wrong-method.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
 import { readCheckpoint } from '../../notary/checkpoints.ts'
+import { withCosignatures } from '../../notary/cosignatures.ts'
 import { proveConsistency, readPublishedTile } from '../../notary/published-tree.ts'
 import { readNotaryLog } from '../../notary/signing-log.ts'
 import type { Ports } from '../../ports.ts'
@@ -45,7 +46,7 @@ function checkpointRoute(app: ZodApp, { db }: Ports<'db'>): void {
     async (_request, reply) => {
       const checkpoint = await readCheckpoint(db)
       if (!checkpoint) throw noCheckpoint()
-      return reply.type('text/plain; charset=utf-8').send(checkpoint.note)
+      return reply.type('text/plain; charset=utf-8').send(await withCosignatures(db, checkpoint))
     },
   )
 }
