@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { makeReceipt, type Receipt, type ReceiptPorts } from './receipt.ts'
+import { makeReceipt, openProver, type Prover, type Receipt, type ReceiptPorts } from './receipt.ts'
 
 /** An event by its stream and its revision there. */
 export type EventName = { stream: string; revision: number }
@@ -9,6 +9,8 @@ export type Receipts = {
   of(event: EventName): Promise<Receipt | undefined>
   /** The same, waiting for the checkpoint of a new event. */
   waitFor(event: EventName): Promise<Receipt | undefined>
+  /** Opens the last checkpoint, to prove many events. @returns undefined before the first one */
+  open(): Promise<Prover | undefined>
 }
 
 /** The notary signs once a second; after this time it does not run, or does not keep up. */
@@ -19,6 +21,7 @@ export function createReceipts(ports: ReceiptPorts): Receipts {
   const of = (event: EventName) => makeReceipt(ports, event)
   return {
     of,
+    open: () => openProver(ports),
     async waitFor(event) {
       for (let waited = 0; ; waited += pollMs) {
         const receipt = await of(event)
