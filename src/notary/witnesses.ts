@@ -34,7 +34,7 @@ export type WitnessesAsker = {
  * neither the others nor the notary. When several checkpoints are signed meanwhile, it gets the last.
  */
 export function createWitnessesAsker(options: WitnessesOptions): WitnessesAsker {
-  const { db, witnesses } = options
+  const { witnesses } = options
   const followed = witnesses.map(
     (witness): Followed => ({
       witness,
