@@ -12,9 +12,10 @@ import { mailedKeyName } from '../domain/licenses/mailed-key.ts'
 import { type MailFacts, writeMail } from '../domain/mails/template.ts'
 import { findKeyType } from '../domain/products/product.ts'
 import { saleKeyName } from '../domain/sales/key.ts'
+import { licenseStream } from '../domain/streams.ts'
 import type { Ports } from '../ports.ts'
 import type { DeliveryChannel } from '../webhooks/channel.ts'
-import type { MailProblem, Sending } from './mailer.ts'
+import type { Attachment, MailProblem, Sending } from './mailer.ts'
 
 const unwanted: AttemptResult = { outcome: 'unwanted' }
 
@@ -23,7 +24,9 @@ const unwanted: AttemptResult = { outcome: 'unwanted' }
  * sends no mails, if the person has been erased, or if the key has been destroyed or replaced since.
  */
 export function createMailChannel(
-  services: Ports<'db' | 'findProduct' | 'keptKeys' | 'mailing' | 'now' | 'secrets' | 'subjects'>,
+  services: Ports<
+    'db' | 'findProduct' | 'keptKeys' | 'mailing' | 'now' | 'receipts' | 'secrets' | 'subjects'
+  >,
 ): DeliveryChannel {
   return {
     async deliver(delivery) {
@@ -37,12 +40,26 @@ export function createMailChannel(
       const { mailer, mailbox, from } = services.mailing
       const occasion = delivery.event === 'license.key_mail' ? 'asked' : 'sale'
       const mail = writeMail(settings, facts, from, occasion)
-      const sending = await mailer.send({ ...mail, tenantId, deliveryId, at: momentOf(services) })
+      const attachments = await receiptOf(services, licenseId)
+      const sending = await mailer.send({
+        ...mail,
+        ...(attachments.length > 0 && { attachments }),
+        tenantId,
+        deliveryId,
+        at: momentOf(services),
+      })
       // Erased while the mail was being sent: the erasure found no mail to remove yet.
       if (mailbox && !(await isReadable(services, license))) await mailbox.remove(tenantId, deliveryId)
       return resultOf(sending, facts)
     },
   }
+}
+
+/** The proof that the license is in the signed log. A mail is not held back by a notary that does not run. */
+async function receiptOf({ receipts }: Ports<'receipts'>, licenseId: string): Promise<Attachment[]> {
+  const minted = { stream: licenseStream(licenseId), revision: 0 }
+  const receipt = await receipts.waitFor(minted).catch(() => undefined)
+  return receipt ? [{ name: `receipt-${licenseId}.json`, content: `${JSON.stringify(receipt)}\n` }] : []
 }
 
 async function isReadable(

@@ -16,6 +16,7 @@ const KeptMail = z.strictObject({
   subject: z.string(),
   text: z.string(),
   html: z.string().nullable(),
+  attachments: z.array(z.strictObject({ name: z.string(), content: z.string() })).optional(),
 })
 export type KeptMail = z.infer<typeof KeptMail>
 

@@ -1,7 +1,15 @@
 import type { WrittenMail } from '../domain/mails/template.ts'
 
 /** A mail to send: its tenant, and the id of its delivery, which identifies it. */
-export type OutgoingMail = WrittenMail & { tenantId: string; deliveryId: string; at: string }
+export type OutgoingMail = WrittenMail & {
+  tenantId: string
+  deliveryId: string
+  at: string
+  attachments?: readonly Attachment[]
+}
+
+/** A JSON file with a mail. */
+export type Attachment = { name: string; content: string }
 
 /** The result of an attempt to send a mail. */
 export type Sending =

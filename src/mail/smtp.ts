@@ -68,7 +68,7 @@ async function connect(url: string, limitMs = attemptMs) {
 }
 
 /** Addresses are objects, so that none is parsed as a list of several. */
-function messageOf({ deliveryId, from, to, replyTo, subject, text, html }: OutgoingMail) {
+function messageOf({ deliveryId, from, to, replyTo, subject, text, html, attachments = [] }: OutgoingMail) {
   return {
     // The same in every attempt, so that a mailbox can recognize a repeated mail.
     messageId: `<${deliveryId}@${from.email.split('@').at(-1)}>`,
@@ -79,6 +79,11 @@ function messageOf({ deliveryId, from, to, replyTo, subject, text, html }: Outgo
     text,
     ...(html !== null && { html }),
     headers: { 'Auto-Submitted': 'auto-generated' },
+    attachments: attachments.map(({ name, content }) => ({
+      filename: name,
+      content,
+      contentType: 'application/json',
+    })),
   }
 }
 

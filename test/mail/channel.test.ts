@@ -8,8 +8,14 @@ import type { KnownDelivery } from '../../src/domain/deliveries/delivery.ts'
 import { saleKeyName } from '../../src/domain/sales/key.ts'
 import { createMailChannel } from '../../src/mail/channel.ts'
 import type { Mailer, OutgoingMail, Sending } from '../../src/mail/mailer.ts'
+import { parseCheckpoint } from '../../src/transparency/checkpoint.ts'
+import { parseNote } from '../../src/transparency/note/note.ts'
+import { parseProof } from '../../src/transparency/proof-file.ts'
+import { leafHash } from '../../src/transparency/tree/hash.ts'
+import { provesInclusion } from '../../src/transparency/tree/proof.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { sellLicense, startDispatch, type TestDispatch } from '../harness/dispatch.ts'
+import { startNotary } from '../harness/notary.ts'
 import { makeProduct } from '../http/samples.ts'
 
 const taken: Sending = { taken: true, status: 250, answer: '250 OK' }
@@ -114,4 +120,19 @@ test('no mail is sent when the mails of the product are off or the key no longer
   api.ledger.clock.advance(60_000)
   await settled('abandoned')
   expect(sent).toHaveLength(1)
+})
+
+test('the mail carries the receipt of the license, once its log is signed', async () => {
+  const notary = startNotary(api.ledger)
+  await notary.upToDate()
+  const { licenseId } = await sellLicense(api.ledger, tenant.tenantId)
+  await settled('delivered')
+  await notary.stop()
+  const [attachment] = sent[0]?.attachments ?? []
+  expect(attachment?.name).toBe(`receipt-${licenseId}.json`)
+  const { record, proof } = JSON.parse(attachment?.content ?? '') as { record: string; proof: string }
+  const { index, checkpoint } = parseProof(proof)
+  const tree = parseCheckpoint(parseNote(checkpoint).text)
+  expect(JSON.parse(record)).toMatchObject({ stream: `license-${licenseId}`, revision: 0 })
+  expect(provesInclusion(leafHash(Buffer.from(record)), index, tree, parseProof(proof).proof)).toBe(true)
 })

@@ -62,6 +62,15 @@ describe('a mail server', () => {
     }
   })
 
+  test('accepts a mail with an attachment', async () => {
+    const { url, taken } = await startServer()
+    const content = '{"record":"{}"}'
+    await mailerTo(url).send({ ...mail, attachments: [{ name: 'receipt.json', content }] })
+    const raw = taken[0]?.raw ?? ''
+    expect(raw).toMatch(/Content-Type: application\/json; name=receipt.json/)
+    expect(raw).toContain(Buffer.from(content).toString('base64'))
+  })
+
   test('gets exactly one recipient for any name and address', async () => {
     const { url, taken } = await startServer()
     const mailer = mailerTo(url)

@@ -33,7 +33,8 @@ export function mailboxView(view: View, mails: readonly KeptMail[]): Html {
 
 const nameAnd = ({ name, email }: Correspondent): string => (name === null ? email : `${name} <${email}>`)
 
-export function mailView({ deliveryId, at, from, to, replyTo, subject, text, html: body }: KeptMail): Html {
+export function mailView(mail: KeptMail): Html {
+  const { deliveryId, at, from, to, replyTo, subject, text, html: body, attachments = [] } = mail
   return html`<div>
     ${heading(subject, copyable('delivery ID', deliveryId))}
     <div class="sheet">
@@ -56,5 +57,6 @@ export function mailView({ deliveryId, at, from, to, replyTo, subject, text, htm
         html`<p><a class="button second" href=${`/dashboard/mailbox/${deliveryId}/html`}>View as HTML</a></p>`,
       )
     }
+    ${attachments.map(({ name, content }) => section(name, html`<pre tabindex="0">${content}</pre>`))}
   </div>`
 }
