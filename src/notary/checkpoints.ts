@@ -29,6 +29,7 @@ export async function readCheckpoint(db: Pool): Promise<SignedCheckpoint | undef
 /**
  * Signs the state of a tree that is stored already, and publishes it. The signature of the same state is the same
  * (RFC 8032), so a crash in between changes nothing.
+ * @param position of the tree's last event in the log
  * @throws WouldContradict when a larger tree was signed, or another one of this size
  */
 export async function signCheckpoint(
@@ -36,6 +37,7 @@ export async function signCheckpoint(
   { origin, privateKeys }: NotarySigner,
   { edge, last: lastEvent }: TreeState,
   now: Date,
+  position: bigint | null = null,
 ): Promise<SignedCheckpoint> {
   const root = rootOf(edge)
   const last = await readCheckpoint(db)
@@ -53,10 +55,10 @@ export async function signCheckpoint(
          where checkpoint.size < $1 or (checkpoint.size = $1 and checkpoint.root = $2)
        returning size
      )
-     insert into notary.checkpoints (size, note, signed_at, last_stream, last_revision)
-     select size, $3, $4, $6, $7 from signed
+     insert into notary.checkpoints (size, note, signed_at, last_stream, last_revision, last_position)
+     select size, $3, $4, $6, $7, $8 from signed
      on conflict (size) do update set note = $3`,
-    [edge.size, root, note, now, origin, lastEvent?.stream, lastEvent?.revision],
+    [edge.size, root, note, now, origin, lastEvent?.stream, lastEvent?.revision, position],
   )
   if (rowCount !== 1) throw new WouldContradict('another process has continued the tree')
   return { size: edge.size, root, note, signedAt: now.toISOString() }

@@ -7,6 +7,7 @@ import type { LogSource } from '../ledger/raw/log.ts'
 import { rootOf } from '../transparency/tree/edge.ts'
 import { sameHash } from '../transparency/tree/hash.ts'
 import { type NotarySigner, readCheckpoint, type SignedCheckpoint, signCheckpoint } from './checkpoints.ts'
+import { forgetOtherPositions } from './covering.ts'
 import { leafOf } from './leaves.ts'
 import { NotarySuspended } from './suspended.ts'
 import { addLeaves, openTree, type TreeState } from './tree-store.ts'
@@ -34,11 +35,13 @@ export async function followLog(options: NotaryOptions, signal: AbortSignal): Pr
   const { db, signer, pollMs = 500 } = options
   await withOwnConnection(db, async (client) => {
     const tree = await openTree(client, signer.origin)
-    let progress: Progress = { tree, position: await positionOfLast(options, tree), signerChanged: false }
+    await forgetOtherPositions(db, options.ledger)
+    const position = await positionOfLast(options, tree)
+    let progress: Progress = { tree, position, last: position, signerChanged: false }
     while (!signal.aborted) {
       progress = await hashToEnd(options, client, progress, signal)
       if (progress.signerChanged) return
-      await signIfNew(options, progress.tree)
+      await signIfNew(options, progress)
       await pause(pollMs, undefined, { signal }).catch(() => undefined)
     }
   })
@@ -48,6 +51,8 @@ type Progress = {
   tree: TreeState
   /** Up to which the log was read for the tree. */
   position: bigint | undefined
+  /** Where the last leaf's event is. */
+  last: bigint | undefined
   /** An event of the notary's own stream was hashed. */
   signerChanged: boolean
 }
@@ -70,29 +75,33 @@ async function hashToEnd(
   signal: AbortSignal,
 ): Promise<Progress> {
   const { log, checkpointMs = 1000 } = options
-  let { tree, position, signerChanged } = begun
+  let { tree, position, last, signerChanged } = begun
   let signed = performance.now()
   for await (const { events, through } of log.pages(position)) {
     const [first, ...rest] = events
     if (first) tree = await addLeaves(client, tree, [leafOf(first), ...rest.map(leafOf)])
     position = through
+    last = events.at(-1)?.position ?? last
     signerChanged ||= events.some(({ stream }) => stream === notaryStream)
     if (performance.now() - signed >= checkpointMs) {
-      await signIfNew(options, tree)
+      await signIfNew(options, { tree, last })
       signed = performance.now()
     }
     if (signal.aborted || signerChanged) break
   }
-  return { tree, position, signerChanged }
+  return { tree, position, last, signerChanged }
 }
 
-async function signIfNew({ db, signer, now, onCheckpoint }: NotaryOptions, tree: TreeState): Promise<void> {
+async function signIfNew(
+  { db, signer, now, onCheckpoint }: NotaryOptions,
+  { tree, last: position }: Pick<Progress, 'tree' | 'last'>,
+): Promise<void> {
   const last = await readCheckpoint(db)
   const { size } = tree.edge
   // Smaller than a checkpoint that was published: the tree is being computed again.
   if (size < (last?.size ?? 1)) return
   if (size === last?.size) return refuseAnother(last, tree)
-  const checkpoint = await signCheckpoint(db, signer, tree, now())
+  const checkpoint = await signCheckpoint(db, signer, tree, now(), position)
   onCheckpoint?.(checkpoint)
 }
 
