@@ -37,6 +37,8 @@ import { newLicensePages } from './new-license/route.ts'
 import type { PageContext } from './page-context.ts'
 import { portalPages } from './portal/route.ts'
 import { productPages } from './products/route.ts'
+import { licenseProofsPage } from './proofs/license-route.ts'
+import { logProofPage } from './proofs/log-route.ts'
 import { refusalsPage } from './refusals/route.ts'
 import { salePages } from './sales/route.ts'
 import { searchPage } from './search/route.ts'
@@ -104,6 +106,8 @@ function routes(app: FastifyInstance, context: PageContext): void {
   startPages(app, context)
   searchPage(app, context)
   systemPage(app, context)
+  logProofPage(app, context)
+  licenseProofsPage(app, context)
   auditPage(app, context)
   signInRoutes(app, context)
   signOutRoute(app, context)

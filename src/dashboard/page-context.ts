@@ -29,6 +29,7 @@ export type PageContext = {
     | 'planCapacity'
     | 'providers'
     | 'randomBytes'
+    | 'receipts'
     | 'refusals'
     | 'secrets'
     | 'sendTestEvent'

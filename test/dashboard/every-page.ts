@@ -25,6 +25,7 @@ export async function sellAtAcme({ ledger }: TestApi, { tenantId }: Acme): Promi
 const noPages = [
   '/dashboard/approvals/waiting',
   '/dashboard/licenses/:id/evidence',
+  '/dashboard/licenses/:id/receipts/:sequence',
   '/dashboard/customers/find',
   '/dashboard/search',
   '/dashboard/start/test-purchase',

@@ -53,6 +53,7 @@ const ImportAnswer = z.strictObject({
       status: z.enum(['imported', 'duplicate', 'invalid']),
       id: z.string().optional(),
       displayKey: z.string().optional(),
+      receiptUrl: z.string().optional(),
       error: z.string().optional(),
     }),
   ),

@@ -24,6 +24,7 @@ import { unknownPerson } from '../../vault/subjects.ts'
 import { explain } from '../../verdicts/explain.ts'
 import { changesFor } from '../license-changes/route.ts'
 import type { PageContext } from '../page-context.ts'
+import { proofOfEvent } from '../proofs/license-proofs.ts'
 import { auditedPage, principalOf } from '../session/principal.ts'
 import { actionsFor } from './actions-route.ts'
 import { licenseView } from './view.ts'
@@ -75,7 +76,7 @@ export function licensePage(app: FastifyInstance, { services, show }: PageContex
     const { asOf, device, upTo } = query
     const place = { tenantId, licenseId: id }
     await services.refusals.flush()
-    const [shown, explanation, comparison, history, sale, deliveries, seat, refused, keyIsSendable] =
+    const [shown, explanation, comparison, history, sale, deliveries, seat, refused, keyIsSendable, proof] =
       await Promise.all([
         asOf === undefined ? shownNow(services, now) : shownThen(services, place, asOfIn(asOf)),
         explain(services, { ...place, deviceId: device, asOf: asOfFrom(asOf) }),
@@ -86,6 +87,7 @@ export function licensePage(app: FastifyInstance, { services, show }: PageContex
         device === undefined ? undefined : findSeat(services.db, tenantId, id, { deviceId: device }),
         listRefusals(services.db, tenantId, { licenseId: id }, { after: undefined, limit: maxRefusals }),
         asOf === undefined && may(role, 'change_licenses') && isSendable(services, now.license),
+        proofOfEvent(services, id, now.revision),
       ])
     const stop = asOf === undefined ? undefined : await eventAt(services, place, explanation.sequence)
     return show(reply, {
@@ -105,6 +107,7 @@ export function licensePage(app: FastifyInstance, { services, show }: PageContex
           refusals: asOf === undefined ? refused.items : [],
           actions: actionsFor(role, now.license, seat?.seat),
           changes: changesFor(role, now.license, { keyIsSendable }),
+          proof,
           freesSeats: asOf === undefined && may(role, 'change_licenses'),
         }),
     })

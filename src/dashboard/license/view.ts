@@ -13,6 +13,8 @@ import { ago, moment } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import { badge, facts, heading, notice, section, table } from '../frame/parts.ts'
 import { entitlementTags, type ShownLicense, statusBadge } from '../licenses/view.ts'
+import type { EventProof } from '../proofs/license-proofs.ts'
+import { proofWords } from '../proofs/license-view.ts'
 import { refusalsOfLicense } from '../refusals/view.ts'
 import { itemWords } from '../sales/item.ts'
 import { comparisonView } from './comparison.ts'
@@ -61,6 +63,8 @@ export type OneLicense = {
   /** The changes that the role may make. */
   changes: readonly { name: string; label: string }[]
   /** Whether the role may free seats; false for a past state. */
+  /** Whether the last event is in the signed log. */
+  proof: EventProof
   freesSeats: boolean
 }
 
@@ -87,6 +91,7 @@ export function licenseView(view: View, one: OneLicense): Html {
       ${section('History', html`<div>${timeline({ ...history, chosen: stop?.sequence, addressOf: asOfEvent })}${pages(id, history)}</div>`)}
       <div>${saleBox(one)}${deliveriesBox(view, one)}
         <p class="part"><a href=${`/dashboard/audit?target=${id}`}>Audit log of this license</a></p>
+        ${section('Proof', html`<p>${proofWords(one.proof)}. <a href=${`${pathOf(id)}/proofs`}>Proofs of each event</a></p>`)}
       </div>
     </div>
     ${!isPast && timeTravel}

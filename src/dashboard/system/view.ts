@@ -55,7 +55,7 @@ type System = {
 export function systemView(view: View, system: System): Html {
   const { parts, readModels, deliveries, activity, signingKeys, limits, limitHits, signIns } = system
   return html`<div>
-    ${heading('System', 'Figures cover this workspace. Health covers the whole installation.')}
+    ${heading('System', 'Figures cover this workspace. Health covers the whole installation.', html`<a class="button second" href="/dashboard/system/proof">Provable history</a>`)}
     ${section('Health', html`<ul class="healths">${Object.entries(parts).map(([name, part]) => health(name, part))}</ul>`)}
     ${section('Read models', readModelsPart(view, readModels), 'Pages and API responses are read from them. Events of the log are applied to them in order.')}
     ${section('Last 48 hours', html`<div class="plots">${validationsPlot(activity, 'hour')}${deliveriesPlot(deliveries.hours)}</div>`)}
@@ -73,6 +73,7 @@ const partNames: Record<string, string> = {
   read_models: 'Read models',
   nats: 'NATS',
   clock: 'Clocks',
+  notary: 'Notary',
 }
 
 const health = (name: string, { ok, required, detail }: PartHealth): Html => html`<li class="health">

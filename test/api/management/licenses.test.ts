@@ -58,11 +58,13 @@ const basic = {
   createdAt: beginning,
 }
 
+const ofLicense = expect.stringMatching(/\/v1\/licenses\/lic_[0-9a-z]{26}\/receipt$/) as string
+
 describe('a minted license', () => {
   test('has the first key type and its terms when only the product is given', async () => {
     expect(await asks('POST', '/v1/licenses', { productId: 'editor' })).toStrictEqual({
       status: 201,
-      body: { license: basic, licenseKey: ofKey },
+      body: { license: basic, licenseKey: ofKey, receiptUrl: ofLicense },
     })
   })
 
@@ -86,7 +88,7 @@ describe('a minted license', () => {
       email: 'ada@example.com',
       metadata: { order: '17' },
     }
-    expect({ status, body }).toStrictEqual({ status: 201, body: { license, licenseKey: ofKey } })
+    expect({ status, body }).toStrictEqual({ status: 201, body: { license, licenseKey: ofKey, receiptUrl: ofLicense } })
     const { id } = z.object({ license: z.looseObject({ id: z.string() }) }).parse(body).license
     expect(await asks('GET', `/v1/licenses/${id}`)).toStrictEqual({
       status: 200,

@@ -1,0 +1,32 @@
+import type { FastifyInstance } from 'fastify'
+import { withTimeout } from '../../async/timeout.ts'
+import { readAuditHistory } from '../../notary/audit/runs.ts'
+import { listCheckpoints } from '../../notary/covering.ts'
+import { readNotaryLog } from '../../notary/signing-log.ts'
+import { readTrouble } from '../../notary/trouble.ts'
+import { pageRoute } from '../frame/page-route.ts'
+import type { PageContext } from '../page-context.ts'
+import { logProofView } from './log-view.ts'
+
+const maxCheckpoints = 20
+/** The page must load while the event store hangs. */
+const timeLimitMs = 2000
+
+/** The signed log of the installation: its name, its keys, its checkpoints, and the last audit. */
+export function logProofPage(app: FastifyInstance, { services, baseUrl, show }: PageContext): void {
+  app.get('/system/proof', pageRoute({ page: 'member' }), async (_request, reply) => {
+    const { db } = services
+    const [log, checkpoints, trouble, audits] = await Promise.all([
+      withTimeout(readNotaryLog(services), timeLimitMs).catch(() => undefined),
+      listCheckpoints(db, maxCheckpoints),
+      readTrouble(db),
+      readAuditHistory(db),
+    ])
+    return show(reply, {
+      title: 'Provable history',
+      nav: 'system',
+      content: (view) =>
+        logProofView(view, { log, checkpoints, isSuspended: trouble !== undefined, audits, baseUrl }),
+    })
+  })
+}
