@@ -52,7 +52,8 @@ const logFacts = (view: View, log: NotaryLog | undefined, last: Covering | undef
 const checkCommands = (baseUrl: string, { keys }: NotaryLog): string =>
   [
     `curl -s ${baseUrl}/v1/transparency/checkpoint > kept-checkpoint`,
-    `keyledger verify server ${baseUrl} --checkpoint kept-checkpoint --key ${keys[0] ?? ''}`,
+    `keyledger verify server ${baseUrl} --checkpoint kept-checkpoint \\`,
+    `  --key ${keys[0] ?? ''}`,
   ].join('\n')
 
 function auditFacts(view: View, { last, lastDone }: AuditHistory): Content {
