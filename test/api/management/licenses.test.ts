@@ -88,7 +88,10 @@ describe('a minted license', () => {
       email: 'ada@example.com',
       metadata: { order: '17' },
     }
-    expect({ status, body }).toStrictEqual({ status: 201, body: { license, licenseKey: ofKey, receiptUrl: ofLicense } })
+    expect({ status, body }).toStrictEqual({
+      status: 201,
+      body: { license, licenseKey: ofKey, receiptUrl: ofLicense },
+    })
     const { id } = z.object({ license: z.looseObject({ id: z.string() }) }).parse(body).license
     expect(await asks('GET', `/v1/licenses/${id}`)).toStrictEqual({
       status: 200,
