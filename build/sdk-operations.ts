@@ -76,7 +76,7 @@ export async function writeDescribed(documentFile: string, directory: string): P
     "import type * as f from './fields.js'",
     'type Part<Data, Name extends PropertyKey> = Data extends { [N in Name]?: infer Fields }',
     '  ? [NonNullable<Fields>] extends [never] ? unknown : NonNullable<Fields> : unknown',
-    "type Given<Data> = Part<Data, 'path'> & Part<Data, 'query'> & Part<Data, 'body'>",
+    "type Given<Data> = Part<Data, 'path'> & Omit<Part<Data, 'query'>, 'dryRun'> & Part<Data, 'body'>",
     'export interface Described {',
     ...lines,
     '}',

@@ -74,3 +74,21 @@ export async function countDeliveriesByHour(
     abandoned: Number(abandoned),
   }))
 }
+
+/** Counts the deliveries to an endpoint that wait for their next attempt, up to `most`. */
+export async function countPendingOf(
+  db: Pool,
+  tenantId: string,
+  endpointId: string,
+  most: number,
+): Promise<number> {
+  const { rows } = await db.query<{ count: bigint }>({
+    name: 'count-pending-of-endpoint',
+    text: `select count(*) as count from (
+             select from deliveries where channel = 'webhook' and tenant_id = $1 and endpoint_id = $2
+               and next_attempt_at is not null limit $3
+           ) pending`,
+    values: [tenantId, endpointId, most],
+  })
+  return Number(rows[0]?.count ?? 0n)
+}

@@ -21,7 +21,7 @@ export type LicenseFilter = {
 }
 
 /** A status as recorded: an expiry counts once its event is recorded, so an index can hold it. */
-const recordedStatus = `
+export const recordedStatus = `
   case
     when revoked_at is not null then 'revoked'
     when suspended_at is not null then 'suspended'
@@ -43,6 +43,9 @@ export const filterDdl = `
   create index licenses_for_tests on licenses (tenant_id, created_at desc, license_id desc) where test;
   create index licenses_by_status on licenses
     (tenant_id, (${recordedStatus}), created_at desc, license_id desc);
+  -- For counts: of a product by status, and of a key type.
+  create index licenses_by_product_and_status on licenses
+    (tenant_id, product_id, (${recordedStatus}), key_type_id);
   -- Each pair of metadata by its hash, since a pair may be longer than an index entry.
   create table license_metadata (
     tenant_id text not null,

@@ -15,16 +15,17 @@ import {
 /** A license for lists: without seats, with its current key type's entitlements and its customer's overrides. */
 export type LicenseEntry = { license: IssuedLicense; revision: number } & Entitling
 
-type EntryRow = LicenseRow & EntitlingColumns
+export type EntryRow = LicenseRow & EntitlingColumns
 
-const entryOf = (licenses: string) => `
+/** The columns of an entry for each row of `licenses`, a table or a query. */
+export const entryOf = (licenses: string) => `
   select l.*, t.entitlements, t.fallback_entitlements, c.overrides
   from ${licenses} l left join key_types t using (tenant_id, product_id, key_type_id)
     left join customers c on c.customer_id = l.customer_id and c.tenant_id = l.tenant_id`
 
 const entry = entryOf('licenses')
 
-function entryFrom(row: EntryRow): LicenseEntry {
+export function entryFrom(row: EntryRow): LicenseEntry {
   return {
     license: licenseFrom(row, []),
     revision: row.revision,
@@ -116,19 +117,4 @@ export async function listLicenses(
     createdAt: license.createdAt,
     id: license.licenseId,
   }))
-}
-
-/** Counts the licenses of a key type: live ones (active or fallback) and ended ones (revoked or expired). */
-export async function countLicensesOfKeyType(
-  db: Pool,
-  keyType: { tenantId: string; productId: string; keyTypeId: string },
-  now: string,
-): Promise<{ live: number; ended: number }> {
-  const isLive = `revoked_at is null and (expires_at is null or expires_at > $4 or on_expiry = 'fallback')`
-  const { rows } = await db.query<{ live: bigint; ended: bigint }>(
-    `select count(*) filter (where ${isLive}) as live, count(*) filter (where not (${isLive})) as ended
-     from licenses where tenant_id = $1 and product_id = $2 and key_type_id = $3`,
-    [keyType.tenantId, keyType.productId, keyType.keyTypeId, now],
-  )
-  return { live: Number(rows[0]?.live ?? 0n), ended: Number(rows[0]?.ended ?? 0n) }
 }

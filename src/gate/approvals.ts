@@ -21,7 +21,9 @@ import { plainText } from '../domain/plain-text.ts'
 import { Refusal, type RefusalCode } from '../domain/refusal.ts'
 import type { Ports } from '../ports.ts'
 import { approvalRuleFor, membersWhoMayApprove } from './approval-rule.ts'
+import { effectFor, type ShownEffect } from './effects/shown.ts'
 import type { Description } from './operation.ts'
+import type { ApprovalPorts } from './ports.ts'
 import { findOperation } from './registry.ts'
 import { destroyRequest, hashOf, openRequest } from './request.ts'
 import { isMember } from './requester.ts'
@@ -78,8 +80,8 @@ export async function listApprovals(
 
 /** One approval for its page, with details that take longer to read. */
 export type ShownApproval = Approval & {
-  /** A count for it that changes constantly; undefined if the operation has none. */
-  counted: string | undefined
+  /** What would change now; undefined once the request is destroyed because it is over. */
+  effect: ShownEffect | undefined
   /** Who may approve it; undefined once it is decided. */
   approvers: Approvers | undefined
 }
@@ -94,7 +96,7 @@ export type Approvers = {
 
 /** @throws Refusal `confirmation_not_found` */
 export async function showApproval(
-  services: Ports<'checkTarget' | 'db' | 'findProduct' | 'ledger' | 'now' | 'secrets' | 'subjects'>,
+  services: ApprovalPorts,
   tenantId: string | null,
   id: string,
 ): Promise<ShownApproval> {
@@ -103,7 +105,7 @@ export async function showApproval(
   const waits = approval.status === 'pending'
   return {
     ...approval,
-    counted: over.has(approval.status) ? undefined : await countedFor(services, entry.confirmation),
+    effect: await effectFor(services, entry.confirmation, approval.status),
     approvers: waits ? await approversOf(services, entry.confirmation) : undefined,
   }
 }
@@ -114,15 +116,6 @@ async function approversOf(
 ): Promise<Approvers> {
   const rule = await approvalRuleFor(services, confirmation)
   return { ...rule, members: await membersWhoMayApprove(services, confirmation.tenantId, rule) }
-}
-
-async function countedFor(
-  services: Ports<'db' | 'now' | 'secrets'>,
-  confirmation: RequestedConfirmation,
-): Promise<string | undefined> {
-  const operation = findOperation(confirmation.operation)
-  const request = operation?.count && (await openRequest(services, confirmation))
-  return request && operation?.count?.(services, confirmation.tenantId, request)
 }
 
 /**

@@ -1,8 +1,12 @@
 import type { z } from 'zod'
 import type { Origin } from '../commands/origin.ts'
+import { newId } from '../credentials/id.ts'
 import type { Scope } from '../domain/tokens/scopes.ts'
 import type { Ports } from '../ports.ts'
-import type { OperationPorts } from './ports.ts'
+import { type Fact, type Preview, previewOf } from './effects/effect.ts'
+import { effectOf } from './effects/effect-of.ts'
+import { rehearsalOrigin, rehearse } from './effects/rehearse.ts'
+import type { ApprovalPorts, OperationPorts } from './ports.ts'
 
 /** A request as received: path parameters, query and body, before any schema is applied. `null`: no body. */
 export type RequestInput = { parameters: Record<string, string>; query: unknown; body: unknown }
@@ -33,7 +37,7 @@ type Execution = {
   origin: Origin
 }
 
-type Parts = { params?: z.ZodType; query?: z.ZodType; body?: z.ZodType }
+type Parts = { params?: z.ZodType; query?: z.ZodObject; body?: z.ZodType }
 
 type OperationOf<Input, Result> = {
   /** Recorded in events: `license.revoke`. Never changed. */
@@ -68,10 +72,12 @@ type OperationOf<Input, Result> = {
     input: Input,
   ): Promise<Description>
   /**
-   * A sentence with a count, for the page of one approval. The count changes constantly, so it is not part of
-   * `state`: `run` must not affect more than what existed at the approval.
+   * What the events of `run` do not say about its effect, such as how much is read. It reads a bounded number of rows.
+   * @throws Refusal when the subject of the operation no longer exists
    */
-  count?(services: Ports<'db' | 'now'>, tenantId: string, input: Input): Promise<string>
+  facts?(services: Ports<'db' | 'now'>, tenantId: string, input: Input): Promise<Fact[]>
+  /** `run` is not rehearsed for a preview, since it takes the longer the more there is; its facts say what it does. */
+  unrehearsed?: true
   /**
    * Runs the operation. A repetition with the same execution, after a crash or concurrently, changes nothing
    * more and succeeds. A Refusal ends it; after any other error it is run again later.
@@ -81,8 +87,15 @@ type OperationOf<Input, Result> = {
 }
 
 /** An operation as the gate uses it: its input is unparsed, and parsed each time before use. */
-export type GatedOperation<Result> = Omit<OperationOf<RequestInput, Result>, 'ungated'> & {
+export type GatedOperation<Result> = Omit<
+  OperationOf<RequestInput, Result>,
+  'ungated' | 'facts' | 'unrehearsed'
+> & {
   parts: Parts
+  /** What it would change now, by its own decisions on the present state. Nothing is recorded. */
+  preview(services: ApprovalPorts, tenantId: string, request: RequestInput): Promise<Preview>
+  /** Whether a request needs no approval. Absent when every request does. @throws Refusal */
+  needsNoApproval?(services: Ports<'db'>, tenantId: string, request: RequestInput): Promise<boolean>
   /**
    * Runs a request that needs no approval; undefined when it needs one. Absent when every request does.
    * @throws Refusal
@@ -104,7 +117,8 @@ export function gatedOperation<Input extends z.ZodObject<Record<string, z.ZodTyp
   input,
   check,
   describe,
-  count,
+  facts,
+  unrehearsed,
   ungated,
   run,
   ...about
@@ -116,11 +130,21 @@ export function gatedOperation<Input extends z.ZodObject<Record<string, z.ZodTyp
     parts: input.shape,
     check: (services, tenantId, request) => check(services, tenantId, parse(request)),
     describe: (services, tenantId, request) => describe(services, tenantId, parse(request)),
-    ...(count && {
-      count: (services: Ports<'db' | 'now'>, tenantId: string, request: RequestInput) =>
-        count(services, tenantId, parse(request)),
-    }),
+    preview: (services, tenantId, request) =>
+      previewOf(async () => {
+        const parsed = parse(request)
+        const input = (await ungated?.(services, tenantId, parsed)) ?? parsed
+        await check(services, tenantId, input)
+        const execution = { id: newId('cnf'), origin: rehearsalOrigin }
+        const decided = unrehearsed
+          ? []
+          : await rehearse(services, (own) => run(own, tenantId, input, execution))
+        return effectOf(services, tenantId, decided, await facts?.(services, tenantId, input))
+      }),
     ...(ungated && {
+      async needsNoApproval(services, tenantId, request) {
+        return (await ungated(services, tenantId, parse(request))) !== undefined
+      },
       async runUngated(services, tenantId, request, execution) {
         const input = await ungated(services, tenantId, parse(request))
         if (input === undefined) return undefined

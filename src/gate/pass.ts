@@ -94,15 +94,16 @@ function consumption(services: Ports<'now'>, operation: GatedOperation<unknown>,
 
 /** Opens a confirmation. A crash after the request was kept leaves only a sealed text without a reference. */
 async function ask(
-  services: Ports<'db' | 'execute' | 'findProduct' | 'now' | 'secrets' | 'subjects'>,
+  services: ApprovalPorts,
   operation: GatedOperation<unknown>,
   { tenantId, tokenId, client, request, origin }: GatedCall,
 ): Promise<RequestedConfirmation> {
   const { state } = await operation.describe(services, tenantId, request)
+  const { effect } = await operation.preview(services, tenantId, request)
   const confirmationId = newId('cnf')
   const now = services.now()
   const { name, method, path } = operation
-  await keepRequest(services, { tenantId, confirmationId }, request)
+  await keepRequest(services, { tenantId, confirmationId }, request, effect)
   return changeConfirmation(
     services,
     confirmationId,

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { sameDigest, sha256 } from '../credentials/sha256.ts'
 import type { GatedRequest } from '../domain/confirmations/events.ts'
 import type { Ports } from '../ports.ts'
+import { Effect } from './effects/effect.ts'
 import type { RequestInput } from './operation.ts'
 
 /** SHA-256 of the RFC 8785 form, which does not depend on the order of fields. */
@@ -18,31 +19,43 @@ export function requestHashOf(
   return hashOf({ method, path, parameters, query, body })
 }
 
-const Sealed = z.strictObject({ query: z.unknown(), body: z.unknown() })
+/** A version that keeps another form of the effect loses only the comparison with it. */
+const Sealed = z.strictObject({
+  query: z.unknown(),
+  body: z.unknown(),
+  effect: Effect.optional().catch(undefined),
+})
 
 const nameOf = (confirmationId: string): string => `confirmation.${confirmationId}`
 
 type Named = Pick<GatedRequest, 'confirmationId' | 'tenantId'>
 
-/** Seals a request, which may hold secrets, before the event that refers to it is appended. */
+/**
+ * Seals a request, which may hold secrets, before the event that refers to it is appended; with it what it would have
+ * changed when it was made.
+ */
 export async function keepRequest(
   { secrets }: Ports<'secrets'>,
   { tenantId, confirmationId }: Named,
   { query, body }: RequestInput,
+  effect: Effect,
 ): Promise<void> {
-  await secrets.keep(tenantId, nameOf(confirmationId), JSON.stringify({ query, body }))
+  await secrets.keep(tenantId, nameOf(confirmationId), JSON.stringify({ query, body, effect }))
 }
+
+/** A stored request, and what it would have changed when it was made; undefined for one of an earlier version. */
+type OpenedRequest = RequestInput & { effect: Effect | undefined }
 
 /** The stored request; undefined when it was destroyed, or does not match the recorded hash. */
 export async function openRequest(
   { secrets }: Ports<'secrets'>,
   request: GatedRequest,
-): Promise<RequestInput | undefined> {
+): Promise<OpenedRequest | undefined> {
   const kept = await secrets.open(request.tenantId, nameOf(request.confirmationId))
   if (kept === undefined) return undefined
-  const { query, body } = Sealed.parse(JSON.parse(kept))
+  const { query, body, effect } = Sealed.parse(JSON.parse(kept))
   const opened = { parameters: request.parameters, query, body }
-  return sameDigest(requestHashOf(request, opened), request.requestHash) ? opened : undefined
+  return sameDigest(requestHashOf(request, opened), request.requestHash) ? { ...opened, effect } : undefined
 }
 
 /** Destroys a stored request, which may hold secrets, once it can no longer run. */

@@ -8,6 +8,7 @@ import { passGate } from '../gate/pass.ts'
 import type { ApprovalPorts } from '../gate/ports.ts'
 import { addressOf } from './address.ts'
 import { callerIn, originOf, requireScope } from './authenticate.ts'
+import { dryRunQuery, isDryRun, sendDryRun, withDryRun } from './dry-run.ts'
 import { invalid } from './problem.ts'
 import { answer, errors } from './schemas.ts'
 import type { ZodApp } from './zod-app.ts'
@@ -40,7 +41,10 @@ const explanation = `Also requires the scope \`danger\` and a person's approval.
 nothing is executed, and the response is 202 with a confirmation to approve. Once it is approved, repeat exactly the same \
 request with its id in \`${confirmationHeader}\`: it is executed once. An approval that is not used within 60 \
 minutes expires; until it is used, it can be withdrawn. An \`Idempotency-Key\` is ignored: the confirmation already \
-ensures that it runs once.`
+ensures that it runs once.
+
+With \`dryRun=true\` it answers what the call would change now, with the same scopes; nothing is recorded, and no \
+confirmation is opened.`
 
 const onlySome = 'Only what is named above needs an approval; everything else is done at once.'
 
@@ -100,19 +104,20 @@ export function gatedRoute<Result>(
           .meta({ description: 'The id of an approved confirmation' }),
       }),
       ...(params && { params }),
-      ...(query && { querystring: query }),
+      querystring: query ? query.extend(dryRunQuery) : z.object(dryRunQuery),
       ...(body && { body }),
       response: {
         202: answer('Nothing was executed; a person has to approve the request first', pendingOut),
         ...errors(400, 403),
         403: { ...errors(403)[403], description: forbidden },
-        ...route.response,
+        ...withDryRun(route.response),
       },
     },
     preValidation: async (request) => {
       request.gatedInput = inputOf(request)
     },
     handler: async (request, reply) => {
+      if (isDryRun(request.query)) return rehearsed(services, operation, request, reply)
       const direct = await operation.runUngated?.(services, callerIn(request).tenantId, inputIn(request), {
         id: newId('req'),
         origin: originOf(request),
@@ -133,6 +138,20 @@ export function gatedRoute<Result>(
       })
     },
   })
+}
+
+/** A dry run needs the scopes of the call itself. @throws Problem 403, 404 */
+async function rehearsed<Result>(
+  services: ApprovalPorts,
+  operation: GatedOperation<Result>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { tenantId } = callerIn(request)
+  const input = inputIn(request)
+  const needsNone = (await operation.needsNoApproval?.(services, tenantId, input)) ?? false
+  if (!needsNone) requireScope(callerIn(request), 'danger')
+  return sendDryRun(reply, await operation.preview(services, tenantId, input))
 }
 
 function pass<Result>(services: ApprovalPorts, operation: GatedOperation<Result>, request: FastifyRequest) {
@@ -158,12 +177,16 @@ function inputIn({ gatedInput }: FastifyRequest): RequestInput {
 
 const Parameters = z.record(z.string(), z.string())
 
-/** The input before validation, which replaces it by the output of the schemas. */
-const inputOf = ({ params, query, body }: FastifyRequest): RequestInput => ({
-  parameters: Parameters.parse(params),
-  query,
-  body: body ?? null,
-})
+const Query = z.looseObject({ dryRun: z.unknown().optional() })
+
+/**
+ * The input before validation, which replaces it by the output of the schemas. Whether it is a dry run is not part of it:
+ * an approval is for the call itself.
+ */
+function inputOf({ params, query, body }: FastifyRequest): RequestInput {
+  const { dryRun: _, ...rest } = Query.parse(query)
+  return { parameters: Parameters.parse(params), query: rest, body: body ?? null }
+}
 
 /** Deeper than any schema. */
 const deepest = 64

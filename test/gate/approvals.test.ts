@@ -54,6 +54,10 @@ test('a revocation is shown with the key, the person and the affected devices', 
   const { id, licenseKey } = await seated(2)
   const confirmation = await askToRevoke(id, { reason: 'charged back' })
   const displayKey = `ACMEEDIT…${licenseKey.slice(-6, -2)}`
+  const sentences = [
+    `License ${displayKey} goes from active to revoked`,
+    '2 devices lose their seats: “device-0”, “device-1”',
+  ]
   expect(await show(confirmation)).toStrictEqual({
     id: confirmation,
     byMember: false,
@@ -80,7 +84,29 @@ test('a revocation is shown with the key, the person and the affected devices', 
     expiresAt: '2026-03-01T12:10:00.000Z',
     expiresInSeconds: 600,
     usableForSeconds: 0,
-    counted: undefined,
+    effect: {
+      effect: {
+        licenses: {
+          count: 1,
+          counted: 'exactly',
+          first: [{ id, displayKey, from: 'active', to: 'revoked' }],
+        },
+        devicesLosing: {
+          count: 2,
+          counted: 'exactly',
+          first: ['device-0', 'device-1'].map((deviceId) => ({ licenseId: id, deviceId, name: deviceId })),
+        },
+        devicesGaining: { count: 0, counted: 'exactly', first: [] },
+        entitlementsAppearing: [],
+        entitlementsDisappearing: [],
+        webhooks: [],
+        also: [],
+      },
+      refusal: null,
+      sentences,
+      steady: sentences,
+      sinceAsked: { before: [], now: [] },
+    },
     approvers: { anotherMember: false, askedBy: null, members: [] },
     decidedBy: null,
     decidedAt: null,

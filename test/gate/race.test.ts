@@ -39,6 +39,7 @@ const count = gatedOperation({
   scope: 'licenses:write',
   input: z.object({ params: z.strictObject({ what: z.string() }) }),
   check: async () => undefined,
+  unrehearsed: true,
   describe: async () => ({ summary: 'Count', consequences: [], state: null }),
   run: async (_services, _tenantId, { params }, { id }) => {
     runs.set(id, (runs.get(id) ?? 0) + 1)

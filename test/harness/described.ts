@@ -57,7 +57,7 @@ export function createAnswerCheck(description: object): CheckAnswer {
     if (contentType === undefined) return
     const [type = ''] = contentType.split(';', 1)
     if (!response.content?.[type]) throw new Error(`${said} with ${type}, which is not described`)
-    if (type !== 'application/json') return
+    if (type !== 'application/json' && !type.endsWith('+json')) return
     const fits = schemaAt(
       'paths',
       path,

@@ -14,6 +14,7 @@ export const statuses: Record<string, number[]> = {
   'POST /v1/login/device/token': [200, 400],
   'POST /v1/logout': [200, 401, 403],
   'GET /v1/confirmations/{id}': [200, 401, 403, 404],
+  'GET /v1/confirmations/{id}/preview': [200, 401, 403, 404],
   'GET /v1/products': [200, 400, 401, 403],
   'POST /v1/products': [201, 400, 401, 402, 403, 409, 422],
   'GET /v1/products/{productId}': [200, 400, 401, 403, 404],

@@ -5,10 +5,14 @@ import { isId } from '../../credentials/id.ts'
 import {
   type ConfirmationStatus,
   confirmationStatusAt,
+  type RequestedConfirmation,
   secondsLeft,
 } from '../../domain/confirmations/confirmation.ts'
+import { effectFor, type ShownEffect } from '../../gate/effects/shown.ts'
+import type { ApprovalPorts } from '../../gate/ports.ts'
 import { callerIn } from '../../http/authenticate.ts'
-import { notFound } from '../../http/problem.ts'
+import { previewOut } from '../../http/dry-run.ts'
+import { notFound, problemOfRefusal } from '../../http/problem.ts'
 import { answer, errors } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
 import type { Ports } from '../../ports.ts'
@@ -35,7 +39,88 @@ const publicStatus = {
   executed: 'approved',
 } as const satisfies Record<ConfirmationStatus, string>
 
-export function confirmationRoutes(app: ZodApp, services: Ports<'db' | 'now'>): void {
+const previewed = z
+  .object({
+    id: z.string(),
+    status: polled.shape.status,
+    preview: z
+      .object(previewOut)
+      .nullable()
+      .meta({ description: 'null once the request is over: it is no longer stored' }),
+    sinceAsked: z
+      .object({
+        changed: z.boolean(),
+        before: z.array(z.string()).meta({ description: 'Sentences that were true only then' }),
+        now: z.array(z.string()).meta({ description: 'Sentences that are true only now' }),
+      })
+      .nullable()
+      .meta({
+        description: 'How the effect differs from when the request was made; null when that is unknown',
+      }),
+  })
+  .meta({ id: 'ConfirmationPreview' })
+
+export function confirmationRoutes(app: ZodApp, services: ApprovalPorts): void {
+  pollRoute(app, services)
+  previewRoute(app, services)
+}
+
+/** @throws Problem 404, also for another token's */
+async function requireOwn(
+  services: Ports<'db'>,
+  { tenantId, tokenId }: { tenantId: string; tokenId: string },
+  id: string,
+): Promise<RequestedConfirmation> {
+  const entry = isId('cnf', id) ? await findConfirmation(services.db, tenantId, id) : undefined
+  if (entry?.confirmation.tokenId !== tokenId) throw notFound('confirmation')
+  return entry.confirmation
+}
+
+function previewRoute(app: ZodApp, services: ApprovalPorts): void {
+  app.get(
+    '/v1/confirmations/:id/preview',
+    {
+      config: { scope: 'any' },
+      schema: {
+        operationId: 'previewConfirmation',
+        tags: ['Confirmations'],
+        summary: 'What a request of this token that waits for an approval would change now',
+        params: z.strictObject({ id: z.string() }),
+        response: { 200: answer('The effect of the request', previewed), ...errors(403, 404) },
+      },
+    },
+    async (request) => {
+      const { id } = request.params
+      const confirmation = await requireOwn(services, callerIn(request), id)
+      const status = confirmationStatusAt(confirmation, momentOf(services))
+      const shown = await effectFor(services, confirmation, status)
+      return {
+        id,
+        status: publicStatus[status],
+        preview: shown ? previewView(shown) : null,
+        sinceAsked: shown?.sinceAsked ? sinceAskedView(shown.sinceAsked) : null,
+      }
+    },
+  )
+}
+
+/** A request about something that is gone would be refused with 404. */
+function previewView({ effect, refusal, sentences }: ShownEffect): z.infer<z.ZodObject<typeof previewOut>> {
+  const problem = refusal === null ? null : problemOfRefusal(refusal)
+  return {
+    wouldBeRefused: problem && { status: problem.status, error: problem.message },
+    effect,
+    sentences,
+  }
+}
+
+const sinceAskedView = ({ before, now }: NonNullable<ShownEffect['sinceAsked']>) => ({
+  changed: before.length > 0 || now.length > 0,
+  before,
+  now,
+})
+
+function pollRoute(app: ZodApp, services: Ports<'db' | 'now'>): void {
   app.get(
     '/v1/confirmations/:id',
     {
@@ -57,15 +142,13 @@ export function confirmationRoutes(app: ZodApp, services: Ports<'db' | 'now'>): 
       },
     },
     async (request, reply) => {
-      const { tenantId, tokenId } = callerIn(request)
       const { id } = request.params
-      const entry = isId('cnf', id) ? await findConfirmation(services.db, tenantId, id) : undefined
-      if (entry?.confirmation.tokenId !== tokenId) throw notFound('confirmation')
+      const confirmation = await requireOwn(services, callerIn(request), id)
       const now = momentOf(services)
-      const status = publicStatus[confirmationStatusAt(entry.confirmation, now)]
+      const status = publicStatus[confirmationStatusAt(confirmation, now)]
       return reply
         .header('retry-after', '2')
-        .send({ id, status, expiresInSeconds: secondsLeft(entry.confirmation, now) })
+        .send({ id, status, expiresInSeconds: secondsLeft(confirmation, now) })
     },
   )
 }

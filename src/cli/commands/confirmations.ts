@@ -9,6 +9,7 @@ import {
   showApproval,
   withdraw,
 } from '../../gate/approvals.ts'
+import type { ShownEffect } from '../../gate/effects/shown.ts'
 import { problemOfRefusal } from '../../http/problem.ts'
 import { type OutputOptions, print, table } from '../../terminal/output.ts'
 import { parsed } from '../arguments.ts'
@@ -91,12 +92,13 @@ function decisionCommand(
 const OperatorName = z.string().regex(/^\S(?:.{0,98}\S)?$/, 'must be a name of at most 100 characters')
 
 function lines(approval: ShownApproval): string[] {
-  const { description, counted, token, client, impossible } = approval
+  const { description, effect, token, client, impossible } = approval
   const { target, consequences = [] } = description ?? {}
   return [
     description?.summary ?? approval.title,
     ...(target ? [`  host  ${target.host}`, `  URL   ${target.url}`] : []),
-    ...[counted ?? [], consequences].flat().map((consequence) => `  - ${consequence}`),
+    ...consequences.map((consequence) => `  - ${consequence}`),
+    ...(effect ? effectLines(effect) : []),
     ...(approval.changedSinceAsked ? ['! This has changed since the request.'] : []),
     ...(impossible === undefined ? [] : [`! It would fail now: ${problemOfRefusal(impossible).message}`]),
     '',
@@ -108,6 +110,26 @@ function lines(approval: ShownApproval): string[] {
       ['from', `${client.address}, ${client.userAgent ?? 'no user agent'}`],
       ['requested', approval.askedAt],
     ]),
+  ]
+}
+
+function effectLines({ refusal, sentences, sinceAsked }: ShownEffect): string[] {
+  if (refusal !== null) return []
+  return [
+    '',
+    sentences.length === 0 ? 'It would change nothing now.' : 'It would change now:',
+    ...sentences.map((sentence) => `  - ${sentence}`),
+    ...sinceAskedLines(sinceAsked),
+  ]
+}
+
+function sinceAskedLines(sinceAsked: ShownEffect['sinceAsked']): string[] {
+  if (!sinceAsked) return []
+  const { before, now } = sinceAsked
+  if (before.length === 0 && now.length === 0) return ['The same as when it was requested.']
+  return [
+    '! When it was requested, it would have changed:',
+    ...(before.length === 0 ? ['  - less than now'] : before.map((sentence) => `  - ${sentence}`)),
   ]
 }
 

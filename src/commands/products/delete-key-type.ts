@@ -1,4 +1,4 @@
-import { countLicensesOfKeyType } from '../../../projections/licenses/queries.ts'
+import { hasLiveLicense } from '../../../projections/licenses/count.ts'
 import { products } from '../../domain/products/product.ts'
 import { productKey } from '../../domain/streams.ts'
 import type { Ports } from '../../ports.ts'
@@ -35,8 +35,8 @@ async function deleteUnused(
     products,
     productKey(tenantId, productId),
     async () => {
-      const { live } = await countLicensesOfKeyType(services.db, keyType, at)
-      return { type: 'DeleteKeyType', keyTypeId, inUse: live > 0, at }
+      const inUse = await hasLiveLicense(services.db, keyType, at)
+      return { type: 'DeleteKeyType', keyTypeId, inUse, at }
     },
     causeOf(origin, at),
     { run: { resumed: true, sharedId: 'causationId' }, proof },

@@ -5,7 +5,14 @@ import { momentOf } from '../../commands/origin.ts'
 import { sameDigest } from '../../credentials/sha256.ts'
 import { may } from '../../domain/members/roles.ts'
 import { Refusal } from '../../domain/refusal.ts'
-import { type Approval, approve, deny, listApprovals, showApproval, withdraw } from '../../gate/approvals.ts'
+import {
+  approve,
+  deny,
+  listApprovals,
+  type ShownApproval,
+  showApproval,
+  withdraw,
+} from '../../gate/approvals.ts'
 import { exportLicenses } from '../../gate/operations/export-licenses.ts'
 import { hashOf } from '../../gate/request.ts'
 import { runApproved, runForMember } from '../../gate/run-approved.ts'
@@ -30,8 +37,13 @@ const ApproveForm = z.object({ seen: z.string().regex(/^[0-9a-f]{64}$/) })
 
 type OneRequest = FastifyRequest<{ Params: { id: string } }>
 
-const seenHashOf = ({ description, changedSinceAsked, impossible }: Approval): string =>
-  hashOf({ description: description ?? null, changedSinceAsked, impossible: impossible ?? null })
+const seenHashOf = ({ description, changedSinceAsked, impossible, effect }: ShownApproval): string =>
+  hashOf({
+    description: description ?? null,
+    changedSinceAsked,
+    impossible: impossible ?? null,
+    effect: effect?.steady ?? null,
+  })
 
 export function approvalPages(app: FastifyInstance, context: PageContext): void {
   const { services, show, showPart } = context

@@ -17,6 +17,7 @@ import {
   tokenField,
 } from '../frame/parts.ts'
 import { leadingTo } from '../session/return-path.ts'
+import { effectPart, listOf } from './effect.ts'
 
 const statusBadge: Record<Approval['status'], readonly [tone: Tone, text: string]> = {
   pending: ['warn', 'pending'],
@@ -103,10 +104,10 @@ export function approvalView(view: View, shown: ShownApproval): Html {
 /** The part that is updated while the page is open: the status, the effect and the actions. */
 export function approvalPart(view: View, shown: ShownApproval): Html {
   const { approval } = shown
-  const { id, status, description, counted } = approval
+  const { id, status, description } = approval
   const at = `/dashboard/approvals/${id}`
   const waits = status === 'pending' || status === 'approved'
-  const sentences = [counted ?? [], description?.consequences ?? []].flat()
+  const { consequences = [] } = description ?? {}
   return html`<div
     id="approval"
     class="sheet decision"
@@ -122,14 +123,9 @@ export function approvalPart(view: View, shown: ShownApproval): Html {
     <div class="stack-tight">
       <h2 class="what">${description?.summary ?? 'The details of this request are no longer stored.'}</h2>
       ${description?.target && target(description.target)}
-      ${
-        sentences.length > 0 &&
-        html`<ul class="consequences">
-          ${sentences.map((text) => html`<li>${text}</li>`)}
-        </ul>`
-      }
+      ${consequences.length > 0 && listOf(consequences)}
     </div>
-    ${warnings(approval)} ${status === 'pending' && decideForms(view, shown, at)}
+    ${waits && approval.effect && effectPart(approval.effect)} ${warnings(approval)} ${status === 'pending' && decideForms(view, shown, at)}
     ${status === 'approved' && [approval.downloads && downloadForm(view, shown, at), withdrawForm(view, shown, at)]}
   </div>`
 }

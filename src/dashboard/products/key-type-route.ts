@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
-import { countLicensesOfKeyType } from '../../../projections/licenses/queries.ts'
+import { countLicensesOfKeyType } from '../../../projections/licenses/count.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { addKeyType, changeKeyType } from '../../commands/products/products.ts'
 import { newId } from '../../credentials/id.ts'
@@ -95,7 +95,7 @@ function editPages(app: FastifyInstance, { services, show }: PageContext): void 
     const { keyTypeId } = keyType
     const at = momentOf(services)
     const { live } = await countLicensesOfKeyType(services.db, { tenantId, productId, keyTypeId }, at)
-    return { product, keyType, keyTypeId, live }
+    return { product, keyType, keyTypeId, live: live.count }
   }
   type Place = Awaited<ReturnType<typeof placeOf>>
   const page = (reply: FastifyReply, place: Place, form: FilledForm) =>

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { countLicensesOfKeyType } from '../../../projections/licenses/queries.ts'
+import { countLicensesOfKeyType, hasLiveLicense } from '../../../projections/licenses/count.ts'
 import type { PresentProduct } from '../../../projections/products/queries.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { deleteKeyType as runDeletion } from '../../commands/products/delete-key-type.ts'
@@ -24,8 +24,8 @@ export const deleteKeyType = gatedOperation({
   async check(services, tenantId, { params }) {
     const { product } = await find(services, tenantId, params)
     if (product.keyTypes.length === 1) throw new Refusal('key_type_is_last')
-    const { live } = await countLicensesOfKeyType(services.db, { tenantId, ...params }, momentOf(services))
-    if (live > 0) throw new Refusal('key_type_in_use')
+    if (await hasLiveLicense(services.db, { tenantId, ...params }, momentOf(services)))
+      throw new Refusal('key_type_in_use')
   },
   async describe(services, tenantId, { params }) {
     const { product, keyType } = await find(services, tenantId, params)
@@ -38,11 +38,17 @@ export const deleteKeyType = gatedOperation({
       summary: `Delete the key type ${quoted(keyType.name)} (${keyType.keyTypeId}) of ${quoted(product.name)} (${product.productId})`,
       consequences: [
         'It can no longer be minted or sold',
-        ended === 0
+        ended.count === 0
           ? 'No license was ever issued for it'
-          : `${counted(ended, 'revoked or expired license keeps', 'revoked or expired licenses keep')} the entitlements of this key type`,
+          : `${ended.counted === 'sampled' ? 'About ' : ''}${counted(ended.count, 'revoked or expired license keeps', 'revoked or expired licenses keep')} the entitlements of this key type`,
       ],
-      state: { keyType, live, ended, keyTypes: product.keyTypes.length },
+      state: {
+        keyType,
+        live: live.count,
+        // An estimate changes by itself.
+        ended: ended.counted === 'sampled' ? null : ended.count,
+        keyTypes: product.keyTypes.length,
+      },
     }
   },
   async run(services, tenantId, { params }, { origin }): Promise<void> {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { CustomerEntry } from '../../../projections/customers/queries.ts'
-import { findPersonRecords } from '../../../projections/subjects/queries.ts'
+import { countPersonRecords } from '../../../projections/subjects/count.ts'
 import { requireCustomer } from '../../commands/customers/customers.ts'
 import { eraseSubject, refuseMember } from '../../commands/customers/erasure.ts'
 import { isId } from '../../credentials/id.ts'
@@ -25,19 +25,14 @@ export const eraseCustomer = gatedOperation({
   async describe(services, tenantId, { params }) {
     const { customer } = await find(services, tenantId, params.id)
     const [person] = await services.subjects.openPeople(tenantId, [customer])
-    const records = await Promise.all(
-      peopleOf(customer).map((subjectId) => findPersonRecords(services.db, tenantId, subjectId)),
-    )
-    const licenseIds = records.flatMap((found) => found.licenseIds)
-    const customerIds = records.flatMap((found) => found.customerIds)
-    const sales = records.flatMap((found) => found.sales)
+    const { licenses, customers, sales } = await countPersonRecords(services.db, tenantId, peopleOf(customer))
     const former = customer.formerSubjects?.length ?? 0
     return {
       summary: `Erase ${person?.email ?? 'an unknown person'}, the person behind the customer ${customer.customerId}`,
       consequences: [
         'Their email address and name become unreadable everywhere, immediately and permanently',
-        `${counted(licenseIds.length, 'license', 'licenses')}, ${counted(customerIds.length, 'customer', 'customers')} ` +
-          `and ${counted(sales.length, 'sale', 'sales')} are marked as erased and keep working`,
+        `${counted(licenses.count, 'license', 'licenses')}, ${counted(customers.count, 'customer', 'customers')} ` +
+          `and ${counted(sales.count, 'sale', 'sales')} are marked as erased and keep working`,
         ...(former === 0
           ? []
           : [
@@ -48,11 +43,17 @@ export const eraseCustomer = gatedOperation({
       ],
       state: {
         erased: customer.erasedAt !== null,
-        licenses: licenseIds.length,
-        customers: customerIds.length,
-        sales: sales.length,
+        licenses: licenses.count,
+        customers: customers.count,
+        sales: sales.count,
       },
     }
+  },
+  unrehearsed: true,
+  async facts(services, tenantId, { params }) {
+    const { customer } = await find(services, tenantId, params.id)
+    const found = await countPersonRecords(services.db, tenantId, peopleOf(customer))
+    return [{ what: 'person_erased', ...found }]
   },
   async run(services, tenantId, { params }, { origin }): Promise<CustomerEntry> {
     const { customer } = await find(services, tenantId, params.id)

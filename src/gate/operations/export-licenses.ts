@@ -8,7 +8,6 @@ import { Refusal } from '../../domain/refusal.ts'
 import { Slug } from '../../domain/values.ts'
 import { approvalPositionOf } from '../approval-position.ts'
 import { gatedOperation } from '../operation.ts'
-import { counted } from '../words.ts'
 
 /** The formats of an export. */
 export const exportFormats = ['ndjson', 'csv'] as const
@@ -30,7 +29,6 @@ export type LicenseExport = {
   pages: AsyncIterable<OpenedLicense[]>
 }
 
-const theyLeave = "licenses would be exported with their customers' email addresses"
 const names = { ndjson: 'JSON lines', csv: 'CSV' }
 
 export const exportLicenses = gatedOperation({
@@ -59,14 +57,11 @@ export const exportLicenses = gatedOperation({
       state: null,
     }
   },
-  async count(services, tenantId, { query: { product, status } }) {
-    const count = await countLicenses(
-      services.db,
-      tenantId,
-      { productId: product, status },
-      momentOf(services),
-    )
-    return `At present ${counted(count, "license would be exported with its customer's email address", theyLeave)}`
+  unrehearsed: true,
+  async facts({ db, now }, tenantId, { query: { product, status } }) {
+    const filter = { productId: product, status }
+    const licenses = await countLicenses(db, tenantId, filter, now().toISOString())
+    return [{ what: 'licenses_exported', licenses }]
   },
   async run(services, tenantId, { query: { format, product, status } }, { id }): Promise<LicenseExport> {
     const now = momentOf(services)

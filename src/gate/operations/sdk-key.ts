@@ -26,6 +26,10 @@ export const revealSdkKey = gatedOperation({
       state: { issuedAt: sdkKey?.issuedAt ?? null },
     }
   },
+  async facts({ db }, tenantId) {
+    const { sdkKey } = await readMaskedKeys(db, tenantId)
+    return sdkKey ? [{ what: 'sdk_key_shown', displayKey: sdkKey.displayKey }] : []
+  },
   run: (services, tenantId, _, { id, origin }) => reveal(services, tenantId, id, origin),
 })
 

@@ -1,7 +1,18 @@
 import { KeyledgerError } from './error.ts'
 import { operations } from './operations.ts'
 import { type Fetch, type Sent, send, type Transport } from './send.ts'
-import type { Answer, CallOptions, GatedId, Input, Methods, OperationId, Pages, Pending } from './types.ts'
+import type {
+  Answer,
+  CallOptions,
+  DryRun,
+  DryRunId,
+  GatedId,
+  Input,
+  Methods,
+  OperationId,
+  Pages,
+  Pending,
+} from './types.ts'
 
 export type ServerClientOptions = {
   /** The address of the license server, `https://licenses.example.com`. */
@@ -29,14 +40,19 @@ export type ServerClient = Methods & {
    * @throws KeyledgerError `confirmation_denied`, `confirmation_expired`
    */
   confirm<Id extends GatedId>(operation: Id, input: Input<Id>, options?: ConfirmOptions): Promise<Answer<Id>>
+  /** What a call would change now, by the server's own decision. Nothing is changed, and nobody is asked. */
+  dryRun<Id extends DryRunId>(operation: Id, input: Input<Id>, options?: DryRunOptions): Promise<DryRun>
 }
 
+type DryRunOptions = { signal?: AbortSignal }
+
+type Sending = CallOptions & { dryRun?: true }
 type Fields = Readonly<Record<string, unknown>>
 
 /** The client of a vendor's server, with a method for each operation that a token may call. */
 export function createServerClient(options: ServerClientOptions): ServerClient {
   const transport = transportOf(options)
-  const call = (id: OperationId, input: Fields = {}, more: CallOptions = {}): Promise<Sent> =>
+  const call = (id: OperationId, input: Fields = {}, more: Sending = {}): Promise<Sent> =>
     send(transport, sendingOf(options, id, input, more))
   const bodyOf = async (id: OperationId, input?: Fields, more?: CallOptions) =>
     (await call(id, input, more)).body
@@ -50,7 +66,9 @@ export function createServerClient(options: ServerClientOptions): ServerClient {
   }
   const confirm = (operation: GatedId, input: Fields, more: ConfirmOptions = {}) =>
     confirmed(transport, call, operation, input, { onApproval: options.onApproval, ...more })
-  return { ...methods, confirm } as unknown as ServerClient
+  const dryRun = async (operation: DryRunId, input: Fields, more: DryRunOptions = {}) =>
+    (await call(operation, input, { ...more, dryRun: true })).body
+  return { ...methods, confirm, dryRun } as unknown as ServerClient
 }
 
 function transportOf(options: ServerClientOptions): Transport {
@@ -64,12 +82,7 @@ function transportOf(options: ServerClientOptions): Transport {
   return { attempts, timeoutMs, random, sleep, fetch }
 }
 
-function sendingOf(
-  { baseUrl, token }: ServerClientOptions,
-  id: OperationId,
-  input: Fields,
-  more: CallOptions,
-) {
+function sendingOf({ baseUrl, token }: ServerClientOptions, id: OperationId, input: Fields, more: Sending) {
   const [method = '', template = '', flag] = operations[id].split(' ')
   const rest = { ...input }
   const path = template.replace(/\{(\w+)\}/g, (_, name: string) => {
@@ -79,7 +92,7 @@ function sendingOf(
     return encodeURIComponent(String(value))
   })
   const hasBody = method !== 'GET' && method !== 'DELETE' && Object.keys(rest).length > 0
-  const query = hasBody ? '' : queryOf(rest)
+  const query = queryOf({ ...(!hasBody && rest), ...(more.dryRun && { dryRun: true }) })
   return {
     method,
     url: `${baseUrl.replace(/\/+$/, '')}${path}${query && `?${query}`}`,
@@ -93,7 +106,8 @@ function sendingOf(
     signal: more.signal,
     // A POST without a key could be done twice; a confirmed call that was done answers that it is used up.
     repeatable:
-      more.confirmation === undefined && (method !== 'POST' || flag === 'idempotent' || flag === 'safe'),
+      more.confirmation === undefined &&
+      (method !== 'POST' || flag === 'idempotent' || flag === 'safe' || more.dryRun === true),
   }
 }
 

@@ -69,6 +69,7 @@ export const operations = {
   mapSale: 'POST /v1/sales/{id}/map idempotent',
   mintLicense: 'POST /v1/licenses idempotent',
   pauseWebhookReplay: 'POST /v1/webhook/replays/{id}/pause idempotent',
+  previewConfirmation: 'GET /v1/confirmations/{id}/preview',
   readInsights: 'GET /v1/insights',
   readUsage: 'GET /v1/usage',
   redeliver: 'POST /v1/webhook/deliveries/{id}/redeliver idempotent',

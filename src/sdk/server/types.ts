@@ -29,6 +29,20 @@ export type Pending = {
   confirmation: { id: string; status: 'pending'; approveUrl: string; expiresInSeconds: number }
 }
 
+/** The operations that tell what they would change. */
+export type DryRunId = GatedId | 'updateKeyType'
+
+/** What a call would change now; nothing was changed. */
+export type DryRun = {
+  dryRun: true
+  /** What the call would be refused with; then nothing would change. */
+  wouldBeRefused: { status: number; error: string } | null
+  /** The licenses, devices, entitlements, webhooks and other things that would change, as the API describes them. */
+  effect: Readonly<Record<string, unknown>>
+  /** The effect in words. */
+  sentences: string[]
+}
+
 /** The items of a list, page by page. `page` reads one page and leaves the following to the caller. */
 export type Pages<Item> = AsyncIterable<Item> & {
   page(): Promise<{ items: Item[]; nextCursor: string | null }>

@@ -4,9 +4,11 @@ import { addKeyType, changeKeyType } from '../../../commands/products/products.t
 import type { KeyType } from '../../../domain/products/key-type.ts'
 import { findKeyType } from '../../../domain/products/product.ts'
 import { SlugInPath } from '../../../domain/values.ts'
+import { previewOfWork } from '../../../gate/effects/effect-of.ts'
 import { deleteKeyType } from '../../../gate/operations/delete-key-type.ts'
 import type { ApprovalPorts } from '../../../gate/ports.ts'
 import { callerIn, originOf } from '../../../http/authenticate.ts'
+import { dryRunQuery, isDryRun, sendDryRun, withDryRun } from '../../../http/dry-run.ts'
 import { gatedRoute } from '../../../http/gate.ts'
 import { runOriginOf, runServices } from '../../../http/idempotency.ts'
 import { notFound, Problem } from '../../../http/problem.ts'
@@ -85,7 +87,7 @@ function addRoute(
   )
 }
 
-function changeRoute(app: ZodApp, services: Ports<'execute' | 'findProduct' | 'now'>): void {
+function changeRoute(app: ZodApp, services: ApprovalPorts): void {
   app.patch(
     `${path}/:keyTypeId`,
     {
@@ -95,16 +97,18 @@ function changeRoute(app: ZodApp, services: Ports<'execute' | 'findProduct' | 'n
         tags: ['Key types'],
         summary: 'Change a key type; omitted fields keep their value',
         description:
-          'Existing licenses keep their device limit and expiry; their entitlements change with the key type.',
+          'Existing licenses keep their device limit and expiry; their entitlements change with the key type. With ' +
+          '`dryRun=true` it answers how many licenses that reaches, and changes nothing.',
         params: z.strictObject({ productId: SlugInPath, keyTypeId: SlugInPath }),
+        querystring: z.object(dryRunQuery),
         body: keyTypeChange,
-        response: {
+        response: withDryRun({
           200: answer('The key type', z.object({ updated: keyTypeOut })),
           ...errors(400, 403, 404, 422),
-        },
+        }),
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { tenantId } = callerIn(request)
       const { productId, keyTypeId } = request.params
       const { keyTypeId: asked, ...fields } = request.body
@@ -113,7 +117,10 @@ function changeRoute(app: ZodApp, services: Ports<'execute' | 'findProduct' | 'n
         throw new Problem(422, 'invalid_request', 'keyTypeId cannot be changed; add another key type instead')
       }
       const change = keyTypeChangeFrom(fields)
-      const product = await changeKeyType(services, tenantId, productId, keyTypeId, change, originOf(request))
+      const run = (own: ApprovalPorts) =>
+        changeKeyType(own, tenantId, productId, keyTypeId, change, originOf(request))
+      if (isDryRun(request.query)) return sendDryRun(reply, await previewOfWork(services, tenantId, run))
+      const product = await run(services)
       return { updated: requireKeyType(product, keyTypeId) }
     },
   )

@@ -1,0 +1,96 @@
+import { findLicenses, listSeated } from '../../../projections/licenses/queries.ts'
+import { listEndpoints } from '../../../projections/webhooks/queries.ts'
+import { momentOf } from '../../commands/origin.ts'
+import { publicNameOf } from '../../domain/deliveries/outbox.ts'
+import { LicenseEvent } from '../../domain/licenses/events.ts'
+import { ProductEvent } from '../../domain/products/events.ts'
+import type { WebhookEndpoint } from '../../domain/webhooks/endpoint.ts'
+import { WebhookEventName } from '../../domain/webhooks/events.ts'
+import type { Ports } from '../../ports.ts'
+import type { ApprovalPorts } from '../ports.ts'
+import { type Effect, type Fact, mostNames, type Preview, previewOf, type WebhookCall } from './effect.ts'
+import { factsOf } from './facts.ts'
+import { effectOnKeyType } from './key-types.ts'
+import { type ChangedLicense, effectOnLicenses, followingEvents } from './licenses.ts'
+import { type Decided, rehearse } from './rehearse.ts'
+
+/**
+ * What decided events would change if they were recorded now. It reads a bounded number of rows.
+ * @param facts what no event says
+ */
+export async function effectOf(
+  services: Ports<'db' | 'findProduct' | 'now'>,
+  tenantId: string,
+  decided: readonly Decided[],
+  facts: readonly Fact[] = [],
+): Promise<Effect> {
+  const now = momentOf(services)
+  const changed = await changedLicenses(services, tenantId, decided)
+  const endpoints = changed.length === 0 ? [] : await listEndpoints(services.db, tenantId)
+  const events = changed.flatMap((one) => [...one.events, ...followingEvents(one, now)])
+  const keyTypes = await Promise.all(
+    decided
+      .filter(({ category }) => category === 'product')
+      .flatMap(({ id, events: recorded }) =>
+        ProductEvent.array()
+          .parse(recorded)
+          .map((event) =>
+            effectOnKeyType(services, { tenantId, productId: id.slice(tenantId.length + 1) }, event),
+          ),
+      ),
+  )
+  const others = await Promise.all(decided.map((one) => factsOf(services, tenantId, one)))
+  const licenses = effectOnLicenses(changed, now)
+  return {
+    ...licenses,
+    entitlementsAppearing: [
+      ...licenses.entitlementsAppearing,
+      ...keyTypes.flatMap(({ entitlementsAppearing }) => entitlementsAppearing),
+    ],
+    entitlementsDisappearing: [
+      ...licenses.entitlementsDisappearing,
+      ...keyTypes.flatMap(({ entitlementsDisappearing }) => entitlementsDisappearing),
+    ],
+    webhooks: callsFor(events, endpoints),
+    also: [...facts, ...keyTypes.flatMap(({ also }) => also), ...others.flat()],
+  }
+}
+
+/** What work would change that is not gated. */
+export const previewOfWork = (
+  services: ApprovalPorts,
+  tenantId: string,
+  work: (services: ApprovalPorts) => Promise<unknown>,
+): Promise<Preview> => previewOf(async () => effectOf(services, tenantId, await rehearse(services, work)))
+
+async function changedLicenses(
+  { db }: Ports<'db'>,
+  tenantId: string,
+  decided: readonly Decided[],
+): Promise<ChangedLicense[]> {
+  const byId = new Map(
+    decided
+      .filter(({ category }) => category === 'license')
+      .map(({ id, events }) => [id, LicenseEvent.array().parse(events)]),
+  )
+  const entries = await findLicenses(db, tenantId, [...byId.keys()])
+  return Promise.all(
+    entries.map(async (entry) => {
+      const { licenseId } = entry.license
+      const seated = await listSeated(db, licenseId, mostNames)
+      return { entry, seated, events: byId.get(licenseId) ?? [] }
+    }),
+  )
+}
+
+/** The deliveries to each endpoint that wants an event, by event name and endpoint. */
+function callsFor(events: readonly LicenseEvent[], endpoints: readonly WebhookEndpoint[]): WebhookCall[] {
+  const names = events.map(publicNameOf)
+  return WebhookEventName.options.flatMap((event) => {
+    const count = names.filter((name) => name === event).length
+    if (count === 0) return []
+    return endpoints
+      .filter((endpoint) => endpoint.events.includes(event))
+      .map(({ endpointId, url }) => ({ event, endpointId, host: new URL(url).host, count }))
+  })
+}

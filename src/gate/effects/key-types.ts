@@ -1,0 +1,89 @@
+import { countLicensesOfKeyType, sampleLiveLicenses } from '../../../projections/licenses/count.ts'
+import { momentOf } from '../../commands/origin.ts'
+import { sameJson } from '../../domain/equality.ts'
+import type { ProductEvent } from '../../domain/products/events.ts'
+import type { KeyType } from '../../domain/products/key-type.ts'
+import { findKeyType } from '../../domain/products/product.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import type { Ports } from '../../ports.ts'
+import type { Counted, Effect, EntitlementChange, Fact } from './effect.ts'
+import { entitlementChanges } from './licenses.ts'
+
+type KeyTypeEffect = Pick<Effect, 'entitlementsAppearing' | 'entitlementsDisappearing'> & { also: Fact[] }
+
+/**
+ * What a decided event of a product changes for the licenses of a key type: they look up their entitlements, and keep
+ * the terms that they copied.
+ * @throws Refusal `product_not_found`, `key_type_not_found`
+ */
+export async function effectOnKeyType(
+  services: Ports<'db' | 'findProduct' | 'now'>,
+  place: { tenantId: string; productId: string },
+  event: ProductEvent,
+): Promise<KeyTypeEffect> {
+  const now = momentOf(services)
+  if (event.type === 'KeyTypeDeleted') {
+    const { productId } = place
+    const { keyTypeId } = event.data
+    const { live, ended } = await countLicensesOfKeyType(services.db, { ...place, keyTypeId }, now)
+    return { ...noChange, also: [{ what: 'key_type_deleted', productId, keyTypeId, live, ended }] }
+  }
+  if (event.type !== 'KeyTypeChanged') return noChange
+  const { keyType } = event.data
+  const product = await services.findProduct(place.tenantId, place.productId)
+  if (!product) throw new Refusal('product_not_found')
+  const before = findKeyType(product, keyType.keyTypeId)
+  if (!before) throw new Refusal('key_type_not_found')
+  const { keyTypeId, entitlements, fallbackEntitlements } = keyType
+  const { live, entries } = await sampleLiveLicenses(services.db, { ...place, keyTypeId }, now)
+  const pairs = entries.map((entry) => ({
+    before: entry,
+    after: { ...entry, entitlements, fallbackEntitlements },
+  }))
+  const { appearing, disappearing } = entitlementChanges(pairs, now)
+  const ofAll = scaled(live, entries.length)
+  return {
+    entitlementsAppearing: appearing.map(ofAll),
+    entitlementsDisappearing: disappearing.map(ofAll),
+    also: [
+      {
+        what: 'key_type_changed',
+        productId: place.productId,
+        keyTypeId,
+        live,
+        newLicenses: changedTerms(before, keyType),
+      },
+    ],
+  }
+}
+
+const noChange: KeyTypeEffect = { entitlementsAppearing: [], entitlementsDisappearing: [], also: [] }
+
+/** What was counted in a sample, as a count of all licenses. */
+const scaled =
+  (all: Counted, sample: number) =>
+  ({ entitlement, licenses }: EntitlementChange): EntitlementChange =>
+    all.counted === 'exactly'
+      ? { entitlement, licenses }
+      : {
+          entitlement,
+          licenses: { count: Math.round((licenses.count * all.count) / sample), counted: 'sampled' },
+        }
+
+type Term = Extract<Fact, { what: 'key_type_changed' }>['newLicenses'][number]
+
+/** The terms that licenses copy at their issue. */
+function changedTerms(before: KeyType, after: KeyType): Term[] {
+  const fields = ['deviceLimit', 'duration', 'onExpiry', 'sellInMultiples', 'maxQuantity', 'price'] as const
+  return fields
+    .filter((field) => !sameJson(before[field], after[field]))
+    .map((field) => ({ field, from: termOf(before, field), to: termOf(after, field) }))
+}
+
+function termOf(keyType: KeyType, field: keyof KeyType): Term['from'] {
+  const { duration, price } = keyType
+  if (field === 'duration') return duration && `${duration.count} ${duration.unit}`
+  if (field === 'price') return price === null ? null : price.priceId
+  const value = keyType[field]
+  return typeof value === 'object' ? JSON.stringify(value) : value
+}
