@@ -30,6 +30,13 @@ export const confirmationId = z
       '`approved`, repeat the call with exactly the same arguments and the id of the approval here',
   )
 
+export const dryRun = z
+  .boolean()
+  .optional()
+  .describe(
+    'true returns what would change, in words and in detail, and changes nothing; no approval is needed for it',
+  )
+
 export const idempotencyKey = z
   .string()
   .max(255)

@@ -55,6 +55,11 @@ async function asksToRevoke() {
   }
   return { id, approveUrl, path: `/dashboard/approvals/${id}`, activate, run, poll }
 }
+/** The sentences of each list of effects. */
+const listsIn = (text: string): string[][] =>
+  Array.from(text.matchAll(/<ul class="consequences">(.*?)<\/ul>/gs), ([, list = '']) =>
+    Array.from(list.matchAll(/<li>(.*?)<\/li>/g), ([, sentence = '']) => sentence),
+  )
 const seenIn = (text: string) => /name="seen" value="([0-9a-f]{64})"/.exec(text)?.[1] ?? ''
 
 describe('an approval', () => {
@@ -74,6 +79,30 @@ describe('an approval', () => {
     expect((await run()).status).toBe(200)
     expect((await run()).status).toBe(403)
     expect((await client.get(path)).text).toContain('>executed<')
+  })
+
+  test('names what would change, and what has changed since the request', async () => {
+    const { path, activate } = await asksToRevoke()
+    await activate('laptop')
+    const client = await signedIn()
+    const first = listsIn((await client.get(path)).text)
+    expect(first).toStrictEqual([
+      expect.arrayContaining(['1 active device fails its next validate']),
+      [
+        expect.stringMatching(/^License ACMEEDIT….{4} goes from active to revoked$/),
+        '1 device loses its seat: “laptop”',
+      ],
+      ['1 device loses its seat: “laptop”'],
+    ])
+    await client.post(`${path}/deny`)
+    expect((await client.get(path)).text).not.toContain('What changes')
+  })
+
+  test('says that the effect is the same as when it was requested', async () => {
+    const { path } = await asksToRevoke()
+    const { text } = await (await signedIn()).get(path)
+    expect(text).toContain('The same now as when it was requested.')
+    expect(text.indexOf('What changes')).toBeLessThan(text.indexOf(`${path}/deny`))
   })
 
   test('counts only for what was read: after a change it has to be read again', async () => {

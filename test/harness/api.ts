@@ -132,7 +132,7 @@ export function askOf(app: FastifyInstance): Ask {
       ...(payload !== undefined && { payload }),
     })
     const contentType = response.headers['content-type']?.toString()
-    const isJson = contentType?.startsWith('application/json') && response.body !== ''
+    const isJson = /^application\/(?:json|[\w.]+\+json)/.test(contentType ?? '') && response.body !== ''
     const parsed = isJson ? (JSON.parse(response.body) as unknown) : response.body
     check(method, url, { status: response.statusCode, contentType, body: parsed })
     return {

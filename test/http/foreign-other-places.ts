@@ -81,6 +81,14 @@ export const otherPlaces: readonly Place[] = [
     }),
   ],
   [
+    'previewing a confirmation',
+    404,
+    (which, owned) => ({
+      method: 'GET',
+      url: `/v1/confirmations/${which === 'owned' ? owned.confirmation : 'cnf_00000000000000000000000000'}/preview`,
+    }),
+  ],
+  [
     'putting a product into test mode',
     404,
     (which) => ({

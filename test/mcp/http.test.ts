@@ -89,6 +89,8 @@ describe('a tool that needs an approval', () => {
   test('returns the address first, and changes something once a person has approved', async () => {
     const { license } = await mint()
     const given = { licenseId: license.id, reason: 'fraud' }
+    const rehearsed = await agent.use('revoke_license', { ...given, dryRun: true })
+    expect(rehearsed.data).toMatchObject({ dryRun: true, effect: { licenses: { count: 1 } } })
     const first = await agent.use('revoke_license', given)
     const { approval } = Approval.parse(first.data)
     expect(first.text).toContain(approval.approveUrl)

@@ -48,6 +48,18 @@ test('lists are followed over their pages, with their filters', async () => {
   })
 })
 
+test('a dry run says what a call would change, and changes nothing', async () => {
+  const { license } = await mint()
+  const before = await api.ledger.services.ledger.head()
+  const rehearsed = await client.dryRun('revokeLicense', { id: license.id, reason: 'fraud' })
+  expect(rehearsed).toMatchObject({ dryRun: true, wouldBeRefused: null, effect: { licenses: { count: 1 } } })
+  const change = { productId: 'editor', keyTypeId: 'default', entitlements: ['sync'] }
+  const { sentences } = await client.dryRun('updateKeyType', change)
+  expect(sentences[0]).toMatch(/^Entitlement “sync” appears on \d+ licenses?$/)
+  expect(await client.dryRun('exportLicenses', { product: 'editor' })).toMatchObject({ dryRun: true })
+  expect(await api.ledger.services.ledger.head()).toBe(before)
+})
+
 test('an answer that is lost makes no second license: every attempt has the same key', async () => {
   const keys: unknown[] = []
   const lossy = createServerClient({

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { CommandMisused } from '../../terminal/exit-codes.ts'
 import { print, printToStderr } from '../../terminal/output.ts'
 import { type CommandContext, groupCommand, type HostForm } from '../context.ts'
+import { showDryRun } from './dry-run.ts'
 import { openApproved } from './gate.ts'
 import { subjects } from './operations/all.ts'
 import type { Operation } from './operations/operation.ts'
@@ -18,6 +19,7 @@ type Options = RemoteOptions & {
   watch?: boolean
   yes?: boolean
   confirmation?: string
+  dryRun?: boolean
   tenant?: string
 } & Record<string, unknown>
 
@@ -52,7 +54,7 @@ function fieldOptions(command: Command, { query = {}, body = {} }: Operation): v
   }
 }
 
-function runOptions(command: Command, { method, body, paged, gated, question }: Operation): void {
+function runOptions(command: Command, { method, body, paged, gated, dryRun, question }: Operation): void {
   if (body)
     command.option('--data <json>', 'the body: JSON, @<file>, or - for stdin; options replace its fields')
   if (paged) {
@@ -68,6 +70,7 @@ function runOptions(command: Command, { method, body, paged, gated, question }: 
   if (question !== undefined)
     command.option('--yes', 'do not ask at the terminal; an approval is still needed')
   if (gated) command.option('--confirmation <id>', 'a confirmation that was asked for earlier')
+  if (dryRun) command.option('--dry-run', 'show what would change, and change nothing')
   command.option('--json', 'print the answer of the server')
 }
 
@@ -89,6 +92,7 @@ async function run(
   }
   const call = await requestOf(operation, args, options, new Date())
   const { client, session } = openRemote(options)
+  if (options.dryRun) return showDryRun(client, call, options)
   await askFirst(operation.question, options)
   const words = wordsToRepeat(context.words, session)
   const read = async (): Promise<unknown> => {

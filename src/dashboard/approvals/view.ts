@@ -125,7 +125,7 @@ export function approvalPart(view: View, shown: ShownApproval): Html {
       ${description?.target && target(description.target)}
       ${consequences.length > 0 && listOf(consequences)}
     </div>
-    ${waits && approval.effect && effectPart(approval.effect)} ${warnings(approval)} ${status === 'pending' && decideForms(view, shown, at)}
+    ${waits && approval.effect && effectPart(approval.effect, approval.changedSinceAsked)} ${warnings(approval)} ${status === 'pending' && decideForms(view, shown, at)}
     ${status === 'approved' && [approval.downloads && downloadForm(view, shown, at), withdrawForm(view, shown, at)]}
   </div>`
 }

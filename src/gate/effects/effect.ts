@@ -15,7 +15,7 @@ const counted = {
 }
 
 /** How many there are, exactly or estimated. */
-export const Counted = z.object(counted).meta({ id: 'EffectCount' })
+export const Counted = z.object(counted)
 export type Counted = z.infer<typeof Counted>
 
 export const exactly = (count: number): Counted => ({ count, counted: 'exactly' })
@@ -33,9 +33,7 @@ export type StatusChange = z.infer<typeof StatusChange>
 const AffectedDevice = z.object({ licenseId: z.string(), deviceId: z.string(), name: z.string() })
 export type AffectedDevice = z.infer<typeof AffectedDevice>
 
-const devices = z
-  .object({ ...counted, first: z.array(AffectedDevice).meta(first) })
-  .meta({ id: 'EffectDevices' })
+const devices = z.object({ ...counted, first: z.array(AffectedDevice).meta(first) })
 
 const entitlements = z
   .array(

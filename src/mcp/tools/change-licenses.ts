@@ -3,6 +3,7 @@ import {
   confirmationId,
   customerId,
   deviceId,
+  dryRun,
   idempotencyKey,
   keyTypeId,
   licenseId,
@@ -19,7 +20,7 @@ const post = (id: string, action: string, body: object): ApiRequest => ({
 })
 
 const needsApproval =
-  'A person must approve it: the first call returns an approval with `approveUrl` and changes nothing. Give the ' +
+  '`dryRun: true` tells first what would change. A person must approve it: the first call returns an approval with `approveUrl` and changes nothing. Give the ' +
   'address to the person you work for, ask check_approval, and then repeat the call with `confirmationId`.'
 
 const expiresAt = time('The new expiry; null never expires').nullable()
@@ -144,9 +145,10 @@ export const changeLicenseTools = [
     title: 'Revoke a license for good',
     description: `Ends a license permanently, for example after fraud. ${needsApproval}`,
     effect: 'destroys',
-    input: { licenseId, reason, confirmationId },
-    request: ({ licenseId: id, confirmationId: approved, ...body }) => ({
+    input: { licenseId, reason, dryRun, confirmationId },
+    request: ({ licenseId: id, confirmationId: approved, dryRun: rehearsed, ...body }) => ({
       ...post(id, 'revoke', body),
+      query: { dryRun: rehearsed ? 'true' : undefined },
       confirmationId: approved,
     }),
   }),
@@ -155,9 +157,10 @@ export const changeLicenseTools = [
     title: 'Reinstate a revoked license',
     description: `Makes a license valid again that was revoked by mistake. ${needsApproval}`,
     effect: 'changes',
-    input: { licenseId, reason, confirmationId },
-    request: ({ licenseId: id, confirmationId: approved, ...body }) => ({
+    input: { licenseId, reason, dryRun, confirmationId },
+    request: ({ licenseId: id, confirmationId: approved, dryRun: rehearsed, ...body }) => ({
       ...post(id, 'reinstate', body),
+      query: { dryRun: rehearsed ? 'true' : undefined },
       confirmationId: approved,
     }),
   }),

@@ -67,7 +67,7 @@ async function once(transport: Transport, sending: Sending): Promise<Sent | Keyl
       signal: signal ? AbortSignal.any([signal, limit]) : limit,
     })
     const bytes = new Uint8Array(await response.arrayBuffer())
-    const isJson = response.headers.get('content-type')?.startsWith('application/json') === true
+    const isJson = /^application\/(?:[\w.]+\+)?json\b/.test(response.headers.get('content-type') ?? '')
     const content = isJson ? parsed(bytes) : bytes
     const wait = retryAfterMs(response.headers.get('retry-after'), Date.now())
     if (response.status < 300) return { status: response.status, body: content, retryAfterMs: wait }

@@ -122,7 +122,9 @@ describe.each(operations.map((operation) => [operation.words, operation] as cons
 
   test('has an option or argument for each query parameter and field', () => {
     const inQuery = (found?.parameters ?? []).filter((parameter) => parameter.in === 'query')
-    const names = inQuery.map(({ name }) => name).filter((name) => !operation.paged || !ofPage.has(name))
+    const names = inQuery
+      .map(({ name }) => name)
+      .filter((name) => name !== 'dryRun' && (!operation.paged || !ofPage.has(name)))
     expect(Object.keys(operation.query ?? {}).toSorted()).toStrictEqual(names.toSorted())
     // The settings of a product may also stand beside its other fields, and do here.
     const inPath = pathParameters(operation)
@@ -160,6 +162,8 @@ describe.each(operations.map((operation) => [operation.words, operation] as cons
     expect(operation.paged ?? false).toBe(takesCursor)
     const accepted = propertiesOf(found?.responses['202']?.content?.['application/json']?.schema)
     expect(operation.gated ?? false).toBe(Object.hasOwn(accepted, 'confirmation'))
+    const takesDryRun = found?.parameters.some(({ name }) => name === 'dryRun')
+    expect(operation.dryRun ?? false).toBe(takesDryRun)
     const items = alternatives(answerFields[operation.items ?? 'items']).find(({ items: one }) => one)?.items
     for (const path of Object.values(operation.columns ?? {})) {
       const [first = '', second] = path.split('.')

@@ -2,7 +2,7 @@
 // each call that succeeded.
 
 import { client } from './client/client.gen.ts'
-import { getConfirmation } from './client/index.ts'
+import { getConfirmation, previewConfirmation } from './client/index.ts'
 
 const { ADDRESS: baseUrl = '', TOKEN: auth = '' } = process.env
 
@@ -36,6 +36,8 @@ export async function approved<Answer extends object>(
   const { data: asked } = await call({})
   if (!asked || !isPending(asked)) throw new Error(`no approval is asked for: ${JSON.stringify(asked)}`)
   const { id } = asked.confirmation
+  const { data: shown } = await previewConfirmation({ path: { id } })
+  expect('it says what it would change', shown, ({ preview }) => preview?.wouldBeRefused === null)
   for (let status = 'pending'; status === 'pending'; ) {
     await new Promise((resolve) => setTimeout(resolve, 50))
     status = (await getConfirmation({ path: { id }, throwOnError: true })).data.status
@@ -43,4 +45,12 @@ export async function approved<Answer extends object>(
   const { data } = await call({ 'X-Service-Confirmation': id })
   if (!data || isPending(data)) throw new Error(`it did not run: ${JSON.stringify(data)}`)
   return data as Exclude<Answer, Pending>
+}
+
+/** Sends a call as a dry run, whose answer says what it would change. */
+export async function rehearsed(
+  call: (query: { dryRun: 'true' }) => Promise<{ data?: object | undefined }>,
+): Promise<void> {
+  const { data } = await call({ dryRun: 'true' })
+  expect('a dry run changes nothing', data, (answer) => 'dryRun' in answer && 'sentences' in answer)
 }

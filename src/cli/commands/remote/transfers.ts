@@ -6,6 +6,7 @@ import { print, printToStderr } from '../../../terminal/output.ts'
 import type { CommandContext } from '../../context.ts'
 import type { Client } from '../../remote/client.ts'
 import { saveBody } from '../../remote/download.ts'
+import { showDryRun } from '../../remote/dry-run.ts'
 import { openApproved } from '../../remote/gate.ts'
 import { readInput } from '../../remote/input.ts'
 import { countProgress } from '../../remote/progress.ts'
@@ -29,7 +30,8 @@ export function transferCommands(licenses: Command, { words }: CommandContext): 
     .option('--status <status>', 'with this status')
     .option('--confirmation <id>', 'a confirmation that was asked for earlier')
     .option('--yes', 'accepted as by other commands; an approval is still needed')
-    .option('--json', 'print errors as JSON')
+    .option('--dry-run', 'show how many licenses would be exported')
+    .option('--json', 'print errors, and a dry run, as JSON')
     .action((options: ExportOptions) => exportLicenses(options, words))
 
   sessionOptions(
@@ -58,14 +60,17 @@ type ExportOptions = RemoteOptions & {
   product?: string
   status?: string
   confirmation?: string
+  dryRun?: boolean
 }
 
 async function exportLicenses(options: ExportOptions, words: readonly string[]): Promise<void> {
   const { client, session } = openRemote(options)
   const { format, product, status } = options
+  const call = { method: 'GET', path: '/v1/licenses/export', query: { format, product, status } } as const
+  if (options.dryRun) return showDryRun(client, call, options)
   const response = await openApproved(
     client,
-    { method: 'GET', path: '/v1/licenses/export', query: { format, product, status }, timeLimitMs: longMs },
+    { ...call, timeLimitMs: longMs },
     { confirmation: options.confirmation, words: wordsToRepeat(words, session) },
   )
   const progress = countProgress('Exporting', 'lines')

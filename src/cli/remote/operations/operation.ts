@@ -23,6 +23,8 @@ export type Operation = {
   items?: string
   /** Whether a person has to approve it. */
   gated?: true
+  /** Whether it can say what it would change, without changing it; every gated one can. */
+  dryRun?: true
   /** What to ask before it runs at a terminal; `--yes` skips the question. */
   question?: string
   /** Whether the server may do it twice when it gets the request again. */
@@ -40,7 +42,7 @@ export function operation(
   details: Details = {},
 ): Operation {
   const [method, path = ''] = splitOnce(route)
-  return { id, method, path, words, summary, ...details }
+  return { id, method, path, words, summary, ...(details.gated && { dryRun: true }), ...details }
 }
 
 function splitOnce(route: `${Method} /v1/${string}`): [Method, string] {

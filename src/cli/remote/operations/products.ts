@@ -132,7 +132,7 @@ export const productOperations: readonly Operation[] = [
     'key-types update',
     'PATCH /v1/products/{productId}/key-types/{keyTypeId}',
     'Change a key type',
-    { body: { name: text('shown to customers'), ...keyType } },
+    { body: { name: text('shown to customers'), ...keyType }, dryRun: true },
   ),
   operation(
     'deleteKeyType',

@@ -83,6 +83,12 @@ export const administrationOperations: readonly Operation[] = [
     'GET /v1/confirmations/{id}',
     'Show whether a confirmation of this token is decided',
   ),
+  operation(
+    'previewConfirmation',
+    'confirmations preview',
+    'GET /v1/confirmations/{id}/preview',
+    'Show what a request of this token that waits for an approval would change now',
+  ),
   operation('getSdkKey', 'sdk-key show', 'GET /v1/sdk-key', 'Show the SDK key; creates the first one', {
     gated: true,
   }),

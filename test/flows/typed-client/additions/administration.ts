@@ -1,10 +1,11 @@
 import { listAudit, listTokens, readInsights, revokeToken } from '../client/index.ts'
-import { approved, expect } from '../program.ts'
+import { approved, expect, rehearsed } from '../program.ts'
 
 const { OTHER_TOKEN_ID: id = '', NOW: now = '' } = process.env
 
 const tokens = await listTokens({ query: { order: 'oldest' } })
 expect('tokens are listed', tokens.data, ({ items }) => items.some((token) => token.id === id))
+await rehearsed((query) => revokeToken({ path: { id }, query }))
 const revoked = await approved((headers) => revokeToken({ path: { id }, headers }))
 expect('another token is revoked', revoked, ({ token }) => token.revokedAt !== null)
 

@@ -9,7 +9,7 @@ import {
   unlinkLicense,
   updateCustomer,
 } from '../client/index.ts'
-import { approved, expect } from '../program.ts'
+import { approved, expect, rehearsed } from '../program.ts'
 import { mint } from './samples.ts'
 
 const { license } = await mint('joan@example.com')
@@ -30,4 +30,5 @@ const unlinked = await unlinkLicense({ path, body: { licenseId: license.id } })
 expect('it is theirs no more', unlinked.data, (answer) => answer.customer.licenseIds.length === 0)
 const oldest = await listCustomers({ query: { order: 'oldest' } })
 expect('customers are listed', oldest.data, ({ items }) => items.length === 1)
+await rehearsed((query) => eraseCustomer({ path, query }))
 await approved((headers) => eraseCustomer({ path, headers }))

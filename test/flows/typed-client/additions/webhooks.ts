@@ -17,7 +17,7 @@ import {
   rotateWebhookSecret,
   testWebhookEndpoint,
 } from '../client/index.ts'
-import { approved, expect } from '../program.ts'
+import { approved, expect, rehearsed } from '../program.ts'
 
 const known = await listWebhookEndpoints()
 const first =
@@ -26,14 +26,18 @@ const tested = await testWebhookEndpoint({ path: { id: first }, body: { event: '
 expect('it takes a test event', tested.data, ({ test }) => test.ok)
 
 const url = 'https://public.example.com/hook'
+await rehearsed((query) => addWebhookEndpoint({ query, body: { url } }))
 const added = await approved((headers) => addWebhookEndpoint({ headers, body: { url, description: 'CRM' } }))
 const path = { id: expect('an endpoint is added', added, ({ secret }) => secret !== undefined).endpoint.id }
+await rehearsed((query) => changeWebhookEndpoint({ path, query, body: { paused: true } }))
 const changed = await changeWebhookEndpoint({ path, body: { paused: true, events: ['license.revoked'] } })
 expect('it is paused', changed.data, (answer) => 'endpoint' in answer && answer.endpoint.paused)
+await rehearsed((query) => rotateWebhookSecret({ path, query }))
 const rotated = await approved((headers) => rotateWebhookSecret({ path, headers }))
 expect('it has another secret', rotated, ({ secret }) => secret !== added.secret)
 const read = await getWebhookEndpoint({ path })
 expect('it is read', read.data, ({ endpoint }) => endpoint.description === 'CRM')
+await rehearsed((query) => deleteWebhookEndpoint({ path, query }))
 await approved((headers) => deleteWebhookEndpoint({ path, headers }))
 
 const asked = await createWebhookReplay({
