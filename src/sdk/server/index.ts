@@ -7,5 +7,15 @@ export {
   type ServerClientOptions,
 } from './client.ts'
 export { KeyledgerError } from './error.ts'
-export type { Answer, CallOptions, DryRun, DryRunId, GatedId, Input, OperationId, Pages, Pending } from './types.ts'
+export type {
+  Answer,
+  CallOptions,
+  DryRun,
+  DryRunId,
+  GatedId,
+  Input,
+  OperationId,
+  Pages,
+  Pending,
+} from './types.ts'
 export { type ReceivedWebhook, verifyWebhook, type WebhookEvent, WebhookRefused } from './webhooks.ts'
