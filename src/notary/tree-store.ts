@@ -51,6 +51,8 @@ const hashesIn = (bytes: Buffer): Hash[] =>
 export async function openTree(client: ClientBase, origin: string): Promise<TreeState> {
   await client.query('begin')
   try {
+    // Otherwise a second process that has seen the earlier log, too, would remove the first tiles of the new one.
+    await client.query('lock table notary.tree in share row exclusive mode')
     const { rowCount } = await client.query('select from notary.tree where origin <> $1', [origin])
     if (rowCount === 1)
       await client.query(
@@ -95,7 +97,7 @@ export async function addLeaves(
   const { place: last } = leaves.at(-1) ?? leaves[0]
   await client.query('begin')
   try {
-    await replaceTree(client, state.edge.size, edge, last)
+    await replaceTree(client, state.edge, edge, last)
     for (const [level, hashes] of rows.entries()) {
       const first = Math.floor(state.edge.size / tileWidth ** level)
       await appendToTiles(client, level, first, hashes, leaves)
@@ -108,12 +110,21 @@ export async function addLeaves(
   return { edge, last }
 }
 
-async function replaceTree(client: ClientBase, before: number, edge: Edge, last: EventPlace): Promise<void> {
+/** The edge tells trees of one size apart: another process may have begun another log meanwhile. */
+async function replaceTree(client: ClientBase, before: Edge, edge: Edge, last: EventPlace): Promise<void> {
   const { rowCount } = await client.query(
     `update notary.tree
      set size = $1, edge = $2, last_stream = $3, last_revision = $4, last_event_id = $5
-     where size = $6`,
-    [edge.size, Buffer.concat(edge.subtrees), last.stream, last.revision, last.id, before],
+     where size = $6 and edge = $7`,
+    [
+      edge.size,
+      Buffer.concat(edge.subtrees),
+      last.stream,
+      last.revision,
+      last.id,
+      before.size,
+      Buffer.concat(before.subtrees),
+    ],
   )
   if (rowCount !== 1) throw new TreeMoved('another process has continued the tree')
 }

@@ -1,19 +1,8 @@
 import { openRawLog } from '../../src/ledger/raw/log.ts'
 import { readCheckpoint } from '../../src/notary/checkpoints.ts'
 import { followLog } from '../../src/notary/notary.ts'
-import { publicKeyText } from '../../src/notary/signing-log.ts'
-import { privateKeyOf } from '../../src/transparency/note/keys.ts'
-import { parseVerifierKey, type VerifierKey } from '../../src/transparency/note/verifier.ts'
 import type { TestLedger } from '../harness/ledger.ts'
-
-const origin = 'licenses.example/ledger'
-const privateKey = privateKeyOf(Buffer.alloc(32, 5))
-
-/** Who signs in tests. */
-export const signer = { origin, privateKeys: [privateKey] }
-
-/** The key of {@link signer}. */
-export const notaryKey: VerifierKey = parseVerifierKey(publicKeyText(origin, privateKey))
+import { signer } from './signer.ts'
 
 /** Runs the notary until its checkpoint covers all events of the log. */
 export async function notarizeAll(ledger: TestLedger): Promise<void> {

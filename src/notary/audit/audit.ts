@@ -3,7 +3,7 @@ import type { Ledger } from '../../ledger/ledger.ts'
 import type { LogSource } from '../../ledger/raw/log.ts'
 import type { Checkpoint } from '../../transparency/checkpoint.ts'
 import type { VerifierKey } from '../../transparency/note/verifier.ts'
-import { sameHash } from '../../transparency/tree/hash.ts'
+import { type Hash, sameHash } from '../../transparency/tree/hash.ts'
 import { tileWidth } from '../../transparency/tree/tiles.ts'
 import { readCheckpoint } from '../checkpoints.ts'
 import { type EventPlace, firstEventOfTile, readTree } from '../tree-store.ts'
@@ -53,19 +53,23 @@ export async function auditLog(options: AuditOptions): Promise<AuditReport> {
     db,
     log: options.log,
     size: Math.min(size, stored.problem?.incomplete ? stored.problem.index : size),
-    // Only if the tree is not the signed one, the log itself has to show whether it is.
-    rootAt: ofTree ? signed.size : undefined,
+    // Where the tree does not show it, the log itself has to show whether it is the signed one.
+    rootsAt: [...(ofTree ? [signed.size] : []), ...sizes.filter((one) => one > size)],
     onProgress: (events) => onProgress?.(events, size),
     signal,
   })
-  const { divergence, root } = comparison
-  const isLogSigned = signed !== undefined && root !== undefined && sameHash(root, signed.root)
+  const { divergence, roots } = comparison
+  const isLogSigned = signed !== undefined && isRoot(roots, signed)
+  // After a restore, the notary computes the tree again, and has not come as far as the checkpoint yet.
+  const isBehind = isLogSigned && !divergence && !stored.problem && signed.size > size
   const problems = [
     signed && checkStored(signed, keys),
     ...kept.map(({ problem }) => problem),
-    ofTree ?? ofSoundness,
+    isBehind ? undefined : (ofTree ?? ofSoundness),
     ofTree && isLogSigned ? logIsSigned(divergence) : undefined,
-    ...known.map((one) => problemOfKept(one, stored, signed?.size ?? 0, size)),
+    ...known
+      .filter(({ checkpoint }) => !isRoot(stored.roots, checkpoint) && !isRoot(roots, checkpoint))
+      .map((one) => problemOfKept(one, signed?.size ?? 0, size)),
     divergence && !isLogSigned ? await problemOfLog(options, divergence, size, last) : undefined,
   ]
   return {
@@ -78,11 +82,16 @@ export async function auditLog(options: AuditOptions): Promise<AuditReport> {
   }
 }
 
+const isRoot = (roots: ReadonlyMap<number, Hash>, of: { size: number; root: Hash }): boolean => {
+  const root = roots.get(of.size)
+  return root !== undefined && sameHash(root, of.root)
+}
+
 const notSigned = (why: string): string => `the tree in the database is not the one that was signed: ${why}`
 
 function problemOfTree(
   { roots }: StoredTree,
-  signed: { size: number; root: Uint8Array },
+  signed: { size: number; root: Hash },
   size: number,
 ): AuditProblem | undefined {
   if (signed.size > size)
@@ -91,8 +100,7 @@ function problemOfTree(
       notSigned(`it has ${String(size)} leaves, and ${String(signed.size)} were signed`),
       size,
     )
-  const root = roots.get(signed.size)
-  if (root && sameHash(root, signed.root)) return undefined
+  if (isRoot(roots, signed)) return undefined
   return treeProblem('tree', notSigned(`its first ${String(signed.size)} leaves have another root`))
 }
 
@@ -107,10 +115,9 @@ const logIsSigned = (divergence: Divergence | undefined): AuditProblem | undefin
 
 function problemOfKept(
   { name, checkpoint }: { name: string; checkpoint: Checkpoint },
-  { roots }: StoredTree,
   signedSize: number,
   size: number,
-): AuditProblem | undefined {
+): AuditProblem {
   const events = String(checkpoint.size)
   if (checkpoint.size > size)
     return treeProblem(
@@ -119,8 +126,6 @@ function problemOfKept(
         'it is an older copy, or its end was removed',
       size,
     )
-  const root = roots.get(checkpoint.size)
-  if (root && sameHash(root, checkpoint.root)) return undefined
   const fork =
     checkpoint.size === signedSize
       ? `two trees of ${events} events were signed: the kept checkpoint ${name} has another root than the one in the database`

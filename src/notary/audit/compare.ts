@@ -24,8 +24,8 @@ export type Comparison = {
   events: number
   /** Undefined when all leaves are the same. */
   divergence: Divergence | undefined
-  /** The root of the log's first events, as many as asked for; undefined when it has fewer, or was not asked. */
-  root: Hash | undefined
+  /** The roots of the log's first events, as many as asked for, as far as it has so many. */
+  roots: ReadonlyMap<number, Hash>
 }
 
 export type CompareOptions = {
@@ -33,8 +33,8 @@ export type CompareOptions = {
   log: LogSource
   /** How many leaves the tree has. */
   size: number
-  /** Computes the root of so many events of the log, too: it then reads on after a difference. */
-  rootAt?: number | undefined
+  /** Computes the roots of so many events of the log, too: it then reads on after a difference. */
+  rootsAt: readonly number[]
   onProgress?: ((events: number) => void) | undefined
   signal?: AbortSignal | undefined
 }
@@ -45,9 +45,9 @@ const lookAhead = 2048
 
 /** Compares each event of the log with its leaf, up to the first difference. Memory does not grow with the log. */
 export async function compareWithTree(options: CompareOptions): Promise<Comparison> {
-  const { size, rootAt, onProgress, signal } = options
+  const { size, rootsAt, onProgress, signal } = options
   const leaves = createLeafReader(options.db, size)
-  const rooted = createRoot(rootAt)
+  const rooted = createRoots(rootsAt)
   let index = 0
   let before: EventPlace | undefined
   let divergence: Divergence | undefined
@@ -78,7 +78,7 @@ export async function compareWithTree(options: CompareOptions): Promise<Comparis
   if (!divergence && index < size) divergence = await diverged(index, before, await leaves.next(), leaves)
   if (divergence) divergence.logEnds = divergence.log.length < lookAhead
   await leaves.close()
-  return { events: index, divergence, root: rooted.root() }
+  return { events: index, divergence, roots: rooted.roots }
 }
 
 async function diverged(
@@ -134,17 +134,20 @@ const placed = (event: RawEvent, hash: Hash | undefined): PlacedLeaf => ({
   hashAt: (step) => hex(hashOf({ ...event, revision: event.revision + step })),
 })
 
-function createRoot(size: number | undefined) {
+function createRoots(sizes: readonly number[]) {
+  const roots = new Map<number, Hash>()
+  const most = Math.max(0, ...sizes)
   let edge: Edge = emptyEdge
   let broken = false
-  const isDone = () => size === undefined || broken || edge.size >= size
+  const isDone = () => broken || edge.size >= most
   return {
+    roots,
     isDone,
     add(hash: Hash | undefined) {
       if (isDone()) return
       if (hash) ({ edge } = addLeaf(edge, hash))
       else broken = true
+      if (!broken && sizes.includes(edge.size)) roots.set(edge.size, rootOf(edge))
     },
-    root: () => (size !== undefined && !broken && edge.size === size ? rootOf(edge) : undefined),
   }
 }
