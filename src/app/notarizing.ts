@@ -3,7 +3,7 @@ import { notaryLock } from '../../projections/database/advisory-locks.ts'
 import type { Config } from '../config.ts'
 import { newId } from '../credentials/id.ts'
 import { openRawLog } from '../ledger/raw/log.ts'
-import { thinCheckpoints } from '../notary/checkpoints.ts'
+import { keepThinning } from '../notary/checkpoints.ts'
 import { followLog } from '../notary/notary.ts'
 import { openSigner } from '../notary/signing-log.ts'
 import { NotarySuspended } from '../notary/suspended.ts'
@@ -34,7 +34,6 @@ export async function notarize(
       const signer = await openSigner(services, originOf(config), causeOfStart(now()))
       await clearTrouble(db)
       trouble = undefined
-      await thinCheckpoints(db, now())
       const onCheckpoint = () => asker.wake()
       await followLog({ db, log: rawLog, ledger, signer, now, onCheckpoint }, until)
     }
@@ -46,7 +45,8 @@ export async function notarize(
       signal,
       async (until) => {
         const over = new AbortController()
-        const asking = asker.run(AbortSignal.any([until, over.signal]))
+        const beside = AbortSignal.any([until, over.signal])
+        const asking = Promise.all([asker.run(beside), keepThinning(db, now, beside)])
         try {
           await work(until)
         } catch (error) {

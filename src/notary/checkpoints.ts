@@ -1,4 +1,5 @@
 import type { KeyObject } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import { checkpointText } from '../transparency/checkpoint.ts'
 import { formatNote } from '../transparency/note/note.ts'
@@ -62,6 +63,16 @@ export async function signCheckpoint(
   )
   if (rowCount !== 1) throw new WouldContradict('another process has continued the tree')
   return { size: edge.size, root, note, signedAt: now.toISOString() }
+}
+
+const thinMs = 3_600_000
+
+/** Removes checkpoints that are not kept, every hour until the signal aborts. What is left over does no harm. */
+export async function keepThinning(db: Pool, now: () => Date, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await thinCheckpoints(db, now()).catch(() => undefined)
+    await pause(thinMs, undefined, { signal }).catch(() => undefined)
+  }
 }
 
 /** Keeps the checkpoints of the last day, and the first of each hour before. */

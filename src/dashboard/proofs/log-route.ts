@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { withTimeout } from '../../async/timeout.ts'
 import { readAuditHistory } from '../../notary/audit/runs.ts'
+import { listWitnesses } from '../../notary/cosignatures.ts'
 import { listCheckpoints } from '../../notary/covering.ts'
 import { readNotaryLog } from '../../notary/signing-log.ts'
 import { readTrouble } from '../../notary/trouble.ts'
@@ -16,17 +17,25 @@ const timeLimitMs = 2000
 export function logProofPage(app: FastifyInstance, { services, baseUrl, show }: PageContext): void {
   app.get('/system/proof', pageRoute({ page: 'member' }), async (_request, reply) => {
     const { db } = services
-    const [log, checkpoints, trouble, audits] = await Promise.all([
+    const [log, checkpoints, trouble, audits, witnesses] = await Promise.all([
       withTimeout(readNotaryLog(services), timeLimitMs).catch(() => undefined),
       listCheckpoints(db, maxCheckpoints),
       readTrouble(db),
       readAuditHistory(db),
+      listWitnesses(db),
     ])
     return show(reply, {
       title: 'Provable history',
       nav: 'system',
       content: (view) =>
-        logProofView(view, { log, checkpoints, isSuspended: trouble !== undefined, audits, baseUrl }),
+        logProofView(view, {
+          log,
+          checkpoints,
+          isSuspended: trouble !== undefined,
+          audits,
+          witnesses,
+          baseUrl,
+        }),
     })
   })
 }

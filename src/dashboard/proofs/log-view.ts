@@ -1,6 +1,7 @@
 import type { NotaryLog } from '../../domain/notary/notary-log.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import type { AuditHistory } from '../../notary/audit/runs.ts'
+import type { WitnessState } from '../../notary/cosignatures.ts'
 import type { Covering } from '../../notary/covering.ts'
 import { copyable, copyableBlock } from '../frame/copy.ts'
 import { ago, moment } from '../frame/moments.ts'
@@ -14,10 +15,12 @@ type LogProof = {
   checkpoints: readonly Covering[]
   isSuspended: boolean
   audits: AuditHistory
+  witnesses: readonly WitnessState[]
   baseUrl: string
 }
 
-export function logProofView(view: View, { log, checkpoints, isSuspended, audits, baseUrl }: LogProof): Html {
+export function logProofView(view: View, shown: LogProof): Html {
+  const { log, checkpoints, isSuspended, audits, witnesses, baseUrl } = shown
   const [last] = checkpoints
   return html`<div>
     ${heading(
@@ -35,6 +38,7 @@ export function logProofView(view: View, { log, checkpoints, isSuspended, audits
         'On any machine, with the key written down there and a checkpoint that you have kept.',
       )
     }
+    ${witnesses.length > 0 && section('Witnesses', witnessesTable(view, witnesses), 'Others who confirm each checkpoint, so that no two readers can be shown different logs.')}
     ${section('Audit', auditFacts(view, audits), 'An audit reads the whole log again and compares each event with what was signed.')}
     ${checkpoints.length > 0 && section('Last checkpoints', checkpointsTable(checkpoints))}
   </div>`
@@ -72,6 +76,23 @@ function auditFacts(view: View, { last, lastDone }: AuditHistory): Content {
     ],
   ])}</div>`
 }
+
+const witnessesTable = (view: View, witnesses: readonly WitnessState[]): Html =>
+  html`<div class="sheeted">${table({
+    caption: 'Witnesses, and what each confirmed last',
+    columns: [
+      { label: 'Witness' },
+      { label: 'Events', number: true },
+      { label: 'Confirmed' },
+      { label: 'Problem' },
+    ],
+    rows: witnesses.map(({ witness, size, cosignedAt, problem }) => [
+      copyable('key of the witness', witness),
+      size === null ? 'none' : Number(size).toLocaleString('en'),
+      cosignedAt === null ? 'never' : ago(cosignedAt, view.now),
+      problem === null ? 'none' : badge('bad', problem),
+    ]),
+  })}</div>`
 
 const checkpointsTable = (checkpoints: readonly Covering[]): Html =>
   html`<div class="sheeted">${table({
