@@ -58,7 +58,7 @@ export const readAll = (directory: string): Promise<Replayed> =>
     }
   })
 
-type Opened = { db: Pool; ledger: Ledger }
+export type Opened = { db: Pool; ledger: Ledger; eventstoreUrl: string }
 
 /** Measures the memory of this process after a fifth of the events and at the end. */
 async function measured(
@@ -80,7 +80,7 @@ async function measured(
 }
 
 /** Opens the stores of a data directory without catching up the read models, as a server would. */
-async function withStores<T>(directory: string, work: (opened: Opened) => Promise<T>): Promise<T> {
+export async function withStores<T>(directory: string, work: (opened: Opened) => Promise<T>): Promise<T> {
   const stack = await joinLocalStack({
     dataDirectory: directory,
     parts: { postgres: true, eventStore: true },
@@ -91,7 +91,7 @@ async function withStores<T>(directory: string, work: (opened: Opened) => Promis
     const db = await openEmptyReadModels(databaseUrl, migrationUrl)
     const ledger = connectLedger(eventstoreUrl)
     try {
-      return await work({ db, ledger })
+      return await work({ db, ledger, eventstoreUrl })
     } finally {
       await ledger.close()
       await db.end()

@@ -1,8 +1,8 @@
 // `npm run bench [latency] [validate] [commands] [store] [export] [import] [deliveries] [sales] [history] [search] [replay]
-// [expiries] [workers] [copy] [backup]`: measures the figures of docs/performance.md as ratios to a bare baseline
+// [notary] [expiries] [workers] [copy] [backup]`: measures the figures of docs/performance.md as ratios to a bare baseline
 // in the same run, and writes them there when all parts ran. Each part runs in its own process, because a process
 // can have only one client of the event store.
-// `--events 1000000` sets the length of the log for `replay`, `copy` and `backup`. `--against ../before` compares
+// `--events 1000000` sets the length of the log for `replay`, `notary`, `copy` and `backup`. `--against ../before` compares
 // `latency` with a second checkout, in alternating runs. BENCH_EVENTSTORE_URL compares this checkout with itself on
 // that event store; it is no argument, because it may contain a password.
 import { spawn } from 'node:child_process'
@@ -22,6 +22,7 @@ import { type Figure, ms, perSecond, report } from './figures.ts'
 import { benchHistory } from './history.ts'
 import { benchImports } from './imports.ts'
 import { benchLatency } from './latency.ts'
+import { benchNotary } from './notary.ts'
 import { benchReplay } from './replay.ts'
 import { benchSales } from './sales.ts'
 import { benchSearch } from './search.ts'
@@ -40,6 +41,7 @@ const parts = {
   history: benchHistory,
   search: benchSearch,
   replay: (log: (line: string) => void) => benchReplay(log, options.events),
+  notary: (log: (line: string) => void) => benchNotary(log, options.events),
   expiries: benchExpiries,
   workers: benchWorkers,
   copy: (log: (line: string) => void) => benchCopy(log, options.events),
@@ -57,6 +59,7 @@ const Part = z.enum([
   'history',
   'search',
   'replay',
+  'notary',
   'expiries',
   'workers',
   'copy',
