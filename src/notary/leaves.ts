@@ -4,22 +4,39 @@ import { leafHash } from '../transparency/tree/hash.ts'
 import type { Leaf } from './tree-store.ts'
 
 /**
- * The bytes of an event that are hashed. What is no JSON, which the ledger never writes, is taken as base64.
- * @throws SyntaxError when an event says that it is JSON and is not
+ * @returns the bytes of an event that are hashed. Data and metadata without a canonical form are taken as base64: bytes that are
+ *   no JSON, no UTF-8, or a text with half a surrogate pair. The ledger seldom or never writes them, and the notary must
+ *   not stop at one.
  */
 export function recordOf(event: RawEvent): Uint8Array {
   const { stream, revision, id, type, isJson, data, metadata } = event
-  return recordBytes({
-    stream,
-    revision,
-    id,
-    type,
-    data: isJson ? parsed(data) : { base64: Buffer.from(data).toString('base64') },
-    metadata: metadata.length === 0 ? null : parsed(metadata),
-  })
+  const place = { stream, revision, id, type }
+  try {
+    const found = metadata.length === 0 ? null : parsed(metadata)
+    return recordBytes({ ...place, data: isJson ? parsed(data) : asBase64(data), metadata: found })
+  } catch {
+    return recordBytes({
+      ...place,
+      data: isJson && isCanonical(data) ? parsed(data) : asBase64(data),
+      metadata: metadata.length === 0 ? null : isCanonical(metadata) ? parsed(metadata) : asBase64(metadata),
+    })
+  }
 }
 
-const parsed = (bytes: Uint8Array): unknown => JSON.parse(Buffer.from(bytes).toString())
+const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+const parsed = (bytes: Uint8Array): unknown => JSON.parse(strict.decode(bytes))
+
+const asBase64 = (bytes: Uint8Array) => ({ base64: Buffer.from(bytes).toString('base64') })
+
+function isCanonical(bytes: Uint8Array): boolean {
+  try {
+    recordBytes({ stream: '', revision: 0, id: '', type: '', data: parsed(bytes), metadata: null })
+    return true
+  } catch {
+    return false
+  }
+}
 
 /** @returns the leaf of an event */
 export const leafOf = (event: RawEvent): Leaf => ({

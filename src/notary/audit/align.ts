@@ -1,9 +1,9 @@
 /** An event of the log, with the leaf hash that it has now and the ones that it would have at nearby revisions. */
 export type AuditLeaf = {
-  /** In hexadecimal; undefined for an event that cannot be hashed, because its data is no JSON any more. */
-  hash: string | undefined
+  /** In hexadecimal. */
+  hash: string
   /** The hash that it would have at another revision of its stream. */
-  hashAt: (step: number) => string | undefined
+  hashAt: (step: number) => string
 }
 
 /** The log and the tree from their first difference on, as far as they were read. */

@@ -91,16 +91,16 @@ function areExchanged({ log, tree }: Windows, found: Pick<Alignment, 'log' | 'tr
 }
 
 /** Whether these are some of the others, in the same order. */
-function isPartOf(some: readonly (string | undefined)[], all: readonly (string | undefined)[]): boolean {
+function isPartOf(some: readonly string[], all: readonly string[]): boolean {
   let found = 0
-  for (const one of all) if (one !== undefined && one === some[found]) found += 1
+  for (const one of all) if (one === some[found]) found += 1
   return found === some.length
 }
 
 function isReordered({ log, tree }: Windows, found: Pick<Alignment, 'log' | 'tree'>): boolean {
   if (found.log !== found.tree || found.tree < 2) return false
   const hashes = log.slice(0, found.log).map(({ hash }) => hash)
-  return new Set([...hashes, ...tree.slice(0, found.tree)]).size === found.tree && !hashes.includes(undefined)
+  return new Set([...hashes, ...tree.slice(0, found.tree)]).size === found.tree
 }
 
 const movedWithin = ({ log, tree }: Windows): Pick<Difference, 'kind' | 'movedBy'> => ({

@@ -2,8 +2,8 @@ import type { Pool } from 'pg'
 import type { RawEvent } from '../../ledger/raw/event.ts'
 import type { LogSource } from '../../ledger/raw/log.ts'
 import { addLeaf, type Edge, emptyEdge, rootOf } from '../../transparency/tree/edge.ts'
-import { type Hash, hashBytes, leafHash } from '../../transparency/tree/hash.ts'
-import { recordOf } from '../leaves.ts'
+import { type Hash, hashBytes } from '../../transparency/tree/hash.ts'
+import { leafOf } from '../leaves.ts'
 import type { EventPlace } from '../tree-store.ts'
 import type { PlacedLeaf } from './classify.ts'
 import { leavesInTree } from './leaves-in-tree.ts'
@@ -57,7 +57,7 @@ export async function compareWithTree(options: CompareOptions): Promise<Comparis
     signal?.throwIfAborted()
     for (const event of events) {
       if (isDone()) break reading
-      const hash = hashOf(event)
+      const { hash } = leafOf(event)
       rooted.add(hash)
       if (divergence) {
         if (divergence.log.length < lookAhead) divergence.log.push(placed(event, hash))
@@ -65,7 +65,7 @@ export async function compareWithTree(options: CompareOptions): Promise<Comparis
       }
       if (index >= size) continue
       const leaf = await leaves.next()
-      if (leaf && hash && Buffer.compare(leaf, hash) === 0) {
+      if (leaf && Buffer.compare(leaf, hash) === 0) {
         index += 1
         before = placeOf(event)
       } else {
@@ -115,39 +115,28 @@ function createLeafReader(db: Pool, size: number): LeafReader {
   }
 }
 
-/** An event that no longer is JSON has no leaf. */
-function hashOf(event: RawEvent): Hash | undefined {
-  try {
-    return leafHash(recordOf(event))
-  } catch {
-    return undefined
-  }
-}
-
 const placeOf = ({ stream, revision, id }: RawEvent): EventPlace => ({ stream, revision, id })
 
-const hex = (hash: Hash | undefined): string | undefined => hash && Buffer.from(hash).toString('hex')
+const hex = (hash: Hash): string => Buffer.from(hash).toString('hex')
 
-const placed = (event: RawEvent, hash: Hash | undefined): PlacedLeaf => ({
+const placed = (event: RawEvent, hash: Hash): PlacedLeaf => ({
   place: placeOf(event),
   hash: hex(hash),
-  hashAt: (step) => hex(hashOf({ ...event, revision: event.revision + step })),
+  hashAt: (step) => hex(leafOf({ ...event, revision: event.revision + step }).hash),
 })
 
 function createRoots(sizes: readonly number[]) {
   const roots = new Map<number, Hash>()
   const most = Math.max(0, ...sizes)
   let edge: Edge = emptyEdge
-  let broken = false
-  const isDone = () => broken || edge.size >= most
+  const isDone = () => edge.size >= most
   return {
     roots,
     isDone,
-    add(hash: Hash | undefined) {
+    add(hash: Hash) {
       if (isDone()) return
-      if (hash) ({ edge } = addLeaf(edge, hash))
-      else broken = true
-      if (!broken && sizes.includes(edge.size)) roots.set(edge.size, rootOf(edge))
+      ;({ edge } = addLeaf(edge, hash))
+      if (sizes.includes(edge.size)) roots.set(edge.size, rootOf(edge))
     },
   }
 }
