@@ -1,28 +1,29 @@
 import type { LogEntry } from '../domain/recorded.ts'
 import type { Ledger } from '../ledger/ledger.ts'
+import type { EventRecord } from '../transparency/record.ts'
 
 type Reader = Pick<Ledger, 'readStream'>
 
 /** How many short streams are read concurrently. */
 const atOnce = 16
 
-/** The recorded events of a stream up to a revision. */
+/** The events of a stream up to a revision. */
 export async function* eventsIn(
   ledger: Reader,
   stream: string,
   through: number = Number.POSITIVE_INFINITY,
-): AsyncIterable<object> {
+): AsyncIterable<LogEntry> {
   for await (const entry of ledger.readStream(stream)) {
     if (entry.revision > through) return
-    yield recorded(entry)
+    yield entry
   }
 }
 
-/** The recorded events of several short streams, one stream after the other. */
+/** The events of several short streams, one stream after the other. */
 export async function* eventsInAll(
   ledger: Reader,
   streams: AsyncIterable<string> | Iterable<string>,
-): AsyncIterable<object> {
+): AsyncIterable<LogEntry> {
   let waiting: string[] = []
   for await (const stream of streams) {
     waiting.push(stream)
@@ -33,12 +34,12 @@ export async function* eventsInAll(
   yield* await readAll(ledger, waiting)
 }
 
-async function readAll(ledger: Reader, streams: readonly string[]): Promise<object[]> {
+async function readAll(ledger: Reader, streams: readonly string[]): Promise<LogEntry[]> {
   return (await Promise.all(streams.map((stream) => readWhole(ledger, stream)))).flat()
 }
 
-async function readWhole(ledger: Reader, stream: string): Promise<object[]> {
-  const events: object[] = []
+async function readWhole(ledger: Reader, stream: string): Promise<LogEntry[]> {
+  const events: LogEntry[] = []
   for await (const event of eventsIn(ledger, stream)) events.push(event)
   return events
 }
@@ -47,11 +48,30 @@ async function readWhole(ledger: Reader, stream: string): Promise<object[]> {
  * An event with its position and metadata. Personal data stays sealed. The hash of the license's key is left
  * out: a short imported key could be guessed from it.
  */
-function recorded(entry: LogEntry): object {
+export function lineOf(entry: LogEntry): object {
   const { stream, revision, position } = entry
   const place = { stream, revision, position: String(position) }
   if (!entry.readable) return { ...place, type: entry.type, unreadable: entry.problem }
   const { id, event, metadata } = entry
-  const { keyHash: _, ...data } = { keyHash: undefined, ...event.data }
-  return { ...place, id, type: event.type, metadata, data }
+  return { ...place, id, type: event.type, metadata, data: withoutKeyHash(event.data) }
+}
+
+/** The same event as it was recorded, which a verifier compares with its record. */
+export const lineOfRecord = (
+  { position }: LogEntry,
+  { stream, revision, id, type, data, metadata }: EventRecord,
+): object => ({
+  stream,
+  revision,
+  position: String(position),
+  id,
+  type,
+  metadata,
+  data: withoutKeyHash(data),
+})
+
+function withoutKeyHash(data: unknown): unknown {
+  if (typeof data !== 'object' || data === null) return data
+  const { keyHash: _, ...rest } = { keyHash: undefined, ...data }
+  return rest
 }

@@ -22,7 +22,16 @@ export type Evidence = {
  */
 export async function gatherEvidence(
   services: Ports<
-    'db' | 'deriveId' | 'execute' | 'ledger' | 'now' | 'randomBytes' | 'secrets' | 'signer' | 'subjects'
+    | 'db'
+    | 'deriveId'
+    | 'execute'
+    | 'ledger'
+    | 'now'
+    | 'randomBytes'
+    | 'receipts'
+    | 'secrets'
+    | 'signer'
+    | 'subjects'
   >,
   tenantId: string,
   licenseId: string,

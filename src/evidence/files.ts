@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs'
 import { listDeliveriesOfLicense } from '../../projections/deliveries/queries.ts'
 import { listDevices } from '../../projections/licenses/queries.ts'
 import { saleStreamOf } from '../commands/sales.ts'
 import { sha256 } from '../credentials/sha256.ts'
 import type { KnownDelivery } from '../domain/deliveries/delivery.ts'
+import type { LogEntry } from '../domain/recorded.ts'
 import type { KnownSale } from '../domain/sales/sale.ts'
 import {
   confirmationStream,
@@ -16,9 +18,11 @@ import type { Ports } from '../ports.ts'
 import { readTelemetry } from '../usage/device-telemetry.ts'
 import { shownPayloads } from '../webhooks/public-events.ts'
 import type { Case, DeliveryCounts } from './case.ts'
+import { eventFiles } from './event-files.ts'
 import { eventsIn, eventsInAll } from './events.ts'
 import { jsonFile, lineFiles } from './lines.ts'
 import { notificationFiles } from './notifications.ts'
+import { type ArchiveProofs, openProofs } from './proofs.ts'
 import { readme } from './readme.ts'
 import { summaryOf } from './summary.ts'
 import type { ArchivedFile } from './zip.ts'
@@ -27,13 +31,14 @@ const pageSize = 100
 
 /** All files of an archive except the manifest, one at a time. */
 export async function* filesOf(
-  services: Ports<'db' | 'deriveId' | 'ledger' | 'secrets' | 'subjects'>,
+  services: Ports<'db' | 'deriveId' | 'ledger' | 'receipts' | 'secrets' | 'subjects'>,
   about: Case,
 ): AsyncIterable<ArchivedFile> {
   const { sale, licenseId } = about
   const none = () => ({ pending: 0, delivered: 0, abandoned: 0 })
   const counts: DeliveryCounts = { webhook: none(), mail: none() }
-  yield { name: 'README.txt', content: Buffer.from(readme(about)) }
+  const proofs = await openProofs(services, about)
+  yield { name: 'README.txt', content: Buffer.from(readme(about, proofs !== undefined)) }
   yield jsonFile('license.json', licenseOf(about))
   yield* lineFiles('devices', devicesOf(services, licenseId))
   yield* lineFiles('history', historyOf(services, about))
@@ -43,7 +48,8 @@ export async function* filesOf(
   }
   yield* lineFiles('deliveries', deliveriesOf(services, about, counts))
   yield jsonFile('usage.json', usageOf(about))
-  yield* eventFiles(services, about)
+  yield* allEventFiles(services, about, proofs)
+  if (proofs) yield* proofFiles(proofs)
   yield { name: 'summary.html', content: Buffer.from(await summaryOf(services, about, counts)) }
 }
 
@@ -116,22 +122,37 @@ function usageOf({ entry, counted }: Case): object {
   }
 }
 
-async function* eventFiles(services: Ports<'db' | 'ledger'>, about: Case): AsyncIterable<ArchivedFile> {
+async function* allEventFiles(
+  services: Ports<'db' | 'ledger'>,
+  about: Case,
+  proofs: ArchiveProofs | undefined,
+): AsyncIterable<ArchivedFile> {
   const { ledger } = services
   const { licenseId, entry, sale, confirmationIds } = about
-  yield* lineFiles('events/license', eventsIn(ledger, licenseStream(licenseId), entry.revision))
+  const files = (name: string, entries: AsyncIterable<LogEntry>) => eventFiles(name, entries, proofs)
+  yield* files('license', eventsIn(ledger, licenseStream(licenseId), entry.revision))
   if (sale) {
-    yield* lineFiles('events/sale', eventsIn(ledger, saleStreamOf(sale)))
+    yield* files('sale', eventsIn(ledger, saleStreamOf(sale)))
     const { tenantId, provider, links } = sale
     const linkStreams = links.map((link) => linkStream(tenantId, provider, sha256(link)))
-    yield* lineFiles('events/notices', eventsInAll(ledger, linkStreams))
+    yield* files('notices', eventsInAll(ledger, linkStreams))
   }
   const { customerId } = entry.license
-  if (customerId !== null) yield* lineFiles('events/customer', eventsIn(ledger, customerStream(customerId)))
+  if (customerId !== null) yield* files('customer', eventsIn(ledger, customerStream(customerId)))
   const confirmations = confirmationIds.map(confirmationStream)
-  yield* lineFiles('events/confirmations', eventsInAll(ledger, confirmations))
-  yield* lineFiles('events/deliveries', eventsInAll(ledger, deliveryStreams(services, licenseId)))
+  yield* files('confirmations', eventsInAll(ledger, confirmations))
+  yield* files('deliveries', eventsInAll(ledger, deliveryStreams(services, licenseId)))
 }
+
+/** What the proofs lead to, and a program that verifies them. */
+function* proofFiles({ checkpoint, keys }: ArchiveProofs): Iterable<ArchivedFile> {
+  yield { name: 'proofs/checkpoint', content: Buffer.from(checkpoint) }
+  yield { name: 'proofs/keys.txt', content: Buffer.from(keys) }
+  yield { name: 'verify.mjs', content: readFileSync(verifier) }
+}
+
+/** Generated from src/verifier by build/evidence-verifier.ts. */
+const verifier = new URL('./verify.mjs', import.meta.url)
 
 async function* deliveryStreams(services: Ports<'db'>, licenseId: string): AsyncIterable<string> {
   for await (const page of deliveryPages(services, licenseId)) {

@@ -13,16 +13,24 @@ export const jsonFile = (name: string, value: unknown): ArchivedFile => ({
  * Values as JSON lines, in files of {@link linesEach}: `<name>-0001.jsonl` and so on. No values make no file.
  */
 export async function* lineFiles(name: string, values: AsyncIterable<unknown>): AsyncIterable<ArchivedFile> {
-  let lines: string[] = []
-  let files = 0
-  const file = (): ArchivedFile => {
-    const content = Buffer.from(`${lines.join('\n')}\n`)
-    lines = []
-    return { name: `${name}-${String(++files).padStart(4, '0')}.jsonl`, content }
-  }
+  let number = 0
+  for await (const batch of batchesOf(values)) yield lineFile(name, ++number, batch)
+}
+
+/** One file of JSON lines. */
+export const lineFile = (name: string, number: number, values: readonly unknown[]): ArchivedFile => ({
+  name: `${name}-${String(number).padStart(4, '0')}.jsonl`,
+  content: Buffer.from(values.map((value) => `${JSON.stringify(value)}\n`).join('')),
+})
+
+/** The values of each file. */
+export async function* batchesOf<T>(values: AsyncIterable<T>): AsyncIterable<T[]> {
+  let batch: T[] = []
   for await (const value of values) {
-    lines.push(JSON.stringify(value))
-    if (lines.length === linesEach) yield file()
+    batch.push(value)
+    if (batch.length < linesEach) continue
+    yield batch
+    batch = []
   }
-  if (lines.length > 0) yield file()
+  if (batch.length > 0) yield batch
 }

@@ -75,10 +75,25 @@ export async function keepThinning(db: Pool, now: () => Date, signal: AbortSigna
   }
 }
 
-/** Keeps the checkpoints of the last day, and the first of each hour before. */
+/** @returns the last event that a checkpoint covers; undefined when it is no longer kept */
+export async function lastEventOf(
+  db: Pool,
+  size: number,
+): Promise<{ stream: string; revision: number } | undefined> {
+  const { rows } = await db.query<{ last_stream: string; last_revision: bigint }>({
+    name: 'notary-last-event',
+    text: 'select last_stream, last_revision from notary.checkpoints where size = $1',
+    values: [size],
+  })
+  const [row] = rows
+  return row && { stream: row.last_stream, revision: Number(row.last_revision) }
+}
+
+/** Keeps the last checkpoint, those of the last day, and the first of each hour before. */
 export async function thinCheckpoints(db: Pool, now: Date): Promise<void> {
   await db.query(
-    `delete from notary.checkpoints where signed_at < $1::timestamptz - interval '1 day' and size not in (
+    `delete from notary.checkpoints where signed_at < $1::timestamptz - interval '1 day'
+     and size < (select size from notary.checkpoint) and size not in (
        select min(size) from notary.checkpoints group by date_trunc('hour', signed_at)
      )`,
     [now],

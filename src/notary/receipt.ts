@@ -6,7 +6,7 @@ import { formatProof } from '../transparency/proof-file.ts'
 import type { Hash } from '../transparency/tree/hash.ts'
 import { rangesOfInclusion } from '../transparency/tree/ranges.ts'
 import { type ReadTile, readHashes, tileWidth } from '../transparency/tree/tiles.ts'
-import { readCheckpoint } from './checkpoints.ts'
+import { lastEventOf, readCheckpoint } from './checkpoints.ts'
 import { withCosignatures } from './cosignatures.ts'
 import { recordOf } from './leaves.ts'
 import { tilesKeptInMemory } from './tile-cache.ts'
@@ -36,7 +36,8 @@ export type Inclusion = { record: string; index: number; proof: readonly Hash[] 
 export type Prover = {
   /** As it is published, with its cosignatures. */
   checkpoint: string
-  size: number
+  /** The position of the last event that it covers. */
+  through: bigint
   /**
    * Proves events, in the order given. Each part of the log and each tile is read once, by all calls together.
    * @returns undefined for an event that the checkpoint does not cover, or that is not at that position
@@ -44,17 +45,19 @@ export type Prover = {
   prove: (events: readonly PlacedEvent[]) => Promise<(Inclusion | undefined)[]>
 }
 
-/** Opens the last checkpoint for proofs. @returns undefined before the first one */
+/** Opens the last checkpoint for proofs. @returns undefined before the first one, or when the log lacks its events */
 export async function openProver(ports: ReceiptPorts): Promise<Prover | undefined> {
-  const { db } = ports
+  const { db, ledger } = ports
   const checkpoint = await readCheckpoint(db)
-  if (!checkpoint) return undefined
+  const last = checkpoint && (await lastEventOf(db, checkpoint.size))
+  const found = last && (await ledger.eventOf(last.stream, last.revision))
+  if (!checkpoint || !found) return undefined
   const { size } = checkpoint
   const read = tilesKeptInMemory(tileReader(db))
   const find = leafFinder(ports, size)
   return {
     checkpoint: await withCosignatures(db, checkpoint),
-    size,
+    through: found.position,
     async prove(events) {
       const proved: (Inclusion | undefined)[] = []
       for (const event of events) proved.push(await proveOne(event, size, find, read))
@@ -118,9 +121,9 @@ function leafFinder({ db, log, ledger }: ReceiptPorts, size: number): FindLeaf {
     starts.set(tile, reading)
     return reading
   }
-  let part: { tile: number; leaves: Map<bigint, FoundLeaf> } | undefined
+  let part = new Map<bigint, FoundLeaf>()
   return async (position) => {
-    const known = part?.leaves.get(position)
+    const known = part.get(position)
     if (known) return known
     let [tile, beyond] = [0, Math.ceil(size / tileWidth)]
     while (beyond - tile > 1) {
@@ -128,26 +131,32 @@ function leafFinder({ db, log, ledger }: ReceiptPorts, size: number): FindLeaf {
       if ((await startOf(middle)) > position) beyond = middle
       else tile = middle
     }
-    if (part?.tile !== tile) part = { tile, leaves: await readPart(log, tile, startOf) }
-    return part.leaves.get(position)
+    part = await readPart(log, tile, position, startOf)
+    return part.get(position)
   }
 }
 
-/** The events of a tile, and those of the tile before it: a read begins after an event, so it begins after that one's first. */
+/**
+ * The events of a tile. A read begins after an event: after the first one of the tile, or when that one is looked for, after the
+ * first one of the tile before.
+ */
 async function readPart(
   log: LogSource,
   tile: number,
+  position: bigint,
   startOf: (tile: number) => Promise<bigint>,
 ): Promise<Map<bigint, FoundLeaf>> {
   const leaves = new Map<bigint, FoundLeaf>()
-  let index = tile === 0 ? 0 : (tile - 1) * tileWidth + 1
-  const end = (tile + 1) * tileWidth
-  for await (const { events } of log.pages(tile === 0 ? undefined : await startOf(tile - 1), 2 * tileWidth)) {
+  const isFirst = (await startOf(tile)) === position
+  const from = isFirst ? tile - 1 : tile
+  let index = from < 0 ? 0 : from * tileWidth + 1
+  const count = (tile + 1) * tileWidth - index
+  for await (const { events } of log.pages(from < 0 ? undefined : await startOf(from), count)) {
     for (const event of events) {
       leaves.set(event.position, { event, index })
       index += 1
     }
-    if (index >= end) break
+    if (index >= (tile + 1) * tileWidth) break
   }
   return leaves
 }

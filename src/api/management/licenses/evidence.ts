@@ -22,6 +22,7 @@ export function evidenceRoutes(
     | 'newId'
     | 'now'
     | 'randomBytes'
+    | 'receipts'
     | 'secrets'
     | 'signer'
     | 'subjects'

@@ -1,0 +1,49 @@
+import type { LogEntry } from '../domain/recorded.ts'
+import { lineOf, lineOfRecord } from './events.ts'
+import { batchesOf, lineFile, lineFiles } from './lines.ts'
+import { type ArchiveProofs, proofLine, recordIn } from './proofs.ts'
+import type { ArchivedFile } from './zip.ts'
+
+/**
+ * Files of events, and beside each a file with a proof of each line; null for an event that the checkpoint does not cover.
+ * @param proofs undefined when the log was never signed: then there are events only
+ */
+export async function* eventFiles(
+  name: string,
+  entries: AsyncIterable<LogEntry>,
+  proofs: ArchiveProofs | undefined,
+): AsyncIterable<ArchivedFile> {
+  if (!proofs) {
+    yield* lineFiles(`events/${name}`, linesOf(entries))
+    return
+  }
+  let number = 0
+  for await (const batch of batchesOf(before(entries, proofs.through))) {
+    const proved = await proofs.prove(batch)
+    const lines = batch.map((entry, at) => {
+      const inclusion = proved[at]
+      if (!inclusion) return { line: lineOf(entry), proof: null }
+      const record = recordIn(inclusion)
+      return { line: lineOfRecord(entry, record), proof: proofLine(inclusion, proofs.tellsKey(record)) }
+    })
+    number += 1
+    yield lineFile(
+      `events/${name}`,
+      number,
+      lines.map(({ line }) => line),
+    )
+    yield lineFile(
+      `proofs/${name}`,
+      number,
+      lines.map(({ proof }) => proof),
+    )
+  }
+}
+
+async function* linesOf(entries: AsyncIterable<LogEntry>): AsyncIterable<object> {
+  for await (const entry of entries) yield lineOf(entry)
+}
+
+async function* before(entries: AsyncIterable<LogEntry>, through: bigint): AsyncIterable<LogEntry> {
+  for await (const entry of entries) if (entry.position <= through) yield entry
+}
