@@ -3,7 +3,7 @@ import { type ReadTile, type Tile, tilePath, tileWidth } from '../transparency/t
 import { NotProved } from './not-proved.ts'
 
 /** @returns the hashes of a tile. @throws NotProved when it has another length */
-export async function readTileHashes(read: ReadTile, tile: Tile): Promise<Hash[]> {
+async function readTileHashes(read: ReadTile, tile: Tile): Promise<Hash[]> {
   const bytes = await read(tile)
   if (bytes.length !== tile.width * hashBytes)
     throw new NotProved(

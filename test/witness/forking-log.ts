@@ -9,7 +9,7 @@ import { formatAddCheckpoint } from '../../src/transparency/witness-call.ts'
 import { keptTiles } from '../transparency/kept-tiles.ts'
 
 export const origin = 'licenses.example/ledger'
-export const logKey = privateKeyOf(Buffer.alloc(32, 5))
+const logKey = privateKeyOf(Buffer.alloc(32, 5))
 export const logVerifier = verifierKey(origin, signatureTypes.ed25519, publicBytesOf(logKey))
 
 /** A log that shows each reader another history: histories are equal before `fork`, and differ from it on. */
