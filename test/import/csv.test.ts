@@ -108,10 +108,28 @@ test('other columns become metadata, and columns with other names are named', as
   ])
 })
 
+test('usual names of columns are found, unless the column is there under its own name', async () => {
+  const vendor = await imports.vendor()
+  const path = imports.exported('key,licenseKey,max devices\nA4,OLD-1111,3\n')
+  await imports.run(vendor, 'csv', path, { apply: true })
+  await imports.run(vendor, 'csv', imports.exported('Serial\nOLD-2222\n'), { apply: true })
+  const { rows } = await imports.api.ledger.db.query(
+    'select metadata, device_limit as seats from licenses where tenant_id = $1 order by created_at',
+    [vendor.tenantId],
+  )
+  expect(rows).toStrictEqual([
+    { metadata: { importedFrom: 'csv', key: 'A4' }, seats: 3 },
+    { metadata: { importedFrom: 'csv' }, seats: expect.anything() as number },
+  ])
+})
+
 describe('a license that cannot be taken', () => {
   test.each([
     ['OLD-1,a,,,,,,,,,', 'licenseKey is too short; it needs at least 6 letters or digits'],
-    [',a,,,,,,,,,', 'The export does not contain its key.'],
+    [
+      ',a,,,,,,,,,',
+      "The line has no licenseKey. If the column has another name: --column 'Name=licenseKey'.",
+    ],
     [`${'K'.repeat(513)},a,,,,,,,,,`, 'Its key has 513 characters; keys can have 512.'],
     ['OLD-1111,a,,,,,,paused,,,', 'The status paused is not active, suspended, expired, revoked.'],
     [

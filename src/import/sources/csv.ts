@@ -24,6 +24,18 @@ export const csvColumns = [
 export type CsvColumn = (typeof csvColumns)[number]
 
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
+/** Other usual names of columns, for files that do not have the column under its own name. */
+const aliases: readonly (readonly [string, CsvColumn])[] = [
+  ['key', 'licenseKey'],
+  ['serial', 'licenseKey'],
+  ['created', 'createdAt'],
+  ['expires', 'expiresAt'],
+  ['expiry', 'expiresAt'],
+  ['deviceLimit', 'seats'],
+  ['maxDevices', 'seats'],
+  ['maxActivations', 'seats'],
+]
+const aliasOf = new Map<string, CsvColumn>(aliases.map(([name, column]) => [plain(name), column]))
 const columnOf = new Map<string, CsvColumn>(csvColumns.map((column) => [plain(column), column]))
 const prefix = 'metadata.'
 
@@ -41,10 +53,15 @@ export function csvSource(columns: ReadonlyMap<string, CsvColumn> = new Map()): 
   function pieceOf({ from, data }: ExportItem): Piece | string {
     const cells = Cells.safeParse(data)
     if (!cells.success) return 'The line is not a line of CSV.'
+    const names = new Set(Object.keys(cells.data).map(fieldOf))
+    const fieldOrAlias = (name: string) => {
+      const alias = aliasOf.get(plain(name))
+      return fieldOf(name) ?? (alias && !names.has(alias) ? alias : undefined)
+    }
     const entries = Object.entries(cells.data).flatMap(([name, value]): [string, string][] => {
       const text = value.trim()
       if (text === '') return []
-      return [[fieldOf(name) ?? `${prefix}${name.replace(/^metadata\./i, '')}`, text]]
+      return [[fieldOrAlias(name) ?? `${prefix}${name.replace(/^metadata\./i, '')}`, text]]
     })
     const row = Object.fromEntries(entries)
     // Rows of one key meet, so that the second one is known to be double.
@@ -74,6 +91,8 @@ function licenseOf(from: string, row: Record<string, string>): ForeignLicense | 
   const externalId = row.externalId ?? null
   const licenseKey = row.licenseKey ?? null
   const unusable = (problem: string) => ({ from, externalId, licenseKey, problem })
+  if (licenseKey === null)
+    return unusable("The line has no licenseKey. If the column has another name: --column 'Name=licenseKey'.")
   const status = (row.status ?? 'active').toLowerCase()
   if (!isStatus(status)) return unusable(`The status ${status} is not ${Object.keys(statuses).join(', ')}.`)
   const seats = numberOf(row.seats, /^(unlimited|none)$/i)
