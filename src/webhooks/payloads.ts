@@ -100,6 +100,14 @@ const fedEventOf = (event: WebhookEventName) =>
     ...(event === 'license.created' && {
       key: z.string().meta({ description: 'The key, masked', example: 'ACME…HJ6C' }),
     }),
+    record: z.string().nullable().optional().meta({
+      description:
+        'With `proof=true`: the recorded event as canonical JSON (RFC 8785), to the byte; null until a checkpoint covers it',
+    }),
+    proof: z.string().nullable().optional().meta({
+      description:
+        'With `proof=true`: its place in the log, and the signed checkpoint: C2SP tlog-proof; null until a checkpoint covers it',
+    }),
   })
 
 export const FedEvent = z

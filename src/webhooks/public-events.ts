@@ -144,13 +144,13 @@ export async function readPublicEvents(
   services: Ports<'db' | 'deriveId' | 'subjects'>,
   tenantId: string,
   { after, licenseId, limit }: { after: bigint | undefined; licenseId?: string | undefined; limit: number },
-): Promise<{ items: { event: FedEvent; place: FeedPlace }[]; more: boolean }> {
+): Promise<{ items: { event: FedEvent; place: FeedPlace; position: bigint }[]; more: boolean }> {
   const rows = await listPublicEvents(services.db, tenantId, { after, licenseId, most: limit + 1 })
   const page = rows.slice(0, limit)
   const deliveries = page.map(({ revision: licenseRevision, ...event }) => ({ ...event, licenseRevision }))
   const payloads = await shownPayloads(services, tenantId, deliveries)
-  const items = page.map(({ licenseId, revision, at }, index) => {
-    return { event: FedEvent.parse(payloads[index]), place: { licenseId, revision, at } }
+  const items = page.map(({ licenseId, revision, at, position }, index) => {
+    return { event: FedEvent.parse(payloads[index]), place: { licenseId, revision, at }, position }
   })
   return { items, more: rows.length > limit }
 }

@@ -5,11 +5,13 @@ import {
   isPublicEvent,
 } from '../../../projections/deliveries/public-events.ts'
 import type { PageStart } from '../../../projections/page.ts'
+import { licenseStream } from '../../domain/streams.ts'
 import { callerIn } from '../../http/authenticate.ts'
 import type { Cursors } from '../../http/cursor.ts'
 import { invalid } from '../../http/problem.ts'
 import { answer, errors, pageQuery, text } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
+import { type PlacedEvent, receiptOf } from '../../notary/receipt.ts'
 import type { Ports } from '../../ports.ts'
 import { FedEvent } from '../../webhooks/payloads.ts'
 import { type FeedPlace, readPublicEvents } from '../../webhooks/public-events.ts'
@@ -28,7 +30,7 @@ const eventsOut = z.object({
 /** The events that webhooks receive, for polling. */
 export function eventRoutes(
   app: ZodApp,
-  services: Ports<'db' | 'deriveId' | 'subjects'>,
+  services: Ports<'db' | 'deriveId' | 'receipts' | 'subjects'>,
   cursors: Cursors,
 ): void {
   app.get(
@@ -54,17 +56,22 @@ export function eventRoutes(
             example: 'lic_06f5w3k8hx7vq2m4n9t1r0s5zc',
           }),
           limit: pageQuery.limit,
+          proof: z.enum(['true', 'false']).optional().meta({
+            description:
+              'With `true`, each event carries its `record` and the `proof` that it stands in the signed log, for `keyledger verify receipt`',
+          }),
         }),
         response: { 200: answer('Events, oldest first', eventsOut), ...errors(400, 403) },
       },
     },
     async (request) => {
-      const { after, license, limit } = request.query
+      const { after, license, limit, proof } = request.query
       const { tenantId } = callerIn(request)
       if (after === 'end') return endOfFeed(services, cursors, tenantId, license)
       const { items, more } = await readFeed(services, cursors, tenantId, { after, license, limit })
       const cursor = items.at(-1)?.cursor ?? after ?? null
-      return { items: items.map(({ event }) => event), nextCursor: more ? cursor : null, cursor }
+      const events = proof === 'true' ? await withProofs(services, items) : items.map(({ event }) => event)
+      return { items: events, nextCursor: more ? cursor : null, cursor }
     },
   )
 }
@@ -78,7 +85,7 @@ export async function readFeed(
   cursors: Cursors,
   tenantId: string,
   { after, license, limit }: { after: string | undefined; license?: string | undefined; limit: number },
-): Promise<{ items: { event: FedEvent; cursor: string | null }[]; more: boolean }> {
+): Promise<{ items: FedItem[]; more: boolean }> {
   const feed = feedOf(tenantId, license)
   const from = cursors.read(feed, after)
   const { items, more } = await readPublicEvents(services, tenantId, {
@@ -87,9 +94,27 @@ export async function readFeed(
     limit,
   })
   return {
-    items: items.map(({ event, place }) => ({ event, cursor: cursors.write(feed, startAt(place)) })),
+    items: items.map(({ event, place, position }) => {
+      const { licenseId, revision } = place
+      const recorded = { stream: licenseStream(licenseId), revision, position }
+      return { event, cursor: cursors.write(feed, startAt(place)), recorded }
+    }),
     more,
   }
+}
+
+/** An event of the feed, the cursor that continues after it, and where it is recorded. */
+type FedItem = { event: FedEvent; cursor: string | null; recorded: PlacedEvent }
+
+/** The events, each with its record and proof; null for those that no checkpoint covers yet. */
+async function withProofs({ receipts }: Ports<'receipts'>, items: readonly FedItem[]): Promise<FedEvent[]> {
+  const prover = await receipts.open()
+  const proved = (await prover?.prove(items.map(({ recorded }) => recorded))) ?? []
+  return items.map(({ event }, at) => {
+    const inclusion = proved[at]
+    const receipt = prover && inclusion && receiptOf(inclusion, prover)
+    return { ...event, record: receipt?.record ?? null, proof: receipt?.proof ?? null }
+  })
 }
 
 /** What a cursor is bound to. */

@@ -45,7 +45,9 @@ async function tail({ tenant, after, follow, json = false }: TailOptions): Promi
       await readModels.catchUp()
       const { items, more } = await readFeed(services, cursors, tenant, { after: last, limit: pageSize })
       last = items.at(-1)?.cursor ?? last
-      await write(items.map((item) => (json ? inJson(item) : asLine(lineOf(item.event)))))
+      await write(
+        items.map(({ event, cursor }) => (json ? inJson({ event, cursor }) : asLine(lineOf(event)))),
+      )
       if (more) continue
       if (!follow) break
       await setTimeout(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined)

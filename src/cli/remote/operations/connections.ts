@@ -177,6 +177,7 @@ export const eventOperations: readonly Operation[] = [
         after: text('the cursor of an earlier answer, or end'),
         license: text('of this license'),
         limit: text('how many, 1 to 100'),
+        proof: text('with the proof of each event in --json', { choices: ['true', 'false'] }),
       },
     },
   ),

@@ -67,7 +67,7 @@ expect('it is found by its license', ofLicense.data, ({ items }) => items.length
 const again = await redeliver({ path: { id: delivery } })
 expect('it is delivered again', again.data, () => true)
 await getDelivery({ path: { id: delivery } })
-const events = await listEvents({ query: { limit: 1 } })
+const events = await listEvents({ query: { limit: 1, proof: 'true' } })
 const ofOther = await listEvents({ query: { after: 'end', license: 'lic_none' } })
 expect('no events follow the last one', ofOther.data, ({ items }) => items.length === 0)
 const { cursor } = expect('events are read', events.data, ({ items }) => items.length === 1)
