@@ -1,4 +1,5 @@
 import type { Pool } from 'pg'
+import type { LicenseStatus } from '../../src/domain/licenses/license.ts'
 import { type LicenseFilter, partsMatching, recordedStatus, Values } from './filter.ts'
 import { type EntryRow, entryFrom, entryOf, type LicenseEntry } from './queries.ts'
 
@@ -21,7 +22,16 @@ export async function countLicenses(
 ): Promise<BoundedCount> {
   const values = new Values()
   const { parts } = partsMatching(tenantId, filter, now, values)
-  return boundedCount(db, parts, values, most)
+  const order =
+    filter.productId !== undefined && filter.status !== undefined
+      ? 'l.key_type_id, l.created_at'
+      : 'l.created_at desc'
+  return boundedCount(
+    db,
+    parts.map((part) => ({ ...part, order })),
+    values,
+    most,
+  )
 }
 
 export type KeyTypeOfProduct = { tenantId: string; productId: string; keyTypeId: string }
@@ -35,22 +45,18 @@ export async function countLicensesOfKeyType(
 ): Promise<{ live: BoundedCount; ended: BoundedCount }> {
   const live = new Values()
   const ended = new Values()
-  const [isLive, ...isEnded] = [livePart(keyType, now, live), ...endedParts(keyType, now, ended)]
   return {
-    live: await boundedCount(db, [isLive], live, most),
-    ended: await boundedCount(db, isEnded, ended, most),
+    live: await boundedCount(db, liveParts(keyType, now, live), live, most),
+    ended: await boundedCount(db, endedParts(keyType, now, ended), ended, most),
   }
 }
 
 /** Whether a key type has a live license. */
 export async function hasLiveLicense(db: Pool, keyType: KeyTypeOfProduct, now: string): Promise<boolean> {
   const values = new Values()
-  const { from, where } = livePart(keyType, now, values)
-  const { rows } = await db.query<{ has: boolean }>(
-    `select exists (select from ${from} where ${where}) as has`,
-    values.all,
-  )
-  return rows[0]?.has === true
+  // Not `exists`: it would drop the order, and with it the index.
+  const parts = liveParts(keyType, now, values).map((part) => `${rowsOf(part)} limit 1`)
+  return (await sum(db, values, parts)) > 0
 }
 
 /** Fewer sampled licenses say too little about all of them. */
@@ -66,10 +72,17 @@ export async function sampleLiveLicenses(
   const { live } = await countLicensesOfKeyType(db, keyType, now, most)
   const read = async (share: string) => {
     const values = new Values()
-    const { from, where } = livePart(keyType, now, values)
-    // The pages of a sample come in the order of the table, which is that of the licenses' age.
-    const order = share === '' ? '' : ' order by md5(l.license_id)'
-    const licenses = `(select l.* from ${from}${share} where ${where}${order} limit ${values.add(most)})`
+    const limit = values.add(most)
+    const parts = liveParts(keyType, now, values).map((part) => {
+      // The pages of a sample come in the order of the table, which is that of the licenses' age.
+      const sampled = {
+        ...part,
+        from: `${part.from}${share}`,
+        order: share === '' ? part.order : 'md5(l.license_id)',
+      }
+      return `(${rowsOf(sampled, 'l.*')} limit ${limit})`
+    })
+    const licenses = `(select * from (${parts.join(' union all ')}) found limit ${limit})`
     const { rows } = await db.query<EntryRow>(entryOf(licenses), values.all)
     return rows.map(entryFrom)
   }
@@ -77,28 +90,42 @@ export async function sampleLiveLicenses(
   return { live, entries: sample.length < leastSampled ? await read('') : sample }
 }
 
-type Part = { from: string; where: string }
+/**
+ * Rows of a selection. The order is that of an index: with a limit, Postgres might otherwise expect to find enough rows
+ * early in the whole table, and read all of it when there are few.
+ */
+type Part = { from: string; where: string; order: string }
 
-const ofKeyType = ({ tenantId, productId, keyTypeId }: KeyTypeOfProduct, values: Values): string =>
-  `l.tenant_id = ${values.add(tenantId)} and l.product_id = ${values.add(productId)} and l.key_type_id = ${values.add(keyTypeId)}`
+const rowsOf = ({ from, where, order }: Part, columns = ''): string =>
+  `select ${columns} from ${from} where ${where} order by ${order}`
+
+const mayBeLive = ['active', 'fallback', 'suspended'] as const
+const hasEnded = ['revoked', 'expired'] as const
+
+const liveParts = (keyType: KeyTypeOfProduct, now: string, values: Values): Part[] =>
+  partsOf(keyType, mayBeLive, `${isOver(now, values)} is not true`, values)
+
+const endedParts = (keyType: KeyTypeOfProduct, now: string, values: Values): Part[] => [
+  ...partsOf(keyType, hasEnded, 'true', values),
+  ...partsOf(keyType, mayBeLive, isOver(now, values), values),
+]
 
 /** Expiries count at their second, whether or not they are recorded. */
 const isOver = (now: string, values: Values): string =>
   `(l.expires_at <= ${values.add(now)}::timestamptz and l.on_expiry <> 'fallback')`
 
-const mayBeLive = `${recordedStatus} in ('active', 'fallback', 'suspended')`
-
-const livePart = (keyType: KeyTypeOfProduct, now: string, values: Values): Part => ({
-  from: 'licenses l',
-  where: `${ofKeyType(keyType, values)} and ${mayBeLive} and ${isOver(now, values)} is not true`,
-})
-
-const endedParts = (keyType: KeyTypeOfProduct, now: string, values: Values): Part[] => {
-  const ofIt = ofKeyType(keyType, values)
-  return [
-    { from: 'licenses l', where: `${ofIt} and ${recordedStatus} in ('revoked', 'expired')` },
-    { from: 'licenses l', where: `${ofIt} and ${mayBeLive} and ${isOver(now, values)}` },
-  ]
+function partsOf(
+  { tenantId, productId, keyTypeId }: KeyTypeOfProduct,
+  statuses: readonly LicenseStatus[],
+  condition: string,
+  values: Values,
+): Part[] {
+  const ofIt = `l.tenant_id = ${values.add(tenantId)} and l.product_id = ${values.add(productId)} and l.key_type_id = ${values.add(keyTypeId)}`
+  return statuses.map((status) => ({
+    from: 'licenses l',
+    where: `${ofIt} and ${recordedStatus} = '${status}' and ${condition}`,
+    order: 'l.created_at',
+  }))
 }
 
 /** @param parts each row is in one of them at most */
@@ -108,25 +135,27 @@ async function boundedCount(
   values: Values,
   most: number,
 ): Promise<BoundedCount> {
-  const exact = await sum(db, parts, values, (part) => `${part} limit ${most + 1}`)
+  const exact = await sum(
+    db,
+    values,
+    parts.map((part) => `${rowsOf(part)} limit ${most + 1}`),
+  )
   if (exact <= most) return { count: exact, counted: 'exactly' }
   const percent = await sampledPercent(db)
-  const sampled = await sum(db, parts, values, (part) => part, tablesample(percent))
+  const sampled = await sum(
+    db,
+    values,
+    // Only the whole table is sampled; other parts are short.
+    parts.map(({ from, where }) => {
+      const share = from === 'licenses l' ? tablesample(percent) : ''
+      return `select from ${from}${share} where ${where}`
+    }),
+  )
   return { count: Math.max(exact, Math.round((sampled * 100) / percent)), counted: 'sampled' }
 }
 
-/** Only whole tables are sampled; the other parts are short. */
-async function sum(
-  db: Pool,
-  parts: readonly Part[],
-  values: Values,
-  limited: (part: string) => string,
-  share = '',
-): Promise<number> {
-  const counts = parts.map(({ from, where }) => {
-    const sampled = share !== '' && from === 'licenses l' ? `${from}${share}` : from
-    return `(select count(*) from (${limited(`select from ${sampled} where ${where}`)}) matching)`
-  })
+async function sum(db: Pool, values: Values, selections: readonly string[]): Promise<number> {
+  const counts = selections.map((selection) => `(select count(*) from (${selection}) matching)`)
   const { rows } = await db.query<{ count: bigint }>(`select ${counts.join(' + ')} as count`, values.all)
   return Number(rows[0]?.count ?? 0n)
 }

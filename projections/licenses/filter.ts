@@ -45,7 +45,7 @@ export const filterDdl = `
     (tenant_id, (${recordedStatus}), created_at desc, license_id desc);
   -- For counts: of a product by status, and of a key type.
   create index licenses_by_product_and_status on licenses
-    (tenant_id, product_id, (${recordedStatus}), key_type_id);
+    (tenant_id, product_id, (${recordedStatus}), key_type_id, created_at);
   -- Each pair of metadata by its hash, since a pair may be longer than an index entry.
   create table license_metadata (
     tenant_id text not null,
