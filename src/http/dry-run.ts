@@ -49,7 +49,7 @@ export function withDryRun(responses: Record<string, object>): Record<string, ob
 }
 
 /** @throws Problem 404 for a call about something that does not exist, as the call itself */
-export function shownPreview({ effect, refusal }: Preview): {
+function shownPreview({ effect, refusal }: Preview): {
   wouldBeRefused: { status: number; error: string } | null
   effect: Effect
   sentences: string[]

@@ -94,6 +94,7 @@ describe('an approval', () => {
       ],
       ['1 device loses its seat: “laptop”'],
     ])
+    expect((await client.get(path)).text).toContain('New since it was requested')
     await client.post(`${path}/deny`)
     expect((await client.get(path)).text).not.toContain('What changes')
   })

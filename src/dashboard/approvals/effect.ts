@@ -22,13 +22,14 @@ function comparison(sinceAsked: ShownEffect['sinceAsked'], isMarked: boolean): C
     return html`<p class="hint">The same now as when it was requested.</p>`
   return [
     !isMarked && notice('warn', 'What changes is different from when it was requested.'),
-    difference('Only when it was requested', before),
-    difference('Only now', now),
+    before.length > 0
+      ? difference('When it was requested, it was instead', before)
+      : difference('New since it was requested', now),
   ]
 }
 
-const difference = (title: string, sentences: readonly string[]): Content =>
-  sentences.length > 0 && html`<p class="difference">${title}:</p>${listOf(sentences)}`
+const difference = (title: string, sentences: readonly string[]): Html =>
+  html`<p class="difference">${title}:</p>${listOf(sentences)}`
 
 /** Sentences as a list. */
 export const listOf = (sentences: readonly string[]): Html =>

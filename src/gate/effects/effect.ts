@@ -117,7 +117,7 @@ export const Effect = z.object({
 })
 export type Effect = z.infer<typeof Effect>
 
-export const noEffect: Effect = {
+const noEffect: Effect = {
   licenses: { ...exactly(0), first: [] },
   devicesLosing: { ...exactly(0), first: [] },
   devicesGaining: { ...exactly(0), first: [] },
