@@ -129,7 +129,9 @@ async function expectConsistent(): Promise<void> {
   expect(problems).toStrictEqual([])
 }
 
-test('killed before each of its statements, and before each answer', { timeout: 600_000 }, async () => {
+test('killed before each of its statements, and before each answer', {
+  timeout: 60_000 + kills * 20_000,
+}, async () => {
   let killed = 0
   let largest = 0
   for (let round = 0; round < rounds; round += 1) {
@@ -161,7 +163,9 @@ test('killed before each of its statements, and before each answer', { timeout: 
   expect(published.length).toBeGreaterThan(killed / 4)
 })
 
-test(`two race for one tree, and one is killed ${String(kills)} times`, { timeout: 600_000 }, async () => {
+test(`two race for one tree, and one is killed ${String(kills)} times`, {
+  timeout: 60_000 + kills * 20_000,
+}, async () => {
   const [first, second] = [startNotary(), startNotary()]
   const racing = [first, second]
   for (let left = kills; left > 0; left -= 1) {

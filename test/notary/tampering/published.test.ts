@@ -21,11 +21,14 @@ import { rangesOfConsistency, rangesOfInclusion } from '../../../src/transparenc
 import { openTestLedger, type TestLedger } from '../../harness/ledger.ts'
 import { createMemoryLog, type MemoryLog } from '../honest/memory-log.ts'
 import { notaryKey, signer } from '../signer.ts'
+import { type Counts, countsTable } from './counts.ts'
 import { randomOf } from './random.ts'
 
 const runs = Number(process.env.KEYLEDGER_TEST_TAMPERINGS ?? 8)
 const random = randomOf(Number(process.env.KEYLEDGER_TEST_TAMPERING_SEED ?? 7))
 const length = 300
+
+const rows: Counts[] = []
 
 let ledger: TestLedger
 let store: MemoryLog
@@ -37,7 +40,10 @@ beforeAll(async () => {
   await makeTree(events)
   await sign()
 })
-afterAll(() => ledger.close())
+afterAll(async () => {
+  if (runs >= 100) process.stdout.write(`${countsTable(rows)}\n`)
+  await ledger.close()
+})
 
 const eventOf = (number: number): RawEvent => ({
   id: randomUUID(),
@@ -93,8 +99,11 @@ const audit = async (kept: readonly string[] = [], of: MemoryLog = store): Promi
 
 const named = (problems: readonly AuditProblem[]) => problems.map(({ kind, index }) => ({ kind, index }))
 
+/** Each check asserts what is found, so a row is only printed when all were. */
 async function eachRun(check: () => Promise<void>): Promise<void> {
   for (let run = 0; run < runs; run += 1) await check()
+  const what = expect.getState().currentTestName?.split(' > ').at(-1) ?? ''
+  rows.push({ what, tampered: runs, found: runs, named: runs })
 }
 
 const timeout = 20_000 + runs * 200
@@ -196,11 +205,11 @@ describe('found, and named', () => {
     }),
   )
 
-  test('a proof for another tree size', () => {
+  test('a proof for another tree size', { timeout }, () => {
     const leaves = leavesOf(events)
     const hashOf = ({ start, end }: { start: number; end: number }) =>
       rootAt(leaves.slice(start), end - start)
-    for (let run = 0; run < runs; run += 1) {
+    return eachRun(async () => {
       const size = 2 + random(length - 1)
       const index = random(size)
       const others = Array.from({ length: 8 }, () => 1 + random(length)).filter((one) => one !== size)
@@ -217,6 +226,6 @@ describe('found, and named', () => {
         expect(provesInclusion(leaf, index, other, inclusion)).toBe(false)
         expect(provesConsistency(before, other, consistency)).toBe(wrong === old && consistency.length === 0)
       }
-    }
+    })
   })
 })
