@@ -18,6 +18,7 @@ import { exitCode } from '../../terminal/exit-codes.ts'
 import { type OutputOptions, print, table } from '../../terminal/output.ts'
 import { connectFeed } from '../../webhooks/nats.ts'
 import { parsed } from '../arguments.ts'
+import { auditsCheck } from '../doctor/audits.ts'
 import { backupsCheck } from '../doctor/backups.ts'
 import { type Check, type CheckResults, runChecks } from '../doctor/check.ts'
 import { clockCheck } from '../doctor/clock.ts'
@@ -170,6 +171,7 @@ async function checkOpenStores(
       versionsCheck(db, feed),
       databaseRightsCheck(db),
       ...(config.backups ? [backupsCheck(db, config.backups)] : []),
+      ...(config.auditAt === undefined ? [] : [auditsCheck(db)]),
       clocks(reached, () => storeClocks.read()),
       ...providerChecks(providers, reached),
     ])
