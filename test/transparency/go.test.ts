@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { checkpointText } from '../../src/transparency/checkpoint.ts'
+import { cosign } from '../../src/transparency/note/cosignature.ts'
 import { privateKeyOf, publicBytesOf, signatureTypes } from '../../src/transparency/note/keys.ts'
 import { formatNote } from '../../src/transparency/note/note.ts'
 import { formatVerifierKey, signNote, verifierKey } from '../../src/transparency/note/verifier.ts'
@@ -18,6 +19,7 @@ if (!run) process.stderr.write('Go is not installed: its check of checkpoints an
 const Output = z.object({
   Text: z.string(),
   Error: z.string(),
+  Signers: z.array(z.string()),
   Inclusion: z.array(z.boolean()),
   Consistency: z.array(z.boolean()),
 })
@@ -74,4 +76,21 @@ test.runIf(run)('checkpoints and proofs of trees of many sizes', async () => {
   expect(rejected.Error).not.toBe('')
   expect(rejected.Inclusion).toEqual(wrong.Inclusion.map(() => false))
   expect(rejected.Consistency).toEqual(wrong.Consistency.map(() => false))
+})
+
+test.runIf(run)('a checkpoint that a witness has cosigned', () => {
+  const witnessName = 'witness.example/w1'
+  const witnessKey = privateKeyOf(Buffer.alloc(32, 6))
+  const witness = verifierKey(witnessName, signatureTypes.cosignature, publicBytesOf(witnessKey))
+  const text = checkpointText({ origin: name, size: 3, root: rootOf(keptTiles(recordsOf(3)).edge) })
+  const signatures = [signNote(name, privateKey, text), cosign(witnessName, witnessKey, text, 1_763_717_400)]
+  const cosigned = formatNote({ text, signatures })
+  const given = { Key: key, Witness: formatVerifierKey(witness), Inclusion: [], Consistency: [] }
+
+  expect(ask({ ...given, Checkpoint: cosigned })).toMatchObject({ Error: '', Signers: [name, witnessName] })
+  const other = formatNote({
+    text,
+    signatures: [signNote(name, privateKey, text), cosign(witnessName, witnessKey, `${text}x\n`, 1)],
+  })
+  expect(ask({ ...given, Checkpoint: other }).Error).toContain('invalid signature')
 })

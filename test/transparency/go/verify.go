@@ -3,15 +3,23 @@
 package main
 
 import (
+	"crypto/ed25519"
+	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"os"
+	"strconv"
+	"strings"
 
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 )
 
 type input struct {
-	Key        string
+	Key string
+	// A witness has to have cosigned the checkpoint, when it is given.
+	Witness    string
 	Checkpoint string
 	Inclusion  []struct {
 		Record []byte
@@ -30,10 +38,46 @@ type input struct {
 }
 
 type output struct {
-	Text        string
-	Error       string
+	Text  string
+	Error string
+	// The names of those whose signatures are right.
+	Signers     []string
 	Inclusion   []bool
 	Consistency []bool
+}
+
+// A witness signs the text with a time before it: C2SP tlog-cosignature. Go's package reads the note and finds the signature.
+type witness struct {
+	name string
+	id   uint32
+	key  ed25519.PublicKey
+}
+
+func (w witness) Name() string    { return w.name }
+func (w witness) KeyHash() uint32 { return w.id }
+func (w witness) Verify(text, signature []byte) bool {
+	if len(signature) != 8+ed25519.SignatureSize {
+		return false
+	}
+	seconds := binary.BigEndian.Uint64(signature)
+	message := fmt.Sprintf("cosignature/v1\ntime %d\n%s", seconds, text)
+	return ed25519.Verify(w.key, []byte(message), signature[8:])
+}
+
+func newWitness(vkey string) (note.Verifier, error) {
+	parts := strings.SplitN(vkey, "+", 3)
+	if len(parts) != 3 {
+		return nil, fmt.Errorf("malformed key")
+	}
+	id, err := strconv.ParseUint(parts[1], 16, 32)
+	if err != nil {
+		return nil, err
+	}
+	key, err := base64.StdEncoding.DecodeString(parts[2])
+	if err != nil || len(key) != 1+ed25519.PublicKeySize || key[0] != 4 {
+		return nil, fmt.Errorf("malformed key")
+	}
+	return witness{parts[0], uint32(id), key[1:]}, nil
 }
 
 func hash(bytes []byte) (h tlog.Hash) {
@@ -54,16 +98,27 @@ func main() {
 	if err := json.NewDecoder(os.Stdin).Decode(&in); err != nil {
 		panic(err)
 	}
-	out := output{Inclusion: []bool{}, Consistency: []bool{}}
+	out := output{Signers: []string{}, Inclusion: []bool{}, Consistency: []bool{}}
 	verifier, err := note.NewVerifier(in.Key)
 	if err != nil {
 		panic(err)
 	}
-	opened, err := note.Open([]byte(in.Checkpoint), note.VerifierList(verifier))
+	verifiers := []note.Verifier{verifier}
+	if in.Witness != "" {
+		cosigner, err := newWitness(in.Witness)
+		if err != nil {
+			panic(err)
+		}
+		verifiers = append(verifiers, cosigner)
+	}
+	opened, err := note.Open([]byte(in.Checkpoint), note.VerifierList(verifiers...))
 	if err != nil {
 		out.Error = err.Error()
 	} else {
 		out.Text = opened.Text
+		for _, signature := range opened.Sigs {
+			out.Signers = append(out.Signers, signature.Name)
+		}
 	}
 	for _, one := range in.Inclusion {
 		err := tlog.CheckRecord(hashes(one.Proof), one.Size, hash(one.Root), one.Index, tlog.RecordHash(one.Record))
