@@ -255,8 +255,8 @@ function manifestIn(text) {
   const value = readingOf("manifest.json", () => JSON.parse(text));
   if (!isObject(value) || !Array.isArray(value.files)) throw malformed2();
   const { tenantId, licenseId, revision } = value;
-  if (typeof tenantId !== "string" || typeof licenseId !== "string" || typeof revision !== "number")
-    throw malformed2();
+  if (typeof tenantId !== "string" || typeof licenseId !== "string") throw malformed2();
+  if (typeof revision !== "number" || !Number.isSafeInteger(revision) || revision < 0) throw malformed2();
   const files = value.files.map((file) => {
     if (!isObject(file) || typeof file.name !== "string" || typeof file.sha256 !== "string") throw malformed2();
     return { name: file.name, sha256: file.sha256 };

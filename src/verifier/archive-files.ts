@@ -53,8 +53,8 @@ function manifestIn(text: string): Manifest {
   const value = readingOf('manifest.json', (): unknown => JSON.parse(text))
   if (!isObject(value) || !Array.isArray(value.files)) throw malformed()
   const { tenantId, licenseId, revision } = value
-  if (typeof tenantId !== 'string' || typeof licenseId !== 'string' || typeof revision !== 'number')
-    throw malformed()
+  if (typeof tenantId !== 'string' || typeof licenseId !== 'string') throw malformed()
+  if (typeof revision !== 'number' || !Number.isSafeInteger(revision) || revision < 0) throw malformed()
   const files = value.files.map((file: unknown) => {
     if (!isObject(file) || typeof file.name !== 'string' || typeof file.sha256 !== 'string') throw malformed()
     return { name: file.name, sha256: file.sha256 }

@@ -10,8 +10,11 @@ type RecordLeaf = { leaf: Hash; name: EventName }
 
 /** The first difference between the records of a directory and the leaves of its tiles, with what follows it. */
 export type RecordComparison = {
-  /** @param leaf at the next index; undefined after the end of the log */
-  next: (leaf: Hash | undefined, record: Uint8Array | undefined) => void
+  /**
+   * @param leaf at the next index; undefined after the end of the log
+   * @returns the leaf of the record
+   */
+  next: (leaf: Hash | undefined, record: Uint8Array | undefined) => Hash | undefined
   /** @returns the first event that differs, is missing, was added or stands in another order */
   difference: () => NotProved | undefined
 }
@@ -31,6 +34,7 @@ export function compareRecords(): RecordComparison {
         if (record && found) records.push({ leaf: found, name: nameOf(record) })
       }
       index += 1
+      return found
     },
     difference: () => (first === undefined ? undefined : classified(first, leaves, records)),
   }

@@ -26,7 +26,7 @@ export function checkNotShorter(kept: TrustedCheckpoint, checkpoint: TrustedChec
     throw new NotProved(
       'rollback',
       `The log has ${String(checkpoint.size)} events, and the kept checkpoint has ${String(kept.size)}: the last ` +
-        `${String(kept.size - checkpoint.size)} were taken back. Ask the operator whether an older backup was restored.`,
+        `${String(kept.size - checkpoint.size)} were taken back. Ask the operator whether an older backup was restored.${anotherLog(kept, checkpoint)}`,
     )
 }
 
@@ -36,5 +36,11 @@ export const forked = (kept: TrustedCheckpoint, checkpoint: TrustedCheckpoint): 
     'fork',
     `The log of ${String(checkpoint.size)} events does not begin with the ${String(kept.size)} events of the kept ` +
       'checkpoint: its history was rewritten, or it shows different readers different logs. Keep both checkpoints. ' +
-      'Together they prove it, because both are signed.',
+      `Together they prove it, because both are signed.${anotherLog(kept, checkpoint)}`,
   )
+
+/** After a restore, an operator may have started another log, which need not continue the first. */
+const anotherLog = (kept: TrustedCheckpoint, { origin }: TrustedCheckpoint): string =>
+  kept.origin === origin
+    ? ''
+    : ` The kept checkpoint is of the log ${kept.origin}, and ${origin} took its place: /v1/transparency/log says since when.`

@@ -1,5 +1,5 @@
 import { addLeaf, type Edge, emptyEdge, rootOf } from '../transparency/tree/edge.ts'
-import { type Hash, leafHash, sameHash } from '../transparency/tree/hash.ts'
+import { type Hash, sameHash } from '../transparency/tree/hash.ts'
 import { type ReadTile, tileHeight, tilePath, tileWidth } from '../transparency/tree/tiles.ts'
 import { compareRecords } from './compare-records.ts'
 import { checkNotShorter, forked, openKept } from './kept.ts'
@@ -64,11 +64,12 @@ async function computeTree(log: StoredLog, size: number, keptSize: number | unde
   const comparison = compareRecords()
   const upper = upperHashes(log.tile, size)
   let edge: Edge = emptyEdge
-  let ofRecords: Edge = emptyEdge
+  let ofRecords: Edge | undefined
   let rootOfKept = keptSize === 0 ? rootOf(edge) : undefined
   let damaged: Pick<Computed, 'damaged' | 'damagedLeaves'> = { damaged: undefined, damagedLeaves: undefined }
   for await (const leaves of leafTiles(log.tile, size)) {
     for (const leaf of leaves) {
+      const before = edge
       const added = addLeaf(edge, leaf)
       edge = added.edge
       if (edge.size === keptSize) rootOfKept = rootOf(edge)
@@ -76,17 +77,17 @@ async function computeTree(log: StoredLog, size: number, keptSize: number | unde
         if (level > 0 && level % tileHeight === 0 && damaged.damaged === undefined)
           damaged = await compareUpper(upper, level / tileHeight, edge.size, hash, size)
       if (!records) continue
-      const record = await nextRecord()
-      comparison.next(leaf, record)
-      if (record) ofRecords = addLeaf(ofRecords, leafHash(record)).edge
+      const found = comparison.next(leaf, await nextRecord())
+      // The trees are the same up to the first difference.
+      if (!ofRecords && !(found && sameHash(found, leaf))) ofRecords = before
+      if (ofRecords && found) ofRecords = addLeaf(ofRecords, found).edge
     }
   }
   for (let record = await nextRecord(); record; record = await nextRecord())
     comparison.next(undefined, record)
-  const isWhole = ofRecords.size === size && records !== undefined
   return {
     root: rootOf(edge),
-    rootOfRecords: isWhole ? rootOf(ofRecords) : undefined,
+    rootOfRecords: ofRecords?.size === size ? rootOf(ofRecords) : undefined,
     rootOfKept,
     difference: comparison.difference(),
     ...damaged,

@@ -88,6 +88,8 @@ describe('it finds', () => {
     const { type: _, ...fifth } = named(5)
     expect(await find(without(5))).toStrictEqual({ finding: 'missing', event: fifth })
     expect(await find(without(19))).toStrictEqual({ finding: 'missing', event: { ...fifth, revision: 19 } })
+    const none = await find((parts) => ({ ...parts, lines: [], proofs: [], revision: -1 }))
+    expect(none.finding).toBe('malformed')
     const lineOnly = await find((parts) => ({ ...parts, lines: parts.lines.slice(0, -1) }))
     expect(lineOnly.finding).toBe('missing')
   })
