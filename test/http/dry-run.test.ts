@@ -133,6 +133,21 @@ test('no dry run of a gated operation appends an event, keeps or destroys a secr
   expect((await api.ask('GET', '/v1/tokens/verify', { token })).status).toBe(200)
 })
 
+test('a device that is reseated on a plan with a limit is named', async () => {
+  const limited = await makeTenant(api.ledger, 'free')
+  const { token } = limited
+  await makeProduct(api.ask, token, 'editor')
+  const { id, licenseKey } = await mint(api.ask, token, 'editor')
+  const body = { product_id: 'editor', license_key: licenseKey, device_id: 'laptop' }
+  await api.ask('POST', '/v1/licenses/activate', { token, body })
+  await api.ask('POST', '/v1/licenses/deactivate', { token, body })
+  const answer = await api.ask('POST', `/v1/licenses/${id}/reseat-device?dryRun=true`, {
+    token,
+    body: { deviceId: 'laptop' },
+  })
+  expect(answer.body).toMatchObject({ sentences: ['1 device gets its seat: “laptop”'] })
+})
+
 test('what the call would be refused with is in the answer; what does not exist is 404', async () => {
   const { token } = tenant
   const only = await api.ask('DELETE', '/v1/products/editor/key-types/spare?dryRun=true', { token })

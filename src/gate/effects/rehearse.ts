@@ -64,13 +64,13 @@ function deciding({ ledger }: Pick<OperationPorts, 'ledger'>, decided: Decided[]
   return async (decider, id, command, _cause, { loaded, read, admit } = {}) => {
     const stream = streamName(decider.category, id)
     if (streams.has(stream)) throw new Error(`a rehearsal decides once on ${stream}`)
-    streams.add(stream)
     const basis = loaded ?? (await (read ?? (() => loadFromLog(ledger, id, decider)))())
     const { state: before, revision } = basis
     const prepared = isPrepare(command) ? await command(before) : command
     const events = prepared === undefined ? [] : decider.decide(before, prepared)
     if (events.length > 0) {
       admit?.(events)
+      streams.add(stream)
       decided.push({ category: decider.category, id, events })
     }
     return { before, state: events.reduce(decider.evolve, before), events, revision }
