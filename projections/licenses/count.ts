@@ -59,6 +59,8 @@ export async function hasLiveLicense(db: Pool, keyType: KeyTypeOfProduct, now: s
   return (await sum(db, values, parts)) > 0
 }
 
+/** As many licenses of a sample are read at most. */
+const mostSampled = 2000
 /** Fewer sampled licenses say too little about all of them. */
 const leastSampled = 100
 
@@ -72,7 +74,7 @@ export async function sampleLiveLicenses(
   const { live } = await countLicensesOfKeyType(db, keyType, now, most)
   const read = async (share: string) => {
     const values = new Values()
-    const limit = values.add(most)
+    const limit = values.add(live.counted === 'sampled' ? Math.min(most, mostSampled) : most)
     const parts = liveParts(keyType, now, values).map((part) => {
       // The pages of a sample come in the order of the table, which is that of the licenses' age.
       const sampled = {
@@ -151,7 +153,7 @@ async function boundedCount(
       return `select from ${from}${share} where ${where}`
     }),
   )
-  return { count: Math.max(exact, Math.round((sampled * 100) / percent)), counted: 'sampled' }
+  return { count: Math.max(exact, rounded((sampled * 100) / percent)), counted: 'sampled' }
 }
 
 async function sum(db: Pool, values: Values, selections: readonly string[]): Promise<number> {
@@ -159,6 +161,9 @@ async function sum(db: Pool, values: Values, selections: readonly string[]): Pro
   const { rows } = await db.query<{ count: bigint }>(`select ${counts.join(' + ')} as count`, values.all)
   return Number(rows[0]?.count ?? 0n)
 }
+
+/** An estimate has no more than three digits that mean something. */
+export const rounded = (estimate: number): number => Math.round(Number(estimate.toPrecision(3)))
 
 /** The same pages as long as the table stays the same, so that a repeated count does not change by itself. */
 const tablesample = (percent: number): string => ` tablesample system (${percent}) repeatable (1)`

@@ -1,4 +1,4 @@
-import { countLicensesOfKeyType, sampleLiveLicenses } from '../../../projections/licenses/count.ts'
+import { countLicensesOfKeyType, rounded, sampleLiveLicenses } from '../../../projections/licenses/count.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { sameJson } from '../../domain/equality.ts'
 import type { ProductEvent } from '../../domain/products/events.ts'
@@ -67,7 +67,7 @@ const scaled =
       ? { entitlement, licenses }
       : {
           entitlement,
-          licenses: { count: Math.round((licenses.count * all.count) / sample), counted: 'sampled' },
+          licenses: { count: rounded((licenses.count * all.count) / sample), counted: 'sampled' },
         }
 
 type Term = Extract<Fact, { what: 'key_type_changed' }>['newLicenses'][number]

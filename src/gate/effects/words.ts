@@ -14,8 +14,10 @@ export function effectWords(effect: Effect): string[] {
     ...effect.webhooks.map(
       ({ event, host, count }) => `${withWords(count, 'webhook', 'webhooks')} ${event} to ${host}`,
     ),
-  ].map(plainText)
+  ].map((sentence) => plainText(capitalized(sentence)))
 }
+
+const capitalized = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`
 
 /**
  * The sentences without counts that change by themselves, such as those of an export: a member approves what these
