@@ -133,6 +133,21 @@ test('no dry run of a gated operation appends an event, keeps or destroys a secr
   expect((await api.ask('GET', '/v1/tokens/verify', { token })).status).toBe(200)
 })
 
+test("a payment provider's secret that would be replaced is named, and keeps working", async () => {
+  const { token } = tenant
+  await api.ask('POST', '/v1/integrations/gumroad/connect', { token, body: {} })
+  const [start, secrets] = [await head(), await secretsKept()]
+  const rotated = await api.ask('POST', '/v1/integrations/gumroad/rotate-secret?dryRun=true', { token })
+  expect(rotated.body).toMatchObject({
+    wouldBeRefused: null,
+    effect: { also: [{ what: 'provider_secret_replaced', provider: 'gumroad', products: 0 }] },
+    sentences: ['The present secret of gumroad stops working; 0 products are sold through it'],
+  })
+  expect(await head()).toBe(start)
+  expect(await secretsKept()).toStrictEqual(secrets)
+  expect(secrets.length).toBeGreaterThan(0)
+})
+
 test('a device that is reseated on a plan with a limit is named', async () => {
   const limited = await makeTenant(api.ledger, 'free')
   const { token } = limited
