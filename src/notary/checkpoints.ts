@@ -90,7 +90,7 @@ export async function lastEventOf(
 }
 
 /** Keeps the last checkpoint, those of the last day, and the first of each hour before. */
-export async function thinCheckpoints(db: Pool, now: Date): Promise<void> {
+async function thinCheckpoints(db: Pool, now: Date): Promise<void> {
   await db.query(
     `delete from notary.checkpoints where signed_at < $1::timestamptz - interval '1 day'
      and size < (select size from notary.checkpoint) and size not in (

@@ -3,7 +3,7 @@ import { readCheckpoint } from './checkpoints.ts'
 import { makeReceipt, openProver, type Prover, type Receipt, type ReceiptPorts } from './receipt.ts'
 
 /** An event by its stream and its revision there. */
-export type EventName = { stream: string; revision: number }
+type EventName = { stream: string; revision: number }
 
 export type Receipts = {
   /** @returns undefined when no checkpoint covers the event yet, or there is no such event */

@@ -12,7 +12,7 @@ export type NotaryLog = {
   predecessors: readonly Predecessor[]
 }
 
-export type Predecessor = { origin: string; checkpoint: string | null }
+type Predecessor = { origin: string; checkpoint: string | null }
 
 export type NotaryCommand =
   /** Starts the first log, or the one after a log that cannot be continued. */
