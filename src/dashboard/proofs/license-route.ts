@@ -5,7 +5,6 @@ import { isId } from '../../credentials/id.ts'
 import { licenseStream } from '../../domain/streams.ts'
 import { readHistory } from '../../history/entries.ts'
 import { notFound, unavailable } from '../../http/problem.ts'
-import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { auditedPage, principalOf } from '../session/principal.ts'
 import { proofOfEvent } from './license-proofs.ts'
@@ -53,21 +52,17 @@ export function licenseProofsPage(app: FastifyInstance, { services, show }: Page
     })
   })
 
-  app.get(
-    '/licenses/:id/receipts/:sequence',
-    pageRoute({ page: 'member' }),
-    async (request: OneEvent, reply) => {
-      const { license, revision } = await requireLicense(request)
-      const sequence = Sequence.safeParse(request.params.sequence)
-      if (!sequence.success || sequence.data > revision) throw notFound('event')
-      const event = { stream: licenseStream(license.licenseId), revision: sequence.data }
-      const receipt = await services.receipts.waitFor(event)
-      if (!receipt) throw unavailable('No checkpoint covers this event yet. Try again in some seconds.', 2)
-      const name = `receipt-${license.licenseId}-${String(sequence.data)}.json`
-      return reply
-        .type('application/json')
-        .header('content-disposition', `attachment; filename="${name}"`)
-        .send(`${JSON.stringify(receipt)}\n`)
-    },
-  )
+  app.get('/licenses/:id/receipts/:sequence', auditedPage('license'), async (request: OneEvent, reply) => {
+    const { license, revision } = await requireLicense(request)
+    const sequence = Sequence.safeParse(request.params.sequence)
+    if (!sequence.success || sequence.data > revision) throw notFound('event')
+    const event = { stream: licenseStream(license.licenseId), revision: sequence.data }
+    const receipt = await services.receipts.waitFor(event)
+    if (!receipt) throw unavailable('No checkpoint covers this event yet. Try again in some seconds.', 2)
+    const name = `receipt-${license.licenseId}-${String(sequence.data)}.json`
+    return reply
+      .type('application/json')
+      .header('content-disposition', `attachment; filename="${name}"`)
+      .send(`${JSON.stringify(receipt)}\n`)
+  })
 }
