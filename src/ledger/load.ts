@@ -15,7 +15,7 @@ export const noStream = <State>({ initial }: { initial: State }): Loaded<State> 
 
 /**
  * Reads a stream from its first event. @returns its state and its revision
- * @throws LedgerUnavailable when an event of the stream cannot be read, because no decision may rely on a
+ * @throws LedgerUnavailable when an event of the stream cannot be read or is hidden, because no decision may rely on a
  *   partial history
  */
 export async function loadFromLog<State, C extends Category>(
@@ -26,12 +26,16 @@ export async function loadFromLog<State, C extends Category>(
   const stream = streamName(evolver.category, id)
   const evolve = evolveRecorded(evolver)
   let state = evolver.initial
-  let revision: Loaded<State>['revision'] = 'no_stream'
+  let revision: number | 'no_stream' = 'no_stream'
   for await (const entry of ledger.readStream(stream)) {
     if (!entry.readable) {
       throw new LedgerUnavailable(
         `${stream} has an unreadable event at revision ${entry.revision}: ${entry.problem}`,
       )
+    }
+    const next: number = revision === 'no_stream' ? 0 : revision + 1
+    if (entry.revision !== next) {
+      throw new LedgerUnavailable(`${stream} has no event at revision ${next}, but one at ${entry.revision}`)
     }
     state = evolve(state, entry)
     revision = entry.revision

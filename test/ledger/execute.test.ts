@@ -7,6 +7,7 @@ import type { Decider } from '../../src/domain/decider.ts'
 import { Refusal } from '../../src/domain/refusal.ts'
 import { tenantStream } from '../../src/domain/streams.ts'
 import { type Tenant, tenants } from '../../src/domain/tenants/tenant.ts'
+import { clientOf } from '../../src/ledger/connection/client.ts'
 import { LedgerUnavailable } from '../../src/ledger/connection/unavailable.ts'
 import { createExecute, type Execute } from '../../src/ledger/execute.ts'
 import type { Cause, Ledger } from '../../src/ledger/ledger.ts'
@@ -60,6 +61,18 @@ test('the same command from many processes succeeds for all, and is recorded onc
   const executed = await Promise.all(executors.map((execute) => onTenant(execute, tenantId, 'SuspendTenant')))
   expect(executed.filter(({ events }) => events.length === 1)).toHaveLength(1)
   expect(await types(tenantId)).toStrictEqual(['TenantCreated', 'TenantSuspended'])
+})
+
+test('nothing is decided on a stream whose first events are hidden', async () => {
+  const tenantId = uniqueId('hidden')
+  const execute = anExecutor()
+  await onTenant(execute, tenantId, 'CreateTenant')
+  await onTenant(execute, tenantId, 'SuspendTenant')
+  const client = clientOf(ledger.eventStoreUrl)
+  await client.setStreamMetadata(`tenant-${tenantId}`, { truncateBefore: 1 })
+  await client.dispose()
+  const refused = onTenant(anExecutor(), tenantId, 'ReinstateTenant')
+  await expect(refused).rejects.toThrow(`tenant-${tenantId} has no event at revision 0, but one at 1`)
 })
 
 test('state that was loaded before another command ran is not used', async () => {
