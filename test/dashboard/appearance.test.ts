@@ -12,6 +12,7 @@ import { AxeBuilder } from '@axe-core/playwright'
 import type { BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { TestDispatch } from '../harness/dispatch.ts'
+import { startNotary } from '../harness/notary.ts'
 import { type Acme, makeAcme } from './acme.ts'
 import { clientOf } from './client.ts'
 import { openDashboard, signIn, type TestDashboard } from './dashboard.ts'
@@ -30,6 +31,9 @@ beforeAll(async () => {
   dashboard = await openDashboard()
   acme = await makeAcme(dashboard)
   dispatch = await sellAtAcme(dashboard.api, acme)
+  const notary = startNotary(dashboard.api.ledger)
+  await notary.upToDate()
+  await notary.stop()
 })
 afterAll(async () => {
   await dispatch.stop()

@@ -24,8 +24,7 @@ export function startNotary(ledger: TestLedger, origin = testOrigin): TestNotary
   const run = async () => {
     while (!signal.aborted) {
       const signer = await openSigner(services, origin, testCause())
-      const now = () => new Date()
-      await followLog({ db, log, ledger: services.ledger, signer, now, pollMs: 20 }, signal)
+      await followLog({ ...services, db, log, signer, pollMs: 20 }, signal)
     }
   }
   const running = run()
