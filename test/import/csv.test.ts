@@ -114,7 +114,7 @@ test('usual names of columns are found, unless the column is there under its own
   await imports.run(vendor, 'csv', path, { apply: true })
   await imports.run(vendor, 'csv', imports.exported('Serial\nOLD-2222\n'), { apply: true })
   const { rows } = await imports.api.ledger.db.query(
-    'select metadata, device_limit as seats from licenses where tenant_id = $1 order by created_at',
+    "select metadata, device_limit as seats from licenses where tenant_id = $1 order by metadata ->> 'key'",
     [vendor.tenantId],
   )
   expect(rows).toStrictEqual([

@@ -48,6 +48,7 @@ const runtime = async (call: string, license_key: string, device_id: string) =>
     })
   ).body
 
+const ofReceipt = expect.stringMatching(/\/v1\/licenses\/lic_[0-9a-z]{26}\/receipt$/) as string
 const ofLicense = expect.stringMatching(/^lic_[0-7][0-9a-hjkmnp-tv-z]{25}$/) as string
 
 describe('an imported license', () => {
@@ -56,7 +57,7 @@ describe('an imported license', () => {
     expect({ imported, skipped, results }).toStrictEqual({
       imported: 1,
       skipped: 0,
-      results: [{ index: 0, status: 'imported', id: ofLicense, displayKey: '…11/B' }],
+      results: [{ index: 0, status: 'imported', id: ofLicense, displayKey: '…11/B', receiptUrl: ofReceipt }],
     })
     expect(await licenseOf(results[0]?.id)).toStrictEqual({
       license: {
@@ -168,11 +169,11 @@ describe('an imported key', () => {
       { licenseKey: 'SOME-OLD-KEY-1', email: 'eve@example.com', status: 'revoked' },
       { licenseKey: 'ｓｏｍｅｏｌｄｋｅｙ１' },
     ])
-    const { id, displayKey } = first.results[0] ?? {}
+    const { id, displayKey, receiptUrl } = first.results[0] ?? {}
     expect(again).toStrictEqual({
       imported: 0,
       skipped: 2,
-      results: [0, 1].map((index) => ({ index, status: 'duplicate', id, displayKey })),
+      results: [0, 1].map((index) => ({ index, status: 'duplicate', id, displayKey, receiptUrl })),
     })
     expect(await licenseOf(id)).toStrictEqual(before)
   })
