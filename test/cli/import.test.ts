@@ -137,7 +137,7 @@ test('keyledger import --api fetches once, keeps it for --apply, and deletes it 
 
 /** `KEYLEDGER_TEST_IMPORTS=100000` for the long run, with every system; all of them are killed in `test/import/kill`. */
 const long = process.env.KEYLEDGER_TEST_IMPORTS
-const licenses = Number(long ?? 1200)
+const licenses = Number(long ?? 4000)
 const killed = shapes.filter(({ source }) => long !== undefined || source === 'keygen')
 
 /** The key hashes of all imports in the log, and how many licenses the read models have. */

@@ -10,6 +10,7 @@ import { makeMember } from '../dashboard/members.ts'
 import { dashboardRoutes } from '../dashboard/routes.ts'
 import { type Method, makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { pendingId } from '../harness/gate.ts'
+import { startNotary } from '../harness/notary.ts'
 import { makeCustomer, makeProduct, mint } from '../http/samples.ts'
 import { parkedSale } from '../sales/shop.ts'
 
@@ -33,6 +34,10 @@ beforeAll(async () => {
     approvals: confirmation,
     confirmations: confirmation,
   }
+  // The receipt of the license needs a signed log.
+  const notary = startNotary(ledger)
+  await notary.upToDate()
+  await notary.stop()
 })
 afterAll(() => api.close())
 

@@ -5,12 +5,14 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
+import { startNotary, type TestNotary } from '../harness/notary.ts'
 import { type FuzzedRequest, requests } from './request.ts'
 
 const runs = Number(process.env.KEYLEDGER_FUZZ_RUNS ?? 500)
 /** Progress of a long run. */
 const reportEvery = 5000
 
+let notary: TestNotary
 let api: TestApi
 let tenant: TestTenant
 let ids: string[]
@@ -25,9 +27,14 @@ beforeAll(async () => {
     keyTypes: [{ keyTypeId: 'pro', name: 'Pro' }],
   })
   const minted = (await made('/v1/licenses', { productId: 'editor' })) as { license: { id: string } }
+  notary = startNotary(api.ledger)
+  await notary.upToDate()
   ids = ['editor', 'pro', minted.license.id, 'lic_00000000000000000000000000', 'stripe', 'gumroad']
 })
-afterAll(() => api.close())
+afterAll(async () => {
+  await notary.stop()
+  await api.close()
+})
 
 test(
   'a request of any shape is answered as described, and changes nothing when it is refused',

