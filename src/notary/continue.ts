@@ -1,4 +1,5 @@
 import type { Pool } from 'pg'
+import { Refusal } from '../domain/refusal.ts'
 import type { Cause } from '../ledger/ledger.ts'
 import type { LogSource } from '../ledger/raw/log.ts'
 import { parseCheckpoint } from '../transparency/checkpoint.ts'
@@ -100,9 +101,10 @@ export async function startNextLog(
   { origin, lastCheckpoint }: { origin: string | undefined; lastCheckpoint: string | undefined },
   cause: Cause,
 ): Promise<string> {
-  const present = await readNotaryLog(ports)
-  const next = origin ?? nextOrigin(present.origin ?? '', present.predecessors.length)
-  const known = lastCheckpoint ?? (await noteOf(ports.db, present.origin ?? ''))
+  const { origin: present, predecessors } = await readNotaryLog(ports)
+  if (present === undefined) throw new Refusal('notary_not_started')
+  const next = origin ?? nextOrigin(present, predecessors.length)
+  const known = lastCheckpoint ?? (await noteOf(ports.db, present))
   await startLog(ports, { origin: next, lastCheckpoint: known ?? null }, cause)
   return next
 }

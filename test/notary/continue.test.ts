@@ -59,6 +59,14 @@ async function signed(size: number, root = leafHash(Buffer.from('other'))): Prom
   return formatNote({ text, signatures: privateKeys.map((key) => signNote(origin, key, text)) })
 }
 
+test('before the first log there is none to follow', async () => {
+  const fresh = await openTestApi()
+  const asked = { origin: undefined, lastCheckpoint: undefined }
+  await expect(startNextLog(fresh.ledger.services, asked, testCause())).rejects.toThrow('notary_not_started')
+  expect((await readNotaryLog(fresh.ledger.services)).origin).toBeUndefined()
+  await fresh.close()
+})
+
 test('after a restore nothing is signed', async () => {
   await publish()
   await forget()

@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import type { Stores } from '../../app/stores.ts'
 import { withStores } from '../../app/with-stores.ts'
 import { causeOf, momentOf, type Origin } from '../../commands/origin.ts'
+import { logOrigin } from '../../config/values.ts'
 import { openRawLog } from '../../ledger/raw/log.ts'
 import { readCheckpoint } from '../../notary/checkpoints.ts'
 import { NotResumable, resumeLog, startNextLog } from '../../notary/continue.ts'
@@ -11,6 +12,9 @@ import { readTrouble } from '../../notary/trouble.ts'
 import { CommandMisused, CommandRefused } from '../../terminal/exit-codes.ts'
 import { type OutputOptions, print } from '../../terminal/output.ts'
 import { showProgress } from '../../terminal/progress.ts'
+import { parseCheckpoint } from '../../transparency/checkpoint.ts'
+import { NoteError, parseNote } from '../../transparency/note/note.ts'
+import { parsed } from '../arguments.ts'
 import { groupCommand } from '../context.ts'
 
 /** `keyledger notary …`: in whose name and with which keys the log is signed. */
@@ -71,8 +75,9 @@ export function notaryCommands(program: Command): void {
     .option('--json', 'print {origin}')
     .action((options: OutputOptions & { origin?: string; checkpoint?: string }) =>
       withStores(async ({ services }, origin) => {
-        const lastCheckpoint = options.checkpoint === undefined ? undefined : await noteIn(options.checkpoint)
-        const asked = { origin: options.origin, lastCheckpoint }
+        const lastCheckpoint =
+          options.checkpoint === undefined ? undefined : await checkpointIn(options.checkpoint)
+        const asked = { origin: parsed(logOrigin.optional(), options.origin, '--origin'), lastCheckpoint }
         const started = await startNextLog(services, asked, causeNow(services, origin))
         print(options, { origin: started }, () => [
           `The log ${started} has started; a server with the role notary signs it.`,
@@ -91,6 +96,18 @@ const noteIn = (file: string): Promise<string> =>
       `${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
     )
   })
+
+/** @throws CommandMisused for a file that is no checkpoint */
+async function checkpointIn(file: string): Promise<string> {
+  const note = await noteIn(file)
+  try {
+    parseCheckpoint(parseNote(note).text)
+    return note
+  } catch (error) {
+    if (error instanceof NoteError) throw new CommandMisused(`${file} is no checkpoint: ${error.message}`)
+    throw error
+  }
+}
 
 async function printStatus({ services }: Stores, options: OutputOptions): Promise<void> {
   const [log, checkpoint, trouble] = await Promise.all([
