@@ -1,5 +1,21 @@
 // Biome formats and lints; this holds only the rules that need types.
 import tseslint from 'typescript-eslint'
+import { errorHandlers } from './build/lint/error-handlers.js'
+
+// `Number('')` is 0: a number that a person typed, or that a variable holds, is read by src/numbers.ts.
+const readIt = 'Read it with src/numbers.ts, which refuses what is no decimal number.'
+const numbersFromText = [
+  'CallExpression[callee.name=/^(Number|parseInt|parseFloat)$/]',
+  'MemberExpression[object.name="Number"][property.name=/^parse/]',
+  'MemberExpression[object.name="z"][property.name="coerce"]',
+  'CallExpression > Identifier.arguments[name="Number"]',
+  'UnaryExpression[operator="+"]',
+].map((selector) => ({ selector, message: readIt }))
+const numberFromVariable = {
+  selector:
+    ':matches(CallExpression[callee.name=/^(Number|parseInt|parseFloat)$/], CallExpression[callee.object.name="Number"]) MemberExpression[object.property.name="env"]',
+  message: readIt,
+}
 
 export default tseslint.config(
   {
@@ -33,5 +49,24 @@ export default tseslint.config(
       '@typescript-eslint/prefer-promise-reject-errors': 'error',
       'max-lines': ['error', { max: 400 }],
     },
+  },
+  {
+    files: ['src/**/*.ts', 'projections/**/*.ts', 'infra/**/*.ts'],
+    plugins: { keyledger: { rules: { 'error-handlers': errorHandlers } } },
+    rules: { 'keyledger/error-handlers': 'error' },
+  },
+  {
+    files: ['{bench,chaos,infra,projections,src,test}/**/*.ts'],
+    rules: { 'no-restricted-syntax': ['error', numberFromVariable] },
+  },
+  {
+    files: [
+      'src/cli/**/*.ts',
+      'src/config.ts',
+      'src/config/**/*.ts',
+      'src/verifier/{standalone,trust}.ts',
+      '{bench,chaos}/{main,scale,soak,appender}.ts',
+    ],
+    rules: { 'no-restricted-syntax': ['error', ...numbersFromText] },
   },
 )

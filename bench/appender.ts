@@ -2,11 +2,12 @@
 import { randomUUID } from 'node:crypto'
 import { jsonEvent, NO_STREAM } from '@eventstore/db-client'
 import { clientOf } from '../src/ledger/connection/client.ts'
+import { wholeOption } from './number-option.ts'
 
 const [url = '', sizeText = '900', countText = '20000'] = process.argv.slice(2)
-const count = Number(countText)
+const count = wholeOption('The number of events', countText, 1, 1_000_000_000)
 const client = clientOf(url)
-const padding = 'x'.repeat(Math.max(0, Number(sizeText) - 60))
+const padding = 'x'.repeat(wholeOption('The size of an event', sizeText, 60, 10_000_000) - 60)
 
 async function appender(): Promise<void> {
   while (left-- > 0) {

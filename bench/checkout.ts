@@ -30,7 +30,7 @@ export async function startCheckout(
   name: string,
   root: string,
   eventstore?: string,
-  settings: Readonly<Record<string, string>> = {},
+  settings: Readonly<Record<string, string | undefined>> = {},
 ): Promise<Checkout> {
   const directory = mkdtempSync(join(tmpdir(), 'keyledger-bench-'))
   const child = spawn(process.execPath, [join(root, 'bin/keyledger.js'), 'serve'], {

@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { type Figure, ms, percent, perSecond } from './figures.ts'
 import { fillLicenses } from './fill.ts'
 import { rebuildAll, scratchLedger } from './ledger.ts'
+import { wholeOption } from './number-option.ts'
 import {
   bareAppends,
   eventStoreUrl,
@@ -12,7 +13,12 @@ import {
   startLedger,
 } from './processes.ts'
 
-const licenses = Number(process.env.KEYLEDGER_BENCH_ENDS ?? 100_000)
+const licenses = wholeOption(
+  'KEYLEDGER_BENCH_ENDS',
+  process.env.KEYLEDGER_BENCH_ENDS ?? '100000',
+  1000,
+  100_000_000,
+)
 const processes = 3
 const metricsToken = 'metrics-token-of-the-bench'
 /** The bytes of an expiry in the log, data and metadata together. */

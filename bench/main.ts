@@ -1,5 +1,5 @@
 // `npm run bench [latency] [validate] [commands] [store] [export] [import] [deliveries] [sales] [history] [search] [replay]
-// [notary] [expiries] [workers] [copy] [backup]`: measures the figures of docs/performance.md as ratios to a bare baseline
+// [notary] [expiries] [workers] [hostile] [copy] [backup]`: measures the figures of docs/performance.md as ratios to a bare baseline
 // in the same run, and writes them there when all parts ran. Each part runs in its own process, because a process
 // can have only one client of the event store.
 // `--events 1000000` sets the length of the log for `replay`, `notary`, `copy` and `backup`. `--against ../before` compares
@@ -20,9 +20,11 @@ import { benchExpiries } from './expiries.ts'
 import { benchExport } from './export.ts'
 import { type Figure, ms, perSecond, report } from './figures.ts'
 import { benchHistory } from './history.ts'
+import { benchHostile } from './hostile.ts'
 import { benchImports } from './imports.ts'
 import { benchLatency } from './latency.ts'
 import { benchNotary } from './notary.ts'
+import { wholeOption } from './number-option.ts'
 import { benchReplay } from './replay.ts'
 import { benchSales } from './sales.ts'
 import { benchSearch } from './search.ts'
@@ -44,6 +46,7 @@ const parts = {
   notary: (log: (line: string) => void) => benchNotary(log, options.events),
   expiries: benchExpiries,
   workers: benchWorkers,
+  hostile: benchHostile,
   copy: (log: (line: string) => void) => benchCopy(log, options.events),
   backup: (log: (line: string) => void) => benchBackups(log, options.events),
 }
@@ -62,6 +65,7 @@ const Part = z.enum([
   'notary',
   'expiries',
   'workers',
+  'hostile',
   'copy',
   'backup',
 ])
@@ -125,7 +129,7 @@ function readArguments() {
     part: Part.optional().parse(values.part),
     against: values.against === undefined ? undefined : resolve(values.against),
     eventstore: process.env.BENCH_EVENTSTORE_URL,
-    events: z.coerce.number().int().min(1000).parse(values.events),
+    events: wholeOption('--events', values.events, 1000, 1_000_000_000),
     parts: positionals.length > 0 ? z.array(Part).parse(positionals) : Part.options,
   }
 }

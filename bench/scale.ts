@@ -11,6 +11,7 @@ import { createLog } from '../src/app/log.ts'
 import { openStores } from '../src/app/stores.ts'
 import { parseConfig } from '../src/config.ts'
 import { newToken } from '../src/credentials/token.ts'
+import { wholeNumberOf } from '../src/numbers.ts'
 import { search } from '../src/search/search.ts'
 import { cpuMsOfTree } from './cpu.ts'
 import { exportOnce, openOperator } from './export.ts'
@@ -18,12 +19,13 @@ import { type Figure, ms, perSecond, report } from './figures.ts'
 import { deviceId, fillLicenses, fillTenants, idOf, keyOf, tenantId } from './fill.ts'
 import { figuresText, type Measured, medianOf, runLoad } from './latency.ts'
 import { rebuildAll } from './ledger.ts'
+import { wholeOption } from './number-option.ts'
 import { type Server, startLedger } from './processes.ts'
 
 const { values } = parseArgs({
   options: { licenses: { type: 'string', default: '1000000' }, directory: { type: 'string' } },
 })
-const licenses = z.coerce.number().int().min(1000).parse(values.licenses)
+const licenses = wholeOption('--licenses', values.licenses, 1000, 1_000_000_000)
 const directory = resolve(z.string('Pass --directory DIR').parse(values.directory))
 const rounds = 5
 const roundSeconds = 10
@@ -87,8 +89,8 @@ async function fill(): Promise<z.infer<typeof Filled>> {
 const secondsSince = (moment: number) => Math.round((performance.now() - moment) / 1000)
 
 function sizeOf(part: string): string {
-  const kib = /^\d+/.exec(execFileSync('du', ['-sk', join(directory, part)], { encoding: 'utf8' }))?.[0]
-  return `${(Number(kib) / 2 ** 20).toFixed(1)} GiB`
+  const [kib = ''] = execFileSync('du', ['-sk', join(directory, part)], { encoding: 'utf8' }).split('\t')
+  return `${(wholeNumberOf('The size', kib, 0, Number.MAX_SAFE_INTEGER) / 2 ** 20).toFixed(1)} GiB`
 }
 
 async function validates({ address, pid, token }: Target, rate: number): Promise<Figure> {

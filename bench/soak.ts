@@ -9,6 +9,7 @@ import { z } from 'zod'
 import { type Figure, ms, percent, perSecond, report } from './figures.ts'
 import { fillLicenses } from './fill.ts'
 import { rebuildAll, scratchLedger } from './ledger.ts'
+import { decimalOption, wholeOption } from './number-option.ts'
 import { residentMiB, type Server, startLedger } from './processes.ts'
 
 const { values } = parseArgs({
@@ -20,11 +21,10 @@ const { values } = parseArgs({
     rate: { type: 'string' },
   },
 })
-const positive = z.coerce.number().positive()
-const tenants = positive.int().parse(values.tenants)
-const licenses = tenants * positive.int().parse(values.licenses)
-const seconds = positive.parse(values.minutes) * 60
-const givenRate = positive.int().optional().parse(values.rate)
+const tenants = wholeOption('--tenants', values.tenants, 1, 1_000_000)
+const licenses = tenants * wholeOption('--licenses', values.licenses, 1, 1_000_000)
+const seconds = decimalOption('--minutes', values.minutes, 0.1, 10_000) * 60
+const givenRate = values.rate === undefined ? undefined : wholeOption('--rate', values.rate, 1, 1_000_000)
 
 const connections = 64
 const share = 0.7

@@ -21,6 +21,8 @@ export async function bundledVerifier(): Promise<string> {
     absWorkingDir: root,
     entryPoints: ['src/verifier/standalone.ts'],
     bundle: true,
+    // Else the comments name where node_modules really is.
+    preserveSymlinks: true,
     write: false,
     platform: 'node',
     format: 'esm',

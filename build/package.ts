@@ -1,11 +1,12 @@
 /**
  * Builds `dist`, which the npm package runs: the sources stripped to JavaScript, and the files that they read at
- * run time. `npm run check` checks the types, so this build does not.
+ * run time. It also writes the list of all packages that it runs on, with their hashes, in the form of CycloneDX. `npm run check` checks the types, so this build does not.
  */
 import { execFileSync } from 'node:child_process'
-import { cpSync, globSync, rmSync } from 'node:fs'
+import { cpSync, globSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import { sbomOf } from './sbom.ts'
 import { writeDescribed } from './sdk-operations.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -22,3 +23,4 @@ for (const file of globSync('{src,projections,infra/local}/**/*.*', { cwd: root,
 }
 // The description that a test compares with the running server.
 await writeDescribed(join(root, 'test/http/openapi.snapshot.json'), join(dist, 'sdk/server'))
+writeFileSync(join(dist, 'sbom.cdx.json'), sbomOf(root))

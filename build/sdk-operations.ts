@@ -18,7 +18,8 @@ const flagOf = ({ operationId, parameters = [] }: Operation): string => {
   const names = new Set(parameters.map(({ name }) => name))
   if (names.has('X-Service-Confirmation')) return ' gated'
   if (names.has('Idempotency-Key')) return ' idempotent'
-  if (names.has('cursor')) return ' paged'
+  // The feed of events has a cursor and no order: its readers continue later, from the cursor of the last page.
+  if (names.has('cursor') && names.has('order')) return ' paged'
   return safe.has(operationId) ? ' safe' : ''
 }
 

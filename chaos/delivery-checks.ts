@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Arrival } from './arrivals.ts'
-import type { Violation } from './log-checks.ts'
+import { isAttempt, type Violation } from './log-checks.ts'
 import { type LogLine, seller } from './operator-commands.ts'
 
 const Payload = z.looseObject({
@@ -47,6 +47,27 @@ export function checkDelivered(arrivals: readonly Arrival[], log: readonly LogLi
     faults.push({ what: stream, expected: 'deliveries of what is recorded', found: 'one of nothing' })
   }
   return faults
+}
+
+/**
+ * Checks that every request at the receiver is an attempt in the log of its delivery, also when the process that made it
+ * was killed. An attempt without a request is no fault: its process may have ended before it sent anything.
+ */
+export function checkAttempts(arrivals: readonly Arrival[], log: readonly LogLine[]): Violation[] {
+  const attempts = Map.groupBy(
+    log.filter(({ type }) => isAttempt(type)),
+    ({ stream }) => stream,
+  )
+  const requests = Map.groupBy(
+    arrivals.flatMap(({ payload }) => Payload.safeParse(payload).data ?? []),
+    // The first endpoint is the only one, so the id of an event is that of its delivery.
+    ({ id }) => `delivery-${id}`,
+  )
+  return [...requests].flatMap(([stream, { length: made }]) => {
+    const recorded = attempts.get(stream)?.length ?? 0
+    const found = `${recorded} for ${made} requests`
+    return recorded >= made ? [] : [{ what: stream, expected: 'an attempt for every request', found }]
+  })
 }
 
 /** A removed webhook and the time of its removal. */

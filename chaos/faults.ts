@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { endBackends } from './backends.ts'
+import { flood } from './hostile.ts'
 import type { Fault } from './schedule.ts'
 import type { Stage } from './stage.ts'
 
@@ -28,6 +30,15 @@ export function createInjector(stage: Stage): Injector {
         return stage.parts[fault.on].resume()
       case 'cut':
         return stage.links[fault.on].cut()
+      case 'reset':
+        return stage.links[fault.on].reset()
+      case 'end backends':
+      case 'flood': {
+        const over = AbortSignal.any([signal, AbortSignal.timeout(fault.lastsMs)])
+        return fault.kind === 'flood'
+          ? flood(`http://127.0.0.1:${stage.links[fault.on].port}`, over)
+          : endBackends(stage.databaseUrl, over)
+      }
       case 'silence':
       case 'deafen': {
         const link = stage.links[fault.on]

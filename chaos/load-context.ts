@@ -16,6 +16,8 @@ export type LoadContext = {
   /** Sends a request without a token to the given application. */
   requestOf(app: 1 | 2, request: Request): Promise<Called>
   fail(violation: Violation): void
+  /** Writes a line to the run's directory, to be read after a violation. */
+  note(line: string): void
   /** Notes that a change was acknowledged. */
   acknowledged(): void
   /**

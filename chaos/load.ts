@@ -1,3 +1,5 @@
+import { appendFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createCaller, type Figures } from './calls.ts'
 import type { LoadContext } from './load-context.ts'
@@ -49,6 +51,8 @@ export function startLoad(
     random,
     licenses: [],
     fail: options.onViolation,
+    note: (line) =>
+      appendFileSync(join(stage.directory, 'answers.log'), `${new Date().toISOString()} ${line}\n`),
     requestOf: caller.call,
     request(tenantId, { headers, ...request }) {
       const own = { authorization: `Bearer ${stage.tokens[tenantId]}`, ...headers }

@@ -74,12 +74,16 @@ function checkDelivery(stream: string, lines: readonly LogLine[]): Violation[] {
     }
     if (type === 'RedeliveryAsked') hasEnded = false
     if (type === 'DeliverySucceeded' || type === 'DeliveryAbandoned') hasEnded = true
-    if (type === 'DeliveryAttempted' && data.attempt !== ++attempts) {
+    if (isAttempt(type) && data.attempt !== ++attempts) {
       faults.push({ what: stream, expected: `attempt ${attempts}`, found: String(data.attempt) })
     }
   }
   return faults
 }
+
+/** Whether an event records an attempt of a delivery, with its result or without. */
+export const isAttempt = (type: string): boolean =>
+  type === 'DeliveryAttempted' || type === 'DeliveryAttemptInterrupted'
 
 function checkConfirmation(stream: string, lines: readonly LogLine[]): Violation[] {
   const consumed = lines.filter(isCalled('ConfirmationConsumed')).length

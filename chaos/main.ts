@@ -1,10 +1,10 @@
 // `npm run chaos [-- --seed 1 --minutes 3 --clients 12 --json]`: a load on two applications under faults of every
 // kind, and a check after each minute that nothing acknowledged is lost, duplicated or wrong. See
 // docs/operating/faults.md.
-// `--fault "kill Postgres" --seconds 20` runs a single fault; `--shift -3600` is the number of seconds by which a
+// `--fault "kill Postgres" --seconds 20` runs a single fault; `--shift=-3600` is the number of seconds by which a
 // clock is moved.
 import { parseArgs } from 'node:util'
-import { z } from 'zod'
+import { decimalOption, wholeOption } from '../bench/number-option.ts'
 import { runChaos, type Summary } from './run.ts'
 import { singleFault } from './schedule.ts'
 
@@ -19,19 +19,14 @@ const { values } = parseArgs({
     shift: { type: 'string', default: '-3600' },
   },
 })
-const seed = z.coerce
-  .number()
-  .int()
-  .min(0)
-  .max(2 ** 32 - 1)
-  .parse(values.seed ?? String(Math.floor(Math.random() * 2 ** 32)))
-const minutes = z.coerce.number().positive().max(600).parse(values.minutes)
-const clients = z.coerce.number().int().min(1).max(200).parse(values.clients)
+const seed = wholeOption('--seed', values.seed ?? String(Math.floor(Math.random() * 2 ** 32)), 0, 2 ** 32 - 1)
+const minutes = decimalOption('--minutes', values.minutes, 0.1, 600)
+const clients = wholeOption('--clients', values.clients, 1, 200)
 
 const say = (line: string) => void process.stderr.write(`${line}\n`)
 
-const lastsMs = z.coerce.number().positive().max(600).parse(values.seconds) * 1000
-const shiftMs = z.coerce.number().parse(values.shift) * 1000
+const lastsMs = decimalOption('--seconds', values.seconds, 0.1, 600) * 1000
+const shiftMs = decimalOption('--shift', values.shift, -100_000_000, 100_000_000) * 1000
 
 /** The faults of a round; the rest of its minute is for the check. */
 const wholeRoundMs = 45_000

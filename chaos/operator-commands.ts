@@ -38,6 +38,8 @@ export const LogLine = z.object({
   revision: z.int(),
   position: z.string(),
   type: z.string(),
+  /** The request that led to it. */
+  requestId: z.string(),
   data: z.record(z.string(), z.unknown()),
   /** Its name in webhooks; null when it is not sent. */
   publicName: z.string().nullable(),

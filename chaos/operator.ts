@@ -16,8 +16,10 @@ import { removeWebhook, setWebhook } from '../src/commands/webhooks.ts'
 import { parseConfig } from '../src/config.ts'
 import { newId } from '../src/credentials/id.ts'
 import { publicNameOf } from '../src/domain/deliveries/outbox.ts'
+import type { LicenseEvent } from '../src/domain/licenses/events.ts'
 import { defaultKeyType } from '../src/domain/products/key-type.ts'
 import { Scope } from '../src/domain/tokens/scopes.ts'
+import { defaultEvents, type WebhookEventName } from '../src/domain/webhooks/events.ts'
 import { approve } from '../src/gate/approvals.ts'
 import type { Ledger } from '../src/ledger/ledger.ts'
 import type { Ports } from '../src/ports.ts'
@@ -120,6 +122,12 @@ async function hurry({ services, readModels }: Stores): Promise<Output<'hurry'>>
   return { openSales, ...counted }
 }
 
+/** The name under which an event goes to an endpoint that names none. */
+function deliveredAs(event: LicenseEvent): WebhookEventName | null {
+  const publicName = publicNameOf(event)
+  return defaultEvents.find((name) => name === publicName) ?? null
+}
+
 async function writeLog(ledger: Ledger, file: string): Promise<void> {
   const opened = openSync(file, 'w', 0o600)
   for (let after: bigint | undefined; ; ) {
@@ -134,8 +142,9 @@ async function writeLog(ledger: Ledger, file: string): Promise<void> {
         revision,
         position: String(position),
         type: event.type,
+        requestId: entry.metadata.requestId,
         data: event.data,
-        publicName: entry.category === 'license' ? (publicNameOf(entry.event) ?? null) : null,
+        publicName: entry.category === 'license' ? deliveredAs(entry.event) : null,
       }
       writeSync(opened, `${JSON.stringify(line)}\n`)
     }

@@ -75,8 +75,9 @@ export function keepRunning(
       held = false
       start()
     },
-    freeze: () => void child.kill('SIGSTOP'),
-    resume: () => void child.kill('SIGCONT'),
+    // With its workers, as when a machine sleeps.
+    freeze: () => sendToTree(child.pid, 'SIGSTOP'),
+    resume: () => sendToTree(child.pid, 'SIGCONT'),
     async stop() {
       stopped = true
       await endBy('SIGKILL')
@@ -121,10 +122,6 @@ export async function keepPostgresRunning(
   async function untilEnded(): Promise<void> {
     while (running.isRunning()) await sleep(20)
   }
-  /** Signals the children, too: stopping the server does not stop them. */
-  function sendToAll(signal: NodeJS.Signals): void {
-    for (const pid of [running.pid, ...childrenOf(running.pid)]) send(pid, signal)
-  }
 
   return {
     get postgres() {
@@ -144,14 +141,20 @@ export async function keepPostgresRunning(
       await running.stop()
       held = false
     },
-    freeze: () => sendToAll('SIGSTOP'),
-    resume: () => sendToAll('SIGCONT'),
+    freeze: () => sendToTree(running.pid, 'SIGSTOP'),
+    resume: () => sendToTree(running.pid, 'SIGCONT'),
     async stop() {
       stopped = true
       send(running.pid, 'SIGQUIT')
       await Promise.all([watching, untilEnded()])
     },
   }
+}
+
+/** Signals the children, too: stopping a process does not stop them. */
+function sendToTree(root: number | undefined, signal: NodeJS.Signals): void {
+  if (root === undefined) return
+  for (const pid of [root, ...childrenOf(root)]) send(pid, signal)
 }
 
 function send(pid: number, signal: NodeJS.Signals): void {

@@ -26,6 +26,9 @@ export type Disk = (typeof disks)[number]
 const clocks = ['app 1', 'app 2', 'event store', 'all'] as const
 export type Clock = (typeof clocks)[number]
 
+const floodedLinks = ['clients to app 1', 'clients to app 2'] as const
+type FloodedLink = (typeof floodedLinks)[number]
+
 type Planned =
   /**
    * `kill`: SIGKILL, and a start after a while. `freeze`: SIGSTOP, and SIGCONT after a while. `restart`: SIGTERM,
@@ -33,10 +36,14 @@ type Planned =
    */
   | { kind: 'kill' | 'freeze' | 'restart'; on: Part }
   /**
-   * `cut`: open connections are closed, and new ones are accepted. `silence`: connections stay open but transfer
-   * nothing. `deafen`: requests pass, and their responses are lost.
+   * `cut`: open connections are closed, and new ones are accepted. `reset`: the same, in the middle of what is on its
+   * way. `silence`: connections stay open but transfer nothing. `deafen`: requests pass, and their responses are lost.
    */
-  | { kind: 'cut' | 'silence' | 'deafen'; on: Link }
+  | { kind: 'cut' | 'reset' | 'silence' | 'deafen'; on: Link }
+  /** Postgres ends connections of the applications at random moments. */
+  | { kind: 'end backends'; on: 'Postgres' }
+  /** Clients without a token send the largest and deepest requests that they can. */
+  | { kind: 'flood'; on: FloodedLink }
   | { kind: 'delay'; on: Link; delayMs: number }
   | { kind: 'fill disk'; on: Disk }
   | { kind: 'move clock'; on: Clock; shiftMs: number }
@@ -50,9 +57,12 @@ export const faultKinds: readonly FaultKind[] = [
   'freeze',
   'restart',
   'cut',
+  'reset',
   'silence',
   'deafen',
   'delay',
+  'end backends',
+  'flood',
   'fill disk',
   'move clock',
 ]
@@ -67,7 +77,7 @@ export type ScheduleOptions = {
 }
 
 /** The longest fault; whatever it delayed continues after that. */
-export const longestFaultMs = 12_000
+export const longestFaultMs = 20_000
 /** The time without faults at the beginning of a round. */
 const calmMs = 1000
 
@@ -106,9 +116,14 @@ function plan(kind: FaultKind, random: Random): Planned {
     case 'restart':
       return { kind, on: random.pick(parts) }
     case 'cut':
+    case 'reset':
     case 'silence':
     case 'deafen':
       return { kind, on: random.pick(links) }
+    case 'end backends':
+      return { kind, on: 'Postgres' }
+    case 'flood':
+      return { kind, on: random.pick(floodedLinks) }
     case 'delay':
       return { kind, on: random.pick(links), delayMs: random.between(20, 600) }
     case 'fill disk':
@@ -137,7 +152,11 @@ export function singleFault(
   const time = { atMs, lastsMs }
   const faults: Fault[] = [
     ...parts.flatMap((on) => (['kill', 'freeze', 'restart'] as const).map((kind) => ({ kind, on, ...time }))),
-    ...links.flatMap((on) => (['cut', 'silence', 'deafen'] as const).map((kind) => ({ kind, on, ...time }))),
+    ...links.flatMap((on) =>
+      (['cut', 'reset', 'silence', 'deafen'] as const).map((kind) => ({ kind, on, ...time })),
+    ),
+    { kind: 'end backends', on: 'Postgres', ...time },
+    ...floodedLinks.map((on) => ({ kind: 'flood', on, ...time }) as const),
     ...disks.map((on) => ({ kind: 'fill disk', on, ...time }) as const),
     ...clocks.map((on) => ({ kind: 'move clock', on, shiftMs, ...time }) as const),
   ]
@@ -151,17 +170,20 @@ function lengthOf(kind: FaultKind): [number, number] {
       return [100, 5000]
     case 'restart':
     case 'cut':
+    case 'reset':
       return [0, 0]
     case 'freeze':
       return [200, longestFaultMs]
     case 'silence':
     case 'deafen':
     case 'delay':
+    case 'end backends':
+    case 'flood':
       return [500, 10_000]
     case 'fill disk':
       return [2000, 10_000]
     case 'move clock':
-      return [3000, longestFaultMs]
+      return [3000, 12_000]
   }
 }
 
@@ -190,6 +212,12 @@ export function inWords(fault: Fault): string {
       return `${on} is frozen ${during}`
     case 'cut':
       return `connections are cut: ${on}`
+    case 'reset':
+      return `connections are reset: ${on}`
+    case 'end backends':
+      return `Postgres ends connections ${during}`
+    case 'flood':
+      return `hostile requests are sent ${during}: ${on}`
     case 'silence':
       return `nothing passes ${during}: ${on}`
     case 'deafen':

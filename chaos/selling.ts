@@ -31,6 +31,9 @@ export function createSelling(context: LoadContext) {
         headers: { 'idempotency-key': key },
         body: JSON.stringify({ productId }),
       })
+      context.note(
+        `mint ${key}: ${called.came === 'answer' ? `${called.status} ${JSON.stringify(called.body).slice(0, 120)}` : called.came}`,
+      )
       if (called.came !== 'answer') return undefined
       if (called.status === 201) return Minted.parse(called.body)
       // The first request is still running.
@@ -46,6 +49,7 @@ export function createSelling(context: LoadContext) {
       return minted !== undefined
     })
     if (!minted) return
+    context.note(`mint ${key}: ${minted.license.id}`)
     context.licenses.push(newLicense(minted.license.id, minted.licenseKey, tenantId))
     context.acknowledged()
     const again = context.random.chance(0.1) ? await send() : undefined

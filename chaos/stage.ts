@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
@@ -31,6 +31,8 @@ export type Stage = {
   /** Undefined when file systems cannot be mounted. */
   readonly disks: Readonly<Record<Disk, SmallDisk>> | undefined
   readonly operator: Operator
+  /** Without a proxy. */
+  readonly databaseUrl: string
   /** The environment of a command that connects to the stores without a proxy. */
   readonly environment: NodeJS.ProcessEnv
   /** The token of each tenant. */
@@ -43,6 +45,8 @@ export type Stage = {
   /** Whether an application's clock may be off by more than this; a frozen application applies a change late. */
   isOff(app: AppNumber, byMs: number): boolean
   arrivals(): Arrival[]
+  /** Lines with which the applications say that an error has ended a process, or that a worker has died. */
+  crashes(): string[]
   /** Resolves when both applications are ready. @throws NotReady after the given time */
   untilReady(withinMs: number): Promise<void>
   stop(): Promise<void>
@@ -127,6 +131,7 @@ export async function openStage(directory: string, onEnded: OnEnded): Promise<St
     links,
     disks,
     operator,
+    databaseUrl: url,
     environment,
     tokens,
     receiver,
@@ -144,6 +149,7 @@ export async function openStage(directory: string, onEnded: OnEnded): Promise<St
     isOff: (app, byMs) =>
       isBeyond(app, byMs) || performance.now() < (offUntil.get(app) ?? Number.NEGATIVE_INFINITY),
     arrivals: () => readArrivals(paths.arrivals),
+    crashes: () => apps.flatMap((app) => crashesIn(paths.logOf(`app ${app}`))),
     untilReady: (withinMs) => untilReady([appPort1, appPort2], withinMs),
     async stop() {
       operator.stop()
@@ -166,6 +172,11 @@ function mountDisks(directory: string): Stage['disks'] {
   for (const path of [eventStore, postgres]) mkdirSync(path, { recursive: true })
   return undefined
 }
+
+const crashesIn = (log: string): string[] =>
+  readFileSync(log, 'utf8')
+    .split('\n')
+    .filter((line) => /"msg":"(?:process\.failed|worker\.died)"/.test(line))
 
 /** Keeps a Node program running whose clock can be moved. */
 function keepNode(

@@ -14,6 +14,7 @@ import { productsProjector } from './products/projector.ts'
 import type { Projector } from './projector.ts'
 import { replaysProjector } from './replays/projector.ts'
 import { salesProjector } from './sales/projector.ts'
+import { unmatchedProjector } from './sales/unmatched.ts'
 import { signingProjector } from './signing/projector.ts'
 import { subjectsProjector } from './subjects/projector.ts'
 import { tenantsProjector } from './tenants/projector.ts'
@@ -38,6 +39,7 @@ export const projectors: readonly Projector[] = [
   replaysProjector,
   integrationsProjector,
   salesProjector,
+  unmatchedProjector,
   mailsProjector,
   portalProjector,
   testPurchasesProjector,

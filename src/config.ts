@@ -22,6 +22,8 @@ import {
   wholeNumber,
   witnesses,
 } from './config/values.ts'
+import { inputWords } from './domain/input-words.ts'
+import { storeSchemes } from './ledger/connection/schemes.ts'
 import type { Rates } from './limits/limits.ts'
 import type { VerifierKey } from './transparency/note/verifier.ts'
 
@@ -40,7 +42,7 @@ const Environment = z.object({
   KEYLEDGER_DATA_DIR: z.string().min(1).default('.keyledger'),
   KEYLEDGER_DATABASE_URL: url('postgres', 'postgresql').optional(),
   KEYLEDGER_MIGRATION_DATABASE_URL: url('postgres', 'postgresql').optional(),
-  KEYLEDGER_EVENTSTORE_URL: url('esdb', 'esdb+discover').optional(),
+  KEYLEDGER_EVENTSTORE_URL: url(...storeSchemes).optional(),
   KEYLEDGER_NATS_URL: url('nats', 'tls').optional(),
   KEYLEDGER_COPY_TO: z.string().min(1).optional(),
   KEYLEDGER_COPY_DATABASE_TO: z.string().min(1).optional(),
@@ -75,10 +77,12 @@ const Environment = z.object({
   KEYLEDGER_LIMIT_CLIENT_TENANT: rate.default({ perMinute: 12_000, burst: 12_000 }),
   KEYLEDGER_LIMIT_CLIENT_INSTANCE: rate.default({ perMinute: 30, burst: 30 }),
   KEYLEDGER_LIMIT_CHECKOUT: rate.default({ perMinute: 20, burst: 20 }),
+  KEYLEDGER_LIMIT_EVIDENCE: rate.default({ perMinute: 12, burst: 30 }),
   KEYLEDGER_LIMIT_DOCUMENTS: rate.default({ perMinute: 60, burst: 120 }),
   /** Per hour, unlike the others. */
   KEYLEDGER_LIMIT_CLIENT_NEW_INSTANCES: rate.default({ perMinute: 1000, burst: 1000 }),
   KEYLEDGER_TRUST_PROXY: networks.optional(),
+  KEYLEDGER_NOTARY_KEEP: z.string().min(1).optional(),
   KEYLEDGER_NOTARY_ORIGIN: logOrigin.optional(),
   KEYLEDGER_NOTARY_WITNESSES: witnesses.optional(),
   KEYLEDGER_HEADERS_TIMEOUT: seconds.default(defaultBounds.headersMs / 1000),
@@ -107,6 +111,15 @@ const Environment = z.object({
 
 /** The names of all variables. */
 export const variables: readonly string[] = Object.keys(Environment.shape)
+
+/** The variables that an environment sets, with their values. An empty one counts as absent. */
+export const setIn = (
+  environment: Readonly<Record<string, string | undefined>>,
+): (readonly [name: string, value: string])[] =>
+  variables.flatMap((name) => {
+    const value = environment[name] ?? ''
+    return value === '' ? [] : [[name, value] as const]
+  })
 
 /** The variables that set rate limits. */
 export const limitVariables = variables.filter((name) => name.startsWith('KEYLEDGER_LIMIT_'))
@@ -154,6 +167,8 @@ export type Config = {
   limits: Rates
   /** In whose name the first log of checkpoints is signed. Undefined: the base URL without its scheme. */
   notaryOrigin: string | undefined
+  /** The directory where the last checkpoint is kept besides the database. Undefined: nowhere. */
+  notaryKeep: string | undefined
   /** Who cosigns the checkpoints. */
   notaryWitnesses: readonly { url: string; key: VerifierKey }[]
   /** Proxies that are trusted to report a caller's address; undefined: none, the socket's address is used. */
@@ -188,7 +203,7 @@ const invalidConfig = (problems: readonly string[]) =>
  */
 export function parseConfig(environment: Record<string, string | undefined>): Config {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
-  const parsed = Environment.safeParse(given)
+  const parsed = Environment.safeParse(given, { error: inputWords })
   const unknown = unknownVariables(given, variables).map(({ name, nearest }) =>
     nearest === undefined
       ? `${name}: is not a keyledger variable; remove it, or see docs/reference/configuration.md`
@@ -225,6 +240,7 @@ export function parseConfig(environment: Record<string, string | undefined>): Co
       polarApiUrl: data.KEYLEDGER_POLAR_API_URL,
     },
     limits: limitsIn(data),
+    notaryKeep: data.KEYLEDGER_NOTARY_KEEP === undefined ? undefined : resolve(data.KEYLEDGER_NOTARY_KEEP),
     notaryOrigin: data.KEYLEDGER_NOTARY_ORIGIN,
     notaryWitnesses: data.KEYLEDGER_NOTARY_WITNESSES ?? [],
     trustProxy: data.KEYLEDGER_TRUST_PROXY,
@@ -314,6 +330,7 @@ function limitsIn(data: z.infer<typeof Environment>): Rates {
     clientTenant: data.KEYLEDGER_LIMIT_CLIENT_TENANT ?? undefined,
     clientInstance: data.KEYLEDGER_LIMIT_CLIENT_INSTANCE ?? undefined,
     checkout: data.KEYLEDGER_LIMIT_CHECKOUT ?? undefined,
+    evidence: data.KEYLEDGER_LIMIT_EVIDENCE ?? undefined,
     documents: data.KEYLEDGER_LIMIT_DOCUMENTS ?? undefined,
     clientNewInstances: newInstances
       ? { perMinute: newInstances.perMinute / 60, burst: newInstances.burst }

@@ -21,6 +21,7 @@ import type { LimitHits } from './usage/limit-hits.ts'
 import type { Refusals } from './usage/refusals.ts'
 import type { TokenUse } from './usage/token-use.ts'
 import type { KeptKeys } from './vault/kept-keys.ts'
+import type { KeyHashing } from './vault/key-hashing.ts'
 import type { Machines } from './vault/machines.ts'
 import type { Secrets } from './vault/secrets.ts'
 import type { Subjects } from './vault/subjects.ts'
@@ -46,6 +47,7 @@ export type AllPorts = Lookups & {
   subjects: Subjects
   secrets: Secrets
   keptKeys: KeptKeys
+  keyHashing: KeyHashing
   machines: Machines
   signer: Signer
   signSettings: SignSettings

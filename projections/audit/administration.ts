@@ -171,6 +171,8 @@ function ofTenant(entry: Own<'tenant'>): Administration | undefined {
       const action = event.type.endsWith('Issued') ? 'created' : 'rotated'
       return { ...of, kind, action, fields: fieldsOf({ key: event.data.displayKey }) }
     }
+    case 'ConfirmationLifetimeChanged':
+      return { ...of, action: 'changed', fields: fieldsOf({ confirmationSeconds: event.data.seconds }) }
     // The projector lists it under its own names.
     case 'ApprovalRuleChanged':
       return undefined

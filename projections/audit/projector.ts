@@ -152,7 +152,9 @@ function rowsOf(entry: Recorded, requests: ReadonlyMap<string, Request>): object
     if (isView(entry)) return []
     const { tenantId, action, target, asOf } = data
     const { kind, id: targetId } = target
-    return [{ ...base, tenant_id: tenantId, action, target_kind: kind, target_id: targetId, as_of: asOf }]
+    // A shown key is recorded as `sdk-key`, and a rotated one listed as `sdk_key`: one kind, for one filter.
+    const target_kind = kind.replaceAll('-', '_')
+    return [{ ...base, tenant_id: tenantId, action, target_kind, target_id: targetId, as_of: asOf }]
   }
   if (entry.category === 'subject') {
     if (entry.event.type !== 'ErasureBegun') return []

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import type { Customer } from '../../src/domain/customers/customer.ts'
-import { type Keyset, orderOf, type PageOf, pageOf } from '../page.ts'
+import { type Keyset, orderOf, type PageOf, type PageStart, pageOf } from '../page.ts'
 
 export type PresentCustomer = Extract<Customer, { status: 'present' }>
 
@@ -29,8 +29,8 @@ export async function findCustomer(
 }
 
 export type CustomerFilter = {
-  /** Only the customers of this person. */
-  subjectId?: string | undefined
+  /** Only the customers who are one of these people. */
+  subjectIds?: readonly string[] | undefined
   erased?: boolean | undefined
 }
 
@@ -38,17 +38,23 @@ export type CustomerFilter = {
 export async function listCustomers(
   db: Pool,
   tenantId: string,
-  { subjectId, erased }: CustomerFilter,
+  { subjectIds, erased }: CustomerFilter,
   { after, limit, order }: Keyset,
 ): Promise<PageOf<CustomerEntry>> {
   const { by, past } = orderOf(order, 'c.created_at', 'c.customer_id')
   const { rows } = await db.query<CustomerEntry>(
     `${entry}
      where c.tenant_id = $1 and ($2::timestamptz is null or ${past('$2', '$3')})
-       and ($5::text is null or c.subject_id = $5)
+       and ($5::text[] is null or c.subject_id = any($5))
        ${erased === undefined ? '' : `and c.state->>'erasedAt' is ${erased ? 'not null' : 'null'}`}
      order by ${by} limit $4`,
-    [tenantId, after?.createdAt ?? null, after?.id ?? null, limit + 1, subjectId ?? null],
+    [tenantId, after?.createdAt ?? null, after?.id ?? null, limit + 1, subjectIds ?? null],
   )
-  return pageOf(rows, limit, ({ customer }) => ({ createdAt: customer.createdAt, id: customer.customerId }))
+  return pageOf(rows, limit, startOf)
 }
+
+/** Where a page of customers starts that follows this one. */
+export const startOf = ({ customer: { createdAt, customerId } }: CustomerEntry): PageStart => ({
+  createdAt,
+  id: customerId,
+})

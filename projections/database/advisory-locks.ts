@@ -20,3 +20,5 @@ export const processesLock = 7_214_512
 export const restoreLock = 7_214_513
 /** Held by the one process that makes a backup on schedule. */
 export const backupLock = 7_214_514
+/** The first of two keys: each process shares a lock for each of its roles, so that others see which roles run. */
+export const rolesLock = 7_214_517

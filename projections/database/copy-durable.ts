@@ -1,5 +1,5 @@
 import type { ClientBase, Pool } from 'pg'
-import { withOwnConnection } from '../runner/own-connection.ts'
+import { withOwnConnection } from './connection.ts'
 
 /** The schemas whose data is not in the log. Read models are built from the log and not copied. */
 const durableSchemas = ['vault', 'usage', 'limits']

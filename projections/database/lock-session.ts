@@ -1,6 +1,8 @@
 import { setImmediate as nextLoop } from 'node:timers/promises'
-import pg, { type Pool } from 'pg'
+import type pg from 'pg'
+import type { Pool } from 'pg'
 import { coalesce } from '../../src/async/coalesce.ts'
+import { Connection } from './connection.ts'
 import { LockLost } from './trouble.ts'
 
 /** A connection that holds shared locks. When it ends, Postgres releases them. */
@@ -46,7 +48,7 @@ export async function openLockSession(
   { onWanted, onLost }: Listeners,
   first?: pg.QueryConfig,
 ): Promise<LockSession> {
-  const client = new pg.Client({ ...db.options })
+  const client = new Connection({ ...db.options })
   const isLocal = client.host.startsWith('/')
   let lost = false
   const lose = () => {

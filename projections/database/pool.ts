@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { Connection } from './connection.ts'
 
 /** The schema with all read models. A rebuild fills another one and swaps the two. */
 export const liveSchema = 'read_models'
@@ -51,6 +52,7 @@ export type PoolOptions = {
  */
 export function createPool(databaseUrl: string, options: PoolOptions = {}): pg.Pool {
   const pool = new pg.Pool({
+    Client: Connection,
     connectionString: databaseUrl,
     max: options.size ?? 10,
     options: [

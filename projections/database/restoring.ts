@@ -1,5 +1,6 @@
 import type { ClientBase, Pool } from 'pg'
 import { restoreLock } from './advisory-locks.ts'
+import { inTransaction } from './transaction.ts'
 
 /** A restore of this database has begun and not finished. */
 export class RestoreUnfinished extends Error {
@@ -21,15 +22,11 @@ const marker = 'public.keyledger_restore'
  * @throws RestoreUnfinished
  */
 export async function refuseWhileRestoring(db: Pool): Promise<void> {
-  const client = await db.connect()
-  try {
-    await client.query(`begin; select pg_advisory_xact_lock_shared(${restoreLock})`)
-    const found = await isBeingRestored(client)
-    await client.query('commit')
-    if (found) throw new RestoreUnfinished()
-  } finally {
-    client.release()
-  }
+  const found = await inTransaction(db, async (client) => {
+    await client.query('select pg_advisory_xact_lock_shared($1)', [restoreLock])
+    return isBeingRestored(client)
+  })
+  if (found) throw new RestoreUnfinished()
 }
 
 /** Whether a restore has begun and not finished. */

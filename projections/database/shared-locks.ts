@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientBase, Pool } from 'pg'
-import { withOwnConnection } from '../runner/own-connection.ts'
+import { withOwnConnection } from './connection.ts'
 import { type LockSession, lockNumber, openLockSession, wantedChannel } from './lock-session.ts'
 import { LockLost } from './trouble.ts'
 

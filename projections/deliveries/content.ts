@@ -59,7 +59,7 @@ export async function readContents(
                where h.license_id = q.license_id and h.slot = 'edited' and h.revision <= q.revision
                order by h.revision desc limit 1
              ) v on true
-             left join sales s on s.license_id = e.license_id
+             left join sales s on s.license_ids @> array[e.license_id]
              left join devices d on d.license_id = e.license_id and d.device_id = e.data ->> 'deviceId'
            order by q.ordinal`,
     values: [refs.map(({ licenseId }) => licenseId), refs.map(({ revision }) => revision)],

@@ -1,7 +1,6 @@
 import type { Channel, DeliveryEventName } from '../../src/domain/deliveries/events.ts'
 import { mailNameOf, publicNameOf } from '../../src/domain/deliveries/outbox.ts'
 import type { Recorded } from '../../src/domain/recorded.ts'
-import { firstEndpointId } from '../../src/domain/webhooks/endpoint.ts'
 import type { WebhookEventName } from '../../src/domain/webhooks/events.ts'
 import { type Statement, type Statements, writesOf } from '../statements.ts'
 import { applyToEndpoint, type EndpointAt, loadEndpoints, writesOfEndpoints } from './endpoints.ts'
@@ -27,7 +26,7 @@ export const pendingDdl = `
     primary key (license_id, license_revision, channel, endpoint_id)
   );
   create index owed_deliveries_by_age on owed_deliveries (position);
-  -- The last number given within each license for each endpoint, and the event that got it.
+  -- The last number given within each license for each endpoint and for the feed, and the event that got it.
   create table delivery_sequences (
     license_id text not null,
     endpoint_id text not null,
@@ -76,7 +75,7 @@ export async function applyToPending(db: Statements, entries: readonly Recorded[
   ])
   const tenants = new Map([...issued, ...known])
   const changed = new Set<string>()
-  const numbered = new Map<string, Sequence>()
+  const numbering = createNumbering(sequences)
   const pending: PendingRow[] = []
   const publicRows: PublicEventRow[] = []
   for (const entry of own) {
@@ -100,35 +99,44 @@ export async function applyToPending(db: Statements, entries: readonly Recorded[
     const mail = mailNameOf(entry.event)
     if (mail) pending.push({ ...row, event: mail, channel: 'mail', endpoint_id: '', sequence: null })
     if (event === undefined) continue
-    let sequenceOfFirst: number | null = null
-    for (const endpoint_id of endpointsWanting(endpoints.get(tenant_id), event, entry.position)) {
-      const name = sequenceName({ license_id, endpoint_id })
-      const last = sequences.get(name)
-      if (last && last.revision >= entry.revision) continue
-      const sequence = (last?.sequence ?? 0) + 1
-      const next = { license_id, endpoint_id, revision: entry.revision, sequence }
-      sequences.set(name, next)
-      numbered.set(name, next)
-      pending.push({ ...row, event, channel: 'webhook', endpoint_id, sequence })
-      if (endpoint_id === firstEndpointId) sequenceOfFirst = sequence
-    }
     const { position, license_revision } = row
-    publicRows.push({
-      tenant_id,
-      position,
-      license_id,
-      license_revision,
-      event,
-      sequence: sequenceOfFirst,
-      at: entry.metadata.at,
-    })
+    const numberOf = (endpoint_id: string) =>
+      numbering.next({ license_id, endpoint_id, revision: license_revision })
+    for (const endpoint_id of endpointsWanting(endpoints.get(tenant_id), event, entry.position)) {
+      const sequence = numberOf(endpoint_id)
+      if (sequence !== undefined) pending.push({ ...row, event, channel: 'webhook', endpoint_id, sequence })
+    }
+    const sequence = numberOf(feed)
+    if (sequence === undefined) continue
+    const { at } = entry.metadata
+    publicRows.push({ tenant_id, position, license_id, license_revision, event, sequence, at })
   }
   return [
     ...writesOfEndpoints(endpoints, changed),
     ...writesOfPending(pending),
-    ...writesOfSequences(numbered),
+    ...writesOfSequences(numbering.given()),
     ...writesOfPublicEvents(publicRows),
   ]
+}
+
+/** What stands for the feed where numbers are kept by endpoint: an id that no endpoint has. */
+const feed = ''
+
+/** Numbers the events of each license, for each receiver by itself. */
+function createNumbering(known: ReadonlyMap<string, Sequence>) {
+  const given = new Map<string, Sequence>()
+  return {
+    /** @returns undefined for an event that had its number before */
+    next(of: Omit<Sequence, 'sequence'>): number | undefined {
+      const name = sequenceName(of)
+      const last = given.get(name) ?? known.get(name)
+      if (last && last.revision >= of.revision) return undefined
+      const sequence = (last?.sequence ?? 0) + 1
+      given.set(name, { ...of, sequence })
+      return sequence
+    },
+    given: (): Sequence[] => [...given.values()],
+  }
 }
 
 /** The endpoints that want an event, by the settings at the time when it was recorded. */
@@ -192,13 +200,13 @@ function writesOfPending(pending: readonly PendingRow[]): Statement[] {
   )
 }
 
-function writesOfSequences(numbered: ReadonlyMap<string, Sequence>): Statement[] {
+function writesOfSequences(numbers: readonly Sequence[]): Statement[] {
   return writesOf(
     'write-delivery-sequences',
     `insert into delivery_sequences select * from json_populate_recordset(null::delivery_sequences, $1)
      on conflict (license_id, endpoint_id) do update set revision = excluded.revision, sequence = excluded.sequence
      where delivery_sequences.revision < excluded.revision`,
-    [...numbered.values()],
+    numbers,
   )
 }
 

@@ -3,8 +3,8 @@ import type { WebhookEventName } from '../../src/domain/webhooks/events.ts'
 import { type Statement, writesOf } from '../statements.ts'
 
 /**
- * Every license event with a public name, by its position in the log, also of tenants without a webhook. The position
- * stays the same after a rebuild.
+ * Every license event with a public name, by its position in the log, also of tenants without a webhook. Position and
+ * number stay the same after a rebuild.
  */
 export const publicEventsDdl = `
   create table public_events (
@@ -13,8 +13,8 @@ export const publicEventsDdl = `
     license_id text not null,
     license_revision int not null,
     event text not null,
-    -- The number under which the first endpoint gets it; null when it does not.
-    sequence int,
+    -- 1, 2, 3… over the public events of the license.
+    sequence int not null,
     at timestamptz not null,
     primary key (tenant_id, position)
   );
@@ -28,7 +28,7 @@ export type PublicEventRow = {
   license_id: string
   license_revision: number
   event: WebhookEventName
-  sequence: number | null
+  sequence: number
   at: string
 }
 
@@ -46,7 +46,7 @@ type PublicEvent = {
   licenseId: string
   revision: number
   event: WebhookEventName
-  sequence: number | null
+  sequence: number
   at: string
 }
 

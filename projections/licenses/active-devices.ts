@@ -2,46 +2,72 @@ import type { Pool } from 'pg'
 import { type Statement, writesOf } from '../statements.ts'
 
 /**
- * The number of active devices of each product. It is counted as licenses change, since every activation on a limited
- * plan and every usage request reads it, and summing over a million licenses would take too long.
+ * The devices in seats of each product. They are counted as licenses change, since every activation on a limited plan
+ * and every usage request reads them, and summing over a million licenses would take too long.
  */
 export const activeDevicesDdl = `
   create table active_devices (
     tenant_id text not null,
     product_id text not null,
-    devices bigint not null,
+    -- Those in the seats of all licenses: an expired, suspended or revoked license that comes back has its devices again.
+    seated bigint not null,
+    -- Those of licenses that are valid, as far as an expiry is recorded.
+    active bigint not null,
     primary key (tenant_id, product_id)
   )`
 
-/** A license's number of used seats before and after a page of the log; `before` is undefined for a new license. */
-export type SeatsChange = { tenantId: string; productId: string; before: number | undefined; after: number }
+/** The devices of one license: those in its seats, and those of them that are active, which are all or none. */
+export type LicenseDevices = { seated: number; active: number }
+
+/** The devices of a license before and after a page of the log; `before` is undefined for a new license. */
+export type DevicesChange = {
+  tenantId: string
+  productId: string
+  before: LicenseDevices | undefined
+  after: LicenseDevices
+}
 
 /**
  * Adds the changes to the counts. A change is the difference between two states of a license's row, in the transaction
  * that writes the row, so an event applied twice counts once. A product gets a row with its first license, also when
  * the count is 0, so that the rows do not depend on how the log is cut into pages.
  */
-export function writesOfActiveDevices(changes: readonly SeatsChange[]): Statement[] {
-  const sums = new Map<string, { tenant_id: string; product_id: string; devices: number }>()
+export function writesOfActiveDevices(changes: readonly DevicesChange[]): Statement[] {
+  const sums = new Map<string, { tenant_id: string; product_id: string } & LicenseDevices>()
   for (const { tenantId, productId, before, after } of changes) {
-    if (before === after) continue
+    if (before?.seated === after.seated && before.active === after.active) continue
     const key = `${tenantId}.${productId}`
-    const sum = sums.get(key) ?? { tenant_id: tenantId, product_id: productId, devices: 0 }
-    sums.set(key, { ...sum, devices: sum.devices + after - (before ?? 0) })
+    const sum = sums.get(key) ?? { tenant_id: tenantId, product_id: productId, seated: 0, active: 0 }
+    sum.seated += after.seated - (before?.seated ?? 0)
+    sum.active += after.active - (before?.active ?? 0)
+    sums.set(key, sum)
   }
   return writesOf(
     'add-active-devices',
     `insert into active_devices as a select * from json_populate_recordset(null::active_devices, $1)
-     on conflict (tenant_id, product_id) do update set devices = a.devices + excluded.devices`,
+     on conflict (tenant_id, product_id) do update set
+       seated = a.seated + excluded.seated, active = a.active + excluded.active`,
     [...sums.values()],
   )
 }
 
-/** The number of active devices of a tenant, or of one of its products. */
-export async function countActiveDevices(db: Pool, tenantId: string, productId?: string): Promise<number> {
+/** The devices of a tenant, or of one of its products, that are in a seat of a license that is valid. */
+export const countActiveDevices = (db: Pool, tenantId: string, productId?: string): Promise<number> =>
+  count(db, 'active', tenantId, productId)
+
+/** The devices in the seats of all of a tenant's licenses. A plan limits these, since its licenses may come back. */
+export const countSeatedDevices = (db: Pool, tenantId: string): Promise<number> =>
+  count(db, 'seated', tenantId)
+
+async function count(
+  db: Pool,
+  which: keyof LicenseDevices,
+  tenantId: string,
+  productId?: string,
+): Promise<number> {
   const { rows } = await db.query<{ sum: bigint }>({
-    name: 'count-active-devices',
-    text: `select coalesce(sum(devices), 0)::bigint as sum from active_devices
+    name: `count-${which}-devices`,
+    text: `select coalesce(sum(${which}), 0)::bigint as sum from active_devices
            where tenant_id = $1 and ($2::text is null or product_id = $2)`,
     values: [tenantId, productId ?? null],
   })

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg'
 import { coalesce } from '../../src/async/coalesce.ts'
+import type { KeyHashes } from '../../src/domain/licenses/key-hash.ts'
 import type { IssuedLicense, Standing } from '../../src/domain/licenses/license.ts'
 import {
   type ClientColumns,
@@ -20,8 +21,8 @@ import {
 } from './joins.ts'
 import { type EntitlingColumns, entitlingFrom } from './rows.ts'
 
-/** An app's validate: the tenant and product that it names, the license key's hash and the instance. */
-type InstanceValidateParams = ClientLookupParams & { keyHash: string; instanceId: string }
+/** An app's validate: the tenant and product that it names, the license key's hashes and the instance. */
+type InstanceValidateParams = ClientLookupParams & KeyHashes & { instanceId: string }
 
 /** What was found for a license key on one instance, limited to what a verdict needs. `old key`: it was reminted. */
 export type InstanceKeyResult = { kind: 'no license' } | OldKey | LicenseOnInstance
@@ -81,6 +82,7 @@ export function createInstanceValidateLookup(db: Pool): FindForInstanceValidate 
         lookups.map(({ tenantId }) => tenantId),
         lookups.map(({ productId }) => productId),
         lookups.map(({ keyHash }) => keyHash),
+        lookups.map(({ keyedHash }) => keyedHash),
         lookups.map(({ instanceId }) => instanceId),
         lookups.map(({ now }) => now),
         tenantsToLookUp(lookups),
@@ -102,8 +104,9 @@ const lookupSql = `
     d.status is not distinct from 'active' as seated,
     u.app_version, u.sdk_version, u.platform, u.sdk, u.seen_at,
     ${uncertainLicense}
-  from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::text[])
-    with ordinality as q (tenant_id, product_id, key_hash, instance_id, now, lookup_tenant_id, ordinal) ${clientJoins}
+  from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::text[])
+    with ordinality as q (tenant_id, product_id, key_hash, keyed_hash, instance_id, now, lookup_tenant_id, ordinal)
+  ${clientJoins}
   ${licenseOfKey}
   ${deviceOfInstance}
   left join usage.device_telemetry u on u.instance_id = d.instance_id

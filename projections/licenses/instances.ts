@@ -1,5 +1,6 @@
 import type { Pool } from 'pg'
 import { coalesce } from '../../src/async/coalesce.ts'
+import type { KeyHashes } from '../../src/domain/licenses/key-hash.ts'
 import type { IssuedLicense, Seat } from '../../src/domain/licenses/license.ts'
 import type { Entitling } from './entitlements.ts'
 import { entitlementsOfKeyType, licenseOfKey, overridesOfCustomer, uncertainLicense } from './joins.ts'
@@ -14,11 +15,10 @@ import {
   seatFrom,
 } from './rows.ts'
 
-/** A license key, by its hash, and the instance of the app that presents it. */
-export type InstanceLookupParams = {
+/** A license key, by its hashes, and the instance of the app that presents it. */
+export type InstanceLookupParams = KeyHashes & {
   tenantId: string
   productId: string
-  keyHash: string
   /** Its instance id; or, before it has one, the install id and name that identify a device activated before. */
   instance: { instanceId: string } | { installId: string | null; name: string }
 }
@@ -55,6 +55,7 @@ export function createInstanceLookup(db: Pool): FindInstance {
         lookups.map(({ tenantId }) => tenantId),
         lookups.map(({ productId }) => productId),
         lookups.map(({ keyHash }) => keyHash),
+        lookups.map(({ keyedHash }) => keyedHash),
         lookups.map(({ instance }) => ('instanceId' in instance ? instance.instanceId : null)),
         lookups.map(({ instance }) => ('name' in instance ? instance.installId : null)),
         lookups.map(({ instance }) => ('name' in instance ? instance.name : null)),
@@ -70,8 +71,8 @@ const lookupSql = `
     ${overridesOfCustomer},
     ${joinedDevice},
     ${uncertainLicense}
-  from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
-    with ordinality as q (tenant_id, product_id, key_hash, instance_id, install_id, name, ordinal)
+  from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
+    with ordinality as q (tenant_id, product_id, key_hash, keyed_hash, instance_id, install_id, name, ordinal)
   ${licenseOfKey}
   left join lateral (
     (select * from devices where instance_id = q.instance_id and license_id is not distinct from l.license_id)

@@ -1,10 +1,15 @@
 /**
  * The joins of every lookup by license key to its parameters `q`: the key `k`, the license `l` whose current key it is,
- * and the license's key type `y`. Each lookup selects only the columns that it needs.
+ * and the license's key type `y`. Each lookup selects only the columns that it needs. A key of another format is looked up
+ * by two hashes. A license may be stored under each: an import with the plain hash that was undone, and the import after
+ * it, whose keyed hash begins with a letter beyond hexadecimal digits and so comes first.
  */
 export const licenseOfKey = `
-  left join license_keys k
-    on k.tenant_id = q.tenant_id and k.product_id = q.product_id and k.key_hash = q.key_hash
+  left join lateral (
+    select license_id, current from license_keys
+    where tenant_id = q.tenant_id and product_id = q.product_id and key_hash in (q.key_hash, q.keyed_hash)
+    order by key_hash desc limit 1
+  ) k on true
   left join licenses l on l.license_id = k.license_id and k.current
   left join key_types y
     on y.tenant_id = l.tenant_id and y.product_id = l.product_id and y.key_type_id = l.key_type_id`

@@ -2,9 +2,11 @@ import type { LicenseEvent } from '../../src/domain/licenses/events.ts'
 import {
   absentLicense,
   evolveLicense,
+  givesSeats,
   type IssuedLicense,
   type License,
   type Seat,
+  statusAt,
 } from '../../src/domain/licenses/license.ts'
 import type { Recorded } from '../../src/domain/recorded.ts'
 import { historyDdl, historyRow, writesOfHistory } from '../history/table.ts'
@@ -16,7 +18,12 @@ import {
 } from '../insights/licenses.ts'
 import type { Projector } from '../projector.ts'
 import { type Statement, type Statements, writesOf } from '../statements.ts'
-import { activeDevicesDdl, type SeatsChange, writesOfActiveDevices } from './active-devices.ts'
+import {
+  activeDevicesDdl,
+  type DevicesChange,
+  type LicenseDevices,
+  writesOfActiveDevices,
+} from './active-devices.ts'
 import { expiriesDdl } from './expiries.ts'
 import { filterDdl, metadataRows } from './filter.ts'
 import { type DeviceRow, deviceColumns, type LicenseRow, licenseColumns, licenseFrom } from './rows.ts'
@@ -133,7 +140,7 @@ export const licensesProjector: Projector = {
       counts: { days: [], ends: [] },
     }
     for (const recorded of own) applyEvent(states, changes, recorded)
-    return [...writesOfChanges(states, changes), ...writesOfActiveDevices(seatsChanges(before, states))]
+    return [...writesOfChanges(states, changes), ...writesOfActiveDevices(devicesChanges(before, states))]
   },
 }
 
@@ -286,14 +293,25 @@ function writesOfMetadata(changed: readonly { license: IssuedLicense; replaced: 
   ]
 }
 
-function seatsChanges(before: ReadonlyMap<string, State>, after: ReadonlyMap<string, State>): SeatsChange[] {
-  const seatsOf = (license: License | undefined) =>
-    license?.status === 'issued' ? license.seatsUsed : undefined
+function devicesChanges(
+  before: ReadonlyMap<string, State>,
+  after: ReadonlyMap<string, State>,
+): DevicesChange[] {
   return [...after].flatMap(([id, { license }]) => {
     if (license.status === 'absent') return []
-    const { tenantId, productId, seatsUsed } = license
-    return { tenantId, productId, before: seatsOf(before.get(id)?.license), after: seatsUsed }
+    const { tenantId, productId } = license
+    const previous = before.get(id)?.license
+    const was = previous?.status === 'issued' ? devicesOf(previous) : undefined
+    return { tenantId, productId, before: was, after: devicesOf(license) }
   })
+}
+
+/** An expiry counts once its event is recorded, so that the count depends on the log alone. */
+function devicesOf(license: IssuedLicense): LicenseDevices {
+  const { seatsUsed, endedAt, expiresAt } = license
+  const recorded = endedAt !== null && endedAt === expiresAt ? endedAt : null
+  const isLive = givesSeats(statusAt({ ...license, expiresAt: recorded }, recorded ?? ''))
+  return { seated: seatsUsed, active: isLive ? seatsUsed : 0 }
 }
 
 const writeLicenses = `

@@ -62,12 +62,6 @@ export async function findLicenses(
   return rows.map(entryFrom)
 }
 
-/** For an operator on the host, who may read every tenant. */
-export async function findLicenseOfAnyTenant(db: Pool, licenseId: string): Promise<LicenseEntry | undefined> {
-  const { rows } = await db.query<EntryRow>(`${entry} where l.license_id = $1`, [licenseId])
-  return rows[0] && entryFrom(rows[0])
-}
-
 /** Every device that is or was active on the license, oldest activation first. */
 export async function listDevices(db: Pool, licenseId: string): Promise<Seat[]> {
   const { rows } = await db.query<DeviceRow>({

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg'
 import { coalesce } from '../../src/async/coalesce.ts'
+import type { KeyHashes } from '../../src/domain/licenses/key-hash.ts'
 import type { IssuedLicense, Standing } from '../../src/domain/licenses/license.ts'
 import type { Entitling } from './entitlements.ts'
 import {
@@ -19,8 +20,8 @@ import {
   licenseFrom,
 } from './rows.ts'
 
-/** A call to the runtime interface: the license key's hash, and the device that it names. */
-export type RuntimeLookupParams = { tenantId: string; productId: string; keyHash: string; deviceId: string }
+/** A call to the runtime interface: the hashes of the license key, and the device that it names. */
+export type RuntimeLookupParams = KeyHashes & { tenantId: string; productId: string; deviceId: string }
 
 /** What was found for a license key, limited to what a verdict needs. */
 export type KeyLookupResult =
@@ -65,6 +66,7 @@ export function createRuntimeLookup(db: Pool): (params: RuntimeLookupParams) => 
         lookups.map(({ tenantId }) => tenantId),
         lookups.map(({ productId }) => productId),
         lookups.map(({ keyHash }) => keyHash),
+        lookups.map(({ keyedHash }) => keyedHash),
         lookups.map(({ deviceId }) => deviceId),
       ],
     })
@@ -77,8 +79,8 @@ const lookupSql = `
     ${overridesOfCustomer},
     ${joinedDevice},
     ${uncertainLicense}
-  from unnest($1::text[], $2::text[], $3::text[], $4::text[])
-    with ordinality as q (tenant_id, product_id, key_hash, device_id, ordinal)
+  from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])
+    with ordinality as q (tenant_id, product_id, key_hash, keyed_hash, device_id, ordinal)
   left join products p on p.tenant_id = q.tenant_id and p.product_id = q.product_id
   ${licenseOfKey}
   ${deviceOfLicense}

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg'
 import { coalesce } from '../../src/async/coalesce.ts'
+import type { KeyHashes } from '../../src/domain/licenses/key-hash.ts'
 import type { IssuedLicense } from '../../src/domain/licenses/license.ts'
 import { firstByKey } from '../first-by-key.ts'
 import { type KnownToken, memberOfToken, uncertainToken } from '../tokens/queries.ts'
@@ -13,8 +14,8 @@ import {
 import { type EntitlingColumns, entitlingFrom } from './rows.ts'
 import type { KeyLookupResult } from './runtime.ts'
 
-/** A validate: the hashes of its token and license key, the product and the device. */
-type ValidateLookupParams = { tokenHash: string; productId: string; keyHash: string; deviceId: string }
+/** A validate: the hashes of its token and of its license key, the product and the device. */
+type ValidateLookupParams = KeyHashes & { tokenHash: string; productId: string; deviceId: string }
 
 /** The token, undefined when it is unknown, and what was found for the license key in the token's tenant. */
 type ValidateLookupResult = { token: KnownToken | undefined; result: KeyLookupResult }
@@ -52,8 +53,8 @@ export function createValidateLookup(db: Pool): FindForValidate {
 
 /** A single lookup has a statement without arrays, which takes half the time. */
 async function lookUpOne(db: Pool, params: ValidateLookupParams): Promise<ValidateLookupResult> {
-  const { tokenHash, productId, keyHash, deviceId } = params
-  const values = [tokenHash, productId, keyHash, deviceId]
+  const { tokenHash, productId, keyHash, keyedHash, deviceId } = params
+  const values = [tokenHash, productId, keyHash, keyedHash, deviceId]
   const { rows } = await db.query<Row>({ name: 'validate-one', text: lookupOneSql, values })
   const [row] = rows
   if (!row) throw new Error('the validate lookup returned no row')
@@ -75,6 +76,7 @@ async function lookUpMany(
       firsts.map((first) => lookups[first]?.productId),
       firstOf,
       lookups.map(({ keyHash }) => keyHash),
+      lookups.map(({ keyedHash }) => keyedHash),
       lookups.map(({ deviceId }) => deviceId),
     ],
   })
@@ -116,7 +118,7 @@ const lookupOneSql = `
   ${memberOfToken}
   left join products p on p.tenant_id = t.tenant_id and p.product_id = $2
   cross join lateral (
-    select t.tenant_id, $2::text as product_id, $3::text as key_hash, $4::text as device_id
+    select t.tenant_id, $2::text as product_id, $3::text as key_hash, $4::text as keyed_hash, $5::text as device_id
   ) q
   ${licenseOfKey}
   ${deviceOfLicense}`
@@ -135,8 +137,9 @@ const lookupSql = `
     f.token, f.tenant_status, f.plan, f.member_role, f.token_uncertain, f.revalidate_after_seconds,
     ${keyAndDevice}
   from (
-    select firsts.tenant_id, firsts.product_id, u.key_hash, u.device_id, u.ordinal
-    from unnest($4::bigint[], $5::text[], $6::text[]) with ordinality as u (first, key_hash, device_id, ordinal)
+    select firsts.tenant_id, firsts.product_id, u.key_hash, u.keyed_hash, u.device_id, u.ordinal
+    from unnest($4::bigint[], $5::text[], $6::text[], $7::text[])
+      with ordinality as u (first, key_hash, keyed_hash, device_id, ordinal)
     left join firsts using (first)
   ) q
   left join firsts f on f.first = q.ordinal - 1

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg'
 import { coalesce } from '../../src/async/coalesce.ts'
+import type { KnownIntegration } from '../../src/domain/integrations/integration.ts'
 import type { Product } from '../../src/domain/products/product.ts'
 import { type Keyset, orderOf, type PageOf, pageOf } from '../page.ts'
 
@@ -29,6 +30,24 @@ export async function countProducts(db: Pool, tenantId: string): Promise<number>
     tenantId,
   ])
   return Number(rows[0]?.count ?? 0n)
+}
+
+/**
+ * The products that are mapped at a provider, and at Stripe those with a price too. Newest first; ties by id, descending.
+ */
+export async function listProductsSold(
+  db: Pool,
+  tenantId: string,
+  { provider, mappings }: KnownIntegration,
+): Promise<PresentProduct[]> {
+  const { rows } = await db.query<{ state: PresentProduct }>(
+    `select state from products
+     where tenant_id = $1
+       and (product_id = any($2) or ($3 and jsonb_path_exists(state, '$.keyTypes[*].price.priceId')))
+     order by created_at desc, product_id desc`,
+    [tenantId, mappings.map(({ productId }) => productId), provider === 'stripe'],
+  )
+  return rows.map(({ state }) => state)
 }
 
 /** By age; ties by id. */

@@ -1,5 +1,6 @@
 import type { ClientBase, Pool } from 'pg'
 import { projectionLock } from '../database/advisory-locks.ts'
+import { rolledBackOnFailure } from '../database/transaction.ts'
 import type { Statement } from '../statements.ts'
 import type { OnParked } from './apply.ts'
 import { type AppliedBatch, applyPage } from './apply-page.ts'
@@ -34,22 +35,9 @@ export async function runBatch(
     const found = await readCheckpoint(db)
     return { from: found, to: found, events: 0 }
   }
-  const client = await db.connect()
-  let broken: Error | undefined
-  // A connection that is lost while idle only emits an event.
-  const lost = (error: Error) => {
-    broken = error
-  }
-  client.on('error', lost)
-  try {
-    return await applyPage(client, projectionLocked, { from, ...page }, onParked, speculative)
-  } catch (error) {
-    await client.query('rollback').catch(lost)
-    throw error
-  } finally {
-    client.off('error', lost)
-    client.release(broken)
-  }
+  return rolledBackOnFailure(db, (client) =>
+    applyPage(client, projectionLocked, { from, ...page }, onParked, speculative),
+  )
 }
 
 export async function readCheckpoint(db: Pool | ClientBase): Promise<bigint> {

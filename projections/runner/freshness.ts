@@ -15,7 +15,8 @@ export type Freshness = {
 
 /** A page must not wait long for its own freshness note. */
 const timeLimitMs = 300
-const maxCounted = 100
+/** How many waiting events are counted; more are not told apart. */
+export const maxCounted = 100
 
 /** Reads the checkpoint and its age from Postgres, and counts waiting events in the event store for at most 300 ms. */
 export async function readFreshness(db: Pool, log: LogReader): Promise<Freshness> {

@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import { projectionLock } from '../database/advisory-locks.ts'
 import { liveSchema } from '../database/pool.ts'
+import { inTransaction } from '../database/transaction.ts'
 import { readCheckpoint, runBatch } from './batch.ts'
 import type { LogReader } from './log.ts'
 import { type RebuildOptions, rebuild } from './rebuild.ts'
@@ -78,21 +79,14 @@ async function rebuildOnce(db: Pool, log: LogReader, options: RebuildOptions): P
 }
 
 /** Creates the empty live tables unless another process just did. @returns their fingerprint */
-async function makeLiveTables(db: Pool): Promise<string> {
-  const client = await db.connect()
-  try {
-    await client.query(`begin; select pg_advisory_xact_lock(${projectionLock})`)
+function makeLiveTables(db: Pool): Promise<string> {
+  return inTransaction(db, async (client) => {
+    await client.query('select pg_advisory_xact_lock($1)', [projectionLock])
     const live = await liveFingerprint(client)
     if (live === undefined) {
       await client.query(`drop schema if exists ${liveSchema} cascade`)
       await createReadModelSchema(client, liveSchema)
     }
-    await client.query('commit')
     return live ?? fingerprint
-  } catch (error) {
-    await client.query('rollback').catch(() => undefined)
-    throw error
-  } finally {
-    client.release()
-  }
+  })
 }

@@ -1,10 +1,10 @@
 import type { ClientBase, Pool } from 'pg'
 import type { LogEntry } from '../../src/domain/recorded.ts'
 import { rebuildLock, verifyLock } from '../database/advisory-locks.ts'
+import { withOwnConnection } from '../database/connection.ts'
 import { liveSchema } from '../database/pool.ts'
 import { compareTables, type Difference } from './compare.ts'
 import type { LogReader } from './log.ts'
-import { withOwnConnection } from './own-connection.ts'
 import { type Progress, replay, withScratchSchema } from './replay.ts'
 
 const scratchSchema = `${liveSchema}_verify`

@@ -6,7 +6,7 @@ import type { KnownSale } from '../../src/domain/sales/sale.ts'
  * sale with an erased buyer does not match.
  */
 export const needsHolder = `s.subject_id is null and s.status = 'licensed' and exists (
-  select from licenses l where l.license_id = s.license_id and l.customer_id is null
+  select from licenses l where l.license_id = any(s.license_ids) and l.customer_id is null
 )`
 
 /** The ids of those sales whose license has no known holder. */

@@ -26,7 +26,7 @@ export async function findSaleOfLicense(
 ): Promise<KnownSale | undefined> {
   const { rows } = await db.query<{ state: KnownSale }>({
     name: 'find-sale-of-license',
-    text: 'select state from sales where tenant_id = $1 and license_id = $2',
+    text: 'select state from sales where tenant_id = $1 and license_ids @> array[$2]',
     values: [tenantId, licenseId],
   })
   return rows[0]?.state
@@ -43,7 +43,7 @@ export type SaleFilter = {
   needs?: 'holder' | undefined
 }
 
-const ofCustomer = `and (s.subject_id = $10 or s.license_id in (
+const ofCustomer = `and (s.subject_id = $10 or s.license_ids && array(
   select license_id from licenses where tenant_id = $1 and customer_id = $9
 ))`
 
@@ -61,7 +61,7 @@ export async function listSales(
        and ($2::text is null or status = $2)
        and ($3::text is null or provider = $3)
        and ($4::text is null or product_id = $4)
-       and ($5::text is null or license_id = $5)
+       and ($5::text is null or license_ids @> array[$5])
        ${filter.needs === 'holder' ? `and ${needsHolder}` : ''}
        ${filter.customer === undefined ? '' : ofCustomer}
        and ($6::timestamptz is null or ${past('$6', '$7')})

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg'
+import type { KeyHashes } from '../../src/domain/licenses/key-hash.ts'
 import type { IssuedLicense } from '../../src/domain/licenses/license.ts'
 import { type LicenseRow, licenseFrom } from '../licenses/rows.ts'
 
@@ -7,16 +8,27 @@ type KeyHolder = { license: IssuedLicense; current: boolean }
 
 const withoutSeats = (row: LicenseRow): IssuedLicense => licenseFrom(row, [])
 
-/** Finds the licenses that have or had a key. Joins the tenant's products, since the index begins with them. */
-export async function findLicensesOfKey(db: Pool, tenantId: string, keyHash: string): Promise<KeyHolder[]> {
+/**
+ * Finds the licenses that have or had a key, in each product the one that a validate finds. Joins the tenant's products,
+ * since the index begins with them.
+ */
+export async function findLicensesOfKey(
+  db: Pool,
+  tenantId: string,
+  { keyHash, keyedHash }: KeyHashes,
+): Promise<KeyHolder[]> {
   const { rows } = await db.query<LicenseRow & { current: boolean }>({
     name: 'search-key',
     text: `select l.*, k.current
            from products p
-             join license_keys k on k.tenant_id = p.tenant_id and k.product_id = p.product_id and k.key_hash = $2
+             cross join lateral (
+               select license_id, current from license_keys
+               where tenant_id = p.tenant_id and product_id = p.product_id and key_hash in ($2, $3)
+               order by key_hash desc limit 1
+             ) k
              join licenses l on l.license_id = k.license_id
            where p.tenant_id = $1`,
-    values: [tenantId, keyHash],
+    values: [tenantId, keyHash, keyedHash],
   })
   return rows.map((row) => ({ license: withoutSeats(row), current: row.current }))
 }

@@ -43,7 +43,7 @@ export async function findPersonRecords(
     values,
   )
   const sales = await db.query<{ state: KnownSale }>(
-    `select state from sales where tenant_id = $1 and subject_id = $2 order by id`,
+    `select state from sales where tenant_id = $1 and (subject_id = $2 or giver_id = $2) order by id`,
     values,
   )
   const licenseIds = licenses.rows.map(({ id }) => id)
@@ -59,7 +59,9 @@ export async function findPersonRecords(
     mailIds: mails.rows.map(({ id }) => id),
     sealed: [
       ...[...licenses.rows, ...customers.rows].map(({ email, name }) => ({ subjectId, email, name })),
-      ...sales.rows.flatMap(({ state }) => state.customer ?? []),
+      ...sales.rows
+        .flatMap(({ state: { customer, giver } }) => [customer ?? [], giver ?? []].flat())
+        .filter((person) => person.subjectId === subjectId),
     ],
   }
 }

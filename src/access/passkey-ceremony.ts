@@ -1,5 +1,6 @@
 import type { generateAuthenticationOptions, generateRegistrationOptions } from '@simplewebauthn/server'
 import { z } from 'zod'
+import { boundedJson } from '../domain/json-bounds.ts'
 import type { Passkey } from './passkeys.ts'
 
 /** Loaded with the first passkey, because it would take a fifth of the start-up time. */
@@ -156,10 +157,5 @@ export async function checkPasskey(
   return verified?.verified ? verified.authenticationInfo.newCounter : undefined
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
+/** A credential has about twenty fields. */
+const parseJson = (text: string): unknown => boundedJson(text, 200)

@@ -1,3 +1,4 @@
+import { rehearsable } from '../gate/effects/rehearsable.ts'
 import type { Cursors } from '../http/cursor.ts'
 import type { ZodApp } from '../http/zod-app.ts'
 import type { Limits } from '../limits/limits.ts'
@@ -51,6 +52,7 @@ type Options = {
     | 'fingerprint'
     | 'idempotency'
     | 'keptKeys'
+    | 'keyHashing'
     | 'keyTypes'
     | 'ledger'
     | 'limitHits'
@@ -79,14 +81,15 @@ type Options = {
 /** The management interface, and the routes of providers and customers, in the order of the OpenAPI document. */
 export function managementRoutes(
   routes: ZodApp,
-  { services, cursors, baseUrl, limits, runTestPurchase }: Options,
+  { services: given, cursors, baseUrl, limits, runTestPurchase }: Options,
 ): void {
+  const services = rehearsable(given)
   tokenRoutes(routes, services, cursors)
   loginRoutes(routes, services, baseUrl)
   confirmationRoutes(routes, services)
   productRoutes(routes, services, cursors)
   keyTypeRoutes(routes, services)
-  mailRoutes(routes, services)
+  mailRoutes(routes, services, baseUrl)
   portalRoutes(routes, services, baseUrl)
   licenseRoutes(routes, services, cursors)
   licenseSearchRoute(routes, services)
@@ -96,7 +99,7 @@ export function managementRoutes(
   licenseImportRoutes(routes, services)
   licenseUndoRoutes(routes, services)
   licenseExportRoutes(routes, services)
-  evidenceRoutes(routes, services)
+  evidenceRoutes(routes, services, limits)
   receiptRoute(routes, services)
   customerRoutes(routes, services, cursors)
   usageRoutes(routes, services)

@@ -1,29 +1,56 @@
-import type { FastifyBaseLogger } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { Metrics } from '../api/system/metrics.ts'
 import type { Config } from '../config.ts'
 import { createCursors } from '../http/cursor.ts'
+import type { PartHealth } from '../http/health.ts'
 import { type Listening, listen } from '../http/listening.ts'
 import { joinLimits } from '../limits/limits.ts'
 import { CommandRefused } from '../terminal/exit-codes.ts'
 import type { Feed } from '../webhooks/nats.ts'
 import { createApp } from './http.ts'
 import { createReadiness } from './readiness.ts'
+import { rolesNotRunning } from './running-roles.ts'
 import { baseUrlOf, whyNotListening } from './start/own-address.ts'
 import type { Stores } from './stores.ts'
 
-/**
- * Serves the role `api` on open stores.
- * @param metrics undefined measures this process alone
- * @throws CommandRefused when it cannot listen
- */
+/** What a process says for all that serve together; undefined for a server that is one process. */
+type Together = {
+  metrics: Metrics
+  health: () => PartHealth | undefined
+}
+
+/** The application, and a function that leaves the processes that share its limits. */
+type OpenApi = { app: FastifyInstance; leave: () => Promise<void> }
+
+/** Serves the role `api` on open stores. @throws CommandRefused when it cannot listen */
 export async function serveApi(
   config: Config,
   stores: Stores,
   log: Logger,
   feed: Feed | undefined,
-  metrics?: Metrics,
-): Promise<Listening> {
+): Promise<Listening & { address: string }> {
+  const { app, leave } = await openApi(config, stores, log, feed)
+  const listening = await listen(app, config).catch(async (error: unknown) => {
+    await app.close()
+    await leave()
+    throw new CommandRefused(whyNotListening(error, config))
+  })
+  const close = async () => {
+    await listening.close()
+    await leave()
+  }
+  return { ...listening, close }
+}
+
+/** Builds the application on open stores, and joins the processes that share its limits. It does not listen. */
+export async function openApi(
+  config: Config,
+  stores: Stores,
+  log: Logger,
+  feed: Feed | undefined,
+  together?: Together,
+): Promise<OpenApi> {
   const { limits, leave } = await joinLimits(stores.db, config.limits, (err) =>
     log.warn({ err }, 'limits.not_shared'),
   )
@@ -32,25 +59,22 @@ export async function serveApi(
       services: stores.services,
       cursors: createCursors(stores.masterKey.cursors),
       cookieKey: stores.masterKey.cookies,
-      readiness: createReadiness(stores.services, feed, { backups: config.backups, clocks: stores.clocks }),
+      readiness: createReadiness(stores.services, feed, {
+        backups: config.backups,
+        clocks: stores.clocks,
+        workers: together?.health,
+        rolesNotRunning: () => rolesNotRunning(stores.db),
+      }),
       baseUrl: baseUrlOf(config),
       limits,
       trustProxy: config.trustProxy,
       connections: config.connections,
       metricsToken: config.metricsToken,
-      metrics,
+      metrics: together?.metrics,
       tracing: stores.tracing,
       log: log as FastifyBaseLogger,
     })
-    const listening = await listen(app, config).catch(async (error: unknown) => {
-      await app.close()
-      throw new CommandRefused(whyNotListening(error, config))
-    })
-    const close = async () => {
-      await listening.close()
-      await leave()
-    }
-    return { ...listening, close }
+    return { app, leave }
   } catch (error) {
     await leave()
     throw error

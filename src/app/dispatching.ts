@@ -16,6 +16,7 @@ import { createNatsFeed } from '../webhooks/nats-feed.ts'
 import { createPublisher } from '../webhooks/publisher.ts'
 import { createWebhookChannel } from '../webhooks/webhook-channel.ts'
 import { oneAtATime } from './one-at-a-time.ts'
+import { baseUrlOf } from './start/own-address.ts'
 import { type Stores, webhookRules } from './stores.ts'
 
 export type Dispatching = {
@@ -37,7 +38,7 @@ export function startDispatching(
 ): Dispatching {
   const feed = nats ? feedThrough(nats, log, masterKey) : createLocalFeed()
   const webhook = createWebhookChannel(services, webhookRules(config))
-  const mail = createMailChannel(services)
+  const mail = createMailChannel(services, baseUrlOf(config))
   const traced = tracing && traceDeliveries(tracing, (deliveryId) => findCorrelation(services.db, deliveryId))
   const channels: Channels = traced
     ? { webhook: traced.channel('webhook', webhook), mail: traced.channel('mail', mail) }

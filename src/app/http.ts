@@ -5,7 +5,7 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify'
-import { type FastifyZodOpenApiTypeProvider, validatorCompiler } from 'fastify-zod-openapi'
+import type { FastifyZodOpenApiTypeProvider } from 'fastify-zod-openapi'
 import { admitClient } from '../api/client/admit.ts'
 import { allowAnyOrigin, clientEdge } from '../api/client/edge.ts'
 import { createClientLimits } from '../api/client/limits.ts'
@@ -17,20 +17,24 @@ import { type ConnectionBounds, defaultBounds } from '../config/connections.ts'
 import { newId } from '../credentials/id.ts'
 import { dashboard } from '../dashboard/dashboard.ts'
 import { admit, authenticate } from '../http/authenticate.ts'
+import { checkConfirmations } from '../http/confirmation-header.ts'
 import type { Cursors } from '../http/cursor.ts'
 import { drainOnClose } from '../http/drain.ts'
 import { answerErrors, sendProblem } from '../http/errors.ts'
 import { healthRoutes, type Readiness } from '../http/health.ts'
 import { honourIdempotencyKeys } from '../http/idempotency.ts'
+import { boundBodies } from '../http/limits/bodies.ts'
 import { boundConnections, serverOptions } from '../http/limits/connections.ts'
 import { refuseWhenLate } from '../http/limits/overload.ts'
 import { limitRequests } from '../http/limits/time-limit.ts'
+import { offerDryRuns } from '../http/offer-dry-runs.ts'
 import { limitDocuments } from '../http/openapi/documents.ts'
 import { describeApi, openApiRoute } from '../http/openapi/openapi.ts'
-import { acceptEmptyBodies } from '../http/openapi/optional-bodies.ts'
 import { invalid } from '../http/problem.ts'
+import { refuseUnknownParameters } from '../http/query.ts'
 import { compileWhenFirstUsed } from '../http/serializers.ts'
 import { traceRequests } from '../http/tracing.ts'
+import { validateParts } from '../http/validation.ts'
 import { answerUnknownRoutes } from '../http/wrong-method.ts'
 import type { Limits } from '../limits/limits.ts'
 import { mcpRoute } from '../mcp/route.ts'
@@ -91,9 +95,8 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   })
   boundConnections(app, connections)
   if (options.tracing) traceRequests(app, options.tracing)
-  app.setValidatorCompiler(validatorCompiler)
-  app.setSerializerCompiler(compileWhenFirstUsed)
-  acceptEmptyBodies(app)
+  app.setValidatorCompiler(validateParts).setSerializerCompiler(compileWhenFirstUsed)
+  boundBodies(app)
   app.decorateRequest('caller', undefined)
   const authority = { ...services, limits: options.limits }
   const clientAuthority = {
@@ -105,9 +108,10 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     if (request.routeOptions.config.client) await admitClient(clientAuthority, request)
     else await admit(authority, reply)
   })
-  app.decorateRequest('gatedInput', undefined)
   app.decorate('baseUrl', options.baseUrl)
   answerUnknownRoutes(app)
+  offerDryRuns(app, services)
+  refuseUnknownParameters(app)
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(commonHeaders(request))
     if (app.endConnections) reply.header('connection', 'close')
@@ -120,8 +124,8 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   await refuseWhenLate(app, options.maxEventLoopDelayMs ?? 2000)
   limitDocuments(app, options.limits.documents)
   await describeApi(app, options.baseUrl)
-
   app.addHook('onRequest', authenticate(authority))
+  checkConfirmations(app)
   honourIdempotencyKeys(app, services.idempotency)
   clientEdge(app, clientAuthority)
   const routes = app.withTypeProvider<FastifyZodOpenApiTypeProvider>()

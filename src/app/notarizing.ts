@@ -4,6 +4,7 @@ import type { Config } from '../config.ts'
 import { newId } from '../credentials/id.ts'
 import { openRawLog } from '../ledger/raw/log.ts'
 import { keepThinning } from '../notary/checkpoints.ts'
+import { keptIn } from '../notary/kept.ts'
 import { followLog } from '../notary/notary.ts'
 import { openSigner } from '../notary/signing-log.ts'
 import { NotarySuspended } from '../notary/suspended.ts'
@@ -28,6 +29,7 @@ export async function notarize(
     now,
     onProblem: (witness, problem) => log.warn({ witness, problem }, 'notary.not_cosigned'),
   })
+  const kept = config.notaryKeep === undefined ? undefined : keptIn(config.notaryKeep)
   let trouble: string | undefined
   const work = async (until: AbortSignal) => {
     while (!until.aborted) {
@@ -35,7 +37,7 @@ export async function notarize(
       await clearTrouble(db)
       trouble = undefined
       const onCheckpoint = () => asker.wake()
-      await followLog({ db, log: rawLog, ledger, signer, now, onCheckpoint }, until)
+      await followLog({ db, log: rawLog, ledger, signer, now, kept, onCheckpoint }, until)
     }
   }
   try {

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Pool } from 'pg'
+import { withConnection } from '../../projections/database/connection.ts'
 
 const lockRetryMs = 1000
 
@@ -27,19 +28,18 @@ async function whileLocked(
   signal: AbortSignal,
   work: (signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
-  const connection = await db.connect()
-  const lost = new AbortController()
-  const onError = () => lost.abort()
-  connection.on('error', onError)
-  try {
-    const { rows } = await connection.query<{ locked: boolean }>(
-      'select pg_try_advisory_lock($1) as locked',
-      [lock],
-    )
-    if (rows[0]?.locked) await work(AbortSignal.any([signal, lost.signal]))
-  } finally {
-    connection.off('error', onError)
-    // Closing the connection releases the lock in any state.
-    connection.release(true)
-  }
+  await withConnection(
+    db,
+    async (connection) => {
+      const lost = new AbortController()
+      connection.once('error', () => lost.abort())
+      const { rows } = await connection.query<{ locked: boolean }>(
+        'select pg_try_advisory_lock($1) as locked',
+        [lock],
+      )
+      if (rows[0]?.locked) await work(AbortSignal.any([signal, lost.signal]))
+    },
+    // Releases the lock in any state.
+    { close: true },
+  )
 }

@@ -3,7 +3,12 @@ import type { Config } from '../config.ts'
 import type { LogEntry } from '../domain/recorded.ts'
 import { mailApprovers } from '../processes/approval-mails.ts'
 import { confirmationProcesses } from '../processes/confirmations.ts'
-import { destroySpentKeys, destroySpentMailedKeys, scheduleDeliveries } from '../processes/deliveries.ts'
+import {
+  destroySpentKeys,
+  destroySpentMailedKeys,
+  forgetBegunAttempts,
+  scheduleDeliveries,
+} from '../processes/deliveries.ts'
 import { resumeErasures } from '../processes/erasures.ts'
 import { recordExpiries } from '../processes/expiries.ts'
 import { destroyLeftKeys, settleKeptKeys } from '../processes/kept-keys.ts'
@@ -44,6 +49,7 @@ export function startProcesses(
   const processes = [
     scheduling,
     destroySpentKeys(services, onTrouble('delivery.key_not_destroyed', 'license')),
+    forgetBegunAttempts(services),
     runReplays(services, onTrouble('webhook.replay_not_advanced', 'replay')),
     destroySpentMailedKeys(services, onTrouble('delivery.mailed_key_not_destroyed', 'secret')),
     settleKeptKeys(services, onTrouble('license.kept_key_not_settled', 'license')),
@@ -57,7 +63,7 @@ export function startProcesses(
     }),
     mailApprovers(services, {
       baseUrl,
-      onTrouble: ({ id, error: err }) => log.warn({ err, confirmation: id }, 'confirmation.not_mailed'),
+      onTrouble: ({ id, error: err }) => log.warn({ err, tenant_id: id }, 'confirmation.not_mailed'),
     }),
     resumeTestPurchases(services, runTestPurchase, onTrouble('test_purchase.not_run', 'test_purchase')),
   ]

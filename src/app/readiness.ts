@@ -10,8 +10,19 @@ import { readTrouble } from '../notary/trouble.ts'
 import type { Ports } from '../ports.ts'
 import type { Feed } from '../webhooks/nats.ts'
 import type { Clocks } from './clocks.ts'
+import type { Role } from './roles.ts'
+import { healthOfRoles } from './running-roles.ts'
 
 const timeLimitMs = 2000
+
+type Others = {
+  backups?: Config['backups']
+  clocks?: Clocks
+  /** Of a server with several processes. */
+  workers?: (() => PartHealth | undefined) | undefined
+  /** Which roles no process runs. */
+  rolesNotRunning?: (() => Promise<Role[]>) | undefined
+}
 
 /**
  * Checks every part concurrently, each for at most two seconds. Parked streams are counted but do not affect
@@ -20,11 +31,11 @@ const timeLimitMs = 2000
 export function createReadiness(
   services: Ports<'db' | 'ledger' | 'now'>,
   feed: Feed | undefined,
-  { backups, clocks }: { backups?: Config['backups']; clocks?: Clocks } = {},
+  { backups, clocks, workers, rolesNotRunning }: Others = {},
 ): () => Promise<Readiness> {
   const { ledger, db } = services
   return async () => {
-    const [eventStore, postgres, lag, parked, freeze, history, notary, clock] = await Promise.all([
+    const [eventStore, postgres, lag, parked, freeze, history, notary, clock, missing] = await Promise.all([
       health(ledger.head()),
       health(db.query('select 1')),
       withTimeout(projectionLag(db, ledger), timeLimitMs).catch(() => undefined),
@@ -33,7 +44,10 @@ export function createReadiness(
       backups && withTimeout(readBackupHistory(db), timeLimitMs).catch(() => undefined),
       withTimeout(readTrouble(db), timeLimitMs).catch(() => undefined),
       clocks?.health(),
+      rolesNotRunning && withTimeout(rolesNotRunning(), timeLimitMs).catch(() => []),
     ])
+    const serving = workers?.()
+    const running = healthOfRoles(missing ?? [])
     const parts = {
       event_store: eventStore,
       postgres,
@@ -42,6 +56,8 @@ export function createReadiness(
       ...(backups && history && { backups: healthOfBackups(history, services.now(), backups) }),
       ...(notary && { notary: { ok: false, required: false, detail: notSigned } }),
       ...(clock && { clock }),
+      ...(running && { roles: running }),
+      ...(serving && { workers: serving }),
       ...(feed && { nats: { ok: feed.isConnected(), required: false } }),
     }
     return {

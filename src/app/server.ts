@@ -11,7 +11,6 @@ import { startDispatching } from './dispatching.ts'
 import { notarize } from './notarizing.ts'
 import { startProcesses } from './processes.ts'
 import type { Role } from './roles.ts'
-import { withRealPort } from './start/own-address.ts'
 import type { Stores } from './stores.ts'
 
 export type RunningServer = {
@@ -23,12 +22,11 @@ export type RunningServer = {
 
 /** Runs the roles on open stores. @throws CommandRefused when it cannot listen */
 export async function startServer(
-  given: Config,
+  config: Config,
   stores: Stores,
   log: Logger,
   roles: readonly Role[],
 ): Promise<RunningServer> {
-  const config = roles.includes('api') ? await withRealPort(given) : given
   const stopping = new AbortController()
   const undo = createUndo()
   const stop = async () => {

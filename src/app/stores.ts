@@ -41,10 +41,12 @@ import { createRefusals } from '../usage/refusals.ts'
 import { createTokenUse } from '../usage/token-use.ts'
 import { checkMasterKey } from '../vault/check.ts'
 import { createKeptKeys } from '../vault/kept-keys.ts'
+import { createKeyHashing } from '../vault/key-hashing.ts'
 import { createMachines } from '../vault/machines.ts'
 import type { MasterKey } from '../vault/master-key.ts'
 import { createSecrets } from '../vault/secrets.ts'
 import { createSubjects, type Subjects } from '../vault/subjects.ts'
+import { createTenantKeys } from '../vault/tenant-keys.ts'
 import { createTargetCheck, resolveByDns, resolveBySystem } from '../webhooks/resolve.ts'
 import { createTestSender } from '../webhooks/test-event.ts'
 import { type Clocks, clocksOf } from './clocks.ts'
@@ -100,6 +102,9 @@ const allConnections: ConnectionCounts = { db: 10, hotDb: 3, projectionDb: 2, lo
  *   the stores
  */
 export async function openStores(config: Config, log: Logger, options: OpenOptions = {}): Promise<Stores> {
+  // Only a server has a person who waits for it.
+  const step = (name: string) => options.supervise && log.info(name)
+  step('Opening the stores')
   const stack = await joinLocalStack({
     dataDirectory: config.dataDirectory,
     parts: { postgres: config.databaseUrl === undefined, eventStore: config.eventstoreUrl === undefined },
@@ -112,11 +117,13 @@ export async function openStores(config: Config, log: Logger, options: OpenOptio
       eventstoreUrl: addressOf(config.eventstoreUrl ?? stack.eventstoreUrl),
     }
     const masterKey = readMasterKey(config)
+    step('Preparing the database')
     await migrate(
       config.databaseUrl === undefined
         ? addressOf(stack.migrationUrl)
         : (config.migrationUrl ?? addresses.databaseUrl),
     )
+    step('Reading the log')
     const stores = await connectStores(config, masterKey, addresses, log, {
       ...options,
       prepare: true,
@@ -230,11 +237,13 @@ function createKeyed(db: Pool, masterKey: MasterKey, now: () => Date) {
   const secrets = createSecrets(db, masterKey)
   const signer = createSigner(secrets)
   const subjects = createSubjects(db, masterKey)
+  const keyHashing = createKeyHashing(createTenantKeys(secrets, 'key-hashes', randomBytes))
   return {
     subjects,
     secrets,
-    keptKeys: createKeptKeys(db, subjects),
-    machines: createMachines(secrets, randomBytes),
+    keptKeys: createKeptKeys(db, subjects, keyHashing),
+    keyHashing,
+    machines: createMachines(createTenantKeys(secrets, 'machines', randomBytes)),
     signer,
     signSettings: createSignSettings(signer),
     fingerprint: createFingerprint(masterKey),

@@ -66,8 +66,9 @@ async function startOf(file: string): Promise<Buffer> {
 }
 
 function chunksOf(file: string, onBytes: (bytes: number) => void): ReadableStream<Uint8Array> {
-  const source: AsyncIterable<Buffer> = createReadStream(file, { highWaterMark: 256 * 1024 })
-  const chunks = source[Symbol.asyncIterator]()
+  // The iterator rejects with the error.
+  const source = createReadStream(file, { highWaterMark: 256 * 1024 }).on('error', () => undefined)
+  const chunks: AsyncIterator<Buffer> = source[Symbol.asyncIterator]()
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       const chunk = await chunks.next()

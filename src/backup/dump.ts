@@ -1,5 +1,6 @@
-import pg from 'pg'
+import type { ClientBase } from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
+import { Connection } from '../../projections/database/connection.ts'
 import { isBeingRestored, RestoreUnfinished } from '../../projections/database/restoring.ts'
 import type { RawLog } from '../ledger/raw/log.ts'
 import type { ArchiveWriter } from './archive-writer.ts'
@@ -22,13 +23,11 @@ export async function dumpTables(
   archive: ArchiveWriter,
   pace: Pace,
 ): Promise<Pick<Manifest, 'tables' | 'migrations'>> {
-  const client = new pg.Client({
+  const client = new Connection({
     connectionString: databaseUrl,
     options: copySettings,
     application_name: 'keyledger backup',
   })
-  // The running statement reports the error.
-  client.on('error', () => undefined)
   await client.connect()
   try {
     await client.query('begin isolation level repeatable read, read only')
@@ -52,7 +51,7 @@ export async function dumpTables(
   }
 }
 
-async function tablesOf(client: pg.Client): Promise<{ name: string; columns: string[] }[]> {
+async function tablesOf(client: ClientBase): Promise<{ name: string; columns: string[] }[]> {
   const { rows } = await client.query<{ name: string; columns: string[] }>(
     `select n.nspname || '.' || c.relname as name, array_agg(a.attname::text order by a.attnum) as columns
      from pg_class c join pg_namespace n on n.oid = c.relnamespace join pg_attribute a on a.attrelid = c.oid
@@ -64,7 +63,7 @@ async function tablesOf(client: pg.Client): Promise<{ name: string; columns: str
 }
 
 async function dumpTable(
-  client: pg.Client,
+  client: ClientBase,
   table: string,
   columns: readonly string[],
   archive: ArchiveWriter,

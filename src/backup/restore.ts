@@ -1,4 +1,5 @@
-import pg from 'pg'
+import type { ClientBase } from 'pg'
+import { Connection } from '../../projections/database/connection.ts'
 import { knownMigrations, migrate } from '../../projections/database/migrate.ts'
 import {
   claimForRestore,
@@ -102,7 +103,7 @@ export async function restore(
 }
 
 /** @returns the phase that an earlier run has reached */
-async function claim(client: pg.Client, { manifest }: CheckedBackup, log: RawLog): Promise<RestorePhase> {
+async function claim(client: ClientBase, { manifest }: CheckedBackup, log: RawLog): Promise<RestorePhase> {
   const isResumed = await isBeingRestored(client)
   if (!isResumed && !(await isEmpty(log))) throw new TargetNotEmpty('The event store already contains events')
   const phase = await claimForRestore(client, manifest.id)
@@ -116,7 +117,7 @@ async function isEmpty(log: RawLog): Promise<boolean> {
 }
 
 /** Creates the tables as of the backup's version, and fills them in one transaction. */
-async function loadTables(client: pg.Client, backup: CheckedBackup, databaseUrl: string): Promise<void> {
+async function loadTables(client: ClientBase, backup: CheckedBackup, databaseUrl: string): Promise<void> {
   const { file, key, manifest } = backup
   await clearDurableSchemas(client)
   await migrate(databaseUrl, manifest.migrations.length)
@@ -133,14 +134,12 @@ async function loadTables(client: pg.Client, backup: CheckedBackup, databaseUrl:
   await client.query('commit')
 }
 
-async function withClient<T>(databaseUrl: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({
+async function withClient<T>(databaseUrl: string, work: (client: ClientBase) => Promise<T>): Promise<T> {
+  const client = new Connection({
     connectionString: databaseUrl,
     options: copySettings,
     application_name: 'keyledger restore',
   })
-  // The running statement reports the error.
-  client.on('error', () => undefined)
   await client.connect()
   try {
     return await work(client)

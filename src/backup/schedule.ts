@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import type { ClientBase, Pool } from 'pg'
 import { backupLock } from '../../projections/database/advisory-locks.ts'
-import { withOwnConnection } from '../../projections/runner/own-connection.ts'
+import { runWhenDue } from '../../projections/runner/when-due.ts'
 import { isBackupDue, readBackupHistory, recordBackupEnd, recordBackupStart } from './history.ts'
 
 /** Where and how often backups are made, and how many are kept. */
@@ -29,35 +28,19 @@ type Options = {
  * Makes a backup whenever one is due, until the signal aborts. Several processes may run this: a lock in the
  * database lets one of them make it, and the others see that it was made.
  */
-export async function runBackupSchedule(db: Pool, signal: AbortSignal, options: Options): Promise<void> {
-  const { pollMs = 60_000, retryMs = 5000, onFailure } = options
-  while (!signal.aborted) {
-    const waitMs = await backUpIfDue(db, signal, options).then(
-      () => pollMs,
-      (error: unknown) => {
-        onFailure(error)
-        return retryMs
-      },
-    )
-    await setTimeout(waitMs, undefined, { signal }).catch(() => undefined)
-  }
-}
-
-async function backUpIfDue(db: Pool, signal: AbortSignal, options: Options): Promise<void> {
-  if (!(await isDue(db, options))) return
-  await withOwnConnection(db, async (client) => {
-    const { rows } = await client.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [
-      backupLock,
-    ])
-    // Another process is making one, or has just made one.
-    if (!rows[0]?.locked || !(await isDue(client, options))) return
-    await run(client, signal, options)
+export function runBackupSchedule(db: Pool, signal: AbortSignal, options: Options): Promise<void> {
+  const { schedule, now, onFailure, pollMs, retryMs } = options
+  return runWhenDue(db, signal, {
+    lock: backupLock,
+    isDue: async (connection) => {
+      const { last } = await readBackupHistory(connection)
+      return isBackupDue(last, now(), schedule.intervalMs)
+    },
+    run: (client) => run(client, signal, options),
+    onFailure,
+    pollMs,
+    retryMs,
   })
-}
-
-async function isDue(db: Pool | ClientBase, { schedule, now }: Options): Promise<boolean> {
-  const { last } = await readBackupHistory(db)
-  return isBackupDue(last, now(), schedule.intervalMs)
 }
 
 async function run(client: ClientBase, signal: AbortSignal, options: Options): Promise<void> {

@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { ownVersion } from '../app/own-version.ts'
+import { refuseEmpty } from './empty.ts'
 import { reportError } from './failure.ts'
 import { type CommandGroup, commandGroups } from './groups.ts'
 import { hostForms } from './host-forms.ts'
@@ -34,6 +35,9 @@ export async function commandLine(
     .version(ownVersion())
     .exitOverride()
     .configureHelp({ showGlobalOptions: true })
+    .hook('preAction', (_, command) => {
+      refuseEmpty(command)
+    })
   for (const { where, load } of groups) {
     const before = new Set(allCommands(program))
     const register = await load()

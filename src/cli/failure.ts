@@ -1,4 +1,6 @@
 import { CommanderError } from 'commander'
+import { NotInPath } from '../mcp/path.ts'
+import { NumberInvalid } from '../numbers.ts'
 import {
   CommandInterrupted,
   CommandMisused,
@@ -43,7 +45,8 @@ function failureOf(error: unknown): Failure | undefined {
   }
   if (error instanceof RemoteError) return error
   if (error instanceof CommandRefused) return { message: error.message, code: exitCode.refused }
-  if (error instanceof CommandMisused) return { message: error.message, code: exitCode.usage }
+  if (error instanceof CommandMisused || error instanceof NotInPath || error instanceof NumberInvalid)
+    return { message: error.message, code: exitCode.usage }
   if (error instanceof CommandUnavailable) return { message: error.message, code: exitCode.unavailable }
   if (error instanceof CommandInterrupted) return { message: error.message, code: exitCode.interrupted }
   return undefined

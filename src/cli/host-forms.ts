@@ -11,6 +11,30 @@ export const hostForms: Readonly<Record<string, HostForm>> = {
   },
   'sales show': { options: [], load: async () => (await import('./commands/sales.ts')).showOnHost },
   'sales replay': { options: [], load: async () => (await import('./commands/sales.ts')).replayOnHost },
+  'licenses show': {
+    options: [],
+    load: async () => (await import('./commands/licenses/license.ts')).showOnHost,
+  },
+  'licenses revoke': {
+    options: [],
+    load: async () => (await import('./commands/licenses/license.ts')).revokeOnHost,
+  },
+  'licenses history': {
+    options: [],
+    load: async () => (await import('./commands/licenses/history.ts')).historyOnHost,
+  },
+  'licenses explain': {
+    options: [],
+    load: async () => (await import('./commands/licenses/history.ts')).explainOnHost,
+  },
+  'licenses diff': {
+    options: [],
+    load: async () => (await import('./commands/licenses/history.ts')).diffOnHost,
+  },
+  'licenses evidence': {
+    options: [],
+    load: async () => (await import('./commands/licenses/evidence.ts')).evidenceOnHost,
+  },
   'integrations connect': {
     options: [
       ['--secrets', 'on the host: read the webhook secret and, on a second line, the API key from stdin'],

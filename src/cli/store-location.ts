@@ -1,5 +1,6 @@
 import { joinLocalStack } from '../../infra/local/stack/stack.ts'
 import { ConfigError } from '../config.ts'
+import { storeSchemes } from '../ledger/connection/schemes.ts'
 import { openRawLog, type RawLog } from '../ledger/raw/log.ts'
 import { printToStderr } from '../terminal/output.ts'
 
@@ -13,7 +14,7 @@ type StoreLocation = {
 
 /** @throws ConfigError, LocalStackError */
 export async function openLogAt(location: StoreLocation): Promise<{ log: RawLog; close(): Promise<void> }> {
-  if (isAddress(location, ['esdb', 'esdb+discover'], 'event store')) {
+  if (isAddress(location, storeSchemes, 'event store')) {
     const log = openRawLog(location.urlOrDirectory)
     return { log, close: () => log.close() }
   }

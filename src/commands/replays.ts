@@ -24,7 +24,7 @@ export type ReplayAsked = {
 /**
  * Requests that the deliveries of a range are made again.
  * @param replayId names the request, so that a repetition starts nothing more
- * @throws Refusal `webhook_endpoint_unnamed`, `webhook_endpoint_not_found`
+ * @throws Refusal `webhook_replay_in_the_future`, `webhook_endpoint_unnamed`, `webhook_endpoint_not_found`
  */
 export async function requestReplay(
   services: Ports<'db' | 'execute' | 'now'>,
@@ -33,8 +33,9 @@ export async function requestReplay(
   replayId: string,
   origin: Origin,
 ): Promise<KnownReplay> {
-  const endpoint = await endpointFor(services, tenantId, asked.endpointId)
   const at = momentOf(services)
+  if (asked.from > at) throw new Refusal('webhook_replay_in_the_future')
+  const endpoint = await endpointFor(services, tenantId, asked.endpointId)
   const wanted = asked.events ?? endpoint.events
   const range = {
     tenantId,

@@ -65,6 +65,20 @@ export async function changeApprovalRule(
   })
 }
 
+/**
+ * Sets how long the dangerous requests that are made from now on can be approved or denied.
+ * @throws Refusal `tenant_not_found`, `tenant_closed`
+ */
+export async function changeConfirmationLifetime(
+  services: Ports<'execute' | 'now'>,
+  tenantId: string,
+  seconds: number,
+  origin: Origin,
+): Promise<void> {
+  const at = momentOf(services)
+  await change(services, tenantId, { type: 'ChangeConfirmationLifetime', seconds, at }, origin)
+}
+
 /** Takes the first steps off the home page of every member. @throws Refusal `tenant_not_found`, `tenant_closed` */
 export async function dismissOnboarding(
   services: Ports<'execute' | 'now'>,

@@ -1,11 +1,13 @@
 import { findMail } from '../../projections/mails/queries.ts'
 import { findMembers } from '../../projections/members/queries.ts'
+import { findOpenPortal } from '../../projections/portal/queries.ts'
 import type { PresentProduct } from '../../projections/products/queries.ts'
 import { findTenant } from '../../projections/tenants/queries.ts'
 import type { Allowance } from '../access/attempts.ts'
 import { audits } from '../domain/audit/audit.ts'
 import { writeMail } from '../domain/mails/template.ts'
 import { testMailFacts } from '../domain/mails/test-mail.ts'
+import { portalUrl } from '../domain/portal/portal.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { auditKey } from '../domain/streams.ts'
 import { noStream } from '../ledger/load.ts'
@@ -34,6 +36,7 @@ const perMember: Allowance = { burst: 5, intervalMs: 60_000 }
 /**
  * Sends a mail as the customers of a product get it, with made-up values, to a member's own address. It is sent once,
  * also where the product sends no mails, and is in no log of deliveries. The audit log names it first.
+ * @param baseUrl the beginning of the URLs in the mail
  * @throws Refusal `test_mail_without_member` when there is no such member, or no address of theirs
  */
 export async function sendTestMail(
@@ -41,18 +44,25 @@ export async function sendTestMail(
   product: PresentProduct,
   memberId: string | null,
   origin: Origin,
+  baseUrl: string,
 ): Promise<TestMail> {
   const { tenantId, productId } = product
   const email = await addressOf(services, tenantId, memberId)
   if (memberId === null || email === null) throw new Refusal('test_mail_without_member')
   const attempt = await services.attempts.take([{ bucket: `test mail ${memberId}`, allowance: perMember }])
   if (!attempt.allowed) return { outcome: 'wait', retryAfterSeconds: attempt.retryAfterSeconds }
-  const [{ settings }, tenant] = await Promise.all([
+  const [{ settings }, tenant, portal] = await Promise.all([
     findMail(services.db, tenantId, productId),
     findTenant(services.db, tenantId),
+    findOpenPortal(services.db, tenantId),
   ])
   const { mailer, mailbox, from } = services.mailing
-  const facts = testMailFacts({ email, vendorName: tenant?.name ?? tenantId, product })
+  const facts = testMailFacts({
+    email,
+    vendorName: tenant?.name ?? tenantId,
+    portalUrl: portal ? portalUrl(baseUrl, tenantId) : null,
+    product,
+  })
   const written = writeMail(settings, facts, from)
   const mail = { ...written, to: { name: null, email }, subject: `Test: ${written.subject}` }
   const at = momentOf(services)

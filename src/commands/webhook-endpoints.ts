@@ -15,7 +15,7 @@ export type EndpointSet = { endpoint: WebhookEndpoint; secret?: string }
 
 export type EndpointAsked = {
   url: string
-  /** Undefined selects all. */
+  /** Undefined selects the default ones. */
   events: readonly WebhookEventName[] | undefined
   description: string
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { inputWords } from '../domain/input-words.ts'
 import { decimal, oneOf, wholeNumber } from './values.ts'
 
 /**
@@ -41,7 +42,7 @@ export type TracingSettings = {
 export function parseTracing(
   given: Record<string, string | undefined>,
 ): z.ZodSafeParseResult<TracingSettings | undefined> {
-  return Settings.safeParse(given)
+  return Settings.safeParse(given, { error: inputWords })
 }
 
 const Settings = Environment.transform((data): TracingSettings | undefined => {

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
 import { asciiEmail } from '../domain/values.ts'
+import { decimalIn, wholeNumberIn } from '../numbers.ts'
 import { signatureTypes } from '../transparency/note/keys.ts'
 import { NoteError } from '../transparency/note/note.ts'
 import { parseVerifierKey, type VerifierKey } from '../transparency/note/verifier.ts'
@@ -10,22 +11,24 @@ import { parseVerifierKey, type VerifierKey } from '../transparency/note/verifie
 
 /** A whole number from `min` to `most`, inclusive. */
 export function wholeNumber(min: number, most: number) {
-  const message = `must be a whole number from ${min} to ${most}`
-  return z
-    .string()
-    .regex(/^\d{1,15}$/, message)
-    .transform(Number)
-    .refine((value) => value >= min && value <= most, message)
+  return readAs((text) => wholeNumberIn(text, min, most), `must be a whole number from ${min} to ${most}`)
 }
 
 /** A number from `min` to `most`, inclusive; it may have decimals. */
 export function decimal(least: number, most: number, unit: string) {
-  const message = `must be a number of ${unit} from ${least} to ${most}`
-  return z
-    .string()
-    .regex(/^\d{1,15}(?:\.\d{1,6})?$/, message)
-    .transform(Number)
-    .refine((value) => value >= least && value <= most, message)
+  return readAs(
+    (text) => decimalIn(text, least, most),
+    `must be a number of ${unit} from ${least} to ${most}`,
+  )
+}
+
+function readAs<T>(read: (text: string) => T | undefined, message: string) {
+  return z.string().transform((text, context) => {
+    const value = read(text)
+    if (value !== undefined) return value
+    context.addIssue({ code: 'custom', message })
+    return z.NEVER
+  })
 }
 
 export const port = wholeNumber(0, 65_535)
@@ -34,11 +37,16 @@ export const seconds = decimal(1, 3600, 'seconds')
 /** Minutes after midnight, UTC. */
 export type TimeOfDay = number
 
+const minutesOf = (text: string): TimeOfDay => {
+  const [hours = 0, minutes = 0] = text.split(':').map((part) => wholeNumberIn(part, 0, 59))
+  return hours * 60 + minutes
+}
+
 /** A time of day in UTC, such as `03:30`. */
 export const timeOfDay = z
   .string()
   .regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time of day in UTC, such as 03:30')
-  .transform((text): TimeOfDay => Number(text.slice(0, 2)) * 60 + Number(text.slice(3)))
+  .transform(minutesOf)
 
 /** One of several words. */
 export function oneOf<const Words extends readonly [string, ...string[]]>(...words: Words) {
@@ -103,7 +111,9 @@ export const rate = z
   .transform((text) => {
     // Not undefined, which would mean the default.
     if (text === 'off') return null
-    const [perMinute = 0, burst = perMinute] = text.split('/').map(Number)
+    const [perMinute = 0, burst = perMinute] = text
+      .split('/')
+      .map((part) => wholeNumberIn(part, 1, 999_999_999))
     return { perMinute, burst }
   })
 
@@ -113,10 +123,7 @@ function isNetwork(text: string): boolean {
   const version = isIP(address)
   if (version === 0) return ['loopback', 'linklocal', 'uniquelocal'].includes(text)
   const longest = version === 4 ? 32 : 128
-  return (
-    rest.length === 0 &&
-    (prefix === undefined || (/^[1-9]\d{0,2}$/.test(prefix) && Number(prefix) <= longest))
-  )
+  return rest.length === 0 && (prefix === undefined || wholeNumberIn(prefix, 1, longest) !== undefined)
 }
 
 export const networks = z

@@ -19,16 +19,27 @@ export function newLicenseKey(prefix: string, randomBytes: RandomBytes): License
   return { licenseKey, keyHash: sha256(normalized(licenseKey)), displayKey: `${prefix}…${body.slice(-4)}` }
 }
 
+/** A typed key: its hash, and whether it is of keyledger's own format. */
+export type TypedKey = {
+  /** Lower-case hex SHA-256 of the normalized key, as leases have it. */
+  keyHash: string
+  /** If not, the key may be short enough to be guessed from its hash. */
+  isOwn: boolean
+}
+
 /**
- * The hash by which a typed key is looked up. Undefined for a key of keyledger's own format with a wrong check
- * character: it was never issued and needs no look-up. A key in another format may have been imported.
+ * Reads a typed key. Undefined for a key of keyledger's own format with a wrong check character: it was never issued
+ * and needs no look-up. A key in another format may have been imported.
  */
-export function keyHashOf(typed: string): string | undefined {
+export function readKey(typed: string): TypedKey | undefined {
   const upper = typed.normalize('NFKC').toUpperCase()
   const text = plain(upper)
-  if (isOwnFormat(text)) return sha256(withoutLookalikes(text))
-  return groupedKey.test(upper.trim()) ? undefined : sha256(text)
+  if (isOwnFormat(text)) return { keyHash: sha256(withoutLookalikes(text)), isOwn: true }
+  return groupedKey.test(upper.trim()) ? undefined : { keyHash: sha256(text), isOwn: false }
 }
+
+/** The hash of a typed key; undefined as of {@link readKey}. */
+export const keyHashOf = (typed: string): string | undefined => readKey(typed)?.keyHash
 
 /**
  * Whether a text is a key of keyledger's own format, possibly mistyped. Such a text is never shown or logged.
@@ -53,18 +64,17 @@ const minForeignLength = 6
 
 /**
  * The hash and display form of an imported key. For a foreign format at most the last quarter is shown.
- * @returns `unusable` for a key that {@link keyHashOf} would never look up, `too short` for one that could be
- *   guessed
+ * @returns `unusable` for a key that {@link readKey} never looks up, `too short` for one that could be guessed
  */
-export function foreignKey(typed: string): Omit<LicenseKey, 'licenseKey'> | 'unusable' | 'too short' {
-  const keyHash = keyHashOf(typed)
-  if (keyHash === undefined) return 'unusable'
+export function foreignKey(typed: string): (TypedKey & { displayKey: string }) | 'unusable' | 'too short' {
+  const key = readKey(typed)
+  if (key === undefined) return 'unusable'
   const text = plain(typed.normalize('NFKC').toUpperCase())
-  if (isOwnFormat(text)) {
-    return { keyHash, displayKey: `${text.slice(0, -26)}…${withoutLookalikes(text).slice(-5, -1)}` }
+  if (key.isOwn) {
+    return { ...key, displayKey: `${text.slice(0, -26)}…${withoutLookalikes(text).slice(-5, -1)}` }
   }
   if ([...text].length < minForeignLength) return 'too short'
-  return { keyHash, displayKey: endOf(text) }
+  return { ...key, displayKey: endOf(text) }
 }
 
 /** The last quarter of a text, at most four characters. */
@@ -96,6 +106,10 @@ export function normalized(typed: string): string {
 const plain = (text: string): string => text.replace(/[\s-]/g, '')
 const withoutLookalikes = (text: string): string => text.replace(/O/g, '0').replace(/[IL]/g, '1')
 
+/**
+ * Whether a text has the form of keys that {@link newLicenseKey} makes, and their check character. One in 32 keys of
+ * another vendor with 28 to 34 letters and digits has it by chance.
+ */
 function isOwnFormat(text: string): boolean {
   const read = withoutLookalikes(text)
   return ungroupedKey.test(read) && checkCharacter(read.slice(-26, -1)) === read.slice(-1)

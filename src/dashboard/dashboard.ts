@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
 import { relyingPartyOf } from '../access/passkey-ceremony.ts'
 import { sweep } from '../access/sweep.ts'
 import { readForms } from '../http/pages/read-forms.ts'
@@ -17,6 +18,7 @@ import { deviceListPage } from './devices/route.ts'
 import { answerFailures } from './frame/failures.ts'
 import { noteFreshness } from './frame/freshness.ts'
 import { pagesOf, partsOf } from './frame/page.ts'
+import { pageRoute } from './frame/page-route.ts'
 import { homePage } from './home/route.ts'
 import { importPages } from './import/route.ts'
 import { insightPages } from './insights/route.ts'
@@ -30,7 +32,7 @@ import { licensePage } from './license/route.ts'
 import { licenseChangePages } from './license-changes/route.ts'
 import { licenseExportPages } from './licenses/export-route.ts'
 import { licensePages } from './licenses/route.ts'
-import { queryOf } from './lists/lists.ts'
+import { one } from './lists/query.ts'
 import { mailboxPages } from './mailbox/route.ts'
 import { memberPages } from './members/route.ts'
 import { newLicensePages } from './new-license/route.ts'
@@ -145,12 +147,13 @@ function routes(app: FastifyInstance, context: PageContext): void {
 
 /** Short URLs that people type: the bare host, and the page for device codes. */
 function shortAddresses(app: FastifyInstance): void {
-  app.get('/', { schema: { hide: true } }, async (request, reply) => {
+  app.get('/', pageRoute({ foreignQuery: 'in links' }), async (request, reply) => {
     if (!request.headers.accept?.includes('text/html')) throw noSuchPath()
     return reply.redirect(home, 303)
   })
-  app.get('/login', { schema: { hide: true } }, async (request, reply) => {
-    const { code } = queryOf(request)
+  const Query = z.object({ code: one })
+  app.get('/login', pageRoute({ query: Query, foreignQuery: 'in links' }), async (request, reply) => {
+    const { code } = Query.parse(request.query)
     return reply.redirect(
       `${home}/device${code ? `?code=${encodeURIComponent(code.slice(0, 40))}` : ''}`,
       303,

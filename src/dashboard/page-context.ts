@@ -20,6 +20,7 @@ export type PageContext = {
     | 'fingerprint'
     | 'idempotency'
     | 'keptKeys'
+    | 'keyHashing'
     | 'keyTypes'
     | 'ledger'
     | 'limitHits'

@@ -25,6 +25,11 @@ export const EventMetadata = z.object({
   at: Moment,
   /** Of administration by a request; absent for the command line and for work of the service itself. */
   from: SealedSource.optional(),
+  /** Random, so that what an archive withholds cannot be guessed from the event's leaf. Absent in events from before salts were. */
+  salt: z
+    .string()
+    .regex(/^[0-9a-f]{32}$/)
+    .optional(),
 })
 export type EventMetadata = z.infer<typeof EventMetadata>
 

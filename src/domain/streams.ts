@@ -37,6 +37,8 @@ export const integrationStream = (tenantId: string, provider: Provider): string 
 export const testPurchaseStream = (testPurchaseId: string): string =>
   streamName('testpurchase', testPurchaseId)
 export const deliveryStream = (deliveryId: string): string => streamName('delivery', deliveryId)
+/** Of the keys that sign for a tenant. */
+export const signingStream = (tenantId: string): string => streamName('signing', tenantId)
 export const deliveryIdIn = (stream: string): string => stream.slice('delivery-'.length)
 export const saleStream = (tenantId: string, provider: Provider, saleIdHash: string): string =>
   streamName('sale', saleKey(tenantId, provider, saleIdHash))

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { misleads } from './plain-text.ts'
 
 /** A moment as in the log: ISO 8601, UTC, milliseconds. */
 export const Moment = z.iso.datetime({ precision: 3 })
@@ -9,7 +10,9 @@ const slug = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
  * An id that people choose for a tenant, a product or a key type. It contains no `|`, since ids are part of
  * signed strings, and no `.`, since stream names join ids with dots.
  */
-export const Slug = z.string().regex(slug)
+export const Slug = z
+  .string()
+  .regex(slug, 'must be 1 to 63 lowercase letters, digits and hyphens, with no hyphen at either end')
 
 export const isSlug = (text: string): boolean => slug.test(text)
 
@@ -56,10 +59,13 @@ export const isStorable = (value: string): boolean => value.isWellFormed() && !v
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const control = /[\x00-\x1f\x7f-\x9f]/
 
-/** Whether it may be a name, an id or a reason: storable, and without control characters. */
-export const isPlain = (value: string): boolean => value.isWellFormed() && !control.test(value)
+/** Whether it may be a name, an id or a reason: storable, and without characters that control how text is shown. */
+export const isPlain = (value: string): boolean =>
+  value.isWellFormed() && !control.test(value) && !misleads(value)
 
-const notPlain = 'must be well-formed text without control characters'
+/** What is wrong with other text. */
+export const notPlain =
+  'must be well-formed text without control characters and without characters that change the direction of text or do not show'
 
 /** A name, an id or a reason. */
 export const text = (most: number) => z.string().min(1).max(most).refine(isPlain, notPlain)
@@ -69,7 +75,7 @@ export const keyText = z.string().min(1).max(512).refine(isStorable, 'must be we
 
 export const Metadata = z
   .record(z.string().min(1).max(64), z.string().max(1024))
-  .refine((pairs) => Object.keys(pairs).length <= 50, 'at most 50 pairs')
+  .refine((pairs) => Object.keys(pairs).length <= 50, 'must have at most 50 pairs')
 
 /** Makes a slug from a display name: `My App 2!` becomes `my-app-2`; empty when no character is usable. */
 export function slugOf(name: string): string {

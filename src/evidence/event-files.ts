@@ -1,4 +1,5 @@
 import type { LogEntry } from '../domain/recorded.ts'
+import type { Withheld } from '../notary/withheld.ts'
 import { lineOf, lineOfRecord } from './events.ts'
 import { batchesOf, lineFile, lineFiles } from './lines.ts'
 import { type ArchiveProofs, proofLine, recordIn } from './proofs.ts'
@@ -6,15 +7,17 @@ import type { ArchivedFile } from './zip.ts'
 
 /**
  * Files of events, and beside each a file with a proof of each line; null for an event that the checkpoint does not cover.
+ * @param withheldOf which part of an event's record is left out
  * @param proofs undefined when the log was never signed: then there are events only
  */
 export async function* eventFiles(
   name: string,
   entries: AsyncIterable<LogEntry>,
+  withheldOf: (entry: LogEntry) => Withheld,
   proofs: ArchiveProofs | undefined,
 ): AsyncIterable<ArchivedFile> {
   if (!proofs) {
-    yield* lineFiles(`events/${name}`, linesOf(entries))
+    yield* lineFiles(`events/${name}`, linesOf(entries, withheldOf))
     return
   }
   let number = 0
@@ -22,9 +25,10 @@ export async function* eventFiles(
     const proved = await proofs.prove(batch)
     const lines = batch.map((entry, at) => {
       const inclusion = proved[at]
-      if (!inclusion) return { line: lineOf(entry), proof: null }
+      const withheld = withheldOf(entry)
+      if (!inclusion) return { line: lineOf(entry, withheld), proof: null }
       const record = recordIn(inclusion)
-      return { line: lineOfRecord(entry, record), proof: proofLine(inclusion, proofs.tellsKey(record)) }
+      return { line: lineOfRecord(entry, record, withheld), proof: proofLine(inclusion, record, withheld) }
     })
     number += 1
     yield lineFile(
@@ -40,8 +44,11 @@ export async function* eventFiles(
   }
 }
 
-async function* linesOf(entries: AsyncIterable<LogEntry>): AsyncIterable<object> {
-  for await (const entry of entries) yield lineOf(entry)
+async function* linesOf(
+  entries: AsyncIterable<LogEntry>,
+  withheldOf: (entry: LogEntry) => Withheld,
+): AsyncIterable<object> {
+  for await (const entry of entries) yield lineOf(entry, withheldOf(entry))
 }
 
 async function* before(entries: AsyncIterable<LogEntry>, through: bigint): AsyncIterable<LogEntry> {

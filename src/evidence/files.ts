@@ -4,6 +4,7 @@ import { listDevices } from '../../projections/licenses/queries.ts'
 import { saleStreamOf } from '../commands/sales.ts'
 import { sha256 } from '../credentials/sha256.ts'
 import type { KnownDelivery } from '../domain/deliveries/delivery.ts'
+import { shownSeat } from '../domain/licenses/seats.ts'
 import type { LogEntry } from '../domain/recorded.ts'
 import type { KnownSale } from '../domain/sales/sale.ts'
 import {
@@ -12,8 +13,10 @@ import {
   deliveryStream,
   licenseStream,
   linkStream,
+  signingStream,
 } from '../domain/streams.ts'
 import { type LicenseHistoryEntry, readHistory } from '../history/entries.ts'
+import { createWithholding } from '../notary/withheld.ts'
 import type { Ports } from '../ports.ts'
 import { readTelemetry } from '../usage/device-telemetry.ts'
 import { shownPayloads } from '../webhooks/public-events.ts'
@@ -61,7 +64,7 @@ function licenseOf({ entry, holder }: Case): object {
 async function* devicesOf({ db }: Ports<'db'>, licenseId: string): AsyncIterable<object> {
   const said = await readTelemetry(db, licenseId)
   for (const seat of await listDevices(db, licenseId)) {
-    yield { ...seat, telemetry: said.get(seat.instanceId) ?? null }
+    yield { ...shownSeat(seat), telemetry: said.get(seat.instanceId) ?? null }
   }
 }
 
@@ -128,12 +131,14 @@ async function* allEventFiles(
   proofs: ArchiveProofs | undefined,
 ): AsyncIterable<ArchivedFile> {
   const { ledger } = services
-  const { licenseId, entry, sale, confirmationIds } = about
-  const files = (name: string, entries: AsyncIterable<LogEntry>) => eventFiles(name, entries, proofs)
+  const { tenantId, licenseId, entry, sale, confirmationIds } = about
+  const withheldOf = createWithholding()
+  const files = (name: string, entries: AsyncIterable<LogEntry>) =>
+    eventFiles(name, entries, withheldOf, proofs)
   yield* files('license', eventsIn(ledger, licenseStream(licenseId), entry.revision))
   if (sale) {
     yield* files('sale', eventsIn(ledger, saleStreamOf(sale)))
-    const { tenantId, provider, links } = sale
+    const { provider, links } = sale
     const linkStreams = links.map((link) => linkStream(tenantId, provider, sha256(link)))
     yield* files('notices', eventsInAll(ledger, linkStreams))
   }
@@ -142,6 +147,8 @@ async function* allEventFiles(
   const confirmations = confirmationIds.map(confirmationStream)
   yield* files('confirmations', eventsInAll(ledger, confirmations))
   yield* files('deliveries', eventsInAll(ledger, deliveryStreams(services, licenseId)))
+  // With it, the key of the log proves whose signature the manifest has.
+  if (proofs) yield* files('signing', eventsIn(ledger, signingStream(tenantId)))
 }
 
 /** What the proofs lead to, and a program that verifies them. */

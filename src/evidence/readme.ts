@@ -49,7 +49,7 @@ stream, its revision and its position permanently. If nothing was recorded since
 same content, except for usage counts and for data that was erased or is no longer stored.
 `
 
-const proofFiles = `  proofs/*.jsonl         for each line of events, the proof that the event stands in the log of the vendor's ledger
+const proofFiles = `  proofs/*.jsonl         for each line of events, the proof that the event is in the log of the vendor's ledger
   proofs/checkpoint      the signed state of that log, to which the proofs lead
   proofs/keys.txt        the public keys of the log, as the ledger states them
   verify.mjs             a program that verifies the proofs
@@ -60,7 +60,8 @@ How to verify the proofs
 ------------------------
   node verify.mjs --key <public key of the log>
 
-in this directory, or with the archive as its argument, with Node 18 or later. Get the key from the vendor, or from a receipt or
-checkpoint that you kept: the one in proofs/keys.txt is only as trustworthy as this archive. Whoever does not trust this copy of
-verify.mjs takes keyledger's own: keyledger verify archive evidence.zip --key <public key of the log>.
+in this directory, which may hold nothing else, or with the archive as its argument, with Node 18 or later. Get the key from the
+vendor, or from a receipt or checkpoint that you kept: the one in proofs/keys.txt is only as trustworthy as this archive. If you do
+not trust this copy of verify.mjs, take keyledger's own: keyledger verify archive evidence.zip --key <public key of the log>.
+It checks the signature over the manifest, too: events/signing-*.jsonl proves which key the vendor signs with.
 `

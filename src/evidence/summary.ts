@@ -2,7 +2,7 @@ import { listDevices } from '../../projections/licenses/queries.ts'
 import type { Seat } from '../domain/licenses/license.ts'
 import { statusAt } from '../domain/licenses/license.ts'
 import type { KnownSale } from '../domain/sales/sale.ts'
-import { actorWords } from '../history/actors.ts'
+import { happeningInWords } from '../history/actors.ts'
 import { type LicenseHistoryEntry, readHistory } from '../history/entries.ts'
 import { money } from '../history/money.ts'
 import { momentWords } from '../history/words.ts'
@@ -154,16 +154,21 @@ function timeline(entries: readonly LicenseHistoryEntry[], all: number): Content
           <h3>${day}</h3>
           <ol>
             ${shown.map(
-              ({ sequence, time, summary, actor }) => html`
+              (entry) => html`
                 <li>
-                  <time datetime=${time}>${time.slice(11, 19)}</time>
-                  <span>${summary}<small>event ${sequence}, by ${actorWords(actor)}</small></span>
+                  <time datetime=${entry.time}>${entry.time.slice(11, 19)}</time>
+                  ${happening(entry)}
                 </li>`,
             )}
           </ol>
         </div>`,
     ),
   ]
+}
+
+function happening(entry: LicenseHistoryEntry): Html {
+  const { what, by } = happeningInWords(entry)
+  return html`<span>${what}<small>event ${entry.sequence}${by && `, ${by}`}</small></span>`
 }
 
 const more = (all: number, which = 'the first'): Content =>

@@ -107,17 +107,21 @@ var NotProved = class extends Error {
   finding;
   event;
   constructor(finding, message, event) {
-    super(message);
+    super(printable(message));
     this.finding = finding;
     this.event = event;
   }
 };
-function readingOf(what, read) {
+var printable = (text) => text.replace(
+  /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu,
+  (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`
+);
+function readingOf(what, read, event) {
   try {
     return read();
   } catch (error) {
-    if (error instanceof NoteError || error instanceof ProofError || error instanceof SyntaxError)
-      throw new NotProved("malformed", `${what} cannot be read: ${error.message}. Get it again.`);
+    if (error instanceof NoteError || error instanceof ProofError || error instanceof SyntaxError || error instanceof RangeError)
+      throw new NotProved("malformed", `${what} cannot be read: ${error.message}. Get it again.`, event);
     throw error;
   }
 }
@@ -127,6 +131,101 @@ function eventWords({ index, stream, revision, type }) {
   const own = `${stream}, revision ${String(revision)}${type === void 0 ? "" : ` (${type})`}`;
   return at === "" ? own : `${at}: ${own}`;
 }
+
+// src/verifier/json.ts
+var strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+function textIn(what, bytes) {
+  try {
+    return strict.decode(bytes);
+  } catch {
+    throw new NotProved("malformed", `${what} is not UTF-8 text. Get it again.`);
+  }
+}
+function readJson(what, text) {
+  const value = readingOf(what, () => JSON.parse(text));
+  const twice = repeatedMember(text);
+  if (twice !== void 0)
+    throw new NotProved("malformed", `${what} has the member ${twice} twice. Get it again.`);
+  return value;
+}
+var tokens = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]/g;
+function repeatedMember(text) {
+  const objects = [];
+  let last = "";
+  for (const [token] of text.matchAll(tokens)) {
+    if (token === "{") objects.push(/* @__PURE__ */ new Set());
+    else if (token === "[") objects.push(void 0);
+    else if (token === "}" || token === "]") objects.pop();
+    else if (token === ":") {
+      const name = String(JSON.parse(last));
+      const names = objects.at(-1);
+      if (names?.has(name)) return name;
+      names?.add(name);
+    }
+    last = token;
+  }
+  return void 0;
+}
+var isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+var hasExactly = (value, names) => Object.keys(value).length === names.length && names.every((name) => Object.hasOwn(value, name));
+
+// src/verifier/archive-files.ts
+var manifestName = "manifest.json";
+var signatureName = "signature.json";
+var fileName = /^(README\.txt|[a-z]+\.(json|html|mjs)|[a-z]+-\d{4,}\.jsonl|notifications\/\d{4,}\.txt|(events|proofs)\/[a-z]+-\d{4,}\.jsonl|proofs\/(checkpoint|keys\.txt))$/;
+var members = ["version", "tenantId", "licenseId", "revision", "kid", "publicKey", "files"];
+function readManifest(files) {
+  const value = readJson(manifestName, textOf(files, manifestName));
+  if (!isObject(value) || !hasExactly(value, members)) throw malformed();
+  if (value.version !== 1 || !Array.isArray(value.files)) throw malformed();
+  const { tenantId, licenseId, revision, kid, publicKey } = value;
+  if (typeof tenantId !== "string" || typeof licenseId !== "string") throw malformed();
+  if (typeof kid !== "string" || typeof publicKey !== "string") throw malformed();
+  if (typeof revision !== "number" || !Number.isSafeInteger(revision) || revision < 0) throw malformed();
+  const listed = value.files.map((file) => {
+    if (!isObject(file) || !hasExactly(file, ["name", "size", "sha256"])) throw malformed();
+    const { name, size, sha256: sha2563 } = file;
+    if (typeof name !== "string" || typeof size !== "number" || typeof sha2563 !== "string") throw malformed();
+    return { name, size, sha256: sha2563 };
+  });
+  return { tenantId, licenseId, revision, kid, publicKey, files: listed };
+}
+var malformed = () => new NotProved("malformed", `${manifestName} is not that of an evidence archive. Get the archive again.`);
+function checkFiles(files, { files: listed }) {
+  const named = /* @__PURE__ */ new Set([manifestName, signatureName]);
+  for (const { name, size, sha256: sha2563 } of listed) {
+    if (!fileName.test(name))
+      throw new NotProved(
+        "added",
+        `The manifest names ${name}, and no evidence archive has a file of such a name.`
+      );
+    if (named.has(name)) throw new NotProved("added", `The manifest names ${name} twice.`);
+    named.add(name);
+    const content = files.get(name);
+    if (!content)
+      throw new NotProved("missing", `The archive lacks ${name}, which its manifest names. Get it again.`);
+    if (content.length !== size || createHash3("sha256").update(content).digest("hex") !== sha2563)
+      throw new NotProved("differs", `${name} differs from what the manifest of the archive says.`);
+  }
+  const added = [...files.keys()].find((name) => !named.has(name));
+  if (added !== void 0)
+    throw new NotProved(
+      "added",
+      `The archive has ${added}, which its manifest does not name. If it is your own, take it out of the directory.`
+    );
+}
+function textOf(files, name) {
+  const content = files.get(name);
+  if (!content) throw new NotProved("missing", `The archive has no ${name}. ${missingHint(name)}`);
+  return textIn(name, content);
+}
+var missingHint = (name) => name === "proofs/checkpoint" ? "It was made without a notary, so nothing in it can be proved. Its signature can: see README.txt in it." : "Is it an evidence archive of keyledger? Get it again.";
+
+// src/verifier/archive-line.ts
+import { isDeepStrictEqual } from "node:util";
+
+// src/transparency/entry.ts
+import { createHash as createHash4 } from "node:crypto";
 
 // node_modules/canonicalize/lib/canonicalize.js
 function hasLoneSurrogate(value) {
@@ -195,83 +294,65 @@ function canonicalize(object, seen = /* @__PURE__ */ new Set()) {
 }
 
 // src/transparency/record.ts
-function recordBytes({ stream, revision, id, type, data, metadata }) {
-  const text = canonicalize({ stream, revision, id, type, data, metadata });
-  if (text === void 0) throw new Error("the event has no canonical form");
+var recordBytes = ({ stream, revision, id, type, data, metadata }) => canonicalBytes({ stream, revision, id, type, data, metadata });
+function canonicalBytes(value) {
+  const text = canonicalize(value);
+  if (text === void 0) throw new Error("the value has no canonical form");
   return Buffer.from(text);
 }
 
+// src/transparency/entry.ts
+var saltForm = /^[0-9a-f]{32}$/;
+function saltOf({ metadata }) {
+  const { salt } = membersOf(metadata);
+  return typeof salt === "string" && saltForm.test(salt) ? salt : void 0;
+}
+var entryOf = (record) => saltOf(record) === void 0 ? recordBytes(record) : entryOfParts(openPart(record), sealedHash(record));
+function entryOfParts(open, sealed) {
+  const { stream, revision, type } = open;
+  return canonicalBytes({ leaf: 2, open: sha256(recordBytes(open)), revision, sealed, stream, type });
+}
+function openPart({ data, metadata, ...place }) {
+  return { ...place, data: without(data, "keyHash"), metadata: without(metadata, "salt") };
+}
+function sealedHash({ data, metadata }) {
+  const { keyHash } = membersOf(data);
+  const { salt } = membersOf(metadata);
+  return sha256(canonicalBytes(keyHash === void 0 ? { salt } : { keyHash, salt }));
+}
+function without(value, name) {
+  if (!Object.hasOwn(membersOf(value), name)) return value;
+  return Object.fromEntries(Object.entries(membersOf(value)).filter(([other]) => other !== name));
+}
+var membersOf = (value) => typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
+var sha256 = (bytes) => createHash4("sha256").update(bytes).digest("hex");
+
 // src/verifier/record.ts
 var fields = ["stream", "revision", "id", "type", "data", "metadata"];
-function readRecord(text) {
-  const value = parsed(text);
-  if (!isRecord(value)) throw malformed("it is not the record of an event");
-  const canonical = Buffer.from(recordBytes(value)).toString();
-  if (canonical !== text) throw malformed("it is not in the canonical form, in which it was hashed");
+function readRecord(text, event) {
+  const value = readingOf(recordWords(event), () => JSON.parse(text), event);
+  if (!isRecord(value)) throw malformed2("it is not the record of an event", event);
+  if (canonicalText(value, event) !== text)
+    throw malformed2("it is not in the canonical form, in which it was hashed", event);
   return value;
 }
-function parsed(text) {
+function canonicalText(record, event) {
   try {
-    return JSON.parse(text);
+    return Buffer.from(recordBytes(record)).toString();
   } catch {
-    throw malformed("it is not JSON");
+    throw malformed2("it has a text or a number that no event has", event);
   }
 }
-var malformed = (reason) => new NotProved("malformed", `The record was changed: ${reason}. Get it again.`);
+var recordWords = (event) => event ? `The record of ${eventWords(event)}` : "The record";
+var malformed2 = (reason, event) => new NotProved("malformed", `${recordWords(event)} was changed: ${reason}. Get it again.`, event);
 function isRecord(value) {
-  if (!isObject(value) || Object.keys(value).length !== fields.length) return false;
-  if (fields.some((field) => !Object.hasOwn(value, field))) return false;
-  return typeof value.stream === "string" && Number.isSafeInteger(value.revision) && typeof value.id === "string" && typeof value.type === "string";
+  return isObject(value) && hasExactly(value, fields) && typeof value.stream === "string" && Number.isSafeInteger(value.revision) && typeof value.id === "string" && typeof value.type === "string";
 }
-var isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
-function statedTime({ data }) {
-  return isObject(data) && typeof data.at === "string" ? data.at : null;
-}
-
-// src/verifier/archive-files.ts
-var ownFolders = /^(events|proofs|notifications)\//;
-function readManifest(files) {
-  const manifest = manifestIn(textOf(files, "manifest.json"));
-  for (const { name, sha256 } of manifest.files) {
-    const content = files.get(name);
-    if (!content)
-      throw new NotProved("missing", `The archive lacks ${name}, which its manifest names. Get it again.`);
-    if (createHash3("sha256").update(content).digest("hex") !== sha256)
-      throw new NotProved("differs", `${name} differs from what the manifest of the archive says.`);
-  }
-  const named = new Set(manifest.files.map(({ name }) => name));
-  const added = [...files.keys()].find((name) => ownFolders.test(name) && !named.has(name));
-  if (added !== void 0)
-    throw new NotProved("added", `The archive has ${added}, which its manifest does not name.`);
-  return manifest;
-}
-function textOf(files, name) {
-  const content = files.get(name);
-  if (!content) throw new NotProved("missing", `The archive has no ${name}. ${missingHint(name)}`);
-  return Buffer.from(content).toString();
-}
-var missingHint = (name) => name === "proofs/checkpoint" ? "It was made without a notary, so nothing in it can be proved. Its signature can: see README.txt in it." : "Is it an evidence archive of keyledger? Get it again.";
-function manifestIn(text) {
-  const value = readingOf("manifest.json", () => JSON.parse(text));
-  if (!isObject(value) || !Array.isArray(value.files)) throw malformed2();
-  const { tenantId, licenseId, revision } = value;
-  if (typeof tenantId !== "string" || typeof licenseId !== "string") throw malformed2();
-  if (typeof revision !== "number" || !Number.isSafeInteger(revision) || revision < 0) throw malformed2();
-  const files = value.files.map((file) => {
-    if (!isObject(file) || typeof file.name !== "string" || typeof file.sha256 !== "string") throw malformed2();
-    return { name: file.name, sha256: file.sha256 };
-  });
-  return { tenantId, licenseId, revision, files };
-}
-var malformed2 = () => new NotProved("malformed", "manifest.json is not that of an evidence archive. Get the archive again.");
-
-// src/verifier/archive-line.ts
-import { isDeepStrictEqual } from "node:util";
+var beginning = Buffer.from('{"data":');
+var salted = Buffer.from('"salt":"');
 
 // src/verifier/proved-event.ts
-function proveRecord(record, index, proof, checkpoint) {
-  const event = readRecord(record);
-  const { stream, revision, id, type } = event;
+function proveEntry({ stream, revision, type }, entry, index, proof, checkpoint) {
   const name = { index, stream, revision, type };
   if (index >= checkpoint.size)
     throw new NotProved(
@@ -279,26 +360,30 @@ function proveRecord(record, index, proof, checkpoint) {
       `The proof puts ${eventWords(name)} after the ${String(checkpoint.size)} events of the checkpoint. Get the proof again: it belongs to another checkpoint.`,
       name
     );
-  if (!provesInclusion(leafHash(Buffer.from(record)), index, checkpoint, proof))
+  if (!provesInclusion(leafHash(entry), index, checkpoint, proof))
     throw new NotProved(
       "differs",
       `The log does not have this content at ${eventWords(name)}. The event was changed, or it was moved, or the proof belongs to another checkpoint.`,
       name
     );
-  return { stream, revision, id, type, at: statedTime(event), index };
 }
-function hashesOf(encoded) {
+function hashesOf(encoded, event) {
   return encoded.map((text) => {
     const hash = typeof text === "string" ? parseBase64(text) : void 0;
     if (hash?.length !== hashBytes)
-      throw new NotProved("malformed", "A proof has a malformed hash. Get it again.");
+      throw new NotProved(
+        "malformed",
+        `The proof of ${eventWords(event)} has a malformed hash. Get it again.`,
+        event
+      );
     return hash;
   });
 }
 
 // src/verifier/archive-line.ts
-var mayBeWithheld = /* @__PURE__ */ new Set(["LicenseImported", "KeyMailAsked"]);
-function proveLine(line, proof, checkpoint) {
+var mayBeWithheld = /* @__PURE__ */ new Set(["LicenseImported", "LicenseReminted", "KeyMailAsked", "DeliveryScheduled"]);
+var ofWithheld = ["stream", "revision", "position", "type", "metadata", "data"];
+function proveLine({ line, proof }, checkpoint) {
   if (!isLine(line))
     throw new NotProved("malformed", "A line of events is not an event. Get the archive again.");
   const { stream, revision, type } = line;
@@ -312,37 +397,79 @@ function proveLine(line, proof, checkpoint) {
   if (!isObject(proof) || !Number.isSafeInteger(proof.index) || !Array.isArray(proof.proof))
     throw new NotProved("malformed", `The proof of ${eventWords(name)} cannot be read.`, name);
   const index = Number(proof.index);
-  const hashes = hashesOf(proof.proof);
-  if (typeof proof.record === "string") {
-    proveRecord(proof.record, index, hashes, checkpoint);
-    compare(line, proof.record);
-    return { ...name, index, isWithheld: false };
+  const hashes = hashesOf(proof.proof, name);
+  if (hasExactly(proof, ["index", "record", "proof"]) && typeof proof.record === "string") {
+    const record = readRecord(proof.record, name);
+    comparePlaces(line, record);
+    proveEntry(record, entryOf(record), index, hashes, checkpoint);
+    compare(line, { ...record, data: openPart(record).data });
+    return {
+      ...name,
+      index,
+      data: objectIn(record.data),
+      withheld: "nothing",
+      isSalted: saltOf(record) !== void 0
+    };
+  }
+  if (!mayBeWithheld.has(type))
+    throw new NotProved("missing", `The record of ${eventWords(name)} is missing.`, name);
+  if (hasExactly(proof, ["index", "open", "sealed", "proof"]) && typeof proof.open === "string" && typeof proof.sealed === "string") {
+    const open = readRecord(proof.open, name);
+    comparePlaces(line, open);
+    proveEntry(open, entryOfParts(open, proof.sealed), index, hashes, checkpoint);
+    compare(line, open);
+    return { ...name, index, data: objectIn(open.data), withheld: "key", isSalted: true };
   }
   const leaf = typeof proof.leaf === "string" ? parseBase64(proof.leaf) : void 0;
-  if (!leaf || !mayBeWithheld.has(type))
-    throw new NotProved("missing", `The record of ${eventWords(name)} is missing.`, name);
-  if (!provesInclusion(leaf, index, checkpoint, hashes))
-    throw new NotProved("differs", `${eventWords(name)} is not at this place of the log.`, name);
-  return { ...name, index, isWithheld: true };
-}
-function isLine(value) {
-  return isObject(value) && typeof value.stream === "string" && Number.isSafeInteger(value.revision) && typeof value.type === "string";
-}
-function compare({ position: _, ...line }, record) {
-  const { stream, revision, id, type, metadata, data } = readRecord(record);
-  const name = { stream: line.stream, revision: line.revision, type: line.type };
-  if (stream !== line.stream || revision !== line.revision)
+  if (!hasExactly(proof, ["index", "leaf", "proof"]) || leaf?.length !== hashBytes)
+    throw new NotProved("malformed", `The proof of ${eventWords(name)} cannot be read.`, name);
+  if (!hasExactly(line, ofWithheld))
     throw new NotProved(
-      "order",
-      `${eventWords(name)} has the proof of ${eventWords({ stream, revision, type })}: the events were moved.`,
+      "added",
+      `The line of ${eventWords(name)} has other members than that of a withheld record has.`,
       name
     );
-  const shown = isObject(data) ? withoutKeyHash(data) : data;
-  if (!isDeepStrictEqual(line, { stream, revision, id, type, metadata, data: shown }))
-    throw new NotProved("differs", `${eventWords(name)} differs from what the log has.`, name);
+  if (!provesInclusion(leaf, index, checkpoint, hashes))
+    throw new NotProved("differs", `The withheld record of ${eventWords(name)} is not in the log.`, name);
+  return { ...name, index, data: {}, withheld: "event", isSalted: false };
 }
-function withoutKeyHash({ keyHash: _, ...data }) {
-  return data;
+var objectIn = (data) => isObject(data) ? data : {};
+function isLine(value) {
+  return isObject(value) && typeof value.stream === "string" && Number.isSafeInteger(value.revision) && Number(value.revision) >= 0 && typeof value.type === "string" && typeof value.position === "string" && /^\d{1,20}$/.test(value.position);
+}
+function comparePlaces(line, { stream, revision, type }) {
+  if (stream === line.stream && revision === line.revision) return;
+  const name = { stream: line.stream, revision: line.revision, type: line.type };
+  throw new NotProved(
+    "order",
+    `${eventWords(name)} has the proof of ${eventWords({ stream, revision, type })}: the events were moved.`,
+    name
+  );
+}
+function compare({ position: _, ...line }, { stream, revision, id, type, metadata, data }) {
+  if (isDeepStrictEqual(line, { stream, revision, id, type, metadata, data })) return;
+  const name = { stream: line.stream, revision: line.revision, type: line.type };
+  throw new NotProved("differs", `${eventWords(name)} differs from what the log has.`, name);
+}
+
+// src/verifier/archive-signature.ts
+import { createHash as createHash5 } from "node:crypto";
+
+// src/numbers.ts
+var NumberInvalid = class extends Error {
+};
+var wholeNumberIn = (text, least, most) => within(/^-?\d{1,15}$/, text, least, most);
+function within(form, text, least, most) {
+  if (!form.test(text) || text.startsWith("-") && least >= 0) return void 0;
+  const value = Number(text);
+  return value >= least && value <= most ? value : void 0;
+}
+var wholeNumberOf = (what, text, least, most) => orRefused(wholeNumberIn(text, least, most), `${what} must be a whole number`, text, least, most);
+function orRefused(number, rule, text, least, most) {
+  if (number !== void 0) return number;
+  throw new NumberInvalid(
+    `${rule} from ${least} to ${most}, in decimal digits; it is ${JSON.stringify(text)}.`
+  );
 }
 
 // src/transparency/checkpoint.ts
@@ -366,7 +493,7 @@ var verifierKey = (name, type, publicKey) => ({
 function parseVerifierKey(text) {
   const [name = "", id = "", ...encoded] = text.trim().split("+");
   const bytes = parseBase64(encoded.join("+"));
-  const type = Object.values(signatureTypes).find((known) => known === bytes?.[0]);
+  const type = Object.values(signatureTypes).find((known2) => known2 === bytes?.[0]);
   if (!isKeyName(name) || !bytes || type === void 0 || bytes.length !== publicKeyBytes + 1)
     throw new NoteError("that is no Ed25519 key of a log or witness, such as example.com/log+530d903a+A…");
   const key = verifierKey(name, type, bytes.subarray(1));
@@ -408,15 +535,11 @@ function trustIn(keys, witnesses, threshold) {
   const trust = {
     keys: keys.map((key) => keyOf(key, signatureTypes.ed25519, "a log")),
     witnesses: witnesses.map((key) => keyOf(key, signatureTypes.cosignature, "a witness")),
-    threshold: threshold ?? witnesses.length
+    threshold: threshold === void 0 ? witnesses.length : wholeNumberOf("--threshold", threshold, 0, witnesses.length)
   };
   if (trust.keys.length === 0) throw new TrustUnusable("A key of the log is needed. Give it with --key.");
   const distinct = new Set(trust.witnesses.map(({ publicKey }) => Buffer.from(publicKey).toString("base64")));
   if (distinct.size !== trust.witnesses.length) throw new TrustUnusable("The same witness is given twice.");
-  if (!Number.isSafeInteger(trust.threshold) || trust.threshold < 0 || trust.threshold > witnesses.length)
-    throw new TrustUnusable(
-      `--threshold must be between 0 and ${String(witnesses.length)}, the number of witnesses.`
-    );
   return trust;
 }
 function keyOf(text, type, whose) {
@@ -477,38 +600,110 @@ function genuine(what, check) {
   }
 }
 
+// src/verifier/archive-signature.ts
+var vendorKeysIn = (keys) => keys.map((key) => {
+  if (parseBase64(key)?.length === publicKeyBytes) return key;
+  throw new TrustUnusable(
+    `${key} is not the signing key of a vendor: 32 bytes in base64, as its keyset publishes them.`
+  );
+});
+function checkSignature(files, { tenantId, licenseId, kid, publicKey }) {
+  const key = parseBase64(publicKey);
+  if (key?.length !== publicKeyBytes || sha2562(key).slice(0, 16) !== kid)
+    throw new NotProved("malformed", "The manifest has no usable public key. Get the archive again.");
+  const value = readJson(signatureName, textOf(files, signatureName));
+  if (!isObject(value) || !hasExactly(value, ["kid", "signature"])) throw malformed3();
+  const signature = typeof value.signature === "string" ? parseBase64(value.signature) : void 0;
+  if (!signature || value.kid !== kid) throw malformed3();
+  const digest = sha2562(files.get("manifest.json") ?? Buffer.of());
+  if (!verifyBytes(key, Buffer.from(`evidence1|${kid}|${tenantId}|${licenseId}|${digest}`), signature))
+    throw new NotProved(
+      "wrong_signature",
+      "manifest.json was changed after the archive was signed, or its signature is of another archive."
+    );
+}
+var malformed3 = () => new NotProved("malformed", `${signatureName} is not the signature of the key that the manifest names.`);
+var sha2562 = (bytes) => createHash5("sha256").update(bytes).digest("hex");
+function signerOf({ tenantId, kid, publicKey }, events, given) {
+  if (given.length > 0) {
+    if (given.includes(publicKey)) return { tenantId, kid, known: "given" };
+    throw new NotProved(
+      "foreign_key",
+      `The archive is signed with the key ${kid}, which is none of the given keys of the vendor.`
+    );
+  }
+  const published = events.filter(({ stream }) => stream === `signing-${tenantId}`);
+  if (published.length === 0) return { tenantId, kid, known: "no" };
+  if (published.some((event) => event.type === "SigningKeyPublished" && event.data.publicKey === publicKey))
+    return { tenantId, kid, known: "in the log" };
+  throw new NotProved(
+    "foreign_key",
+    `The archive is signed with the key ${kid}, and the log has other signing keys of ${tenantId}.`
+  );
+}
+
 // src/verifier/archive.ts
 var proofsOf = (name) => name.replace(/^events\//, "proofs/");
-function verifyArchive(files, trust) {
+var eventsOf = (name) => name.replace(/^proofs\//, "events/");
+var isOfLines = (name) => /^(events|proofs)\//.test(name) && name.endsWith(".jsonl");
+var verifyArchive = (files, trust, vendorKeys = []) => readingOf("The archive", () => verify2(files, trust, vendorKeys));
+function verify2(files, trust, vendorKeys) {
   const manifest = readManifest(files);
+  checkSignature(files, manifest);
+  checkFiles(files, manifest);
   const checkpoint = openCheckpoint(textOf(files, "proofs/checkpoint"), trust);
-  const streams = /* @__PURE__ */ new Map();
-  const withheld = [];
-  let events = 0;
-  for (const { name } of manifest.files) {
-    if (!name.startsWith("events/")) continue;
-    for (const [line, proof] of pairsOf(files, name)) {
-      const event = proveLine(line, proof, checkpoint);
-      checkOrder(streams.get(event.stream), event);
-      streams.set(event.stream, event);
-      if (event.isWithheld) withheld.push(nameOf(event));
-      else events += 1;
-    }
-  }
-  const last = streams.get(`license-${manifest.licenseId}`);
-  checkEnd(manifest, last);
-  const { tenantId, licenseId, revision } = manifest;
-  return { tenantId, licenseId, events, withheld, revisions: revision + 1, checkpoint };
+  const events = provedEvents(files, manifest, checkpoint);
+  const signer = signerOf(manifest, events, vendorKeys);
+  checkTenant(manifest, events);
+  const ofLicense = events.filter(({ stream }) => stream === `license-${manifest.licenseId}`);
+  checkEnd(manifest, ofLicense.length);
+  if (signer.known === "no") checkIsOld(events);
+  const proved = events.filter(({ withheld }) => withheld !== "event");
+  const isTenantProved = ofLicense.some(({ data }) => data.tenantId === manifest.tenantId);
+  const found = {
+    licenseId: manifest.licenseId,
+    tenantId: signer.known === "given" || isTenantProved ? manifest.tenantId : null,
+    events: proved.length,
+    streams: new Set(proved.map(({ stream }) => stream)).size,
+    license: {
+      events: ofLicense.filter(({ withheld }) => withheld !== "event").length,
+      revision: ofLicense.length - 1
+    },
+    keyWithheld: events.filter(({ withheld }) => withheld === "key").map(nameOf),
+    withheld: events.filter(({ withheld }) => withheld === "event").map(nameOf),
+    signer,
+    otherFiles: manifest.files.map(({ name }) => name).filter((name) => !isOfLines(name)),
+    checkpoint
+  };
+  return { ...found, notProved: notProvedIn(found) };
 }
 var nameOf = ({ stream, revision, type }) => ({ stream, revision, type });
+function provedEvents(files, { files: listed }, checkpoint) {
+  const last = /* @__PURE__ */ new Map();
+  const names = listed.map(({ name }) => name).filter(isOfLines);
+  const withoutEvents = names.find((name) => !files.has(eventsOf(name)));
+  if (withoutEvents !== void 0)
+    throw new NotProved("missing", `The archive lacks ${eventsOf(withoutEvents)}, and has ${withoutEvents}.`);
+  return names.filter((name) => name.startsWith("events/")).flatMap((name) => pairsOf(files, name)).map((pair) => {
+    const event = proveLine(pair, checkpoint);
+    checkOrder(last.get(event.stream), event);
+    last.set(event.stream, event);
+    return event;
+  });
+}
 function pairsOf(files, name) {
   const events = linesOf(files, name);
   const proofs = linesOf(files, proofsOf(name));
   if (proofs.length > events.length)
     throw new NotProved("missing", `${name} lacks an event at its end: ${proofsOf(name)} has more lines.`);
-  return events.map((line, at) => [line, proofs[at] ?? null]);
+  return events.map((line, at) => ({ line, proof: proofs[at] ?? null }));
 }
-var linesOf = (files, name) => textOf(files, name).split("\n").filter((line) => line !== "").map((line, at) => readingOf(`Line ${String(at + 1)} of ${name}`, () => JSON.parse(line)));
+function linesOf(files, name) {
+  const [last, ...lines] = textOf(files, name).split("\n").reverse();
+  if (last !== "" || lines.length === 0)
+    throw new NotProved("malformed", `${name} does not end with a line break. Get the archive again.`);
+  return lines.reverse().map((line, at) => readJson(`Line ${String(at + 1)} of ${name}`, line));
+}
 function checkOrder(before, event) {
   const expected = before ? before.revision + 1 : 0;
   if (event.revision > expected) {
@@ -522,79 +717,138 @@ function checkOrder(before, event) {
       nameOf(event)
     );
 }
-function checkEnd({ licenseId, revision }, last) {
-  const found = last ? last.revision + 1 : 0;
+function checkTenant({ tenantId }, events) {
+  const foreign = events.find(({ data }) => typeof data.tenantId === "string" && data.tenantId !== tenantId);
+  if (foreign)
+    throw new NotProved(
+      "foreign_tenant",
+      `${eventWords(nameOf(foreign))} is of the tenant ${String(foreign.data.tenantId)}, and the archive is said to be of ${tenantId}.`,
+      nameOf(foreign)
+    );
+}
+function checkEnd({ licenseId, revision }, found) {
   if (found === revision + 1) return;
   const name = { stream: `license-${licenseId}`, revision: Math.min(found, revision + 1) };
   throw found <= revision ? new NotProved("missing", `The archive lacks ${eventWords(name)}, at the end of its stream.`, name) : new NotProved("added", `The archive has ${eventWords(name)}, which its manifest does not know.`, name);
 }
+function checkIsOld(events) {
+  const salted2 = events.find(({ isSalted }) => isSalted);
+  if (salted2)
+    throw new NotProved(
+      "missing",
+      `The archive lacks the record of the vendor's signing key, which every archive with an event like ${eventWords(nameOf(salted2))} has. It was removed.`
+    );
+}
+function notProvedIn({
+  licenseId,
+  tenantId,
+  withheld,
+  signer,
+  otherFiles
+}) {
+  const events = withheld.map(
+    (event) => `Withheld, not proved: ${eventWords(event)}. The archive leaves its record out, because it has the hash of an imported key or names an event that has, and so nothing of it is proved: not what it says, and not that there is such an event.`
+  );
+  if (signer.known !== "no")
+    return tenantId === null ? [
+      ...events,
+      `Not proved: that license-${licenseId} is of ${signer.tenantId}. No event says whose it is.`
+    ] : events;
+  return [
+    ...events,
+    `Not proved: who made the archive. It is signed with the key ${signer.kid}, of which the log says nothing in this archive. If the vendor has that key, give it with --vendor-key.`,
+    `Not proved: that the archive is whole. Events of license-${licenseId} after the last one, and all of another stream, may be left out.`,
+    `Not proved: ${otherFiles.join(", ")}.`
+  ];
+}
 
 // src/verifier/read-archive.ts
 import { readdirSync, readFileSync, statSync } from "node:fs";
-import { join, relative, sep } from "node:path";
+import { join } from "node:path";
 
 // src/verifier/unzip.ts
-import { inflateRawSync } from "node:zlib";
-var endSignature = 101010256;
+var localSignature = 67324752;
 var entrySignature = 33639248;
-var endBytes = 22;
-var entryBytes = 46;
+var endSignature = 101010256;
 var localBytes = 30;
-var longestComment = 65535;
+var neededVersion = 10;
+var isUtf8 = 2048;
 var stored = 0;
-var deflated = 8;
+var noDate = 33;
+var maxFiles = 65535;
+var maxBytes2 = 4294967295;
 function unzip(archive) {
   const zip = Buffer.from(archive.buffer, archive.byteOffset, archive.byteLength);
   const files = /* @__PURE__ */ new Map();
-  try {
-    const end = endOf(zip);
-    let at = zip.readUInt32LE(end + 16);
-    for (let left = zip.readUInt16LE(end + 10); left > 0; left -= 1) {
-      if (zip.readUInt32LE(at) !== entrySignature) throw damaged();
-      const nameLength = zip.readUInt16LE(at + 28);
-      const name = zip.subarray(at + entryBytes, at + entryBytes + nameLength).toString();
-      if (files.has(name)) throw new NotProved("malformed", `The archive has two files named ${name}.`);
-      if (!name.endsWith("/")) files.set(name, contentOf(zip, at));
-      at += entryBytes + nameLength + zip.readUInt16LE(at + 30) + zip.readUInt16LE(at + 32);
-    }
-  } catch (error) {
-    if (error instanceof NotProved) throw error;
-    throw damaged();
+  const directory = [];
+  let at = 0;
+  while (zip.length >= at + localBytes && zip.readUInt32LE(at) === localSignature) {
+    const size = zip.readUInt32LE(at + 22);
+    const start = at + localBytes + zip.readUInt16LE(at + 26);
+    const path = zip.subarray(at + localBytes, start);
+    const content = zip.subarray(start, start + size);
+    const name = textIn("The name of a file in the archive", path);
+    const facts = factsOf(path, content);
+    if (content.length !== size || !zip.subarray(at + 4, at + localBytes).equals(facts)) throw damaged();
+    if (files.has(name)) throw new NotProved("added", `The archive has two files named ${name}.`);
+    files.set(name, content);
+    directory.push(uint32(entrySignature), uint16(neededVersion), facts, Buffer.alloc(10), uint32(at), path);
+    at = start + size;
   }
+  if (files.size > maxFiles || at > maxBytes2) throw damaged();
+  const entries = Buffer.concat(directory);
+  const counted = uint16(0, 0, files.size, files.size);
+  const end = Buffer.concat([uint32(endSignature), counted, uint32(entries.length, at), uint16(0)]);
+  if (!zip.subarray(at).equals(Buffer.concat([entries, end]))) throw damaged();
   return files;
 }
-var damaged = () => new NotProved("malformed", "The file is not a zip archive, or it is damaged. Get it again.");
-function endOf(zip) {
-  const lowest = Math.max(0, zip.length - endBytes - longestComment);
-  for (let at = zip.length - endBytes; at >= lowest; at -= 1)
-    if (zip.readUInt32LE(at) === endSignature) return at;
-  throw damaged();
+var damaged = () => new NotProved(
+  "malformed",
+  "The file is not a zip archive as keyledger writes it: it is damaged, or another program packed it. Get it again, or unpack it into an empty directory and check that."
+);
+var factsOf = (path, content) => Buffer.concat([
+  uint16(neededVersion, isUtf8, stored, 0, noDate),
+  uint32(crc32(content), content.length, content.length),
+  uint16(path.length, 0)
+]);
+var crcTable = Array.from({ length: 256 }, (_, byte) => {
+  let value = byte;
+  for (let bit = 0; bit < 8; bit += 1) value = (value & 1) === 1 ? value >>> 1 ^ 3988292384 : value >>> 1;
+  return value;
+});
+function crc32(bytes) {
+  let value = 4294967295;
+  for (const byte of bytes) value = value >>> 8 ^ (crcTable[(value ^ byte) & 255] ?? 0);
+  return (value ^ 4294967295) >>> 0;
 }
-function contentOf(zip, entry) {
-  const method = zip.readUInt16LE(entry + 10);
-  const packed = zip.readUInt32LE(entry + 20);
-  const size = zip.readUInt32LE(entry + 24);
-  const local = zip.readUInt32LE(entry + 42);
-  const start = local + localBytes + zip.readUInt16LE(local + 26) + zip.readUInt16LE(local + 28);
-  const bytes = zip.subarray(start, start + packed);
-  if (bytes.length !== packed || method !== stored && method !== deflated) throw damaged();
-  const content = method === stored ? bytes : inflateRawSync(bytes, { maxOutputLength: Math.max(size, 1) });
-  if (content.length !== size) throw damaged();
-  return content;
+function uint16(...values) {
+  const bytes = Buffer.alloc(2 * values.length);
+  for (const [index, value] of values.entries()) bytes.writeUInt16LE(value, 2 * index);
+  return bytes;
+}
+function uint32(...values) {
+  const bytes = Buffer.alloc(4 * values.length);
+  for (const [index, value] of values.entries()) bytes.writeUInt32LE(value, 4 * index);
+  return bytes;
 }
 
 // src/verifier/read-archive.ts
 function readArchive(path) {
-  if (!statSync(path).isDirectory()) return unzip(readFileSync(path));
-  const files = /* @__PURE__ */ new Map();
-  for (const entry of filesBelow(path))
-    files.set(relative(path, entry).split(sep).join("/"), readFileSync(entry));
-  return files;
+  if (!statSync(path).isDirectory()) return unzip(readWhole("The archive", path));
+  return new Map(filesBelow(path, "").map((name) => [name, readWhole(name, join(path, name))]));
 }
-var filesBelow = (directory) => readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
-  const path = join(directory, entry.name);
-  return entry.isDirectory() ? filesBelow(path) : entry.isFile() ? [path] : [];
-});
+var readWhole = (what, path) => readingOf(what, () => readFileSync(path));
+function filesBelow(directory, prefix) {
+  const entries = readdirSync(join(directory, prefix), { withFileTypes: true });
+  if (entries.length === 0 && prefix !== "")
+    throw new NotProved("added", `${prefix} is an empty directory, which no archive has. Remove it.`);
+  return entries.flatMap((entry) => {
+    const name = `${prefix}${entry.name}`;
+    if (entry.isDirectory()) return filesBelow(directory, `${name}/`);
+    if (entry.isFile()) return [name];
+    throw new NotProved("added", `${name} is neither a file nor a directory, as all of an archive is.`);
+  });
+}
 
 // src/verifier/words.ts
 function checkpointLines({ origin, size, cosigned }) {
@@ -603,59 +857,78 @@ function checkpointLines({ origin, size, cosigned }) {
     ...cosigned.map(({ witness, at }) => `Witness: ${witness} saw this log at ${at}.`)
   ];
 }
-var archiveLines = ({
-  tenantId,
-  licenseId,
-  events,
-  withheld,
-  revisions,
-  checkpoint
-}) => [
-  `Proved: ${String(events)} events about the license ${licenseId} of ${tenantId} are in the log as they are in the archive.`,
-  `The license has the revisions 0 to ${String(revisions - 1)} without a gap.`,
-  ...withheld.map(
-    (event) => `Not proved: the content of ${eventWords(event)}. Only its place is, because its record has the hash of an imported key.`
+var inPart = (notProved) => notProved.length === 0 ? [] : ["PROVED IN PART. What is not proved stands at the end."];
+var archiveLines = (proved) => [
+  ...inPart(proved.notProved),
+  ...provedLines(proved),
+  ...proved.keyWithheld.map(
+    (event) => `Withheld: the hash of the key in ${eventWords(event)}. All else of that event is proved.`
   ),
-  ...checkpointLines(checkpoint)
-];
+  ...signerLines(proved),
+  ...checkpointLines(proved.checkpoint),
+  ...proved.notProved
+].map(printable);
+function provedLines({ events, streams, licenseId, tenantId, license }) {
+  const name = `license-${licenseId}${tenantId === null ? "" : ` of ${tenantId}`}`;
+  const until = String(license.revision);
+  return [
+    ...events === 0 ? [] : [
+      `Proved: ${String(events)} events of ${String(streams)} streams are in the log as they are in the archive, except for their positions.`
+    ],
+    license.events > license.revision ? `Proved: ${name} has the revisions 0 to ${until}, without a gap.` : license.events > 0 ? `Proved: of ${name}, ${String(license.events)} of the revisions 0 to ${until}. The others are withheld.` : `Nothing of ${name} is proved: all its events are withheld.`
+  ];
+}
+var known = {
+  given: "which was given",
+  "in the log": "which the log has as its signing key",
+  no: ""
+};
+function signerLines({ signer, license, otherFiles }) {
+  if (signer.known === "no") return [];
+  return [
+    `Signed: by ${signer.tenantId} with the key ${signer.kid}, ${known[signer.known]}.`,
+    `It states that the license ended with revision ${String(license.revision)} when the archive was made, that no stream about it is left out, and these files: ${otherFiles.join(", ")}.`
+  ];
+}
 
 // src/verifier/standalone.ts
-var usage = `usage: node verify.mjs [evidence.zip] [--key <public key of the log>]… [--witness <public key>]… [--threshold <number>]
+var usage = `usage: node verify.mjs [evidence.zip] --key <public key of the log>… [--vendor-key <signing key of the vendor>]… [--witness <public key>]… [--threshold <number>]
 
-Verifies the proofs of an evidence archive: in the directory into which it was unpacked, or in the given archive.
+Verifies an evidence archive: in the directory into which it was unpacked, or in the given archive. Get the key of the log from the
+vendor: the one in proofs/keys.txt is only as trustworthy as the archive.
+
+Exit codes: 0 proved, 1 not proved, 2 called in a wrong way, 4 proved in part.
 `;
 function parseWords(words) {
-  const parsed2 = { path: ".", keys: [], witnesses: [], threshold: void 0 };
+  const parsed = { path: ".", keys: [], vendorKeys: [], witnesses: [], threshold: void 0 };
+  if (words.includes("")) throw new TrustUnusable(`An argument is empty.
+${usage}`);
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at] ?? "";
     if (!word.startsWith("--")) {
-      parsed2.path = word;
+      parsed.path = word;
       continue;
     }
     at += 1;
     const value = words[at];
     if (value === void 0) throw new TrustUnusable(usage);
-    if (word === "--key") parsed2.keys.push(value);
-    else if (word === "--witness") parsed2.witnesses.push(value);
-    else if (word === "--threshold") parsed2.threshold = Number(value);
+    if (word === "--key") parsed.keys.push(value);
+    else if (word === "--vendor-key") parsed.vendorKeys.push(value);
+    else if (word === "--witness") parsed.witnesses.push(value);
+    else if (word === "--threshold") parsed.threshold = value;
     else throw new TrustUnusable(usage);
   }
-  return parsed2;
+  if (parsed.keys.length === 0) throw new TrustUnusable(usage);
+  return parsed;
 }
 function main(words) {
   try {
-    const { path, keys, witnesses, threshold } = parseWords(words);
-    const files = readArchive(path);
-    const ownKeys = textOf(files, "proofs/keys.txt").trim().split("\n");
-    const trust = trustIn(keys.length > 0 ? keys : ownKeys, witnesses, threshold);
-    const lines = archiveLines(verifyArchive(files, trust));
-    const caution = keys.length > 0 ? [] : [
-      `Checked with the key in the archive itself: ${ownKeys.join(", ")}`,
-      "That proves only that the archive fits together. Compare the key with the one that the vendor publishes, and give it with --key."
-    ];
-    process.stdout.write(`${[...lines, ...caution].join("\n")}
+    const { path, keys, vendorKeys, witnesses, threshold } = parseWords(words);
+    const trust = trustIn(keys, witnesses, threshold);
+    const proved = verifyArchive(readArchive(path), trust, vendorKeysIn(vendorKeys));
+    process.stdout.write(`${archiveLines(proved).join("\n")}
 `);
-    return 0;
+    return proved.notProved.length === 0 ? 0 : 4;
   } catch (error) {
     if (error instanceof NotProved) {
       process.stdout.write(`NOT PROVED: ${error.message}

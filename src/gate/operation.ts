@@ -15,7 +15,7 @@ export type RequestInput = { parameters: Record<string, string>; query: unknown;
 export type Description = {
   /** One sentence with the names involved: `Revoke ACME…7KQ2 of a@b.c`. */
   summary: string
-  /** The consequences, a sentence each: `2 active devices fail their next validate`. */
+  /** The consequences, a sentence each: `2 active devices will fail their next check`. */
   consequences: string[]
   /** The receiver of data: the parsed host in ASCII, and the whole URL as given. */
   target?: { host: string; url: string } | undefined

@@ -1,8 +1,10 @@
-import { changeConfirmation } from '../commands/confirmations.ts'
+import { findTenant } from '../../projections/tenants/queries.ts'
+import { changeConfirmation, loadConfirmation } from '../commands/confirmations.ts'
 import { momentOf, type Origin } from '../commands/origin.ts'
 import { isId, newId } from '../credentials/id.ts'
-import { lifetimeSeconds, type RequestedConfirmation } from '../domain/confirmations/confirmation.ts'
+import { decideConfirmation, type RequestedConfirmation } from '../domain/confirmations/confirmation.ts'
 import type { Client } from '../domain/confirmations/events.ts'
+import { shortestLifetimeSeconds } from '../domain/confirmations/lifetime.ts'
 import { Refusal, type RefusalCode } from '../domain/refusal.ts'
 import type { Ports } from '../ports.ts'
 import { runConsumed } from './execute.ts'
@@ -61,6 +63,22 @@ export async function passGate<Result>(
 }
 
 /**
+ * Checks that a confirmation allows a call now, and leaves it unused.
+ * @throws Refusal `confirmation_unknown`, `confirmation_mismatch`, `confirmation_pending`, `confirmation_denied`,
+ *   `confirmation_expired`, `confirmation_consumed`
+ */
+export async function requireUsable(
+  services: Ports<'ledger' | 'now'>,
+  operation: GatedOperation<unknown>,
+  call: GatedCall,
+  confirmationId: string,
+): Promise<void> {
+  if (!isId('cnf', confirmationId)) throw new Refusal('confirmation_unknown')
+  const { state } = await loadConfirmation(services, confirmationId)
+  decideConfirmation(state, consumption(services, operation, call))
+}
+
+/**
  * Consumes an approved confirmation and records why its call is refused. A pending one, and one of another
  * call, is left unchanged.
  * @throws Refusal when the confirmation belongs to this call and is denied, expired or consumed
@@ -101,6 +119,8 @@ async function ask(
   const { state } = await operation.describe(services, tenantId, request)
   const { effect } = await operation.preview(services, tenantId, request)
   const confirmationId = newId('cnf')
+  const tenant = await findTenant(services.db, tenantId)
+  const lifetimeSeconds = tenant?.confirmationSeconds ?? shortestLifetimeSeconds
   const now = services.now()
   const { name, method, path } = operation
   await keepRequest(services, { tenantId, confirmationId }, request, effect)

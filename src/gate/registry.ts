@@ -2,6 +2,7 @@ import type { GatedOperation } from './operation.ts'
 import { deleteKeyType } from './operations/delete-key-type.ts'
 import { eraseCustomer } from './operations/erase-customer.ts'
 import { exportLicenses } from './operations/export-licenses.ts'
+import { loosenApprovals } from './operations/loosen-approvals.ts'
 import { revokeLicense } from './operations/revoke-license.ts'
 import { revokeToken } from './operations/revoke-token.ts'
 import { rotateProviderSecret } from './operations/rotate-provider-secret.ts'
@@ -33,6 +34,7 @@ export const gatedOperations: readonly GatedOperation<unknown>[] = [
   reseatDevice,
   takeBackImport,
   revokeToken,
+  loosenApprovals,
 ]
 
 /** The names of the operations whose result is streamed to the requester. */

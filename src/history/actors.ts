@@ -2,6 +2,7 @@ import { findCurrentAndFormerMembers } from '../../projections/members/queries.t
 import { findSealedOf } from '../../projections/subjects/sealed.ts'
 import { findTokenNames } from '../../projections/tokens/list.ts'
 import type { Ports } from '../ports.ts'
+import { type PublicName, publicNames } from './words.ts'
 
 export const actorKinds = ['token', 'member', 'customer', 'provider', 'client', 'operator', 'system'] as const
 
@@ -65,9 +66,27 @@ function partsOf(actor: string): Omit<NamedActor, 'name'> {
 }
 
 /** The actor in a sentence: `token “CI”`, `ada@example.com`, `customer ada@example.com`, `provider stripe`. */
-export function actorWords({ kind, id, name }: NamedActor): string {
+function actorWords({ kind, id, name }: NamedActor): string {
   if (kind === 'token' && name !== id) return `token “${name}”`
   return kind === 'member' && name !== id ? name : `${kind} ${name}`
+}
+
+/** The events that only a customer causes. Their sentences have the customer as the subject. */
+const byCustomers: ReadonlySet<PublicName> = new Set<PublicName>([
+  publicNames.SeatFreedByCustomer,
+  publicNames.DeviceNamed,
+])
+
+type Happening = { event: PublicName; summary: string; actor: NamedActor }
+
+/**
+ * An event and who caused it: `Suspended` and `by ada@example.com`, or one sentence such as `grace@example.com freed
+ * the seat of “Laptop”`, which needs no `by`.
+ */
+export function happeningInWords({ event, summary, actor }: Happening): { what: string; by: string | null } {
+  if (!byCustomers.has(event)) return { what: summary, by: `by ${actorWords(actor)}` }
+  const who = actor.name === actor.id ? actorWords(actor) : actor.name
+  return { what: `${who} ${summary.charAt(0).toLowerCase()}${summary.slice(1)}`, by: null }
 }
 
 export type ActorName = (actor: string) => string

@@ -1,11 +1,19 @@
+import { type FurtherItem, itemsOf, type SaleItem } from '../domain/sales/items.ts'
 import type { KnownSale } from '../domain/sales/sale.ts'
 
 /** A warning about a sale for its vendor. The license exists and is in use. */
-export type SaleWarning = { code: 'quantity_exceeded' | 'plan_not_mapped'; message: string }
+export type SaleWarning = {
+  code: 'quantity_exceeded' | 'plan_not_mapped' | 'item_not_mapped'
+  message: string
+}
 
 /** The warnings of a sale, shown beside its status. */
 export function warningsOf(sale: KnownSale): SaleWarning[] {
-  return [...quantityWarnings(sale), ...planWarnings(sale)]
+  return [
+    ...itemsOf(sale).flatMap(quantityWarnings),
+    ...planWarnings(sale),
+    ...sale.others.flatMap(itemWarnings),
+  ]
 }
 
 function planWarnings({ unmappedPlan }: KnownSale): SaleWarning[] {
@@ -14,7 +22,14 @@ function planWarnings({ unmappedPlan }: KnownSale): SaleWarning[] {
   return [{ code: 'plan_not_mapped', message }]
 }
 
-function quantityWarnings({ exceeded, keyTypeId, quantity }: KnownSale): SaleWarning[] {
+function itemWarnings({ unmapped, quantity }: FurtherItem): SaleWarning[] {
+  if (unmapped === null) return []
+  const units = quantity === 1 ? '' : `${quantity} × `
+  const message = `${units}${unmapped.detail} was bought too and has no license, since it is not mapped to a key type. If it should have one, map it, then replay the sale.`
+  return [{ code: 'item_not_mapped', message }]
+}
+
+function quantityWarnings({ exceeded, keyTypeId, quantity }: SaleItem): SaleWarning[] {
   if (exceeded === null) return []
   const { sold } = exceeded
   const most = sold === 1 ? 'is not sold in multiples' : `allows at most ${sold} per purchase`

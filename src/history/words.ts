@@ -1,7 +1,10 @@
 import type { LicenseEvent } from '../domain/licenses/events.ts'
 import { money } from './money.ts'
 
-/** The public names of events; those that webhooks use too have the same name there. */
+/**
+ * The public names of events; those that webhooks use too have the same name there, except the issue of a license that was not
+ * sold: it is `license.issued` there, minted or imported.
+ */
 export const publicNames = {
   LicenseMinted: 'license.created',
   LicenseImported: 'license.imported',
@@ -34,8 +37,8 @@ export const publicNames = {
 export type PublicName = (typeof publicNames)[LicenseEvent['type']]
 
 /**
- * What happened, in words for a customer.
- * @param deviceName the name of the deactivated device, if known
+ * What happened, in words for a customer. What a customer did begins with a verb, for {@link happeningInWords}.
+ * @param deviceName the name of the device, if known
  */
 export function wordsOf(event: LicenseEvent, deviceName: string | null): string {
   switch (event.type) {
@@ -82,13 +85,13 @@ export function wordsOf(event: LicenseEvent, deviceName: string | null): string 
     case 'ReasonGiven':
       return `Reason: ${event.data.reason}`
     case 'KeyMailAsked':
-      return 'Key to be mailed to the license holder'
+      return 'Key email requested'
     case 'SeatFreedByCustomer':
-      return `Seat of ${quoted(deviceName ?? event.data.deviceId)} freed by the customer`
+      return `Freed the seat of ${quoted(deviceName ?? event.data.deviceId)}`
     case 'DeviceNamed':
       return event.data.name === null
-        ? `Name of ${quoted(deviceName ?? event.data.deviceId)} removed by the customer`
-        : `${quoted(deviceName ?? event.data.deviceId)} named by the customer`
+        ? `Removed the name of ${quoted(deviceName ?? event.data.deviceId)}`
+        : `Renamed ${quoted(deviceName ?? event.data.deviceId)}`
     case 'HolderErased':
       return 'License holder erased'
     case 'RevocationUndone':

@@ -8,7 +8,7 @@ import type { Scope } from '../domain/tokens/scopes.ts'
 import type { Limits } from '../limits/limits.ts'
 import type { Ports } from '../ports.ts'
 import { addressOf } from './address.ts'
-import { rateLimited, showRateLimit } from './limits/rate-limit.ts'
+import { spend } from './limits/rate-limit.ts'
 import { Problem, unavailable } from './problem.ts'
 
 /** The token that authenticated a request. */
@@ -82,17 +82,9 @@ export async function admitAs(
     scope === 'licenses:runtime'
       ? (['runtime', caller.tenantId] as const)
       : (['management', caller.tokenId] as const)
-  const limiter = authority.limits[limit]
-  if (limiter) {
-    const taken = limiter.take(key)
-    // Usually the result is available synchronously, and avoiding an await matters on this path.
-    const waitMs = typeof taken === 'object' ? await taken : taken
-    if (waitMs > 0) {
-      authority.limitHits.count(caller.tenantId, limit)
-      throw rateLimited(limiter, key, waitMs)
-    }
-    showRateLimit(reply, limiter, key)
-  }
+  const onHit = () => authority.limitHits.count(caller.tenantId, limit)
+  const spent = spend(authority.limits[limit], key, { reply, onHit })
+  if (spent) await spent
   if (caller.tenantStatus === 'closed') throw new Problem(403, 'forbidden', 'the tenant is closed')
   requireScope(caller, scope)
   if (refusedWhileSuspended && caller.tenantStatus === 'suspended') {

@@ -4,10 +4,11 @@ import { momentOf } from '../commands/origin.ts'
 import { newId } from '../credentials/id.ts'
 import { secondsLeft } from '../domain/confirmations/confirmation.ts'
 import type { GatedOperation, RequestInput } from '../gate/operation.ts'
-import { passGate } from '../gate/pass.ts'
+import { type GatedCall, passGate, requireUsable } from '../gate/pass.ts'
 import type { ApprovalPorts } from '../gate/ports.ts'
 import { addressOf } from './address.ts'
 import { callerIn, originOf, requireScope } from './authenticate.ts'
+import { confirmationHeader, confirmationIn } from './confirmation-header.ts'
 import { dryRunQuery, isDryRun, sendDryRun, withDryRun } from './dry-run.ts'
 import { invalid } from './problem.ts'
 import { answer, errors } from './schemas.ts'
@@ -24,8 +25,6 @@ declare module 'fastify' {
   }
 }
 
-const confirmationHeader = 'X-Service-Confirmation'
-
 const pendingOut = z
   .object({
     confirmation: z.object({
@@ -37,9 +36,10 @@ const pendingOut = z
   })
   .meta({ id: 'PendingConfirmation' })
 
-const explanation = `Also requires the scope \`danger\` and a person's approval. Without \`${confirmationHeader}\` \
+const explanation = `Without \`${confirmationHeader}\` \
 nothing is executed, and the response is 202 with a confirmation to approve. Once it is approved, repeat exactly the same \
-request with its id in \`${confirmationHeader}\`: it is executed once. An approval that is not used within 60 \
+request with its id in \`${confirmationHeader}\`: it is executed once. A confirmation that is sent is always checked. An \
+approval that is not used within 60 \
 minutes expires; until it is used, it can be withdrawn. An \`Idempotency-Key\` is ignored: the confirmation already \
 ensures that it runs once.
 
@@ -76,7 +76,12 @@ export function gatedRoute<Result>(
   route: GatedRoute<Result>,
 ): void {
   const { params, query, body } = operation.parts
-  const description = [route.description, operation.runUngated && onlySome, explanation]
+  // An operation that needs no other scope names this one already.
+  const needs =
+    operation.scope === 'danger'
+      ? "Also requires a person's approval."
+      : "Also requires the scope `danger` and a person's approval."
+  const description = [route.description, operation.runUngated && onlySome, `${needs} ${explanation}`]
     .filter(Boolean)
     .join('\n\n')
   app.route({
@@ -86,6 +91,7 @@ export function gatedRoute<Result>(
     exposeHeadRoute: false,
     config: {
       scope: operation.runUngated ? operation.scope : [operation.scope, 'danger'],
+      gated: true,
       // A stored response would return a secret again without an approval.
       idempotencyKey: 'ignored',
       ...(route.refusedWhileSuspended && { refusedWhileSuspended: true }),
@@ -117,14 +123,16 @@ export function gatedRoute<Result>(
       request.gatedInput = inputOf(request)
     },
     handler: async (request, reply) => {
-      if (isDryRun(request.query)) return rehearsed(services, operation, request, reply)
-      const direct = await operation.runUngated?.(services, callerIn(request).tenantId, inputIn(request), {
-        id: newId('req'),
-        origin: originOf(request),
-      })
-      if (direct) return route.reply(direct.result, { request, reply })
+      const call = callIn(request)
+      if (isDryRun(request.query)) return rehearsed(services, operation, call, { request, reply })
+      // A call with a confirmation uses it, even if it would need none: then it too is executed once.
+      if (call.confirmationId === undefined) {
+        const execution = { id: newId('req'), origin: call.origin }
+        const direct = await operation.runUngated?.(services, call.tenantId, call.request, execution)
+        if (direct) return route.reply(direct.result, { request, reply })
+      }
       requireScope(callerIn(request), 'danger')
-      const outcome = await pass(services, operation, request)
+      const outcome = await passGate(services, operation, call)
       if (outcome.passed) return route.reply(outcome.result, { request, reply })
       const { confirmation } = outcome
       const { confirmationId: id } = confirmation
@@ -140,38 +148,41 @@ export function gatedRoute<Result>(
   })
 }
 
-/** A dry run needs the scopes of the call itself. @throws Problem 403, 404 */
+/**
+ * A dry run needs the scopes of the call itself, and a confirmation that it names must allow the call.
+ * @throws Problem 403, 404; Refusal of the confirmation
+ */
 async function rehearsed<Result>(
   services: ApprovalPorts,
   operation: GatedOperation<Result>,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  call: GatedCall,
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
 ): Promise<FastifyReply> {
-  const { tenantId } = callerIn(request)
-  const input = inputIn(request)
-  const needsNone = (await operation.needsNoApproval?.(services, tenantId, input)) ?? false
+  const { tenantId, confirmationId, request: input } = call
+  const needsNone =
+    confirmationId === undefined && ((await operation.needsNoApproval?.(services, tenantId, input)) ?? false)
   if (!needsNone) requireScope(callerIn(request), 'danger')
-  return sendDryRun(reply, await operation.preview(services, tenantId, input))
+  const preview = await operation.preview(services, tenantId, input)
+  if (confirmationId !== undefined) await requireUsable(services, operation, call, confirmationId)
+  return sendDryRun(reply, preview)
 }
 
-function pass<Result>(services: ApprovalPorts, operation: GatedOperation<Result>, request: FastifyRequest) {
+function callIn(request: FastifyRequest): GatedCall {
   const { tenantId, tokenId } = callerIn(request)
-  const { headers } = request
-  const given = headers[confirmationHeader.toLowerCase()]
-  return passGate(services, operation, {
+  return {
     tenantId,
     tokenId,
-    client: { address: addressOf(request), userAgent: headers['user-agent']?.slice(0, 256) ?? null },
+    client: { address: addressOf(request), userAgent: request.headers['user-agent']?.slice(0, 256) ?? null },
     request: inputIn(request),
     origin: originOf(request),
-    confirmationId: Array.isArray(given) ? given.join() : given,
-  })
+    confirmationId: confirmationIn(request),
+  }
 }
 
 /** @throws Problem 400 */
 function inputIn({ gatedInput }: FastifyRequest): RequestInput {
   if (gatedInput === undefined) throw new Error('a gated call was not read')
-  if (!isCanonical(gatedInput)) throw invalid('input: must be well-formed Unicode and not deeply nested')
+  if (!isCanonical(gatedInput)) throw invalid('the request must be well-formed Unicode and not deeply nested')
   return gatedInput
 }
 

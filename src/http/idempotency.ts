@@ -5,8 +5,10 @@ import { isIdempotencyKey, type KeyedRequest, NotCanonical } from '../idempotenc
 import type { Run } from '../idempotency/run.ts'
 import type { Ports } from '../ports.ts'
 import { callerIn, originOf } from './authenticate.ts'
+import { isDryRun } from './dry-run.ts'
 import { withKeyAnswers } from './openapi/idempotency-keys.ts'
 import { invalid, Problem } from './problem.ts'
+import { takesKey } from './retry-advice.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -18,8 +20,18 @@ declare module 'fastify' {
   }
 }
 
-/** A request with an Idempotency-Key: its body as sent, and its run once reserved. */
-type Keyed = { key: string; body: unknown; reserved?: { run: Run; end: Ending } | undefined }
+/** A request with an Idempotency-Key. */
+type Keyed = {
+  key: string
+  /** As sent. */
+  body: unknown
+  /** Once reserved. It outlives the response, because work that is late goes on after it. */
+  run?: Run
+  /** Undefined before the run is reserved, and once it is ended. */
+  end?: Ending | undefined
+  /** The response is on its way. */
+  isAnswered?: true
+}
 
 /**
  * Accepts an Idempotency-Key on every POST with a token, except on routes that ignore it. The run is reserved after
@@ -29,8 +41,7 @@ type Keyed = { key: string; body: unknown; reserved?: { run: Run; end: Ending } 
 export function honourIdempotencyKeys(app: FastifyInstance, idempotency: Idempotency): void {
   app.decorateRequest('keyed', undefined)
   app.addHook('onRoute', (route) => {
-    if (route.method !== 'POST' || route.config?.scope === undefined) return
-    if (route.config.idempotencyKey === 'ignored') return
+    if (!takesKey(route.method, route.config)) return
     route.preValidation = [noteKey, ...[route.preValidation ?? []].flat()]
     route.preHandler = [...[route.preHandler ?? []].flat(), reserveRun(idempotency)]
     route.onSend = [...[route.onSend ?? []].flat(), storeResponse]
@@ -41,9 +52,10 @@ export function honourIdempotencyKeys(app: FastifyInstance, idempotency: Idempot
 /** @throws Problem 400 for a malformed key */
 function noteKey(request: FastifyRequest, _reply: FastifyReply, done: () => void): void {
   const key = request.headers['idempotency-key']
-  if (key !== undefined) {
+  // A dry run is done each time: it shows the present, and the key is for the call itself.
+  if (key !== undefined && !isDryRun(request.query)) {
     if (typeof key !== 'string' || !isIdempotencyKey(key)) {
-      throw invalid('headers Idempotency-Key: must be 1 to 255 visible ASCII characters, sent once')
+      throw invalid('the header Idempotency-Key must be 1 to 255 visible ASCII characters, sent once')
     }
     // Before validation, which adds defaults and drops unknown fields.
     request.keyed = { key, body: request.body }
@@ -59,10 +71,10 @@ function reserveRun(idempotency: Idempotency): preHandlerAsyncHookHandler {
     const reservation = await idempotency.reserve(keyedRequest(request, keyed), request.id).catch(refuse)
     switch (reservation.state) {
       case 'run':
-        // The request timed out while the run was being reserved, so no handler will end it.
-        if (reply.sent)
-          await (reservation.run.resumed ? reservation.end.leaveOpen() : reservation.end.forget())
-        else keyed.reserved = reservation
+        keyed.run = reservation.run
+        // The request timed out while the run was being reserved. Its handler may or may not run.
+        if (reply.sent || keyed.isAnswered) await reservation.end.leaveOpen()
+        else keyed.end = reservation.end
         return
       case 'in progress':
         throw new Problem(
@@ -93,7 +105,7 @@ function keyedRequest(request: FastifyRequest, { key, body }: Keyed): KeyedReque
 }
 
 function refuse(error: unknown): never {
-  throw error instanceof NotCanonical ? invalid(`body: ${error.message}`) : error
+  throw error instanceof NotCanonical ? invalid(error.message) : error
 }
 
 /** Stores the response of a reserved run, or releases the reservation. */
@@ -103,11 +115,12 @@ async function storeResponse(
   payload: unknown,
 ): Promise<unknown> {
   const { keyed } = request
-  const { reserved } = keyed ?? {}
-  if (!keyed || !reserved) return payload
+  if (!keyed) return payload
+  keyed.isAnswered = true
+  const { run, end } = keyed
+  if (!run || !end) return payload
   // A response that fails to be sent becomes an error response, which passes this hook again.
-  keyed.reserved = undefined
-  const { run, end } = reserved
+  keyed.end = undefined
   const { statusCode: status } = reply
   try {
     if (typeof payload === 'string' && isOutcome(status)) {
@@ -139,7 +152,7 @@ export function runServices<S extends Ports<'newId' | 'now' | 'randomBytes'>>(
   request: FastifyRequest,
   services: S,
 ): S {
-  const run = request.keyed?.reserved?.run
+  const run = request.keyed?.run
   if (!run) return services
   const { at, randomBytes, newId } = run
   return { ...services, now: () => new Date(at), randomBytes, newId }
@@ -150,6 +163,6 @@ export function runServices<S extends Ports<'newId' | 'now' | 'randomBytes'>>(
  */
 export function runOriginOf(request: FastifyRequest): Origin {
   const origin = originOf(request)
-  const run = request.keyed?.reserved?.run
+  const run = request.keyed?.run
   return run ? { ...origin, correlationId: run.firstRequestId, run: { resumed: run.resumed } } : origin
 }

@@ -1,11 +1,9 @@
-import { lookup } from 'node:dns/promises'
-import { once } from 'node:events'
-import { createServer, Server } from 'node:net'
+import type { Server, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
+import { addressesOf, closeAll, expectConnections, openSocket, type Place } from './sockets.ts'
 
 export type Listening = {
-  address: string
   /**
    * Takes no new connections. Closes each open one with its next response, or after the idle time that its client
    * was promised, so that no client sends a request on a closed connection.
@@ -28,31 +26,69 @@ const longestRequestMs = 10_000
  */
 export async function listen(
   app: FastifyInstance,
-  { host, port }: { host: string; port: number },
-): Promise<Listening> {
-  const [first = host, ...others] = host === 'localhost' ? await addressesOf(host) : [host]
+  { host, port }: Place,
+): Promise<Listening & { address: string }> {
+  const [first = host, ...others] = await addressesOf(host)
   const address = await app.listen({ host: first, port })
   const servers: Server[] = [app.server]
-  for (const other of others) servers.push(...(await alsoListen(app, other, port)))
-
-  const stopAccepting = () => {
-    // `http.Server.close` would also close idle connections, on which a request may be on its way.
-    for (const server of servers) if (server.listening) Server.prototype.close.call(server)
+  for (const other of others) {
+    const server = await openSocket({ host: other, port }, {}, (connection) =>
+      app.server.emit('connection', connection),
+    ).catch(() => undefined)
+    // The address does not exist or is taken: the first one is enough.
+    if (!server) continue
+    server.maxConnections = app.server.maxConnections
+    servers.push(server)
   }
+  const count = async () => (await Promise.all(servers.map(countOf))).reduce((sum, one) => sum + one, 0)
+  return { address, ...endings(app, count, () => closeAll(servers)) }
+}
+
+const countOf = (server: Server): Promise<number> =>
+  new Promise((resolve) => server.getConnections((error, count) => resolve(error ? 0 : count)))
+
+/** Serves connections that another process accepts and hands over. */
+export function takeConnections(app: FastifyInstance): Listening & { take(connection: Socket): void } {
+  const open = new Set<Socket>()
+  expectConnections(app.server)
   return {
-    address,
+    take(connection) {
+      if (open.size >= app.server.maxConnections) {
+        connection.destroy()
+        return
+      }
+      open.add(connection)
+      connection.once('close', () => open.delete(connection))
+      // As for connections that a server of Node accepts itself; a handed over one has neither.
+      connection.allowHalfOpen = true
+      connection.setNoDelay(true)
+      app.server.emit('connection', connection)
+      connection.resume()
+    },
+    // The other process hands over no more.
+    ...endings(
+      app,
+      async () => open.size,
+      () => undefined,
+    ),
+  }
+}
+
+/** @param count the number of open connections */
+function endings(app: FastifyInstance, count: () => Promise<number>, stopAccepting: () => void): Listening {
+  return {
     async drain(timeoutMs) {
       app.endConnections = true
       stopAccepting()
       for (const until = performance.now() + timeoutMs; performance.now() < until; await sleep(pollMs)) {
-        if ((await countConnections(servers)) === 0) return
+        if ((await count()) === 0) return
       }
     },
     async close() {
       app.endConnections = true
       stopAccepting()
       const until = performance.now() + longestRequestMs
-      while ((await countConnections(servers)) > 0) {
+      while ((await count()) > 0) {
         if (performance.now() < until) app.server.closeIdleConnections()
         else app.server.closeAllConnections()
         await sleep(pollMs)
@@ -60,32 +96,4 @@ export async function listen(
       await app.close()
     },
   }
-}
-
-async function addressesOf(host: string): Promise<string[]> {
-  const found = await lookup(host, { all: true })
-  return [...new Set(found.map(({ address }) => address))]
-}
-
-/** @returns no server when the address does not exist or is taken: the first address is enough */
-async function alsoListen(app: FastifyInstance, host: string, port: number): Promise<Server[]> {
-  const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) =>
-    app.server.emit('connection', socket),
-  )
-  server.maxConnections = app.server.maxConnections
-  try {
-    server.listen({ host, port })
-    await once(server, 'listening')
-    return [server]
-  } catch {
-    return []
-  }
-}
-
-async function countConnections(servers: readonly Server[]): Promise<number> {
-  const counts = servers.map(
-    (server) =>
-      new Promise<number>((resolve) => server.getConnections((error, count) => resolve(error ? 0 : count))),
-  )
-  return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0)
 }

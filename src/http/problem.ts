@@ -19,6 +19,8 @@ export class Problem extends Error {
   readonly headers: Readonly<Record<string, string>>
   /** Further fields of the body, beside the error. */
   readonly details: object
+  /** The stable code in the header `Error-Code`: the rule that refused, or the kind of the problem. */
+  readonly errorCode: string
 
   constructor(
     status: number,
@@ -26,6 +28,7 @@ export class Problem extends Error {
     message: string,
     headers: Readonly<Record<string, string>> = {},
     details: object = {},
+    refusal?: RefusalCode,
   ) {
     super(message)
     this.name = 'Problem'
@@ -33,11 +36,28 @@ export class Problem extends Error {
     this.code = code
     this.headers = headers
     this.details = details
+    this.errorCode = refusal ?? (code === 'invalid_request' ? kindOf(status) : code)
   }
 }
 
+/** Paths whose errors carry a stable code: `{"error": {"code", "message"}}`; all others `{"error": "message"}`. */
+const runtimePath = /^\/v1\/licenses\/(?:activate|validate|deactivate)(?:$|\?)/
+
+/** The header with the stable code, for programs. The codes of the runtime interface are in its bodies. */
+export const errorCodeHeaders = (url: string, { errorCode }: Problem): Record<string, string> =>
+  runtimePath.test(url) ? {} : { 'error-code': errorCode }
+
+/** The body of the answer to a request for this URL. */
+export const bodyOf = (url: string, { code, message, details }: Problem): object => ({
+  error: runtimePath.test(url) ? { code, message } : message,
+  ...details,
+})
+
 export const invalid = (message: string): Problem => new Problem(400, 'invalid_request', message)
-export const notFound = (what: string): Problem => new Problem(404, 'invalid_request', `${what} not found`)
+export function notFound(what: string): Problem {
+  const code = `${what.replaceAll(' ', '_')}_not_found`
+  return new Problem(404, 'invalid_request', `${what} not found`, {}, {}, isRefusal(code) ? code : undefined)
+}
 export const noSuchPath = (): Problem => new Problem(404, 'invalid_request', 'this path does not exist')
 export const unavailable = (message: string, retryAfterSeconds = 1): Problem =>
   new Problem(503, 'unavailable', message, { 'retry-after': String(retryAfterSeconds) })
@@ -114,6 +134,7 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
   customer_exists: [409, 'this customer already exists'],
   customer_not_found: [404, 'customer not found'],
   customer_erased: [409, 'the person behind this customer was erased; create another customer'],
+  name_too_common: [422, 'more people match this name than can be compared; send more of it'],
   sdk_key_lost: [409, 'the SDK key can no longer be shown; rotate it'],
   webhook_target_not_https: [422, 'url must begin with https://'],
   webhook_target_has_credentials: [
@@ -130,6 +151,7 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
   ],
   webhook_replay_not_found: [404, 'replay not found'],
   webhook_replay_ended: [409, 'the replay has ended; start another'],
+  webhook_replay_in_the_future: [400, 'from must not be in the future; choose a moment in the past'],
   license_of_another_customer: [409, 'the license belongs to another customer'],
   subject_not_found: [404, 'no person with this email address'],
   subject_is_member: [409, 'this person is a member of the workspace; remove the member first'],
@@ -172,7 +194,7 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
     'Stripe is connected with a test key, which sells only products in test mode; connect a live key',
   ],
   webhook_secret_wanted: [400, "body webhookSecret: required; copy it from the provider's webhook settings"],
-  webhook_secret_unwanted: [400, 'body webhookSecret: Gumroad has no webhook secret; omit it'],
+  webhook_secret_unwanted: [400, 'Gumroad has no webhook secret; omit webhookSecret'],
   test_keys_wanted: [
     422,
     'test mode accepts test keys only; send publishableKey pk_test_… and secretKey sk_test_… or rk_test_…',
@@ -211,12 +233,16 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
     403,
     'you cannot approve a request made by you or by one of your tokens; ask another member of the workspace',
   ],
+  approval_needs_two: [
+    409,
+    'only one member can approve requests, so another member cannot be required; add an owner, admin or approver first',
+  ],
   test_mail_without_member: [
     422,
     'a test mail goes to the member behind the token, and this one belongs to no member; use a token that a member created',
   ],
   delivery_not_found: [404, 'delivery not found'],
-  moment_in_the_future: [400, 'querystring asOf: this moment is in the future; choose one in the past'],
+  moment_in_the_future: [400, 'asOf must not be in the future; choose a moment in the past'],
   accent_not_readable: [
     422,
     'accentColor is too light to be read on a light page; choose one with a contrast of at least 4.5 to #f5f5f4',
@@ -234,5 +260,41 @@ const codes: Readonly<Record<number, ErrorCode>> = { 403: 'forbidden', 429: 'rat
 export function problemOfRefusal(code: RefusalCode, retryAfterSeconds: number | null = null): Problem {
   const [status, message] = refusals[code]
   const headers = retryAfterSeconds === null ? {} : { 'retry-after': String(retryAfterSeconds) }
-  return new Problem(status, codes[status] ?? 'invalid_request', message, headers)
+  return new Problem(status, codes[status] ?? 'invalid_request', message, headers, {}, code)
 }
+
+const isRefusal = (code: string): code is RefusalCode => Object.hasOwn(refusals, code)
+
+/** The codes of problems that no rule of the domain causes. */
+const kinds = {
+  validation_failed: [400, 'the request is not as described; the message names the field and what it may be'],
+  unauthorized: [401, 'the credential is missing, invalid, expired or revoked; send a valid one'],
+  forbidden: [
+    403,
+    'the credential may not do this; use one with the scope, or ask an owner of the workspace',
+  ],
+  not_found: [404, 'this does not exist, or belongs to another tenant; check the path and the ids in it'],
+  method_not_allowed: [405, 'the path does not support this method; see Allow'],
+  idempotency_in_progress: [409, 'the first request with this Idempotency-Key still runs; retry in a second'],
+  conflict: [409, 'the present state does not allow this; read it again'],
+  not_acceptable: [422, 'well-formed, but not acceptable; the message says why'],
+  idempotency_mismatch: [422, 'the Idempotency-Key was used for another request; use a new one'],
+  rate_limited: [429, 'too many requests; wait as many seconds as Retry-After says'],
+  internal: [500, 'an internal error; quote the Request-Id to support'],
+  unavailable: [
+    503,
+    'a store does not respond, or the server is overloaded; the message says whether a retry is safe',
+  ],
+} as const satisfies Record<string, readonly [status: number, message: string]>
+
+/** The kind of a problem whose status is all that is known of it. */
+function kindOf(status: number): keyof typeof kinds {
+  if (status === 404) return 'not_found'
+  if (status === 405) return 'method_not_allowed'
+  if (status === 409) return 'conflict'
+  return status === 422 || status === 402 ? 'not_acceptable' : 'validation_failed'
+}
+
+/** Every code that `Error-Code` may hold, with its status and what it means. */
+export const errorCodes = (): { code: string; status: number; message: string }[] =>
+  Object.entries({ ...kinds, ...refusals }).map(([code, [status, message]]) => ({ code, status, message }))

@@ -30,11 +30,32 @@ export const inUtc = (moment: string): string => new Date(moment).toISOString()
 
 export const errorBody = z
   .object({ error: z.string().meta({ description: 'For people: what is wrong and what to do' }) })
-  .meta({ id: 'Error', example: { error: 'product not found' } })
+  .meta({ id: 'Error' })
+
+const shown = (bound: number): string => bound.toLocaleString('en')
+
+/** A number in a query: decimal digits, which is less than JavaScript takes for a number. */
+export const numberIn = (minimum: number, maximum: number) =>
+  z
+    .string()
+    .regex(/^\d{1,16}$/, `must be a whole number from ${shown(minimum)} to ${shown(maximum)}`)
+    .transform(Number)
+    .pipe(z.int().min(minimum).max(maximum))
+    .meta({
+      override: ({ jsonSchema }) => {
+        delete jsonSchema.pattern
+        Object.assign(jsonSchema, { type: 'integer', minimum, maximum })
+      },
+    })
+
+/** Items on a page, unless asked for otherwise. */
+const usual = 25
 
 export const pageQuery = {
   cursor: z.string().min(1).max(1000).optional().meta({ description: '`nextCursor` of the previous page' }),
-  limit: z.coerce.number().int().min(1).max(100).default(25).meta({ description: 'At most 100' }),
+  limit: numberIn(1, 100)
+    .default(usual)
+    .meta({ description: 'At most 100', override: { default: usual } }),
   order: z.enum(['newest', 'oldest']).default('newest').meta({ description: 'Which items come first' }),
 }
 
@@ -46,7 +67,7 @@ export const pageOf = <Item extends z.ZodType>(item: Item) =>
 
 export type Answer = {
   description: string
-  content: { 'application/json': { schema: z.ZodType } }
+  content: { 'application/json': { schema: z.ZodType; example?: object } }
   headers?: Record<string, { type: 'integer' | 'string'; enum?: readonly string[]; description: string }>
 }
 
@@ -64,15 +85,29 @@ const meanings = {
   422: 'Well-formed but not acceptable',
   429: 'Rate limited; see Retry-After',
   500: 'Internal error; quote the Request-Id to support',
-  503: 'A store does not respond, or the server is overloaded; see Retry-After. It is safe to retry',
+  503: 'A store does not respond, or the server is overloaded; see Retry-After. The message says if a retry is safe',
 } as const
 
 export type ErrorStatus = keyof typeof meanings
 
 const retryAfter = { 'Retry-After': { type: 'integer', description: 'Seconds to wait' } } as const
 
+const examples: Record<ErrorStatus, string> = {
+  400: 'limit must be a whole number from 1 to 100',
+  401: 'the token has expired',
+  402: 'the plan allows no more products; upgrade to a higher plan',
+  403: 'the token lacks the scope licenses:write',
+  404: 'license not found',
+  409: 'the license is revoked',
+  422: 'expiresAt must be in the future',
+  429: 'too many requests; try again in 2 seconds',
+  500: 'internal error; quote the Request-Id to support',
+  503: 'the database does not respond; it is safe to retry',
+}
+
 function errorAnswer(status: ErrorStatus, body: z.ZodType): Answer {
   const described = answer(meanings[status], body)
+  if (body === errorBody) described.content['application/json'].example = { error: examples[status] }
   return status === 429 || status === 503 ? { ...described, headers: retryAfter } : described
 }
 
@@ -84,6 +119,9 @@ export function errorsWith(body: z.ZodType, ...statuses: ErrorStatus[]): Record<
   const all: ErrorStatus[] = [...statuses, 429, 500, 503]
   return Object.fromEntries(all.map((status) => [status, errorAnswer(status, body)]))
 }
+
+/** The response to a request that is not as described, of an operation that has no other reason to answer 400. */
+export const notAsDescribed = (): Record<string, Answer> => ({ 400: errorAnswer(400, errorBody) })
 
 export const errors = (...statuses: ErrorStatus[]): Record<string, Answer> =>
   errorsWith(errorBody, 401, ...statuses)

@@ -47,6 +47,8 @@ function refuse(app: FastifyInstance, method: 'GET' | 'HEAD' | 'PATCH', url: str
     exposeHeadRoute: false,
     config: { wrongMethod: true },
     schema: { hide: true },
+    // Before the body is read.
+    onRequest: (_request, reply) => reply.callNotFound(),
     handler: (_request, reply) => reply.callNotFound(),
   })
 }

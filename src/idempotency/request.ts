@@ -33,7 +33,7 @@ export function requestHashOf(secret: KeyObject, { params, query, body }: KeyedR
   try {
     return mac(secret, canonicalize(['request', params ?? null, query ?? null, body ?? null]) ?? '')
   } catch (error) {
-    throw new NotCanonical('the body has no canonical form', { cause: error })
+    throw new NotCanonical('the request must be well-formed Unicode and not deeply nested', { cause: error })
   }
 }
 

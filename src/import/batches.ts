@@ -3,11 +3,17 @@ import type { ForeignLicense as ImportRow } from '../commands/licenses/import.ts
 import type { ForeignLicense, SourceName, Unusable } from './foreign.ts'
 import { rowOf } from './plan/row.ts'
 import type { Targets } from './plan/targets.ts'
-import type { Report } from './report.ts'
+import type { Report, ReportLine } from './report.ts'
 import { createReasons, type Tally } from './tally.ts'
 
 /** A license with the row by which it is imported. */
-export type Planned = { license: ForeignLicense; row: ImportRow; leftOut: readonly string[] }
+export type Planned = {
+  /** Its place among the licenses of the export, from 0. */
+  order: number
+  license: ForeignLicense
+  row: ImportRow
+  leftOut: readonly string[]
+}
 export type Batch = { product: PresentProduct; licenses: Planned[] }
 
 export type Outcome = { status: 'imported' | 'already_there' } | { status: 'left_out'; reason: string }
@@ -15,7 +21,10 @@ export type Outcome = { status: 'imported' | 'already_there' } | { status: 'left
 /** Enough that waiting for the read models once a batch costs little for each license. */
 const batchSize = 1000
 
-/** Collects what becomes of each license, for the tally and the report. */
+/**
+ * Collects what becomes of each license, for the tally and the report. Batches end in any order; what is said of their
+ * licenses is in the order of the export. Each license that was read is settled once.
+ */
 export type Accounts = ReturnType<typeof createAccounts>
 
 export function createAccounts(report: Report) {
@@ -23,31 +32,62 @@ export function createAccounts(report: Report) {
   const notes = createReasons()
   const counts = { licenses: 0, imported: 0, alreadyThere: 0, leftOut: 0, otherProducts: 0, devices: 0 }
   const byStatus: Record<string, number> = {}
-  const leftOut = (license: Pick<Unusable, 'from' | 'externalId' | 'licenseKey'>, reason: string) => {
-    const { from, externalId, licenseKey } = license
+  const say = inOrder((line: ReportLine) => {
+    const kind = line.outcome === 'left_out' ? reasons : notes
+    kind.add(line.reason, line.from)
+    report.add(line)
+  })
+  type Named = Pick<Unusable, 'from' | 'externalId' | 'licenseKey'>
+  const lineOf = (
+    { from, externalId, licenseKey }: Named,
+    outcome: ReportLine['outcome'],
+    reason: string,
+  ) => ({
+    from,
+    externalId,
+    licenseKey,
+    outcome,
+    reason,
+  })
+  const leftOut = (order: number, license: Named, reason: string) => {
     counts.leftOut++
-    reasons.add(reason, from)
-    report.add({ from, externalId, licenseKey, outcome: 'left_out', reason })
+    say(order, [lineOf(license, 'left_out', reason)])
   }
   return {
-    read: () => void counts.licenses++,
-    otherProduct: () => void counts.otherProducts++,
+    /** @returns the license's place among all */
+    read: () => counts.licenses++,
+    otherProduct(order: number) {
+      counts.otherProducts++
+      say(order, [])
+    },
     leftOut,
-    settled({ license, row, leftOut: sentences }: Planned, outcome: Outcome) {
-      if (outcome.status === 'left_out') return leftOut(license, outcome.reason)
+    settled({ order, license, row, leftOut: sentences }: Planned, outcome: Outcome) {
+      if (outcome.status === 'left_out') return leftOut(order, license, outcome.reason)
       if (outcome.status === 'already_there') counts.alreadyThere++
       else {
         counts.imported++
         counts.devices += row.devices?.length ?? 0
         byStatus[license.status] = (byStatus[license.status] ?? 0) + 1
       }
-      const { from, externalId, licenseKey } = license
-      for (const reason of sentences) {
-        notes.add(reason, from)
-        report.add({ from, externalId, licenseKey, outcome: 'taken_in_part', reason })
-      }
+      say(
+        order,
+        sentences.map((reason) => lineOf(license, 'taken_in_part', reason)),
+      )
     },
     tally: (): Tally => ({ ...counts, byStatus, reasons: reasons.all(), notes: notes.all() }),
+  }
+}
+
+/** Passes on the entries of number 0, 1, 2 and so on. Those of a number wait until all before them have come. */
+function inOrder<Entry>(write: (entry: Entry) => void) {
+  const waiting = new Map<number, readonly Entry[]>()
+  let next = 0
+  return (order: number, entries: readonly Entry[]) => {
+    waiting.set(order, entries)
+    for (let due = waiting.get(next); due !== undefined; due = waiting.get(next)) {
+      waiting.delete(next++)
+      for (const entry of due) write(entry)
+    }
   }
 }
 
@@ -58,25 +98,25 @@ export async function* batchesOf(
 ): AsyncIterable<Batch> {
   const open = new Map<string, Batch>()
   for await (const license of licenses) {
-    accounts.read()
+    const order = accounts.read()
     if ('problem' in license) {
-      accounts.leftOut(license, license.problem)
+      accounts.leftOut(order, license, license.problem)
       continue
     }
     const target = targets.of(license)
     if (!target) {
-      accounts.otherProduct()
+      accounts.otherProduct(order)
       continue
     }
     const { product, choice } = target
     const planned = rowOf(license, choice.keyType, source)
     if ('problem' in planned) {
-      accounts.leftOut(license, planned.problem)
+      accounts.leftOut(order, license, planned.problem)
       continue
     }
     const batch = open.get(product.productId) ?? { product, licenses: [] }
     open.set(product.productId, batch)
-    batch.licenses.push({ license, ...planned })
+    batch.licenses.push({ order, license, ...planned })
     if (batch.licenses.length < batchSize) continue
     open.delete(product.productId)
     yield batch

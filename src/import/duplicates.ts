@@ -28,19 +28,20 @@ export async function outcomesOfDuplicates(
 
 /** The licenses that have the keys of these, as far as there are any. */
 export async function holdersOf(
-  { db }: Ports<'db'>,
+  { db, keyHashing }: Ports<'db' | 'keyHashing'>,
   { product }: Pick<Batch, 'product'>,
   licenses: readonly Planned[],
 ): Promise<Map<Planned, string>> {
-  const hashes = new Map<Planned, string>()
+  const hashToStore = await keyHashing.openStored(product.tenantId)
+  const hashes = new Map<Planned, string[]>()
   for (const planned of licenses) {
     const key = foreignKey(planned.row.licenseKey)
-    if (typeof key !== 'string') hashes.set(planned, key.keyHash)
+    if (typeof key !== 'string') hashes.set(planned, [hashToStore(key), key.keyHash])
   }
-  const found = await findLicensesByKey(db, product.tenantId, [...new Set(hashes.values())])
+  const found = await findLicensesByKey(db, product.tenantId, [...new Set([...hashes.values()].flat())])
   return new Map(
-    [...hashes].flatMap(([planned, hash]) => {
-      const licenseId = found.get(hash)
+    [...hashes].flatMap(([planned, both]) => {
+      const [licenseId] = both.flatMap((hash) => found.get(hash) ?? [])
       return licenseId === undefined ? [] : [[planned, licenseId] as const]
     }),
   )

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { PresentProduct } from '../../projections/products/queries.ts'
 import { ReadModelsBehind } from '../../projections/runner/read-models.ts'
 import { waitOnce } from '../commands/cross-stream/wait-once.ts'
-import { type Imported, importLicenses, previewImport } from '../commands/licenses/import.ts'
+import { type Imported, importLicenses, type Previewed, previewImport } from '../commands/licenses/import.ts'
 import type { Origin } from '../commands/origin.ts'
 import { addKeyType } from '../commands/products/products.ts'
 import { Refusal, type RefusalCode } from '../domain/refusal.ts'
@@ -23,6 +23,7 @@ type ImportServices = Ports<
   | 'deriveId'
   | 'execute'
   | 'keptKeys'
+  | 'keyHashing'
   | 'keyTypes'
   | 'newId'
   | 'now'
@@ -69,7 +70,7 @@ export async function runImport(
 
 /** What {@link runImport} would do, without doing it. A plan's limit is not foreseen. */
 export async function previewBatches(
-  services: Ports<'db' | 'deriveId' | 'now'>,
+  services: Ports<'db' | 'deriveId' | 'keyHashing' | 'now'>,
   batches: AsyncIterable<Batch>,
   {
     targets,
@@ -89,15 +90,19 @@ export async function previewBatches(
     const holders = await holdersOf(services, batch, duplicates)
     const known = await outcomesOfDuplicates(services, batch, holders)
     for (const [index, planned] of batch.licenses.entries()) {
-      accounts.settled(planned, known.get(planned) ?? previewed(found[index]))
+      accounts.settled(planned, known.get(planned) ?? previewed(batch, found[index]))
     }
     onBatch(batch.licenses.length)
   }
 }
 
-function previewed(found: 'new' | 'duplicate' | { refusal: RefusalCode } | undefined): Outcome {
+function previewed({ licenses }: Batch, found: Previewed | undefined): Outcome {
   if (typeof found === 'object') return leftOut(found.refusal)
-  return found === 'new' ? { status: 'imported' } : { status: 'left_out', reason: 'Its key appears twice.' }
+  if (typeof found !== 'number') return { status: 'imported' }
+  return {
+    status: 'left_out',
+    reason: `The same key as in ${licenses[found]?.license.from ?? 'another line'}.`,
+  }
 }
 
 const leftOut = (refusal: RefusalCode): Outcome => ({

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import {
   type AllStreamResolvedEvent,
   BACKWARDS,
@@ -28,7 +28,7 @@ import { subscribed } from './subscription.ts'
  */
 export type ExpectedRevision = number | 'no_stream'
 
-export type Cause = Omit<EventMetadata, 'schema'>
+export type Cause = Omit<EventMetadata, 'salt' | 'schema'>
 
 type AppendOutcome =
   | { appended: true; revision: number; position: bigint }
@@ -267,7 +267,11 @@ async function append(
     type,
     isJson: true,
     data: bytesOf(data),
-    metadata: bytesOf({ ...cause, schema: codec.schemaOf(type) }),
+    metadata: bytesOf({
+      ...cause,
+      schema: codec.schemaOf(type),
+      salt: randomBytes(saltBytes).toString('hex'),
+    }),
   }))
   const last = expected === 'no_stream' ? undefined : expected
   const what = `the event store rejected an append to ${stream}`
@@ -283,6 +287,8 @@ async function append(
     throw error
   }
 }
+
+const saltBytes = 16
 
 const encoder = new TextEncoder()
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { firstEndpointId } from '../domain/webhooks/endpoint.ts'
+import { gumroadInDollars } from './gumroad-currency.ts'
 import { fromStripeThroughout, saleInMinorUnits } from './stripe-amounts.ts'
 
 /** Converts an event's data from one schema number to the next. */
@@ -84,6 +85,12 @@ const settingsWithoutRecovery = from(z.looseObject({ settings: z.looseObject({})
   settings: { ...product.settings, keyRecovery: false },
 }))
 
+/** Before mails had languages, all were English; and before the receipt could be chosen, its file had no explanation. */
+const mailInEnglish = from(z.looseObject({ settings: z.looseObject({}) }), (mail) => ({
+  ...mail,
+  settings: { ...mail.settings, language: 'en', receipt: false },
+}))
+
 /** Before there were several endpoints, every delivery to a webhook went to the first. */
 const deliveryToFirstEndpoint = from(z.looseObject({ channel: z.string() }), (scheduled) => ({
   ...scheduled,
@@ -93,20 +100,21 @@ const deliveryToFirstEndpoint = from(z.looseObject({ channel: z.string() }), (sc
 export const upcasters: Upcasters = {
   ProductCreated: [settingsWithoutRecovery],
   ProductSettingsChanged: [settingsWithoutRecovery],
+  MailSettingsChanged: [mailInEnglish],
   // These prices are Stripe's.
   KeyTypeAdded: [fromStripeThroughout],
   KeyTypeChanged: [fromStripeThroughout],
   PricesVerified: [fromStripeThroughout],
   // The customer became nullable.
-  SaleReceived: [widened, saleInMinorUnits],
-  SalePaymentRecorded: [widened, saleInMinorUnits],
+  SaleReceived: [widened, saleInMinorUnits, gumroadInDollars],
+  SalePaymentRecorded: [widened, saleInMinorUnits, gumroadInDollars],
   // The end of the period became nullable.
-  SaleRenewed: [widened, saleInMinorUnits],
-  SaleRefunded: [refundWithoutPayment, saleInMinorUnits],
+  SaleRenewed: [widened, saleInMinorUnits, gumroadInDollars],
+  SaleRefunded: [refundWithoutPayment, saleInMinorUnits, gumroadInDollars],
   SaleDisputed: [disputeWithoutPayment, saleInMinorUnits],
   DisputeWon: [disputeWithoutPayment, saleInMinorUnits],
   DisputeLost: [disputeWithoutPayment, saleInMinorUnits],
-  NoticeKept: [notificationOfOldFact, saleInMinorUnits],
+  NoticeKept: [notificationOfOldFact, saleInMinorUnits, gumroadInDollars],
   LicenseRevoked: [revocationWithoutCause],
   LicenseRefunded: [refundOfWholeSale, saleInMinorUnits],
   LicenseReinstated: [reinstatedAsWhole],

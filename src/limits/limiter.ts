@@ -26,6 +26,8 @@ export type Limiter = {
 export type LimiterOptions = MeterOptions & {
   shared: SharedBuckets
   now: () => number
+  /** Whether this process may admit calls on its own share of the limit; false after a pause. */
+  isCounted?: () => boolean
   onFailure: (error: unknown) => void
 }
 
@@ -37,7 +39,7 @@ const forgetEveryMs = 60_000
 
 /** Creates a limit, which applies from the first call. */
 export function createLimiter(limit: string, rate: Rate, options: LimiterOptions): Limiter {
-  const { shared, now, onFailure } = options
+  const { shared, now, isCounted = () => true, onFailure } = options
   const meter = new Meter(rate, options)
   let sending: Promise<void> | undefined
   let isScheduled = false
@@ -88,7 +90,7 @@ export function createLimiter(limit: string, rate: Rate, options: LimiterOptions
   return {
     rate,
     take(key) {
-      const decided = meter.admit(key, now())
+      const decided = meter.admit(key, now(), isCounted())
       if (decided < 0) {
         return new Promise((resolve) => {
           meter.wait(key, resolve)

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
 import { gcraOf, type Rate } from './gcra.ts'
 import { createLimiter, type Limiter } from './limiter.ts'
-import { joinProcesses } from './processes.ts'
+import { joinProcesses, type Membership } from './processes.ts'
 import { createSharedBuckets, readBuckets } from './shared-buckets.ts'
 
 /** The limits, and what each applies to. */
@@ -25,6 +25,8 @@ const limitNames = [
   'clientNewInstances',
   /** Checkouts, per tenant; those from a buy link, per address. */
   'checkout',
+  /** Archives of evidence, per tenant: each costs more than a hundred other calls. */
+  'evidence',
   /** Reads of the API description, its page and the metrics, per address. */
   'documents',
 ] as const
@@ -51,7 +53,9 @@ export async function joinLimits(
   rates: Rates,
   onFailure: (error: unknown) => void,
 ): Promise<{ limits: Limits; leave: () => Promise<void> }> {
-  const options = { shared: createSharedBuckets(db), now: steadyNow, onFailure }
+  let members: Membership | undefined
+  const isCounted = () => members?.isCounted() ?? true
+  const options = { shared: createSharedBuckets(db), now: steadyNow, isCounted, onFailure }
   const onNothing = (error: unknown) => {
     onFailure(error)
     return []
@@ -65,22 +69,21 @@ export async function joinLimits(
     limits[name] = limiter
   }
   const inForce = Object.values(limits).filter((limiter) => limiter !== undefined)
-  const leaveProcesses =
-    inForce.length === 0
-      ? async () => undefined
-      : await joinProcesses(
-          db,
-          steadyNow,
-          (count) => {
-            for (const limiter of inForce) limiter.setProcesses(count)
-          },
-          onFailure,
-        )
+  if (inForce.length > 0) {
+    members = await joinProcesses(
+      db,
+      steadyNow,
+      (count) => {
+        for (const limiter of inForce) limiter.setProcesses(count)
+      },
+      onFailure,
+    )
+  }
   return {
     limits,
     leave: async () => {
       await Promise.all(inForce.map((limiter) => limiter.stop()))
-      await leaveProcesses()
+      await members?.leave()
     },
   }
 }

@@ -105,13 +105,14 @@ export class Meter {
   }
 
   /**
+   * @param counted whether the other processes leave this one its share; without it, only the shared state decides
    * @returns 0 when the call is admitted; a negative number when the shared state is needed, see `wait`; else
    *   the milliseconds until a unit is free
    */
-  admit(key: string, now: number): number {
+  admit(key: string, now: number, counted = true): number {
     const bucket = this.#bucket(key, now)
-    if (this.#alone || !this.#connected || unreported(bucket) < this.#allowance)
-      return this.#decide(key, bucket, now)
+    const ownShare = counted && (this.#alone || unreported(bucket) < this.#allowance)
+    if (ownShare || !this.#connected) return this.#decide(key, bucket, now)
     return waitMs(this.#gcra, bucket.tat, now) || mustWait
   }
 

@@ -1,15 +1,19 @@
 import { readContents } from '../../projections/deliveries/content.ts'
 import { findLicense } from '../../projections/licenses/queries.ts'
 import { findMail } from '../../projections/mails/queries.ts'
+import { findOpenPortal } from '../../projections/portal/queries.ts'
+import { findSaleOfLicense } from '../../projections/sales/queries.ts'
 import { findTenant } from '../../projections/tenants/queries.ts'
 import { openKeptKey } from '../commands/licenses/kept-key.ts'
+import { isSendable } from '../commands/licenses/send-key.ts'
 import { momentOf } from '../commands/origin.ts'
-import { keyHashOf } from '../credentials/license-key.ts'
 import type { AttemptResult, KnownDelivery } from '../domain/deliveries/delivery.ts'
 import type { AttemptError } from '../domain/deliveries/events.ts'
+import type { LicenseEvent } from '../domain/licenses/events.ts'
 import type { IssuedLicense } from '../domain/licenses/license.ts'
 import { mailedKeyName } from '../domain/licenses/mailed-key.ts'
 import { type MailFacts, writeMail } from '../domain/mails/template.ts'
+import { portalUrl } from '../domain/portal/portal.ts'
 import { findKeyType } from '../domain/products/product.ts'
 import { saleKeyName } from '../domain/sales/key.ts'
 import { licenseStream } from '../domain/streams.ts'
@@ -22,25 +26,29 @@ const unwanted: AttemptResult = { outcome: 'unwanted' }
 /**
  * Sends a customer the key of a sold license, or the key that its vendor asked to send. Nothing is sent if the product
  * sends no mails, if the person has been erased, or if the key has been destroyed or replaced since.
+ * @param baseUrl the beginning of the URLs in the mails
  */
 export function createMailChannel(
   services: Ports<
-    'db' | 'findProduct' | 'keptKeys' | 'mailing' | 'now' | 'receipts' | 'secrets' | 'subjects'
+    'db' | 'findProduct' | 'keptKeys' | 'keyHashing' | 'mailing' | 'now' | 'receipts' | 'secrets' | 'subjects'
   >,
+  baseUrl: string,
 ): DeliveryChannel {
   return {
-    async deliver(delivery) {
+    async deliver(delivery, begin) {
       const { tenantId, deliveryId, licenseId } = delivery
       const license = (await findLicense(services.db, tenantId, licenseId))?.license
       if (!license) throw new Error(`the license ${licenseId} is not known yet`)
       const { settings } = await findMail(services.db, tenantId, license.productId)
       if (!settings.enabled) return unwanted
-      const facts = await factsOf(services, delivery, license)
+      const asked = await askedBy(services, delivery)
+      const facts = await factsOf(services, delivery, license, asked, baseUrl)
       if (!facts) return unwanted
       const { mailer, mailbox, from } = services.mailing
-      const occasion = delivery.event === 'license.key_mail' ? 'asked' : 'sale'
-      const mail = writeMail(settings, facts, from, occasion)
-      const attachments = await receiptOf(services, licenseId)
+      const attachments = settings.receipt ? await receiptOf(services, licenseId) : []
+      const written = { ...facts, receipt: attachments.length > 0 }
+      const mail = writeMail(settings, written, from, asked ? 'asked' : 'sale')
+      await begin()
       const sending = await mailer.send({
         ...mail,
         ...(attachments.length > 0 && { attachments }),
@@ -50,7 +58,7 @@ export function createMailChannel(
       })
       // Erased while the mail was being sent: the erasure found no mail to remove yet.
       if (mailbox && !(await isReadable(services, license))) await mailbox.remove(tenantId, deliveryId)
-      return resultOf(sending, facts)
+      return resultOf(sending, written)
     },
   }
 }
@@ -59,7 +67,9 @@ export function createMailChannel(
 async function receiptOf({ receipts }: Ports<'receipts'>, licenseId: string): Promise<Attachment[]> {
   const minted = { stream: licenseStream(licenseId), revision: 0 }
   const receipt = await receipts.waitFor(minted).catch(() => undefined)
-  return receipt ? [{ name: `receipt-${licenseId}.json`, content: `${JSON.stringify(receipt)}\n` }] : []
+  return receipt && receipt !== 'withheld'
+    ? [{ name: `receipt-${licenseId}.json`, content: `${JSON.stringify(receipt)}\n` }]
+    : []
 }
 
 async function isReadable(
@@ -70,19 +80,40 @@ async function isReadable(
   return (person?.email ?? null) !== null
 }
 
+type AskedMail = Extract<LicenseEvent, { type: 'KeyMailAsked' }>['data']
+
+/** The event that asked for the mail; undefined for the mail of a sale. */
+async function askedBy(
+  { db }: Ports<'db'>,
+  { event, licenseId, licenseRevision: revision }: KnownDelivery,
+): Promise<AskedMail | undefined> {
+  if (event !== 'license.key_mail') return undefined
+  const [content] = await readContents(db, [{ licenseId, revision }])
+  if (content?.event.type !== 'KeyMailAsked') throw new Error(`${licenseId} asks for no mail at ${revision}`)
+  return content.event.data
+}
+
 async function factsOf(
-  services: Ports<'db' | 'findProduct' | 'keptKeys' | 'mailing' | 'secrets' | 'subjects'>,
+  services: Ports<'db' | 'findProduct' | 'keptKeys' | 'keyHashing' | 'mailing' | 'secrets' | 'subjects'>,
   delivery: KnownDelivery,
   license: IssuedLicense,
-): Promise<MailFacts | undefined> {
-  const { tenantId } = delivery
-  const licenseKey = await keyOf(services, delivery, license)
+  asked: AskedMail | undefined,
+  baseUrl: string,
+): Promise<Omit<MailFacts, 'receipt'> | undefined> {
+  const { tenantId, licenseId } = delivery
+  const licenseKey = await keyOf(services, delivery, license, asked)
   // A license that was reminted since has another key, which the caller of the remint got.
-  if (licenseKey === undefined || keyHashOf(licenseKey) !== license.keyHash) return undefined
+  if (licenseKey === undefined) return undefined
+  if (!(await services.keyHashing.isOf(tenantId, licenseKey, license.keyHash))) return undefined
   const [person] = await services.subjects.openPeople(tenantId, [license.holder])
   if (!person?.email) return undefined
-  const product = await services.findProduct(tenantId, license.productId)
-  const tenant = await findTenant(services.db, tenantId)
+  const [product, tenant, portal, sale, sentAgain] = await Promise.all([
+    services.findProduct(tenantId, license.productId),
+    findTenant(services.db, tenantId),
+    findOpenPortal(services.db, tenantId),
+    findSaleOfLicense(services.db, tenantId, licenseId),
+    isSendable(services, license),
+  ])
   const { productId, keyTypeId, quantity, deviceLimit, expiresAt, saleId } = license
   return {
     customer: { email: person.email, name: person.name },
@@ -93,7 +124,10 @@ async function factsOf(
     quantity,
     deviceLimit,
     expiresAt,
-    saleId: saleId ?? '',
+    saleId,
+    language: asked?.language ?? sale?.language ?? null,
+    sentAgain,
+    portalUrl: portal ? portalUrl(baseUrl, tenantId) : null,
   }
 }
 
@@ -103,15 +137,14 @@ async function factsOf(
  */
 async function keyOf(
   services: Ports<'db' | 'findProduct' | 'keptKeys' | 'mailing' | 'secrets'>,
-  { event, licenseRevision: revision, attempts }: KnownDelivery,
+  { attempts }: KnownDelivery,
   license: IssuedLicense,
+  asked: AskedMail | undefined,
 ): Promise<string | undefined> {
   const { tenantId, licenseId, keyHash } = license
-  if (event !== 'license.key_mail') return services.secrets.open(tenantId, saleKeyName(licenseId))
-  const [content] = await readContents(services.db, [{ licenseId, revision }])
-  if (content?.event.type !== 'KeyMailAsked') throw new Error(`${licenseId} asks for no mail at ${revision}`)
+  if (!asked) return services.secrets.open(tenantId, saleKeyName(licenseId))
   // The mail of a key that was replaced must not send the key that replaced it.
-  if (content.event.data.keyHash !== keyHash) return undefined
+  if (asked.keyHash !== keyHash) return undefined
   const toBeMailed = await services.secrets.open(tenantId, mailedKeyName(licenseId, keyHash))
   if (toBeMailed !== undefined || attempts.some(({ error }) => error === null)) return toBeMailed
   // The mailbox of an installation without a mail server shows its mails, and a kept key is never shown.

@@ -40,7 +40,7 @@ export const dryRun = z
 export const idempotencyKey = z
   .string()
   .max(255)
-  .regex(/^[!-~]+$/)
+  .regex(/^[!-~]+$/, 'must be visible ASCII characters without spaces')
   .optional()
   .describe(
     'A text without spaces, of your choice. A repeated call with it creates nothing again and gets the first result',

@@ -18,5 +18,6 @@ export const callInProcess =
       ...(request.body && { payload: request.body }),
     })
     const retryAfter = answer.headers['retry-after']?.toString()
-    return answerFrom({ status: answer.statusCode, text: answer.body, retryAfter })
+    const errorCode = answer.headers['error-code']?.toString()
+    return answerFrom({ status: answer.statusCode, text: answer.body, retryAfter, errorCode })
   }

@@ -14,14 +14,20 @@ export const headersOf = ({ confirmationId, idempotencyKey }: ApiRequest): Recor
   ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
 })
 
-type Received = { status: number; text: string; retryAfter: string | null | undefined }
+type Received = {
+  status: number
+  text: string
+  retryAfter: string | null | undefined
+  errorCode: string | null | undefined
+}
 
 /** @throws SyntaxError for a body that is no JSON */
-export function answerFrom({ status, text, retryAfter }: Received): ApiAnswer {
+export function answerFrom({ status, text, retryAfter, errorCode }: Received): ApiAnswer {
   const seconds = retryAfter == null ? Number.NaN : Number(retryAfter)
   return {
     status,
     body: text === '' ? undefined : (JSON.parse(text) as unknown),
     retryAfter: Number.isNaN(seconds) ? undefined : seconds,
+    errorCode: errorCode ?? undefined,
   }
 }

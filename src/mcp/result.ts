@@ -8,13 +8,16 @@ const Refused = z.union([
   z.object({ error: z.object({ message: z.string() }) }).transform(({ error }) => error.message),
 ])
 
-/** @returns what an agent reads: the answer as JSON, an approval to wait for, or why the call was refused */
-export function resultOf(answer: ApiAnswer): CallToolResult {
+/**
+ * @param idempotencyKey of the call, if it has one
+ * @returns what an agent reads: the answer as JSON, an approval to wait for, or why the call was refused
+ */
+export function resultOf(answer: ApiAnswer, idempotencyKey?: string): CallToolResult {
   if (answer.status === 202) {
     const pending = Pending.safeParse(answer.body)
     if (pending.success) return approvalResult(pending.data.confirmation)
   }
-  if (answer.status >= 400) return refusalResult(answer)
+  if (answer.status >= 400) return refusalResult(answer, idempotencyKey)
   return { content: [text(JSON.stringify(answer.body ?? {}))], ...structured(answer.body) }
 }
 
@@ -31,11 +34,19 @@ function approvalResult(confirmation: z.infer<typeof Pending>['confirmation']): 
   }
 }
 
-function refusalResult({ status, body, retryAfter }: ApiAnswer): CallToolResult {
+function refusalResult(
+  { status, body, retryAfter, errorCode }: ApiAnswer,
+  key: string | undefined,
+): CallToolResult {
   const why = Refused.safeParse(body).data ?? 'the server did not say why'
   const wait = retryAfter === undefined ? '' : `. Repeat it after ${String(retryAfter)} s`
-  return { isError: true, content: [text(`Refused (${String(status)}): ${why}${wait}`)] }
+  const again = status < 500 || key === undefined ? '' : `. Repeat it with the idempotencyKey ${key}`
+  const code = errorCode === undefined ? '' : `, ${errorCode}`
+  return refused(`Refused (${String(status)}${code}): ${why}${wait}${again}`)
 }
+
+/** What an agent reads when its call was not done. */
+export const refused = (why: string): CallToolResult => ({ isError: true, content: [text(why)] })
 
 const text = (content: string) => ({ type: 'text' as const, text: content })
 

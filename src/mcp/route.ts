@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { Problem } from '../http/problem.ts'
+import { invalid, Problem } from '../http/problem.ts'
 import { callInProcess } from './in-process.ts'
 
 /**
@@ -9,6 +9,8 @@ import { callInProcess } from './in-process.ts'
 export function mcpRoute(app: FastifyInstance, version: string): void {
   app.post('/mcp', { config: { scope: 'any' }, schema: { hide: true } }, async (request, reply) => {
     refuseForeignOrigins(request, app.baseUrl)
+    if (Array.isArray(request.body))
+      throw invalid('send one message a request; the protocol has no batches since its version 2025-06-18')
     // Loaded with the first message: most servers serve no agents.
     const [{ WebStandardStreamableHTTPServerTransport }, { createMcpServer }] = await Promise.all([
       import('@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'),

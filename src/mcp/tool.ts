@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
+import { idempotencyKey } from './arguments.ts'
 
 /** A request to the management interface. */
 export type ApiRequest = {
@@ -9,7 +11,7 @@ export type ApiRequest = {
   body?: object
   /** The approved confirmation with which a gated operation is executed. */
   confirmationId?: string | undefined
-  /** Makes a repeated request of an operation that creates something return the first answer. */
+  /** Makes a repeated POST return the first answer. */
   idempotencyKey?: string | undefined
 }
 
@@ -20,6 +22,8 @@ export type ApiAnswer = {
   body: unknown
   /** Seconds after which a refused request may be repeated. */
   retryAfter?: number | undefined
+  /** The stable code of a refusal. */
+  errorCode?: string | undefined
 }
 
 /** Sends a request with the token of the agent. @throws when no answer arrived */
@@ -46,18 +50,30 @@ export type Tool = {
 
 type Definition<Shape extends z.ZodRawShape> = Pick<Tool, 'name' | 'title' | 'description' | 'effect'> &
   Partial<Pick<Tool, 'repeatable' | 'reachesOut'>> & {
+    /** It sends a PATCH, which takes no Idempotency-Key because it can be repeated. */
+    patches?: true
     input: Shape
     request(input: z.infer<z.ZodObject<Shape>>): ApiRequest
   }
 
-/** Defines a tool. Unless it says otherwise, it can be repeated if it adds nothing, and reaches nobody outside. */
+/**
+ * Defines a tool. By default, it can be repeated unless it adds something, and it sends nothing outside the workspace. A tool that
+ * sends a POST takes an Idempotency-Key, and sends one of its own without; gated operations ignore it.
+ */
 export function tool<Shape extends z.ZodRawShape>({ input, request, ...rest }: Definition<Shape>): Tool {
-  const schema = z.object(input).strict()
+  const own = z.object(input).strict()
+  const takesKey = rest.effect !== 'reads' && rest.patches !== true && !('confirmationId' in input)
+  const schema = takesKey ? own.extend({ idempotencyKey }) : own
+  const Key = z.looseObject({ idempotencyKey })
   return {
     repeatable: rest.effect !== 'adds',
     reachesOut: false,
     ...rest,
     input: schema,
-    request: (given) => request(schema.parse(given)),
+    request(given) {
+      if (!takesKey) return request(own.parse(given))
+      const { idempotencyKey: key = randomUUID(), ...fields } = Key.parse(given)
+      return { ...request(own.parse(fields)), idempotencyKey: key }
+    },
   }
 }

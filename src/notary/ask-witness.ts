@@ -44,11 +44,29 @@ export async function askWitness(
   return cosignatureIn(witness, checkpoint, await send(witness, checkpoint, Number(size), read, signal))
 }
 
+/**
+ * Asks a witness how many events of a log it has cosigned. It cosigns the given checkpoint again when that is its last.
+ * @returns the size of its last checkpoint: that of the given one only when it is the very same
+ * @throws NotCosigned when it does not say
+ */
+export async function sizeAtWitness(
+  witness: Witness,
+  checkpoint: Pick<SignedCheckpoint, 'size' | 'note'>,
+  signal: AbortSignal,
+): Promise<number> {
+  const nothing = () => Promise.reject(new Error('no proof is needed'))
+  const answer = await send(witness, checkpoint, checkpoint.size, nothing, signal)
+  const size = answer.status === 409 ? /^(0|[1-9]\d{0,14})\n$/.exec(answer.body)?.[1] : undefined
+  if (size !== undefined && Number(size) !== checkpoint.size) return Number(size)
+  cosignatureIn(witness, checkpoint, answer)
+  return checkpoint.size
+}
+
 type Answer = { status: number; body: string }
 
 async function send(
   { url }: Witness,
-  { size, note }: SignedCheckpoint,
+  { size, note }: Pick<SignedCheckpoint, 'size' | 'note'>,
   old: number,
   read: ReadTile,
   signal: AbortSignal,
@@ -80,7 +98,11 @@ async function shortBody(response: Response): Promise<string> {
   return text
 }
 
-function cosignatureIn({ key }: Witness, { note }: SignedCheckpoint, { status, body }: Answer): Cosignature {
+function cosignatureIn(
+  { key }: Witness,
+  { note }: Pick<SignedCheckpoint, 'note'>,
+  { status, body }: Answer,
+): Cosignature {
   if (status !== 200) throw new NotCosigned(reasons[status] ?? `it answered ${String(status)}`)
   try {
     const cosigned = parseNote(note + body)

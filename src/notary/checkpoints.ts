@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto'
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Pool } from 'pg'
+import { repeat } from '../async/repeat.ts'
 import { checkpointText } from '../transparency/checkpoint.ts'
 import { formatNote } from '../transparency/note/note.ts'
 import { signNote } from '../transparency/note/verifier.ts'
@@ -31,6 +31,7 @@ export async function readCheckpoint(db: Pool): Promise<SignedCheckpoint | undef
  * Signs the state of a tree that is stored already, and publishes it. The signature of the same state is the same
  * (RFC 8032), so a crash in between changes nothing.
  * @param position of the tree's last event in the log
+ * @param keep keeps it elsewhere, before anyone can read it here
  * @throws WouldContradict when a larger tree was signed, or another one of this size
  */
 export async function signCheckpoint(
@@ -39,6 +40,7 @@ export async function signCheckpoint(
   { edge, last: lastEvent }: TreeState,
   now: Date,
   position: bigint | null = null,
+  keep: (note: string) => void = () => undefined,
 ): Promise<SignedCheckpoint> {
   const root = rootOf(edge)
   const last = await readCheckpoint(db)
@@ -48,6 +50,7 @@ export async function signCheckpoint(
     )
   const text = checkpointText({ origin, size: edge.size, root })
   const note = formatNote({ text, signatures: privateKeys.map((key) => signNote(origin, key, text)) })
+  keep(note)
   const { rowCount } = await db.query(
     `with signed as (
        insert into notary.checkpoint (size, root, note, signed_at, origin)
@@ -65,15 +68,32 @@ export async function signCheckpoint(
   return { size: edge.size, root, note, signedAt: now.toISOString() }
 }
 
+/**
+ * Keeps where the last event of the published checkpoint is, when the database has the checkpoint without it: after a copy, a
+ * resumption, or a move to another event store. No receipt could be made otherwise until the next event.
+ * @param position of the event in the log
+ */
+export async function keepLastEvent(
+  db: Pool,
+  { origin }: Pick<NotarySigner, 'origin'>,
+  { edge: { size }, last }: TreeState,
+  position: bigint | null = null,
+): Promise<void> {
+  await db.query({
+    name: 'notary-keep-last-event',
+    text: `insert into notary.checkpoints (size, note, signed_at, last_stream, last_revision, last_position)
+           select c.size, c.note, c.signed_at, $3, $4, $5 from notary.checkpoint c
+           where c.origin = $1 and c.size = $2 and not exists (select from notary.checkpoints k where k.size = c.size)
+           on conflict do nothing`,
+    values: [origin, size, last?.stream, last?.revision, position],
+  })
+}
+
 const thinMs = 3_600_000
 
-/** Removes checkpoints that are not kept, every hour until the signal aborts. What is left over does no harm. */
-export async function keepThinning(db: Pool, now: () => Date, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    await thinCheckpoints(db, now()).catch(() => undefined)
-    await pause(thinMs, undefined, { signal }).catch(() => undefined)
-  }
-}
+/** Removes checkpoints that are not kept, every hour until the signal aborts. */
+export const keepThinning = (db: Pool, now: () => Date, signal: AbortSignal): Promise<void> =>
+  repeat(() => thinCheckpoints(db, now()), thinMs, signal)
 
 /** @returns the last event that a checkpoint covers; undefined when it is no longer kept */
 export async function lastEventOf(

@@ -1,34 +1,59 @@
 import type { Pool } from 'pg'
+import type { NotaryLog } from '../domain/notary/notary-log.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Cause } from '../ledger/ledger.ts'
 import type { LogSource } from '../ledger/raw/log.ts'
-import { parseCheckpoint } from '../transparency/checkpoint.ts'
+import type { Ports } from '../ports.ts'
+import { type Checkpoint, parseCheckpoint } from '../transparency/checkpoint.ts'
 import { NoteError, parseNote } from '../transparency/note/note.ts'
 import { parseVerifierKey, verifyNote } from '../transparency/note/verifier.ts'
 import { addLeaf, type Edge, emptyEdge, rootOf } from '../transparency/tree/edge.ts'
 import { sameHash } from '../transparency/tree/hash.ts'
 import { leafOf } from './leaves.ts'
+import { abandonedBy, checkNewest, type Known, NotResumable } from './newest.ts'
 import { claim, readNotaryLog, type SigningPorts, startLog } from './signing-log.ts'
-
-/** The log cannot be continued from this checkpoint. */
-export class NotResumable extends Error {}
 
 /**
  * Lets this database sign on for a log that was signed with another one, after the operator has said which checkpoint was
  * published last. Nothing smaller will be signed.
- * @param note the signed checkpoint
- * @throws NotResumable when it is not signed by the log's keys, or the events are not those that it covers
+ * @throws NotResumable when it is not signed by the log's keys, or not the newest that others know, or its events are not
+ *   those of the event store
  */
 export async function resumeLog(
   ports: SigningPorts & { log: LogSource },
-  note: string,
+  asked: Resumption,
   onProgress: (done: number, total: number) => void = () => undefined,
 ): Promise<{ origin: string; size: number }> {
-  const { origin, keys } = await readNotaryLog(ports)
+  return resumeAs(await readNotaryLog(ports), ports, asked, onProgress)
+}
+
+/** From where a log is to go on. */
+export type Resumption = {
+  /** The signed checkpoint. */
+  note: string
+  /** Asks everybody who may know the newest checkpoint of the log. */
+  known: (checkpoint: SignedState) => Promise<readonly Known[]>
+  /** After how many events everything is given up, as the operator has confirmed. */
+  abandonAfter: number | undefined
+}
+
+/** A checkpoint with its note. */
+type SignedState = Checkpoint & { note: string }
+
+/** The same for a log whose name and keys are known. @throws NotResumable */
+export async function resumeAs(
+  { origin, keys }: Pick<NotaryLog, 'origin' | 'keys'>,
+  ports: Ports<'db' | 'now'> & { log: LogSource },
+  { note, known, abandonAfter }: Resumption,
+  onProgress: (done: number, total: number) => void = () => undefined,
+): Promise<{ origin: string; size: number }> {
   const { text } = checked(note, keys)
-  const { origin: named, size, root } = parseCheckpoint(text)
+  const checkpoint = parseCheckpoint(text)
+  const { origin: named, size, root } = checkpoint
   if (named !== origin)
     throw new NotResumable(`the checkpoint is of the log ${named}, and this ledger has ${origin ?? 'none'}`)
+  const found = await known({ ...checkpoint, note })
+  checkNewest(checkpoint, found)
   const edge = await edgeOf(ports.log, size, onProgress)
   if (edge.size < size)
     throw new NotResumable(
@@ -40,6 +65,7 @@ export async function resumeLog(
       `the first ${String(size)} events are not those that the checkpoint covers: ` +
         'bring the others back, or start another log: keyledger notary new-log',
     )
+  if (abandonAfter !== size) throw new NotResumable(abandonedBy(checkpoint, found))
   await rememberCheckpoint(ports.db, { origin: named, size, root, note, signedAt: ports.now().toISOString() })
   await claim(ports, named)
   return { origin: named, size }
@@ -95,18 +121,36 @@ async function rememberCheckpoint(
  * @param origin undefined takes the name of the present log with the next number
  * @param lastCheckpoint a signed note; undefined takes the one in the database
  * @throws Refusal `notary_origin_used`, `notary_not_started`
+ * @throws NotResumable for a checkpoint of another log, or an older one than the database has
  */
 export async function startNextLog(
   ports: SigningPorts,
   { origin, lastCheckpoint }: { origin: string | undefined; lastCheckpoint: string | undefined },
   cause: Cause,
 ): Promise<string> {
-  const { origin: present, predecessors } = await readNotaryLog(ports)
+  const { origin: present, predecessors, keys } = await readNotaryLog(ports)
   if (present === undefined) throw new Refusal('notary_not_started')
   const next = origin ?? nextOrigin(present, predecessors.length)
-  const known = lastCheckpoint ?? (await noteOf(ports.db, present))
+  const stored = await noteOf(ports.db, present)
+  if (lastCheckpoint !== undefined) checkLast(lastCheckpoint, { origin: present, keys, stored })
+  const known = lastCheckpoint ?? stored
   await startLog(ports, { origin: next, lastCheckpoint: known ?? null }, cause)
   return next
+}
+
+/** @throws NotResumable */
+function checkLast(
+  note: string,
+  { origin, keys, stored }: { origin: string; keys: readonly string[]; stored: string | undefined },
+): void {
+  const given = parseCheckpoint(checked(note, keys).text)
+  if (given.origin !== origin)
+    throw new NotResumable(`the checkpoint is of the log ${given.origin}, and this ledger has ${origin}`)
+  const { size } = stored === undefined ? { size: 0 } : parseCheckpoint(parseNote(stored).text)
+  if (given.size < size)
+    throw new NotResumable(
+      `the checkpoint covers ${String(given.size)} events, and the database has one of ${String(size)}: leave --checkpoint out to name that one`,
+    )
 }
 
 /** `licenses.example.com`, `licenses.example.com/2`, `licenses.example.com/3`. */

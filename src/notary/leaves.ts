@@ -1,21 +1,24 @@
 import type { RawEvent } from '../ledger/raw/event.ts'
-import { recordBytes } from '../transparency/record.ts'
+import { entryOf } from '../transparency/entry.ts'
+import { type EventRecord, recordBytes } from '../transparency/record.ts'
 import { leafHash } from '../transparency/tree/hash.ts'
 import type { Leaf } from './tree-store.ts'
 
+/** @returns the record of an event, which a reader compares with what the log has */
+export const recordOf = (event: RawEvent): Uint8Array => bytesFrom(event, recordBytes)
+
 /**
- * @returns the bytes of an event that are hashed. Data and metadata without a canonical form are taken as base64: bytes that are
- *   no JSON, no UTF-8, or a text with half a surrogate pair. The ledger seldom or never writes them, and the notary must
- *   not stop at one.
+ * Data and metadata without a canonical form are taken as base64: bytes that are no JSON, no UTF-8, or a text with half a surrogate
+ * pair. The ledger seldom or never writes them, and the notary must not stop at one.
  */
-export function recordOf(event: RawEvent): Uint8Array {
+function bytesFrom(event: RawEvent, make: (record: EventRecord) => Uint8Array): Uint8Array {
   const { stream, revision, id, type, isJson, data, metadata } = event
   const place = { stream, revision, id, type }
   try {
     const found = metadata.length === 0 ? null : parsed(metadata)
-    return recordBytes({ ...place, data: isJson ? parsed(data) : asBase64(data), metadata: found })
+    return make({ ...place, data: isJson ? parsed(data) : asBase64(data), metadata: found })
   } catch {
-    return recordBytes({
+    return make({
       ...place,
       data: isJson && isCanonical(data) ? parsed(data) : asBase64(data),
       metadata: metadata.length === 0 ? null : isCanonical(metadata) ? parsed(metadata) : asBase64(metadata),
@@ -41,5 +44,5 @@ function isCanonical(bytes: Uint8Array): boolean {
 /** @returns the leaf of an event */
 export const leafOf = (event: RawEvent): Leaf => ({
   place: { stream: event.stream, revision: event.revision, id: event.id },
-  hash: leafHash(recordOf(event)),
+  hash: leafHash(bytesFrom(event, entryOf)),
 })

@@ -1,16 +1,24 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ClientBase, Pool } from 'pg'
-import { withOwnConnection } from '../../projections/runner/own-connection.ts'
+import { withOwnConnection } from '../../projections/database/connection.ts'
 import { notaryStream } from '../domain/streams.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { LogSource } from '../ledger/raw/log.ts'
 import { rootOf } from '../transparency/tree/edge.ts'
 import { sameHash } from '../transparency/tree/hash.ts'
-import { type NotarySigner, readCheckpoint, type SignedCheckpoint, signCheckpoint } from './checkpoints.ts'
+import { readHashes } from '../transparency/tree/tiles.ts'
+import {
+  keepLastEvent,
+  type NotarySigner,
+  readCheckpoint,
+  type SignedCheckpoint,
+  signCheckpoint,
+} from './checkpoints.ts'
 import { forgetOtherPositions } from './covering.ts'
+import type { KeptCheckpoints } from './kept.ts'
 import { leafOf } from './leaves.ts'
 import { NotarySuspended } from './suspended.ts'
-import { addLeaves, openTree, type TreeState } from './tree-store.ts'
+import { addLeaves, openTree, type TreeState, tileReader } from './tree-store.ts'
 
 export type NotaryOptions = {
   db: Pool
@@ -18,6 +26,8 @@ export type NotaryOptions = {
   ledger: Pick<Ledger, 'eventOf'>
   signer: NotarySigner
   now: () => Date
+  /** Where the last checkpoint is kept besides the database. */
+  kept?: KeptCheckpoints | undefined
   /** How long to wait at the end of the log. */
   pollMs?: number
   /** The longest time without a checkpoint while events arrive. */
@@ -38,10 +48,16 @@ export async function followLog(options: NotaryOptions, signal: AbortSignal): Pr
     await forgetOtherPositions(db, options.ledger)
     const position = await positionOfLast(options, tree)
     let progress: Progress = { tree, position, last: position, signerChanged: false }
+    let placed: number | undefined
     while (!signal.aborted) {
       progress = await hashToEnd(options, client, progress, signal)
       if (progress.signerChanged) return
-      await signIfNew(options, progress)
+      const { size } = progress.tree.edge
+      // Once for each checkpoint, and not at each poll of a log that stands still.
+      if ((await signIfNew(options, progress, true)) && size !== placed) {
+        await keepLastEvent(db, signer, progress.tree, progress.last)
+        placed = size
+      }
       await pause(pollMs, undefined, { signal }).catch(() => undefined)
     }
   })
@@ -92,17 +108,54 @@ async function hashToEnd(
   return { tree, position, last, signerChanged }
 }
 
+/** @returns whether this very tree was signed before */
 async function signIfNew(
-  { db, signer, now, onCheckpoint }: NotaryOptions,
+  options: NotaryOptions,
   { tree, last: position }: Pick<Progress, 'tree' | 'last'>,
-): Promise<void> {
+  isWhole = false,
+): Promise<boolean> {
+  const { db, signer, now, onCheckpoint, kept } = options
   const last = await readCheckpoint(db)
+  if (!(await continuesKept(options, tree, last, isWhole))) return false
   const { size } = tree.edge
   // Smaller than a checkpoint that was published: the tree is being computed again.
-  if (size < (last?.size ?? 1)) return
-  if (size === last?.size) return refuseAnother(last, tree)
-  const checkpoint = await signCheckpoint(db, signer, tree, now(), position)
+  if (size < (last?.size ?? 1)) return false
+  if (size === last?.size) {
+    refuseAnother(last, tree)
+    return true
+  }
+  const checkpoint = await signCheckpoint(db, signer, tree, now(), position, (note) =>
+    kept?.keep(signer.origin, note),
+  )
   onCheckpoint?.(checkpoint)
+  return false
+}
+
+/**
+ * Whether the tree continues the checkpoint that is kept besides the database. That one is newer after a crash between the two;
+ * also when an older image of the database was put back, or when another installation signs this log.
+ * @param isWhole the tree has all events of the log
+ * @throws NotarySuspended when it does not
+ */
+async function continuesKept(
+  { db, signer: { origin }, kept }: NotaryOptions,
+  { edge }: TreeState,
+  last: SignedCheckpoint | undefined,
+  isWhole: boolean,
+): Promise<boolean> {
+  const newest = kept?.read(origin)
+  if (!kept || !newest || newest.size < (last?.size ?? 0)) return true
+  if (newest.size === last?.size) {
+    if (sameHash(newest.root, last.root)) return true
+    throw NotarySuspended.contradicts(newest.size)
+  }
+  if (edge.size < newest.size) {
+    if (isWhole) throw NotarySuspended.keptIsNewer(kept.place, newest.size, edge.size)
+    return false
+  }
+  const [root] = await readHashes([{ start: 0, end: newest.size }], edge.size, tileReader(db))
+  if (!root || !sameHash(root, newest.root)) throw NotarySuspended.contradicts(newest.size)
+  return true
 }
 
 /** @throws NotarySuspended when a checkpoint with another root was signed for the tree's size */

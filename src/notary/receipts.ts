@@ -1,15 +1,21 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Ledger } from '../ledger/ledger.ts'
 import { readCheckpoint } from './checkpoints.ts'
 import { makeReceipt, openProver, type Prover, type Receipt, type ReceiptPorts } from './receipt.ts'
+import { isWithheld } from './withheld.ts'
 
 /** An event by its stream and its revision there. */
 type EventName = { stream: string; revision: number }
 
+/** `withheld`: the record would tell the hash of a key that can be guessed from it. */
+type Asked = Receipt | 'withheld' | undefined
+
 export type Receipts = {
-  /** @returns undefined when no checkpoint covers the event yet, or there is no such event */
-  of(event: EventName): Promise<Receipt | undefined>
-  /** The same, waiting for the checkpoint of a new event, unless no notary has ever run. */
-  waitFor(event: EventName): Promise<Receipt | undefined>
+  /**
+   * Waits for the checkpoint of a new event, unless no notary has ever run.
+   * @returns undefined when no checkpoint covers the event yet, or there is no such event
+   */
+  waitFor(event: EventName): Promise<Asked>
   /** Opens the last checkpoint, to prove many events. @returns undefined before the first one */
   open(): Promise<Prover | undefined>
 }
@@ -18,15 +24,16 @@ export type Receipts = {
 const waitMs = 2000
 const pollMs = 100
 
-export function createReceipts(ports: ReceiptPorts): Receipts {
-  const of = (event: EventName) => makeReceipt(ports, event)
+export function createReceipts(
+  ports: ReceiptPorts & { ledger: Pick<Ledger, 'eventOf' | 'readStream'> },
+): Receipts {
   const isSigned = async () => (await readCheckpoint(ports.db)) !== undefined
   return {
-    of,
     open: () => openProver(ports),
     async waitFor(event) {
+      if (await isWithheld(ports.ledger, event)) return 'withheld'
       for (let waited = 0; ; waited += pollMs) {
-        const receipt = await of(event)
+        const receipt = await makeReceipt(ports, event)
         if (receipt || waited >= waitMs || !(await isSigned())) return receipt
         await pause(pollMs)
       }

@@ -37,7 +37,7 @@ export async function openSigner(ports: SigningPorts, origin: string, cause: Cau
     log = await readNotaryLog(ports)
   }
   const { origin: name = origin, keys } = log
-  if (!(await isOurs(ports, name))) throw NotarySuspended.signedElsewhere(name)
+  await requireOurs(ports, name)
   const privateKeys = await Promise.all(keys.map((key) => openKey(ports, key)))
   return { origin: name, privateKeys }
 }
@@ -71,9 +71,10 @@ export async function claim({ db, now }: Ports<'db' | 'now'>, origin: string): P
   ])
 }
 
-async function isOurs({ db }: Ports<'db'>, origin: string): Promise<boolean> {
+/** @throws NotarySuspended when another database has signed for the log */
+export async function requireOurs({ db }: Ports<'db'>, origin: string): Promise<void> {
   const { rowCount } = await db.query('select from notary.logs where origin = $1', [origin])
-  return rowCount === 1
+  if (rowCount !== 1) throw NotarySuspended.signedElsewhere(origin)
 }
 
 /**

@@ -5,8 +5,15 @@ export class NotarySuspended extends Error {
   static signedElsewhere(origin: string): NotarySuspended {
     return new NotarySuspended(
       `the log ${origin} was signed with another database, so checkpoints may be published that this one does not know. ` +
-        'If you have the last one that was published: keyledger notary resume --checkpoint FILE. ' +
+        'If you have the last one that was signed: keyledger notary resume --checkpoint FILE. ' +
         'Otherwise start another log: keyledger notary new-log',
+    )
+  }
+
+  static keptIsNewer(place: string, kept: number, size: number): NotarySuspended {
+    return new NotarySuspended(
+      `the checkpoint in ${place} covers ${String(kept)} events, and the event store has ${String(size)}: an older copy of the stores ` +
+        'was put back. Bring the others back, or start another log: keyledger notary new-log',
     )
   }
 

@@ -21,7 +21,7 @@ class TreeMoved extends Error {}
 
 type Row = {
   size: string
-  edge: Buffer
+  subtrees: Buffer
   last_stream: string | null
   last_revision: string | null
   last_event_id: string | null
@@ -34,7 +34,7 @@ export async function readTree(db: Pool | ClientBase): Promise<TreeState> {
   if (!row) return { edge: emptyEdge, last: undefined }
   const { last_stream: stream, last_revision: revision, last_event_id: id } = row
   return {
-    edge: { size: Number(row.size), subtrees: hashesIn(row.edge) },
+    edge: { size: Number(row.size), subtrees: hashesIn(row.subtrees) },
     last: stream === null || id === null ? undefined : { stream, revision: Number(revision), id },
   }
 }
@@ -59,7 +59,7 @@ export async function openTree(client: ClientBase, origin: string): Promise<Tree
         'delete from notary.tree; delete from notary.tiles; delete from notary.checkpoint; delete from notary.checkpoints',
       )
     await client.query(
-      'insert into notary.tree (size, edge, origin) values (0, $2, $1) on conflict do nothing',
+      'insert into notary.tree (size, subtrees, origin) values (0, $2, $1) on conflict do nothing',
       [origin, Buffer.alloc(0)],
     )
     const tree = await readTree(client)
@@ -114,8 +114,8 @@ export async function addLeaves(
 async function replaceTree(client: ClientBase, before: Edge, edge: Edge, last: EventPlace): Promise<void> {
   const { rowCount } = await client.query(
     `update notary.tree
-     set size = $1, edge = $2, last_stream = $3, last_revision = $4, last_event_id = $5
-     where size = $6 and edge = $7`,
+     set size = $1, subtrees = $2, last_stream = $3, last_revision = $4, last_event_id = $5
+     where size = $6 and subtrees = $7`,
     [
       edge.size,
       Buffer.concat(edge.subtrees),

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Pool } from 'pg'
+import { repeat } from '../async/repeat.ts'
 import { createWakeSignal, type WakeSignal } from '../async/wake-signal.ts'
 import { formatVerifierKey } from '../transparency/note/verifier.ts'
 import { askWitness, NotCosigned, textOf, type Witness } from './ask-witness.ts'
@@ -50,21 +51,16 @@ export function createWitnessesAsker(options: WitnessesOptions): WitnessesAsker 
       for (const { checkpoints } of followed) checkpoints.wake()
     },
     async run(signal) {
-      await Promise.all([tidy(options, signal), ...followed.map((one) => follow(options, one, signal))])
+      const names = followed.map(({ name }) => name)
+      await Promise.all([
+        repeat(() => tidyCosignatures(options.db, names), tidyMs, signal),
+        ...followed.map((one) => follow(options, one, signal)),
+      ])
     },
   }
 }
 
 const tidyMs = 3_600_000
-
-async function tidy({ db, witnesses }: WitnessesOptions, signal: AbortSignal): Promise<void> {
-  const names = witnesses.map(({ key }) => formatVerifierKey(key))
-  while (!signal.aborted) {
-    // What is left over does no harm, and is removed the next time.
-    await tidyCosignatures(db, names).catch(() => undefined)
-    await pause(tidyMs, undefined, { signal }).catch(() => undefined)
-  }
-}
 
 /** A witness, and how it answered last. */
 type Followed = {

@@ -1,6 +1,7 @@
+import { nameInOneLine } from '../domain/plain-text.ts'
 import { unknownProduct } from '../domain/sales/events.ts'
-import { asciiEmail, isPlain, isStorable } from '../domain/values.ts'
-import type { PaymentNotification } from './notification.ts'
+import { asciiEmail, isPlain, isStorable, notPlain } from '../domain/values.ts'
+import type { Buyer, PaymentNotification } from './notification.ts'
 
 /** Fields that are only shown and identify nothing; a line break in one of them must not lose a sale. */
 const shown = new Set(['name', 'productName'])
@@ -54,25 +55,31 @@ function faultOfText(value: string, name: string): string | undefined {
   }
   if (value === '') return `${name} must not be empty`
   if (value.length > (longest.get(name) ?? longestId)) return `${name} is too long`
-  return isPlain(value) ? undefined : `${name} must be well-formed text without control characters`
+  return isPlain(value) ? undefined : `${name} ${notPlain}`
 }
 
-/** @returns the sale without its buyer if the address is invalid; it is then licensed without a holder */
+/**
+ * @returns the sale without its buyer or giver if the address is invalid; without a buyer it is licensed without a holder
+ */
 export function withBuyer(notification: PaymentNotification): PaymentNotification {
-  if (notification.type !== 'sold' || notification.customer === null) return notification
-  const email = notification.customer.email.trim()
-  const customer = asciiEmail(email) === undefined ? null : { ...notification.customer, email }
-  return { ...notification, customer }
+  if (notification.type !== 'sold') return notification
+  const { customer, giver: given, ...sale } = notification
+  const giver = given && reachable(given)
+  return { ...sale, customer: (customer && reachable(customer)) ?? null, ...(giver && { giver }) }
+}
+
+function reachable(buyer: Buyer): Buyer | undefined {
+  const email = buyer.email.trim()
+  return asciiEmail(email) === undefined ? undefined : { ...buyer, email }
 }
 
 /** @returns the notification with its shown fields on one line each */
 export function inOneLine(notification: PaymentNotification): PaymentNotification {
   if (notification.type !== 'sold') return notification
   const { customer, productName } = notification
-  const line = (text: string) => text.replaceAll(/\p{Cc}+/gu, ' ').trim()
   return {
     ...notification,
-    ...(productName !== undefined && { productName: line(productName) || unknownProduct }),
-    customer: customer?.name === undefined ? customer : { ...customer, name: line(customer.name) },
+    ...(productName !== undefined && { productName: nameInOneLine(productName) || unknownProduct }),
+    customer: customer?.name === undefined ? customer : { ...customer, name: nameInOneLine(customer.name) },
   }
 }

@@ -1,4 +1,5 @@
 import type { Provider } from '../domain/integrations/provider.ts'
+import type { PortalLanguage } from '../domain/portal/texts.ts'
 
 /**
  * What was bought: by keyledger's ids in metadata, or by the provider's own id, which the tenant's mapping
@@ -6,8 +7,11 @@ import type { Provider } from '../domain/integrations/provider.ts'
  */
 type Sold = { productId: string; keyTypeId?: string } | { providerProduct: string }
 
+/** A line of a purchase, and its amount. */
+type Line = { lineId: string; amount: number }
+
 /** The buyer as the provider sends it. */
-export type Buyer = { email: string; name?: string }
+export type Buyer = { email: string; name?: string; language?: PortalLanguage }
 
 /**
  * A provider's notification in a form common to all providers. Amounts are in minor units, currencies in
@@ -35,8 +39,16 @@ type Happening =
       links: string[]
       sold: Sold
       quantity: number
+      /** The item's price, by which its subscription names it, where `sold` is something else. */
+      priceId?: string
+      /** The item's line at the provider, where lines are refunded one by one. */
+      line?: Line
+      /** What was bought besides. */
+      more?: { sold: Sold; quantity: number; line?: Line }[]
       /** null when the provider sends no email address: then no subject exists to seal a name for. */
       customer: Buyer | null
+      /** Who paid, where the customer was given it. */
+      giver?: Buyer
       amount: number
       currency: string
       productName?: string
@@ -65,6 +77,8 @@ type Happening =
       cumulative?: boolean
       currency: string
       full: boolean
+      /** What of it was refunded of which line. */
+      lines?: Line[]
     }
   | {
       type: 'disputed' | 'dispute_won' | 'dispute_lost'
@@ -72,10 +86,18 @@ type Happening =
       /** As for a refund. */
       payment?: string
       disputeId: string
+      /** The provider's id of this chargeback, or of its return, where one payment can have several. */
+      caseId?: string
       amount?: number
       currency?: string
     }
-  | { type: 'ended'; link: string; paidUntil: string | null }
+  | {
+      type: 'ended'
+      link: string
+      paidUntil: string | null
+      /** Whether it ended because it had a fixed number of payments and all of them were made. */
+      paidInFull?: boolean
+    }
   /** The names of one payment. */
   | {
       type: 'payment named'
@@ -94,6 +116,8 @@ type Happening =
       links?: string[]
       sold?: { providerProduct: string }
       quantity?: number
+      /** All of its items, where the notification holds them. */
+      items?: { sold: { providerProduct: string }; quantity: number }[]
       paused?: boolean
       /** The end of the paid period, if payments do not hold it. */
       paidUntil?: string

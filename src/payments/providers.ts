@@ -2,6 +2,7 @@ import type { Marketplace, Provider } from '../domain/integrations/provider.ts'
 import type { ProviderEndpoints } from './endpoints.ts'
 import { checkApiKey as checkLemonSqueezyKey, listVariants, readSubscription } from './lemonsqueezy/api.ts'
 import { lemonSqueezyEndpoints } from './lemonsqueezy/endpoints.ts'
+import { type OrderItem, readOrderItems } from './lemonsqueezy/order-items.ts'
 import type { Buyer } from './notification.ts'
 import { type Offered, offeredWithinMs } from './offered.ts'
 import { checkApiKey as checkPaddleKey, isSandboxKey, listPrices, readCustomer } from './paddle/api.ts'
@@ -58,6 +59,11 @@ export type Providers = {
    * @throws ProviderRefused, ProviderUnavailable
    */
   readSubscription(apiKey: string, subscriptionId: string): Promise<PaidSubscription | undefined>
+  /**
+   * Reads all items of an order at lemonsqueezy, the first one first.
+   * @throws ProviderRefused, ProviderUnavailable
+   */
+  readOrderItems(apiKey: string, orderId: string): Promise<OrderItem[]>
   /**
    * Reads a customer at paddle; null for one without an email address.
    * @throws ProviderRefused, ProviderUnavailable
@@ -116,6 +122,7 @@ export function createProviders(settings: ProviderSettings): Providers {
       }
     },
     readSubscription: (apiKey, id) => readSubscription(settings.lemonsqueezyApiUrl, apiKey, id, timeLimitMs),
+    readOrderItems: (apiKey, id) => readOrderItems(settings.lemonsqueezyApiUrl, apiKey, id, timeLimitMs),
     readCustomer: (apiKey, id) => readCustomer(settings.paddleApiUrl, apiKey, id, timeLimitMs),
     isSandbox: (provider, apiKey) =>
       provider === 'paddle'

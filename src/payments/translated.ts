@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { boundedJson } from '../domain/json-bounds.ts'
 import type { PaymentNotification } from './notification.ts'
 
 /** The meaning of a verified notification. */
@@ -12,14 +13,12 @@ export type Translated =
 export const ignored: Translated = { type: 'ignored' }
 export const incomplete: Translated = { type: 'incomplete' }
 
+/** More than the longest notification of a provider has. */
+const mostFields = 100_000
+
 /** Undefined for text that is not JSON of this shape. */
-export function parsedAs<T extends z.ZodType>(shape: T, raw: string): z.infer<T> | undefined {
-  try {
-    return shape.safeParse(JSON.parse(raw)).data
-  } catch {
-    return undefined
-  }
-}
+export const parsedAs = <T extends z.ZodType>(shape: T, raw: string): z.infer<T> | undefined =>
+  shape.safeParse(boundedJson(raw, mostFields)).data
 
 /**
  * A provider's time in the format of the log; undefined for an invalid time, and for a year without four

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
 import { findLogo, type OpenPortal } from '../../projections/portal/queries.ts'
 import { accentOnDark } from '../domain/portal/color.ts'
 import { readIcon } from '../http/icon/icon.ts'
@@ -27,21 +28,21 @@ export const logoPath = ({ tenantId, logo }: OpenPortal): string | null =>
 /** Addresses name the version of what they lead to, so browsers may keep it. */
 const kept = { 'cache-control': 'public, max-age=31536000, immutable' }
 
+const asset = { config: { query: z.object({ v: z.string() }) }, schema: { hide: true } }
+
 /** Serves the style sheets and the logos, all from this server. */
 export function serveAssets(app: FastifyInstance, services: Ports<'db'>): void {
-  app.get('/style.css', { schema: { hide: true } }, (_request, reply) =>
+  app.get('/style.css', asset, (_request, reply) =>
     reply.headers(kept).type('text/css; charset=utf-8').send(style),
   )
-  app.get('/icon.svg', { schema: { hide: true } }, (_request, reply) =>
-    reply.headers(kept).type('image/svg+xml').send(icon),
-  )
-  app.get('/:tenantId/brand.css', { schema: { hide: true } }, (request, reply) =>
+  app.get('/icon.svg', asset, (_request, reply) => reply.headers(kept).type('image/svg+xml').send(icon))
+  app.get('/:tenantId/brand.css', asset, (request, reply) =>
     reply
       .headers(kept)
       .type('text/css; charset=utf-8')
       .send(brandOf(visitOf(request).portal)),
   )
-  app.get('/:tenantId/logo', { schema: { hide: true } }, async (request, reply) => {
+  app.get('/:tenantId/logo', asset, async (request, reply) => {
     const logo = await findLogo(services.db, visitOf(request).tenantId)
     if (!logo) throw notFound('logo')
     return reply.headers(kept).type(logo.type).send(Buffer.from(logo.data, 'base64'))

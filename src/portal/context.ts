@@ -25,4 +25,4 @@ export type PortalContext = {
 }
 
 /** Pages are no part of the described API. */
-export const page = { schema: { hide: true } } as const
+export const page = { config: { foreignQuery: 'in links' }, schema: { hide: true } } as const

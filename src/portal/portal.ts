@@ -50,7 +50,7 @@ export async function portal(app: FastifyInstance, options: PortalOptions): Prom
 }
 
 const texts: Record<number, readonly [title: PortalTextKey, text: PortalTextKey]> = {
-  400: ['formExpiredTitle', 'formExpired'],
+  400: ['notReadTitle', 'notRead'],
   403: ['formExpiredTitle', 'formExpired'],
   404: ['notFoundTitle', 'notFound'],
 }

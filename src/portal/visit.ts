@@ -64,7 +64,8 @@ export function receiveVisits(app: FastifyInstance, { services, cookies, tokens 
     }
   })
   app.addHook('preHandler', async (request) => {
-    if (request.method !== 'POST') return
+    // A form for a path that does not exist was not read.
+    if (request.method !== 'POST' || request.is404) return
     const { tenantId, customer } = visitOf(request)
     const owner = ownerOf(request, tenantId, customer, cookies)
     const { _csrf } = (request.body ?? {}) as { _csrf?: unknown }

@@ -1,18 +1,13 @@
 import { minorDigits } from '../domain/currency.ts'
+import { languageTags } from '../domain/portal/day.ts'
 import type { PortalLanguage } from '../domain/portal/texts.ts'
-
-const locales: Record<PortalLanguage, string> = { en: 'en-GB', de: 'de-DE' }
-
-/** `12 November 2026`: a day in UTC, as people of the language write it. */
-export const dayIn = (language: PortalLanguage, moment: string): string =>
-  new Intl.DateTimeFormat(locales[language], { dateStyle: 'long', timeZone: 'UTC' }).format(new Date(moment))
 
 /** An amount in minor units. A currency that is not a code of three letters is written unchanged. */
 export function amountIn(language: PortalLanguage, amount: number, currency: string): string {
   if (!/^[a-z]{3}$/i.test(currency)) return `${amount} ${currency}`
   const count = minorDigits(currency)
   const shown = { minimumFractionDigits: count, maximumFractionDigits: count }
-  const format = new Intl.NumberFormat(locales[language], { style: 'currency', currency, ...shown })
+  const format = new Intl.NumberFormat(languageTags[language], { style: 'currency', currency, ...shown })
   return format.format(amount / 10 ** count)
 }
 

@@ -1,10 +1,11 @@
 import { type ConfirmationEntry, listFirstPending } from '../../projections/confirmations/queries.ts'
 import { findTenant } from '../../projections/tenants/queries.ts'
+import type { Allowance } from '../access/attempts.ts'
 import { changeConfirmation, loadConfirmation } from '../commands/confirmations.ts'
 import { withTenantLock } from '../commands/cross-stream/tenant-lock.ts'
 import { momentOf } from '../commands/origin.ts'
 import { confirmationStatusAt, type RequestedConfirmation } from '../domain/confirmations/confirmation.ts'
-import { writeApprovalMail } from '../domain/mails/approval-mail.ts'
+import { type MailedRequest, writeApprovalMail } from '../domain/mails/approval-mail.ts'
 import { approvalRuleFor, membersWhoMayApprove } from '../gate/approval-rule.ts'
 import { findOperation } from '../gate/registry.ts'
 import { isMember } from '../gate/requester.ts'
@@ -16,8 +17,7 @@ type Options = {
   /** The beginning of the URLs in the mails. */
   baseUrl: string
   /**
-   * Called for a confirmation of which a member could not be notified; it is retried until it can no longer
-   * be decided.
+   * Called for a tenant of which a member could not be notified; it is retried as long as requests can be decided.
    */
   onTrouble: (trouble: Trouble) => void
 }
@@ -28,18 +28,23 @@ type Options = {
  */
 const maxOfTenant = 20
 
+/** A member gets one mail, and requests that are made meanwhile are together in the next one. */
+const perMember: Allowance = { burst: 1, intervalMs: 3 * 60_000 }
+
+type MailPorts = Ports<'attempts' | 'db' | 'deriveId' | 'execute' | 'ledger' | 'mailing' | 'now' | 'subjects'>
+
+type OfTenant = { tenantId: string; entries: readonly ConfirmationEntry[] }
+
 /**
- * Notifies by mail the members who may approve a request, if a mail server is set up. Processes hold a lock,
- * and each accepted mail is recorded with the request, so that each member gets one mail. After a crash
+ * Notifies by mail the members who may approve requests, if a mail server is set up. Processes hold a lock,
+ * and each accepted mail is recorded with its requests, so that each member gets one mail of each. After a crash
  * between the two, the mail is sent again with the same id.
  */
-export function mailApprovers(
-  services: Ports<'db' | 'deriveId' | 'execute' | 'ledger' | 'mailing' | 'now' | 'subjects'>,
-  { baseUrl, onTrouble }: Options,
-): Poller {
-  // Only avoids reading their streams again; the recorded events decide.
+export function mailApprovers(services: MailPorts, { baseUrl, onTrouble }: Options): Poller {
+  // Both only avoid reading streams again; the recorded events and the allowance of each member decide.
   let done: ReadonlySet<string> = new Set()
-  return processOf<ConfirmationEntry>(services, onTrouble, {
+  const quietUntil = new Map<string, number>()
+  return processOf<OfTenant>(services, onTrouble, {
     name: 'confirmations.mail',
     everyMs: 1000,
     most: Number.POSITIVE_INFINITY,
@@ -47,50 +52,88 @@ export function mailApprovers(
       if (services.mailing.mailbox !== undefined) return []
       const pending = await listFirstPending(services.db, momentOf(services), maxOfTenant)
       done = new Set(pending.map(idOf).filter((id) => done.has(id)))
-      const skipped = new Set([...except, ...done])
-      return pending.filter((entry) => !skipped.has(idOf(entry)))
+      const now = services.now().getTime()
+      for (const [tenantId, until] of quietUntil) if (until <= now) quietUntil.delete(tenantId)
+      return byTenant(pending.filter((entry) => !done.has(idOf(entry)))).filter(
+        ({ tenantId }) => !except.includes(tenantId) && !quietUntil.has(tenantId),
+      )
     },
-    idOf,
-    async advance(entry) {
-      await notifyApprovers(services, entry, baseUrl)
-      done = new Set([...done, idOf(entry)])
+    idOf: ({ tenantId }) => tenantId,
+    async advance({ tenantId, entries }) {
+      const waitSeconds = await notifyApprovers(services, tenantId, entries, baseUrl)
+      if (waitSeconds === 0) done = new Set([...done, ...entries.map(idOf)])
+      else quietUntil.set(tenantId, services.now().getTime() + waitSeconds * 1000)
     },
   })
 }
 
 const idOf = ({ confirmation }: ConfirmationEntry): string => confirmation.confirmationId
 
-/** @throws Error when a mail was not accepted; the others were sent */
+function byTenant(entries: readonly ConfirmationEntry[]): OfTenant[] {
+  const groups = Map.groupBy(entries, ({ confirmation }) => confirmation.tenantId)
+  return [...groups].map(([tenantId, of]) => ({ tenantId, entries: of }))
+}
+
+type Notice = { confirmation: RequestedConfirmation; shown: MailedRequest }
+
+/** A member, and the requests that they may approve and were not mailed about. */
+type Recipient = { memberId: string; email: string; notices: [Notice, ...Notice[]] }
+
+/**
+ * @returns in how many seconds a member may get the next mail about requests that they were not mailed about yet; else 0
+ * @throws Error when a mail was not accepted; the others were sent
+ */
 async function notifyApprovers(
-  services: Ports<'db' | 'deriveId' | 'execute' | 'ledger' | 'mailing' | 'now' | 'subjects'>,
-  { confirmation: { confirmationId, tenantId }, tokenName }: ConfirmationEntry,
+  services: MailPorts,
+  tenantId: string,
+  entries: readonly ConfirmationEntry[],
   baseUrl: string,
-): Promise<void> {
-  await withTenantLock(services.db, tenantId, 'approval mails', async () => {
-    const { state: confirmation } = await loadConfirmation(services, confirmationId)
-    if (confirmation.status === 'absent') return
-    if (confirmationStatusAt(confirmation, momentOf(services)) !== 'pending') return
-    const recipients = await membersToNotify(services, confirmation)
-    if (recipients.length === 0) return
+): Promise<number> {
+  return withTenantLock(services.db, tenantId, 'approval mails', async () => {
+    const recipients = await recipientsOf(services, entries, baseUrl)
+    if (recipients.length === 0) return 0
     const tenant = await findTenant(services.db, tenantId)
-    const facts = {
-      workspace: tenant?.name ?? tenantId,
-      title: findOperation(confirmation.operation)?.title ?? confirmation.operation,
-      requester: isMember(confirmation.tokenId)
-        ? ({ kind: 'member', name: null } as const)
-        : ({ kind: 'program', name: tokenName } as const),
-      expiresAt: confirmation.expiresAt,
-      url: `${baseUrl}/dashboard/approvals/${confirmationId}`,
-    }
+    const workspace = tenant?.name ?? tenantId
+    const listUrl = `${baseUrl}/dashboard/approvals`
     const outcomes = await Promise.allSettled(
-      recipients.map(({ memberId, email }) =>
-        notify(services, confirmation, memberId, { ...facts, to: email }),
-      ),
+      recipients.map((recipient) => notify(services, recipient, { tenantId, workspace, listUrl })),
     )
-    const failed = outcomes.find(({ status }) => status === 'rejected')
-    if (failed?.status === 'rejected') throw failed.reason
+    const failed = outcomes.find((outcome) => outcome.status === 'rejected')
+    if (failed) throw failed.reason
+    return Math.max(...outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : 0)))
   })
 }
+
+async function recipientsOf(
+  services: Ports<'db' | 'ledger' | 'now' | 'subjects'>,
+  entries: readonly ConfirmationEntry[],
+  baseUrl: string,
+): Promise<Recipient[]> {
+  const recipients = new Map<string, Recipient>()
+  for (const { confirmation: listed, tokenName } of entries) {
+    const { state: confirmation } = await loadConfirmation(services, listed.confirmationId)
+    if (confirmation.status === 'absent') continue
+    if (confirmationStatusAt(confirmation, momentOf(services)) !== 'pending') continue
+    const notice = { confirmation, shown: shownIn(confirmation, tokenName, baseUrl) }
+    for (const { memberId, email } of await membersToNotify(services, confirmation)) {
+      const known = recipients.get(memberId)
+      if (known) known.notices.push(notice)
+      else recipients.set(memberId, { memberId, email, notices: [notice] })
+    }
+  }
+  return [...recipients.values()]
+}
+
+const shownIn = (
+  { confirmationId, operation, tokenId, expiresAt }: RequestedConfirmation,
+  tokenName: string | null,
+  baseUrl: string,
+): MailedRequest => ({
+  title: findOperation(operation)?.title ?? operation,
+  requester: isMember(tokenId) ? { kind: 'member', name: null } : { kind: 'program', name: tokenName },
+  expiresAt,
+  url: `${baseUrl}/dashboard/approvals/${confirmationId}`,
+})
 
 /**
  * The members who may approve it and have no mail yet, without a member who made the request in the dashboard
@@ -108,21 +151,37 @@ async function membersToNotify(
   )
 }
 
+/**
+ * Mails a member, and records it with each of the requests.
+ * @returns in how many seconds the member may get a mail, if not now; else 0
+ * @throws Error when the mail was not accepted; it may then be tried again at once
+ */
 async function notify(
-  services: Ports<'deriveId' | 'execute' | 'mailing' | 'now'>,
-  { confirmationId, tenantId, requestId: correlationId }: RequestedConfirmation,
-  memberId: string,
-  facts: Parameters<typeof writeApprovalMail>[0],
-): Promise<void> {
+  services: MailPorts,
+  { memberId, email, notices: [first, ...others] }: Recipient,
+  { tenantId, workspace, listUrl }: { tenantId: string; workspace: string; listUrl: string },
+): Promise<number> {
+  const bucket = `approval mail ${memberId}`
+  const attempt = await services.attempts.take([{ bucket, allowance: perMember }])
+  if (!attempt.allowed) return attempt.retryAfterSeconds
   const at = momentOf(services)
   const { mailer, from } = services.mailing
+  const requests = [first.shown, ...others.map(({ shown }) => shown)] as const
+  const mail = writeApprovalMail({ to: email, workspace, requests, listUrl }, from)
+  const { confirmationId } = first.confirmation
   const deliveryId = services.deriveId('whd', 'approval', tenantId, confirmationId, memberId)
-  const sending = await mailer.send({ ...writeApprovalMail(facts, from), tenantId, deliveryId, at })
-  if (!sending.taken) throw new Error(`the mail server rejected the mail: ${sending.problem}`)
-  await changeConfirmation(
-    services,
-    confirmationId,
-    { type: 'RecordMail', memberId, at },
-    { ...originOfProcess(), causationId: confirmationId, correlationId },
-  )
+  const sending = await mailer.send({ ...mail, tenantId, deliveryId, at })
+  if (!sending.taken) {
+    await services.attempts.giveBack(bucket, perMember)
+    throw new Error(`the mail server rejected the mail: ${sending.problem}`)
+  }
+  for (const { confirmation } of [first, ...others]) {
+    const cause = { causationId: confirmation.confirmationId, correlationId: confirmation.requestId }
+    const command = { type: 'RecordMail', memberId, at } as const
+    await changeConfirmation(services, confirmation.confirmationId, command, {
+      ...originOfProcess(),
+      ...cause,
+    })
+  }
+  return 0
 }

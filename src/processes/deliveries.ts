@@ -1,3 +1,4 @@
+import { forgetRecordedAttempts } from '../../projections/deliveries/begun.ts'
 import { listPendingDeliveries, type PendingDelivery } from '../../projections/deliveries/due.ts'
 import { listSpentKeys, listSpentMailedKeys } from '../../projections/deliveries/keys.ts'
 import { createWakeSignal } from '../async/wake-signal.ts'
@@ -86,3 +87,10 @@ export const destroySpentMailedKeys = (
     idOf: ({ name }) => name,
     advance: ({ tenantId, name }) => services.secrets.destroy(tenantId, name),
   })
+
+/** Deletes the notes of attempts that have begun, once their results are recorded. */
+export const forgetBegunAttempts = ({ db }: Ports<'db'>): Poller => ({
+  name: 'deliveries.clear_begun',
+  everyMs: 60_000,
+  poll: () => forgetRecordedAttempts(db),
+})

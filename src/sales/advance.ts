@@ -2,7 +2,7 @@ import type { Origin } from '../commands/origin.ts'
 import { type KnownSale, nextStep, type SaleStep } from '../domain/sales/sale.ts'
 import { LedgerUnavailable } from '../ledger/connection/unavailable.ts'
 import type { Loaded } from '../ledger/load.ts'
-import { type Issued, issueLicense } from './issue-license.ts'
+import { type Issued, issueLicenses } from './issue-license.ts'
 import type { AdvancePorts } from './ports.ts'
 import { settle } from './settle.ts'
 
@@ -15,7 +15,7 @@ type Step = (
 ) => Promise<{ sale: Loaded<KnownSale>; issued?: Issued | undefined }>
 
 /** A sale is received and mapped in one append, then licensed, and settled after every later notification. */
-const steps: Record<SaleStep, Step> = { license: issueLicense, settle }
+const steps: Record<SaleStep, Step> = { license: issueLicenses, settle }
 
 /** Each step ends what another process would otherwise end, so only very many processes could need more. */
 const maxSteps = 50

@@ -4,7 +4,11 @@ import type { Ports } from '../ports.ts'
 import { type Person, unknownPerson } from '../vault/subjects.ts'
 
 /** The buyer, as far as it is known, and whether the license still lacks a holder. */
-export type Buyer = Person & { needsHolder: boolean }
+export type Buyer = Person & {
+  needsHolder: boolean
+  /** Who paid, if it was a gift; no address after an erasure. */
+  gift: { giverEmail: string | null } | null
+}
 
 /** The buyers of a tenant's sales, in the order of the sales. */
 export async function readBuyers(
@@ -12,21 +16,20 @@ export async function readBuyers(
   tenantId: string,
   sales: readonly KnownSale[],
 ): Promise<{ sale: KnownSale; buyer: Buyer }[]> {
+  const all = sales.flatMap(({ customer, giver }) => [customer, giver ?? null])
   const [people, needing] = await Promise.all([
-    subjects.openPeople(
-      tenantId,
-      sales.map(({ customer }) => customer),
-    ),
+    subjects.openPeople(tenantId, all),
     salesNeedingHolder(db, tenantId, sales),
   ])
-  return sales.map((sale, index) => ({
-    sale,
-    buyer: { ...(people[index] ?? unknownPerson), needsHolder: needing.has(sale.id) },
-  }))
+  return sales.map((sale, index) => {
+    const [customer, giver] = [people[2 * index], people[2 * index + 1]]
+    const gift = sale.giver ? { giverEmail: giver?.email ?? null } : null
+    return { sale, buyer: { ...(customer ?? unknownPerson), needsHolder: needing.has(sale.id), gift } }
+  })
 }
 
 /** As {@link readBuyers}, of one sale. */
 export async function readBuyer(services: Ports<'db' | 'subjects'>, sale: KnownSale): Promise<Buyer> {
   const [found] = await readBuyers(services, sale.tenantId, [sale])
-  return found?.buyer ?? { ...unknownPerson, needsHolder: false }
+  return found?.buyer ?? { ...unknownPerson, needsHolder: false, gift: null }
 }

@@ -23,17 +23,21 @@ export function factFrom(
       })
     }
     case 'refunded': {
-      const { refundId, amount, currency, full, cumulative = false } = notification
+      const { refundId, amount, currency, full, cumulative = false, lines } = notification
       const payment = notification.payment ?? notification.link
       return SaleFact.parse({
         type: 'SaleRefunded',
-        data: { ...common, refundId, payment, amount, cumulative, currency, full },
+        data: { ...common, refundId, payment, amount, cumulative, currency, full, ...(lines && { lines }) },
       })
     }
     case 'ended':
       return SaleFact.parse({
         type: 'SaleEnded',
-        data: { ...common, paidUntil: momentOrNull(notification.paidUntil) },
+        data: {
+          ...common,
+          paidUntil: momentOrNull(notification.paidUntil),
+          ...(notification.paidInFull && { paidInFull: true }),
+        },
       })
     case 'payment named': {
       const { names, isFirst } = notification
@@ -41,19 +45,19 @@ export function factFrom(
       return SaleFact.parse({ type: 'PaymentNamed', data: { ...common, names, isFirst, paidUntil } })
     }
     case 'subscription': {
-      const { links = [], sold = null, quantity = null, paused = null } = notification
+      const { links = [], sold = null, quantity = null, items, paused = null } = notification
       const paidUntil = momentOrNull(notification.paidUntil)
       return SaleFact.parse({
         type: 'SubscriptionTold',
-        data: { ...common, links, sold, quantity, paused, paidUntil },
+        data: { ...common, links, sold, quantity, ...(items && { items }), paused, paidUntil },
       })
     }
     default: {
-      const { type, disputeId, amount = null, currency = null } = notification
+      const { type, disputeId, caseId, amount = null, currency = null } = notification
       const payment = notification.payment ?? notification.link
       return SaleFact.parse({
         type: disputeTypes[type],
-        data: { ...common, disputeId, payment, amount, currency },
+        data: { ...common, disputeId, ...(caseId !== undefined && { caseId }), payment, amount, currency },
       })
     }
   }

@@ -9,7 +9,8 @@ import { termsPaidFor } from '../domain/licenses/issue.ts'
 import { absentLicense, type IssuedLicense, licenses } from '../domain/licenses/license.ts'
 import { findKeyType } from '../domain/products/product.ts'
 import type { ParkedReason } from '../domain/sales/events.ts'
-import type { KnownSale, SaleCommand } from '../domain/sales/sale.ts'
+import { itemsOf, type Resolution, type SaleItem } from '../domain/sales/items.ts'
+import { type ItemOutcome, type KnownSale, pendingItems, type SaleCommand } from '../domain/sales/sale.ts'
 import { licenseStream } from '../domain/streams.ts'
 import type { Loaded } from '../ledger/load.ts'
 import type { Ports } from '../ports.ts'
@@ -21,67 +22,107 @@ import type { AdvancePorts } from './ports.ts'
 export type Issued = { license: IssuedLicense; licenseKey: string }
 
 /**
- * Issues the license and records it, or parks the sale when its product or key type was deleted meanwhile.
- * @param isNew no other process can have issued it, which saves a read
+ * Issues the licenses of all mapped items and records them in one append, or parks the sale when the product or key type
+ * of its only item was deleted meanwhile.
+ * @param isNew no other process can have issued them, which saves a read
  */
-export async function issueLicense(
+export async function issueLicenses(
   services: AdvancePorts,
   loaded: Loaded<KnownSale>,
   origin: Origin,
   isNew: boolean,
 ): Promise<{ sale: Loaded<KnownSale>; issued?: Issued | undefined }> {
   const { state: sale } = loaded
-  const [license, kept] = await Promise.all([
-    issue(services, sale, origin, isNew),
+  const [results, kept] = await Promise.all([
+    issueAll(services, sale, origin, isNew),
     bindLinks(services, sale, origin, isNew),
   ])
-  if ('reason' in license) {
-    const parked = (at: string): SaleCommand => ({ type: 'ResolveSale', resolution: license, at })
-    return { sale: (await changeSale(services, sale, origin, parked, loaded)).sale }
+  if (results.some(({ item, result }) => item === 0 && 'reason' in result)) {
+    const resolutions = resolutionsAfter(sale, results)
+    const resolved = (at: string): SaleCommand => ({ type: 'ResolveSale', resolutions, at })
+    return { sale: (await changeSale(services, sale, origin, resolved, loaded)).sale }
   }
-  const { productId, keyTypeId, expiresAt } = license.first
+  const outcomes = results.map(({ item, result }): ItemOutcome => {
+    if ('reason' in result) return { item, ...result }
+    const { productId, keyTypeId, expiresAt } = result.first
+    return { item, license: { productId, keyTypeId, expiresAt } }
+  })
   const recorded = (at: string): SaleCommand => ({
-    type: 'RecordLicense',
-    license: { productId, keyTypeId, expiresAt },
+    type: 'RecordLicenses',
+    outcomes,
     boundLinks: sale.links,
     kept,
     at,
   })
   const after = await changeSale(services, sale, origin, recorded, loaded)
-  return { sale: after.sale, issued: license.issued }
+  const issued = results.flatMap(({ result }) => ('issued' in result && result.issued ? [result.issued] : []))
+  return { sale: after.sale, issued: issued[0] }
+}
+
+type ItemResult = { item: number; result: Issue }
+
+async function issueAll(
+  services: AdvancePorts,
+  sale: KnownSale,
+  origin: Origin,
+  isNew: boolean,
+): Promise<ItemResult[]> {
+  const items = itemsOf(sale)
+  const results: ItemResult[] = []
+  for (const place of pendingItems(sale)) {
+    const item = items[place]
+    if (item) results.push({ item: place, result: await issue(services, sale, item, origin, isNew) })
+  }
+  return results
+}
+
+/** What each item is now that the first one cannot be licensed: another one becomes the first, if there is one. */
+function resolutionsAfter(sale: KnownSale, results: readonly ItemResult[]): Resolution[] {
+  return itemsOf(sale).map(({ productId, keyTypeId, exceeded }, place): Resolution => {
+    const result = results.find(({ item }) => item === place)?.result
+    if (result && 'reason' in result) return result
+    const unmapped = sale.others[place - 1]?.unmapped
+    if (productId === null || keyTypeId === null) {
+      return unmapped ?? { reason: 'no_mapping', detail: sale.saleId }
+    }
+    return { productId, keyTypeId, ...(exceeded && { maxSold: exceeded.sold }) }
+  })
 }
 
 type Issue = { first: IssuedLicense; issued?: Issued } | { reason: ParkedReason; detail: string }
 
-/** Issues the license whose id the sale has chosen. Its stream must not exist yet, so only one process succeeds. */
+/** Issues the license whose id the sale has chosen for an item. Its stream must not exist yet, so only one process succeeds. */
 async function issue(
   services: Ports<
     'execute' | 'findProduct' | 'keptKeys' | 'keyTypes' | 'ledger' | 'now' | 'randomBytes' | 'secrets'
   >,
   sale: KnownSale,
+  item: SaleItem,
   origin: Origin,
   isNew: boolean,
 ): Promise<Issue> {
-  const stream = licenseStream(sale.licenseId)
+  const stream = licenseStream(item.licenseId)
   const before = isNew ? absentLicense : await issuedAs(services.ledger, stream)
   if (before.status === 'issued') return { first: before }
   const at = momentOf(services)
-  const product = await services.findProduct(sale.tenantId, sale.productId ?? '')
-  if (!product) return { reason: 'product_not_found', detail: sale.productId ?? sale.id }
-  const keyType = findKeyType(product, sale.keyTypeId ?? '')
-  const keyTypeGone: Issue = { reason: 'key_type_not_found', detail: sale.keyTypeId ?? sale.id }
+  const product = await services.findProduct(sale.tenantId, item.productId ?? '')
+  if (!product) return { reason: 'product_not_found', detail: item.productId ?? sale.id }
+  const keyType = findKeyType(product, item.keyTypeId ?? '')
+  const keyTypeGone: Issue = { reason: 'key_type_not_found', detail: item.keyTypeId ?? sale.id }
   if (!keyType) return keyTypeGone
-  const mappedAt = sale.mappedAt ?? sale.receivedAt
+  const mappedAt = item.mappedAt ?? sale.receivedAt
   const { licenseKey } = newLicenseKey(product.keyPrefix, services.randomBytes)
-  const kept = await services.secrets.keep(sale.tenantId, sale.keyName, licenseKey)
+  const kept = await services.secrets.keep(sale.tenantId, item.keyName, licenseKey)
   const key = foreignKey(kept)
   if (typeof key === 'string') throw new Error('a key made here can be taken in')
   const issued: LicenseTerms = {
     ...placeOf(sale),
+    licenseId: item.licenseId,
     productId: product.productId,
     keyTypeId: keyType.keyTypeId,
-    ...key,
-    ...termsPaidFor(keyType, sale, mappedAt),
+    keyHash: key.keyHash,
+    displayKey: key.displayKey,
+    ...termsPaidFor(keyType, { quantity: item.quantity, paidUntil: sale.paidUntil }, mappedAt),
     onExpiry: keyType.onExpiry,
     createdAt: mappedAt,
     at,
@@ -103,13 +144,12 @@ async function issue(
   const first = await issuedAs(services.ledger, stream)
   if (first.status === 'absent') throw new Error('a license that was issued is there')
   // The license's own key was delivered and destroyed meanwhile: the key made here is of no use.
-  if (first.keyHash !== key.keyHash) await services.secrets.destroy(sale.tenantId, sale.keyName)
+  if (first.keyHash !== key.keyHash) await services.secrets.destroy(sale.tenantId, item.keyName)
   return { first }
 }
 
 function placeOf(sale: KnownSale) {
   return {
-    licenseId: sale.licenseId,
     tenantId: sale.tenantId,
     holder: sale.customer,
     customerId: null,

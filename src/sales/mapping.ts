@@ -9,23 +9,40 @@ import { maxSold } from '../domain/licenses/issue.ts'
 import type { KeyType } from '../domain/products/key-type.ts'
 import { findKeyType } from '../domain/products/product.ts'
 import { Refusal } from '../domain/refusal.ts'
-import type { ParkedReason, SoldItem } from '../domain/sales/events.ts'
-import type { KnownSale, Resolution, SaleCommand } from '../domain/sales/sale.ts'
+import type { ParkedReason } from '../domain/sales/events.ts'
+import { itemsOf, type Resolution, type SaleItem } from '../domain/sales/items.ts'
+import type { KnownSale, SaleCommand } from '../domain/sales/sale.ts'
 import type { Loaded } from '../ledger/load.ts'
 import type { Ports } from '../ports.ts'
 
-type Bought = { tenantId: string; provider: Provider; sold: SoldItem; quantity: number }
+type Bought = { tenantId: string; provider: Provider } & Pick<SaleItem, 'sold' | 'quantity' | 'priceId'>
 
 /** What to issue for a purchase, or why nothing can be issued now; with the product, if it is known. */
 export type Resolved = { resolution: Resolution; product: PresentProduct | undefined }
 
+/**
+ * Finds what to issue for each item of a purchase, in their order.
+ * @returns the product of the first item that can be licensed besides
+ * @throws Refusal `tenant_not_found`
+ */
+export async function resolveItems(
+  services: Ports<'db' | 'findProduct'>,
+  { tenantId, provider }: Pick<Bought, 'tenantId' | 'provider'>,
+  items: readonly Omit<Bought, 'tenantId' | 'provider'>[],
+): Promise<{ resolutions: Resolution[]; first: Resolved }> {
+  const [one, ...others] = await Promise.all(
+    items.map((item) => resolveSale(services, { tenantId, provider, ...item })),
+  )
+  if (!one) throw new Error('a sale has an item')
+  const all = [one, ...others]
+  const first = all.find(({ resolution }) => !('reason' in resolution)) ?? one
+  return { resolutions: all.map(({ resolution }) => resolution), first }
+}
+
 /** Finds what to issue for a purchase. @throws Refusal `tenant_not_found` */
-export async function resolveSale(services: Ports<'db' | 'findProduct'>, bought: Bought): Promise<Resolved> {
-  const { tenantId, provider, sold, quantity } = bought
-  const [tenant, named] = await Promise.all([
-    findTenant(services.db, tenantId),
-    'productId' in sold ? sold : mappedTo(services, tenantId, provider, sold.providerProduct),
-  ])
+async function resolveSale(services: Ports<'db' | 'findProduct'>, bought: Bought): Promise<Resolved> {
+  const { tenantId, sold, quantity } = bought
+  const [tenant, named] = await Promise.all([findTenant(services.db, tenantId), namedBy(services, bought)])
   if (!tenant) throw new Refusal('tenant_not_found')
   if (!named) {
     const detail = 'providerProduct' in sold ? sold.providerProduct : ''
@@ -39,6 +56,16 @@ export async function resolveSale(services: Ports<'db' | 'findProduct'>, bought:
   const keyType = named.keyTypeId === null ? product.keyTypes[0] : findKeyType(product, named.keyTypeId)
   if (!keyType) return { resolution: parked('key_type_not_found', named.keyTypeId ?? ''), product }
   return { resolution: resolutionAs(product, keyType, quantity), product }
+}
+
+/** The product that an item names itself, or that its id is mapped to, or else its price. */
+async function namedBy(
+  services: Ports<'db'>,
+  { tenantId, provider, sold, priceId }: Bought,
+): Promise<{ productId: string; keyTypeId: string | null } | undefined> {
+  if ('productId' in sold) return sold
+  const named = await mappedTo(services, tenantId, provider, sold.providerProduct)
+  return named ?? (priceId === undefined ? undefined : mappedTo(services, tenantId, provider, priceId))
 }
 
 /** What to issue for so many of a key type. */
@@ -71,13 +98,13 @@ export async function mappedTo(
   return undefined
 }
 
-/** Maps a parked sale again: a mapping, product or key type may have been added since. */
+/** Maps the items without a license again: a mapping, product or key type may have been added since. */
 export async function mapAgain(
   services: Ports<'db' | 'execute' | 'findProduct' | 'now'>,
   loaded: Loaded<KnownSale>,
   origin: Origin,
 ): Promise<Loaded<KnownSale>> {
-  const { resolution } = await resolveSale(services, loaded.state)
-  const resolved = (at: string): SaleCommand => ({ type: 'ResolveSale', resolution, at })
+  const { resolutions } = await resolveItems(services, loaded.state, itemsOf(loaded.state))
+  const resolved = (at: string): SaleCommand => ({ type: 'ResolveSale', resolutions, at })
   return (await changeSale(services, loaded.state, origin, resolved, loaded)).sale
 }

@@ -8,8 +8,9 @@ import type { KeyType } from '../domain/products/key-type.ts'
 import { findKeyType } from '../domain/products/product.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { ParkedReason } from '../domain/sales/events.ts'
+import { itemsOf } from '../domain/sales/items.ts'
 import type { KnownSale, SaleCommand } from '../domain/sales/sale.ts'
-import { resolutionAs } from './mapping.ts'
+import { resolutionAs, resolveItems } from './mapping.ts'
 import { advanceToOutcome } from './outcome.ts'
 import type { ReplayPorts } from './ports.ts'
 import { replaySale } from './replay.ts'
@@ -25,11 +26,11 @@ export const isMendable = ({ parked }: Pick<KnownSale, 'parked'>): boolean =>
 
 /**
  * The provider's id that later sales of the same thing will have as well; undefined where there is none: a session of
- * stripe without a payment link, or an unknown product of keyledger's that the vendor named.
+ * stripe whose items could not be read, or an unknown product of keyledger's that the vendor named.
  */
 export function itemOf({ provider, sold }: Pick<KnownSale, 'provider' | 'sold'>): string | undefined {
   if (!('providerProduct' in sold)) return undefined
-  return provider === 'stripe' && !sold.providerProduct.startsWith('plink_')
+  return provider === 'stripe' && !/^(?:plink|price)_/.test(sold.providerProduct)
     ? undefined
     : sold.providerProduct
 }
@@ -98,8 +99,12 @@ async function licenseAs(
 ): Promise<boolean> {
   const { state, revision } = await loadSale(services, sale)
   if (state.status !== 'parked') return true
-  const resolution = resolutionAs(product, keyType, state.quantity)
-  const resolve = (at: string): SaleCommand => ({ type: 'ResolveSale', resolution, at })
+  // Nothing else of it is mapped, or it would have a license.
+  const resolutions = [
+    resolutionAs(product, keyType, state.quantity),
+    ...(await resolveItems(services, state, itemsOf(state))).resolutions.slice(1),
+  ]
+  const resolve = (at: string): SaleCommand => ({ type: 'ResolveSale', resolutions, at })
   const { outcome } = await waitOnce(services, async (nonWaiting) => {
     const { sale: mapped } = await changeSale(nonWaiting, state, origin, resolve, { state, revision })
     return advanceToOutcome(nonWaiting, mapped, origin)

@@ -11,7 +11,7 @@ import { advanceSale } from './advance.ts'
 import { factFrom } from './facts.ts'
 import { ignoredTest, whyIgnored } from './ignored-test.ts'
 import { keepFact, saleOfLink } from './links.ts'
-import { mapAgain, resolveSale } from './mapping.ts'
+import { mapAgain, resolveItems } from './mapping.ts'
 import { advanceToOutcome, type ReceivedOutcome } from './outcome.ts'
 import type { AdvancePorts, SalePorts } from './ports.ts'
 import { boughtIn, keepPayload, linksOf, receivedFrom, type SoldNotification } from './received.ts'
@@ -47,10 +47,15 @@ async function receiveSale(
   const loaded = await loadSale(services, place)
   if (loaded.state.status === 'absent') {
     const at = momentOf(services)
-    const resolved = await resolveSale(services, { tenantId, ...boughtIn(notification) })
+    const { provider } = notification
+    const { resolutions, first } = await resolveItems(
+      services,
+      { tenantId, provider },
+      boughtIn(notification),
+    )
     const isTestPurchase = await belongsToTestPurchase(services, tenantId, notification.saleId)
-    if (notification.test && !isTestPurchase && !resolved.product?.settings.testMode.enabled) {
-      return ignoredTest(services, tenantId, notification, whyIgnored(resolved))
+    if (notification.test && !isTestPurchase && !first.product?.settings.testMode.enabled) {
+      return ignoredTest(services, tenantId, notification, whyIgnored(first))
     }
     const test = notification.test || isTestPurchase
     const received = await receivedFrom(services, tenantId, { ...notification, test }, raw, at)
@@ -58,7 +63,7 @@ async function receiveSale(
       services,
       place,
       origin,
-      () => ({ type: 'ReceiveSale', received, resolution: resolved.resolution }),
+      () => ({ type: 'ReceiveSale', received, resolutions }),
       loaded,
     )
     if (changed) return advanceToOutcome(services, sale, origin, true)

@@ -24,14 +24,12 @@ export function linksOf({ saleId, links }: SoldNotification): string[] {
   return [...new Set([`sale:${saleId}`, ...links])]
 }
 
-/** What was bought, as a mapping needs it. */
-export function boughtIn({ provider, sold, quantity, paidUntil }: SoldNotification) {
-  return {
-    provider,
-    sold: 'productId' in sold ? { productId: sold.productId, keyTypeId: sold.keyTypeId ?? null } : sold,
-    quantity,
-    paidUntil: paidUntil === undefined ? null : inUtc(paidUntil),
-  }
+/** Everything that was bought, as a mapping needs it, the first item first. */
+export function boughtIn({ sold, quantity, priceId, line, more = [] }: SoldNotification) {
+  return [{ sold, quantity, priceId, line }, ...more].map((item) => ({
+    ...item,
+    sold: 'productId' in item.sold ? { ...item.sold, keyTypeId: item.sold.keyTypeId ?? null } : item.sold,
+  }))
 }
 
 /** What `SaleReceived` holds: the payload and the buyer are sealed in the vault first. */
@@ -42,12 +40,18 @@ export async function receivedFrom(
   raw: string,
   at: string,
 ) {
-  const { provider, saleId, sessionId, customer, amount, currency } = notification
-  const [payload, buyer] = await Promise.all([
+  const { provider, saleId, sessionId, customer, giver: given, amount, currency } = notification
+  const [payload, buyer, giver] = await Promise.all([
     keepPayload(services, tenantId, notification, raw),
     customer && services.subjects.sealPerson(tenantId, customer.email, customer.name ?? null),
+    given && services.subjects.sealPerson(tenantId, given.email, given.name ?? null),
   ])
-  const licenseId = services.newId('lic')
+  const chosen = () => {
+    const licenseId = services.newId('lic')
+    return { licenseId, keyName: saleKeyName(licenseId) }
+  }
+  const [first, ...items] = boughtIn(notification).map((item) => ({ ...item, ...chosen() }))
+  const { paidUntil } = notification
   const { data } = SaleReceived.parse({
     type: 'SaleReceived',
     data: {
@@ -56,14 +60,17 @@ export async function receivedFrom(
       saleId,
       sessionId,
       links: linksOf(notification),
-      ...boughtIn(notification),
+      provider,
+      ...first,
+      ...(items.length > 0 && { items }),
+      paidUntil: paidUntil === undefined ? null : inUtc(paidUntil),
       customer: buyer,
+      ...(customer?.language && { language: customer.language }),
+      ...(giver && { giver }),
       amount,
       currency: currency.toLowerCase(),
       productName: notification.productName ?? unknownProduct,
       test: notification.test,
-      licenseId,
-      keyName: saleKeyName(licenseId),
       notificationId: notification.notificationId,
       payload,
       occurredAt: inUtc(notification.at),

@@ -11,7 +11,7 @@ import { advanceToOutcome } from './outcome.ts'
 import type { ReplayPorts } from './ports.ts'
 
 /**
- * Maps and licenses a parked sale again, or applies a plan change of its subscription that was not mapped before.
+ * Maps and licenses a parked sale again, or the items of a sale that were not mapped before, or applies a plan change of its subscription that was not mapped before.
  * @throws Refusal `sale_not_found`, `sale_not_parked`, `sale_still_parked`, `tenant_suspended`, `tenant_closed`
  */
 export async function replaySale(
@@ -27,7 +27,8 @@ export async function replaySale(
   if (state.status === 'licensed' && state.unmappedPlan !== null) {
     return reviewPlan(services, { state, revision: loaded.revision }, origin)
   }
-  if (state.status !== 'parked') throw new Refusal('sale_not_parked')
+  const lacks = state.status === 'licensed' && unlicensedCount(state)
+  if (state.status !== 'parked' && !lacks) throw new Refusal('sale_not_parked')
   const { outcome } = await waitOnce(services, async (nonWaiting) =>
     advanceToOutcome(
       nonWaiting,
@@ -38,8 +39,13 @@ export async function replaySale(
   if (outcome === 'parked') throw new Refusal('sale_still_parked')
   const { state: sale } = await loadSale(services, known)
   if (sale.status === 'absent') throw new Refusal('sale_not_found')
+  if (lacks && unlicensedCount(sale) === lacks) throw new Refusal('sale_still_parked')
   return sale
 }
+
+/** How many items besides the first have no license, since they are not mapped. */
+const unlicensedCount = ({ others }: KnownSale): number =>
+  others.filter(({ unmapped }) => unmapped !== null).length
 
 /** Maps the changed plan again, and applies it to the license. */
 async function reviewPlan(

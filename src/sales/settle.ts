@@ -4,7 +4,8 @@ import { causeOf, momentOf, type Origin } from '../commands/origin.ts'
 import { changeSale } from '../commands/sales.ts'
 import type { SaleTerms } from '../domain/licenses/following.ts'
 import { licenses } from '../domain/licenses/license.ts'
-import { type KnownSale, type SaleCommand, salePaymentStatus } from '../domain/sales/sale.ts'
+import { itemsOf, type SaleItem } from '../domain/sales/items.ts'
+import { itemPaymentStatus, type KnownSale, type SaleCommand } from '../domain/sales/sale.ts'
 import type { Loaded } from '../ledger/load.ts'
 import type { Ports } from '../ports.ts'
 import { undefinedIfKeyTypeGone } from './key-type-gone.ts'
@@ -20,7 +21,7 @@ export async function settle(
   const { state: sale } = loaded
   const kept = sale.unboundLinks ? await bindLinks(services, sale, origin) : []
   const isBehind = sale.settledThrough < sale.factCount
-  const unmappedPlan = isBehind ? await followSale(services, sale, origin) : undefined
+  const unmappedPlan = isBehind ? await followItems(services, sale, origin) : undefined
   const settled = (at: string): SaleCommand => ({
     type: 'SettleSale',
     through: sale.factCount,
@@ -32,26 +33,41 @@ export async function settle(
   return changeSale(services, sale, origin, settled, loaded)
 }
 
-/** Applies the facts and the plan to the license. @returns the plan, if no key type is mapped to it */
-async function followSale(
+/** Applies the facts to the license of each item. @returns the plan of one, if no key type is mapped to it */
+async function followItems(
   services: Ports<'db' | 'execute' | 'findProduct' | 'keyTypes' | 'now'>,
   sale: KnownSale,
   origin: Origin,
+): Promise<string | null> {
+  let unmapped: string | null = null
+  for (const item of itemsOf(sale)) {
+    if (item.licensedAt !== null) unmapped = (await followSale(services, sale, item, origin)) ?? unmapped
+  }
+  return unmapped
+}
+
+/** Applies the facts and the plan to a license. @returns the plan, if no key type is mapped to it */
+async function followSale(
+  services: Ports<'db' | 'execute' | 'findProduct' | 'keyTypes' | 'now'>,
+  sale: KnownSale,
+  item: SaleItem,
+  origin: Origin,
   known?: PresentProduct,
 ): Promise<string | null> {
-  const product = known ?? (await services.findProduct(sale.tenantId, sale.productId ?? ''))
-  const { terms, unmapped } = await termsOfPlan(services, sale, product)
-  const follow = (proof?: () => Promise<void>) => followOn(services, sale, { product, terms, proof }, origin)
-  if (terms === null || terms.keyTypeId === sale.keyTypeId) await follow()
+  const product = known ?? (await services.findProduct(sale.tenantId, item.productId ?? ''))
+  const { terms, unmapped } = await termsOfPlan(services, sale, item, product)
+  const follow = (proof?: () => Promise<void>) =>
+    followOn(services, sale, item, { product, terms, proof }, origin)
+  if (terms === null || terms.keyTypeId === item.keyTypeId) await follow()
   else {
-    const place = { tenantId: sale.tenantId, productId: sale.productId ?? '', keyTypeId: terms.keyTypeId }
+    const place = { tenantId: sale.tenantId, productId: item.productId ?? '', keyTypeId: terms.keyTypeId }
     const followed = await usingKeyType(services, place, (proof) => follow(proof)).catch(
       undefinedIfKeyTypeGone,
     )
     // The read models do not show yet that it is deleted.
     if (followed === undefined && product) {
       const keyTypes = product.keyTypes.filter(({ keyTypeId }) => keyTypeId !== terms.keyTypeId)
-      return followSale(services, sale, origin, { ...product, keyTypes })
+      return followSale(services, sale, item, origin, { ...product, keyTypes })
     }
   }
   return unmapped
@@ -67,19 +83,21 @@ type Following = {
 async function followOn(
   services: Ports<'execute' | 'now'>,
   sale: KnownSale,
+  item: SaleItem,
   { product, terms, proof }: Following,
   origin: Origin,
 ): Promise<boolean> {
-  const keepRefunded = product?.settings.onRefund === 'keep'
+  const { onRefund, onPaidInFull } = product?.settings ?? {}
+  const keepRefunded = onRefund === 'keep'
   const at = momentOf(services)
   const { events } = await services.execute(
     licenses,
-    sale.licenseId,
+    item.licenseId,
     {
       type: 'FollowSale',
       saleId: sale.saleId,
       through: sale.factCount,
-      ...salePaymentStatus(sale, keepRefunded),
+      ...itemPaymentStatus(sale, item, { keepRefunded, onPaidInFull }),
       keepRefunded,
       terms,
       at,

@@ -7,6 +7,7 @@ import { soldIds } from '../domain/integrations/mapping.ts'
 import type { Provider, SigningMarketplace } from '../domain/integrations/provider.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { isSlug } from '../domain/values.ts'
+import { giverNamed } from '../payments/gumroad/gifts.ts'
 import { translatePing, translateResource } from '../payments/gumroad/notification.ts'
 import { translateLemonSqueezy, verifyLemonSqueezy } from '../payments/lemonsqueezy/notification.ts'
 import type { PaymentNotification } from '../payments/notification.ts'
@@ -14,11 +15,12 @@ import { translatePaddle, verifyPaddle } from '../payments/paddle/notification.t
 import { translatePolar, verifyPolar } from '../payments/polar/notification.ts'
 import type { CardAccess } from '../payments/stripe/api.ts'
 import { namesOf } from '../payments/stripe/invoices.ts'
-import { translateStripe, verifyStripe } from '../payments/stripe/notification.ts'
+import { type StripeNotification, translateStripe, verifyStripe } from '../payments/stripe/notification.ts'
 import { ignored, incomplete, type Translated } from '../payments/translated.ts'
 import { ProviderRefused } from '../payments/trouble.ts'
 import type { Ports } from '../ports.ts'
 import { saleOfLink } from './links.ts'
+import { withSessionItems } from './session-items.ts'
 
 /** A notification as it was received. */
 export type Incoming = {
@@ -32,7 +34,7 @@ export type Incoming = {
 export type VerifiedNotification = {
   tenantId: string
   translated: Translated
-  /** Links the payment to its invoice, where the sale is known by its invoice alone. It is received first. */
+  /** Another name of its payment, by which the sale is known instead. It is received first. */
   paymentNamed?: PaymentNotification | undefined
 }
 
@@ -41,7 +43,7 @@ export type VerifiedNotification = {
  * @returns undefined for a bad token, an unknown tenant and one that is not connected, so that the caller cannot tell them apart
  */
 export async function verifyGumroadForm(
-  services: Ports<'db' | 'now'>,
+  services: Ports<'db' | 'ledger' | 'now'>,
   tenantId: string,
   address: { kind: 'ping' | 'resource'; token: string },
   { raw }: Incoming,
@@ -51,8 +53,23 @@ export async function verifyGumroadForm(
   const known = integration?.credentials.pingToken?.hash ?? sha256('')
   const isGood = sameDigest(known, sha256(address.token)) && address.token !== ''
   if (!integration || !isGood) return undefined
-  const translate = address.kind === 'ping' ? translatePing : translateResource
-  return { tenantId, translated: translate(raw.toString('utf8'), services.now()) }
+  const text = raw.toString('utf8')
+  if (address.kind === 'ping') return { tenantId, translated: translatePing(text, services.now()) }
+  const translated = translateResource(text, services.now())
+  return { tenantId, translated, paymentNamed: await giverNamedBy(services, tenantId, text, translated) }
+}
+
+/** A refunded or disputed purchase that is no known sale may be that of a gift's giver. */
+async function giverNamedBy(
+  services: Ports<'ledger'>,
+  tenantId: string,
+  raw: string,
+  translated: Translated,
+): Promise<PaymentNotification | undefined> {
+  if (!isOfPayment(translated)) return undefined
+  const { provider, link } = translated
+  const isKnown = (await saleOfLink(services, { tenantId, provider, link })) !== null
+  return isKnown ? undefined : giverNamed(raw, translated)
 }
 
 /**
@@ -112,7 +129,12 @@ async function translate(
     case 'lemonsqueezy':
       return translateLemonSqueezy(
         text,
-        apiKey === undefined ? undefined : (id) => providers.readSubscription(apiKey, id),
+        apiKey === undefined
+          ? undefined
+          : {
+              subscription: (id) => providers.readSubscription(apiKey, id),
+              orderItems: (id) => providers.readOrderItems(apiKey, id),
+            },
       )
     case 'paddle': {
       const mapped = new Set(integration.mappings.flatMap(({ mapping }) => soldIds(mapping)))
@@ -131,6 +153,7 @@ async function translate(
  * Verifies an event of stripe, signed with the platform's secret. It is for the tenant whose account it names; an event of
  * the platform's own account is for the tenant that its metadata names, and only in test mode.
  * @returns `bad_signature` when the signature is wrong or stale; undefined for an account that no tenant has connected
+ * @throws ProviderUnavailable, ProviderRefused when stripe has to be asked and does not answer
  */
 export async function verifyStripeEvent(
   services: Ports<'db' | 'ledger' | 'now' | 'providers'>,
@@ -140,16 +163,17 @@ export async function verifyStripeEvent(
   if (!(await verifyStripe(raw, header('stripe-signature'), secret, services.now()))) return 'bad_signature'
   const event = translateStripe(raw.toString('utf8'))
   if (!event) return undefined
-  const { accountId, testTenantId, translated } = event
+  const { accountId, testTenantId } = event
   const tenantId = accountId === undefined ? testTenantId : await tenantOfAccount(services, accountId)
   if (tenantId === undefined || !(await tenantExists(services, tenantId))) return undefined
   const access = accountId === undefined || !services.providers.hasPlatformKey ? undefined : { accountId }
-  return { tenantId, translated, paymentNamed: await paymentNamedBy(services, tenantId, access, translated) }
+  return withRead(services, tenantId, access, event)
 }
 
 /**
  * Verifies an event of a tenant's own account at stripe, signed with the secret of the tenant's own endpoint.
  * @returns undefined when the signature is wrong or stale, and when the tenant has connected no account of its own
+ * @throws ProviderUnavailable, ProviderRefused when stripe has to be asked and does not answer
  */
 export async function verifyOwnStripeEvent(
   services: Ports<'db' | 'ledger' | 'now' | 'providers' | 'secrets'>,
@@ -166,8 +190,18 @@ export async function verifyOwnStripeEvent(
   // The tenant may be a platform itself: what its connected accounts sell is not its own sale.
   if (event.accountId !== undefined) return { tenantId, translated: ignored }
   const access = await ownAccessOf(services, integration)
-  const paymentNamed = await paymentNamedBy(services, tenantId, access, event.translated)
-  return { tenantId, translated: event.translated, paymentNamed }
+  return withRead(services, tenantId, access, event)
+}
+
+/** The event with what only stripe itself knows of it. */
+async function withRead(
+  services: Ports<'ledger' | 'providers'>,
+  tenantId: string,
+  access: CardAccess | undefined,
+  event: StripeNotification,
+): Promise<VerifiedNotification> {
+  const translated = await withSessionItems(services, tenantId, access, event)
+  return { tenantId, translated, paymentNamed: await paymentNamedBy(services, tenantId, access, translated) }
 }
 
 const ofPayments: ReadonlySet<string> = new Set(['refunded', 'disputed', 'dispute_won', 'dispute_lost'])

@@ -1,7 +1,14 @@
-import type { PresentCustomer } from '../../projections/customers/queries.ts'
+import {
+  type CustomerEntry,
+  listCustomers,
+  type PresentCustomer,
+  startOf,
+} from '../../projections/customers/queries.ts'
+import { type Keyset, type PageOf, pageOf } from '../../projections/page.ts'
 import { findLicensesOfCustomers, findLicensesOfPeople } from '../../projections/search/licenses.ts'
 import { findCustomersOfPeople, findSalesOfPeople } from '../../projections/search/people.ts'
 import type { IssuedLicense } from '../domain/licenses/license.ts'
+import { Refusal } from '../domain/refusal.ts'
 import type { KnownSale } from '../domain/sales/sale.ts'
 import type { Ports } from '../ports.ts'
 import { containsPart, normalized } from '../vault/people-parts.ts'
@@ -72,6 +79,42 @@ export async function findCustomersByPersonPart(
     customers: customers.map(({ row }) => row),
     more: people.tooMany || known.length >= maxOpened,
   }
+}
+
+/** What narrows a list of customers to people: their whole address, and a part of their name. */
+export type CustomerSought = { email?: string | undefined; name?: string | undefined }
+
+/**
+ * Lists customers by age, and only those who are sought. A page by name may have fewer customers than asked for, and still a
+ * next one: no more than {@link maxOpened} of the people whom the index names are decrypted for a page.
+ * @throws Refusal `name_too_common` when the index names more people than it lists
+ */
+export async function listCustomersSought(
+  services: Ports<'db' | 'subjects'>,
+  tenantId: string,
+  { email, name }: CustomerSought,
+  keyset: Keyset,
+): Promise<PageOf<CustomerEntry>> {
+  const { db, subjects } = services
+  const ofAddress = email === undefined ? undefined : [await subjects.findSubject(tenantId, email)]
+  const owners = ofAddress?.filter((subjectId) => subjectId !== undefined)
+  if (name === undefined) return listCustomers(db, tenantId, { subjectIds: owners }, keyset)
+  const part = normalized(name)
+  const found = owners
+    ? { subjectIds: owners, tooMany: false }
+    : await subjects.index.candidates(tenantId, part)
+  if (found.tooMany) throw new Refusal('name_too_common')
+  const { subjectIds } = found
+  const read = await listCustomers(db, tenantId, { subjectIds }, { ...keyset, limit: maxOpened })
+  const people = await subjects.openPeople(
+    tenantId,
+    read.items.map(({ customer }) => customer),
+  )
+  const named = read.items.filter((_, at) =>
+    containsPart({ email: null, name: people[at]?.name ?? null }, part),
+  )
+  const page = pageOf(named, keyset.limit, startOf)
+  return { items: page.items, next: page.next ?? read.next }
 }
 
 /** The people whose address or name may contain a text, and what of theirs really does. */

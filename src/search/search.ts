@@ -19,7 +19,7 @@ import {
   findSalesOfPeople,
 } from '../../projections/search/people.ts'
 import { isId } from '../credentials/id.ts'
-import { endingsOf, isOwnKey, keyHashOf } from '../credentials/license-key.ts'
+import { endingsOf, isOwnKey, readKey } from '../credentials/license-key.ts'
 import { sha256 } from '../credentials/sha256.ts'
 import { Provider } from '../domain/integrations/provider.ts'
 import type { IssuedLicense } from '../domain/licenses/license.ts'
@@ -63,7 +63,7 @@ const longestAsked = 500
 /** The length from which on ids are found by their beginning. */
 const shortestStart = 3
 
-type Stores = Ports<'db' | 'findForRuntime' | 'now' | 'subjects'>
+type Stores = Ports<'db' | 'findForRuntime' | 'keyHashing' | 'now' | 'subjects'>
 
 const nothing: Found = { licenses: [], devices: [], sales: [], customers: [], more: false }
 
@@ -85,13 +85,14 @@ export async function search(services: Stores, tenantId: string, asked: string):
     const entry = await findCustomer(db, tenantId, text)
     return { ...nothing, customers: entry ? [{ customer: entry.customer, by: 'customer id' }] : [] }
   }
-  const keyHash = keyHashOf(text)
-  const holders = keyHash === undefined ? [] : await findLicensesOfKey(db, tenantId, keyHash)
-  if (keyHash !== undefined && holders.length > 0) {
+  const key = readKey(text)
+  const hashes = key && (await services.keyHashing.hashesOf(tenantId, key))
+  const holders = hashes === undefined ? [] : await findLicensesOfKey(db, tenantId, hashes)
+  if (hashes !== undefined && holders.length > 0) {
     const licenses = holders.map(async ({ license, current }) => ({
       license,
       by: current ? ('key' as const) : ('former key' as const),
-      keyStatus: await statusOfKey(services, { tenantId, productId: license.productId, keyHash }),
+      keyStatus: await statusOfKey(services, { tenantId, productId: license.productId, ...hashes }),
     }))
     return { ...nothing, licenses: await Promise.all(licenses) }
   }

@@ -4,6 +4,7 @@ export const exitCode = {
   refused: 1,
   usage: 2,
   unavailable: 3,
+  partly: 4,
   internal: 70,
   interrupted: 130,
 } as const

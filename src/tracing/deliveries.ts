@@ -45,9 +45,9 @@ export function traceDeliveries(
     },
     channel: (name, channel) => ({
       ...channel,
-      deliver: (delivery: Parameters<DeliveryChannel['deliver']>[0]) =>
+      deliver: (...attempt: Parameters<DeliveryChannel['deliver']>) =>
         tracing.within({ name: `send ${name}`, kind: 'client' }, async (annotate) => {
-          const result = await channel.deliver(delivery)
+          const result = await channel.deliver(...attempt)
           annotate({
             'keyledger.outcome': result.outcome,
             ...('error' in result && { 'error.type': result.error }),

@@ -86,7 +86,7 @@ export function watchBatches<L extends Log>(
         if (!entry.readable || entry.position <= from || entry.position > to) continue
         const { correlationId } = entry.metadata
         // An attempt's correlation id is its delivery, which has another trace.
-        if (entry.event.type !== 'DeliveryAttempted')
+        if (entry.event.type !== 'DeliveryAttempted' && entry.event.type !== 'DeliveryAttemptInterrupted')
           chains.set(correlationId, (chains.get(correlationId) ?? 0) + 1)
       }
       for (const [correlationId, events] of [...chains].slice(0, maxSpansPerBatch)) {

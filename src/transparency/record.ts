@@ -12,11 +12,15 @@ export type EventRecord = {
 }
 
 /**
- * @returns the bytes whose leaf hash stands in the tree: JSON in the canonical form of RFC 8785
+ * @returns the record of an event: JSON in the canonical form of RFC 8785
  * @throws Error for a value that JSON does not have
  */
-export function recordBytes({ stream, revision, id, type, data, metadata }: EventRecord): Uint8Array {
-  const text = canonicalize({ stream, revision, id, type, data, metadata })
-  if (text === undefined) throw new Error('the event has no canonical form')
+export const recordBytes = ({ stream, revision, id, type, data, metadata }: EventRecord): Uint8Array =>
+  canonicalBytes({ stream, revision, id, type, data, metadata })
+
+/** @returns a value as JSON in the canonical form of RFC 8785. @throws Error for a value that JSON does not have */
+export function canonicalBytes(value: unknown): Uint8Array {
+  const text = canonicalize(value)
+  if (text === undefined) throw new Error('the value has no canonical form')
   return Buffer.from(text)
 }

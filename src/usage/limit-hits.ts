@@ -6,7 +6,13 @@ import { pointsIn, type UsageRange } from './range.ts'
 /** Limits whose hits can be attributed to a tenant, which limits per address cannot. */
 export type TenantLimit = Extract<
   LimitName,
-  'management' | 'runtime' | 'clientTenant' | 'clientInstance' | 'clientNewInstances' | 'checkout'
+  | 'management'
+  | 'runtime'
+  | 'clientTenant'
+  | 'clientInstance'
+  | 'clientNewInstances'
+  | 'checkout'
+  | 'evidence'
 >
 
 /**

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
-import { keyHashOf } from '../credentials/license-key.ts'
 import type { KeptKeyPlace } from '../domain/licenses/kept-key.ts'
+import type { KeyHashing } from './key-hashing.ts'
 import type { Subjects } from './subjects.ts'
 
 /**
@@ -35,7 +35,7 @@ const valuesOf = ({ tenantId, subjectId, licenseId, keyHash }: KeptKeyPlace): st
 /** How many rows one statement deletes, so that none holds locks for long. */
 const deletedAtOnce = 5000
 
-export function createKeptKeys(db: Pool, subjects: Subjects): KeptKeys {
+export function createKeptKeys(db: Pool, subjects: Subjects, keyHashing: Pick<KeyHashing, 'isOf'>): KeptKeys {
   return {
     async keep(place, licenseKey) {
       const sealed = await subjects.sealLicenseKey(place.tenantId, place.subjectId, licenseKey)
@@ -57,7 +57,7 @@ export function createKeptKeys(db: Pool, subjects: Subjects): KeptKeys {
       })
       if (!rows[0]) return undefined
       const key = await subjects.openLicenseKey(place.tenantId, place.subjectId, rows[0].sealed)
-      return key !== null && keyHashOf(key) === place.keyHash ? key : undefined
+      return key !== null && (await keyHashing.isOf(place.tenantId, key, place.keyHash)) ? key : undefined
     },
     async recheck(licenseId) {
       await db.query(

@@ -39,6 +39,9 @@ export function trigramsIn(texts: readonly string[]): string[] {
   return [...new Set(found)]
 }
 
+/** Whether people can be found by a text: it has at least three characters. */
+export const isSearchable = (text: string): boolean => trigramsIn([normalized(text)]).length > 0
+
 /** The key of a tenant: equal trigrams of two tenants have different hashes. */
 export const trigramKey = ({ searching }: MasterKey, tenantId: string): Buffer =>
   createHmac('sha256', searching).update(tenantId).digest()

@@ -1,5 +1,6 @@
 import type { HistoryEntry } from '../../projections/history/queries.ts'
 import { decideLicense, type IssuedLicense, type Seat } from '../domain/licenses/license.ts'
+import { shownSeat } from '../domain/licenses/seats.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { type NameActor, type NamedActor, nameActors } from '../history/actors.ts'
 import type { AsOf } from '../history/moment.ts'
@@ -66,7 +67,10 @@ export async function explain(
     seats: {
       used: license.seatsUsed,
       limit: license.deviceLimit,
-      taken: seated.map(({ installId: _, status: __, deactivatedAt: ___, ...seat }) => seat),
+      taken: seated.map((seat) => {
+        const { status: _, deactivatedAt: __, ...taken } = shownSeat(seat)
+        return taken
+      }),
     },
   }
 }

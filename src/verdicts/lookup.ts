@@ -1,5 +1,5 @@
 import { type HistoryEntry, readEffectiveEvents } from '../../projections/history/queries.ts'
-import { countActiveDevices } from '../../projections/licenses/active-devices.ts'
+import { countSeatedDevices } from '../../projections/licenses/active-devices.ts'
 import { findLicense, listSeated } from '../../projections/licenses/queries.ts'
 import { findTenant, type PresentTenant } from '../../projections/tenants/queries.ts'
 import { type FoundLicense, isPlanFull } from '../commands/devices/devices.ts'
@@ -59,7 +59,8 @@ async function lookUpNow(
   const { productId, keyHash, takenBackAt } = entry.license
   // Its key no longer exists, or belongs to another license.
   if (takenBackAt !== null) return lookUpAsOf(services, question, { time: at })
-  const result = await services.findForRuntime({ tenantId, productId, keyHash, deviceId: deviceId ?? '' })
+  const stored = { keyHash, keyedHash: null }
+  const result = await services.findForRuntime({ tenantId, productId, ...stored, deviceId: deviceId ?? '' })
   if (result.kind !== 'license' || result.license.licenseId !== licenseId)
     throw new StateUnreadable('the license is changing right now; try again')
   const tenant = await findTenant(db, tenantId)
@@ -67,7 +68,7 @@ async function lookUpNow(
   const seated = await listSeated(db, licenseId, maxSeatsListed)
   const devices = [...(deviceId === undefined ? [] : [deviceId]), ...seated.map((seat) => seat.deviceId)]
   const deciding = await readEffectiveEvents(db, licenseId, result.revision, devices)
-  const planIsFull = await isPlanFull(tenant.plan, () => countActiveDevices(db, tenantId))
+  const planIsFull = await isPlanFull(tenant.plan, () => countSeatedDevices(db, tenantId))
   return { result, deviceId, at, tenant, planIsFull, seated, deciding }
 }
 

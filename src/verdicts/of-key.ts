@@ -1,3 +1,4 @@
+import type { RuntimeLookupParams } from '../../projections/licenses/runtime.ts'
 import { momentOf } from '../commands/origin.ts'
 import type { Ports } from '../ports.ts'
 import { type RuntimeStatus, verdictOn } from './answer.ts'
@@ -10,7 +11,7 @@ import { StateUnreadable } from './trouble.ts'
  */
 export async function statusOfKey(
   services: Ports<'findForRuntime' | 'now'>,
-  key: { tenantId: string; productId: string; keyHash: string },
+  key: Omit<RuntimeLookupParams, 'deviceId'>,
 ): Promise<RuntimeStatus | undefined> {
   const found = await services.findForRuntime({ ...key, deviceId: '' })
   try {

@@ -1,12 +1,13 @@
-import { type Hash, leafHash, sameHash } from '../transparency/tree/hash.ts'
+import { type Hash, sameHash } from '../transparency/tree/hash.ts'
+import { isObject } from './json.ts'
 import { type EventName, eventWords, NotProved } from './not-proved.ts'
-import { isObject } from './record.ts'
+import { leafOfLine } from './record.ts'
 
 /** How far after the first difference an event is searched for that stands elsewhere. */
 const searched = 1024
 
-/** A record of a directory, and its leaf. */
-type RecordLeaf = { leaf: Hash; name: EventName }
+/** A record of a directory, and its leaf; undefined for a line that is no record. */
+type RecordLeaf = { leaf: Hash | undefined; name: EventName }
 
 /** The first difference between the records of a directory and the leaves of its tiles, with what follows it. */
 export type RecordComparison = {
@@ -27,11 +28,11 @@ export function compareRecords(): RecordComparison {
   const records: RecordLeaf[] = []
   return {
     next(leaf, record) {
-      const found = record && leafHash(record)
+      const found = record && leafOfLine(record)
       if (first === undefined && !(leaf && found && sameHash(leaf, found))) first = index
       if (first !== undefined && index - first < searched) {
         if (leaf) leaves.push(leaf)
-        if (record && found) records.push({ leaf: found, name: nameOf(record) })
+        if (record) records.push({ leaf: found, name: nameOf(record) })
       }
       index += 1
       return found
@@ -65,8 +66,9 @@ function classified(index: number, leaves: readonly Hash[], records: readonly Re
       name,
     )
   if (!leaf) return new NotProved('added', `The log ends before ${words}. It was added.`, name)
-  const isLater = leaves.some((other) => sameHash(other, record.leaf))
-  const comesLater = records.some((other) => sameHash(other.leaf, leaf))
+  const isOf = (hash: Hash, { leaf: found }: RecordLeaf) => found !== undefined && sameHash(hash, found)
+  const isLater = leaves.some((other) => isOf(other, record))
+  const comesLater = records.some((other) => isOf(leaf, other))
   if (isLater && comesLater)
     return new NotProved('order', `${words} stands earlier in the records than in the log.`, name)
   if (isLater)

@@ -1,6 +1,6 @@
 import { parseProof } from '../transparency/proof-file.ts'
+import { isObject, readJson } from './json.ts'
 import { NotProved, readingOf } from './not-proved.ts'
-import { isObject } from './record.ts'
 import { openCheckpoint, type Trust, type TrustedCheckpoint } from './trust.ts'
 
 /**
@@ -14,7 +14,7 @@ export const openKept = (text: string, trust: Trust): TrustedCheckpoint =>
 function checkpointIn(text: string): string {
   if (text.startsWith('c2sp.org/tlog-proof')) return readingOf('The proof', () => parseProof(text)).checkpoint
   if (!text.startsWith('{')) return text
-  const value = readingOf('The receipt', (): unknown => JSON.parse(text))
+  const value = readJson('The receipt', text)
   if (!isObject(value) || typeof value.proof !== 'string')
     throw new NotProved('malformed', 'The kept file is neither a checkpoint nor a receipt.')
   return checkpointIn(value.proof)

@@ -17,6 +17,8 @@ export type Finding =
   | 'added'
   /** An event stands in another place. */
   | 'order'
+  /** It is of another tenant. */
+  | 'foreign_tenant'
   /** It is newer than the checkpoint. */
   | 'not_covered'
   /** The log is shorter than the one that was kept. */
@@ -33,19 +35,36 @@ export class NotProved extends Error {
   readonly event: EventName | undefined
 
   constructor(finding: Finding, message: string, event?: EventName) {
-    super(message)
+    super(printable(message))
     this.finding = finding
     this.event = event
   }
 }
 
-/** Runs a step whose input may be malformed. @throws NotProved instead of an error of the formats */
-export function readingOf<T>(what: string, read: () => T): T {
+/** @returns text in which no name of what is checked begins a line of its own, or turns the text around */
+export const printable = (text: string): string =>
+  text.replace(
+    /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu,
+    (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
+  )
+
+/**
+ * Runs a step whose input may be malformed.
+ * @param event whose part is read, if it is known
+ * @throws NotProved instead of an error of the formats
+ */
+export function readingOf<T>(what: string, read: () => T, event?: EventName): T {
   try {
     return read()
   } catch (error) {
-    if (error instanceof NoteError || error instanceof ProofError || error instanceof SyntaxError)
-      throw new NotProved('malformed', `${what} cannot be read: ${error.message}. Get it again.`)
+    // A text that is nested too deep ends with a RangeError.
+    if (
+      error instanceof NoteError ||
+      error instanceof ProofError ||
+      error instanceof SyntaxError ||
+      error instanceof RangeError
+    )
+      throw new NotProved('malformed', `${what} cannot be read: ${error.message}. Get it again.`, event)
     throw error
   }
 }

@@ -1,7 +1,9 @@
+import { entryOf } from '../transparency/entry.ts'
 import { parseBase64 } from '../transparency/note/note.ts'
+import type { EventRecord } from '../transparency/record.ts'
 import { type Hash, hashBytes, leafHash } from '../transparency/tree/hash.ts'
 import { provesInclusion } from '../transparency/tree/proof.ts'
-import { eventWords, NotProved } from './not-proved.ts'
+import { type EventName, eventWords, NotProved } from './not-proved.ts'
 import { readRecord, statedTime } from './record.ts'
 import type { TrustedCheckpoint } from './trust.ts'
 
@@ -29,6 +31,22 @@ export function proveRecord(
 ): ProvedEvent {
   const event = readRecord(record)
   const { stream, revision, id, type } = event
+  proveEntry(event, entryOf(event), index, proof, checkpoint)
+  return { stream, revision, id, type, at: statedTime(event), index }
+}
+
+/**
+ * Proves that an entry stands at an index of the log of a checkpoint.
+ * @param event whose entry it is, for messages
+ * @throws NotProved
+ */
+export function proveEntry(
+  { stream, revision, type }: Pick<EventRecord, 'stream' | 'revision' | 'type'>,
+  entry: Uint8Array,
+  index: number,
+  proof: readonly Hash[],
+  checkpoint: TrustedCheckpoint,
+): void {
   const name = { index, stream, revision, type }
   if (index >= checkpoint.size)
     throw new NotProved(
@@ -37,22 +55,25 @@ export function proveRecord(
         'Get the proof again: it belongs to another checkpoint.',
       name,
     )
-  if (!provesInclusion(leafHash(Buffer.from(record)), index, checkpoint, proof))
+  if (!provesInclusion(leafHash(entry), index, checkpoint, proof))
     throw new NotProved(
       'differs',
       `The log does not have this content at ${eventWords(name)}. The event was changed, or it was moved, or the proof ` +
         'belongs to another checkpoint.',
       name,
     )
-  return { stream, revision, id, type, at: statedTime(event), index }
 }
 
-/** @returns the hashes of a proof in base64. @throws NotProved */
-export function hashesOf(encoded: readonly unknown[]): Hash[] {
+/** @returns the hashes of the proof of an event, which is in base64. @throws NotProved */
+export function hashesOf(encoded: readonly unknown[], event: EventName): Hash[] {
   return encoded.map((text) => {
     const hash = typeof text === 'string' ? parseBase64(text) : undefined
     if (hash?.length !== hashBytes)
-      throw new NotProved('malformed', 'A proof has a malformed hash. Get it again.')
+      throw new NotProved(
+        'malformed',
+        `The proof of ${eventWords(event)} has a malformed hash. Get it again.`,
+        event,
+      )
     return hash
   })
 }

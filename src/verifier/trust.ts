@@ -1,3 +1,4 @@
+import { wholeNumberOf } from '../numbers.ts'
 import { type Checkpoint, parseCheckpoint } from '../transparency/checkpoint.ts'
 import { cosignedAt } from '../transparency/note/cosignature.ts'
 import { signatureTypes } from '../transparency/note/keys.ts'
@@ -32,22 +33,21 @@ export class TrustUnusable extends Error {}
 
 /**
  * @param keys as the log publishes them, in the form of C2SP signed-note
- * @param threshold all witnesses when it is undefined
- * @throws TrustUnusable
+ * @param threshold a number as it was typed; all witnesses when it is undefined
+ * @throws TrustUnusable, NumberInvalid
  */
-export function trustIn(keys: readonly string[], witnesses: readonly string[], threshold?: number): Trust {
+export function trustIn(keys: readonly string[], witnesses: readonly string[], threshold?: string): Trust {
   const trust = {
     keys: keys.map((key) => keyOf(key, signatureTypes.ed25519, 'a log')),
     witnesses: witnesses.map((key) => keyOf(key, signatureTypes.cosignature, 'a witness')),
-    threshold: threshold ?? witnesses.length,
+    threshold:
+      threshold === undefined
+        ? witnesses.length
+        : wholeNumberOf('--threshold', threshold, 0, witnesses.length),
   }
   if (trust.keys.length === 0) throw new TrustUnusable('A key of the log is needed. Give it with --key.')
   const distinct = new Set(trust.witnesses.map(({ publicKey }) => Buffer.from(publicKey).toString('base64')))
   if (distinct.size !== trust.witnesses.length) throw new TrustUnusable('The same witness is given twice.')
-  if (!Number.isSafeInteger(trust.threshold) || trust.threshold < 0 || trust.threshold > witnesses.length)
-    throw new TrustUnusable(
-      `--threshold must be between 0 and ${String(witnesses.length)}, the number of witnesses.`,
-    )
   return trust
 }
 

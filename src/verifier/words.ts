@@ -1,6 +1,7 @@
 import type { ProvedArchive } from './archive.ts'
+import type { Signer } from './archive-signature.ts'
 import type { ProvedLog } from './log.ts'
-import { eventWords } from './not-proved.ts'
+import { eventWords, printable } from './not-proved.ts'
 import type { ProvedReceipt } from './receipt.ts'
 import type { ProvedServer } from './server.ts'
 import type { TrustedCheckpoint } from './trust.ts'
@@ -13,29 +14,63 @@ function checkpointLines({ origin, size, cosigned }: TrustedCheckpoint): string[
   ]
 }
 
-export const receiptLines = ({ event, checkpoint }: ProvedReceipt): string[] => [
-  `Proved: ${event.type} is ${eventWords({ index: event.index, stream: event.stream, revision: event.revision })}.`,
-  `Event id: ${event.id}`,
-  ...(event.at === null ? [] : [`The event states that it happened at ${event.at}.`]),
-  ...checkpointLines(checkpoint),
-]
+/** The first line when something is not proved. */
+const inPart = (notProved: readonly string[]): string[] =>
+  notProved.length === 0 ? [] : ['PROVED IN PART. What is not proved stands at the end.']
 
-export const archiveLines = ({
-  tenantId,
-  licenseId,
-  events,
-  withheld,
-  revisions,
-  checkpoint,
-}: ProvedArchive): string[] => [
-  `Proved: ${String(events)} events about the license ${licenseId} of ${tenantId} are in the log as they are in the archive.`,
-  `The license has the revisions 0 to ${String(revisions - 1)} without a gap.`,
-  ...withheld.map(
-    (event) =>
-      `Not proved: the content of ${eventWords(event)}. Only its place is, because its record has the hash of an imported key.`,
-  ),
-  ...checkpointLines(checkpoint),
-]
+export const receiptLines = ({ event, checkpoint, notProved }: ProvedReceipt): string[] =>
+  [
+    ...inPart(notProved),
+    `Proved: ${event.type} is ${eventWords({ index: event.index, stream: event.stream, revision: event.revision })}.`,
+    `Event id: ${event.id}`,
+    ...(event.at === null ? [] : [`The event states that it happened at ${event.at}.`]),
+    ...checkpointLines(checkpoint),
+    ...notProved,
+  ].map(printable)
+
+export const archiveLines = (proved: ProvedArchive): string[] =>
+  [
+    ...inPart(proved.notProved),
+    ...provedLines(proved),
+    ...proved.keyWithheld.map(
+      (event) => `Withheld: the hash of the key in ${eventWords(event)}. All else of that event is proved.`,
+    ),
+    ...signerLines(proved),
+    ...checkpointLines(proved.checkpoint),
+    ...proved.notProved,
+  ].map(printable)
+
+function provedLines({ events, streams, licenseId, tenantId, license }: ProvedArchive): string[] {
+  const name = `license-${licenseId}${tenantId === null ? '' : ` of ${tenantId}`}`
+  const until = String(license.revision)
+  return [
+    ...(events === 0
+      ? []
+      : [
+          `Proved: ${String(events)} events of ${String(streams)} streams are in the log as they are in the archive, except for their positions.`,
+        ]),
+    license.events > license.revision
+      ? `Proved: ${name} has the revisions 0 to ${until}, without a gap.`
+      : license.events > 0
+        ? `Proved: of ${name}, ${String(license.events)} of the revisions 0 to ${until}. The others are withheld.`
+        : `Nothing of ${name} is proved: all its events are withheld.`,
+  ]
+}
+
+const known: Record<Signer['known'], string> = {
+  given: 'which was given',
+  'in the log': 'which the log has as its signing key',
+  no: '',
+}
+
+function signerLines({ signer, license, otherFiles }: ProvedArchive): string[] {
+  if (signer.known === 'no') return []
+  return [
+    `Signed: by ${signer.tenantId} with the key ${signer.kid}, ${known[signer.known]}.`,
+    `It states that the license ended with revision ${String(license.revision)} when the archive was made, that no stream about it is left out, and ` +
+      `these files: ${otherFiles.join(', ')}.`,
+  ]
+}
 
 export const logLines = ({ checkpoint, records, kept }: ProvedLog): string[] => [
   `Proved: the tiles${records ? ' and the records' : ''} are those of the checkpoint.`,

@@ -2,9 +2,10 @@ import type { AttemptResult, KnownDelivery } from '../domain/deliveries/delivery
 
 /**
  * A way to send deliveries. It makes one attempt within its own time limit and returns the result. The
- * dispatcher retries, schedules and records. An exception is not an attempt: the delivery stays due, and is
+ * dispatcher retries, schedules and records. An exception is not a result: the delivery stays due, and is
  * handed out again a little later. Nor is `held`: the receiver wants nothing for the time being.
  */
 export type DeliveryChannel = {
-  deliver(delivery: KnownDelivery): Promise<AttemptResult | { outcome: 'held' }>
+  /** @param begin awaited right before anything is sent, so that no attempt is made that is not known */
+  deliver(delivery: KnownDelivery, begin: () => Promise<void>): Promise<AttemptResult | { outcome: 'held' }>
 }

@@ -1,13 +1,16 @@
+import { AttemptBegunBefore, createBegunAttempts } from '../../projections/deliveries/begun.ts'
 import type { DueAttempt } from '../../projections/deliveries/due.ts'
 import { createDeliveryLookup, type DeliveryEntry } from '../../projections/deliveries/queries.ts'
-import { loadDelivery, recordAttempt } from '../commands/deliveries/deliveries.ts'
+import { loadDelivery, recordAttempt, recordInterruption } from '../commands/deliveries/deliveries.ts'
 import { destroyMailedKey, destroySpentKey } from '../commands/deliveries/spent-keys.ts'
+import type { Origin } from '../commands/origin.ts'
 import { newId } from '../credentials/id.ts'
+import type { KnownDelivery } from '../domain/deliveries/delivery.ts'
 import type { Channel } from '../domain/deliveries/events.ts'
 import type { LogEntry } from '../domain/recorded.ts'
 import type { Ports } from '../ports.ts'
 import type { DeliveryChannel } from './channel.ts'
-import type { Handler } from './feed.ts'
+import { type Handler, jobName } from './feed.ts'
 import { createRecentDeliveries } from './recent-deliveries.ts'
 
 export type Channels = Partial<Record<Channel, DeliveryChannel>>
@@ -21,6 +24,9 @@ export const attemptsAtOnce = 512
 /** The publisher's clock may be ahead by this much. */
 const clocksDifferMs = 5000
 
+/** Longer than an attempt of any channel takes, and the recording of its result. */
+const overDefaultMs = 20_000
+
 export type Attempts = {
   make: Handler
   /** Called for each log entry, before the publisher sees it. */
@@ -28,15 +34,19 @@ export type Attempts = {
 }
 
 /**
- * Makes attempts and records them. An attempt that was made but could not be recorded is repeated under the
- * same id, so delivery is at least once.
+ * Makes attempts and records them: that an attempt begins before it is made, and its result afterwards. An attempt that
+ * has begun and whose result was not recorded is recorded as interrupted, and the delivery is repeated under the same id,
+ * so it is made at least once and every attempt is in its log.
+ * @param overAfterMs when an attempt of another process that has no result is over
  */
 export function createAttempts(
   services: Ports<'db' | 'execute' | 'ledger' | 'now' | 'secrets'>,
   channels: Channels,
   onTrouble: OnTrouble,
+  { overAfterMs = overDefaultMs } = {},
 ): Attempts {
   const recent = createRecentDeliveries()
+  const begunAttempts = createBegunAttempts(services.db, overAfterMs)
   const shown = createDeliveryLookup(services.db)
   const running = new Set<string>()
 
@@ -58,17 +68,21 @@ export function createAttempts(
     if (nextAttemptAt === null || Date.parse(nextAttemptAt) > now.getTime() + clocksDifferMs) return
     const channel = channels[delivery.channel]
     if (!channel) throw new Error(`no channel delivers by ${delivery.channel}`)
+    const startedAt = now.toISOString()
     const started = performance.now()
-    const result = await channel.deliver(delivery)
-    if (result.outcome === 'held') return
-    const durationMs = Math.round(performance.now() - started)
-    const origin = {
-      requestId: newId('req'),
-      actor: 'system:dispatcher',
-      causationId: delivery.deliveryId,
-      correlationId: delivery.deliveryId,
+    const own = { deliveryId: delivery.deliveryId, attempt: job.attempt, startedAt }
+    try {
+      const result = await channel.deliver(delivery, () => begunAttempts.begin(own))
+      if (result.outcome === 'held') return
+      const durationMs = Math.round(performance.now() - started)
+      // Nothing was sent now, but an earlier run may have sent something.
+      if (result.outcome === 'unwanted') await begunAttempts.refuseBegun(own)
+      await recordAttempt(services, entry, { startedAt, durationMs, result }, originOf(delivery))
+    } catch (error) {
+      if (!(error instanceof AttemptBegunBefore && error.isOver)) throw error
+      await recordInterruption(services, entry, error.startedAt, originOf(delivery))
+      return
     }
-    await recordAttempt(services, entry, { startedAt: now.toISOString(), durationMs, result }, origin)
     if (delivery.event === 'license.created') {
       await destroySpentKey(services, delivery.tenantId, delivery.licenseId)
     }
@@ -78,17 +92,26 @@ export function createAttempts(
   }
 
   async function make(job: DueAttempt): Promise<void> {
-    if (running.has(job.deliveryId)) return
-    running.add(job.deliveryId)
+    const name = jobName(job)
+    if (running.has(name)) return
+    running.add(name)
     try {
       await attempt(job)
     } catch (error) {
-      onTrouble({ delivery: job.deliveryId, error })
+      // Another process is making it. When it does not record the result, this one will be asked again.
+      if (!(error instanceof AttemptBegunBefore)) onTrouble({ delivery: job.deliveryId, error })
       throw error
     } finally {
-      running.delete(job.deliveryId)
+      running.delete(name)
     }
   }
 
   return { make, onEntry: recent.onEntry }
 }
+
+const originOf = ({ deliveryId }: KnownDelivery): Origin => ({
+  requestId: newId('req'),
+  actor: 'system:dispatcher',
+  causationId: deliveryId,
+  correlationId: deliveryId,
+})

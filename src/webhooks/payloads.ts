@@ -4,6 +4,30 @@ import { WebhookEventName } from '../domain/webhooks/events.ts'
 /** The version of the payloads' shape, which receivers see in `version`. */
 export const payloadVersion = '2026-11-01'
 
+/** When each event is sent, in words. */
+export const whenSent: Record<WebhookEventName, string> = {
+  'license.created': 'A license was issued for a sale; the event contains its key',
+  'license.activated': 'A device was activated',
+  'license.deactivated': 'A device was deactivated',
+  'license.expired': 'A license expired or fell back',
+  'license.renewed': 'A license was renewed',
+  'license.updated':
+    'The terms or the holder of a license changed, other than by a renewal: it was edited, its subscription was changed or ' +
+    'ended, or the payment of a period was refunded',
+  'license.refunded':
+    'A payment was refunded in full or lost in a dispute. If no payment is left, the license is revoked too',
+  'license.suspended': 'A license was suspended: it is not valid until it is resumed',
+  'license.resumed': 'A suspended license was resumed',
+  'license.reinstated': 'A payment is valid again, for example after a dispute was won',
+  'license.revoked': 'A license was revoked, or its import taken back',
+  'license.reminted': 'A license was reminted: it has a new key',
+  'license.issued': 'A license was issued by its vendor: minted, or imported from another system',
+  'license.linked': 'A license was linked to a customer',
+  'license.unlinked': 'A license was unlinked from its customer',
+  'license.holder_erased': 'The personal data of the holder of a license was erased',
+  'license.revocation_undone': 'The revocation of a license was undone',
+}
+
 const unixSeconds = z.int().meta({ description: 'Unix seconds', example: 1_795_000_000 })
 
 const common = {
@@ -33,6 +57,17 @@ const device = {
   device_name: z.string().meta({ example: 'MacBook' }),
 }
 
+const terms = {
+  quantity: z.int().positive(),
+  device_limit: z.int().positive().nullable().meta({
+    description: 'The device limit; null is unlimited. Seats in use stay in use',
+    example: 5,
+  }),
+  expires_at: unixSeconds.nullable().meta({ description: 'The expiry; null is perpetual' }),
+}
+
+const customer = { customer_id: z.string().meta({ example: 'cus_06f5w3k8hx7vq2m4n9t1r0s5zc' }) }
+
 /** The fields of each event besides the common ones. Only `license.created` may contain a key. */
 const more: Record<WebhookEventName, z.ZodRawShape> = {
   'license.created': {
@@ -51,14 +86,7 @@ const more: Record<WebhookEventName, z.ZodRawShape> = {
   'license.deactivated': device,
   'license.expired': {},
   'license.renewed': { expires_at: unixSeconds },
-  'license.updated': {
-    quantity: z.int().positive(),
-    device_limit: z.int().positive().nullable().meta({
-      description: 'The new device limit; null is unlimited. Seats in use stay in use',
-      example: 5,
-    }),
-    expires_at: unixSeconds.nullable().meta({ description: 'The new expiry; null is perpetual' }),
-  },
+  'license.updated': terms,
   'license.refunded': {
     sale_id: z.string().meta({ example: 'pi_3OaBcD' }),
     amount: z.int().meta({ description: 'The amount of this refund, in minor units', example: 4900 }),
@@ -72,10 +100,15 @@ const more: Record<WebhookEventName, z.ZodRawShape> = {
   'license.resumed': {},
   'license.revoked': {},
   'license.reminted': {},
+  'license.issued': { source: z.enum(['api', 'import']), ...terms },
+  'license.linked': customer,
+  'license.unlinked': customer,
+  'license.holder_erased': {},
+  'license.revocation_undone': {},
 }
 
 /** The payload of an event as it is delivered. */
-const payloadOf = (event: WebhookEventName) =>
+export const payloadOf = (event: WebhookEventName) =>
   z.object({ event: z.literal(event), ...common, ...more[event] })
 
 /** A payload as it is sent: the common fields and those of its event. */
@@ -86,44 +119,3 @@ export type Payload = z.infer<z.ZodObject<typeof common>> & {
 
 /** Every payload, in the order of the events. */
 export const payloads = WebhookEventName.options.map((event) => ({ event, payload: payloadOf(event) }))
-
-/**
- * An event in the feed: the body of its delivery with the key masked. The sequence is there only if a webhook
- * delivery exists.
- */
-const fedEventOf = (event: WebhookEventName) =>
-  payloadOf(event).extend({
-    sequence: common.sequence.meta({
-      description:
-        '1, 2, 3… within a license, counting the events that the first endpoint gets; null for the others',
-    }),
-    ...(event === 'license.created' && {
-      key: z.string().meta({ description: 'The key, masked', example: 'ACME…HJ6C' }),
-    }),
-    record: z.string().nullable().optional().meta({
-      description:
-        'With `proof=true`: the recorded event as canonical JSON (RFC 8785), to the byte; null until a checkpoint covers it',
-    }),
-    proof: z.string().nullable().optional().meta({
-      description:
-        'With `proof=true`: its place in the log, and the signed checkpoint: C2SP tlog-proof; null until a checkpoint covers it',
-    }),
-  })
-
-export const FedEvent = z
-  .discriminatedUnion('event', [
-    fedEventOf('license.created'),
-    fedEventOf('license.activated'),
-    fedEventOf('license.deactivated'),
-    fedEventOf('license.expired'),
-    fedEventOf('license.renewed'),
-    fedEventOf('license.updated'),
-    fedEventOf('license.refunded'),
-    fedEventOf('license.reinstated'),
-    fedEventOf('license.suspended'),
-    fedEventOf('license.resumed'),
-    fedEventOf('license.revoked'),
-    fedEventOf('license.reminted'),
-  ])
-  .meta({ id: 'PublicEvent' })
-export type FedEvent = z.infer<typeof FedEvent>

@@ -1,14 +1,16 @@
 import { type DeliveryContent, readContents } from '../../projections/deliveries/content.ts'
 import { listPublicEvents } from '../../projections/deliveries/public-events.ts'
+import { readLicensesAfter } from '../../projections/history/licenses-after.ts'
 import { eventIdOf } from '../commands/deliveries/deliveries.ts'
 import type { KnownDelivery } from '../domain/deliveries/delivery.ts'
 import type { DeliveryEventName } from '../domain/deliveries/events.ts'
 import { unixSeconds } from '../domain/licenses/expiry.ts'
+import type { IssuedLicense } from '../domain/licenses/license.ts'
 import { saleKeyName } from '../domain/sales/key.ts'
 import { WebhookEventName } from '../domain/webhooks/events.ts'
 import type { Ports } from '../ports.ts'
 import { unknownPerson } from '../vault/subjects.ts'
-import { FedEvent, type Payload, payloadVersion } from './payloads.ts'
+import { type Payload, payloadVersion } from './payloads.ts'
 
 /** A payload, and the strings in it that an excerpt of the answer must not contain. */
 export type PublicEvent = { payload: Payload; confidential: readonly string[] }
@@ -60,16 +62,19 @@ function payloadOf<Name extends DeliveryEventName>(
     customer_email: email,
     test,
     sequence,
-    ...particulars(content, key),
+    ...particulars(content, event, key),
   } as const
 }
 
 /** The fields of an event besides the common ones. */
-function particulars(content: DeliveryContent, key: string | undefined) {
+function particulars(content: DeliveryContent, name: DeliveryEventName, key: string | undefined) {
   const { event, issued, terms, deviceName, sessionId } = content
   switch (event.type) {
     case 'LicenseMinted':
-      return { key: key ?? null, session_id: sessionId ?? issued.saleId }
+    case 'LicenseImported':
+      return name === 'license.issued'
+        ? { source: issued.source, ...termsIn(terms, issued.expiresAt) }
+        : { key: key ?? null, session_id: sessionId ?? issued.saleId }
     case 'DeviceActivated':
       return {
         device_id: event.data.deviceId,
@@ -84,11 +89,11 @@ function particulars(content: DeliveryContent, key: string | undefined) {
       }
     case 'LicenseTermsChanged':
     case 'LicenseEdited':
-    case 'SubscriptionEnded': {
-      const { quantity, deviceLimit } = terms
-      const { expiresAt } = event.data
-      return { quantity, device_limit: deviceLimit, expires_at: expiresAt && unixSeconds(expiresAt) }
-    }
+    case 'SubscriptionEnded':
+      return termsIn(terms, event.data.expiresAt)
+    case 'CustomerLinked':
+    case 'CustomerUnlinked':
+      return { customer_id: event.data.customerId }
     case 'LicenseRefunded': {
       const { saleId, amount, totalRefunded, currency } = event.data
       return { sale_id: saleId, amount, total_refunded: totalRefunded, currency }
@@ -102,11 +107,19 @@ function particulars(content: DeliveryContent, key: string | undefined) {
   }
 }
 
+const termsIn = ({ quantity, deviceLimit }: DeliveryContent['terms'], expiresAt: string | null) => ({
+  quantity,
+  device_limit: deviceLimit,
+  expires_at: expiresAt && unixSeconds(expiresAt),
+})
+
 /** The payloads of several deliveries for display, with the key masked as in the list of licenses. */
-export async function shownPayloads(
+export async function shownPayloads<Name extends DeliveryEventName>(
   services: Ports<'db' | 'deriveId' | 'subjects'>,
   tenantId: string,
-  deliveries: readonly Pick<KnownDelivery, 'licenseId' | 'licenseRevision' | 'event' | 'sequence'>[],
+  deliveries: readonly (Pick<KnownDelivery, 'licenseId' | 'licenseRevision' | 'sequence'> & {
+    event: Name
+  })[],
 ) {
   const contents = await readContents(
     services.db,
@@ -135,6 +148,9 @@ export async function shownPayload(
 /** A reader's position in the feed: after this event. It is the same in every copy of the log. */
 export type FeedPlace = { licenseId: string; revision: number; at: string }
 
+/** An event of the feed: its body as it is displayed, and the license after it. */
+export type FedContent = { payload: Payload; license: IssuedLicense; place: FeedPlace; position: bigint }
+
 /**
  * A tenant's public events after a position, oldest first, whether or not they were delivered to a webhook:
  * each with the id and the body of its delivery, and the key masked.
@@ -144,13 +160,17 @@ export async function readPublicEvents(
   services: Ports<'db' | 'deriveId' | 'subjects'>,
   tenantId: string,
   { after, licenseId, limit }: { after: bigint | undefined; licenseId?: string | undefined; limit: number },
-): Promise<{ items: { event: FedEvent; place: FeedPlace; position: bigint }[]; more: boolean }> {
+): Promise<{ items: FedContent[]; more: boolean }> {
   const rows = await listPublicEvents(services.db, tenantId, { after, licenseId, most: limit + 1 })
   const page = rows.slice(0, limit)
   const deliveries = page.map(({ revision: licenseRevision, ...event }) => ({ ...event, licenseRevision }))
-  const payloads = await shownPayloads(services, tenantId, deliveries)
-  const items = page.map(({ licenseId, revision, at, position }, index) => {
-    return { event: FedEvent.parse(payloads[index]), place: { licenseId, revision, at }, position }
+  const [payloads, licenses] = await Promise.all([
+    shownPayloads(services, tenantId, deliveries),
+    readLicensesAfter(services.db, page),
+  ])
+  const items = page.flatMap(({ licenseId, revision, at, position }, index) => {
+    const [payload, license] = [payloads[index], licenses[index]]
+    return payload && license ? { payload, license, place: { licenseId, revision, at }, position } : []
   })
   return { items, more: rows.length > limit }
 }

@@ -55,12 +55,11 @@ export function createPublisher(
     if (entry.event.type === 'DeliveryScheduled') {
       const { deliveryId, channel, tenantId, endpointId } = entry.event.data
       if (channels.includes(channel)) fresh.push({ deliveryId, attempt: 1, channel, tenantId, endpointId })
-    } else if (entry.event.type === 'RedeliveryAsked') {
-      sweepAt = 0
     } else {
       const one = endedBy(entry)
-      ended.push(one)
-      if (!inFlight.hasMore(one.deliveryId)) return
+      if (one) ended.push(one)
+      if (isDueAtOnce(entry)) sweepAt = 0
+      else if (!one || !inFlight.hasMore(one.deliveryId)) return
     }
     wakeSignal.wake()
   }
@@ -143,11 +142,18 @@ const isNews = (entry: LogEntry): entry is Recorded<'delivery'> =>
 /** An ended attempt; `failed` is undefined if its event does not show it. */
 type Ended = { deliveryId: string; failed: boolean | undefined; position: bigint }
 
-const endedBy = ({ event, stream, position }: Recorded): Ended => ({
-  deliveryId: deliveryIdIn(stream),
-  failed: event.type === 'DeliveryAttempted' ? event.data.error !== null : undefined,
-  position,
-})
+const endedBy = ({ event, stream, position }: Recorded<'delivery'>): Ended | undefined =>
+  event.type === 'RedeliveryAsked'
+    ? undefined
+    : {
+        deliveryId: deliveryIdIn(stream),
+        failed: event.type === 'DeliveryAttempted' ? event.data.error !== null : undefined,
+        position,
+      }
+
+/** An interrupted attempt is most often repeated at once. */
+const isDueAtOnce = ({ event }: Recorded<'delivery'>): boolean =>
+  event.type === 'RedeliveryAsked' || event.type === 'DeliveryAttemptInterrupted'
 
 /** The published attempts that are not known to be done, by receiver. */
 function createInFlight(lostAfterMs: number) {

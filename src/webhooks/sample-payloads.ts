@@ -4,6 +4,7 @@ import { type Payload, payloadVersion } from './payloads.ts'
 
 const device = { device_id: 'machine-7f3a', instance_id: 'ins_test', device_name: 'MacBook' }
 const yearSeconds = 31_536_000
+const termsUntil = (end: number) => ({ quantity: 1, device_limit: 5, expires_at: end })
 
 /**
  * The payload of a test event: as a real one of that kind, with made-up values, `test: true`, and ids that begin with
@@ -40,7 +41,12 @@ function particulars(event: WebhookEventName, created: number): Partial<Payload>
     case 'license.renewed':
       return { expires_at: created + yearSeconds }
     case 'license.updated':
-      return { quantity: 1, device_limit: 5, expires_at: created + yearSeconds }
+      return termsUntil(created + yearSeconds)
+    case 'license.issued':
+      return { source: 'api', ...termsUntil(created + yearSeconds) }
+    case 'license.linked':
+    case 'license.unlinked':
+      return { customer_id: 'cus_test' }
     case 'license.refunded':
       return { sale_id: 'pi_test', amount: 4900, total_refunded: 4900, currency: 'usd' }
     case 'license.reinstated':
@@ -50,6 +56,8 @@ function particulars(event: WebhookEventName, created: number): Partial<Payload>
     case 'license.resumed':
     case 'license.revoked':
     case 'license.reminted':
+    case 'license.holder_erased':
+    case 'license.revocation_undone':
       return {}
   }
 }

@@ -34,7 +34,7 @@ export function createWebhookChannel(
   const endpointOf = createEndpointLookup(services.db)
   const contentOf = createContentLookup(services.db)
 
-  async function deliver(delivery: KnownDelivery) {
+  async function deliver(delivery: KnownDelivery, begin: () => Promise<void>) {
     const { tenantId, endpointId } = delivery
     const [endpoint, content] = await Promise.all([
       endpointId === null ? null : endpointOf(tenantId, endpointId),
@@ -45,6 +45,7 @@ export function createWebhookChannel(
     const { payload, confidential } = await publicEventOf(services, delivery, content)
     const now = services.now()
     const keys = await secrets.of(tenantId, endpoint, now.toISOString())
+    await begin()
     return post(agent, rules, signedPost(endpoint.url, keys, payload, now), { timeLimitMs, confidential })
   }
 

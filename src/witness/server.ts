@@ -30,6 +30,7 @@ export async function serveWitness(
   })
   server.listen(at.port, at.host)
   await once(server, 'listening')
+  server.on('error', onError)
   const { port } = server.address() as AddressInfo
   return { port, close: () => closed(server) }
 }

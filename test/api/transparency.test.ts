@@ -6,11 +6,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { addKey, retireKey } from '../../src/notary/signing-log.ts'
 import { parseCheckpoint } from '../../src/transparency/checkpoint.ts'
+import { entryOf } from '../../src/transparency/entry.ts'
 import { parseNote } from '../../src/transparency/note/note.ts'
 import { parseVerifierKey, signaturesOf, verifyNote } from '../../src/transparency/note/verifier.ts'
 import { parseProof } from '../../src/transparency/proof-file.ts'
 import { leafHash, sameHash } from '../../src/transparency/tree/hash.ts'
 import { provesConsistency, provesInclusion } from '../../src/transparency/tree/proof.ts'
+import { readRecord } from '../../src/verifier/record.ts'
 import { makeTenant, openTestApi, type TestApi } from '../harness/api.ts'
 import { testCause as cause, startNotary, type TestNotary, testOrigin } from '../harness/notary.ts'
 import { makeProduct } from '../http/samples.ts'
@@ -114,7 +116,7 @@ describe('a tile', () => {
     const { index } = parseProof(proof)
     const later = await api.app.inject({ url: `/v1/transparency/tile/0/000.p/${index + 1}` })
     const hash = later.rawPayload.subarray(index * 32)
-    expect(sameHash(hash, leafHash(Buffer.from(record)))).toBe(true)
+    expect(sameHash(hash, leafHash(entryOf(readRecord(record))))).toBe(true)
     expect(later.rawPayload.subarray(0, size * 32).equals(answer.rawPayload)).toBe(true)
   })
 
@@ -150,7 +152,9 @@ describe('a receipt', () => {
     const note = parseNote(parsed.checkpoint)
     verifyNote(note, await keys())
     const tree = parseCheckpoint(note.text)
-    expect(provesInclusion(leafHash(Buffer.from(record)), parsed.index, tree, parsed.proof)).toBe(true)
+    expect(provesInclusion(leafHash(entryOf(readRecord(record))), parsed.index, tree, parsed.proof)).toBe(
+      true,
+    )
     expect(JSON.parse(record)).toMatchObject({
       stream: `license-${license.id}`,
       revision: 0,

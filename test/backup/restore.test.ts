@@ -142,6 +142,7 @@ test('every durable table is either included in backups or excluded', async () =
     'usage.trial_days',
     'usage.unknown_keys',
     'usage.unlicensed',
+    'vault.begun_attempts',
     'vault.idempotency',
     'vault.kept_keys',
     'vault.master_key_check',

@@ -4,9 +4,10 @@
 import { expect, test } from 'vitest'
 import { runChaos } from '../../chaos/run.ts'
 import { faultKinds } from '../../chaos/schedule.ts'
+import { wholeVariable } from '../harness/variables.ts'
 
 /** `KEYLEDGER_TEST_CHAOS_SEED=7` chooses another schedule. */
-const seed = Number(process.env.KEYLEDGER_TEST_CHAOS_SEED ?? 1)
+const seed = wholeVariable('KEYLEDGER_TEST_CHAOS_SEED', 1, 0)
 
 test('half a minute of every kind of fault', { timeout: 600_000 }, async () => {
   const lines: string[] = []

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { checkAcknowledged } from '../../chaos/acknowledged-checks.ts'
 import type { Arrival } from '../../chaos/arrivals.ts'
-import { checkDelivered, checkEnded } from '../../chaos/delivery-checks.ts'
+import { checkAttempts, checkDelivered, checkEnded } from '../../chaos/delivery-checks.ts'
 import { checkLog, checkPrefix } from '../../chaos/log-checks.ts'
 import {
   expectedDuring,
@@ -26,6 +26,7 @@ function logOf(stream: string, ...events: Event[]): LogLine[] {
     position: String(revision * 100),
     type,
     data: { tenantId: 'acme', ...data },
+    requestId: 'req_test',
     publicName: publicName ?? null,
   }))
 }
@@ -149,6 +150,22 @@ test('an event without a webhook, one under two ids, and a webhook without an ev
   expect(found(checkDelivered([arrival('one', 1), arrival('x', 1, 'lic_9')], log))).toStrictEqual([
     'one of nothing',
   ])
+})
+
+test('a request that is no attempt in the log', () => {
+  const payload = { id: '1', event: 'license.activated', license_id: 'lic_1', sequence: 1 }
+  const arrival: Arrival = { at: 0, path: '/acme', verified: true, payload }
+  const tried: Event = ['DeliveryAttempted', { attempt: 1 }]
+  const cutOff: Event = ['DeliveryAttemptInterrupted', { attempt: 1 }]
+  const again: Event = ['DeliveryAttempted', { attempt: 2 }]
+  const log = logOf('delivery-1', cutOff, again)
+  expect(checkLog(log)).toStrictEqual([])
+  expect(checkAttempts([arrival], log)).toStrictEqual([])
+  expect(checkAttempts([arrival, arrival], log)).toStrictEqual([])
+  expect(found(checkAttempts([arrival, arrival], logOf('delivery-1', tried)))).toStrictEqual([
+    '1 for 2 requests',
+  ])
+  expect(found(checkAttempts([arrival], []))).toStrictEqual(['0 for 1 requests'])
 })
 
 test('a delivery to a removed webhook', () => {

@@ -63,15 +63,18 @@ test('the schedule of a seed does not change between versions', () => {
   const [faults = []] = scheduleOf({ seed: 1, rounds: 1, roundMs: 30_000, more: 0 })
   expect(faults.map((fault) => `${fault.atMs} ${inWords(fault)}`)).toMatchInlineSnapshot(`
     [
-      "4697 the clock of event store is -60 s off for 9.8 s",
-      "5883 receiver is frozen for 11.6 s",
-      "6063 the disk of Postgres is full for 4.4 s",
+      "2607 nothing passes for 5.1 s: clients to app 2",
+      "3706 receiver is frozen for 19.4 s",
       "7063 answers are lost for 7.8 s: app 2 to event store",
-      "7105 nothing passes for 4.3 s: clients to app 2",
+      "8178 connections are reset: clients to app 2",
+      "11088 the disk of event store is full for 4.6 s",
+      "12219 the clock of app 1 is 60 s off for 9.5 s",
       "13348 Postgres is stopped in order, and started again",
       "15175 connections are cut: apps to receiver",
       "15429 everything takes 44 ms longer for 4.6 s: clients to app 2",
       "16236 Postgres is killed, and started again after 0.1 s",
+      "18472 Postgres ends connections for 2.5 s",
+      "20854 hostile requests are sent for 2.8 s: clients to app 2",
     ]
   `)
 })

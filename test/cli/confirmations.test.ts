@@ -43,14 +43,14 @@ test('pending confirmations are listed and shown in plain words', async () => {
   expect(shown).toMatchObject({ code: 0, stderr: '' })
   expect(shown.stdout.split('\n')).toStrictEqual([
     expect.stringMatching(summary),
-    '  - 1 active device fails its next validate',
+    '  - 1 active device will fail its next check',
     '  - Undoing this needs another approval',
     '  - Reason given by the requester: “stolen”',
     '',
     'It would change now:',
     expect.stringMatching(/^ {2}- License EDITOR….{4} goes from active to revoked$/),
     '  - 1 device loses its seat: “laptop”',
-    '  - Entitlement “pro” disappears from 1 license',
+    '  - 1 license loses “pro”',
     'The same as when it was requested.',
     '',
     expect.stringMatching(/^status +pending, \d+ s left$/),
@@ -113,7 +113,11 @@ test('deny without a name records the user of the host, and is final', async () 
 test.each([
   [['show', 'cnf_00000000000000000000000000'], 1, 'confirmation not found'],
   [['approve', 'nonsense'], 1, 'confirmation not found'],
-  [['approve', 'cnf_00000000000000000000000000', '--as', ' '], 2, '--as is not valid'],
+  [
+    ['approve', 'cnf_00000000000000000000000000', '--as', ' '],
+    2,
+    '--as must be a name of at most 100 characters',
+  ],
   [['deny'], 2, "missing required argument 'id'"],
 ])('%j exits with %i', async (args, code, message) => {
   const { stderr, ...rest } = await keyledger(...args)

@@ -61,6 +61,7 @@ test('doctor reports every part as healthy', async () => {
   expect({ code, healthy }).toStrictEqual({ code: 0, healthy: true })
   expect(Object.keys(parts).sort()).toStrictEqual([
     'clock',
+    'configuration',
     'data_directory',
     'database_role',
     'disk',
@@ -69,7 +70,9 @@ test('doctor reports every part as healthy', async () => {
     'port',
     'postgres',
     'read_models',
+    'roles',
     'versions',
+    'workers',
   ])
   expect(Object.values(parts).map(({ ok }) => ok)).not.toContain(false)
   expect(parts.disk?.detail).toMatch(/ free in .*; a synced write takes \d+\.\d ms$/)
@@ -89,8 +92,15 @@ describe('the check of the port', () => {
 
   test('succeeds when keyledger itself uses it', async () => {
     const server = await host.serve(environment, { roles: 'api' })
-    const { parts } = await examined({ KEYLEDGER_PORT: new URL(server.address).port })
+    const port = new URL(server.address).port
+    const { parts } = await examined({ KEYLEDGER_PORT: port })
+    const other = await examined({ KEYLEDGER_PORT: port, KEYLEDGER_LOG_LEVEL: 'error' })
     await server.end('SIGTERM')
+    expect(parts.configuration).toMatchObject({ ok: true, detail: 'as in the running server' })
+    expect(other.parts.configuration).toMatchObject({
+      ok: false,
+      detail: `process ${String(server.child.pid)} runs with another KEYLEDGER_LOG_LEVEL`,
+    })
     expect(parts.port).toMatchObject({
       ok: true,
       detail: expect.stringContaining('keyledger is listening') as string,

@@ -87,7 +87,7 @@ test.runIf(old !== undefined).each(['SIGINT', 'SIGTERM'] as const)(
     const port = String(await freePort())
     const running = host.start([old ?? '', launcher, 'serve'], { ...environment, KEYLEDGER_PORT: port })
     await ready(running)
-    expect((await running.end(signal)).code).toBe(0)
+    expect(await running.end(signal)).toMatchObject({ code: 0 })
     await expect(fetch(`http://localhost:${port}/livez`)).rejects.toThrow()
   },
 )

@@ -10,13 +10,32 @@ const keyledger = (...args: string[]): Promise<Finished> => host.run(args, {})
 
 test.each([
   [['nonsense'], "unknown command 'nonsense'"],
-  [['license', 'show'], "missing required argument 'id'"],
+  [['licenses', 'show'], "missing required argument 'id'"],
   [['tenant', 'list', '--yaml'], "unknown option '--yaml'"],
+  [
+    ['serve', '--workers', '1e0'],
+    '--workers must be a whole number from 1 to 64, in decimal digits; it is "1e0"',
+  ],
+  [['licenses', 'list', '--limit', '0x10'], '--limit must be a whole number from 1 to 100'],
+  [['licenses', 'show', ''], '<id>: the value is empty'],
   [['serve', '--roles', 'cook'], 'cook is not a role; choose from api, projector, reactions, dispatcher'],
 ])('%j exits with 2', async (args, message) => {
   const { stderr, ...rest } = await keyledger(...args)
   expect(rest).toStrictEqual({ code: 2, signal: null, stdout: '' })
   expect(stderr).toContain(message)
+})
+
+test('config names a misspelt variable, and prints the others without secrets', async () => {
+  const { code, stderr } = await host.run(['config'], { KEYLEDGER_LOG_LEVELS: 'info' })
+  expect({ code, stderr }).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('did you mean KEYLEDGER_LOG_LEVEL?') as string,
+  })
+  const metricsToken = 'a-token-for-the-monitor'
+  const { stdout } = await host.run(['config', '--json'], { KEYLEDGER_METRICS_TOKEN: metricsToken })
+  expect(JSON.parse(stdout)).toMatchObject({
+    variables: { KEYLEDGER_METRICS_TOKEN: 'a value of length 23, which is not shown' },
+  })
 })
 
 test('--version prints the version of the package', async () => {
@@ -39,9 +58,10 @@ test('--help prints to stdout and exits with 0', async () => {
     'init',
     'doctor',
     'migrate',
+    'config',
     'tenant',
     'token',
-    'license',
+    'licenses',
     'projections',
   ])
     expect(stdout).toMatch(new RegExp(`^ {2}${name} `, 'm'))

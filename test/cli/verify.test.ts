@@ -1,12 +1,13 @@
-/** Guarantee: `keyledger verify` proves with public keys alone, says in words what, and ends with 0, 1, 2 or 3. */
+/** Guarantee: `keyledger verify` proves with public keys alone, says in words what, and ends with 0, 1, 2, 3 or 4. */
 import { once } from 'node:events'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { dirname, join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { parseTilePath, tilePath } from '../../src/transparency/tree/tiles.ts'
 import { createHost } from '../harness/process.ts'
+import { archivedLog, archiveOf, event, vendorKey } from '../verifier/signed-archive.ts'
 import {
   bytesOf,
   eventsOf,
@@ -70,6 +71,62 @@ describe('a receipt', () => {
   test('may be checked with several keys of the log', async () => {
     expect((await run('receipt', receipt, '--key', otherKey, '--key', key)).code).toBe(0)
   })
+})
+
+describe('an archive', () => {
+  const vendor = vendorKey(8)
+  const { kid, publicKey } = vendor
+  const minted = (isSalted: boolean) =>
+    event(['license-lic_0', 0, 'LicenseMinted'], { tenantId: 'acme' }, isSalted)
+  const published = event(['signing-acme', 0, 'SigningKeyPublished'], { tenantId: 'acme', kid, publicKey })
+  async function write(name: string, isSalted: boolean): Promise<string> {
+    const { linesOf, checkpoint } = archivedLog([published, minted(isSalted)])
+    const license = await linesOf('license-lic_0')
+    const signing = await linesOf('signing-acme')
+    const files = archiveOf({
+      ...{ tenantId: 'acme', licenseId: 'lic_0', revision: 0, checkpoint, signedBy: vendor },
+      lines: isSalted ? { license, signing } : { license },
+      others: { 'license.json': '{}' },
+    })
+    for (const [path, content] of files) file(`${name}/${path}`, content)
+    return join(host.directory, name)
+  }
+
+  test('is proved with 0, in part with 4, and with the key of the vendor as a whole', async () => {
+    const whole = await run('archive', await write('whole', true), '--key', key)
+    expect(whole).toMatchObject({ code: 0, stderr: '' })
+    expect(whole.stdout).toContain('Proved: license-lic_0 of acme has the revisions 0 to 0')
+    const old = await write('old', false)
+    const part = await run('archive', old, '--key', key)
+    expect(part.code).toBe(4)
+    expect(part.stdout).toMatch(/^PROVED IN PART/)
+    const json = await run('archive', old, '--key', key, '--json')
+    expect(json.code).toBe(4)
+    expect(JSON.parse(json.stdout)).toMatchObject({ proved: false, signer: { kid, known: 'no' } })
+    expect((await run('archive', old, '--key', key, '--vendor-key', publicKey)).code).toBe(0)
+  })
+
+  test('with a file, a link or a name of its own is not', async () => {
+    for (const name of ['Events/license-0001.jsonl', 'extra.txt', 'proofs/extra/x.jsonl']) {
+      const directory = await write(`added ${name.replaceAll('/', ' ')}`, true)
+      file(join(directory.slice(host.directory.length + 1), name), '')
+      const { code, stdout } = await run('archive', directory, '--key', key)
+      expect({ code, stdout }).toMatchObject({ code: 1, stdout: expect.stringContaining(name) as string })
+    }
+    const directory = await write('linked', true)
+    symlinkSync('license.json', join(directory, 'link.json'))
+    expect(await run('archive', directory, '--key', key)).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('link.json is neither a file nor a directory') as string,
+    })
+  })
+})
+
+test('a receipt with half a surrogate pair is refused, without a stack trace', async () => {
+  const text = (await log.receiptOf(7)).replace('device-7', '\\\\ud800')
+  const { code, stdout, stderr } = await run('receipt', file('surrogate.json', text), '--key', key)
+  expect({ code, stderr }).toStrictEqual({ code: 1, stderr: '' })
+  expect(stdout).toMatch(/^NOT PROVED: The record was changed: .*\. Get it again\.\n$/)
 })
 
 describe('a log directory', () => {
@@ -163,6 +220,11 @@ describe('ends with 2', () => {
     ['an archive that is not there', ['archive', 'nowhere', '--key', key], 'nowhere'],
     ['a key that is none', ['receipt', 'nowhere', '--key', 'acme'], 'acme is not usable'],
     ['no key', ['receipt', 'nowhere'], '--key'],
+    [
+      "a key that is no vendor's",
+      ['archive', '.', '--key', key, '--vendor-key', key],
+      'signing key of a vendor',
+    ],
   ])('for %s', async (_, words, message) => {
     const { code, stderr } = await run(...words)
     expect(code).toBe(2)

@@ -67,9 +67,17 @@ test.each([
     },
   })
   const tail = host.start(['node', program, 'events', 'tail', '--tenant', tenant, '--json'], own)
-  await expect.poll(() => tail.stdout()).toContain('\n')
-  const received = z.looseObject({ payload: z.unknown() }).parse(JSON.parse(listener.stdout()))
-  expect(Told.parse(JSON.parse(tail.stdout())).event).toStrictEqual(received.payload)
+  await expect.poll(() => tail.stdout()).toMatch(/\n.+\n/)
+  const received = z.looseObject({ payload: z.looseObject({}) }).parse(JSON.parse(listener.stdout()))
+  const [issued, activated] = tail
+    .stdout()
+    .split('\n')
+    .slice(0, 2)
+    .map((line) => Told.parse(JSON.parse(line)).event)
+  expect(issued).toMatchObject({ event: 'license.issued', source: 'api', sequence: 1 })
+  const { license } = z.looseObject({ license: z.looseObject({ seatsUsed: z.int() }) }).parse(activated)
+  expect(activated).toStrictEqual({ ...received.payload, sequence: 2, license })
+  expect(license.seatsUsed).toBe(1)
   expect((await tail.end('SIGINT')).code).toBe(0)
   const forged = await fetch(url, {
     method: 'POST',

@@ -102,6 +102,17 @@ test('counters of all processes are summed and never fall, while gauges are thos
   ])
 })
 
+test('a measure of this process without a value yet is 0', async () => {
+  const own = new Registry()
+  new Gauge({ name: 'lag_seconds', help: 'l', registers: [own] }).set(Number.NaN)
+  const text = await createMeasurements(
+    own,
+    () => [],
+    () => undefined,
+  ).read()
+  expect(text).toContain('lag_seconds 0')
+})
+
 test('a worker that dies during a measurement does not delay it', async () => {
   const measurements = createMeasurements(
     new Registry(),
@@ -112,7 +123,7 @@ test('a worker that dies during a measurement does not delay it', async () => {
 })
 
 test('workers that die early are restarted after growing delays, and one that ran for a while at once', () => {
-  expect([0, 1, 2, 3, 7, 8, 1000].map(restartDelayMs)).toStrictEqual([0, 100, 200, 400, 6400, 10_000, 10_000])
+  expect([0, 1, 2, 3, 8, 9, 1000].map(restartDelayMs)).toStrictEqual([0, 0, 100, 200, 6400, 10_000, 10_000])
   expect(youngDeathsAfter(3, 9999)).toBe(4)
   expect(youngDeathsAfter(3, 10_000)).toBe(0)
 })

@@ -38,6 +38,7 @@ test('the limits of the client interface are on, each as documented', () =>
     clientTenant: { perMinute: 12_000, burst: 12_000 },
     clientInstance: { perMinute: 30, burst: 30 },
     checkout: { perMinute: 20, burst: 20 },
+    evidence: { perMinute: 12, burst: 30 },
     // 1000 per hour.
     clientNewInstances: { perMinute: 1000 / 60, burst: 1000 },
   }))

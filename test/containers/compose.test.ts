@@ -52,6 +52,8 @@ async function fileOfTest(): Promise<string> {
   for (const [name, { build, ...service }] of Object.entries(whole.services)) {
     services[name] = { ...service, labels: engine.labels, ...(build !== undefined && { image: tag }) }
   }
+  // The file of the variables is the operator's; this test gives them in its environment.
+  services.variables = { ...services.variables, env_file: undefined }
   services.keyledger = { ...services.keyledger, ports: [`127.0.0.1:${port}:8080`] }
   if (!(await engine.has(images.eventStore))) services.eventstore = standIn()
   const labelled = { labels: engine.labels }

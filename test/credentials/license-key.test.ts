@@ -234,7 +234,7 @@ describe('an imported key', () => {
           licenseKey.replaceAll('-', ' '),
           ` ${licenseKey}`,
         ]
-        for (const one of typed) expect(foreignKey(one)).toStrictEqual({ keyHash, displayKey })
+        for (const one of typed) expect(foreignKey(one)).toStrictEqual({ keyHash, displayKey, isOwn: true })
       }),
     ))
 })

@@ -190,7 +190,7 @@ describe('in light, in the dark and on a phone', () => {
         )
       await check(name)
     }
-  }, 300_000)
+  }, 1_200_000)
 
   test('what is shown once, and decisions', async () => {
     await page.goto('/dashboard/device')

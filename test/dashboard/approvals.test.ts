@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { changeApprovalRule } from '../../src/commands/tenants.ts'
+import { changeApprovalRule, loadTenant } from '../../src/commands/tenants.ts'
 import { createToken } from '../../src/commands/tokens.ts'
 import { Scope } from '../../src/domain/tokens/scopes.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
@@ -53,7 +53,7 @@ async function asksToRevoke() {
     const { body: polled } = await api.ask('GET', `/v1/confirmations/${id}`, { token: tenant.token })
     return z.object({ status: z.string() }).parse(polled).status
   }
-  return { id, approveUrl, path: `/dashboard/approvals/${id}`, activate, run, poll }
+  return { id, license, approveUrl, path: `/dashboard/approvals/${id}`, activate, run, poll }
 }
 /** The sentences of each list of effects. */
 const listsIn = (text: string): string[][] =>
@@ -69,7 +69,7 @@ describe('an approval', () => {
     const client = await signedIn()
     expect((await client.get('/dashboard/approvals')).text).toContain(path)
     const { text } = await client.get(path)
-    for (const shown of ['Revoke', 'ada@example.com', '127.0.0.1', 'test', '9 min 0 s'])
+    for (const shown of ['Revoke', 'ada@example.com', '127.0.0.1', 'test', 'in 9 minutes'])
       expect(text).toContain(shown)
     expect(await poll()).toBe('pending')
     const approved = await client.post(`${path}/approve`, { seen: seenIn(text) })
@@ -87,7 +87,7 @@ describe('an approval', () => {
     const client = await signedIn()
     const first = listsIn((await client.get(path)).text)
     expect(first).toStrictEqual([
-      expect.arrayContaining(['1 active device fails its next validate']),
+      expect.arrayContaining(['1 active device will fail its next check']),
       [
         expect.stringMatching(/^License ACMEEDIT….{4} goes from active to revoked$/),
         '1 device loses its seat: “laptop”',
@@ -104,6 +104,15 @@ describe('an approval', () => {
     const { text } = await (await signedIn()).get(path)
     expect(text).toContain('The same now as when it was requested.')
     expect(text.indexOf('What changes')).toBeLessThan(text.indexOf(`${path}/deny`))
+  })
+
+  test('does not say so beside a note that the license has changed', async () => {
+    const { path, license } = await asksToRevoke()
+    const edited = { token: tenant.token, body: { metadata: { order: 'A-1042' } } }
+    expect((await api.ask('PATCH', `/v1/licenses/${license.id}`, edited)).status).toBe(200)
+    const { text } = await (await signedIn()).get(path)
+    expect(text).toContain('This has changed since it was requested.')
+    expect(text).not.toContain('The same now')
   })
 
   test('counts only for what was read: after a change it has to be read again', async () => {
@@ -194,7 +203,14 @@ describe('an approval', () => {
     const client = await signedIn()
     expect((await client.get('/dashboard/settings')).text).toContain('Any owner or approver')
     await client.get('/dashboard/settings/approvals')
-    expect((await client.post('/dashboard/settings/approvals', { rule: 'another' })).status).toBe(303)
+    const alone = await client.post('/dashboard/settings/approvals', { rule: 'another', lifetime: '600' })
+    expect(alone.status).toBe(409)
+    expect(alone.text).toContain('Only one member can approve requests')
+    const approver = await makeMember(api.ledger, tenant.tenantId, 'approver')
+    await client.get('/dashboard/settings/approvals')
+    expect(
+      (await client.post('/dashboard/settings/approvals', { rule: 'another', lifetime: '600' })).status,
+    ).toBe(303)
     expect((await client.get('/dashboard/settings')).text).toContain('A member other than the requester')
     const { token } = await createToken(
       api.ledger.services,
@@ -203,7 +219,6 @@ describe('an approval', () => {
     )
     const asked = await api.ask('POST', '/v1/sdk-key/rotate', { token })
     const path = `/dashboard/approvals/${Pending.parse(asked.body).confirmation.id}`
-    const approver = await makeMember(api.ledger, tenant.tenantId, 'approver')
     const own = await client.get(path)
     expect(own.text).toContain('You made this request, so another member must approve it.')
     expect(own.text).not.toContain(`${path}/approve`)
@@ -220,12 +235,30 @@ describe('an approval', () => {
     expect((await other.get(path)).text).toContain(`by ${approver.email}`)
   })
 
+  test('can take up to a day where the workspace says so, and the page says until when', async () => {
+    const client = await signedIn()
+    const save = async (lifetime: string) => {
+      await client.get('/dashboard/settings/approvals')
+      return client.post('/dashboard/settings/approvals', { rule: 'anyone', lifetime })
+    }
+    for (const wrong of ['599', '86401']) expect((await save(wrong)).status).toBe(400)
+    expect((await save('86400')).status).toBe(303)
+    expect((await client.get('/dashboard/settings')).text).toContain('24 hours')
+    const { path } = await asksToRevoke()
+    api.ledger.clock.advance(60_000)
+    const until = /Can be approved <span>until <time [^>]*>\d\d:\d\d UTC<\/time>, in 23 hours<\/span>/
+    expect((await client.get(path)).text).toMatch(until)
+    expect((await client.get('/dashboard/approvals')).text).toContain(', in 23 hours')
+  })
+
   test('is possible for any approver if no member created the token, and only owners change the rule', async () => {
     const approver = await makeMember(api.ledger, tenant.tenantId, 'approver')
     const client = await signedIn(approver)
+    const admin = await signedIn(await makeMember(api.ledger, tenant.tenantId, 'admin'))
     for (const refused of [
       await client.get('/dashboard/settings/approvals'),
-      await client.post('/dashboard/settings/approvals', { rule: 'another' }),
+      await client.post('/dashboard/settings/approvals', { rule: 'another', lifetime: '600' }),
+      await admin.post('/dashboard/settings/approvals', { rule: 'another', lifetime: '600' }),
     ]) {
       expect(refused.status).toBe(403)
     }
@@ -237,6 +270,41 @@ describe('an approval', () => {
     expect(await poll()).toBe('approved')
   })
 
+  test('is switched off only by another member: not by two owners who approve their own request at once', async () => {
+    const { services } = api.ledger
+    await changeApprovalRule(services, tenant.tenantId, true, origin)
+    const clients = [await signedIn(), await signedIn(await makeMember(api.ledger, tenant.tenantId, 'owner'))]
+    const isOn = async () => {
+      const found = await loadTenant(services, tenant.tenantId)
+      return found.status !== 'absent' && found.anotherMemberApproves
+    }
+    const paths = await Promise.all(
+      clients.map(async (client) => {
+        await client.get('/dashboard/settings/approvals')
+        const { headers } = await client.post('/dashboard/settings/approvals', {
+          rule: 'anyone',
+          lifetime: '600',
+        })
+        return z.string().parse(headers.location)
+      }),
+    )
+    expect(new Set(paths).size).toBe(2)
+    // Only the other one's page has the form, with what was seen.
+    const crossed = clients.toReversed()
+    const seen = await Promise.all(
+      paths.map(async (path, at) => seenIn((await crossed[at]?.get(path))?.text ?? '')),
+    )
+    const approvedBy = (approvers: readonly Client[]) =>
+      Promise.all(
+        paths.map(async (path, at) => approvers[at]?.post(`${path}/approve`, { seen: seen[at] ?? '' })),
+      )
+    expect((await approvedBy(clients)).map((answer) => answer?.status)).toStrictEqual([409, 409])
+    expect(await isOn()).toBe(true)
+    await Promise.all(paths.map(async (path, at) => crossed[at]?.get(path)))
+    expect((await approvedBy(crossed)).map((answer) => answer?.status)).toStrictEqual([303, 303])
+    expect(await isOn()).toBe(false)
+  })
+
   test('marks what the client reports about itself as such, without misleading characters', async () => {
     const { services } = api.ledger
     const { token } = await createToken(
@@ -244,8 +312,8 @@ describe('an approval', () => {
       { tenantId: tenant.tenantId, name: 'CI” of ada\u202e', scopes: Scope.options, expiresAt: null },
       origin,
     )
-    const name = 'Ed\u200bi\u2066tor'
-    await makeProduct(api.ask, token, 'editor', { name, keyTypes: [{ name: 'Pro\u202e' }, { name: 'Old' }] })
+    const keyTypes = [{ name: 'Pro' }, { name: 'Old' }]
+    await makeProduct(api.ask, token, 'editor', { name: 'Editor', keyTypes })
     const asked = await api.ask('DELETE', '/v1/products/editor/key-types/pro', {
       token,
       headers: { 'user-agent': 'curl” by ada' },
@@ -256,7 +324,7 @@ describe('an approval', () => {
     expect(text).toContain('named “CI&quot; of ada” by its creator')
     expect(text).toContain('Delete the key type “Pro” (pro) of “Editor” (editor)')
     for (const page of [text, (await client.get('/dashboard/products')).text])
-      expect(page).not.toMatch(/[\u200b\u202e\u2066]/)
+      expect(page).not.toMatch(/\u202e/)
   })
 
   test('of a webhook shows the host on a line of its own, and the whole URL below', async () => {

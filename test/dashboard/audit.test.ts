@@ -5,6 +5,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
+import { recordAudit } from '../../src/commands/audit.ts'
 import { eraseSubject } from '../../src/commands/customers/erasure.ts'
 import { addMember, changeRole, removeMember } from '../../src/commands/members/members.ts'
 import { createTestApp, makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
@@ -90,8 +91,10 @@ test('members, tokens, webhooks and keys are listed by whoever changed them, and
   expect(own).toMatchObject([{ line: `created token ${tokenId}`, changes: { status: [null, 'active'] } }])
   const revealed = await askApproveRepeat(api, tenant, 'GET', '/v1/sdk-key')
   const rotated = await askApproveRepeat(api, tenant, 'POST', '/v1/sdk-key/rotate')
+  const target = { kind: 'sdk-key', id: null } as const
+  await recordAudit(services, tenant.tenantId, { action: 'revealed', target }, origin)
   const lines = (await linesOf('?kind=sdk_key')).map(({ line }) => line)
-  expect(lines).toStrictEqual(['rotated sdk_key null', 'created sdk_key null'])
+  expect(lines).toStrictEqual(['revealed sdk_key null', 'rotated sdk_key null', 'created sdk_key null'])
   const text = JSON.stringify(await auditOf('?limit=100'))
   const { rows } = await api.ledger.db.query<{ all: string }>(
     `select string_agg(a::text, ' ') || (select string_agg(s::text, ' ') from audit_states s) as all from audit a`,

@@ -13,7 +13,9 @@ import { dashboardRoutes } from './routes.ts'
 /** Adds a refunded sale and a parked one, with their deliveries and mails, which are made until it is stopped. */
 export async function sellAtAcme({ ledger }: TestApi, { tenantId }: Acme): Promise<TestDispatch> {
   await pointWebhook(ledger, tenantId, 'http://127.0.0.1:9/hook')
-  const dispatch = await startDispatch(ledger, { channels: { mail: createMailChannel(ledger.services) } })
+  const dispatch = await startDispatch(ledger, {
+    channels: { mail: createMailChannel(ledger.services, 'https://keys.acme.example') },
+  })
   const { sold, refunded } = purchase('ada', { sold: { productId: 'acme-editor' } })
   for (const notification of [sold(), refunded('re_ada')])
     await receiveNotification(ledger.services, tenantId, notification, '{}', origin)

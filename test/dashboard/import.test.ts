@@ -57,16 +57,16 @@ test('the preview says what would happen to each row, and writes nothing', async
     body: { deviceLimit: 2 },
   })
   const words = wordsOf(await upload(csv))
-  expect(words).toContain('Rows 6 New licenses 2 Already here 1 Not importable 3')
+  expect(words).toContain('Rows 6 New licenses 2 Already in keyledger 0 Not importable 4')
   expect(words).toMatch(
-    /5 LicenseKey is too short.* 6 email: must be an email address 7 This key type is not sold/,
+    /4 The same key as in line 3\. 5 LicenseKey is too short.* 6 email must be an email address 7 This key type is not sold/,
   )
   expect(await licenses()).toStrictEqual([])
 })
 
 test('the import writes what the preview said, and the same file again writes nothing', async () => {
   const result = await send(`${path}/run`, fieldsOf(await upload(csv)))
-  expect(wordsOf(result)).toContain('Rows 6 Imported 2 Already here 1 Not importable 3')
+  expect(wordsOf(result)).toContain('Rows 6 Imported 2 Already in keyledger 0 Not importable 4')
   const imported = await licenses()
   expect(imported).toHaveLength(2)
   expect(imported).toContainEqual(
@@ -79,7 +79,7 @@ test('the import writes what the preview said, and the same file again writes no
     }),
   )
   expect(imported).toContainEqual(expect.objectContaining({ expiresAt: null, metadata: { order: 'A, "2"' } }))
-  expect(wordsOf(await upload(csv))).toContain('New licenses 0 Already here 3')
+  expect(wordsOf(await upload(csv))).toContain('New licenses 0 Already in keyledger 3')
   expect(await licenses()).toStrictEqual(imported)
 })
 
@@ -89,11 +89,11 @@ test('more rows than a step has are imported step by step, and a step that is se
   )
   const step = fieldsOf(await upload(rows.join('\n')))
   const first = await send(`${path}/run`, step)
-  expect(wordsOf(first)).toContain('500 of 501 rows are done.')
+  expect(wordsOf(first)).toContain('500 of 501 rows processed.')
   const again = await send(`${path}/run`, step)
-  expect(wordsOf(again)).toContain('Imported 0 Already here 500')
+  expect(wordsOf(again)).toContain('Imported 0 Already in keyledger 500')
   expect(wordsOf(await send(`${path}/run`, fieldsOf(first)))).toContain(
-    'Rows 501 Imported 501 Already here 0',
+    'Rows 501 Imported 501 Already in keyledger 0',
   )
 })
 

@@ -58,7 +58,7 @@ test('the page shows revenue in each currency, and the same as a plot with its v
   const shown = text.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ')
   expect(shown).toContain('Revenue in USD $137.00')
   expect(shown).toContain('Revenue in JPY ¥500')
-  expect(text).toContain('<title>2 Mar 2026: $49.00 revenue, $0.00 returned</title>')
+  expect(text).toContain('<title>2 Mar 2026: $49.00 revenue, $0.00 refunded</title>')
   expect(shown).toContain('Not mapped to a product')
 })
 

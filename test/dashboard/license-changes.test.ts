@@ -74,7 +74,7 @@ test('a new key is mailed to the holder, whom the license must have', async () =
   expect(wordsOf(seen)).toContain('The license has no email address.')
   const held = await make({ email: 'ada@example.com' })
   expect((await change(held.id, 'new-key', { sendKey: 'on' })).seen.status).toBe(200)
-  expect(await page(held.id)).toContain('Key to be mailed to the license holder')
+  expect(await page(held.id)).toContain('Key email requested')
 })
 
 describe('the key of a license', () => {
@@ -87,7 +87,7 @@ describe('the key of a license', () => {
     const { seen } = await change(id, 'send-key', { reason: 'the mail was lost' })
     expect(seen).toMatchObject({ status: 303, location: pathOf(id) })
     const { text } = await support.get(pathOf(id))
-    expect(text).toContain('Key to be mailed to the license holder')
+    expect(text).toContain('Key email requested')
     expect(text).toContain('the mail was lost')
     expect(text).not.toContain(licenseKey)
     const again = await change(id, 'send-key')

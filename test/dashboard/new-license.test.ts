@@ -96,7 +96,7 @@ test('what the rules refuse stands beside its field, and mints nothing', async (
   await refused({ email: 'nobody' }, 'Enter an email address')
   await refused({ name: 'Ada' }, 'Enter the email address too')
   await refused({ deviceLimit: '0' }, 'Enter a whole number from 1 to 100,000')
-  await refused({ metadata: 'order' }, 'Line 1 is no pair.')
+  await refused({ metadata: 'order' }, 'Line 1 is not a pair.')
   const foreign = await client.post(list, { ...fields, sold: 'elsewhere/pro' })
   expect(wordsOf(foreign)).toContain('This key type was deleted. Choose another.')
   expect(await licenses()).toStrictEqual(before)

@@ -87,7 +87,7 @@ describe('a new product', () => {
     expect(wrong.status).toBe(422)
     for (const sentence of [
       'Enter a name.',
-      'Use small letters, digits and hyphens.',
+      'Use lowercase letters, digits and hyphens.',
       '“UPPER” cannot be used.',
     ])
       expect(wordsOf(wrong)).toContain(sentence)
@@ -187,7 +187,7 @@ describe('a key type', () => {
     })
     expect(review.status).toBe(200)
     expect(wordsOf(review)).toContain(
-      '1 live license gets “scan” with the next validate. 1 live license loses “export” with the next validate. ' +
+      '1 live license gets “scan” at the next check. 1 live license loses “export” at the next check. ' +
         '1 live license keeps its device limit, expiry and what happens then.',
     )
     expect(await productOf('shop')).toMatchObject({ keyTypes: [{}, { entitlements: ['export', 'sync'] }] })

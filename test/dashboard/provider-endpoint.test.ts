@@ -55,7 +55,7 @@ test.each([
 ] as const)('%s is connected with a key alone, beside the manual way', async (provider, name) => {
   const shown = await member.get(path(provider))
   expect(wordsOf(shown)).toContain(`Create the endpoint at ${name}`)
-  expect(wordsOf(shown)).toContain('Or by hand')
+  expect(wordsOf(shown)).toContain('Or set it up by hand')
   const { operation = '' } = fieldsOf(shown)
   const form = { operation, endpointKey: provider === 'stripe' ? ownKey : goodKey }
   for (let sent = 0; sent < 2; sent++)
@@ -79,7 +79,7 @@ describe('the form is shown again', () => {
     api.standIns.stripe.endpoints.set(manual.id, { ...manual, url: addressOf('stripe'), events })
     const refused = await send('stripe', ownKey)
     expect(refused.status).toBe(422)
-    expect(wordsOf(refused)).toContain('has an endpoint with this address already')
+    expect(wordsOf(refused)).toContain('already has an endpoint with this address')
     expect(wordsOf(refused)).toContain('Replace the endpoint at Stripe')
     expect(refused.text).not.toContain(ownKey)
     const unchecked = await send('stripe', ownKey)

@@ -39,6 +39,17 @@ async function clientAs(role: 'developer' | 'auditor'): Promise<Client> {
 const path = (provider: Provider, what = '') => `/dashboard/integrations/${provider}${what}`
 const shown = async (provider: Provider, client = member) => wordsOf((await client.get(path(provider))).text)
 const secret = 'secret_canary_of_the_provider'
+
+/** Copies of the product that are a day newer, in the read model alone. */
+const addNewerProducts = (count: number) =>
+  api.ledger.db.query(
+    `insert into products
+     select (jsonb_populate_record(p, jsonb_build_object(
+       'stream', p.stream || n, 'product_id', p.product_id || n, 'created_at', p.created_at + interval '1 day',
+       'state', p.state || jsonb_build_object('productId', p.product_id || n)))).*
+     from products p cross join generate_series(1, $2) n where p.tenant_id = $1`,
+    [tenant.tenantId, count],
+  )
 const connect = async (provider: Provider, fields: Record<string, string> = {}) => {
   await member.get(path(provider))
   return member.post(path(provider, '/connect'), {
@@ -56,6 +67,26 @@ async function notify(key = secret): Promise<number> {
   const { status } = await api.ask('POST', `/webhooks/lemonsqueezy/${tenant.tenantId}`, { raw, headers })
   return status
 }
+
+test('a mapped product is named however many newer ones there are', async () => {
+  await connect('lemonsqueezy', { apiKey: goodKey })
+  await member.get(path('lemonsqueezy'))
+  const map = { item: '42', sold: 'editor/team' }
+  expect(await member.post(path('lemonsqueezy', '/map'), map)).toMatchObject({ status: 303 })
+  await addNewerProducts(201)
+  const text = await shown('lemonsqueezy')
+  expect(text).toContain('Team')
+  expect(text).not.toContain('(deleted)')
+})
+
+test('the list and the page of Stripe name one address, and warn that providers cannot reach it', async () => {
+  for (const page of ['/dashboard/integrations', path('stripe')]) {
+    const { text } = await member.get(page)
+    expect(text).toContain(`/api/stripe/webhook/${tenant.tenantId}`)
+    expect(text).not.toContain('/api/stripe/webhook/connect')
+    expect(wordsOf(text)).toMatch(/Payment providers cannot reach http:\/\/localhost.*KEYLEDGER_BASE_URL/)
+  }
+})
 
 describe('connecting', () => {
   test.each([
@@ -153,7 +184,7 @@ describe('the first notification', () => {
     await connect('lemonsqueezy')
     const { text } = await member.get(path('lemonsqueezy'))
     expect(text).toMatch(/id="arrival"[^>]*hx-get="[^"]+\/arrival"[^>]*hx-trigger="every 2s"/s)
-    expect(wordsOf(text)).toContain('No notification of Lemon Squeezy has arrived')
+    expect(wordsOf(text)).toContain('No notification from Lemon Squeezy has arrived')
     expect(await notify('another_secret')).toBe(400)
     expect(await arrival()).toMatch(/waiting .* refused A notification that could not be verified/)
     api.ledger.clock.advance(1000)

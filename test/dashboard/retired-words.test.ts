@@ -94,6 +94,9 @@ test('no mail contains a retired word', async () => {
   const facts = {
     to: 'ada@example.com',
     workspace: 'Acme',
+    listUrl: 'https://keys.example',
+  }
+  const asked = {
     title: 'Revoke a license',
     expiresAt: '2026-03-01T12:00:00.000Z',
     url: 'https://keys.example',
@@ -101,7 +104,7 @@ test('no mail contains a retired word', async () => {
   for (const name of [null, 'CI'])
     for (const kind of ['member', 'program'] as const) {
       const mail = writeApprovalMail(
-        { ...facts, requester: { kind, name } },
+        { ...facts, requests: [{ ...asked, requester: { kind, name } }] },
         { name: null, email: 'a@example.com' },
       )
       expect(retiredIn(`${mail.subject} ${mail.text}`)).toStrictEqual([])
@@ -113,7 +116,7 @@ const sources = globSync(
     'src/dashboard/**/*.{ts,js}',
     'src/api/payments/{buy,onboarding}.ts',
     'src/verdicts/reasons.ts',
-    'src/gate/{words,operations/*}.ts',
+    'src/gate/{words,effects/words,operations/*}.ts',
     'src/history/*.ts',
     'src/domain/mails/*.ts',
     'src/domain/members/roles.ts',

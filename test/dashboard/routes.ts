@@ -1,25 +1,34 @@
 import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
 import { newId } from '../../src/credentials/id.ts'
 import { openRoutes } from './permissions.ts'
 
-export type Route = { method: 'GET' | 'POST'; path: string }
+export type Route = { method: Method; path: string }
 
-/** Every route of the dashboard, from the router itself, so that new ones are covered. */
-export function dashboardRoutes(app: FastifyInstance): Route[] {
+const Method = z.enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+type Method = z.infer<typeof Method>
+
+/** The routes of the dashboard that pages and forms have. */
+export const dashboardRoutes = (app: FastifyInstance): Route[] =>
+  routesOf(app).filter(
+    ({ method, path }) =>
+      (method === 'GET' || method === 'POST') && (path === '/dashboard' || path.startsWith('/dashboard/')),
+  )
+
+/** Every route, from the router itself, so that new ones are covered. */
+export function routesOf(app: FastifyInstance): Route[] {
   const parents: string[] = []
   const routes: Route[] = []
   for (const line of app.printRoutes({ commonPrefix: false }).split('\n')) {
-    const found = /^([│ ├└─]*)(\S+) \(([^)]+)\)$/.exec(line)
+    const found = /^([│ ├└─]*)(\S+)(?: \(([^)]+)\))?$/.exec(line)
     if (!found) continue
     const [, indent = '', part = '', methods = ''] = found
     const depth = indent.length / 4 - 1
     parents.length = depth
     parents.push(part)
     const path = parents.join('')
-    if (path !== '/dashboard' && !path.startsWith('/dashboard/')) continue
-    for (const method of methods.split(', ')) {
-      if (method === 'GET' || method === 'POST') routes.push({ method, path })
-    }
+    for (const method of methods === '' ? [] : methods.split(', '))
+      routes.push({ method: Method.parse(method), path })
   }
   return routes
 }

@@ -3,12 +3,15 @@
  * including ignored tests; a parked sale can be replayed there. No page shows a key.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { z } from 'zod'
+import { findDelivery, listDeliveries } from '../../projections/deliveries/queries.ts'
 import { listSales } from '../../projections/sales/queries.ts'
 import { eraseSubject } from '../../src/commands/customers/erasure.ts'
+import { askRedelivery, recordInterruption } from '../../src/commands/deliveries/deliveries.ts'
 import { createMailChannel } from '../../src/mail/channel.ts'
 import { openTestApi, type TestApi } from '../harness/api.ts'
 import { pointWebhook, startDispatch, type TestDispatch } from '../harness/dispatch.ts'
-import { origin } from '../harness/ledger.ts'
+import { beginning, origin } from '../harness/ledger.ts'
 import { type StandIn, startStandIn } from '../harness/stand-in.ts'
 import { makeProduct } from '../http/samples.ts'
 import { purchase } from '../sales/notifications.ts'
@@ -28,7 +31,9 @@ beforeAll(async () => {
   shop = await openShop(api)
   receiver = await startStandIn(() => ({ status: 202, body: { ok: true } }))
   await pointWebhook(ledger, shop.tenantId, `${receiver.url}/hook`)
-  dispatch = await startDispatch(ledger, { channels: { mail: createMailChannel(ledger.services) } })
+  dispatch = await startDispatch(ledger, {
+    channels: { mail: createMailChannel(ledger.services, 'https://keys.acme.example') },
+  })
   owner = clientOf(api.app, '192.0.2.1')
   await owner.signIn(await makeMember(ledger, shop.tenantId, 'owner'))
 })
@@ -78,6 +83,11 @@ test('a delivery is shown with its attempts and content, and is redelivered', as
   const path = /href="(\/dashboard\/deliveries\/whd_\w+)"/.exec(list.text)?.[1] ?? ''
   const { text } = await owner.get(path)
   const [first] = receiver.asked
+  const { license_id: licenseId } = z
+    .looseObject({ license_id: z.string() })
+    .parse(JSON.parse(first?.body ?? ''))
+  expect(list.text).toContain(`href="/dashboard/licenses/${licenseId}"`)
+  expect(words(list.text)).toMatch(/license\.created Webhook http:\/\/127\.0\.0\.1:\d+\S* lic_\w+ delivered/)
   const key = keyIn(first?.body ?? '')
   expect(text).not.toContain(key)
   expect(words(text)).toMatch(
@@ -94,6 +104,33 @@ test('a delivery is shown with its attempts and content, and is redelivered', as
   expect((await owner.get('/dashboard/deliveries?status=abandoned')).text).toContain(
     'No deliveries match these filters',
   )
+})
+
+test('an attempt without a result is shown as unknown', async () => {
+  const { services } = api.ledger
+  const [delivery] = (
+    await listDeliveries(
+      services.db,
+      shop.tenantId,
+      { channel: 'webhook', status: 'delivered' },
+      { after: undefined, limit: 1 },
+    )
+  ).items
+  const { deliveryId = '' } = delivery ?? {}
+  await dispatch.stop()
+  await askRedelivery(services, shop.tenantId, deliveryId, origin)
+  const entry = await findDelivery(services.db, shop.tenantId, deliveryId)
+  if (!entry) throw new Error('there is no delivery')
+  await recordInterruption(services, entry, beginning, origin)
+  expect(words((await owner.get(`/dashboard/deliveries/${deliveryId}`)).text)).toMatch(
+    /unknown – The process ended before the response was recorded\./,
+  )
+  dispatch = await startDispatch(api.ledger, {
+    channels: { mail: createMailChannel(api.ledger.services, 'https://keys.acme.example') },
+  })
+  await expect
+    .poll(async () => (await findDelivery(services.db, shop.tenantId, deliveryId))?.delivery.status)
+    .toBe('delivered')
 })
 
 test('a parked sale shows the reason, and is replayed', async () => {
@@ -121,6 +158,26 @@ test('a sale without a known buyer and with too many items shows both, and is fo
   expect(page).toContain('The provider sent no email address, so no email was sent.')
   expect(page).toContain('2 were paid for, but the key type monthly is not sold in multiples.')
   expect(page).toContain('Quantity exceeded 2 paid for, at most 1 per purchase')
+})
+
+test('a sale of several items shows each with its license, and what is not mapped until it is', async () => {
+  const token = shop.token
+  await api.ask('POST', '/v1/integrations/paddle/connect', { token, body: { webhookSecret: 'pdl_secret' } })
+  const map = (prices: object) =>
+    api.ask('POST', '/v1/products/editor/integrations/paddle', { token, body: { prices } })
+  await map({ pri_month: 'monthly', pri_team: 'forever' })
+  const more = ['pri_team', 'pri_icons'].map((id) => ({ sold: { providerProduct: id }, quantity: 3 }))
+  const sold = { providerProduct: 'pri_month' }
+  await shop.tell(purchase('several', { provider: 'paddle', sold, more }).sold())
+  const path = await pathOf('cs_several')
+  const shown = async () => words((await owner.get(path)).text)
+  expect(await shown()).toMatch(
+    /3 × pri_icons was bought too .* Replay sale .* pri_month 1 editor , monthly \S+…\S+ .* pri_team 3 editor , forever \S+…\S+ .* pri_icons 3 not mapped none/,
+  )
+  await map({ pri_month: 'monthly', pri_team: 'forever', pri_icons: 'forever' })
+  expect(await owner.post(`${path}/replay`)).toMatchObject({ status: 303, location: path })
+  expect(await shown()).toMatch(/pri_icons 3 editor , forever \S+…\S+ /)
+  expect(await shown()).not.toContain('not mapped to a key type')
 })
 
 test('a test without effect is shown below the sales, with the reason', async () => {

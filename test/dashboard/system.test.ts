@@ -34,7 +34,7 @@ const system = async (client: Client) => wordsOf((await client.get('/dashboard/s
 test('every page states its age, and whether newer data exists', async () => {
   const { services } = api.ledger
   const fresh = wordsOf((await owner.get('/dashboard/products')).text)
-  expect(fresh).toMatch(/Data as of event [\d,]+, \d+\.\d s ago; up to date\s?\./)
+  expect(fresh).toMatch(/Updated (?:just now|\d+ \w+ ago); up to date\s?\./)
   // In this process, only waiting commands advance the read models.
   const stream = 'tenant-somebody-elses'
   await appendRaw(api.ledger, stream, [nonsense])
@@ -111,7 +111,7 @@ test('Home and System show the same figures', async () => {
 test('an exhausted limit is shown only to its workspace', async () => {
   const { limits, leave } = await joinLimits(
     api.ledger.db,
-    { runtime: { perMinute: 6, burst: 2 } },
+    { runtime: { perMinute: 6, burst: 2 }, clientNewInstances: { perMinute: 1000 / 60, burst: 1000 } },
     (error) => {
       throw error
     },
@@ -121,6 +121,7 @@ test('an exhausted limit is shown only to its workspace', async () => {
     const there = clientOf(app, '192.0.2.1')
     for (const [name, value] of owner.cookies) there.cookies.set(name, value)
     expect(await system(there)).toContain('Runtime API the workspace 6 per minute 0 %')
+    expect(await system(there)).toContain('New anonymous instances the workspace 1,000 per hour 0 %')
     for (let calls = 0; calls < 2; calls++) await limits.runtime?.take(tenant.tenantId)
     await limits.runtime?.flush()
     expect(await system(there)).toMatch(/Runtime API the workspace 6 per minute (?:100|9\d) %/)
@@ -132,7 +133,7 @@ test('an exhausted limit is shown only to its workspace', async () => {
       payload: validate,
     })
     expect(refused.statusCode).toBe(429)
-    const hits = '0 management and checkout, 1 runtime, 0 apps'
+    const hits = '0 management, checkout and evidence, 1 runtime, 0 apps'
     expect(await system(there)).toContain(hits)
     expect(await system(stranger)).not.toContain(hits)
   } finally {

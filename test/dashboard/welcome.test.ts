@@ -61,6 +61,13 @@ test('a link leads to a password and an authenticator app, and signs in', async 
   )
 })
 
+test('only a later link says that it replaces sign-in methods', async () => {
+  const first = await link()
+  expect((await opened(first)).text).not.toContain('This replaces')
+  await used(first)
+  expect((await opened(await link())).text).toContain('This replaces your earlier sign-in methods.')
+})
+
 test('it has the same key each time it is opened', async () => {
   const secret = await link()
   expect((await opened(secret)).key).toBe((await opened(secret)).key)

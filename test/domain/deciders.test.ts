@@ -78,7 +78,7 @@ function lawsOf<State, Command extends object, C extends Category>(
           const second = outcomeOf(() => decide(after(first.events, state), command))
           if ('events' in second && second.events.length > 0) found.add(typeOf(command))
         }),
-        { numRuns: 1000 },
+        { numRuns: 5000 },
       )
       return found
     },
@@ -114,6 +114,7 @@ const all: Laws[] = [
     { type: 'ReinstateTenant', at },
     { type: 'CloseTenant', reason: null, at },
     { type: 'ChangeApprovalRule', anotherMember: true, at },
+    { type: 'ChangeConfirmationLifetime', seconds: 86_400, at },
   ]),
   lawsOf('client keys', clientKeys, [
     { type: 'IssueSdkKey', key: { operationId: 'op_1', keyHash: 'a', displayKey: 'sdk_…' }, at },
@@ -275,14 +276,14 @@ const all: Laws[] = [
     {
       type: 'ReceiveSale',
       received: goldenData('sale', 'SaleReceived'),
-      resolution: { productId: 'editor', keyTypeId: 'pro' },
+      resolutions: [{ productId: 'editor', keyTypeId: 'pro' }],
     },
-    { type: 'ResolveSale', resolution: { productId: 'editor', keyTypeId: 'pro' }, at },
+    { type: 'ResolveSale', resolutions: [{ productId: 'editor', keyTypeId: 'pro' }], at },
     { type: 'ReceiveAgain', notificationId: 'evt_2', links: [], at },
     { type: 'RecordFacts', facts: saleFacts },
     {
-      type: 'RecordLicense',
-      license: { productId: 'editor', keyTypeId: 'pro', expiresAt: null },
+      type: 'RecordLicenses',
+      outcomes: [{ item: 0, license: { productId: 'editor', keyTypeId: 'pro', expiresAt: null } }],
       boundLinks: [],
       kept: [],
       at,
@@ -328,6 +329,7 @@ const all: Laws[] = [
       result: { outcome: 'delivered', status: 200, excerpt: null },
       at,
     },
+    { type: 'RecordInterruption', attempt: 1, startedAt: at, at },
     { type: 'AskRedelivery', at },
     {
       type: 'AskReplay',

@@ -1,5 +1,5 @@
-// Guarantee: with a mail server, `serve` sends each member who may approve a request exactly one mail with the URL
-// of the decision, also when two servers run; and the mail contains nothing of the request.
+// Guarantee: with a mail server, `serve` tells each member who may approve a request once, in a mail with the URLs
+// of the decisions that wait, also when two servers run; and the mail contains nothing of the request.
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { startMailServer } from '../harness/mail-server.ts'
@@ -12,15 +12,13 @@ const Pending = z.object({ confirmation: z.object({ id: z.string(), approveUrl: 
 /** Undoes how quoted-printable wraps lines; see RFC 2045, section 6.7. */
 const withoutSoftBreaks = (raw: string): string => raw.replaceAll('=\r\n', '')
 
-test('two servers send an approver one mail per request', async () => {
+test('two servers send each approver one mail about the requests that wait', async () => {
   const stores = await host.stores()
   const token = await createVendor(stores.environment)
-  await host.run(['member', 'add', 'approver@acme.example', '--tenant', 'acme', '--role', 'approver'], {
-    ...stores.environment,
-  })
-  await host.run(['member', 'add', 'support@acme.example', '--tenant', 'acme', '--role', 'support'], {
-    ...stores.environment,
-  })
+  const addMember = (email: string, role: string) =>
+    host.run(['member', 'add', email, '--tenant', 'acme', '--role', role], stores.environment)
+  await addMember('approver@acme.example', 'approver')
+  await addMember('support@acme.example', 'support')
   const mail = await startMailServer()
   const environment = {
     ...stores.environment,
@@ -41,18 +39,19 @@ test('two servers send an approver one mail per request', async () => {
       })
       return Pending.parse(await response.json()).confirmation
     }
-    // By the time of the mail for the second request, a duplicate for the first would have arrived.
     const asked = [await ask()]
     await expect.poll(() => mail.taken.length).toBe(1)
     asked.push(await ask())
+    await addMember('second@acme.example', 'approver')
+    // By the time of the second approver's mail, a duplicate for the first would have arrived.
     await expect.poll(() => mail.taken.length).toBe(2)
-    for (const [index, { approveUrl }] of asked.entries()) {
-      const sent = mail.taken[index]
-      expect(sent).toMatchObject({ from: 'keys@vendor.example', to: ['approver@acme.example'] })
-      const text = withoutSoftBreaks(sent?.raw ?? '')
-      expect(text).toContain(approveUrl)
-      expect(text).not.toContain('a reason for the approver alone')
-    }
+    const [first, second] = mail.taken
+    expect(first).toMatchObject({ from: 'keys@vendor.example', to: ['approver@acme.example'] })
+    expect(second).toMatchObject({ from: 'keys@vendor.example', to: ['second@acme.example'] })
+    const [ofFirst = '', ofSecond = ''] = [first, second].map((one) => withoutSoftBreaks(one?.raw ?? ''))
+    expect(ofFirst).toContain(asked[0]?.approveUrl)
+    expect(ofSecond).toContain(asked[1]?.approveUrl)
+    for (const text of [ofFirst, ofSecond]) expect(text).not.toContain('a reason for the approver alone')
   } finally {
     await mail.stop()
   }

@@ -10,11 +10,12 @@ import { newId } from '../../src/credentials/id.ts'
 import { rotateSdkKey } from '../../src/gate/operations/sdk-key.ts'
 import { passGate } from '../../src/gate/pass.ts'
 import { createHost } from '../harness/process.ts'
+import { wholeVariable } from '../harness/variables.ts'
 import { readLog } from './operator.ts'
 
 const host = createHost()
 const processes = 2
-const approvals = Number(process.env.KEYLEDGER_TEST_RACES ?? 1) * 30
+const approvals = wholeVariable('KEYLEDGER_TEST_RACES', 1) * 30
 const racer = fileURLToPath(new URL('approval-racer.ts', import.meta.url))
 
 test(`none of ${processes * approvals} approvals by the requester succeeds while the rule forbids them`, {

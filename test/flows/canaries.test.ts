@@ -179,8 +179,8 @@ async function lookAround(environment: Environment): Promise<string> {
   )
   const id = ids[0]?.license_id ?? ''
   const commands = [
-    ['license', 'show', id],
-    ['license', 'history', id],
+    ['licenses', 'show', id, '--tenant', 'acme'],
+    ['licenses', 'history', id, '--tenant', 'acme'],
     ['projections', 'rebuild'],
     ['doctor'],
   ]

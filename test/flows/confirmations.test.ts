@@ -6,12 +6,13 @@ import { beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { confirmationStream, licenseStream } from '../../src/domain/streams.ts'
 import { createHost, type Server, type Stores } from '../harness/process.ts'
+import { wholeVariable } from '../harness/variables.ts'
 import { createOperator } from './operator.ts'
 import { client, createVendor } from './vendor.ts'
 
 const host = createHost()
 const racers = 200
-const rounds = Number(process.env.KEYLEDGER_TEST_RACES ?? 3)
+const rounds = wholeVariable('KEYLEDGER_TEST_RACES', 3)
 
 const Pending = z.object({ confirmation: z.object({ id: z.string() }) })
 let stores: Stores
@@ -20,7 +21,9 @@ let servers: [Server, Server]
 beforeAll(async () => {
   stores = await host.stores()
   token = await createVendor(stores.environment)
-  servers = await Promise.all([host.serve(stores.environment), host.serve(stores.environment)])
+  // Without the role that continues what was cut off.
+  const roles = { roles: 'api,projector' }
+  servers = await Promise.all([host.serve(stores.environment, roles), host.serve(stores.environment, roles)])
   await client(servers[0].address, token).createProduct(1)
 })
 
@@ -162,7 +165,8 @@ test('a request killed between consuming and executing its confirmation is execu
     ])
   }
   expect(await stand()).toStrictEqual(victims.map(({ point: [, left] }) => [left, executedOnce.slice(0, 3)]))
-  // The servers are still running, and complete it after the request's time limit.
+  // Each is completed after the request's time limit.
+  host.startServer(stores.environment, 0, 'reactions')
   const whole = victims.map(() => [['LicenseMinted', 'LicenseRevoked'], executedOnce])
   await expect.poll(stand, { interval: 1000 }).toStrictEqual(whole)
   for (const { licenseId, confirmation } of victims) {

@@ -40,7 +40,7 @@ beforeAll(async () => {
   shop = await openShop(api)
   const feed = createLocalFeed({ pauseMs: 50 })
   dispatch = await startDispatch(api.ledger, {
-    channels: { mail: createMailChannel(api.ledger.services) },
+    channels: { mail: createMailChannel(api.ledger.services, 'https://keys.acme.example') },
     feed: {
       ...feed,
       publish(published) {

@@ -3,12 +3,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { createHost } from '../harness/process.ts'
+import { wholeVariable } from '../harness/variables.ts'
 import { createOperator } from './operator.ts'
 import { client, createVendor, productId } from './vendor.ts'
 
 const host = createHost()
 /** `KEYLEDGER_TEST_KILLS=100` for the long run. */
-const kills = Number(process.env.KEYLEDGER_TEST_KILLS ?? 2)
+const kills = wholeVariable('KEYLEDGER_TEST_KILLS', 2)
 const licenses = kills * 100
 
 test(`each expiry of ${licenses} licenses is recorded once, despite kills`, {

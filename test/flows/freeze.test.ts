@@ -6,11 +6,12 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { openRawLog } from '../../src/ledger/raw/log.ts'
 import { createHost } from '../harness/process.ts'
+import { wholeVariable } from '../harness/variables.ts'
 import { type Client, client, createVendor } from './vendor.ts'
 
 const host = createHost()
 /** `KEYLEDGER_TEST_FREEZES=100` for the long run. */
-const freezes = Number(process.env.KEYLEDGER_TEST_FREEZES ?? 2)
+const freezes = wholeVariable('KEYLEDGER_TEST_FREEZES', 2)
 const Frozen = z.object({ frozen: z.literal(true), since: z.string() })
 const Doctor = z.object({
   healthy: z.boolean(),

@@ -2,7 +2,7 @@
  * Guarantee: nothing that an honest operator does to a ledger makes the audit raise an alarm: kills, erasures, rebuilds, a
  * backup that is restored and continued, and a move to another event store. The notary goes on from what was published.
  */
-import { writeFileSync } from 'node:fs'
+import { cpSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { createHost, type Environment, type Server } from '../harness/process.ts'
@@ -18,7 +18,9 @@ const Report = z.looseObject({
 })
 
 test('no false alarm over the life of a ledger', { timeout: 300_000 }, async () => {
-  const { environment } = await host.stores()
+  const stores = await host.stores()
+  const checkpoints = host.path('checkpoints')
+  const environment: Environment = { ...stores.environment, KEYLEDGER_NOTARY_KEEP: checkpoints }
   const token = await createVendor(environment)
   const kept: string[] = []
   const sell = async ({ address }: Server, licenses: number) => {
@@ -64,11 +66,22 @@ test('no false alarm over the life of a ledger', { timeout: 300_000 }, async () 
   const backup = host.path('backup')
   expect((await host.run(['backup', backup], environment)).code).toBe(0)
   const { KEYLEDGER_MASTER_KEY = '' } = environment
-  const restored = { KEYLEDGER_DATA_DIR: host.path('restored'), KEYLEDGER_MASTER_KEY }
+  const restored = {
+    KEYLEDGER_DATA_DIR: host.path('restored'),
+    KEYLEDGER_MASTER_KEY,
+    KEYLEDGER_NOTARY_KEEP: host.path('checkpoints'),
+  }
+  cpSync(checkpoints, restored.KEYLEDGER_NOTARY_KEEP, { recursive: true })
   expect(await host.run(['restore', backup], restored)).toMatchObject({ code: 0 })
   expect(await host.run(['projections', 'rebuild'], restored)).toMatchObject({ code: 0 })
-  const resumed = await host.run(['notary', 'resume', '--checkpoint', kept.at(-1) ?? ''], restored)
-  expect(resumed).toMatchObject({ code: 0, stderr: '' })
+  const resume = ['notary', 'resume', '--checkpoint', kept.at(-1) ?? '']
+  const unconfirmed = await host.run(resume, restored)
+  expect(unconfirmed.code).toBe(1)
+  const [confirmation = ''] = /--abandon-after \d+/.exec(unconfirmed.stderr) ?? []
+  expect(await host.run([...resume, ...confirmation.split(' ')], restored)).toMatchObject({
+    code: 0,
+    stderr: '',
+  })
   const third = await host.serve(restored)
   await sell(third, 2)
   await keep(third)

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { projectionLock } from '../../projections/database/advisory-locks.ts'
 import { createHost, type Server, type Stores } from '../harness/process.ts'
+import { wholeVariable } from '../harness/variables.ts'
 import { createOperator } from './operator.ts'
 import { type Client, client, createVendor, productId } from './vendor.ts'
 
@@ -244,7 +245,7 @@ const operations = {
 }
 
 /** A long run kills more often. */
-const randomKills = Number(process.env.KEYLEDGER_TEST_KILLS ?? 3)
+const randomKills = wholeVariable('KEYLEDGER_TEST_KILLS', 3)
 const isLongRun = process.env.KEYLEDGER_TEST_KILLS !== undefined
 
 type Operation = keyof typeof operations

@@ -4,12 +4,13 @@ import { beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { absentLicense, evolveLicense, type License, statusAt } from '../../src/domain/licenses/license.ts'
 import { createHost, type Server, type Stores } from '../harness/process.ts'
+import { wholeVariable } from '../harness/variables.ts'
 import { createOperator, type Operator } from './operator.ts'
 import { createVendor } from './vendor.ts'
 
 const host = createHost()
 /** `KEYLEDGER_TEST_DELETIONS=1000` for the long run. */
-const races = Number(process.env.KEYLEDGER_TEST_DELETIONS ?? 16)
+const races = wholeVariable('KEYLEDGER_TEST_DELETIONS', 16)
 const atOnce = 4
 
 let stores: Stores

@@ -5,12 +5,13 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { licenseStream } from '../../src/domain/streams.ts'
 import { createHost, freePort, hasEnded, type Stores } from '../harness/process.ts'
+import { wholeVariable } from '../harness/variables.ts'
 import { createOperator } from './operator.ts'
 import { type Answer, type Client, client, createVendor } from './vendor.ts'
 
 const host = createHost()
 /** `KEYLEDGER_TEST_KILLS=100` for the long run. */
-const kills = Number(process.env.KEYLEDGER_TEST_KILLS ?? 5)
+const kills = wholeVariable('KEYLEDGER_TEST_KILLS', 5)
 /** Killed independently, so that one is under load while another starts. */
 const servers = 3
 const verification = z.object({ events: z.int(), rows: z.int(), differences: z.array(z.unknown()) })

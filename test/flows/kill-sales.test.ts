@@ -14,6 +14,7 @@ import { licenseStream } from '../../src/domain/streams.ts'
 import type { PaymentNotification } from '../../src/payments/notification.ts'
 import { createHost } from '../harness/process.ts'
 import { platformWebhookSecret } from '../harness/providers.ts'
+import { wholeVariable } from '../harness/variables.ts'
 import { anyTold, foundOf, toldAgain, wantedOf } from '../sales/model.ts'
 import { type Fleet, type Part, parts, startFleet } from './fleet.ts'
 import { readLog } from './operator.ts'
@@ -22,7 +23,7 @@ import { openSeller, type Seller, tenantId } from './seller.ts'
 
 const host = createHost()
 /** `KEYLEDGER_TEST_SALES=1000` for the long run. */
-const manySales = Number(process.env.KEYLEDGER_TEST_SALES ?? 12)
+const manySales = wholeVariable('KEYLEDGER_TEST_SALES', 12)
 const kills = Math.max(parts.length, Math.round(manySales / 10))
 /** Later than a month from now, whenever that is. */
 const paidUntil = { second: '2100-02-01T00:00:00.000Z', third: '2100-03-01T00:00:00.000Z' }

@@ -10,13 +10,14 @@ import { fillLicenses, fillTenants, keyOf, productId } from '../../bench/fill.ts
 import { sha256 } from '../../src/credentials/sha256.ts'
 import { newToken } from '../../src/credentials/token.ts'
 import { createHost, type Environment, hasEnded, program, type Running } from '../harness/process.ts'
+import { wholeVariable } from '../harness/variables.ts'
 import { client } from './vendor.ts'
 
 const host = createHost()
 /** `KEYLEDGER_TEST_MOVE_EVENTS=100000` for the long run. */
-const events = Number(process.env.KEYLEDGER_TEST_MOVE_EVENTS ?? 2000)
+const events = wholeVariable('KEYLEDGER_TEST_MOVE_EVENTS', 2000)
 /** `KEYLEDGER_TEST_KILLS=100` for the long run: the number of kills of the copy. */
-const kills = Math.min(20, Number(process.env.KEYLEDGER_TEST_KILLS ?? 1))
+const kills = Math.min(20, wholeVariable('KEYLEDGER_TEST_KILLS', 1))
 
 const Copied = z.object({
   events: z.int(),
@@ -88,6 +89,7 @@ test('embedded stores move to an external event store and database while they se
   const verified = await host.json(Verified, ['projections', 'verify'], target)
   expect(verified).toStrictEqual({ ...verified, differences: [] })
   expect(await restoredFromBackup(target, masterKey)).toBe(verified.events)
+  await expectReceipt(asking, early.license.id)
   await moved.end('SIGTERM')
 
   // From the other stores back into a data directory.
@@ -95,12 +97,22 @@ test('embedded stores move to an external event store and database while they se
   const again = await host.json(Copied, ['copy', '--to', back, '--database-to', back, '--verify'], target)
   expect(again.verified).toBe(true)
   expect(again.events).toBeGreaterThanOrEqual(copied.events)
-  const returned = await host.json(Verified, ['projections', 'verify'], {
-    KEYLEDGER_DATA_DIR: back,
-    KEYLEDGER_MASTER_KEY: masterKey,
-  })
+  const embedded = { KEYLEDGER_DATA_DIR: back, KEYLEDGER_MASTER_KEY: masterKey }
+  const returned = await host.json(Verified, ['projections', 'verify'], embedded)
   expect(returned).toStrictEqual({ ...returned, differences: [] })
+  // Nothing is recorded since, so the last checkpoint is the one that was copied.
+  const home = await host.serve(embedded)
+  await expectReceipt(client(home.address, token), early.license.id)
+  await home.end('SIGTERM')
 })
+
+/** The notary computes the tree of a copied log in the background. */
+const expectReceipt = (asking: ReturnType<typeof client>, license: string) =>
+  expect
+    .poll(async () => (await asking.send('GET', `/v1/licenses/${license}/receipt`)).status, {
+      timeout: 30_000,
+    })
+    .toBe(200)
 
 /**
  * Backs up the running installation, verifies the file, and restores it into an empty data directory.

@@ -12,11 +12,12 @@ import { createToken } from '../../src/commands/tokens.ts'
 import { parseConfig } from '../../src/config.ts'
 import { planLimits } from '../../src/domain/tenants/tenant.ts'
 import { createHost, type Server, type Stores } from '../harness/process.ts'
+import { wholeVariable } from '../harness/variables.ts'
 
 const host = createHost()
 const racers = 64
 /** `KEYLEDGER_TEST_PLAN_ROUNDS=200` for the long run. */
-const rounds = Number(process.env.KEYLEDGER_TEST_PLAN_ROUNDS ?? 2)
+const rounds = wholeVariable('KEYLEDGER_TEST_PLAN_ROUNDS', 2)
 const { products: maxProducts, activeDevices: maxDevices } = planLimits.free
 
 let stores: Stores

@@ -171,7 +171,7 @@ async function mintSeated(asking: Client, count: number): Promise<Minted[]> {
 }
 
 async function revokeByCommand(stores: Stores, licenseId: string): Promise<void> {
-  const args = ['license', 'revoke', licenseId, '--reason', 'refund']
+  const args = ['licenses', 'revoke', licenseId, '--tenant', 'acme', '--reason', 'refund']
   const { status } = await host.json(z.object({ status: z.string() }), args, stores.environment)
   expect(status).toBe('revoked')
 }

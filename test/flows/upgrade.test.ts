@@ -16,6 +16,11 @@ const contents = z
   .record(z.string(), z.string())
   .parse(JSON.parse(readFileSync(join(fixture, 'contents.json'), 'utf8')))
 const Verified = z.object({ events: z.int(), rows: z.int().positive(), differences: z.array(z.unknown()) })
+const Items = z.object({
+  items: z.array(
+    z.looseObject({ id: z.string(), license_id: z.string().optional(), sequence: z.int().optional() }),
+  ),
+})
 const {
   token = '',
   licenseId = '',
@@ -59,6 +64,12 @@ test('this version upgrades and serves the data of the previous one', async () =
       email: 'new@example.com',
     })
     expect(minted.status).toBe(201)
+    // Licenses that the previous version minted and imported were in no feed.
+    const fed = Items.parse((await vendor.send('GET', '/v1/events?limit=100')).body).items
+    const issued = fed.filter(({ sequence }) => sequence === 1).map(({ license_id }) => license_id)
+    const listed = Items.parse((await vendor.send('GET', '/v1/licenses?limit=100')).body).items
+    expect(listed.length).toBeGreaterThan(3)
+    expect(issued.sort()).toStrictEqual(listed.map(({ id }) => id).sort())
     await server.end('SIGTERM')
 
     const replayed = await host.run(['audit', 'replay'], environment)

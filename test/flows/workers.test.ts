@@ -37,9 +37,9 @@ async function startServer(): Promise<WorkerServer> {
   return { server, token, environment }
 }
 
-/** The number of workers that have begun to listen since the start. */
+/** The number of workers that have begun to serve since the start. */
 const listeningOf = ({ stderr }: Running): number =>
-  new Set([...stderr().matchAll(/"worker":(\d+),.*Server listening/g)].map(([, pid]) => pid)).size
+  new Set([...stderr().matchAll(/"worker":(\d+),.*Serving/g)].map(([, pid]) => pid)).size
 
 function workersOf({ child }: Running): number[] {
   const table = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' })
@@ -97,6 +97,44 @@ test('a killed worker is replaced, and its metrics remain', async () => {
   expect(after).not.toContain(victim)
   for (let turn = 0; turn < asked; turn++) await askAnew(server.address, '/v1/tokens/verify', token)
   expect(await countedVerifies(server)).toBe(counted + 2 * asked)
+})
+
+test('without any worker the port answers 503, and a probe and a metric say that workers died', async () => {
+  const { server } = await runningServer()
+  const listening = listeningOf(server)
+  const deaths = () => server.stderr().split('worker.died').length
+  const before = deaths()
+  for (const worker of workersOf(server)) process.kill(worker, 'SIGKILL')
+  await expect.poll(deaths).toBe(before + 2)
+  const answers = new Set<string>()
+  await expect
+    .poll(
+      async () => {
+        const { statusCode, headers, body } = await request(`${server.address}/v1/licenses/validate`, {
+          method: 'POST',
+          body: '{}',
+          reset: true,
+        })
+        answers.add(`${statusCode} ${headers['retry-after']} ${await body.text()}`)
+        return listeningOf(server)
+      },
+      { timeout: 60_000 },
+    )
+    .toBe(listening + 2)
+  const unavailable = { error: { code: 'unavailable', message: 'the server is starting again; retry' } }
+  expect([...answers]).toContain(`503 1 ${JSON.stringify(unavailable)}`)
+  expect([...answers].filter((answer) => !/^(503|401) /.test(answer))).toStrictEqual([])
+
+  const ready = await fetch(`${server.address}/readyz`)
+  const died = expect.stringMatching(
+    /^2 of 2 serve; \d died since the start, the last one at .* \(SIGKILL\)$/,
+  ) as string
+  expect(await ready.json()).toMatchObject({
+    ready: true,
+    parts: { workers: { ok: false, required: false, detail: died } },
+  })
+  const metrics = String(await askAnew(server.address, '/metrics', metricsToken))
+  expect(Number(/^keyledger_worker_deaths_total (\d+)$/m.exec(metrics)?.[1])).toBeGreaterThanOrEqual(2)
 })
 
 /** The number of validates in the metrics of the whole server. */

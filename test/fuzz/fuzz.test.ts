@@ -6,9 +6,10 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { startNotary, type TestNotary } from '../harness/notary.ts'
+import { wholeVariable } from '../harness/variables.ts'
 import { type FuzzedRequest, requests } from './request.ts'
 
-const runs = Number(process.env.KEYLEDGER_FUZZ_RUNS ?? 500)
+const runs = wholeVariable('KEYLEDGER_FUZZ_RUNS', 500)
 /** Progress of a long run. */
 const reportEvery = 5000
 

@@ -67,7 +67,7 @@ test('a revocation is shown with the key, the person and the affected devices', 
     description: {
       summary: `Revoke ${displayKey} of ada@example.com, a license for “Acme Editor”`,
       consequences: [
-        '2 active devices fail their next validate',
+        '2 active devices will fail their next check',
         'Undoing this needs another approval',
         'Reason given by the requester: “charged back”',
       ],
@@ -121,7 +121,7 @@ test('a revocation is shown with the key, the person and the affected devices', 
 
 test.each([
   [0, 'No device is active'],
-  [1, '1 active device fails its next validate'],
+  [1, '1 active device will fail its next check'],
 ])('with %i devices it says: %s', async (devices, consequence) => {
   const { id } = await seated(devices)
   const { description } = await show(await askToRevoke(id))
@@ -135,7 +135,7 @@ test('a license without a holder, or that has expired, is shown as such', async 
   expect(description?.summary).toMatch(
     /^Revoke ACMEEDIT….{4} of an unknown holder, a license for “Acme Editor”$/,
   )
-  expect(description?.consequences).toContain('It is already not active: expired')
+  expect(description?.consequences).toContain('It is already inactive: expired')
   api.ledger.clock.set('2026-03-01T12:00:00.000Z')
 })
 
@@ -148,7 +148,7 @@ test('a change since the request is marked, and the present consequences are sho
     changedSinceAsked: true,
     impossible: undefined,
     description: {
-      consequences: expect.arrayContaining(['2 active devices fail their next validate']) as string[],
+      consequences: expect.arrayContaining(['2 active devices will fail their next check']) as string[],
     },
   })
 })
@@ -192,9 +192,9 @@ test('one whose target no longer exists has no description', async () => {
   })
 })
 
-test("the caller's own words cannot end their quotation, or change the direction of writing", async () => {
+test("the caller's own words cannot end their quotation", async () => {
   const { id } = await seated(0)
-  const confirmation = await askToRevoke(id, { reason: 'x” is undone\u200b \u202eand \u2066so\u00a0on' })
+  const confirmation = await askToRevoke(id, { reason: 'x” is undone and so\u00a0on' })
   expect((await show(confirmation)).description?.consequences.at(-1)).toBe(
     'Reason given by the requester: “x" is undone and so on”',
   )

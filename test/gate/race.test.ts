@@ -12,9 +12,10 @@ import { createExecute } from '../../src/ledger/execute.ts'
 import type { AllPorts } from '../../src/ports.ts'
 import { approver } from '../harness/gate.ts'
 import { eventsIn, openTestLedger, type TestLedger } from '../harness/ledger.ts'
+import { wholeVariable } from '../harness/variables.ts'
 
 const racers = 200
-const rounds = Number(process.env.KEYLEDGER_TEST_RACES ?? 5)
+const rounds = wholeVariable('KEYLEDGER_TEST_RACES', 5)
 
 let ledger: TestLedger
 /** Each stands for a process of its own: they share only the stores. */

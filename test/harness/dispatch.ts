@@ -31,9 +31,13 @@ type Options = {
   allowPrivate?: boolean
   timeLimitMs?: number
   lostAfterMs?: number
+  overAfterMs?: number
 }
 
-export async function startDispatch(ledger: TestLedger, options: Options = {}): Promise<TestDispatch> {
+export async function startDispatch(
+  ledger: Pick<TestLedger, 'services'>,
+  options: Options = {},
+): Promise<TestDispatch> {
   const { services } = ledger
   const { resolve = async () => ['127.0.0.1'], allowPrivate = true, timeLimitMs = 2000 } = options
   const stopping = new AbortController()
@@ -51,7 +55,12 @@ export async function startDispatch(ledger: TestLedger, options: Options = {}): 
     options.lostAfterMs === undefined ? {} : { lostAfterMs: options.lostAfterMs },
   )
   const scheduling = scheduleDeliveries(services, onTrouble)
-  const attempts = createAttempts(services, channels, onTrouble)
+  const attempts = createAttempts(
+    services,
+    channels,
+    onTrouble,
+    options.overAfterMs === undefined ? {} : { overAfterMs: options.overAfterMs },
+  )
   const subscribed = subscribe(ledger, signal, [attempts.onEntry, publisher.onEntry, scheduling.onEntry])
   const running = Promise.all([
     subscribed,
@@ -70,7 +79,7 @@ export async function startDispatch(ledger: TestLedger, options: Options = {}): 
 }
 
 async function subscribe(
-  { services: { ledger } }: TestLedger,
+  { services: { ledger } }: Pick<TestLedger, 'services'>,
   signal: AbortSignal,
   subscribers: readonly ReturnType<typeof scheduleDeliveries>['onEntry'][],
 ): Promise<void> {
@@ -83,7 +92,7 @@ let wishes = 0
 
 /** Sets the webhook, also to a URL that no vendor may set. @returns the signing secret when it is new */
 export async function pointWebhook(
-  { services }: TestLedger,
+  { services }: Pick<TestLedger, 'services'>,
   tenantId: string,
   url: string,
   { events, rotateSecret = false }: { events?: WebhookEventName[]; rotateSecret?: boolean } = {},
@@ -108,7 +117,7 @@ export async function addTestEndpoint(
 
 /** Mints a license as a sale does: its raw key is sealed for the deliveries that carry it. */
 export async function sellLicense(
-  ledger: TestLedger,
+  ledger: Pick<TestLedger, 'services'>,
   tenantId: string,
   { email = 'ada@example.com', saleId = `cs_test_${randomBytes(6).toString('hex')}` } = {},
 ): Promise<{ licenseId: string; licenseKey: string; saleId: string }> {

@@ -40,10 +40,12 @@ import { createRefusals } from '../../src/usage/refusals.ts'
 import { createTokenUse } from '../../src/usage/token-use.ts'
 import { checkMasterKey } from '../../src/vault/check.ts'
 import { createKeptKeys } from '../../src/vault/kept-keys.ts'
+import { createKeyHashing } from '../../src/vault/key-hashing.ts'
 import { createMachines } from '../../src/vault/machines.ts'
 import { type MasterKey, newMasterKey, parseMasterKey } from '../../src/vault/master-key.ts'
 import { createSecrets } from '../../src/vault/secrets.ts'
 import { createSubjects } from '../../src/vault/subjects.ts'
+import { createTenantKeys } from '../../src/vault/tenant-keys.ts'
 import { createTargetCheck } from '../../src/webhooks/resolve.ts'
 import { createTestSender } from '../../src/webhooks/test-event.ts'
 import { createLedgerDatabase } from './database.ts'
@@ -169,6 +171,7 @@ export async function openTestLedger(
   const rawLog = openRawLog(store)
   undo.push(() => rawLog.close())
   const subjects = createSubjects(db, masterKey)
+  const keyHashing = createKeyHashing(createTenantKeys(secrets, 'key-hashes', randomBytes))
   const services: AllPorts = {
     ledger,
     execute: createExecute(ledger, readModels, createKeyedMutex(), sealSourceWith(db, subjects)),
@@ -179,8 +182,9 @@ export async function openTestLedger(
     planCapacity: createPlanCapacity({ locksDb, db, ledger, untilVisible }),
     subjects,
     secrets,
-    keptKeys: createKeptKeys(db, subjects),
-    machines: createMachines(secrets, randomBytes),
+    keptKeys: createKeptKeys(db, subjects, keyHashing),
+    keyHashing,
+    machines: createMachines(createTenantKeys(secrets, 'machines', randomBytes)),
     signer,
     signSettings: createSignSettings(signer),
     providers: createProviders({ ...unreachableProviders, ...options.providers }),

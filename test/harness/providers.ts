@@ -7,9 +7,11 @@ import {
   type StandInEndpoints,
   stripeEndpoints,
 } from './endpoints.ts'
+import { type BoughtVariants, orderItemsOf } from './lemonsqueezy-orders.ts'
 import { lemonSqueezyVariants, paddlePrice, polarProducts } from './offered.ts'
 import { paddleCustomer } from './paddle-customer.ts'
 import { type Answered, type Asked, type StandIn, startStandIn } from './stand-in.ts'
+import { lineItemsOf, type StripeLineItem, type StripePrice, stripePrice } from './stripe-objects.ts'
 
 /** The platform's key at the card provider, in tests. */
 export const platformKey = 'sk_test_platform_canary_5d1e'
@@ -35,17 +37,10 @@ type StripeStandIn = WithEndpoints & {
   pricesOnlyKeys: Set<string>
   /** The invoice of each payment. */
   invoices: Map<string, string>
-}
-
-type StripePrice = {
-  owner: string
-  active?: boolean
-  unit_amount?: number | null
-  currency?: string
-  recurring?: { interval: string; interval_count: number } | null
-  nickname?: string
-  /** The name of its product, and whether that is archived. */
-  product?: { name: string; active: boolean }
+  /** What was bought in each session. */
+  lineItems: Map<string, StripeLineItem[]>
+  /** The most line items that it returns at once. */
+  lineItemsInPage: number
 }
 
 const stripeError = (status: number, error: Record<string, string>): Answered => ({ status, body: { error } })
@@ -63,6 +58,7 @@ async function startStripe(): Promise<StripeStandIn> {
   const poorKeys: StripeStandIn['poorKeys'] = new Set()
   const pricesOnlyKeys: StripeStandIn['pricesOnlyKeys'] = new Set()
   const invoices: StripeStandIn['invoices'] = new Map()
+  const lineItems: StripeStandIn['lineItems'] = new Map()
   const byIdempotencyKey = new Map<string, string>()
   const endpoints: StandInEndpoints = new Map()
 
@@ -135,27 +131,7 @@ async function startStripe(): Promise<StripeStandIn> {
         type: 'invalid_request_error',
       })
     }
-    const { active = true, unit_amount = 2900, currency = 'usd', recurring = null } = found
-    return {
-      status: 200,
-      body: {
-        id,
-        object: 'price',
-        active,
-        billing_scheme: 'per_unit',
-        created: 1_772_366_400,
-        currency,
-        livemode: false,
-        lookup_key: null,
-        metadata: {},
-        nickname: null,
-        product: 'prod_NWjs8kKbJWmuuc',
-        recurring: recurring && { ...recurring, usage_type: 'licensed', trial_period_days: null },
-        type: recurring ? 'recurring' : 'one_time',
-        unit_amount,
-        unit_amount_decimal: unit_amount === null ? null : String(unit_amount),
-      },
-    }
+    return { status: 200, body: stripePrice(id, found) }
   }
 
   /** @see https://docs.stripe.com/api/prices/list */
@@ -188,13 +164,30 @@ async function startStripe(): Promise<StripeStandIn> {
     return { status: 200, body: { id, object: 'checkout.session', mode: form.get('mode'), url } }
   }
 
+  /** @see https://docs.stripe.com/api/checkout/sessions/line_items */
+  function sessionItems(session: string, { headers, query }: Asked): Answered {
+    const connected = headers['stripe-account']
+    if (typeof connected === 'string' && !accounts.has(connected)) return noAccess(connected)
+    const bought = lineItems.get(session)
+    if (bought === undefined) {
+      return stripeError(404, {
+        code: 'resource_missing',
+        message: `No such checkout.session: '${session}'`,
+        param: 'session',
+        type: 'invalid_request_error',
+      })
+    }
+    const { lineItemsInPage: inPage } = standIn
+    return { status: 200, body: lineItemsOf(session, bought, query, inPage) }
+  }
+
   const noPermission = (key: string): Answered =>
     stripeError(403, {
       message: `The provided key '${key.slice(0, 8)}***' does not have the required permissions for this endpoint.`,
       type: 'invalid_request_error',
     })
 
-  const standIn = await startStandIn((asked) => {
+  const bare = await startStandIn((asked) => {
     const { method, path, key } = asked
     if (key === undefined || !keys.has(key)) {
       return stripeError(401, {
@@ -205,7 +198,7 @@ async function startStripe(): Promise<StripeStandIn> {
     if (poorKeys.has(key)) {
       return noPermission(key)
     }
-    const [, , what, id] = path.split('/')
+    const [, , what, id, session] = path.split('/')
     if (method === 'GET' && path === '/v1/prices') return priceList(asked)
     if (what === 'webhook_endpoints') {
       return pricesOnlyKeys.has(key) ? noPermission(key) : stripeEndpoints(endpoints, asked)
@@ -216,13 +209,18 @@ async function startStripe(): Promise<StripeStandIn> {
     if (method === 'GET' && what === 'accounts' && id) return accounts.has(id) ? account(id) : noAccess(id)
     if (method === 'POST' && path === '/v1/checkout/sessions') return checkoutSession(asked)
     if (method === 'GET' && path === '/v1/invoice_payments') return invoicePayments(asked)
+    if (method === 'GET' && session && path === `/v1/checkout/sessions/${session}/line_items`) {
+      return sessionItems(session, asked)
+    }
     if (method === 'GET' && what === 'prices' && id) return price(decodeURIComponent(id), asked)
     return stripeError(404, {
       message: `Unrecognized request URL (${method}: ${path}).`,
       type: 'invalid_request_error',
     })
   })
-  return Object.assign(standIn, { endpoints, accounts, prices, keys, poorKeys, pricesOnlyKeys, invoices })
+  const own = { endpoints, accounts, prices, keys, poorKeys, pricesOnlyKeys, invoices }
+  const standIn: StripeStandIn = Object.assign(bare, own, { lineItems, lineItemsInPage: 100 })
+  return standIn
 }
 
 /** @see https://developer.paddle.com/api-reference/event-types/list-event-types */
@@ -316,14 +314,16 @@ async function startPolar(): Promise<WithEndpoints> {
 type LemonSqueezyStandIn = WithEndpoints & {
   /** Names by id. */
   stores: Map<string, string>
+  orders: Map<string, BoughtVariants>
 }
 
 /** @see https://docs.lemonsqueezy.com/api/users/retrieve-user */
 async function startLemonSqueezy(): Promise<LemonSqueezyStandIn> {
   const endpoints: StandInEndpoints = new Map()
   const stores = new Map([['1', 'Acme']])
+  const orders: LemonSqueezyStandIn['orders'] = new Map()
   const standIn = await startStandIn((asked) => {
-    const { method, path, key } = asked
+    const { method, path, key, query } = asked
     const jsonapi = { version: '1.0' }
     const error = (status: number, detail: string) => ({
       status,
@@ -335,6 +335,7 @@ async function startLemonSqueezy(): Promise<LemonSqueezyStandIn> {
       const attributes = { order_id: 1, status: 'active', renews_at: '2026-05-01T12:00:00.000000Z' }
       return { status: 200, body: { jsonapi, data: { type: 'subscriptions', id: '9', attributes } } }
     }
+    if (path === '/v1/order-items') return { status: 200, body: { jsonapi, ...orderItemsOf(orders, query) } }
     if (method === 'GET' && path === '/v1/variants') {
       return { status: 200, body: { jsonapi, ...lemonSqueezyVariants } }
     }
@@ -354,7 +355,7 @@ async function startLemonSqueezy(): Promise<LemonSqueezyStandIn> {
       body: { meta: { test_mode: true }, jsonapi, data: { type: 'users', id: '1', attributes } },
     }
   })
-  return Object.assign(standIn, { endpoints, stores })
+  return Object.assign(standIn, { endpoints, stores, orders })
 }
 
 export type ProviderStandIns = {

@@ -11,6 +11,8 @@ export type TcpProxy = {
   delayMs: number
   /** Ends every connection that there is; new ones are taken. */
   cut(): void
+  /** The same, at once and without an orderly end. */
+  reset(): void
   close(): Promise<void>
 }
 
@@ -44,6 +46,13 @@ export async function startTcpProxy(target: number | string): Promise<TcpProxy> 
     mode: 'pass',
     delayMs: 0,
     cut,
+    reset() {
+      // A Unix socket has no address, and cannot be reset.
+      for (const socket of sockets) {
+        if (socket.remoteAddress === undefined) socket.destroy()
+        else socket.resetAndDestroy()
+      }
+    },
     async close() {
       cut()
       listener.close()

@@ -73,7 +73,7 @@ test('a revocation names the license, its devices and entitlements, and is not d
       sentences: [
         `License ${displayKey} goes from active to revoked`,
         '1 device loses its seat: “laptop”',
-        'Entitlement “export” disappears from 1 license',
+        '1 license loses “export”',
       ],
     },
   })
@@ -141,7 +141,7 @@ test("a payment provider's secret that would be replaced is named, and keeps wor
   expect(rotated.body).toMatchObject({
     wouldBeRefused: null,
     effect: { also: [{ what: 'provider_secret_replaced', provider: 'gumroad', products: 0 }] },
-    sentences: ['The present secret of gumroad stops working; 0 products are sold through it'],
+    sentences: ['The current secret of gumroad stops working; 0 products are sold through it'],
   })
   expect(await head()).toBe(start)
   expect(await secretsKept()).toStrictEqual(secrets)
@@ -278,8 +278,8 @@ test('a key type that changes says how many live licenses it reaches', async () 
   })
   expect(answer).toMatchObject({
     sentences: [
-      'Entitlement “export” disappears from 2 licenses',
-      'Entitlement “sync” appears on 2 licenses',
+      '2 licenses lose “export”',
+      '2 licenses get “sync”',
       'Key type “pro” of “editor” changes; 2 live licenses use it',
       'Device limit of new licenses: 5 becomes 2',
       'Term of new licenses: none becomes 1 year',

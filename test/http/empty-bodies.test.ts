@@ -25,12 +25,14 @@ test('an empty body is accepted where no body is required', async () => {
 test("an empty body returns 400 where a body is required, in the interface's error format", async () => {
   expect(await empty('/v1/licenses')).toMatchObject({
     status: 400,
-    body: { error: expect.stringMatching(/^body: /) as string },
+    body: { error: expect.stringMatching(/^the body must be /) as string },
   })
   for (const call of ['activate', 'validate', 'deactivate']) {
     expect(await empty(`/v1/licenses/${call}`)).toMatchObject({
       status: 400,
-      body: { error: { code: 'invalid_request', message: expect.stringMatching(/^body: /) as string } },
+      body: {
+        error: { code: 'invalid_request', message: expect.stringMatching(/^the body must be /) as string },
+      },
     })
   }
 })

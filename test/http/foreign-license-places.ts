@@ -72,6 +72,11 @@ export const licensePlaces: readonly Place[] = [
     (which, owned) => ({ method: 'GET', url: `/v1/licenses/${licenseId(which, owned)}/explain?asOf=0` }),
   ],
   [
+    'comparing a license at two moments',
+    404,
+    (which, owned) => ({ method: 'GET', url: `/v1/licenses/${licenseId(which, owned)}/diff?from=0` }),
+  ],
+  [
     'reading a customer as of a time',
     404,
     (which, owned) => ({ method: 'GET', url: `/v1/customers/${customerId(which, owned)}?asOf=0` }),

@@ -191,7 +191,7 @@ export const otherPlaces: readonly Place[] = [
     (which, owned) => ({
       method: 'POST',
       url: '/v1/webhook/replays',
-      body: { from: '2026-11-01T00:00:00Z', endpoint: endpointId(which, owned) },
+      body: { from: '2026-01-01T00:00:00Z', endpoint: endpointId(which, owned) },
     }),
   ],
   [

@@ -213,6 +213,7 @@ test('every route with a token and an id is tested here', async () => {
     'POST /v1/customers',
     'GET /v1/sales/ignored',
     'GET /v1/sales/parked',
+    'GET /v1/sales/unmatched',
     'GET /v1/sdk-key',
     'POST /v1/sdk-key/rotate',
     // A cursor is bound to its tenant: test/webhooks/events-feed.test.ts.

@@ -172,7 +172,6 @@ describe('a gated request is not executed', () => {
     ['another reason', { body: { reason: 'another' } }],
     ['no body', {}],
     ['an empty body', { body: {} }],
-    ['another query', { body: { reason: 'one' }, query: '?force=true' }],
   ])('when the request has %s', async (_, options) => {
     const id = await license()
     const confirmation = await approved(pendingId(await revoke(id, { body: { reason: 'one' } })))

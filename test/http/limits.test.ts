@@ -35,7 +35,11 @@ function smallLimits(): Limits {
       },
     }
   }
-  return { management: limiter('management', 20, 5), runtime: limiter('runtime', 60, 3) }
+  return {
+    management: limiter('management', 20, 5),
+    runtime: limiter('runtime', 60, 3),
+    evidence: limiter('evidence', 12, 1),
+  }
 }
 
 const limits = smallLimits()
@@ -45,6 +49,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await limits.management?.stop()
   await limits.runtime?.stop()
+  await limits.evidence?.stop()
   await api.close()
 })
 
@@ -147,4 +152,15 @@ test('a caller without a valid token always gets 401, and no bucket is created',
     expect((await api.ask('GET', '/v1/openapi.json')).status).toBe(200)
   }
   expect(taken.length).toBe(before)
+})
+
+test('archives of evidence have a limit of their own, which the tokens of a tenant share', async () => {
+  const tenant = await makeTenant(api.ledger)
+  const url = '/v1/licenses/lic_00000000000000000000000000/evidence'
+  expect((await api.ask('GET', url, { token: tenant.token })).status).toBe(404)
+  expect(answered(await api.ask('GET', url, { token: tenant.token }))).toMatchObject({
+    status: 429,
+    retryAfter: '5',
+  })
+  expect((await list(tenant.token)).status).toBe(200)
 })

@@ -86,6 +86,8 @@ describe.each([
             const isExempt = (names: Set<string>) => path.some((name) => names.has(name))
             if (isExempt(dropped) || (isExempt(severalLines) && bad !== '\0' && bad !== '\ud800')) continue
             asked++
+            // Starting a login is limited by address.
+            await api.ledger.services.db.query('delete from vault.attempts')
             const answer = await api.ask(method.toUpperCase() as Method, url, {
               token: tenant.token,
               headers: { 'x-service-sdk-key': sdkKey },
@@ -133,7 +135,7 @@ test('a form field with NUL returns 400', async () => {
   const member = await makeMember(api.ledger, tenant.tenantId, 'owner')
   await client.signIn(member)
   for (const [url, name] of [
-    ['/dashboard/customers', 'email'],
+    ['/dashboard/new-customer', 'email'],
     ['/dashboard/search', 'text'],
     ['/dashboard/device', 'code'],
   ] as const) {

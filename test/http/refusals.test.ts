@@ -255,6 +255,7 @@ describe('a path', () => {
     ['/v1/sales', 'GET, HEAD'],
     ['/v1/sales/ignored', 'GET, HEAD'],
     ['/v1/sales/parked', 'GET, HEAD'],
+    ['/v1/sales/unmatched', 'GET, HEAD'],
     ['/v1/sales/sal_absent', 'GET, HEAD'],
     ['/v1/sales/sal_absent/replay', 'POST'],
     ['/v1/test-purchase', 'POST'],
@@ -342,6 +343,7 @@ test('every event of a request has its request id and its token', async () => {
     correlationId: requestId,
     at: beginning,
     from: { subjectId: 'sub_tenant', address: expect.stringMatching(/^sealed\.1\./) as string },
+    salt: expect.stringMatching(/^[0-9a-f]{32}$/) as string,
   }
   // Earlier versions recorded prices of key types, and settings of products, in another form.
   expect(events).toStrictEqual([

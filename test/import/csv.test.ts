@@ -162,6 +162,20 @@ describe('a license that cannot be taken', () => {
     expect(report[0]?.reason).toMatch(/^The same key as in export-\d+\.csv:2\.$/)
   })
 
+  test('in the order of the file, which the examples of each reason have too', async () => {
+    const vendor = await imports.vendor()
+    const lines = Array.from({ length: 40 }, (_, n) => `OLD-${n}000,${n},,,,,,lost,,,`)
+    const path = file(...lines, 'OLD-1111,last,,nobody,,,,,,,')
+    const { tally, report } = await imports.run(vendor, 'csv', path, { apply: true })
+    const lineOf = (from: string | undefined) => Number(from?.split(':')[1])
+    expect(report.map(({ from }) => lineOf(from))).toStrictEqual(
+      report.map(({ from }) => lineOf(from)).toSorted((one, other) => one - other),
+    )
+    expect(tally).toMatchObject({ imported: 1, alreadyThere: 0, leftOut: 40 })
+    const [lost] = tally.reasons
+    expect(lost?.examples.map(lineOf)).toStrictEqual([2, 3, 4])
+  })
+
   test('because another license has its key', async () => {
     const vendor = await imports.vendor()
     await imports.run(vendor, 'csv', file('OLD-1111,a,,,,,,,,,'), { apply: true })

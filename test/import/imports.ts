@@ -1,13 +1,13 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { keyHashOf } from '../../src/credentials/license-key.ts'
+import { readKey } from '../../src/credentials/license-key.ts'
 import type { Plan } from '../../src/domain/tenants/events.ts'
 import type { SourceName } from '../../src/import/foreign.ts'
 import { applyJob, type Job, planJob, previewJob } from '../../src/import/job.ts'
 import { noReport, type ReportLine } from '../../src/import/report.ts'
 import { sourceOf } from '../../src/import/sources/sources.ts'
 import type { Tally } from '../../src/import/tally.ts'
-import type { AllPorts } from '../../src/ports.ts'
+import type { AllPorts, Ports } from '../../src/ports.ts'
 import { readLog } from '../flows/operator.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { origin, temporaryDirectory, uniqueId } from '../harness/ledger.ts'
@@ -130,5 +130,15 @@ async function importedHashes({ ledger }: TestApi, { tenantId }: Vendor): Promis
   )
 }
 
-export const hashesOf = (keys: readonly string[]): string[] =>
-  keys.map((key) => keyHashOf(key) ?? key).toSorted()
+/** The hashes that imports of these keys record. */
+export async function hashesOf(
+  { keyHashing }: Ports<'keyHashing'>,
+  tenantId: string,
+  keys: readonly string[],
+): Promise<string[]> {
+  const hashToStore = await keyHashing.openStored(tenantId)
+  return keys
+    .map(readKey)
+    .flatMap((key) => (key ? hashToStore(key) : []))
+    .toSorted()
+}

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
-import { parseConfig } from '../../src/config.ts'
+import { parseConfig, variables } from '../../src/config.ts'
 
 const directory = join(import.meta.dirname, '../../infra')
 const Service = z.looseObject({
@@ -17,9 +17,10 @@ const Service = z.looseObject({
   cap_drop: z.array(z.string()).optional(),
   environment: z.record(z.string(), z.string()).optional(),
 })
+const text = readFileSync(join(directory, 'compose.yaml'), 'utf8')
 const { services } = z
   .looseObject({ services: z.record(z.string(), Service) })
-  .parse(parse(readFileSync(join(directory, 'compose.yaml'), 'utf8'), { merge: true }))
+  .parse(parse(text, { merge: true }))
 const entries = Object.entries(services)
 
 test('servers restart whenever they end, also with exit code 0, and the migration runs once', () => {
@@ -30,6 +31,7 @@ test('servers restart whenever they end, also with exit code 0, and the migratio
     nats: 'always',
     keyledger: 'always',
     roles: 'no',
+    variables: 'no',
     migrate: 'no',
   })
 })
@@ -57,3 +59,30 @@ const filledIn = ([variable, value]: [string, string]): [string, string] => [
   variable,
   value.replace(/\$\{\w+(?::-([^}]*)|[^}]*)\}/g, (_, otherwise?: string) => otherwise ?? 'a'.repeat(16)),
 ]
+
+test('keyledger gets every variable of infra/.env that is not set here or by the image', () => {
+  const given = services.keyledger?.environment ?? {}
+  const ofImage = ['KEYLEDGER_HOST', 'KEYLEDGER_PORT', 'KEYLEDGER_DATA_DIR']
+  // Only `migrate` may change the durable schemas.
+  const expected = variables.filter(
+    (name) => ![...ofImage, 'KEYLEDGER_MIGRATION_DATABASE_URL'].includes(name),
+  )
+  expect(Object.keys(given).sort()).toStrictEqual(expected.toSorted())
+  const stores = ['KEYLEDGER_EVENTSTORE_URL', 'KEYLEDGER_DATABASE_URL', 'KEYLEDGER_NATS_URL']
+  for (const [name, value] of Object.entries(given))
+    if (!stores.includes(name)) expect(value).toMatch(new RegExp(`^\\$\\{${name}(:-[^}]*)?\\}$`))
+})
+
+test('a variable of infra/.env that does not exist is named before anything starts', () => {
+  const file = z
+    .object({
+      services: z.object({
+        variables: z.looseObject({ command: z.tuple([z.literal('config')]), env_file: z.literal('.env') }),
+        migrate: z.looseObject({ depends_on: z.looseObject({ variables: z.unknown() }) }),
+      }),
+    })
+    .parse(parse(text, { merge: true }))
+  expect(file.services.migrate.depends_on.variables).toStrictEqual({
+    condition: 'service_completed_successfully',
+  })
+})

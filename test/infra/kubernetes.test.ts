@@ -16,6 +16,7 @@ import { validate as disruptionBudget } from 'kubernetes-models/_schemas/IoK8sAp
 import { describe, expect, test } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import { z } from 'zod'
+import { roles } from '../../src/app/roles.ts'
 import { parseConfig } from '../../src/config.ts'
 
 const schemas: Record<string, (data: unknown) => boolean> = {
@@ -161,6 +162,13 @@ describe.each(workloads.map((one) => [one.metadata.name, one] as const))('the po
     const [{ name, newTag } = { name: '', newTag: '' }] = kustomization.images
     for (const { image } of template.spec.containers) expect(image).toBe(`${name}:${newTag}`)
   })
+})
+
+test('every role runs in some pod', () => {
+  const listed = workloads.flatMap(({ spec }) =>
+    spec.template.spec.containers.flatMap(({ args }) => args[args.indexOf('--roles') + 1]?.split(',') ?? []),
+  )
+  expect(roles.filter((role) => !listed.includes(role))).toStrictEqual([])
 })
 
 test('only the migration job has the role for migrations', () => {

@@ -60,6 +60,7 @@ describe('an append', () => {
       causationId: 'req_test',
       correlationId: 'req_test',
       schema: 1,
+      salt: expect.stringMatching(/^[0-9a-f]{32}$/) as string,
       at: beginning,
     }
     const recorded = {

@@ -72,7 +72,7 @@ async function unanswered(storeAhead: number): Promise<LedgerUnavailable> {
 }
 
 const answered = (error: LedgerUnavailable) =>
-  problemOf(Object.assign(error, { code: error.reason ?? '' })).message
+  problemOf(Object.assign(error, { code: error.reason ?? '' }), 'it is safe to retry').message
 
 test.each([
   [20_000, 'behind'],

@@ -12,6 +12,7 @@ import { LedgerUnavailable } from '../../src/ledger/connection/unavailable.ts'
 import { follow } from '../../src/ledger/follow.ts'
 import { connectLedger, type Ledger } from '../../src/ledger/ledger.ts'
 import { beginning, eventsIn, origin, temporaryDirectory, uniqueId } from '../harness/ledger.ts'
+import { decimalVariable } from '../harness/variables.ts'
 import { StoreProcess } from '../infra/eventstore/store-process.ts'
 
 const undo: (() => unknown)[] = []
@@ -24,7 +25,7 @@ const suspended: DomainEvent = { type: 'TenantSuspended', data: { reason: null, 
 const newStream = () => tenantStream(uniqueId('outage'))
 const limits = { tryMs: 500, callMs: 1500 }
 /** How long the store is down; long enough for a failed search of the cluster. */
-const outageMs = Number(process.env.KEYLEDGER_TEST_OUTAGE_SECONDS ?? 2.5) * 1000
+const outageMs = decimalVariable('KEYLEDGER_TEST_OUTAGE_SECONDS', 2.5) * 1000
 
 async function startStore(directory: string, port = 0) {
   const process_ = new StoreProcess('--directory', directory, '--port', String(port))

@@ -1,3 +1,4 @@
+// cspell:ignore Lizenzschlüssel Bestellung
 /**
  * Guarantee: the customer of a sale gets their key by mail as the product's settings say. A mail that the server
  * rejects is retried, and the recorded result contains nothing of the key or the person.
@@ -9,14 +10,18 @@ import { saleKeyName } from '../../src/domain/sales/key.ts'
 import { createMailChannel } from '../../src/mail/channel.ts'
 import type { Mailer, OutgoingMail, Sending } from '../../src/mail/mailer.ts'
 import { parseCheckpoint } from '../../src/transparency/checkpoint.ts'
+import { entryOf } from '../../src/transparency/entry.ts'
 import { parseNote } from '../../src/transparency/note/note.ts'
 import { parseProof } from '../../src/transparency/proof-file.ts'
 import { leafHash } from '../../src/transparency/tree/hash.ts'
 import { provesInclusion } from '../../src/transparency/tree/proof.ts'
+import { readRecord } from '../../src/verifier/record.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { sellLicense, startDispatch, type TestDispatch } from '../harness/dispatch.ts'
 import { startNotary } from '../harness/notary.ts'
-import { makeProduct } from '../http/samples.ts'
+import { makeProduct, mint } from '../http/samples.ts'
+import { purchase } from '../sales/notifications.ts'
+import { openShop } from '../sales/shop.ts'
 
 const taken: Sending = { taken: true, status: 250, answer: '250 OK' }
 const sent: OutgoingMail[] = []
@@ -35,7 +40,9 @@ let dispatch: TestDispatch
 beforeAll(async () => {
   const from = { name: null, email: 'licenses@keyledger.example' }
   api = await openTestApi({ mailing: { mailer, mailbox: undefined, from } })
-  dispatch = await startDispatch(api.ledger, { channels: { mail: createMailChannel(api.ledger.services) } })
+  dispatch = await startDispatch(api.ledger, {
+    channels: { mail: createMailChannel(api.ledger.services, 'https://keys.acme.example') },
+  })
 })
 afterAll(async () => {
   await dispatch.stop()
@@ -122,17 +129,51 @@ test('no mail is sent when the mails of the product are off or the key no longer
   expect(sent).toHaveLength(1)
 })
 
-test('the mail carries the receipt of the license, once its log is signed', async () => {
+test('the mail carries the receipt of the license where the product attaches it, once its log is signed', async () => {
+  await setMail({ receipt: true })
   const notary = startNotary(api.ledger)
   await notary.upToDate()
   const { licenseId } = await sellLicense(api.ledger, tenant.tenantId)
   await settled('delivered')
   await notary.stop()
   const [attachment] = sent[0]?.attachments ?? []
+  expect(sent[0]?.text).toContain('The attached file proves')
   expect(attachment?.name).toBe(`receipt-${licenseId}.json`)
   const { record, proof } = JSON.parse(attachment?.content ?? '') as { record: string; proof: string }
   const { index, checkpoint } = parseProof(proof)
   const tree = parseCheckpoint(parseNote(checkpoint).text)
   expect(JSON.parse(record)).toMatchObject({ stream: `license-${licenseId}`, revision: 0 })
-  expect(provesInclusion(leafHash(Buffer.from(record)), index, tree, parseProof(proof).proof)).toBe(true)
+  expect(provesInclusion(leafHash(entryOf(readRecord(record))), index, tree, parseProof(proof).proof)).toBe(
+    true,
+  )
+})
+
+test('the mail has no attachment unless the product asks for it', async () => {
+  const notary = startNotary(api.ledger)
+  await notary.upToDate()
+  await sellLicense(api.ledger, tenant.tenantId)
+  await settled('delivered')
+  await notary.stop()
+  expect(sent[0]?.attachments).toBeUndefined()
+})
+
+test('the mail says where the portal is, and that the key can be sent again, where that is so', async () => {
+  await sellLicense(api.ledger, tenant.tenantId)
+  await settled('delivered')
+  await api.ask('PUT', '/v1/portal', { token: tenant.token, body: { enabled: true } })
+  await api.ask('PATCH', '/v1/products/editor', { token: tenant.token, body: { keyRecovery: true } })
+  await mint(api.ask, tenant.token, 'editor', { email: 'bob@example.com', sendKey: true })
+  await expect.poll(() => sent.length).toBe(2)
+  expect(sent[0]?.text).toContain('we send this key only once')
+  expect(sent[1]?.text).not.toContain('only once')
+  expect(sent[1]?.text).toContain(`https://keys.acme.example/portal/${tenant.tenantId}\n`)
+})
+
+test('the mail of a sale is in the language in which the customer bought', async () => {
+  const shop = await openShop(api)
+  tenant = shop
+  const customer = { email: 'ada@example.com', language: 'de' } as const
+  await shop.tell(purchase('german', { customer }).sold())
+  await settled('delivered')
+  expect(sent[0]?.subject).toMatch(/^Ihr Lizenzschlüssel für .+ \(Bestellung cs_german\)$/)
 })

@@ -30,7 +30,9 @@ let dispatch: TestDispatch
 beforeAll(async () => {
   const from = { name: null, email: 'licenses@keyledger.example' }
   api = await openTestApi({ mailing: { mailer, mailbox: undefined, from } })
-  dispatch = await startDispatch(api.ledger, { channels: { mail: createMailChannel(api.ledger.services) } })
+  dispatch = await startDispatch(api.ledger, {
+    channels: { mail: createMailChannel(api.ledger.services, 'https://keys.acme.example') },
+  })
 })
 afterAll(async () => {
   await dispatch.stop()

@@ -1,3 +1,4 @@
+// cspell:ignore Lizenzschlüssel
 /**
  * Guarantee: a product with `keyRecovery` keeps the keys of its licenses sealed under their holders' keys: each can
  * be mailed to its holder again, until the person is erased, the license has another key, or the product keeps none
@@ -42,7 +43,9 @@ let dispatch: TestDispatch
 beforeAll(async () => {
   const from = { name: null, email: 'licenses@keyledger.example' }
   api = await openTestApi({ mailing: { mailer, mailbox: undefined, from } })
-  dispatch = await startDispatch(api.ledger, { channels: { mail: createMailChannel(api.ledger.services) } })
+  dispatch = await startDispatch(api.ledger, {
+    channels: { mail: createMailChannel(api.ledger.services, 'https://keys.acme.example') },
+  })
 })
 afterAll(async () => {
   await dispatch.stop()
@@ -122,6 +125,15 @@ test('send-key returns 429 within five minutes, and a repeated idempotent reques
   await expect.poll(() => sent.length).toBe(2)
 })
 
+test('a key that its holder asks for on a German page is sent in German', async () => {
+  const { id } = await mint(api.ask, tenant.token, 'editor', ada)
+  const place = { tenantId: tenant.tenantId, licenseId: id, reason: null, language: 'de' } as const
+  await sendKeptKey(api.ledger.services, place, origin)
+  await expect
+    .poll(() => sent.map(({ subject }) => subject))
+    .toStrictEqual([expect.stringContaining('Ihr Lizenzschlüssel')])
+})
+
 test('a redelivery does not send a mail that was accepted', async () => {
   const { id } = await mint(api.ask, tenant.token, 'editor', ada)
   await sendKey(id)
@@ -131,9 +143,8 @@ test('a redelivery does not send a mail that was accepted', async () => {
   await expect.poll(async () => (await find()).items[0]?.status).toBe('delivered')
   const [delivery] = (await find()).items
   if (!delivery) throw new Error('there is no delivery')
-  expect(await createMailChannel(api.ledger.services).deliver(delivery)).toStrictEqual({
-    outcome: 'unwanted',
-  })
+  const channel = createMailChannel(api.ledger.services, 'https://keys.acme.example')
+  expect(await channel.deliver(delivery, async () => undefined)).toStrictEqual({ outcome: 'unwanted' })
 })
 
 describe('send-key returns an error that says what to do', () => {

@@ -128,14 +128,20 @@ describe('a call is refused', () => {
       stranger.use('get_license', { licenseId: license.id }),
       stranger.use('get_license', { licenseId: 'lic_06f5w3k8hx7vq2m4n9t1r0s5zc' }),
     ])
-    expect(foreign).toMatchObject({ refused: true, text: 'Refused (404): license not found' })
+    expect(foreign).toMatchObject({
+      refused: true,
+      text: 'Refused (404, license_not_found): license not found',
+    })
     expect(absent).toEqual(foreign)
     await stranger.close()
   })
 
   test('when an id would lead to another path', async () => {
     const { refused, text } = await agent.use('get_license', { licenseId: '../products' })
-    expect({ refused, text }).toEqual({ refused: true, text: 'Refused (404): license not found' })
+    expect({ refused, text }).toEqual({
+      refused: true,
+      text: 'Refused (404, license_not_found): license not found',
+    })
   })
 
   const initialize = {
@@ -178,4 +184,31 @@ describe('a call is refused', () => {
     expect(get.status).toBe(405)
     expect(get.headers.get('allow')).toBe('POST')
   })
+})
+
+const post = (body: unknown, token = tenant.token) =>
+  api.app.inject({
+    method: 'POST',
+    url: '/mcp',
+    headers: {
+      authorization: `Bearer ${token}`,
+      accept: 'application/json, text/event-stream',
+      'content-type': 'application/json',
+    },
+    payload: JSON.stringify(body),
+  })
+
+test('several messages in one request are refused, and do nothing', async () => {
+  const before = await api.ledger.services.ledger.head()
+  const message = (id: number) => ({
+    jsonrpc: '2.0',
+    id,
+    method: 'tools/call',
+    params: { name: 'mint_license', arguments: { productId: 'editor' } },
+  })
+  for (const batch of [[], [message(1)], [message(1), message(2)]]) {
+    const { statusCode, body } = await post(batch)
+    expect([statusCode, body]).toStrictEqual([400, expect.stringContaining('one message a request')])
+  }
+  expect(await api.ledger.services.ledger.head()).toBe(before)
 })

@@ -3,10 +3,12 @@
  * on: from the last published checkpoint, which must be of this very log, or with another log that names it.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { notaryStream } from '../../src/domain/streams.ts'
 import { openRawLog, type RawLog } from '../../src/ledger/raw/log.ts'
 import { readCheckpoint } from '../../src/notary/checkpoints.ts'
 import { resumeLog, startNextLog } from '../../src/notary/continue.ts'
 import { proveConsistency } from '../../src/notary/published-tree.ts'
+import { makeReceipt } from '../../src/notary/receipt.ts'
 import { openSigner, readNotaryLog } from '../../src/notary/signing-log.ts'
 import { checkpointText, parseCheckpoint } from '../../src/transparency/checkpoint.ts'
 import { privateKeyOf } from '../../src/transparency/note/keys.ts'
@@ -52,6 +54,13 @@ async function forget(): Promise<void> {
 const open = () => openSigner(api.ledger.services, testOrigin, testCause())
 const bodyOf = (note: string) => parseCheckpoint(parseNote(note).text)
 
+/** Goes on from a checkpoint of which everybody says that it is the last. */
+function resume(note: string) {
+  const { size } = note === 'hello' ? { size: 0 } : bodyOf(note)
+  const known = () => Promise.resolve([{ source: 'a reader', size }])
+  return resumeLog(ports(), { note, known, abandonAfter: size })
+}
+
 /** A checkpoint of other events, signed by the true key. */
 async function signed(size: number, root = leafHash(Buffer.from('other'))): Promise<string> {
   const { origin, privateKeys } = await open()
@@ -67,6 +76,15 @@ test('before the first log there is none to follow', async () => {
   await fresh.close()
 })
 
+test('a copied checkpoint gives receipts although nothing is recorded since', async () => {
+  const note = await publish()
+  await api.ledger.db.query('truncate notary.tree, notary.tiles, notary.checkpoints')
+  const notary = startNotary(api.ledger)
+  const first = () => makeReceipt(ports(), { stream: notaryStream, revision: 0 })
+  await expect.poll(async () => (await first())?.proof ?? 'no receipt').toContain(note)
+  await notary.stop()
+})
+
 test('after a restore nothing is signed', async () => {
   await publish()
   await forget()
@@ -79,7 +97,7 @@ describe('from the last published checkpoint', () => {
     await api.ledger.db.query('insert into notary.logs values ($1, now())', [testOrigin])
     const kept = await publish()
     await forget()
-    const resumed = await resumeLog(ports(), kept)
+    const resumed = await resume(kept)
     expect(resumed).toStrictEqual({ origin: testOrigin, size: bodyOf(kept).size })
     expect((await readCheckpoint(api.ledger.db))?.note).toBe(kept)
     await makeTenant(api.ledger)
@@ -91,29 +109,57 @@ describe('from the last published checkpoint', () => {
     const { rows } = await api.ledger.db.query<{ least: bigint }>(
       'select min(size) as least from notary.checkpoints',
     )
-    expect(Number(rows[0]?.least)).toBeGreaterThan(small.size)
+    expect(Number(rows[0]?.least)).toBeGreaterThanOrEqual(small.size)
   })
 
   test('it is refused for events that the event store lacks', async () => {
     const { size } = bodyOf(await publish())
-    await expect(resumeLog(ports(), await signed(size + 5))).rejects.toThrow(
+    await expect(resume(await signed(size + 5))).rejects.toThrow(
       `the checkpoint covers ${size + 5} events, and the event store has ${size} of them`,
     )
   })
 
   test('it is refused for other events', async () => {
     const { size } = bodyOf(await publish())
-    const other = resumeLog(ports(), await signed(size))
+    const other = resume(await signed(size))
     await expect(other).rejects.toThrow(`the first ${size} events are not those that the checkpoint covers`)
+  })
+
+  test('it is refused for an older one than another knows, for one that no other knows, and without any other', async () => {
+    const older = await publish()
+    await makeTenant(api.ledger)
+    const newer = await publish()
+    const [less, more] = [bodyOf(older), bodyOf(newer)]
+    const goOn = (note: string, sizes: readonly number[], abandonAfter?: number) =>
+      resumeLog(ports(), {
+        note,
+        known: () => Promise.resolve(sizes.map((size) => ({ source: 'a witness', size }))),
+        abandonAfter,
+      })
+    await forget()
+    await expect(goOn(older, [less.size, more.size], less.size)).rejects.toThrow(
+      `a witness has a newer one of ${more.size}`,
+    )
+    await expect(goOn(newer, [less.size], more.size)).rejects.toThrow('nothing says that it is the last')
+    await expect(goOn(newer, [], more.size)).rejects.toThrow(
+      'nothing says whether a newer checkpoint was signed',
+    )
+    await expect(goOn(newer, [more.size])).rejects.toThrow(
+      `abandons every checkpoint of more than ${more.size} events`,
+    )
+    await expect(goOn(newer, [more.size], less.size)).rejects.toThrow(`--abandon-after ${more.size}`)
+    await expect(open()).rejects.toThrow('was signed with another database')
+    expect(await goOn(newer, [more.size, less.size], more.size)).toStrictEqual({
+      origin: testOrigin,
+      size: more.size,
+    })
   })
 
   test('it is refused for a foreign key, and for what is no checkpoint', async () => {
     const text = checkpointText({ origin: testOrigin, size: 1, root: leafHash(Buffer.from('x')) })
     const signatures = [signNote(testOrigin, privateKeyOf(Buffer.alloc(32, 9)), text)]
-    await expect(resumeLog(ports(), formatNote({ text, signatures }))).rejects.toThrow(
-      'no trusted key signed it',
-    )
-    await expect(resumeLog(ports(), 'hello')).rejects.toThrow('that is no checkpoint of this log')
+    await expect(resume(formatNote({ text, signatures }))).rejects.toThrow('no trusted key signed it')
+    await expect(resume('hello')).rejects.toThrow('that is no checkpoint of this log')
   })
 })
 
@@ -125,19 +171,28 @@ test('another log has all events, and names the last checkpoint of the one befor
   const next = bodyOf(await publish())
   expect(next.origin).toBe(`${testOrigin}/2`)
   expect(next.size).toBeGreaterThan(bodyOf(last).size)
+  await expect(
+    startNextLog(api.ledger.services, { origin: undefined, lastCheckpoint: last }, testCause()),
+  ).rejects.toThrow(`that is no checkpoint of this log`)
+  await makeTenant(api.ledger)
+  const older = await readCheckpoint(api.ledger.db)
+  const newest = await publish()
+  await expect(
+    startNextLog(api.ledger.services, { origin: undefined, lastCheckpoint: older?.note }, testCause()),
+  ).rejects.toThrow(`covers ${next.size} events, and the database has one of ${bodyOf(newest).size}`)
   const { predecessors, keys } = await readNotaryLog(api.ledger.services)
   expect(predecessors).toStrictEqual([{ origin: testOrigin, checkpoint: last }])
   expect(keys).toHaveLength(1)
   await forget()
   const third = await startNextLog(
     api.ledger.services,
-    { origin: undefined, lastCheckpoint: 'kept' },
+    { origin: undefined, lastCheckpoint: newest },
     testCause(),
   )
   expect(third).toBe(`${testOrigin}/3`)
   expect((await readNotaryLog(api.ledger.services)).predecessors[0]).toStrictEqual({
     origin: `${testOrigin}/2`,
-    checkpoint: 'kept',
+    checkpoint: newest,
   })
   await expect(
     startNextLog(api.ledger.services, { origin: testOrigin, lastCheckpoint: undefined }, testCause()),

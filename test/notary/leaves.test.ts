@@ -1,7 +1,11 @@
 // Guarantee: every event has a leaf, whatever its bytes are, and events that differ in any byte that matters have other leaves.
+import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import type { RawEvent } from '../../src/ledger/raw/event.ts'
 import { leafOf, recordOf } from '../../src/notary/leaves.ts'
+import { entryOf } from '../../src/transparency/entry.ts'
+import { leafHash } from '../../src/transparency/tree/hash.ts'
+import { readRecord } from '../../src/verifier/record.ts'
 
 const event = (data: Uint8Array | string, given: Partial<RawEvent> = {}): RawEvent => ({
   id: '0f4f3c2e-7d4b-4a3e-9a52-0e9f8b6f2a10',
@@ -42,6 +46,31 @@ describe.each([
     const metadata = Buffer.from(data)
     expect(record(event('{}', { metadata }))).toMatchObject({ data: {}, metadata: { base64 } })
   })
+})
+
+test('an event without a salt keeps the leaf that it always had', () => {
+  expect(Buffer.from(leafOf(event('{"deviceLimit":3}')).hash).toString('hex')).toBe(
+    createHash('sha256')
+      .update(Buffer.of(0))
+      .update(
+        '{"data":{"deviceLimit":3},"id":"0f4f3c2e-7d4b-4a3e-9a52-0e9f8b6f2a10","metadata":{"schema":1},',
+      )
+      .update('"revision":4,"stream":"license-lic_1","type":"LicenseMinted"}')
+      .digest('hex'),
+  )
+})
+
+test('the salt of an event decides, and not the time or the order in which leaves are computed', () => {
+  const metadata = Buffer.from('{"schema":1,"salt":"00112233445566778899aabbccddeeff"}')
+  const [old, salted] = [event('{"deviceLimit":3}'), event('{"deviceLimit":3}', { metadata })]
+  const leaves = [salted, old, salted, old].map((one) => Buffer.from(leafOf(one).hash).toString('hex'))
+  expect(leaves.slice(0, 2)).toStrictEqual(leaves.slice(2))
+  expect(record(salted)).toMatchObject({ metadata: { salt: '00112233445566778899aabbccddeeff' } })
+  expect(leafOf(salted).hash).not.toStrictEqual(leafHash(recordOf(salted)))
+  const broken = event('{"name":"\\ud83d"}', { metadata })
+  expect(leafOf(broken).hash).toStrictEqual(
+    leafHash(entryOf(readRecord(Buffer.from(recordOf(broken)).toString()))),
+  )
 })
 
 test('two events with different invalid bytes have different leaves', () => {

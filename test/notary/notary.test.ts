@@ -13,6 +13,7 @@ import { makeReceipt } from '../../src/notary/receipt.ts'
 import { publicKeyText } from '../../src/notary/signing-log.ts'
 import { addLeaves, openTree, readTree, tileReader } from '../../src/notary/tree-store.ts'
 import { parseCheckpoint } from '../../src/transparency/checkpoint.ts'
+import { entryOf } from '../../src/transparency/entry.ts'
 import { privateKeyOf } from '../../src/transparency/note/keys.ts'
 import { parseNote } from '../../src/transparency/note/note.ts'
 import { parseVerifierKey, verifyNote } from '../../src/transparency/note/verifier.ts'
@@ -22,6 +23,7 @@ import { leafHash } from '../../src/transparency/tree/hash.ts'
 import { provesConsistency, provesInclusion } from '../../src/transparency/tree/proof.ts'
 import { rangesOfConsistency } from '../../src/transparency/tree/ranges.ts'
 import { readHashes } from '../../src/transparency/tree/tiles.ts'
+import { readRecord } from '../../src/verifier/record.ts'
 import { makeTenant, openTestApi, type TestApi } from '../harness/api.ts'
 import { makeProduct } from '../http/samples.ts'
 import { treeHash } from '../transparency/reference.ts'
@@ -89,9 +91,11 @@ test('the checkpoint has the root of all events in log order, signed', async () 
   expect(() => verifyNote(note, [key])).not.toThrow()
   const { origin, root } = parseCheckpoint(note.text)
   expect(origin).toBe(signer.origin)
-  const records = (await ownEvents()).map(recordOf)
-  expect(records).toHaveLength(size)
-  expect(Buffer.from(root).equals(treeHash(records))).toBe(true)
+  const entries = (await ownEvents()).map((event) =>
+    entryOf(readRecord(Buffer.from(recordOf(event)).toString())),
+  )
+  expect(entries).toHaveLength(size)
+  expect(Buffer.from(root).equals(treeHash(entries))).toBe(true)
 })
 
 test('it goes on where it ended, and a later tree continues an earlier one', async () => {
@@ -120,8 +124,9 @@ test('every event has a receipt, which proves it and no other', async () => {
     verifyNote(note, [key])
     const tree = parseCheckpoint(note.text)
     expect(JSON.parse(receipt.record)).toMatchObject({ stream, revision })
-    expect(provesInclusion(leafHash(Buffer.from(receipt.record)), index, tree, proof)).toBe(true)
-    const other = leafHash(Buffer.from(receipt.record.replace('"revision":', '"revision":1')))
+    const record = readRecord(receipt.record)
+    expect(provesInclusion(leafHash(entryOf(record)), index, tree, proof)).toBe(true)
+    const other = leafHash(entryOf({ ...record, revision: record.revision + 1 }))
     expect(provesInclusion(other, index, tree, proof)).toBe(false)
   }
 })

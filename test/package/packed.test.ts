@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
+import { neededPackages as neededInLock } from '../../build/sbom.ts'
 import { oldNode } from '../harness/old-node.ts'
 import { createHost, type Environment, freePort, type Running } from '../harness/process.ts'
 
@@ -45,6 +46,24 @@ test('it holds what runs and nothing else', () => {
     'dist',
     'package.json',
   ])
+})
+
+test('it lists every package that it runs on, with its hash', () => {
+  const needed = neededInLock(repository)
+  const Sbom = z.object({
+    bomFormat: z.literal('CycloneDX'),
+    components: z.array(
+      z.object({
+        name: z.string(),
+        version: z.string(),
+        hashes: z.array(z.object({ alg: z.literal('SHA-512'), content: z.string() })).length(1),
+      }),
+    ),
+  })
+  const { components } = Sbom.parse(JSON.parse(readFileSync(join(installed, 'dist/sbom.cdx.json'), 'utf8')))
+  const listed = components.map(({ name, version }) => `${name}@${version}`)
+  expect(listed.toSorted()).toStrictEqual([...needed].toSorted())
+  expect(listed.length).toBeGreaterThan(200)
 })
 
 test('its command serves the ledger, the description and the dashboard, and ends on Ctrl-C', async () => {

@@ -75,7 +75,10 @@ describe('gumroad', () => {
 })
 
 describe('lemonsqueezy', () => {
-  const read = async () => ({ orderId: '1', paidUntil: '2026-04-01T12:00:00.000Z' })
+  const read = {
+    subscription: async () => ({ orderId: '1', paidUntil: '2026-04-01T12:00:00.000Z' }),
+    orderItems: async () => [],
+  }
 
   test.each(goldenOf('lemonsqueezy'))('$name', async ({ raw, means }) => {
     expect(await translateLemonSqueezy(raw, read)).toMatchObject(means)
@@ -121,12 +124,14 @@ describe('paddle', () => {
     expect(await translatePaddle(raw, context)).toMatchObject(means)
   })
 
-  test('of several items in one transaction the mapped one is sold', async () => {
+  test('of several items in one transaction all are sold', async () => {
     const items = '"items":[{"price":{"id":"pri_support"},"quantity":1},'
     const raw = sale.replace('"items":[', items)
-    const isMapped = (id: string) => id === 'pri_01gsz8x8sawmvhz1pv30nge1ke'
-    expect(await translatePaddle(raw, { ...context, isMapped })).toMatchObject({ quantity: 3 })
-    expect(await translatePaddle(raw, context)).toMatchObject({ sold: { providerProduct: 'pri_support' } })
+    expect(await translatePaddle(raw, context)).toMatchObject({
+      sold: { providerProduct: 'pri_support' },
+      quantity: 1,
+      more: [{ sold: { providerProduct: 'pri_01gsz8x8sawmvhz1pv30nge1ke' }, quantity: 3 }],
+    })
   })
 
   test('without a key with access, the buyer is unknown', async () => {

@@ -4,8 +4,12 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { listDevices } from '../../projections/licenses/queries.ts'
+import { dayIn } from '../../src/domain/portal/day.ts'
+import { licenseDetail } from '../../src/http/licenses/detail.ts'
+import { deviceView } from '../../src/http/licenses/license.ts'
 import { createMailChannel } from '../../src/mail/channel.ts'
-import { dayIn } from '../../src/portal/words.ts'
+import { explain } from '../../src/verdicts/explain.ts'
 import type { Client } from '../dashboard/client.ts'
 import { startDispatch, type TestDispatch } from '../harness/dispatch.ts'
 import { makeCustomer, makeProduct, mint } from '../http/samples.ts'
@@ -16,7 +20,9 @@ let dispatch: TestDispatch
 beforeAll(async () => {
   portal = await openTestPortal()
   const { services } = portal.api.ledger
-  dispatch = await startDispatch(portal.api.ledger, { channels: { mail: createMailChannel(services) } })
+  dispatch = await startDispatch(portal.api.ledger, {
+    channels: { mail: createMailChannel(services, 'https://keys.acme.example') },
+  })
   const keyTypes = [{ name: 'Pro', deviceLimit: 5, entitlements: ['export', 'sync'] }]
   await makeProduct(portal.api.ask, portal.tenant.token, 'editor', {
     keyTypes,
@@ -198,6 +204,25 @@ describe('removing a device', () => {
   })
 })
 
+/** Every other view of the license's devices shows the name that the app reported, and nothing of the sealed one. */
+async function showsNoSealedName({ id }: Owned) {
+  const { services } = portal.api.ledger
+  const { token, tenantId } = portal.tenant
+  const answers = await Promise.all([
+    explain(services, { tenantId, licenseId: id, deviceId: 'macbook' }),
+    licenseDetail(services, tenantId, id, { sequence: 2 }),
+    listDevices(services.db, id).then((devices) => devices.map(deviceView(new Map()))),
+    ask('GET', `/v1/licenses/${id}`).then(({ body }) => body),
+  ])
+  const headers = { authorization: `Bearer ${token}` }
+  const archive = await portal.api.app.inject({ url: `/v1/licenses/${id}/evidence`, headers })
+  const archived = /^.*"deviceId":"macbook".*"telemetry".*$/m.exec(archive.body)?.[0]
+  for (const shown of [...answers, archived]) {
+    expect(JSON.stringify(shown)).toContain('MacBook')
+    expect(JSON.stringify(shown)).not.toMatch(/sealed|sub_|given/)
+  }
+}
+
 describe('naming a device', () => {
   test('is sealed in the log, shown to the person and to support, and can be taken back', async () => {
     const person = await owner(['MacBook'])
@@ -212,6 +237,7 @@ describe('naming a device', () => {
     for await (const entry of portal.api.ledger.services.ledger.readStream(`license-${person.id}`))
       entries.push(entry.readable ? entry.event : entry)
     expect(JSON.stringify(entries)).not.toContain('laptop</b>')
+    await showsNoSealedName(person)
     expect((await historyOf(person.id)).at(-1)).toStrictEqual([
       'license.device_named',
       'customer',
@@ -238,6 +264,12 @@ describe('naming a device', () => {
     await person.client.get(`${device}/name`)
     const long = await person.client.post(`${device}/name`, { name: 'x'.repeat(81) })
     expect([long.status, long.text.includes('aria-invalid="true"')]).toStrictEqual([422, true])
+    // It turns the direction of what follows.
+    const turned = await person.client.post(`${device}/name`, { name: 'Mac\u202exobni' })
+    expect([turned.status, turned.text]).toStrictEqual([
+      400,
+      expect.stringContaining('This text cannot be used'),
+    ])
     const answers: number[] = []
     for (let n = 0; n < 21; n++)
       answers.push((await person.client.post(`${device}/name`, { name: `Name ${n}` })).status)

@@ -3,7 +3,7 @@
  * processes. A mail that is not accepted is retried, and contains nothing of the request.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { changeApprovalRule } from '../../src/commands/tenants.ts'
+import { changeApprovalRule, changeConfirmationLifetime } from '../../src/commands/tenants.ts'
 import { createToken } from '../../src/commands/tokens.ts'
 import { confirmationStream } from '../../src/domain/streams.ts'
 import { Scope } from '../../src/domain/tokens/scopes.ts'
@@ -75,13 +75,13 @@ test('owners and approvers are notified with the link and the deadline, and with
     from: { name: 'keyledger', email: 'licenses@keyledger.example' },
     replyTo: null,
     subject: 'Approval needed: Revoke a license (A tenant)',
-    html: null,
+    html: expect.stringContaining('Revoke a license') as string,
   })
   for (const shown of [
     '“A tenant”',
     'Revoke a license',
     'an API client with the token “test”',
-    `${expires.slice(11, 16)} UTC`,
+    `at ${expires.slice(11, 16)} UTC`,
     `https://keys.acme.example/dashboard/approvals/${confirmation}`,
   ]) {
     expect(mail?.text).toContain(shown)
@@ -170,6 +170,43 @@ test('an API client with endless requests fills no mailbox, and does not delay t
   const other = await member('owner')
   await askedFor()
   await mails().poll()
-  expect(sent).toHaveLength(21)
+  expect(sent).toHaveLength(2)
   expect(sentTo()).toContain(other.email)
+})
+
+test('a member gets one mail in three minutes, about all requests that were made meanwhile', async () => {
+  const { email } = await member('owner')
+  const { poll } = mails()
+  await askedFor()
+  await poll()
+  const later = [await askedFor(), await askedFor()]
+  await poll()
+  api.ledger.clock.advance(179_000)
+  await poll()
+  await mails().poll()
+  expect(sentTo()).toStrictEqual([email])
+  api.ledger.clock.advance(2000)
+  await poll()
+  await mails().poll()
+  expect(sent).toHaveLength(2)
+  expect(sent[1]?.subject).toBe('Approval needed: 2 requests (A tenant)')
+  expect(sent[1]?.text).toContain('https://keys.acme.example/dashboard/approvals\n')
+  for (const confirmation of later) {
+    const events = await eventsIn(services().ledger, confirmationStream(confirmation))
+    expect(events.map((entry) => entry.readable && entry.event.type)).toStrictEqual([
+      'ConfirmationRequested',
+      'ApproverMailed',
+    ])
+  }
+})
+
+test('a request that lives for a day is mailed with the day on which it ends', async () => {
+  await member('owner')
+  await changeConfirmationLifetime(services(), tenant.tenantId, 86_400, origin)
+  const asked = await api.ask('POST', '/v1/sdk-key/rotate', { token: tenant.token })
+  expect(asked.body).toMatchObject({ confirmation: { expiresInSeconds: 86_400 } })
+  await mails().poll()
+  const day = new Date(api.ledger.clock.now().getTime() + 86_400_000)
+  const words = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' }).format(day)
+  expect(sent[0]?.text).toContain(`Can be approved until: ${words} at `)
 })

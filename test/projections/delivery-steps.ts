@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { listDeliveries } from '../../projections/deliveries/queries.ts'
 import { listEndpoints } from '../../projections/webhooks/queries.ts'
-import { askRedelivery, recordAttempt } from '../../src/commands/deliveries/deliveries.ts'
+import { askRedelivery, recordAttempt, recordInterruption } from '../../src/commands/deliveries/deliveries.ts'
 import { advanceReplay, requestReplay } from '../../src/commands/replays.ts'
 import { changeEndpoint } from '../../src/commands/webhook-endpoints.ts'
 import type { AttemptResult } from '../../src/domain/deliveries/delivery.ts'
@@ -13,7 +13,7 @@ import { beginning, origin, type TestLedger } from '../harness/ledger.ts'
 /** A step of deliveries to a webhook. */
 export type DeliveryStep =
   | { do: 'sell license' | 'schedule pending' | 'redeliver' | 'add endpoint' | 'pause endpoint' | 'replay' }
-  | { do: 'attempt delivery'; outcome: AttemptResult['outcome'] }
+  | { do: 'attempt delivery'; outcome: AttemptResult['outcome'] | 'unknown' }
 
 export const anyDeliveryStep: fc.Arbitrary<DeliveryStep> = fc.oneof(
   fc.record({
@@ -28,7 +28,12 @@ export const anyDeliveryStep: fc.Arbitrary<DeliveryStep> = fc.oneof(
   }),
   fc.record({
     do: fc.constant('attempt delivery' as const),
-    outcome: fc.constantFrom('delivered' as const, 'failed' as const, 'unwanted' as const),
+    outcome: fc.constantFrom(
+      'delivered' as const,
+      'failed' as const,
+      'unwanted' as const,
+      'unknown' as const,
+    ),
   }),
 )
 
@@ -59,9 +64,11 @@ export function deliveryStepRunner(ledger: TestLedger, tenantId: string) {
           'select revision from deliveries where delivery_id = $1',
           [delivery.deliveryId],
         )
+        const entry = { delivery, revision: rows[0]?.revision ?? 0 }
         const startedAt = services.now().toISOString()
+        if (step.outcome === 'unknown') return recordInterruption(services, entry, startedAt, origin)
         const made = { startedAt, durationMs: 12, result: results[step.outcome] }
-        return recordAttempt(services, { delivery, revision: rows[0]?.revision ?? 0 }, made, origin)
+        return recordAttempt(services, entry, made, origin)
       }
       case 'add endpoint': {
         const present = await listEndpoints(services.db, tenantId)
@@ -101,6 +108,7 @@ export const everyDeliveryStep: readonly DeliveryStep[] = [
   { do: 'add endpoint' },
   { do: 'sell license' },
   { do: 'schedule pending' },
+  { do: 'attempt delivery', outcome: 'unknown' },
   { do: 'attempt delivery', outcome: 'failed' },
   { do: 'attempt delivery', outcome: 'delivered' },
   { do: 'redeliver' },

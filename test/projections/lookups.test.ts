@@ -31,7 +31,7 @@ afterAll(async () => {
 const now = '2026-03-01T12:00:00.000Z'
 const place = { tenantId: 'acme', productId: 'editor' }
 const keyHash = 'f'.repeat(64)
-const key = { ...place, keyHash }
+const key = { ...place, keyHash, keyedHash: `hmac:${keyHash}` }
 const instanceId = 'one'
 
 /** Concurrent validates use another statement than a single one. */

@@ -90,7 +90,7 @@ export function memberStepRunner({ services, clock }: TestLedger, tenantId: stri
       }
       case 'test mail': {
         const product = await services.findProduct(tenantId, 'editor')
-        return product && sendTestMail(services, product, memberId, origin)
+        return product && sendTestMail(services, product, memberId, origin, 'https://keys.acme.example')
       }
       case 'dismiss onboarding':
         return dismissOnboarding(services, tenantId, origin)

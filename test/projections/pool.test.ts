@@ -1,9 +1,9 @@
 /** Guarantee: on a network that drops packets, queries fail in time, and later ones succeed once it works again. */
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { withOwnConnection } from '../../projections/database/connection.ts'
 import { createPool } from '../../projections/database/pool.ts'
 import { isDatabaseTrouble } from '../../projections/database/trouble.ts'
-import { withOwnConnection } from '../../projections/runner/own-connection.ts'
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts'
 import { startTcpProxy, type TcpProxy } from '../harness/tcp-proxy.ts'
 

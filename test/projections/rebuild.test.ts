@@ -45,7 +45,7 @@ test('every read and every mint succeeds during repeated rebuilds', async () => 
   let rebuilding = true
   const { tenantId, licenses } = scenario
   const keyHash = sha256(normalized(licenses[0]?.licenseKey ?? ''))
-  const params = { tenantId, productId: 'editor', keyHash, deviceId: 'device-0' }
+  const params = { tenantId, productId: 'editor', keyHash, keyedHash: null, deviceId: 'device-0' }
   const found = new Set<string>()
   const failed: unknown[] = []
   const whileRebuilding = async (work: () => Promise<unknown>) => {

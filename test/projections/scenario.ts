@@ -83,7 +83,7 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
   async function seat(step: Extract<Step, { do: 'activate' | 'deactivate' }>): Promise<void> {
     const keyHash = keyHashOf(licenseAt(step.license)?.licenseKey ?? '')
     if (keyHash === undefined) return
-    const params = { tenantId, productId, keyHash, deviceId: `device-${step.device}` }
+    const params = { tenantId, productId, keyHash, keyedHash: null, deviceId: `device-${step.device}` }
     const found = await services.findForRuntime(params)
     if (found.kind !== 'license') return
     if (step.do === 'activate') {
@@ -213,6 +213,7 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
       case 'sold unmapped':
       case 'refunded':
       case 'renewed':
+      case 'unknown sale refunded':
       case 'unknown sale ended':
       case 'change mail':
       case 'change portal':

@@ -25,7 +25,8 @@ import { month, purchase } from '../sales/notifications.ts'
 /** A step of a vendor with payment providers, or a notification from them. */
 export type SellingStep =
   | { do: 'connect'; through: 'gumroad' | 'paddle' | 'stripe' | 'own stripe account' }
-  | { do: 'sold' | 'refunded' | 'renewed' | 'sold unmapped' | 'unknown sale ended'; sale: number }
+  | { do: 'sold' | 'refunded' | 'renewed' | 'sold unmapped'; sale: number }
+  | { do: 'unknown sale refunded' | 'unknown sale ended' }
   | { do: 'map' | 'rotate webhook secret' | 'disconnect' | 'test purchase' | 'test mode' | 'end test mode' }
   | { do: 'change mail'; subject: string }
   | { do: 'change portal'; name: string }
@@ -53,16 +54,11 @@ export const anySellingStep: fc.Arbitrary<SellingStep> = fc.oneof(
   {
     weight: 3,
     arbitrary: fc.record({
-      do: fc.constantFrom(
-        'sold' as const,
-        'sold unmapped' as const,
-        'refunded' as const,
-        'renewed' as const,
-        'unknown sale ended' as const,
-      ),
+      do: fc.constantFrom('sold' as const, 'sold unmapped' as const, 'refunded' as const, 'renewed' as const),
       sale: fc.nat({ max: 1 }),
     }),
   },
+  fc.record({ do: fc.constantFrom('unknown sale refunded' as const, 'unknown sale ended' as const) }),
   fc.record({
     do: fc.constant('change mail' as const),
     subject: fc.constantFrom('Your key', 'Thank you'),
@@ -142,6 +138,8 @@ export async function runSellingStep(
       return receive(services, tenantId, saleNumber(step.sale).refunded('re_1'))
     case 'renewed':
       return receive(services, tenantId, saleNumber(step.sale).renewed('in_1', month.second))
+    case 'unknown sale refunded':
+      return receive(services, tenantId, purchase('stranger').refunded('re_1'))
     case 'unknown sale ended':
       return receive(services, tenantId, purchase('stranger').ended(null))
     case 'change mail':
@@ -181,7 +179,8 @@ export const everySellingStep: readonly SellingStep[] = [
   { do: 'sold', sale: 0 },
   { do: 'renewed', sale: 0 },
   { do: 'sold unmapped', sale: 1 },
-  { do: 'unknown sale ended', sale: 0 },
+  { do: 'unknown sale refunded' },
+  { do: 'unknown sale ended' },
   { do: 'disconnect' },
   { do: 'connect', through: 'own stripe account' },
   { do: 'test mode' },

@@ -3,6 +3,7 @@
  * all its notifications require, in any order of arrival.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { findLicense } from '../../projections/licenses/queries.ts'
 import { listOpenSales } from '../../projections/sales/queries.ts'
 import { foreignKey } from '../../src/credentials/license-key.ts'
 import { saleKeyName } from '../../src/domain/sales/key.ts'
@@ -12,12 +13,13 @@ import type { PaymentNotification } from '../../src/payments/notification.ts'
 import { resumeSales } from '../../src/processes/sales.ts'
 import { openTestApi, type TestApi } from '../harness/api.ts'
 import { eventsIn } from '../harness/ledger.ts'
+import { wholeVariable } from '../harness/variables.ts'
 import { anyTold, foundOf, toldAgain, wantedOf } from './model.ts'
 import { Killed, mortal } from './mortal.ts'
 import { month, purchase } from './notifications.ts'
 import { openShop, type Shop } from './shop.ts'
 
-const manySales = Number(process.env.KEYLEDGER_TEST_SALES ?? 12)
+const manySales = wholeVariable('KEYLEDGER_TEST_SALES', 12)
 
 let api: TestApi
 let shop: Shop
@@ -49,6 +51,17 @@ async function isTold(notification: PaymentNotification, dieAt: number): Promise
     if (error instanceof Killed) return false
     throw error
   }
+}
+
+/** A license of a sale, which was minted once, and whose key is the one that is kept. */
+async function licenseCalled(licenseId: string) {
+  const found = await findLicense(api.ledger.db, shop.tenantId, licenseId)
+  if (!found) throw new Error(`there is no license ${licenseId}`)
+  const events = await eventsIn(api.ledger.services.ledger, licenseStream(licenseId))
+  expect(events.filter((entry) => entry.readable && entry.event.type === 'LicenseMinted')).toHaveLength(1)
+  const key = await api.ledger.services.secrets.open(shop.tenantId, saleKeyName(licenseId))
+  expect(foreignKey(key ?? '')).toMatchObject({ keyHash: found.license.keyHash })
+  return found.license
 }
 
 /** The license that is the sale's only one, whose key is the one that is kept. */
@@ -101,6 +114,48 @@ test('a sale and its later notifications, killed at any write, give one license 
     expect(license).toMatchObject({ revokedCause: 'refund', expiresAt: month.second })
   }
   // Of a sale alone: the notification, the intent, the key, the license, three links and the record.
+  expect(deaths).toBeGreaterThan(16)
+})
+
+test('a sale of several items, killed at any write, gives each item one license', async () => {
+  const item = (keyTypeId: string) => ({ productId: 'editor', keyTypeId })
+  let deaths = 0
+  for (let dieAt = 1, died = true; died; dieAt++) {
+    const { sold, refunded } = purchase(`m${dieAt}`, {
+      sold: { productId: 'unknown' },
+      more: [
+        { sold: item('monthly'), quantity: 1, line: { lineId: 'li_1', amount: 900 } },
+        { sold: item('forever'), quantity: 3, line: { lineId: 'li_2', amount: 4000 } },
+      ],
+    })
+    died = false
+    const ofOne = { ...refunded('re_1', 900), lines: [{ lineId: 'li_1', amount: 900 }] }
+    for (const notification of [sold(), ofOne]) {
+      if (await isTold(notification, dieAt)) continue
+      died = true
+      deaths++
+      await react()
+      await shop.tell(notification)
+    }
+    await react()
+    const sale = await saleCalled(`cs_m${dieAt}`)
+    expect(sale.others).toMatchObject([
+      { sold: { productId: 'unknown' }, unmapped: { reason: 'product_not_found' }, licensedAt: null },
+      { keyTypeId: 'forever' },
+    ])
+    const bought = [sale, ...sale.others.filter(({ licensedAt }) => licensedAt !== null)]
+    const licenses = await Promise.all(bought.map(({ licenseId }) => licenseCalled(licenseId)))
+    expect(licenses).toMatchObject([
+      { keyTypeId: 'monthly', quantity: 1, revokedCause: 'refund' },
+      { keyTypeId: 'forever', quantity: 3, deviceLimit: 6, revokedCause: null },
+    ])
+    const { rows } = await api.ledger.db.query('select from licenses where tenant_id = $1 and sale_id = $2', [
+      shop.tenantId,
+      sale.saleId,
+    ])
+    expect(rows).toHaveLength(2)
+  }
+  // Besides what one license takes, the key and the license of the other item.
   expect(deaths).toBeGreaterThan(16)
 })
 

@@ -14,14 +14,21 @@ export type Life = {
   /** Whether the license has no end of its own, also as a subscription. */
   isPerpetual: boolean
   amount: number
+  /** How many units of a second item were bought with it; 0 without one. */
+  extras: number
   /** Of the first payment and of each renewal, in order. A purchase that is paid once has one. */
   fates: readonly Fate[]
   /** Changes of the subscription, in order; each within the period of the payment before it. */
   changes: readonly Change[]
   hasEnded: boolean
+  /** Whether it ended because it had a fixed number of payments; only gumroad tells. */
+  isPaidInFull: boolean
 }
 
 const providers: readonly Provider[] = ['stripe', 'gumroad', 'lemonsqueezy', 'paddle', 'polar']
+
+/** Whether one sale of the provider can have several items. */
+const hasItems = (provider: Provider): boolean => provider !== 'gumroad' && provider !== 'polar'
 
 /** Lemon Squeezy and Polar tell no disputes; gumroad tells one when the money is gone. */
 const fatesOf = (provider: Provider): readonly Fate[] => {
@@ -40,6 +47,7 @@ export const lifeOf = (name: string): fc.Arbitrary<Life> =>
         isSubscription: fc.constant(isSubscription),
         isPerpetual: fc.constant(isPerpetual),
         amount: fc.constantFrom(1000, 4900, 9900),
+        extras: hasItems(provider) ? fc.constantFrom(0, 1, 3) : fc.constant(0),
         fates: fc.array(fc.constantFrom(...fatesOf(provider)), {
           minLength: 1,
           maxLength: isSubscription ? 5 : 1,
@@ -53,6 +61,7 @@ export const lifeOf = (name: string): fc.Arbitrary<Life> =>
           { maxLength: isSubscription && provider !== 'gumroad' ? 3 : 0 },
         ),
         hasEnded: isSubscription ? fc.boolean() : fc.constant(false),
+        isPaidInFull: provider === 'gumroad' ? fc.boolean() : fc.constant(false),
       }),
     )
 
@@ -70,7 +79,7 @@ export const endedAt = (life: Life): string => paidUntil(life.fates.length - 1)
 const isGone = (fate: Fate): boolean => fate === 'parts' || fate === 'refunded' || fate === 'lost'
 
 /** How many devices one unit of each key type allows. */
-export const limits = { solo: 2, team: 5 } as const
+export const limits = { solo: 2, team: 5, extra: 3 } as const
 
 /**
  * What the license has to be, by the money alone.
@@ -91,9 +100,20 @@ export function wantedOf(life: Life, issuedUntil: string | null) {
   }
 }
 
+/** What the license of the second item has to be: it has the same payments, and no change concerns it. */
+export const wantedOfExtra = (life: Life, issuedUntil: string | null) => ({
+  ...wantedOf(life, issuedUntil),
+  keyTypeId: 'extra',
+  quantity: life.extras,
+  deviceLimit: limits.extra * life.extras,
+})
+
 /** The last period that is paid; of a revoked license, the last one that was. */
 function endOf(life: Life, paid: readonly number[], isPaused: boolean): string | null {
   const end = paidUntil(paid.at(-1) ?? life.fates.length - 1)
+  // All payments are kept, or all are gone, and the license is revoked.
+  const isWhole = paid.length === life.fates.length || paid.length === 0
+  if (life.isPerpetual && life.hasEnded && life.isPaidInFull && isWhole) return null
   if (!life.isPerpetual || life.hasEnded || isPaused) return end
   // Without an end of its own it runs on, unless the newest period was taken back.
   const isCurrent = paid.length === 0 || paid.at(-1) === life.fates.length - 1

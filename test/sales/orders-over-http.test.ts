@@ -13,12 +13,13 @@ import { makeTenant, type TestTenant } from '../harness/api.ts'
 import { uniqueId } from '../harness/ledger.ts'
 import { platformWebhookSecret } from '../harness/providers.ts'
 import { connectAccount, openSellingApi, type SellingApi } from '../harness/selling-api.ts'
+import { wholeVariable } from '../harness/variables.ts'
 import { makeProduct } from '../http/samples.ts'
 import { saleIdOf, sentOf } from './five-providers.ts'
 import { type Life, lifeOf, limits, type Sent, wantedOf } from './lives.ts'
 import { stripeAccount } from './told-by-stripe.ts'
 
-const wantedNotifications = Number(process.env.KEYLEDGER_TEST_NOTIFICATIONS ?? 60)
+const wantedNotifications = wholeVariable('KEYLEDGER_TEST_NOTIFICATIONS', 60)
 const secret = 'whsec_canary_of_the_provider'
 
 let api: SellingApi
@@ -191,9 +192,11 @@ describe('a refund of an unknown payment', () => {
     isSubscription: true,
     isPerpetual: false,
     amount: 4900,
+    extras: 0,
     fates: ['refunded'],
     changes: [],
     hasEnded: false,
+    isPaidInFull: false,
   }
   const typeOf = ({ raw }: Sent) => z.object({ type: z.string() }).parse(JSON.parse(raw)).type
   /** Of a vendor who has not chosen the event that names it. */

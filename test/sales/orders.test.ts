@@ -1,6 +1,6 @@
 /**
- * Guarantee: for any payments of the five providers, and any order and repetition of their notifications, the
- * licenses are those of the original order, and they are active exactly when a payment is left that was not
+ * Guarantee: for any purchases at the five providers, of one item or two, and any order and repetition of their
+ * notifications, the licenses are those of the original order, and they are active exactly when a payment is left that was not
  * returned.
  */
 import fc from 'fast-check'
@@ -11,25 +11,43 @@ import { translateLemonSqueezy } from '../../src/payments/lemonsqueezy/notificat
 import type { PaymentNotification } from '../../src/payments/notification.ts'
 import { translatePaddle } from '../../src/payments/paddle/notification.ts'
 import { translatePolar } from '../../src/payments/polar/notification.ts'
+import { withLineItems } from '../../src/payments/stripe/line-items.ts'
 import { translateStripe } from '../../src/payments/stripe/notification.ts'
 import type { Translated } from '../../src/payments/translated.ts'
+import { wholeVariable } from '../harness/variables.ts'
 import { saleIdOf, sentOf } from './five-providers.ts'
-import { type Life, lifeOf, type Sent, wantedOf } from './lives.ts'
+import { type Life, lifeOf, type Sent, wantedOf, wantedOfExtra } from './lives.ts'
 import { pureShop } from './pure-shop.ts'
 
-const wantedNotifications = Number(process.env.KEYLEDGER_TEST_NOTIFICATIONS ?? 10_000)
+const wantedNotifications = wholeVariable('KEYLEDGER_TEST_NOTIFICATIONS', 10_000)
 const now = new Date('2026-01-01T00:00:00.000Z')
 /** Before the end of the first period, so that what was paid decides. */
 const issuedUntil = (life: Life): string | null => (life.isPerpetual ? null : '2026-01-02T00:00:00.000Z')
 
+/** What these providers return when they are asked for the items. */
+const lineItemsOf = ({ isPerpetual, extras }: Life) => [
+  { price: isPerpetual ? 'solo' : 'solo_month', quantity: 1 },
+  ...(extras > 0 ? [{ price: 'extra', quantity: extras }] : []),
+]
+const asVariant = ({ price, quantity }: { price: string; quantity: number }) => ({
+  variantId: `variant_${price}`,
+  productName: null,
+  quantity,
+})
+
 async function translated(life: Life, { raw, address }: Sent): Promise<Translated | undefined> {
   switch (life.provider) {
-    case 'stripe':
-      return translateStripe(raw)?.translated
+    case 'stripe': {
+      const told = translateStripe(raw)?.translated
+      return told?.type === 'sold' ? withLineItems(told, lineItemsOf(life)) : told
+    }
     case 'gumroad':
       return address === 'resource' ? translateResource(raw, now) : translatePing(raw, now)
     case 'lemonsqueezy':
-      return translateLemonSqueezy(raw, undefined)
+      return translateLemonSqueezy(raw, {
+        subscription: async () => undefined,
+        orderItems: async () => lineItemsOf(life).map(asVariant),
+      })
     case 'paddle':
       return translatePaddle(raw, { test: false, isMapped: () => true, readCustomer: undefined })
     case 'polar':
@@ -93,16 +111,20 @@ test(`${wantedNotifications} notifications of five providers give the same licen
         return shop
       })
       if (!orderly || !other) throw new Error('there are two')
-      expect(other.count()).toBe(bought.length)
+      expect(other.count()).toBe(bought.length + bought.filter(({ extras }) => extras > 0).length)
       for (const life of bought) {
-        const place = [life.provider, saleIdOf(life)] as const
-        expect(withoutTimes(other.licenseOf(...place))).toStrictEqual(
-          withoutTimes(orderly.licenseOf(...place)),
-        )
-        expect({ life, license: comparable(other.licenseOf(...place)) }).toStrictEqual({
-          life,
-          license: wantedOf(life, issuedUntil(life)),
-        })
+        const wanted = [wantedOf, ...(life.extras > 0 ? [wantedOfExtra] : [])]
+        for (const [item, wantedOfItem] of wanted.entries()) {
+          const place = [life.provider, saleIdOf(life), item] as const
+          expect(withoutTimes(other.licenseOf(...place))).toStrictEqual(
+            withoutTimes(orderly.licenseOf(...place)),
+          )
+          expect({ life, item, license: comparable(other.licenseOf(...place)) }).toStrictEqual({
+            life,
+            item,
+            license: wantedOfItem(life, issuedUntil(life)),
+          })
+        }
       }
     }),
     { numRuns: runs, endOnFailure: false },

@@ -175,7 +175,7 @@ describe('a sale that cannot be licensed yet', () => {
       const place = { tenantId: shop.tenantId, provider: 'stripe', saleId: 'cs_ada' } as const
       await changeSale(services, place, origin, (at) => ({
         type: 'ResolveSale',
-        resolution: { reason, detail: '3 of monthly' },
+        resolutions: [{ reason, detail: '3 of monthly' }],
         at,
       }))
       await makeProduct(api.ask, shop.token, 'unknown')

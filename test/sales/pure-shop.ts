@@ -8,15 +8,16 @@ import {
 } from '../../src/domain/licenses/license.ts'
 import { decideLink, evolveLink, type Link, unknownLink } from '../../src/domain/links/link.ts'
 import type { SaleFact } from '../../src/domain/sales/events.ts'
+import { itemsOf } from '../../src/domain/sales/items.ts'
 import {
   absentSale,
   decideSale,
   evolveSale,
+  itemPaymentStatus,
   type KnownSale,
   nextStep,
   type Sale,
   type SaleCommand,
-  salePaymentStatus,
 } from '../../src/domain/sales/sale.ts'
 import type { PaymentNotification } from '../../src/payments/notification.ts'
 import { factFrom } from '../../src/sales/facts.ts'
@@ -69,17 +70,25 @@ export function pureShop(issuedUntil: (name: string) => string | null) {
         const own = issuedUntil(sale.saleId)
         // What is paid for longer runs as long as it is paid, from the beginning.
         const expiresAt = own !== null && sale.paidUntil !== null ? sale.paidUntil : own
-        const issued = { ...terms, licenseId: id, keyTypeId: 'solo', deviceLimit: limits.solo, expiresAt }
-        command(id, { type: 'MintLicense', terms: { ...issued, source: 'sale', saleId: sale.saleId } })
+        const { saleId } = sale
+        const outcomes = itemsOf(sale).map(({ licenseId, keyTypeId: mapped, quantity }, item) => {
+          const keyTypeId = mapped === 'extra' ? 'extra' : 'solo'
+          const issued = { ...terms, licenseId, keyTypeId, expiresAt, source: 'sale' as const, saleId }
+          const units = { quantity, deviceLimit: limits[keyTypeId] * quantity }
+          command(licenseId, { type: 'MintLicense', terms: { ...issued, ...units } })
+          return { item, license: { productId: 'editor', keyTypeId, expiresAt } }
+        })
         const kept = bind(id, sale)
-        const license = { productId: 'editor', keyTypeId: 'solo', expiresAt }
-        sale = change(id, { type: 'RecordLicense', license, boundLinks: sale.links, kept, at })
+        sale = change(id, { type: 'RecordLicenses', outcomes, boundLinks: sale.links, kept, at })
         continue
       }
       const kept = sale.unboundLinks ? bind(id, sale) : []
       const { factCount: through, saleId } = sale
-      const wish = { saleId, through, ...salePaymentStatus(sale, false), keepRefunded: false, at }
-      command(id, { type: 'FollowSale', ...wish, terms: termsOf(sale) })
+      for (const [place, item] of itemsOf(sale).entries()) {
+        const wish = { saleId, through, ...itemPaymentStatus(sale, item), keepRefunded: false, at }
+        // No change of these subscriptions concerns the second item.
+        command(item.licenseId, { type: 'FollowSale', ...wish, terms: place === 0 ? termsOf(sale) : null })
+      }
       sale = change(id, { type: 'SettleSale', through, boundLinks: sale.links, kept, at })
     }
   }
@@ -88,22 +97,31 @@ export function pureShop(issuedUntil: (name: string) => string | null) {
     const { provider, saleId, links } = told
     const id = `${provider} ${saleId}`
     const { notificationId, amount, currency, sessionId, paidUntil = null } = told
-    const sold = 'providerProduct' in told.sold ? told.sold : { productId: 'editor', keyTypeId: null }
+    const sold = boughtAs(told.sold)
     const own = { provider, saleId, sessionId, sold, amount, currency, paidUntil, notificationId }
     const all = [`sale:${saleId}`, ...links]
     if (sales.has(id)) {
       carryOn(id, change(id, { type: 'ReceiveAgain', notificationId, links: all, at }))
       return
     }
-    const resolution = { productId: 'editor', keyTypeId: 'solo' }
+    const items = (told.more ?? []).map(({ sold: extra, quantity }, place) => {
+      const licenseId = licenseIdOf(id, place + 1)
+      return { sold: boughtAs(extra), quantity, licenseId, keyName: `sale-key.${licenseId}` }
+    })
+    const resolutions = ['solo', ...items.map(() => 'extra')].map((keyTypeId) => ({
+      productId: 'editor',
+      keyTypeId,
+    }))
     const bought = {
       ...received,
       ...own,
+      licenseId: licenseIdOf(id, 0),
+      ...(items.length > 0 && { items }),
       links: [...new Set(all)],
       quantity: told.quantity,
       occurredAt: told.at,
     }
-    carryOn(id, change(id, { type: 'ReceiveSale', received: bought, resolution }))
+    carryOn(id, change(id, { type: 'ReceiveSale', received: bought, resolutions }))
   }
 
   function tellFact(told: Exclude<PaymentNotification, Sold>): void {
@@ -120,14 +138,20 @@ export function pureShop(issuedUntil: (name: string) => string | null) {
 
   return {
     tell: (told: PaymentNotification): void => (told.type === 'sold' ? tellSale(told) : tellFact(told)),
-    licenseOf(provider: string, saleId: string): IssuedLicense {
-      const license = licenses.get(`${provider} ${saleId}`)
+    licenseOf(provider: string, saleId: string, item: number): IssuedLicense {
+      const license = licenses.get(licenseIdOf(`${provider} ${saleId}`, item))
       if (license?.status !== 'issued') throw new Error(`${saleId} has no license`)
       return license
     },
     count: () => licenses.size,
   }
 }
+
+/** The license of an item of a sale, by its place. */
+const licenseIdOf = (sale: string, item: number): string => `lic ${sale} ${item}`
+
+const boughtAs = (sold: Sold['sold']) =>
+  'providerProduct' in sold ? sold : { productId: 'editor', keyTypeId: null }
 
 /** By a mapping that knows both plans; `termsOfPlan` looks them up in the read models. */
 function termsOf({ facts: { plans, quantity }, quantity: first }: KnownSale) {

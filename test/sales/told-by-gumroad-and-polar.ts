@@ -35,6 +35,7 @@ export function toldByGumroad(life: Life): Sent[] {
     resource_name: 'subscription_ended',
     subscription_id: `sub_${name}`,
     ended_at: endedAt(life),
+    ended_reason: life.isPaidInFull ? 'fixed_subscription_period_ended' : 'cancelled',
   }
   return [...payments, ...(life.hasEnded ? [{ raw: form(ended), address: 'resource' as const }] : [])]
 }

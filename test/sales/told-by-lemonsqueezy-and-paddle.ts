@@ -91,6 +91,7 @@ export function toldByPaddle(life: Life): Sent[] {
     raw: JSON.stringify({ event_id: `evt_${name}_${count++}`, event_type, occurred_at, data }),
   })
   const first = life.isPerpetual ? 'pri_solo' : 'pri_solo_month'
+  const extra = life.extras > 0 ? [{ price: { id: 'pri_extra' }, quantity: life.extras }] : []
   const payments = fates.flatMap((fate, number) => {
     const at = paidAt(number)
     const transaction = {
@@ -98,7 +99,7 @@ export function toldByPaddle(life: Life): Sent[] {
       origin: number === 0 ? 'web' : 'subscription_recurring',
       currency_code: 'USD',
       custom_data: { customer_email: `${name}@example.com` },
-      items: [{ price: { id: first }, quantity: 1 }],
+      items: [{ price: { id: first }, quantity: 1 }, ...extra],
       details: { totals: { total: String(amount), grand_total: String(amount) } },
       ...(isSubscription && {
         subscription_id: `sub_${name}`,
@@ -127,7 +128,7 @@ export function toldByPaddle(life: Life): Sent[] {
     event('subscription.updated', changedAt(life, number), {
       id: `sub_${name}`,
       status: paused ? 'paused' : 'active',
-      items: [{ price: { id: plan === 'solo' ? first : `pri_${plan}` }, quantity }],
+      items: [{ price: { id: plan === 'solo' ? first : `pri_${plan}` }, quantity }, ...extra],
     }),
   )
   const ended = event('subscription.canceled', endedAt(life), {

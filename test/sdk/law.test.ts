@@ -21,12 +21,13 @@ import {
 } from '../../src/sdk/app/index.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { commandLicense, origin } from '../harness/ledger.ts'
+import { wholeVariable } from '../harness/variables.ts'
 import { sdkKeyOf } from '../http/apps.ts'
 import { makeProduct, mint } from '../http/samples.ts'
 import { type BadNetwork, type Fault, startBadNetwork } from './bad-network.ts'
 import { createDevice, type Device } from './device.ts'
 
-const runs = Number(process.env.KEYLEDGER_TEST_SDK ?? 40)
+const runs = wholeVariable('KEYLEDGER_TEST_SDK', 40)
 const leaseSeconds = 6 * 3600
 
 let api: TestApi

@@ -8,10 +8,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { type Keyset, licenseKeyHash, verifyLease, verifySettings } from '../../src/sdk/index.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
+import { wholeVariable } from '../harness/variables.ts'
 import { type App, appOf, sdkKeyOf } from '../http/apps.ts'
 import { makeProduct, mint } from '../http/samples.ts'
 
-const runs = Number(process.env.KEYLEDGER_TEST_OFFLINE ?? 6)
+const runs = wholeVariable('KEYLEDGER_TEST_OFFLINE', 6)
 
 let api: TestApi
 let tenant: TestTenant

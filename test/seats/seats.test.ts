@@ -6,6 +6,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, test } from 'vitest'
 import { type Ask, openTestApi, type TestApi } from '../harness/api.ts'
+import { wholeVariable } from '../harness/variables.ts'
 import { anyStep, mintOne } from './steps.ts'
 import { expectAgreement, expectNoLeak, newWorld, openAsks } from './world.ts'
 
@@ -24,7 +25,7 @@ afterAll(async () => {
 })
 
 /** `KEYLEDGER_TEST_LIVES=1000` for the long run. */
-const lives = Number(process.env.KEYLEDGER_TEST_LIVES ?? 15)
+const lives = wholeVariable('KEYLEDGER_TEST_LIVES', 15)
 
 test(
   `seats never exceed the limit and never leak, in ${lives} lives`,

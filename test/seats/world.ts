@@ -99,13 +99,13 @@ export async function expectAgreement({ licenses }: Model, real: World, index: n
   )
 }
 
-const Usage = z.object({ totals: z.object({ activeDevices: z.int() }) })
+const Usage = z.object({ limits: z.object({ devices: z.object({ used: z.int() }) }) })
 
 /** No seat is counted without a device, and none is lost. */
 export async function expectNoLeak({ licenses }: Model, real: World): Promise<void> {
   const { body } = await real.api.ask('GET', '/v1/usage', { token: real.tenant.token })
   const all = licenses.reduce((sum, { seats }) => sum + seats.size, 0)
-  expect(Usage.parse(body).totals.activeDevices).toBe(all)
+  expect(Usage.parse(body).limits.devices.used).toBe(all)
 }
 
 /** The devices with a seat after each event of a license's history, without the domain's own `evolve`. */

@@ -3,10 +3,12 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { checkpointText } from '../../src/transparency/checkpoint.ts'
+import { entryOf } from '../../src/transparency/entry.ts'
 import { cosign } from '../../src/transparency/note/cosignature.ts'
 import { privateKeyOf, publicBytesOf, signatureTypes } from '../../src/transparency/note/keys.ts'
 import { formatNote } from '../../src/transparency/note/note.ts'
 import { formatVerifierKey, signNote, verifierKey } from '../../src/transparency/note/verifier.ts'
+import { recordBytes } from '../../src/transparency/record.ts'
 import { rootOf } from '../../src/transparency/tree/edge.ts'
 import { rangesOfConsistency, rangesOfInclusion } from '../../src/transparency/tree/ranges.ts'
 import { readHashes } from '../../src/transparency/tree/tiles.ts'
@@ -22,6 +24,7 @@ const Output = z.object({
   Signers: z.array(z.string()),
   Inclusion: z.array(z.boolean()),
   Consistency: z.array(z.boolean()),
+  Entries: z.array(z.string()),
 })
 const ask = (input: object) => Output.parse(JSON.parse(run?.(JSON.stringify(input)) ?? '{}'))
 
@@ -76,6 +79,30 @@ test.runIf(run)('checkpoints and proofs of trees of many sizes', async () => {
   expect(rejected.Error).not.toBe('')
   expect(rejected.Inclusion).toEqual(wrong.Inclusion.map(() => false))
   expect(rejected.Consistency).toEqual(wrong.Consistency.map(() => false))
+})
+
+test.runIf(run)('the entries of events with and without a salt', () => {
+  const events = ['', 'ab'.repeat(32)].flatMap((keyHash) =>
+    [{}, { salt: '0f'.repeat(16) }].map((metadata) => ({
+      stream: 'license-lic_1',
+      revision: 4,
+      id: '0f4f3c2e-7d4b-4a3e-9a52-0e9f8b6f2a10',
+      type: 'LicenseImported',
+      data: { name: 'é <&> "x"', deviceLimit: 3, ...(keyHash !== '' && { keyHash }) },
+      metadata: { schema: 1, ...metadata },
+    })),
+  )
+  const given = {
+    Key: key,
+    Checkpoint: signedCheckpoint(1, Buffer.alloc(32)),
+    Inclusion: [],
+    Consistency: [],
+  }
+  const { Entries } = ask({
+    ...given,
+    Events: events.map((event) => Buffer.from(recordBytes(event)).toString()),
+  })
+  expect(Entries).toStrictEqual(events.map((event) => Buffer.from(entryOf(event)).toString()))
 })
 
 test.runIf(run)('a checkpoint that a witness has cosigned', () => {

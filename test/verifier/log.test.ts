@@ -1,5 +1,6 @@
 /** Guarantee: any change of a log directory is found, and the first event that it concerns is named. */
 import { describe, expect, test } from 'vitest'
+import { entryOf, openPart } from '../../src/transparency/entry.ts'
 import { recordBytes } from '../../src/transparency/record.ts'
 import type { ReadTile } from '../../src/transparency/tree/tiles.ts'
 import { verifyLog } from '../../src/verifier/log.ts'
@@ -85,6 +86,27 @@ describe('of its records', () => {
     })
     const moved = records.toSpliced(first, 1).toSpliced(first + 50, 0, at(first))
     expect(await find(moved)).toMatchObject({ finding: 'order', event: { index: first } })
+  })
+
+  test('an entry in place of the record of an event with a salt, and another text of that record, are found', async () => {
+    const salted = events.map((event) => ({ ...event, metadata: { salt: '0f'.repeat(16) } }))
+    const { checkpoint, read: tile } = signedLog(salted.map(entryOf))
+    const lines = bytesOf(salted)
+    const verifyLines = (changed: Uint8Array[]) => verifyLog({ ...stored(changed, tile), checkpoint }, trust)
+    expect(await verifyLines(lines)).toMatchObject({ records: true })
+    const [event, line] = [salted[first], lines[first]]
+    if (!event || !line) throw new Error('there is no event')
+    for (const other of [
+      entryOf(event),
+      recordBytes(openPart(event)),
+      recordBytes({ ...event, metadata: { salt: '0e'.repeat(16) } }),
+      Buffer.from(Buffer.from(line).toString().replace('{"salt"', '{ "salt"')),
+      Buffer.concat([Buffer.from(line).subarray(0, -1), Buffer.of(0xff, 0x7d)]),
+    ])
+      expect(await findingOf(() => verifyLines(lines.with(first, other)))).toMatchObject({
+        finding: 'differs',
+        event: { index: first },
+      })
   })
 
   test('a line that is no JSON is found', async () => {

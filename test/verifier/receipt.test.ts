@@ -3,6 +3,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { verifyReceipt } from '../../src/verifier/receipt.ts'
 import { trustIn } from '../../src/verifier/trust.ts'
+import { receiptLines } from '../../src/verifier/words.ts'
+import { archivedLog } from './signed-archive.ts'
 import {
   bytesOf,
   eventsOf,
@@ -36,6 +38,39 @@ test('it says which event is proved, and by which checkpoint', async () => {
   })
 })
 
+test('of a file with more members, only the record is said to be proved', async () => {
+  const more = { type: 'license.revoked', ...(JSON.parse(await log.receiptOf(7)) as object) }
+  const proved = verifyReceipt(JSON.stringify(more), trust)
+  expect(proved.notProved).toStrictEqual([
+    'Not proved: the other members of the file, "type". Only what is in "record" is.',
+  ])
+  expect(receiptLines(proved)[0]).toMatch(/^PROVED IN PART/)
+  expect(verifyReceipt(await log.receiptOf(7), trust).notProved).toStrictEqual([])
+})
+
+test('of an event with a salt, the whole record is proved', async () => {
+  const salted = eventsOf(9).map((event) => ({ ...event, metadata: { salt: '0f'.repeat(16) } }))
+  const { receiptOf } = archivedLog(salted)
+  const receipt = JSON.stringify({
+    ...(JSON.parse(await receiptOf(7)) as object),
+    record: Buffer.from(bytesOf(salted)[7] ?? []).toString(),
+  })
+  expect(verifyReceipt(receipt, trust).event).toMatchObject({ index: 7, revision: 3 })
+  for (const [from, to] of [
+    ['0f0f', '0f0e'],
+    ['device-7', 'device-8'],
+    ['\\"revision\\":3', '\\"revision\\":4'],
+    ['DeviceActivated', 'DeviceDeactivated'],
+    ['license-lic_1', 'license-lic_0'],
+    ['000000000007', '000000000008'],
+  ] as const)
+    expect((await findingOf(() => verifyReceipt(receipt.replace(from, to), trust))).finding, to).toBe(
+      'differs',
+    )
+  // The entry itself, and the part without the salt, are no records.
+  expect((await findingOf(async () => verifyReceipt(await receiptOf(7), trust))).finding).toBe('malformed')
+})
+
 describe('it is refused', () => {
   const find = async (change: (receipt: string) => string, keys = [key]) => {
     const receipt = change(await log.receiptOf(7))
@@ -63,6 +98,26 @@ describe('it is refused', () => {
     expect(finding).toBe('malformed')
   })
 
+  test('with half a surrogate pair, in the receipt and in the record, and with a number or nesting that no event has', async () => {
+    const receipt = await log.receiptOf(7)
+    const inRecord = (value: string) => receipt.replace('\\"device-7\\"', JSON.stringify(value).slice(1, -1))
+    for (const changed of [
+      receipt.replace('device-7', '\\ud800'),
+      inRecord('"\\ud800"'),
+      inRecord('1e999'),
+      inRecord('['.repeat(50_000) + ']'.repeat(50_000)),
+      '['.repeat(50_000),
+    ]) {
+      const { finding } = await findingOf(() => verifyReceipt(changed, trust))
+      expect(finding, changed.slice(0, 60)).toBe('malformed')
+    }
+  })
+
+  test('with a member given twice, and with extra data in its proof', async () => {
+    expect(await find((text) => text.replace('{"record"', '{"record":"{}","record"'))).toBe('malformed')
+    expect(await find((text) => text.replace('\\nindex 7', '\\nextra Zm9yZ2Vk\\nindex 7'))).toBe('added')
+  })
+
   test('with the checkpoint of a foreign key, also when the own key is trusted', async () => {
     const forged = signedLog(bytesOf(eventsOf(300)), 'foreign')
     const { finding } = await findingOf(async () => verifyReceipt(await forged.receiptOf(7), trust))
@@ -73,7 +128,7 @@ describe('it is refused', () => {
     const receipt = await log.receiptOf(7)
     const { finding } = await findingOf(() => verifyReceipt(receipt, trustIn([key], [witness])))
     expect(finding).toBe('too_few_witnesses')
-    expect(() => verifyReceipt(receipt, trustIn([key], [witness], 0))).not.toThrow()
+    expect(() => verifyReceipt(receipt, trustIn([key], [witness], '0'))).not.toThrow()
   })
 
   test('whatever character of it is replaced', async () => {
@@ -94,6 +149,9 @@ test('keys that cannot be used are named', () => {
   expect(() => trustIn([witness], [])).toThrow('not the key of a log')
   expect(() => trustIn([key], [key])).toThrow('not the key of a witness')
   expect(() => trustIn([key], [witness, witness])).toThrow('twice')
-  expect(() => trustIn([key], [witness], 2)).toThrow('--threshold')
+  for (const threshold of ['', ' ', ' 1', '2', '-0', '-1', '1e0', '0x1', '+1', '1.0', '١', 'NaN'])
+    expect(() => trustIn([key], [witness], threshold)).toThrow(
+      '--threshold must be a whole number from 0 to 1',
+    )
   expect(() => trustIn(['nonsense'], [])).toThrow('not usable')
 })

@@ -19,6 +19,7 @@ import {
 } from '../harness/dispatch.ts'
 import { beginning, commandLicense, origin } from '../harness/ledger.ts'
 import { type StandIn, startStandIn } from '../harness/stand-in.ts'
+import { importRows, makeProduct, mint } from '../http/samples.ts'
 
 let api: TestApi
 let tenant: TestTenant
@@ -116,6 +117,39 @@ test('an event has the same id at every endpoint; each endpoint has its own secr
   expect(numbers(one)).toStrictEqual(['license.activated 2', 'license.created 1', 'license.revoked 3'])
   expect(numbers(other)).toStrictEqual(['license.created 1', 'license.revoked 2'])
 })
+
+test('an issue that is no sale goes to an endpoint that names it, without the key, and to no other', async () => {
+  const { endpointId } = await two(['license.issued', 'license.suspended'])
+  await makeProduct(api.ask, tenant.token, 'editor')
+  const { id, licenseKey } = await mint(api.ask, tenant.token, 'editor', { deviceLimit: 2 })
+  await importRows(api.ask, tenant.token, 'editor', [{ licenseKey: 'IMPORTED-0001' }])
+  await commandLicense(api.ledger, id, { type: 'SuspendLicense', reason: null, at: beginning })
+  await sellLicense(api.ledger, tenant.tenantId)
+  await received(other, 3)
+  await received(one, 2)
+  await settled('first', 'delivered')
+  await settled(endpointId, 'delivered')
+  expect(
+    bodies(one)
+      .map(({ event, sequence }) => `${event} ${sequence}`)
+      .sort(),
+  ).toStrictEqual(['license.created 1', 'license.suspended 1'])
+  const numbers = bodies(other).map(({ event, source, sequence }) => `${event} ${source} ${sequence}`)
+  expect(numbers.sort()).toStrictEqual([
+    'license.issued api 1',
+    'license.issued import 1',
+    'license.suspended undefined 2',
+  ])
+  expect(JSON.stringify(bodies(other))).not.toContain(licenseKey)
+  expect(JSON.stringify(bodies(other))).not.toContain('"key"')
+  const fed = await api.ask('GET', `/v1/events?license=${id}`, { token: tenant.token })
+  expect(fed.body).toMatchObject({ items: [{ id: bodies(other).find(isIssued(id))?.id }, {}] })
+})
+
+const isIssued =
+  (id: string) =>
+  ({ event, license_id }: z.infer<typeof Body>) =>
+    event === 'license.issued' && license_id === id
 
 test('the key is kept while one endpoint is down, and other endpoints are not delayed', async () => {
   const { endpointId } = await two()

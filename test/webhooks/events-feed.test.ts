@@ -1,6 +1,6 @@
 /**
- * Guarantee: the feed returns what webhooks receive: every public event of a tenant's licenses, once, in the order
- * of the log, with the id and the body of its delivery and the key masked. A cursor is valid forever, also across a
+ * Guarantee: the feed returns every public event of a tenant's licenses, once, in the order of the log, with the id and the
+ * body of its delivery and the key masked. A cursor is valid forever, also across a
  * rebuild.
  */
 import fc from 'fast-check'
@@ -82,13 +82,18 @@ test('the feed returns the bodies of the webhook, except for the masked key', as
     expect(JSON.stringify(fed)).not.toContain(licenseKey)
     expect(fed.map(({ event, sequence }) => [event, sequence])).toStrictEqual([
       ['license.created', 1],
-      // The webhook is not set for it, so it has no sequence.
-      ['license.activated', null],
+      ['license.activated', 2],
+      ['license.deactivated', 3],
+    ])
+    expect(received.map(({ event, sequence }) => [event, sequence])).toStrictEqual([
+      ['license.created', 1],
+      // The webhook is not set for the activation, so its deliveries are numbered without it.
       ['license.deactivated', 2],
     ])
     for (const sent of received) {
       const same = fed.find(({ id }) => id === sent.id)
-      expect(same).toStrictEqual('key' in sent ? { ...sent, key: same?.key } : sent)
+      const own = { sequence: same?.sequence, license: same?.license }
+      expect(same).toStrictEqual({ ...sent, ...('key' in sent && { key: same?.key }), ...own })
     }
     expect(fed[0]).toMatchObject({ customer_email: 'ada@example.com' })
     expect(fed[0]?.key).toMatch(/^ACME…/)
@@ -102,10 +107,22 @@ test('the feed is empty at first, and continues after the cursor', async () => {
   expect(await read()).toStrictEqual({ items: [], nextCursor: null, cursor: null })
   const { licenseId } = await sellLicense(api.ledger, tenant.tenantId)
   const first = await read()
-  expect(first).toMatchObject({ items: [{ event: 'license.created', sequence: null }], nextCursor: null })
+  expect(first).toMatchObject({ items: [{ event: 'license.created', sequence: 1 }], nextCursor: null })
   expect(await read(first.cursor)).toStrictEqual({ items: [], nextCursor: null, cursor: first.cursor })
   await activate(licenseId, 1)
   expect(await readAll(first.cursor)).toMatchObject([{ event: 'license.activated', device_id: 'device-1' }])
+})
+
+test('cursor and after are two names of one parameter', async () => {
+  const { licenseId } = await sellLicense(api.ledger, tenant.tenantId)
+  const first = await read()
+  await activate(licenseId, 1)
+  const ask = async (query: string) =>
+    (await api.ask('GET', `/v1/events?${query}`, { token: tenant.token })).body
+  const next = await ask(`cursor=${first.cursor}`)
+  expect(next).toMatchObject({ items: [{ event: 'license.activated' }] })
+  expect(next).toStrictEqual(await ask(`after=${first.cursor}`))
+  expect(await ask('cursor=end')).toStrictEqual(await ask('after=end'))
 })
 
 test('a cursor of another tenant and an invalid cursor return 400', async () => {
@@ -116,7 +133,8 @@ test('a cursor of another tenant and an invalid cursor return 400', async () => 
     [stranger.token, `?after=${cursor}`],
     [tenant.token, '?after=0'],
     [tenant.token, '?limit=101'],
-    [tenant.token, '?cursor=1'],
+    [tenant.token, '?cursor=0'],
+    [tenant.token, `?cursor=${cursor}&after=${cursor}`],
   ] as const) {
     expect((await api.ask('GET', `/v1/events${query}`, { token })).status).toBe(400)
   }

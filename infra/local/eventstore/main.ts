@@ -46,7 +46,7 @@ function parseArguments(args: string[]): { directory: string; port: number | und
   if (!values.directory) throw new Error('--directory is missing. Set it to the directory for the events.')
   if (values.port === undefined) return { directory: values.directory, port: undefined }
   const port = Number(values.port)
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
+  if (!/^\d{1,5}$/.test(values.port) || port > 65_535) {
     throw new Error(`--port ${values.port} is not a port. Use a number up to 65535, or 0 for any free port.`)
   }
   return { directory: values.directory, port }

@@ -1,4 +1,4 @@
-import { accessSync, constants, mkdirSync, realpathSync } from 'node:fs'
+import { accessSync, constants, mkdirSync, realpathSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { LocalStackError } from './error.ts'
 import { isWritableByAll, restrictAccess } from './exposure.ts'
@@ -26,6 +26,7 @@ export function openDataDirectory(
     mkdirSync(path, { recursive: true, mode: 0o700 })
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK)
     const root = realpathSync(path)
+    if (holdsData) refuseAnotherOwner(join(root, 'eventstore'))
     for (const { problem } of restrictAccess(root)) log(problem)
     if (holdsData && isWritableByAll(root)) throw new WritableByAll()
     const directories = {
@@ -47,6 +48,21 @@ export function openDataDirectory(
 
 class WritableByAll extends Error {}
 
+class OfAnotherUser extends Error {
+  readonly uid: number
+
+  constructor(uid: number) {
+    super()
+    this.uid = uid
+  }
+}
+
+/** Files that this process would make there, also as root, would be closed to the user whose directory it is. */
+function refuseAnotherOwner(path: string): void {
+  const uid = statSync(path, { throwIfNoEntry: false })?.uid
+  if (uid !== undefined && uid !== process.getuid?.()) throw new OfAnotherUser(uid)
+}
+
 function explain(path: string, error: unknown): string {
   if (error instanceof WritableByAll) {
     return (
@@ -54,6 +70,11 @@ function explain(path: string, error: unknown): string {
       `a separate directory with KEYLEDGER_DATA_DIR, for example one inside it.`
     )
   }
+  if (error instanceof OfAnotherUser)
+    return (
+      `it belongs to another user (${String(error.uid)}). Start keyledger as that user, change its owner to this user ` +
+      `(chown -R), or choose another directory with KEYLEDGER_DATA_DIR.`
+    )
   const { code, message } = error as NodeJS.ErrnoException
   switch (code) {
     case 'EEXIST':

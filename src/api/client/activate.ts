@@ -1,7 +1,7 @@
 import type { FoundInstance, InstanceLookupResult } from '../../../projections/licenses/instances.ts'
 import { activateInstance } from '../../commands/devices/instances.ts'
 import { momentOf } from '../../commands/origin.ts'
-import { keyHashOf } from '../../credentials/license-key.ts'
+import { readKey } from '../../credentials/license-key.ts'
 import { unixSeconds } from '../../domain/licenses/expiry.ts'
 import { statusAt } from '../../domain/licenses/license.ts'
 import { Refusal } from '../../domain/refusal.ts'
@@ -29,6 +29,7 @@ export function activateRoute(
     | 'execute'
     | 'findInstance'
     | 'installs'
+    | 'keyHashing'
     | 'newId'
     | 'now'
     | 'planCapacity'
@@ -67,16 +68,17 @@ export function activateRoute(
       const client = clientIn(request)
       const origin = clientOriginOf(request)
       const { tenantId, productId, plan } = client
-      const keyHash = keyHashOf(license_key)
+      const key = readKey(license_key)
       const installId = free_tier_instance_id ?? null
       const telemetry = telemetryFrom(said)
       const device = { id: installId ?? name, name }
       const call: AppCall = { client, call: 'activate', key: license_key, device, telemetry }
-      if (keyHash === undefined) {
+      if (key === undefined) {
         recordUnknownKey(services, call)
         throw noSuchLicense()
       }
-      const question = { tenantId, productId, keyHash, instance: { installId, name } }
+      const hashes = await services.keyHashing.hashesOf(tenantId, key)
+      const question = { tenantId, productId, ...hashes, instance: { installId, name } }
       const result = await services.findInstance(question)
       if (result.kind === 'no license') recordUnknownKey(services, call)
       if (result.kind === 'old key') recordRefused(services, call, result.licenseId, 'reminted')
@@ -103,18 +105,18 @@ export function activateRoute(
         activated: true as const,
         instance_id: instanceId,
         license_expires_at: expiresAt === null ? null : unixSeconds(expiresAt),
-        lease: await leaseFor(services, asking, found, { keyHash, instanceId, status }, now),
-        ...(receipt && { receipt: (await services.receipts.waitFor(eventOf(found))) ?? null }),
+        lease: await leaseFor(services, asking, found, { keyHash: key.keyHash, instanceId, status }, now),
+        ...(receipt && { receipt: await receiptOf(services, found) }),
       }
     },
   )
 }
 
-/** The event that minted or imported a license. */
-const eventOf = ({ license: { licenseId } }: FoundInstance) => ({
-  stream: licenseStream(licenseId),
-  revision: 0,
-})
+/** The receipt of the event that minted or imported a license; null when it is withheld, too. */
+async function receiptOf({ receipts }: Ports<'receipts'>, { license: { licenseId } }: FoundInstance) {
+  const receipt = await receipts.waitFor({ stream: licenseStream(licenseId), revision: 0 })
+  return receipt === undefined || receipt === 'withheld' ? null : receipt
+}
 
 /** @throws Problem 404 for an unknown key, 422 for a reminted one, 503 when its license cannot be read */
 export function requireFound(found: InstanceLookupResult): FoundInstance {

@@ -1,5 +1,5 @@
 import { deactivateInstance } from '../../commands/devices/instances.ts'
-import { keyHashOf } from '../../credentials/license-key.ts'
+import { readKey } from '../../credentials/license-key.ts'
 import { notFound } from '../../http/problem.ts'
 import { answer, errorBody, errorsWith } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
@@ -15,7 +15,7 @@ const path = '/:tenantId/:productId/deactivate'
 /** An app deactivates its device, which frees the seat. */
 export function deactivateRoute(
   app: ZodApp,
-  services: Ports<'execute' | 'findInstance' | 'now' | 'usage'>,
+  services: Ports<'execute' | 'findInstance' | 'keyHashing' | 'now' | 'usage'>,
 ): void {
   answerPreflight(app, path)
   app.post(
@@ -39,9 +39,10 @@ export function deactivateRoute(
       const { license_key, instance_id: instanceId } = request.body
       const client = clientIn(request)
       const { tenantId, productId } = client
-      const keyHash = keyHashOf(license_key)
-      if (keyHash === undefined) throw noSuchLicense()
-      const question = { tenantId, productId, keyHash, instance: { instanceId } }
+      const key = readKey(license_key)
+      if (key === undefined) throw noSuchLicense()
+      const hashes = await services.keyHashing.hashesOf(tenantId, key)
+      const question = { tenantId, productId, ...hashes, instance: { instanceId } }
       const found = requireFound(await services.findInstance(question))
       const { seat } = found
       if (!seat) throw notFound('instance')

@@ -16,6 +16,7 @@ declare module 'fastify' {
 }
 
 const exposed = [
+  'Error-Code',
   'Request-Id',
   'Retry-After',
   'RateLimit-Limit',
@@ -94,7 +95,8 @@ export function answerPreflight(app: FastifyInstance, url: string): void {
   app.route({
     method: 'OPTIONS',
     url,
-    config: { anyOrigin: true },
+    // Browsers ask about the whole address, and a page may read only the refusal of the call itself.
+    config: { anyOrigin: true, foreignQuery: 'always' },
     schema: { hide: true },
     handler: (_request, reply) => reply.code(204).headers(preflight).send(),
   })

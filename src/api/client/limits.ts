@@ -1,8 +1,7 @@
 import type { FastifyReply } from 'fastify'
-import { rateLimited, showRateLimit } from '../../http/limits/rate-limit.ts'
+import { type Limited, rateLimited, spend } from '../../http/limits/rate-limit.ts'
 import { Problem } from '../../http/problem.ts'
 import { callerOf } from '../../limits/address.ts'
-import type { Limiter } from '../../limits/limiter.ts'
 import type { LimitName, Limits } from '../../limits/limits.ts'
 import type { LimitHits, TenantLimit } from '../../usage/limit-hits.ts'
 import type { Client, ClientRoute } from './client.ts'
@@ -41,11 +40,11 @@ const minutesOf: Record<Scope, number> = { ip: 1, tenant: 1, instance: 1, new_in
 
 export function createClientLimits(limits: Limits, hits: LimitHits): ClientLimits {
   const spendOf = (tenantId: string, name: TenantLimit, scope: Scope, key = tenantId, reply?: FastifyReply) =>
-    spend(limits[name], scope, key, { onHit: () => hits.count(tenantId, name), reply })
+    spend(limits[name], key, { onHit: () => hits.count(tenantId, name), reply, refusal: tooMany(scope) })
   return {
     arriving: (route, reply) => {
       const [limiter, key] = [limits[byRoute[route]], callerOf(reply.request.ip)]
-      return spend(limiter, 'ip', key, { reply })
+      return spend(limiter, key, { reply, refusal: tooMany('ip') })
     },
     admitted: (tenantId) => spendOf(tenantId, 'clientTenant', 'tenant'),
     asking: ({ tenantId }, { keyHash, instanceId }, reply) => {
@@ -57,32 +56,15 @@ export function createClientLimits(limits: Limits, hits: LimitHits): ClientLimit
   }
 }
 
-/** @param more `reply`: where to tell what is left; undefined for limits that other callers share */
-function spend(
-  limiter: Limiter | undefined,
-  scope: Scope,
-  key: string,
-  { onHit, reply }: { onHit?: () => void; reply?: FastifyReply | undefined },
-): void | Promise<void> {
-  if (!limiter) return
-  const decide = (waitMs: number): void => {
-    if (waitMs > 0) {
-      onHit?.()
-      throw tooMany(scope, limiter, key, waitMs)
-    }
-    if (reply) showRateLimit(reply, limiter, key)
+const tooMany =
+  (scope: Scope) =>
+  (limiter: Limited, key: string, waitMs: number): Problem => {
+    const { status, code, message, headers } = rateLimited(limiter, key, waitMs)
+    return new Problem(status, code, message, {
+      ...headers,
+      'x-service-limit-scope': scope,
+      'x-service-limit': String(Math.round(limiter.rate.perMinute * minutesOf[scope])),
+      // A caller with a unit left would not be refused.
+      'x-service-remaining': '0',
+    })
   }
-  const taken = limiter.take(key)
-  return typeof taken === 'object' ? taken.then(decide) : decide(taken)
-}
-
-function tooMany(scope: Scope, limiter: Limiter, key: string, waitMs: number): Problem {
-  const { status, code, message, headers } = rateLimited(limiter, key, waitMs)
-  return new Problem(status, code, message, {
-    ...headers,
-    'x-service-limit-scope': scope,
-    'x-service-limit': String(Math.round(limiter.rate.perMinute * minutesOf[scope])),
-    // A caller with a unit left would not be refused.
-    'x-service-remaining': '0',
-  })
-}

@@ -15,12 +15,12 @@ const refusals: Partial<Record<RefusalCode, [status: number, message: string]>> 
 export function clientProblemOf(code: RefusalCode): Problem | undefined {
   const answer = refusals[code]
   const reason = reasonOfRefusal(code)
-  return answer && new Problem(answer[0], 'invalid_request', answer[1], {}, reason ? { reason } : {})
+  return answer && new Problem(answer[0], 'invalid_request', answer[1], {}, reason ? { reason } : {}, code)
 }
 
 /** The answer to a key that no license of the product has. */
 export const noSuchLicense = (): Problem =>
-  new Problem(404, 'invalid_request', 'license not found', {}, { reason: 'not_found' })
+  new Problem(404, 'invalid_request', 'license not found', {}, { reason: 'not_found' }, 'license_not_found')
 
 /** @throws Problem for a refusal in the client contract; rethrows every other error */
 export function refuse(error: unknown): never {

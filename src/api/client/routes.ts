@@ -18,6 +18,7 @@ export function clientRoutes(
     | 'findInstance'
     | 'findForInstanceValidate'
     | 'installs'
+    | 'keyHashing'
     | 'machines'
     | 'newId'
     | 'now'

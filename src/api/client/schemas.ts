@@ -112,7 +112,11 @@ export const activateOut = z.object({
   receipt: receiptOut
     .nullable()
     .optional()
-    .meta({ description: 'Only when asked for; null when no checkpoint covers the license yet' }),
+    .meta({
+      description:
+        'Only when asked for; null when no checkpoint covers the license yet, and for a license whose record would let its imported ' +
+        'key be guessed',
+    }),
 })
 
 export const validateOut = z.object({

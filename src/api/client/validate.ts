@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import type { InstanceKeyResult, LicenseOnInstance } from '../../../projections/licenses/instance-validate.ts'
 import { momentOf } from '../../commands/origin.ts'
-import { keyHashOf } from '../../credentials/license-key.ts'
+import { readKey } from '../../credentials/license-key.ts'
 import { unixSeconds } from '../../domain/licenses/expiry.ts'
 import { type LicenseStatus, statusAt } from '../../domain/licenses/license.ts'
 import { Problem, unavailable } from '../../http/problem.ts'
@@ -9,6 +9,7 @@ import { answer, errorBody, errorsWith } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
 import type { Ports } from '../../ports.ts'
 import { hasChanged } from '../../usage/device-telemetry.ts'
+import { onlyPlain } from '../../vault/key-hashing.ts'
 import type { RefusedReason } from '../../verdicts/answer.ts'
 import {
   admitClient,
@@ -35,6 +36,7 @@ export function validateRoute(
   services: Ports<
     | 'execute'
     | 'findForInstanceValidate'
+    | 'keyHashing'
     | 'now'
     | 'randomBytes'
     | 'refusals'
@@ -123,9 +125,12 @@ export function validateRoute(
 
 type Found = { client: Client; keyHash: string; result: InstanceKeyResult }
 
-/** Authenticates the app and finds the license of its key in one lookup. */
+/**
+ * Authenticates the app and finds the license of its key in one lookup. The first key of another format that this process
+ * is asked for in a tenant takes more: the tenant's secret is read once the app is known to be the tenant's.
+ */
 async function find(
-  services: Ports<'findForInstanceValidate'>,
+  services: Ports<'findForInstanceValidate' | 'keyHashing'>,
   authority: ClientAuthority,
   reply: FastifyReply,
   { license_key, instance_id: instanceId }: { license_key: string; instance_id: string },
@@ -134,12 +139,19 @@ async function find(
   const { request } = reply
   const sdkKeyHash = sdkKeyHashIn(request)
   const place = placeOf(request)
-  const keyHash = keyHashOf(license_key)
-  if (keyHash === undefined) {
+  const key = readKey(license_key)
+  if (key === undefined) {
     return { client: await admitClient(authority, request), keyHash: '', result: { kind: 'no license' } }
   }
-  const found = await services.findForInstanceValidate({ ...place, keyHash, instanceId, now })
+  const { keyHash } = key
+  const hashes = services.keyHashing.hashesNow(place.tenantId, key)
+  const question = { ...place, ...(hashes ?? onlyPlain(key)), instanceId, now }
+  let found = await services.findForInstanceValidate(question)
   const client = await admitClientAs(authority, request, place, sdkKeyHash, found.client)
+  if (!hashes) {
+    const both = await services.keyHashing.hashesOf(place.tenantId, key)
+    found = await services.findForInstanceValidate({ ...question, ...both })
+  }
   const asking = authority.clientLimits.asking(client, { keyHash, instanceId }, reply)
   if (asking) await asking
   return { client, keyHash, result: found.result }

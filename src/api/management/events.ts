@@ -12,9 +12,10 @@ import { invalid } from '../../http/problem.ts'
 import { answer, errors, pageQuery, text } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
 import { type PlacedEvent, receiptOf } from '../../notary/receipt.ts'
+import { tellsKey } from '../../notary/withheld.ts'
 import type { Ports } from '../../ports.ts'
-import { FedEvent } from '../../webhooks/payloads.ts'
 import { type FeedPlace, readPublicEvents } from '../../webhooks/public-events.ts'
+import { FedEvent, fedEvent } from './fed-event.ts'
 
 const cursorOut = z.string().nullable()
 
@@ -27,7 +28,7 @@ const eventsOut = z.object({
   }),
 })
 
-/** The events that webhooks receive, for polling. */
+/** Every event of the tenant's licenses, for polling. */
 export function eventRoutes(
   app: ZodApp,
   services: Ports<'db' | 'deriveId' | 'receipts' | 'subjects'>,
@@ -42,15 +43,16 @@ export function eventRoutes(
         tags: ['Webhook'],
         summary: "Read the tenant's events in log order, oldest first",
         description:
-          'Every event that a webhook can receive, with the same id and body, whether or not a webhook subscribes to it; ' +
-          'keys are masked. Store `cursor` and pass it as `after` to get what has happened since: no event is ' +
+          'Every event of the licenses, with the id and the body of its delivery, whether or not a webhook subscribes to it; ' +
+          'keys are masked, and `license` is the license after the event, so a copy of all licenses can be kept from the feed. Store `cursor` and pass it as `cursor` to get what has happened since: no event is ' +
           'left out, and a cursor never expires, even when the installation moves to other servers. A cursor whose event ' +
           'is missing because the log was restored from a backup gets 400.',
         querystring: z.strictObject({
-          after: pageQuery.cursor.meta({
+          cursor: pageQuery.cursor.meta({
             description:
               '`cursor` or `nextCursor` of an earlier response; `end` returns no events and the cursor after the last one so far; starts at the first event when absent',
           }),
+          after: pageQuery.cursor.meta({ description: 'Another name for `cursor`; send one of them' }),
           license: text(100).optional().meta({
             description: 'Only events of this license; a cursor belongs to the license that it was read with',
             example: 'lic_06f5w3k8hx7vq2m4n9t1r0s5zc',
@@ -65,7 +67,8 @@ export function eventRoutes(
       },
     },
     async (request) => {
-      const { after, license, limit, proof } = request.query
+      const { license, limit, proof } = request.query
+      const after = startIn(request.query)
       const { tenantId } = callerIn(request)
       if (after === 'end') return endOfFeed(services, cursors, tenantId, license)
       const { items, more } = await readFeed(services, cursors, tenantId, { after, license, limit })
@@ -74,6 +77,13 @@ export function eventRoutes(
       return { items: events, nextCursor: more ? cursor : null, cursor }
     },
   )
+}
+
+/** @throws Problem 400 when the cursor is sent under both names */
+function startIn({ cursor, after }: { cursor?: string | undefined; after?: string | undefined }) {
+  if (cursor !== undefined && after !== undefined)
+    throw invalid('after is another name for cursor; send only cursor')
+  return cursor ?? after
 }
 
 /**
@@ -94,10 +104,11 @@ export async function readFeed(
     limit,
   })
   return {
-    items: items.map(({ event, place, position }) => {
+    items: items.map((content) => {
+      const { place, position } = content
       const { licenseId, revision } = place
       const recorded = { stream: licenseStream(licenseId), revision, position }
-      return { event, cursor: cursors.write(feed, startAt(place)), recorded }
+      return { event: fedEvent(content), cursor: cursors.write(feed, startAt(place)), recorded }
     }),
     more,
   }
@@ -106,13 +117,14 @@ export async function readFeed(
 /** An event of the feed, the cursor that continues after it, and where it is recorded. */
 type FedItem = { event: FedEvent; cursor: string | null; recorded: PlacedEvent }
 
-/** The events, each with its record and proof; null for those that no checkpoint covers yet. */
+/** The events, each with its record and proof; null for those that no checkpoint covers yet, and for withheld ones. */
 async function withProofs({ receipts }: Ports<'receipts'>, items: readonly FedItem[]): Promise<FedEvent[]> {
   const prover = await receipts.open()
   const proved = (await prover?.prove(items.map(({ recorded }) => recorded))) ?? []
   return items.map(({ event }, at) => {
     const inclusion = proved[at]
-    const receipt = prover && inclusion && receiptOf(inclusion, prover)
+    const isShown = prover && inclusion && !tellsKey(inclusion.record)
+    const receipt = isShown ? receiptOf(inclusion, prover) : undefined
     return { ...event, record: receipt?.record ?? null, proof: receipt?.proof ?? null }
   })
 }
@@ -153,7 +165,7 @@ async function positionOf(
     if (position !== undefined) return position
   }
   throw invalid(
-    'querystring after: the log no longer has this event because it was moved or restored; read from the first event, and ' +
+    'the log no longer has this event because it was moved or restored; read from the first event, and ' +
       'skip events whose id you already have',
   )
 }

@@ -56,6 +56,14 @@ const mailIn = z
       .default(null),
     text: template('text').default(null).meta({ description: 'null uses the default template' }),
     html: template('html').default(null).meta({ description: 'null with a text sends plain text only' }),
+    language: shape.language.default('en').meta({
+      description:
+        'Of your own subject and text, and of the default template for customers whose language is not known',
+    }),
+    receipt: shape.receipt.default(false).meta({
+      description:
+        'Whether to attach the receipt, a JSON file that proves that the license is in the signed log',
+    }),
   })
   .refine(({ text, html }) => html === null || text !== null, {
     path: ['text'],
@@ -82,7 +90,7 @@ type MailPorts = Ports<
   'attempts' | 'db' | 'execute' | 'findProduct' | 'mailing' | 'newId' | 'now' | 'subjects'
 >
 
-export function mailRoutes(app: ZodApp, services: MailPorts): void {
+export function mailRoutes(app: ZodApp, services: MailPorts, baseUrl: string): void {
   app.get(
     '/v1/products/:productId/mail',
     {
@@ -105,7 +113,7 @@ export function mailRoutes(app: ZodApp, services: MailPorts): void {
   app.put(
     '/v1/products/:productId/mail',
     {
-      config: { scope: 'products:write' },
+      config: { scope: 'products:write', dryRun: true },
       schema: {
         operationId: 'setProductMail',
         tags: ['Products'],
@@ -123,7 +131,7 @@ export function mailRoutes(app: ZodApp, services: MailPorts): void {
       return { mail: settings }
     },
   )
-  testRoute(app, services)
+  testRoute(app, services, baseUrl)
 }
 
 const testOut = z
@@ -143,7 +151,7 @@ const testOut = z
   })
   .meta({ id: 'MailTest' })
 
-function testRoute(app: ZodApp, services: MailPorts): void {
+function testRoute(app: ZodApp, services: MailPorts, baseUrl: string): void {
   app.post(
     '/v1/products/:productId/mail/test',
     {
@@ -167,7 +175,7 @@ function testRoute(app: ZodApp, services: MailPorts): void {
     async (request) => {
       const { tenantId, memberId } = callerIn(request)
       const product = await requireProduct(services, tenantId, request.params.productId)
-      const tested = await sendTestMail(services, product, memberId, originOf(request))
+      const tested = await sendTestMail(services, product, memberId, originOf(request), baseUrl)
       if (tested.outcome === 'wait')
         throw new Problem(429, 'rate_limited', 'too many test mails; wait and retry', {
           'retry-after': String(tested.retryAfterSeconds),

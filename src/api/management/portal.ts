@@ -4,6 +4,7 @@ import { changePortal, changePortalLogo } from '../../commands/portal.ts'
 import { isColor } from '../../domain/portal/color.ts'
 import { PortalSettings } from '../../domain/portal/events.ts'
 import { logoTypeOf, logoTypes, maxLogoBytes } from '../../domain/portal/logo.ts'
+import { portalUrl } from '../../domain/portal/portal.ts'
 import { isPortalTextKey, problemWithText } from '../../domain/portal/texts.ts'
 import { EmailAddress, isStorable, text } from '../../domain/values.ts'
 import { callerIn, originOf } from '../../http/authenticate.ts'
@@ -73,7 +74,7 @@ const described =
 const viewAt =
   (baseUrl: string) =>
   (tenantId: string, { settings, logo }: ShownPortal) => ({
-    portal: { ...settings, url: `${baseUrl}/portal/${tenantId}`, logo: logo && { type: logo.type } },
+    portal: { ...settings, url: portalUrl(baseUrl, tenantId), logo: logo && { type: logo.type } },
   })
 
 type PortalPorts = Ports<'db' | 'execute' | 'now'>
@@ -103,7 +104,7 @@ export function portalRoutes(app: ZodApp, services: PortalPorts, baseUrl: string
   app.put(
     '/v1/portal',
     {
-      config: { scope: 'products:write' },
+      config: { scope: 'products:write', dryRun: true },
       schema: {
         operationId: 'setPortal',
         tags: ['Portal'],

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { countActiveDevices } from '../../../projections/licenses/active-devices.ts'
+import { countActiveDevices, countSeatedDevices } from '../../../projections/licenses/active-devices.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { planLimits } from '../../domain/tenants/tenant.ts'
 import { Slug } from '../../domain/values.ts'
@@ -31,12 +31,17 @@ const usageOut = z
     granularity,
     totals: z.object({
       ...counts,
-      activeDevices: z.int().meta({ description: 'Devices that have a seat now, independent of the range' }),
+      activeDevices: z.int().meta({
+        description: 'Devices that have a seat of a license that is valid now, independent of the range',
+      }),
     }),
     series: z.array(z.object({ at: momentOut.meta({ description: 'The start of the point' }), ...counts })),
     limits: z.object({
       devices: z.object({
-        used: z.int().meta({ description: 'Active devices of the whole tenant, as counted by the plan' }),
+        used: z.int().meta({
+          description:
+            'Devices in the seats of all licenses of the tenant, as the plan counts them: also of licenses that expired, are suspended or were revoked, which may come back',
+        }),
         max: z.int().nullable().meta({ description: 'null for a plan without a limit' }),
       }),
     }),
@@ -87,7 +92,7 @@ export function usageRoutes(app: ZodApp, services: Ports<'db' | 'findProduct' | 
       const [{ totals, series }, activeDevices, used] = await Promise.all([
         readUsage(services.db, tenantId, product, range),
         countActiveDevices(services.db, tenantId, product),
-        countActiveDevices(services.db, tenantId),
+        countSeatedDevices(services.db, tenantId),
       ])
       const most = planLimits[plan].activeDevices
       const { from, to } = range

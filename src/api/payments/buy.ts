@@ -1,6 +1,7 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import { z } from 'zod'
 import { openCheckout, purchasable } from '../../commands/checkout/checkout.ts'
+import { acceptedLanguage } from '../../domain/portal/accepted-language.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { money } from '../../history/money.ts'
 import { Problem } from '../../http/problem.ts'
@@ -17,7 +18,14 @@ const path = '/:tenantId/:productId/buy/:keyTypeId'
 const Place = z.object({ tenantId: z.string(), productId: z.string(), keyTypeId: z.string() })
 const Quantity = z.coerce.number().int().min(1).max(100_000)
 
-const common = { onRequest: passOverReserved, schema: { hide: true } }
+const common = {
+  config: { foreignQuery: 'in links' },
+  onRequest: passOverReserved,
+  schema: { hide: true },
+} as const
+
+const addressOf = (baseUrl: string, { tenantId, productId, keyTypeId }: z.infer<typeof Place>): string =>
+  `${baseUrl}/${tenantId}/${productId}/buy/${keyTypeId}`
 
 type Shown = { status: number; title: string; text: string }
 
@@ -35,20 +43,28 @@ export function buyPages(
     pages.removeAllContentTypeParsers()
     pages.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body))
     pages.get(path, common, (request, reply) =>
-      shown(reply, () => offer(services, Place.parse(request.params))),
+      shown(reply, () => offer(services, Place.parse(request.params), baseUrl)),
     )
     pages.get(`${path}/done`, common, (_request, reply) => page(reply, thanks))
-    pages.post(path, common, async (request, reply) => {
-      const waitMs = await limits.checkout?.take(`buy.${callerOf(request.ip)}`)
-      if (waitMs) return page(reply, tooMany)
-      return shown(reply, () => bought(services, request, baseUrl))
-    })
+    const onRequest = [common.onRequest, allowing(limits)]
+    pages.post(path, { ...common, onRequest }, (request, reply) =>
+      shown(reply, () => bought(services, request, baseUrl)),
+    )
   })
 }
+
+/** Counts a purchase against the limit of its address, before the form is read. */
+const allowing =
+  ({ checkout }: Limits): onRequestAsyncHookHandler =>
+  async (request, reply) => {
+    const waitMs = await checkout?.take(`buy.${callerOf(request.ip)}`)
+    if (waitMs) return page(reply, tooMany)
+  }
 
 async function offer(
   services: Ports<'db' | 'findProduct' | 'secrets'>,
   { tenantId, productId, keyTypeId }: z.infer<typeof Place>,
+  baseUrl: string,
 ): Promise<Shown> {
   const { product, tenantStatus } = await publicProduct(services, tenantId, productId)
   refuseInactive(tenantStatus)
@@ -62,7 +78,7 @@ async function offer(
     status: 200,
     title: product.name,
     text: `<p>${escaped(keyType.name)}: ${escaped(money(amount, currency))}${every}</p>
-<form method="post">
+<form method="post" action="${escaped(addressOf(baseUrl, { tenantId, productId, keyTypeId }))}">
 ${keyType.sellInMultiples ? seats : ''}
 <p><button>Buy</button></p>
 </form>`,
@@ -81,12 +97,13 @@ async function bought(
   const form = new URLSearchParams(typeof request.body === 'string' ? request.body : '')
   const quantity = Quantity.safeParse(form.get('quantity') ?? 1)
   if (!quantity.success) return notSoLike
-  const here = `${baseUrl}/${tenantId}/${productId}/buy/${keyTypeId}`
+  const here = addressOf(baseUrl, { tenantId, productId, keyTypeId })
   return openCheckout(services, product, {
     keyTypeId,
     quantity: quantity.data,
     successUrl: `${here}/done`,
     cancelUrl: here,
+    language: acceptedLanguage(request.headers['accept-language'] ?? ''),
   })
 }
 

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { createClientKeyLookup } from '../../../projections/client-keys/queries.ts'
 import { openCheckout } from '../../commands/checkout/checkout.ts'
 import { EmailAddress, isPlain } from '../../domain/values.ts'
-import { rateLimited, showRateLimit } from '../../http/limits/rate-limit.ts'
+import { spend } from '../../http/limits/rate-limit.ts'
 import { Problem, unavailable } from '../../http/problem.ts'
 import { answer, errors, text } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
@@ -96,14 +96,7 @@ function admitting(
       })
     }
     if (known.uncertain) throw unavailable('the state of this key cannot be read right now; try again')
-    if (limiter) {
-      const waitMs = await limiter.take(tenantId)
-      if (waitMs) {
-        limitHits.count(tenantId, 'checkout')
-        throw rateLimited(limiter, tenantId, waitMs)
-      }
-      showRateLimit(reply, limiter, tenantId)
-    }
+    await spend(limiter, tenantId, { reply, onHit: () => limitHits.count(tenantId, 'checkout') })
     refuseInactive(known.tenantStatus)
   }
   return (request, reply, done) => {

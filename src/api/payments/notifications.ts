@@ -14,6 +14,7 @@ import {
 } from '../../sales/verify-notification.ts'
 import {
   acknowledge,
+  bodyLimit,
   common,
   config,
   incomingOf,
@@ -57,6 +58,7 @@ function gumroadRoutes(app: ZodApp, services: SalePorts): void {
     '/webhooks/gumroad/:tenantId',
     {
       config,
+      bodyLimit,
       // Every malformed token gets the same response.
       attachValidation: true,
       schema: {
@@ -83,6 +85,7 @@ function gumroadRoutes(app: ZodApp, services: SalePorts): void {
     '/webhooks/gumroad/:tenantId/resources',
     {
       config,
+      bodyLimit,
       attachValidation: true,
       schema: {
         ...shown,
@@ -100,7 +103,7 @@ function gumroadRoutes(app: ZodApp, services: SalePorts): void {
 }
 
 async function verifyGumroad(
-  services: Ports<'db' | 'now'>,
+  services: Ports<'db' | 'ledger' | 'now'>,
   kind: 'ping' | 'resource',
   request: FastifyRequest,
 ): Promise<VerifiedNotification> {
@@ -139,6 +142,7 @@ function signedRoute(
     `/webhooks/${provider}/:tenantId`,
     {
       config,
+      bodyLimit,
       schema: {
         ...common,
         operationId,

@@ -12,13 +12,15 @@ import type { Ports } from '../../ports.ts'
 
 const Comeback = z.object({ tenantId: Slug, state: z.string().min(1).max(200) })
 
+const linked = { config: { foreignQuery: 'in links' }, schema: { hide: true } } as const
+
 /** Pages for people who return from Stripe's onboarding. The state in the URL authenticates them. */
 export function onboardingPages(
   app: ZodApp,
   services: Ports<'db' | 'execute' | 'now' | 'providers' | 'randomBytes' | 'secrets'>,
   baseUrl: string,
 ): void {
-  app.get(onboardingPath(':tenantId', 'return'), { schema: { hide: true } }, async (request, reply) => {
+  app.get(onboardingPath(':tenantId', 'return'), linked, async (request, reply) => {
     const comeback = await comebackOf(services, request)
     const outcome =
       comeback &&
@@ -29,7 +31,7 @@ export function onboardingPages(
     const { refreshUrl } = onboardingAddresses(baseUrl, comeback?.tenantId ?? '')(comeback?.state ?? '')
     return page(reply, 200, unfinished(refreshUrl))
   })
-  app.get(onboardingPath(':tenantId', 'refresh'), { schema: { hide: true } }, async (request, reply) => {
+  app.get(onboardingPath(':tenantId', 'refresh'), linked, async (request, reply) => {
     const comeback = await comebackOf(services, request)
     if (!comeback) return page(reply, 404, unknown)
     const { tenantId, state } = comeback

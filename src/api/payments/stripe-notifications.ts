@@ -6,6 +6,7 @@ import type { SalePorts } from '../../sales/ports.ts'
 import { verifyOwnStripeEvent, verifyStripeEvent } from '../../sales/verify-notification.ts'
 import {
   acknowledge,
+  bodyLimit,
   common,
   config,
   incomingOf,
@@ -19,7 +20,7 @@ import {
 const described = () => ({
   ...common,
   security: [{ stripeSignature: [] }],
-  response: { 200: answer('Accepted', received), 204: nothing, ...errorsWith(errorBody, 400, 401, 403) },
+  response: { 200: answer('Accepted', received), 204: nothing, ...errorsWith(errorBody, 400, 401, 403, 422) },
 })
 
 const wrongSignature = () => new Problem(401, 'unauthorized', 'Invalid signature')
@@ -30,6 +31,7 @@ export function stripeRoutes(app: ZodApp, services: SalePorts & Ports<'providers
     '/api/stripe/webhook/connect',
     {
       config,
+      bodyLimit,
       schema: {
         ...described(),
         operationId: 'receiveStripeEvent',
@@ -55,6 +57,7 @@ export function stripeRoutes(app: ZodApp, services: SalePorts & Ports<'providers
     '/api/stripe/webhook/:tenantId',
     {
       config,
+      bodyLimit,
       schema: {
         ...described(),
         operationId: 'receiveOwnStripeEvent',

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify'
 import type { KeyLookupResult, RuntimeLookupResult } from '../../../projections/licenses/runtime.ts'
 import { activateDevice, deactivateDevice } from '../../commands/devices/devices.ts'
 import { momentOf } from '../../commands/origin.ts'
-import { keyHashOf } from '../../credentials/license-key.ts'
+import { readKey } from '../../credentials/license-key.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { type Authority, admitAs, type Caller, callerIn, tokenHashIn } from '../../http/authenticate.ts'
 import { runOriginOf, runServices } from '../../http/idempotency.ts'
@@ -20,6 +20,7 @@ import {
   type Verdict,
   verdictOn,
 } from '../../verdicts/answer.ts'
+import { createFindLicense, type FindLicense } from './find-license.ts'
 import {
   activateIn,
   activateOut,
@@ -40,6 +41,7 @@ export function runtimeRoutes(
     | 'findForRuntime'
     | 'findForValidate'
     | 'findToken'
+    | 'keyHashing'
     | 'newId'
     | 'now'
     | 'planCapacity'
@@ -58,13 +60,13 @@ export function runtimeRoutes(
 type Asked = { product_id: string; license_key: string; device_id?: string | undefined }
 
 /** @returns undefined without a lookup when the check character shows that the key was never issued */
-async function find(services: Ports<'findForRuntime'>, caller: Caller, asked: Asked) {
-  const keyHash = keyHashOf(asked.license_key)
-  if (keyHash === undefined) return undefined
+async function find(services: Ports<'findForRuntime' | 'keyHashing'>, caller: Caller, asked: Asked) {
+  const key = readKey(asked.license_key)
+  if (key === undefined) return undefined
   const question = {
     tenantId: caller.tenantId,
     productId: asked.product_id,
-    keyHash,
+    ...(await services.keyHashing.hashesOf(caller.tenantId, key)),
     deviceId: asked.device_id ?? '',
   }
   return { question, result: await services.findForRuntime(question) }
@@ -72,9 +74,10 @@ async function find(services: Ports<'findForRuntime'>, caller: Caller, asked: As
 
 function validateRoute(
   app: ZodApp,
-  services: Ports<'findForValidate' | 'findToken' | 'now' | 'refusals' | 'usage'>,
+  services: Ports<'findForValidate' | 'findToken' | 'keyHashing' | 'now' | 'refusals' | 'usage'>,
   authority: Authority,
 ): void {
+  const findLicense = createFindLicense(services, authority)
   app.post(
     '/v1/licenses/validate',
     {
@@ -96,7 +99,7 @@ function validateRoute(
     },
     async (request, reply) => {
       const { device_id } = request.body
-      const verdict = await verdictFor(services, authority, reply, request.body)
+      const verdict = await verdictFor(services, authority, findLicense, reply, request.body)
       const valid = verdict.status === 'active'
       return {
         valid,
@@ -110,24 +113,24 @@ function validateRoute(
 
 /** Authenticates the caller and finds the status of the key. */
 async function verdictFor(
-  services: Ports<'findForValidate' | 'findToken' | 'now' | 'refusals' | 'usage'>,
+  services: Ports<'findToken' | 'now' | 'refusals' | 'usage'>,
   authority: Authority,
+  findLicense: FindLicense,
   reply: FastifyReply,
   asked: Asked,
 ): Promise<Verdict> {
   const { product_id: productId, license_key, device_id } = asked
   const now = momentOf(services)
   const tokenHash = tokenHashIn(reply.request)
-  const keyHash = keyHashOf(license_key)
-  if (keyHash === undefined) {
+  const key = readKey(license_key)
+  if (key === undefined) {
     const caller = await admitAs(authority, reply, tokenHash, await services.findToken(tokenHash), now)
     const verdict = unknownKey(now)
     recordRefusal(services, caller.tenantId, 'validate', asked, undefined, verdict.status)
     return verdict
   }
-  const question = { tokenHash, productId, keyHash, deviceId: device_id ?? '' }
-  const { token, result } = await services.findForValidate(question)
-  const { tenantId } = await admitAs(authority, reply, tokenHash, token, now)
+  const question = { tokenHash, productId, deviceId: device_id ?? '' }
+  const { tenantId, result } = await findLicense(reply, key, question, now)
   const verdict = verdictOn(result, device_id !== undefined, now)
   const valid = verdict.status === 'active'
   services.usage.count(tenantId, productId, valid ? 'validations' : 'rejected')
@@ -138,7 +141,15 @@ async function verdictFor(
 function activateRoute(
   app: ZodApp,
   services: Ports<
-    'execute' | 'findForRuntime' | 'newId' | 'now' | 'planCapacity' | 'randomBytes' | 'refusals' | 'usage'
+    | 'execute'
+    | 'findForRuntime'
+    | 'keyHashing'
+    | 'newId'
+    | 'now'
+    | 'planCapacity'
+    | 'randomBytes'
+    | 'refusals'
+    | 'usage'
   >,
 ): void {
   app.post(
@@ -210,7 +221,7 @@ function withoutTerms<V extends { expires_at: number | null }>(verdict: V, statu
 
 function deactivateRoute(
   app: ZodApp,
-  services: Ports<'execute' | 'findForRuntime' | 'newId' | 'now' | 'randomBytes' | 'usage'>,
+  services: Ports<'execute' | 'findForRuntime' | 'keyHashing' | 'newId' | 'now' | 'randomBytes' | 'usage'>,
 ): void {
   app.post(
     '/v1/licenses/deactivate',

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { noSuchPath, notFound, Problem } from '../../http/problem.ts'
-import { answer, errorBody, errorsWith } from '../../http/schemas.ts'
+import { answer, errorBody, errorsWith, numberIn } from '../../http/schemas.ts'
 import { refuseAllButGet } from '../../http/wrong-method.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
 import { readCheckpoint } from '../../notary/checkpoints.ts'
@@ -73,7 +73,7 @@ function tileRoute(app: ZodApp, { db }: Ports<'db'>): void {
   )
 }
 
-const leaves = z.coerce.number().int().min(1).max(Number.MAX_SAFE_INTEGER)
+const leaves = numberIn(1, Number.MAX_SAFE_INTEGER)
 
 function consistencyRoute(app: ZodApp, { db }: Ports<'db'>): void {
   const path = `${base}/consistency`
@@ -110,7 +110,7 @@ function consistencyRoute(app: ZodApp, { db }: Ports<'db'>): void {
         throw new Problem(
           400,
           'invalid_request',
-          `querystring: from must be at most to, and to at most ${String(checkpoint.size)}, the size of the last checkpoint`,
+          `from must be at most to, and to at most ${String(checkpoint.size)}, the size of the last checkpoint`,
         )
       const proof = await proveConsistency(db, from, to)
       return { from, to, proof: proof.map((hash) => Buffer.from(hash).toString('base64')) }

@@ -1,6 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { firstStartLock } from '../../../projections/database/advisory-locks.ts'
+import { withConnection } from '../../../projections/database/connection.ts'
 import { listTenants } from '../../../projections/tenants/queries.ts'
 import { addMember, findMemberByEmail, type IssuedLink, issueLink } from '../../commands/members/members.ts'
 import type { Origin } from '../../commands/origin.ts'
@@ -35,18 +36,19 @@ export async function greet(
   const marker = join(config.dataDirectory, markerName)
   if (config.eventstoreUrl !== undefined) return
   if (existsSync(marker)) return print(returning(address))
-  const lock = await db.connect()
-  try {
-    await lock.query('select pg_advisory_lock($1)', [firstStartLock])
-    if (existsSync(marker)) return await print(returning(address))
-    const seeded = await seed(services)
-    if (seeded === undefined) return
-    await print(welcome(address, seeded))
-    writeFileSync(marker, '', { mode: 0o600 })
-  } finally {
-    await lock.query('select pg_advisory_unlock($1)', [firstStartLock])
-    lock.release()
-  }
+  await withConnection(
+    db,
+    async (connection) => {
+      await connection.query('select pg_advisory_lock($1)', [firstStartLock])
+      if (existsSync(marker)) return print(returning(address))
+      const seeded = await seed(services)
+      if (seeded === undefined) return
+      await print(welcome(address, seeded))
+      writeFileSync(marker, '', { mode: 0o600 })
+    },
+    // Releases the lock in any state.
+    { close: true },
+  )
 }
 
 /**

@@ -11,21 +11,21 @@ export const baseUrlOf = ({ baseUrl, port }: Pick<Config, 'baseUrl' | 'port'>): 
   baseUrl ?? `http://localhost:${port}`
 
 /**
- * Replaces port 0 by a free port, before any URL with the port is handed out.
- * @throws CommandRefused when the host cannot be listened on
+ * Checks that the port can be listened on, before any store is started, and replaces port 0 by a free one, before any URL with the
+ * port is handed out.
+ * @throws CommandRefused when it cannot be listened on
  */
 export async function withRealPort(config: Config): Promise<Config> {
-  if (config.port !== 0) return config
   const probe = createServer()
   try {
     await new Promise<void>((resolve, reject) => {
-      probe.once('error', reject).listen(0, config.host, resolve)
+      probe.once('error', reject).listen(config.port, config.host, resolve)
     })
     return { ...config, port: Port.parse(probe.address()).port }
   } catch (error) {
     throw new CommandRefused(whyNotListening(error, config))
   } finally {
-    probe.close()
+    await new Promise((closed) => probe.close(closed))
   }
 }
 

@@ -4,11 +4,10 @@ import { z } from 'zod'
 const position = z.string().regex(/^\d+$/).transform(BigInt)
 
 const measuredValue = z.looseObject({
-  // A value that is not a number, such as a lag that was never sampled, arrives as null.
+  // NaN, for example of a lag that was not sampled yet. It arrives from another process as null.
   value: z
-    .number()
-    .nullable()
-    .transform((value) => value ?? 0),
+    .union([z.number(), z.nan(), z.null()])
+    .transform((value) => (value === null || Number.isNaN(value) ? 0 : value)),
   labels: z.record(z.string(), z.union([z.string(), z.number()])),
   metricName: z.string().optional(),
 })
@@ -26,7 +25,8 @@ export type Measured = z.infer<typeof Measured>
 
 /** Messages from a worker to its parent. */
 export const FromWorker = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('listening'), address: z.string() }),
+  /** The worker takes connections. */
+  z.object({ kind: z.literal('serving') }),
   /** The worker cannot serve; the message is for the person who started keyledger. */
   z.object({ kind: z.literal('refused'), message: z.string() }),
   /** A request to advance the read models to this position. */
@@ -49,9 +49,22 @@ export const Start = z.object({
 })
 export type Start = z.infer<typeof Start>
 
+/** How many workers run, and which have died. */
+export const WorkersStatus = z.object({
+  wanted: z.int(),
+  serving: z.int(),
+  /** Since the start of the server. */
+  deaths: z.int(),
+  lastDeath: z.object({ at: z.iso.datetime(), how: z.string() }).optional(),
+})
+export type WorkersStatus = z.infer<typeof WorkersStatus>
+
 /** Messages from the parent to a worker. */
 export const ToWorker = z.discriminatedUnion('kind', [
   Start,
+  /** A new connection, which is sent along. */
+  z.object({ kind: z.literal('connection') }),
+  z.object({ kind: z.literal('status'), status: WorkersStatus }),
   /** The read models have reached this position. */
   z.object({ kind: z.literal('advanced'), position }),
   z.object({ kind: z.literal('measure'), id: z.int() }),

@@ -4,12 +4,12 @@ const shortestMs = 100
 const longestMs = 10_000
 
 /**
- * The delay before a dead worker is replaced.
- * | early deaths in a row | 0 | 1 | 2 | 3 | … | 7 | 8 and more |
- * | delay in ms | 0 | 100 | 200 | 400 | | 6,400 | 10,000 |
+ * The delay before a dead worker is replaced: none, unless it dies early again and again.
+ * | early deaths in a row | 0 | 1 | 2 | 3 | … | 8 | 9 and more |
+ * | delay in ms | 0 | 0 | 100 | 200 | | 6,400 | 10,000 |
  */
 export function restartDelayMs(youngDeaths: number): number {
-  return youngDeaths === 0 ? 0 : Math.min(longestMs, shortestMs * 2 ** (youngDeaths - 1))
+  return youngDeaths <= 1 ? 0 : Math.min(longestMs, shortestMs * 2 ** (youngDeaths - 2))
 }
 
 /** @returns the number of early deaths in a row, this one included */

@@ -1,4 +1,5 @@
-import cluster from 'node:cluster'
+import { fork } from 'node:child_process'
+import type { Socket } from 'node:net'
 import { extname, join } from 'node:path'
 import { FromWorker, type ToWorker } from './messages.ts'
 
@@ -11,49 +12,69 @@ export type Message = ReturnType<(typeof FromWorker)['parse']>
 export type WorkerProcess = {
   readonly id: number
   readonly pid: number | undefined
-  /** Resolves with its URL. Rejects when the worker ends first. */
-  readonly listening: Promise<string>
+  /** Resolves once it takes connections. Rejects when the worker ends first. */
+  readonly serving: Promise<void>
   /** Resolves with the signal or the exit code. */
   readonly ended: Promise<string | number>
+  /** Whether it takes connections: it has begun to serve, does not drain, and has not ended. */
+  readonly isServing: boolean
   /** It is draining, because another worker takes over. */
   isLeaving: boolean
   send(message: ToWorker): void
+  /** Hands a connection over. */
+  take(connection: Socket): void
   kill(): void
 }
+
+let ids = 0
 
 /** Starts a worker. It loads its code and waits for the message with the URLs of the stores. */
 export function forkWorker(
   onMessage: (workerProcess: WorkerProcess, message: Message) => void,
 ): WorkerProcess {
-  cluster.setupPrimary({ exec: program, args: [] })
-  const forked = cluster.fork()
-  const listening = Promise.withResolvers<string>()
+  const forked = fork(program)
+  const serving = Promise.withResolvers<void>()
   // The promise may have no other handler.
-  listening.promise.catch(() => undefined)
+  serving.promise.catch(() => undefined)
   const ended = Promise.withResolvers<string | number>()
+  let hasBegun = false
   const worker: WorkerProcess = {
-    id: forked.id,
-    pid: forked.process.pid,
-    listening: listening.promise,
+    id: ids++,
+    pid: forked.pid,
+    serving: serving.promise,
     ended: ended.promise,
+    get isServing() {
+      return hasBegun && forked.connected && !worker.isLeaving
+    },
     isLeaving: false,
     send(message) {
       // A worker that is ending receives no more messages.
-      if (forked.isConnected()) forked.send(message, () => undefined)
+      if (forked.connected) forked.send(message, () => undefined)
     },
-    kill: () => void forked.process.kill('SIGKILL'),
+    take(connection) {
+      forked.send({ kind: 'connection' } satisfies ToWorker, connection, (error) => {
+        if (error) connection.destroy()
+      })
+    },
+    kill: () => void forked.kill('SIGKILL'),
   }
   forked.on('message', (message) => {
     const received = FromWorker.parse(message)
-    if (received.kind === 'listening') listening.resolve(received.address)
+    if (received.kind === 'serving') {
+      hasBegun = true
+      serving.resolve()
+    }
     onMessage(worker, received)
   })
-  // A message that cannot be sent any more is followed by `exit`.
-  forked.on('error', () => undefined)
-  forked.on('exit', (code: number, signal: string) => {
-    const how = signal || code
-    listening.reject(new Error(`a worker exited with ${how} before it was listening`))
-    ended.resolve(how)
+  // A message that cannot be sent any more is followed by `exit`; a worker that cannot be started has none.
+  forked.on('error', (error) => {
+    if (forked.pid === undefined) end(error.message)
   })
+  forked.on('exit', (code, signal) => end(signal ?? code ?? 'an unknown cause'))
+  function end(how: string | number): void {
+    hasBegun = false
+    serving.reject(new Error(`a worker exited with ${how} before it served`))
+    ended.resolve(how)
+  }
   return worker
 }

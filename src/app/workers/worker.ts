@@ -2,6 +2,7 @@
 // the read models for it. When the parent dies, the worker ends at once: the stores may be gone, and no process
 // would replace it.
 import { once } from 'node:events'
+import { Socket } from 'node:net'
 import closeWithGrace from 'close-with-grace'
 import type { Logger } from 'pino'
 import { Registry } from 'prom-client'
@@ -9,8 +10,9 @@ import { fingerprint } from '../../../projections/runner/schema.ts'
 import type { Metrics } from '../../api/system/metrics.ts'
 import { createUndo } from '../../async/undo.ts'
 import { type Config, parseConfig } from '../../config.ts'
+import { takeConnections } from '../../http/listening.ts'
 import { CommandRefused } from '../../terminal/exit-codes.ts'
-import { serveApi } from '../api.ts'
+import { openApi } from '../api.ts'
 import { keepHeapSmall } from '../heap.ts'
 import { createLog } from '../log.ts'
 import { connectNats } from '../server.ts'
@@ -18,10 +20,14 @@ import { readMasterKey } from '../start/master-key-file.ts'
 import { connectStores } from '../stores.ts'
 import { type DelegatedReadModels, delegateAdvancing } from './advancing.ts'
 import { connectionsOfWorker } from './connections.ts'
-import { type FromWorker, Measured, type Start, ToWorker } from './messages.ts'
+import { type FromWorker, Measured, type Start, ToWorker, type WorkersStatus } from './messages.ts'
+import { workersHealth } from './workers-health.ts'
 
 /** How long running requests may take to finish; the parent waits slightly longer. */
 const drainMs = 13_000
+
+// The channel to the parent closes when the parent dies.
+process.once('disconnect', () => process.exit(0))
 
 type Worker = { drain(): Promise<void>; stop(): Promise<void> }
 
@@ -87,22 +93,31 @@ async function work(given: Config, asked: Start, log: Logger): Promise<Worker> {
   undo.push(() => stores.close())
   if (feed) undo.push(() => feed.close())
   try {
-    const api = await serveApi(config, stores, log, feed, metrics)
+    let status: WorkersStatus | undefined
+    const health = () => status && workersHealth(status, stores.services.now())
+    const api = await openApi(config, stores, log, feed, { metrics, health })
+    undo.push(() => api.leave())
+    const connections = takeConnections(api.app)
     undo.push(() => metrics.send(-1))
-    undo.push(() => api.close())
+    undo.push(() => connections.close())
     const worker: Worker = {
-      drain: () => api.drain(config.connections.idleMs + drainMs),
+      drain: () => connections.drain(config.connections.idleMs + drainMs),
       stop: undo.run,
     }
-    process.on('message', (message) => {
+    process.on('message', (message, handle) => {
       const received = ToWorker.parse(message)
-      if (received.kind === 'advanced') readModels?.onAdvanced(received.position)
+      if (received.kind === 'connection') {
+        // Undefined when the client has closed it meanwhile.
+        if (handle instanceof Socket) connections.take(handle)
+      } else if (received.kind === 'advanced') readModels?.onAdvanced(received.position)
+      else if (received.kind === 'status') status = received.status
       else if (received.kind === 'measure') void metrics.send(received.id)
       else if (received.kind === 'metrics') metrics.onText(received.id, received.text)
       else if (received.kind === 'drain') void worker.drain().then(() => grace.close())
       else if (received.kind === 'stop') grace.close()
     })
-    await send({ kind: 'listening', address: api.address })
+    log.info('Serving')
+    await send({ kind: 'serving' })
     return worker
   } catch (error) {
     await undo.run().catch((err: unknown) => log.warn({ err }, 'stop.incomplete'))

@@ -1,11 +1,14 @@
+import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { collectDefaultMetrics, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Registry } from 'prom-client'
 import type { ReadModels } from '../../../projections/runner/read-models.ts'
 import { fingerprint } from '../../../projections/runner/schema.ts'
 import { CommandRefused } from '../../terminal/exit-codes.ts'
+import { whyNotListening } from '../start/own-address.ts'
+import { type Door, openDoor } from './door.ts'
 import { createMeasurements } from './measured.ts'
-import type { Start } from './messages.ts'
+import type { Start, WorkersStatus } from './messages.ts'
 import { restartDelayMs, youngDeathsAfter } from './restarts.ts'
 import { forkWorker, type Message, type WorkerProcess } from './worker-process.ts'
 
@@ -16,12 +19,17 @@ const longestDrainMs = 10_000
 
 export type Workers = {
   /**
-   * Sends the workers what they need to serve.
-   * @returns the URL, once the first of them listens
-   * @throws CommandRefused when none can listen
+   * Sends the workers what they need to serve, and listens once the first of them can answer.
+   * @param host where to listen, on the port of `start`
+   * @returns the URL
+   * @throws CommandRefused when no worker can serve, or the port cannot be listened on
    */
-  begin(start: Omit<Start, 'kind' | 'workers' | 'fingerprint'>, readModels: ReadModels): Promise<string>
-  /** Replaces the workers one at a time: each new one listens before the old one drains. */
+  begin(
+    host: string,
+    start: Omit<Start, 'kind' | 'workers' | 'fingerprint'>,
+    readModels: ReadModels,
+  ): Promise<string>
+  /** Replaces the workers one at a time: each new one serves before the old one drains. */
   replaceAll(): Promise<void>
   /** Ends all workers after their running requests have finished. */
   stop(): Promise<void>
@@ -29,7 +37,8 @@ export type Workers = {
 
 /**
  * Starts `count` processes that answer HTTP on one port, and restarts those that die. They load their code at once,
- * and serve after {@link Workers.begin}.
+ * and serve after {@link Workers.begin}. This process owns the port and hands each connection to the next worker; while
+ * none serves, it answers 503 itself.
  */
 export function startWorkers(count: number, log: Logger): Workers {
   const refused = Promise.withResolvers<never>()
@@ -43,13 +52,19 @@ export function startWorkers(count: number, log: Logger): Workers {
   )
   const pool = createWorkerPool(count, log, handlers, (member) => begun && member.send(begun.message))
   let replacing: Promise<void> | undefined
+  let door: Door | undefined
 
   return {
-    async begin(start, readModels) {
+    async begin(host, start, readModels) {
       begun = { message: { kind: 'start', workers: count, fingerprint, ...start }, readModels }
       const members = [...pool.workers.values()]
       for (const member of members) member.send(begun.message)
-      return Promise.race([refused.promise, Promise.any(members.map(({ listening }) => listening))])
+      await Promise.race([refused.promise, Promise.any(members.map(({ serving }) => serving))])
+      const place = { host, port: start.port }
+      door = await openDoor(place, pool.give).catch((error: unknown) => {
+        throw new CommandRefused(whyNotListening(error, place))
+      })
+      return door.address
     },
     replaceAll() {
       replacing ??= pool.replaceAll().finally(() => {
@@ -57,13 +72,18 @@ export function startWorkers(count: number, log: Logger): Workers {
       })
       return replacing
     },
-    stop: () => pool.stop(),
+    stop() {
+      door?.close()
+      return pool.stop()
+    },
   }
 }
 
 type WorkerHandlers = {
   onMessage(member: WorkerProcess, message: Message): void
   onEnded(member: WorkerProcess): void
+  /** A worker has ended although it should serve. */
+  onDeath(): void
 }
 
 /** Handles the messages of the workers. */
@@ -83,11 +103,16 @@ function createWorkerHandlers(
         .find((member) => member.id === worker)
         ?.send({ kind: 'measure', id }),
   )
+  const deaths = new Counter({
+    name: 'keyledger_worker_deaths_total',
+    help: 'Worker processes that ended by themselves or were killed',
+    registers: [registry],
+  })
   let hasServed = false
   return {
     onMessage(member, message) {
       switch (message.kind) {
-        case 'listening':
+        case 'serving':
           hasServed = true
           return
         case 'refused':
@@ -110,11 +135,14 @@ function createWorkerHandlers(
       }
     },
     onEnded: ({ id }) => measurements.onEnded(id),
+    onDeath: () => deaths.inc(),
   }
 }
 
 type WorkerPool = {
   workers: ReadonlyMap<number, WorkerProcess>
+  /** Hands a connection to the next worker. @returns whether one serves */
+  give(connection: Socket): boolean
   replaceAll(): Promise<void>
   stop(): Promise<void>
 }
@@ -123,24 +151,40 @@ type WorkerPool = {
 function createWorkerPool(
   count: number,
   log: Logger,
-  { onMessage, onEnded }: WorkerHandlers,
+  { onMessage, onEnded, onDeath }: WorkerHandlers,
   onForked: (member: WorkerProcess) => void,
 ): WorkerPool {
   const workers = new Map<number, WorkerProcess>()
   let stopping = false
   let youngDeaths = 0
   let pending = 0
-  const serving = () => [...workers.values()].filter(({ isLeaving }) => !isLeaving)
+  let turn = 0
+  const status: WorkersStatus = { wanted: count, serving: 0, deaths: 0 }
+  const staying = () => [...workers.values()].filter(({ isLeaving }) => !isLeaving)
+  const serving = () => staying().filter(({ isServing }) => isServing)
+
+  /** Tells all workers how many of them serve: each answers for all. */
+  function tell(): void {
+    status.serving = serving().length
+    for (const member of workers.values()) member.send({ kind: 'status', status })
+  }
 
   function fork(): WorkerProcess {
     const startedAt = performance.now()
-    const member = forkWorker(onMessage)
+    const member = forkWorker((from, message) => {
+      onMessage(from, message)
+      if (message.kind === 'serving') tell()
+    })
     workers.set(member.id, member)
     onForked(member)
     void member.ended.then((how) => {
       workers.delete(member.id)
       onEnded(member)
       if (stopping || member.isLeaving) return
+      status.deaths++
+      status.lastDeath = { at: new Date().toISOString(), how: String(how) }
+      onDeath()
+      tell()
       youngDeaths = youngDeathsAfter(youngDeaths, performance.now() - startedAt)
       forkAfter(restartDelayMs(youngDeaths), member, how)
     })
@@ -152,13 +196,13 @@ function createWorkerPool(
     pending++
     setTimeout(() => {
       pending--
-      // A replacement that died before it listened is not restarted: the old worker still serves.
-      if (!stopping && serving().length + pending < count) fork()
+      // A replacement that died before it served is not restarted: the old worker still serves.
+      if (!stopping && staying().length + pending < count) fork()
     }, delayMs)
   }
 
   async function replace(old: WorkerProcess): Promise<void> {
-    await fork().listening
+    await fork().serving
     old.isLeaving = true
     old.send({ kind: 'drain' })
     await Promise.race([old.ended, sleep(longestDrainMs, undefined, { ref: false })])
@@ -166,11 +210,17 @@ function createWorkerPool(
 
   for (let started = 0; started < count; started++) fork()
   return {
-    workers: workers,
+    workers,
+    give(connection) {
+      const ready = serving()
+      const next = ready[turn++ % ready.length]
+      next?.take(connection)
+      return next !== undefined
+    },
     async replaceAll() {
       log.info('Replacing the workers one by one')
       try {
-        for (const member of serving()) if (!stopping) await replace(member)
+        for (const member of staying()) if (!stopping) await replace(member)
         if (!stopping) log.info('The workers were replaced')
       } catch (err) {
         log.error({ err }, 'worker.not_replaced')

@@ -98,7 +98,7 @@ function lines(approval: ShownApproval): string[] {
     description?.summary ?? approval.title,
     ...(target ? [`  host  ${target.host}`, `  URL   ${target.url}`] : []),
     ...consequences.map((consequence) => `  - ${consequence}`),
-    ...(effect ? effectLines(effect) : []),
+    ...(effect ? effectLines(effect, approval.changedSinceAsked) : []),
     ...(approval.changedSinceAsked ? ['! This has changed since the request.'] : []),
     ...(impossible === undefined ? [] : [`! It would fail now: ${problemOfRefusal(impossible).message}`]),
     '',
@@ -113,20 +113,21 @@ function lines(approval: ShownApproval): string[] {
   ]
 }
 
-function effectLines({ refusal, sentences, sinceAsked }: ShownEffect): string[] {
+/** @param isMarked whether a line already says that something has changed */
+function effectLines({ refusal, sentences, sinceAsked }: ShownEffect, isMarked: boolean): string[] {
   if (refusal !== null) return []
   return [
     '',
     sentences.length === 0 ? 'It would change nothing now.' : 'It would change now:',
     ...sentences.map((sentence) => `  - ${sentence}`),
-    ...sinceAskedLines(sinceAsked),
+    ...sinceAskedLines(sinceAsked, isMarked),
   ]
 }
 
-function sinceAskedLines(sinceAsked: ShownEffect['sinceAsked']): string[] {
+function sinceAskedLines(sinceAsked: ShownEffect['sinceAsked'], isMarked: boolean): string[] {
   if (!sinceAsked) return []
   const { before, now } = sinceAsked
-  if (before.length === 0 && now.length === 0) return ['The same as when it was requested.']
+  if (before.length === 0 && now.length === 0) return isMarked ? [] : ['The same as when it was requested.']
   return [
     '! When it was requested, it would have changed:',
     ...(before.length === 0 ? ['  - less than now'] : before.map((sentence) => `  - ${sentence}`)),

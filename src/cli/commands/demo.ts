@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { createLog } from '../../app/log.ts'
+import { withRealPort } from '../../app/start/own-address.ts'
 import { openStores } from '../../app/stores.ts'
 import { parseConfig } from '../../config.ts'
 import { runDemo } from '../demo/run.ts'
@@ -17,7 +18,7 @@ export function demoCommand(program: Command): void {
 async function demo(): Promise<void> {
   const dataDirectory = mkdtempSync(join(tmpdir(), 'keyledger-demo-'))
   // Always its own stores and a free port, independent of the environment.
-  const config = parseConfig({ KEYLEDGER_DATA_DIR: dataDirectory, KEYLEDGER_PORT: '0' })
+  const config = await withRealPort(parseConfig({ KEYLEDGER_DATA_DIR: dataDirectory, KEYLEDGER_PORT: '0' }))
   const log = createLog('warn')
   const { startServer } = await import('../../app/server.ts')
   try {

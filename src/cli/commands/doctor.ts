@@ -22,11 +22,14 @@ import { auditsCheck } from '../doctor/audits.ts'
 import { backupsCheck } from '../doctor/backups.ts'
 import { type Check, type CheckResults, runChecks } from '../doctor/check.ts'
 import { clockCheck } from '../doctor/clock.ts'
+import { configurationCheck } from '../doctor/configuration.ts'
 import { diskCheck } from '../doctor/disk.ts'
 import { mailCheck } from '../doctor/mail.ts'
 import { portCheck } from '../doctor/port.ts'
 import { providerChecks, type Reached, reachProviders } from '../doctor/providers.ts'
+import { rolesCheck } from '../doctor/roles.ts'
 import { databaseRightsCheck, natsResult, versionsCheck, withRemedy } from '../doctor/stores.ts'
+import { workersCheck } from '../doctor/workers.ts'
 
 /** A rebuild of the read models may take longer; the report then lacks the checks that need the stores. */
 const openingMs = 30_000
@@ -69,7 +72,13 @@ async function doctor(options: OutputOptions & { sendTestMail?: string }): Promi
   // Opening the stores also restricts file permissions.
   const openBefore = exposuresNow()
   const [outside, stores] = await Promise.all([
-    runChecks([portCheck(config), diskCheck(config.dataDirectory), mailCheck(config, testMailTo)]),
+    runChecks([
+      configurationCheck(config.dataDirectory),
+      portCheck(config),
+      workersCheck(config),
+      diskCheck(config.dataDirectory),
+      mailCheck(config, testMailTo),
+    ]),
     checkStores(config),
   ])
   const open = exposuresNow()
@@ -170,6 +179,7 @@ async function checkOpenStores(
     const { found, ended } = await runChecks([
       versionsCheck(db, feed),
       databaseRightsCheck(db),
+      rolesCheck(db),
       ...(config.backups ? [backupsCheck(db, config.backups)] : []),
       ...(config.auditAt === undefined ? [] : [auditsCheck(db)]),
       clocks(reached, () => storeClocks.read()),

@@ -3,12 +3,14 @@ import { setTimeout } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { findTenant } from '../../../projections/tenants/queries.ts'
 import { readFeed } from '../../api/management/events.ts'
+import type { FedEvent } from '../../api/management/fed-event.ts'
 import { withStores } from '../../app/with-stores.ts'
 import { recordAudit } from '../../commands/audit.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { createCursors } from '../../http/cursor.ts'
+import { outputCut } from '../../terminal/cut-output.ts'
+import { untilInterrupted } from '../../terminal/interruption.ts'
 import { asLine, inJson, type OutputOptions, printToStderr } from '../../terminal/output.ts'
-import type { FedEvent } from '../../webhooks/payloads.ts'
 import { groupCommand } from '../context.ts'
 
 type TailOptions = OutputOptions & { tenant: string; after?: string; follow: boolean }
@@ -16,13 +18,13 @@ type TailOptions = OutputOptions & { tenant: string; after?: string; follow: boo
 const pageSize = 100
 const pauseMs = 500
 
-/** `keyledger events …`: the events that webhooks receive, read from the ledger. */
+/** `keyledger events …`: every event of the licenses, read from the ledger. */
 export function eventCommands(program: Command): void {
   const events = groupCommand(program, 'events', "A tenant's license events")
 
   events
     .command('tail')
-    .description('Print every event that a webhook can receive, oldest first, then new events as they occur')
+    .description('Print every event of the licenses, oldest first, then new events as they occur')
     .requiredOption('--tenant <id>')
     .option('--after <cursor>', 'start after this cursor, as in GET /v1/events')
     .option('--no-follow', 'stop after the last existing event')
@@ -31,16 +33,14 @@ export function eventCommands(program: Command): void {
 }
 
 async function tail({ tenant, after, follow, json = false }: TailOptions): Promise<void> {
-  const stopping = new AbortController()
-  const stop = () => stopping.abort()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
+  const { signal } = untilInterrupted()
   await withStores(async ({ services, readModels, masterKey }, origin) => {
     if (!(await findTenant(services.db, tenant))) throw new Refusal('tenant_not_found')
     const target = { kind: 'licenses', id: null } as const
     await recordAudit(services, tenant, { action: 'viewed', target }, origin)
     const cursors = createCursors(masterKey.cursors)
     let last = after
-    while (!stopping.signal.aborted) {
+    while (!signal.aborted) {
       // No server may be running that would apply the last events.
       await readModels.catchUp()
       const { items, more } = await readFeed(services, cursors, tenant, { after: last, limit: pageSize })
@@ -50,16 +50,18 @@ async function tail({ tenant, after, follow, json = false }: TailOptions): Promi
       )
       if (more) continue
       if (!follow) break
-      await setTimeout(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined)
+      await setTimeout(pauseMs, undefined, { signal }).catch(() => undefined)
     }
-    if (last !== undefined && !json) printToStderr(`Continue with --after ${last}`)
+    if (last !== undefined && !json && !outputCut.aborted) printToStderr(`Continue with --after ${last}`)
   })
 }
 
 /** Waits while the reader of stdout is slow, so that at most one page is in memory. */
 async function write(lines: readonly string[]): Promise<void> {
   if (lines.length === 0 || process.stdout.write(`${lines.join('\n')}\n`)) return
-  await once(process.stdout, 'drain')
+  await once(process.stdout, 'drain', { signal: outputCut }).catch((error: unknown) => {
+    if (!outputCut.aborted) throw error
+  })
 }
 
 function lineOf({ created, event, license_id, ...particular }: FedEvent): string {

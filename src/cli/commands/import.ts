@@ -35,15 +35,13 @@ type ImportOptions = OutputOptions &
 export function importCommand(program: Command): void {
   program
     .command('import')
-    .description(
-      'Take over licenses of another system: first what becomes of them; with --apply, import them',
-    )
+    .description('Import licenses from another system: a preview, or with --apply the import')
     .argument('[export]', 'an export file, or a directory with several')
     .addOption(new Option('--from <system>').choices(sourceNames).makeOptionMandatory())
     .requiredOption('--tenant <id>')
     .requiredOption(
       '--product <id>',
-      'the product that the licenses go to, or theirs=ours for each of several; repeatable',
+      'the product to import into, or theirs=ours for each of several; repeatable',
       repeated,
     )
     .option(
@@ -51,21 +49,21 @@ export function importCommand(program: Command): void {
       'use this key type for a policy, by its id or name; repeatable',
       repeated,
     )
-    .option('--column <theirs=ours>', 'csv: which of our columns a column is; repeatable', repeated)
+    .option('--column <theirs=ours>', 'csv: the keyledger column that a column maps to; repeatable', repeated)
     .option(
       '--api',
-      'read the API of the system instead of files; what it answers is kept until it is imported',
+      'read the API of the system instead of files; its responses are kept until they are imported',
     )
     .option('--api-key-file <path>', 'file with the API key; - for stdin; else KEYLEDGER_IMPORT_API_KEY')
-    .option('--api-url <url>', 'the address of the API, if it is not the usual one')
+    .option('--api-url <url>', 'the address of the API, if it is not the default one')
     .option('--account <id>', 'the account at Keygen, or the store at Lemon Squeezy')
     .option(
       '--license-entitlements',
       'keygen: ask for the entitlements of each license, with one call for each',
     )
-    .option('--refetch', 'fetch again what was fetched before')
-    .option('--apply', 'import them; without it, nothing is changed')
-    .option('--report <file>', 'write what could not be taken and why, as CSV (.csv) or JSON lines')
+    .option('--refetch', 'fetch everything again')
+    .option('--apply', 'import the licenses; without it, nothing is changed')
+    .option('--report <file>', 'write the skipped licenses and the reasons, as CSV (.csv) or JSON lines')
     .option('--json', 'print {applied, licenses, imported, alreadyThere, leftOut, …}')
     .action((path: string | undefined, options: ImportOptions) =>
       withStores(({ services }, origin) => runImportCommand(services, path, options, origin)).catch(
@@ -110,7 +108,7 @@ async function exportAt(
   fetched: () => Promise<{ path: string; remove(): void }>,
 ): Promise<{ path: string; remove(): void }> {
   if (api !== (path === undefined))
-    throw new ConfigError('Name the export, its file or its directory, or add --api; not both.')
+    throw new ConfigError('Name an export file or a directory, or add --api, but not both.')
   return path === undefined ? fetched() : { path, remove: () => undefined }
 }
 

@@ -20,12 +20,8 @@ import {
 import type { Ports } from '../../ports.ts'
 import { print } from '../../terminal/output.ts'
 import { parsed } from '../arguments.ts'
+import { hostOptionsIn } from '../host-form.ts'
 
-const ConnectOptions = z.object({
-  tenant: z.string(),
-  secrets: z.boolean().default(false),
-  json: z.boolean().default(false),
-})
 /** What to set up at the provider; it contains secrets that are shown only once. */
 type Revealed = Record<string, string>
 
@@ -37,7 +33,7 @@ export async function connectOnHost(
   [name]: readonly string[],
   given: Record<string, unknown>,
 ): Promise<void> {
-  const options = ConnectOptions.parse(given)
+  const options = hostOptionsIn({ secrets: z.boolean().default(false) }, given)
   const provider = parsed(Provider, name, 'the provider')
   const secrets = options.secrets ? await secretsOnStdin() : undefined
   const baseUrl = baseUrlOf(parseConfig(process.env))

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import { z } from 'zod'
 import { listSigningKeys } from '../../../projections/signing/queries.ts'
 import { findTenant } from '../../../projections/tenants/queries.ts'
 import { withStores } from '../../app/with-stores.ts'
+import { recordAudit } from '../../commands/audit.ts'
 import { issueCheckoutKey, revealSdkKey } from '../../commands/client-keys.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { rotateSigningKey } from '../../commands/signing-keys.ts'
@@ -10,6 +10,7 @@ import { Refusal } from '../../domain/refusal.ts'
 import type { KeyState } from '../../domain/signing/signing.ts'
 import type { Ports } from '../../ports.ts'
 import { type OutputOptions, print, table } from '../../terminal/output.ts'
+import { hostOptionsIn } from '../host-form.ts'
 
 type TenantOptions = OutputOptions & { tenant: string }
 
@@ -61,9 +62,11 @@ export function keyCommands(program: Command): void {
 
 /** `keyledger sdk-key show --tenant <id>`: the key that identifies a tenant's apps; creates the first one. */
 export function showSdkKeyOnHost(_: readonly string[], given: Record<string, unknown>): Promise<void> {
-  const options = z.object({ tenant: z.string(), json: z.boolean().default(false) }).parse(given)
+  const options = hostOptionsIn({}, given)
   return withStores(async ({ services }, origin) => {
     const sdkKey = await revealSdkKey(services, options.tenant, origin.requestId, origin)
+    const target = { kind: 'sdk-key', id: null } as const
+    await recordAudit(services, options.tenant, { action: 'revealed', target }, origin)
     print(options, { sdkKey }, () => [sdkKey])
   })
 }

@@ -4,11 +4,15 @@ import type { Stores } from '../../app/stores.ts'
 import { withStores } from '../../app/with-stores.ts'
 import { causeOf, momentOf, type Origin } from '../../commands/origin.ts'
 import { logOrigin } from '../../config/values.ts'
+import { parseConfig } from '../../config.ts'
 import { openRawLog } from '../../ledger/raw/log.ts'
 import { readCheckpoint } from '../../notary/checkpoints.ts'
-import { NotResumable, resumeLog, startNextLog } from '../../notary/continue.ts'
+import { resumeLog, startNextLog } from '../../notary/continue.ts'
+import { NotResumable } from '../../notary/newest.ts'
 import { addKey, readNotaryLog, retireKey } from '../../notary/signing-log.ts'
+import { NotarySuspended } from '../../notary/suspended.ts'
 import { readTrouble } from '../../notary/trouble.ts'
+import { wholeNumberOf } from '../../numbers.ts'
 import { CommandMisused, CommandRefused } from '../../terminal/exit-codes.ts'
 import { type OutputOptions, print } from '../../terminal/output.ts'
 import { showProgress } from '../../terminal/progress.ts'
@@ -16,6 +20,7 @@ import { parseCheckpoint } from '../../transparency/checkpoint.ts'
 import { NoteError, parseNote } from '../../transparency/note/note.ts'
 import { parsed } from '../arguments.ts'
 import { groupCommand } from '../context.ts'
+import { knownElsewhere } from '../known-checkpoints.ts'
 
 /** `keyledger notary …`: in whose name and with which keys the log is signed. */
 export function notaryCommands(program: Command): void {
@@ -29,7 +34,9 @@ export function notaryCommands(program: Command): void {
 
   notary
     .command('add-key')
-    .description('Add a key; each checkpoint is signed by all keys, so that readers can change over')
+    .description(
+      'Add a key; each checkpoint is signed by all keys, so that readers can switch to the new one',
+    )
     .option('--json', 'print {key}')
     .action((options: OutputOptions) =>
       withStores(async ({ services }, origin) => {
@@ -43,7 +50,7 @@ export function notaryCommands(program: Command): void {
 
   notary
     .command('retire-key <key>')
-    .description('Sign no more with a key, and destroy its private part')
+    .description('Stop signing with a key, and destroy its private part')
     .option('--json', 'print {retired}')
     .action((key: string, options: OutputOptions) =>
       withStores(async ({ services }, origin) => {
@@ -54,31 +61,35 @@ export function notaryCommands(program: Command): void {
 
   notary
     .command('resume')
-    .description('Sign on after a restore or a move, from the last checkpoint that was published')
+    .description('Continue signing after a restore or a move, from the last signed checkpoint')
     .requiredOption(
       '--checkpoint <file>',
-      'the last published checkpoint, such as a witness or a reader has it',
+      'the last signed checkpoint, as a witness, KEYLEDGER_NOTARY_KEEP or a published copy has it',
+    )
+    .option(
+      '--published <url>',
+      'where a copy of the log is published, to ask for its last checkpoint; may be repeated',
+      list,
+    )
+    .option(
+      '--abandon-after <size>',
+      'confirm that no larger checkpoint was published; anything beyond this size is abandoned',
     )
     .option('--json', 'print {origin, size}')
-    .action((options: OutputOptions & { checkpoint: string }) =>
-      withStores((stores) => resume(stores, options)),
-    )
+    .action((options: ResumeOptions) => withStores((stores) => resume(stores, options)))
 
   notary
     .command('new-log')
-    .description('End the log and start another one, which names the last known checkpoint of the ended one')
-    .option('--origin <name>', 'its name; absent: that of the ended log with a number')
-    .option(
-      '--checkpoint <file>',
-      'the last published checkpoint; absent: the one in the database, if it is there',
-    )
+    .description('End the log and start another one, which names the last known checkpoint of the ended log')
+    .option('--origin <name>', 'its name; defaults to the name of the ended log with a number')
+    .option('--checkpoint <file>', 'the last published checkpoint; defaults to the one in the database')
     .option('--json', 'print {origin}')
     .action((options: OutputOptions & { origin?: string; checkpoint?: string }) =>
       withStores(async ({ services }, origin) => {
         const lastCheckpoint =
           options.checkpoint === undefined ? undefined : await checkpointIn(options.checkpoint)
         const asked = { origin: parsed(logOrigin.optional(), options.origin, '--origin'), lastCheckpoint }
-        const started = await startNextLog(services, asked, causeNow(services, origin))
+        const started = await startNextLog(services, asked, causeNow(services, origin)).catch(asRefused)
         print(options, { origin: started }, () => [
           `The log ${started} has started; a server with the role notary signs it.`,
           'Its key: keyledger notary status',
@@ -86,6 +97,14 @@ export function notaryCommands(program: Command): void {
       }),
     )
 }
+
+function asRefused(error: unknown): never {
+  if (error instanceof NotResumable || error instanceof NotarySuspended)
+    throw new CommandRefused(error.message)
+  throw error
+}
+
+const list = (value: string, before: string[] = []): string[] => [...before, value]
 
 const causeNow = (services: Stores['services'], origin: Origin) => causeOf(origin, momentOf(services))
 
@@ -136,23 +155,28 @@ async function printStatus({ services }: Stores, options: OutputOptions): Promis
   ])
 }
 
-async function resume(
-  { services, addresses }: Stores,
-  options: OutputOptions & { checkpoint: string },
-): Promise<void> {
+type ResumeOptions = OutputOptions & { checkpoint: string; published?: string[]; abandonAfter?: string }
+
+async function resume({ services, addresses }: Stores, options: ResumeOptions): Promise<void> {
   const note = await noteIn(options.checkpoint)
+  const { abandonAfter: size, published = [] } = options
+  const abandonAfter =
+    size === undefined ? undefined : wholeNumberOf('--abandon-after', size, 0, Number.MAX_SAFE_INTEGER)
+  const keys = async () => (await readNotaryLog(services)).keys
+  const known = knownElsewhere(parseConfig(process.env), published, keys)
   const log = openRawLog(addresses.eventstoreUrl)
   const progress = showProgress('Hashing')
   try {
-    const resumed = await resumeLog({ ...services, log }, note, (done, total) =>
+    const resumed = await resumeLog({ ...services, log }, { note, known, abandonAfter }, (done, total) =>
       progress.update({ events: done, position: BigInt(done), head: BigInt(total) }),
     )
     progress.done()
     print(options, resumed, () => [
-      `The log ${resumed.origin} goes on after ${String(resumed.size)} events; a server with the role notary signs it.`,
+      `The log ${resumed.origin} continues after ${String(resumed.size)} events; a server with the role notary signs it.`,
     ])
   } catch (error) {
-    if (error instanceof NotResumable) throw new CommandRefused(error.message)
+    if (error instanceof NotResumable || error instanceof NotarySuspended)
+      throw new CommandRefused(error.message)
     throw error
   } finally {
     await log.close()

@@ -11,19 +11,17 @@ import { readBuyer, readBuyers } from '../../sales/buyers.ts'
 import { readSaleHistory } from '../../sales/history.ts'
 import { replaySale } from '../../sales/replay.ts'
 import { fields, print, table } from '../../terminal/output.ts'
-
-const SaleOptions = z.object({ tenant: z.string(), json: z.boolean().default(false) })
-const ListOptions = SaleOptions.extend({
-  parked: z.boolean().default(false),
-  needsHolder: z.boolean().default(false),
-})
+import { hostOptionsIn } from '../host-form.ts'
 
 /** Fits on one or two screens; API clients page through `GET /v1/sales`. */
 const maxListed = 100
 
 /** `keyledger sales list --tenant <id>`: the latest sales of a tenant, newest first. */
 export function listOnHost(_: readonly string[], given: Record<string, unknown>): Promise<void> {
-  const options = ListOptions.parse(given)
+  const options = hostOptionsIn(
+    { parked: z.boolean().default(false), needsHolder: z.boolean().default(false) },
+    given,
+  )
   return withStores(async ({ services }, origin) => {
     if (!(await findTenant(services.db, options.tenant))) throw new Refusal('tenant_not_found')
     const target = { kind: 'sales', id: null } as const
@@ -57,7 +55,7 @@ export function listOnHost(_: readonly string[], given: Record<string, unknown>)
 
 /** `keyledger sales show <id> --tenant <id>`: a sale with its payments and history. */
 export function showOnHost([id = '']: readonly string[], given: Record<string, unknown>): Promise<void> {
-  const options = SaleOptions.parse(given)
+  const options = hostOptionsIn({}, given)
   return withStores(async ({ services }, origin) => {
     const sale = await requireSale(services, options.tenant, id)
     const target = { kind: 'sale', id } as const
@@ -69,7 +67,7 @@ export function showOnHost([id = '']: readonly string[], given: Record<string, u
 
 /** `keyledger sales replay <id> --tenant <id>`: replays a parked sale once the reason is fixed. */
 export function replayOnHost([id = '']: readonly string[], given: Record<string, unknown>): Promise<void> {
-  const options = SaleOptions.parse(given)
+  const options = hostOptionsIn({}, given)
   return withStores(async ({ services }, origin) => {
     const { tenantId } = await requireSale(services, options.tenant, id)
     const sale = await replaySale(services, tenantId, id, origin)

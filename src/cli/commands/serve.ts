@@ -1,25 +1,11 @@
-import { setTimeout } from 'node:timers/promises'
-import closeWithGrace from 'close-with-grace'
 import { type Command, InvalidArgumentError } from 'commander'
-import type { Logger } from 'pino'
+import { openDataDirectory } from '../../../infra/local/stack/data-directory.ts'
 import { keepHeapSmall } from '../../app/heap.ts'
 import { createLog } from '../../app/log.ts'
-import { frozenSince } from '../../app/readiness.ts'
 import { type Role, roles } from '../../app/roles.ts'
-import { greet } from '../../app/start/first-start.ts'
 import { withRealPort } from '../../app/start/own-address.ts'
-import { openStores, type Stores } from '../../app/stores.ts'
-import { defaultWorkers } from '../../app/workers/count.ts'
-import type { Workers } from '../../app/workers/workers.ts'
-import { createUndo } from '../../async/undo.ts'
-import { type Config, maxWorkers, parseConfig } from '../../config.ts'
-import { readFreeze } from '../../freeze/freeze.ts'
-import type { WrongLog } from '../../ledger/log-check.ts'
-import { exitCode } from '../../terminal/exit-codes.ts'
-import { printToStderr } from '../../terminal/output.ts'
-
-/** How long running requests may take to finish after Ctrl-C. */
-const drainMs = 15_000
+import { maxWorkers, parseConfig } from '../../config.ts'
+import { wholeNumberOf } from '../../numbers.ts'
 
 export function serveCommand(program: Command): void {
   program
@@ -29,17 +15,9 @@ export function serveCommand(program: Command): void {
     .option(
       '--workers <number>',
       'HTTP processes (default: one per core, at most 8); 1 runs everything in one process',
-      parseWorkers,
+      (text) => wholeNumberOf('--workers', text, 1, maxWorkers),
     )
-    .action(async (options: { roles: Role[]; workers?: number }) => serve(options.roles, options.workers))
-}
-
-function parseWorkers(text: string): number {
-  const workers = Number(text)
-  if (Number.isInteger(workers) && workers >= 1 && workers <= maxWorkers) return workers
-  throw new InvalidArgumentError(
-    `${text} is not a valid number of workers; choose one from 1 to ${maxWorkers}`,
-  )
+    .action(async (options: { roles: Role[]; workers?: number }) => begin(options.roles, options.workers))
 }
 
 function parseRoles(list: string): Role[] {
@@ -50,106 +28,21 @@ function parseRoles(list: string): Role[] {
   })
 }
 
-async function serve(ownRoles: Role[], workersOption: number | undefined): Promise<void> {
-  keepHeapSmall()
-  const config = parseConfig(process.env)
-  const log = createLog(config.logLevel, { buffered: true })
-  const count = ownRoles.includes('api') ? (workersOption ?? config.workers ?? defaultWorkers()) : 1
-  // Started early: the workers load their code while the stores are opened.
-  const workers =
-    count > 1 ? (await import('../../app/workers/workers.ts')).startWorkers(count, log) : undefined
-  const starting = start(config, log, ownRoles, workers, (error) => {
-    log.fatal({ err: error }, 'log.wrong')
-    printToStderr(error.message)
-    void end(starting, grace, exitCode.unavailable)
-  })
-  // Registered before the start, so that an interrupted start also stops the embedded parts.
-  const grace = closeWithGrace(
-    { delay: drainMs, logger: false, skip: replaceOnHangUp(workers) },
-    async ({ err, signal }) => {
-      if (err) log.fatal({ err }, 'process.failed')
-      log.info({ signal }, 'Stopping after the running requests have finished')
-      const stop = await starting.catch(() => undefined)
-      await stop?.()
-      log.info('Stopped')
-      log.flush()
-    },
-  )
-  await starting.catch((error: unknown) => {
-    grace.uninstall()
-    throw error
-  })
-}
-
 /**
- * SIGHUP replaces the workers, unless the controlling terminal was closed.
- * @returns the signals that do not stop the server
+ * Finds what would fail later, before a store is started or changed. Loading the server takes longer than a person waits without a
+ * word, so the first line is printed before.
  */
-function replaceOnHangUp(workers: Workers | undefined): 'SIGHUP'[] {
-  const hasTerminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY
-  if (!workers || hasTerminal) return []
-  process.on('SIGHUP', () => void workers.replaceAll())
-  return ['SIGHUP']
-}
-
-/** Ends the process once it has stopped, or after its time limit. */
-async function end(
-  starting: Promise<() => Promise<void>>,
-  grace: { uninstall(): void },
-  code: number,
-): Promise<void> {
-  grace.uninstall()
-  const stopped = starting.then((stop) => stop())
-  await Promise.race([stopped, setTimeout(drainMs)]).catch(() => undefined)
-  process.exit(code)
-}
-
-/** Runs beside the start, which does not wait for clocks. */
-async function warnAboutClocks({ clocks }: Stores, log: Logger): Promise<void> {
-  const { ok, detail } = await clocks.health()
-  if (detail !== undefined) log[ok ? 'warn' : 'error']({ detail }, 'clocks.differ')
-}
-
-/** @returns a function that stops the server */
-async function start(
-  given: Config,
-  log: Logger,
-  ownRoles: Role[],
-  workers: Workers | undefined,
-  onWrongLog: (error: WrongLog) => void,
-): Promise<() => Promise<void>> {
-  const undo = createUndo()
-  if (workers) undo.push(() => workers.stop())
-  try {
-    const config = ownRoles.includes('api') ? await withRealPort(given) : given
-    // Loaded lazily: the HTTP code takes longer to load than most other commands take to run.
-    const { startServer } = await import('../../app/server.ts')
-    const stores = await openStores(config, log, { supervise: { onWrongLog } })
-    void warnAboutClocks(stores, log)
-    undo.push(() => stores.close())
-    const own = workers ? ownRoles.filter((role) => role !== 'api') : ownRoles
-    const server = await startServer(config, stores, log, own)
-    undo.push(() => server.stop())
-    if (workers) undo.push(() => workers.stop())
-    const address = workers
-      ? await workers.begin({ port: config.port, ...stores.addresses }, stores.readModels)
-      : server.address
-    if (address !== undefined) {
-      const baseUrl = config.baseUrl ?? `http://localhost:${new URL(address).port}`
-      await greet(config, stores, baseUrl, printed)
-    }
-    const freeze = await readFreeze(stores.db)
-    if (freeze)
-      log.warn({ began_at: freeze.beganAt, reason: freeze.reason }, `The ledger is ${frozenSince(freeze)}`)
-    log.info({ address, roles: ownRoles, data_directory: config.dataDirectory }, 'Ready')
-    return undo.run
-  } catch (error) {
-    const stopped = undo.run().catch((err: unknown) => log.warn({ err }, 'stop.incomplete'))
-    await Promise.race([stopped, setTimeout(drainMs, undefined, { ref: false })])
-    throw error
-  }
-}
-
-function printed(text: string): Promise<void> {
-  return new Promise((resolve) => process.stdout.write(text, () => resolve()))
+async function begin(ownRoles: Role[], workers: number | undefined): Promise<void> {
+  keepHeapSmall()
+  const given = parseConfig(process.env)
+  const log = createLog(given.logLevel, { buffered: true })
+  log.info({ roles: ownRoles, data_directory: given.dataDirectory }, 'Starting')
+  log.flush()
+  const config = ownRoles.includes('api') ? await withRealPort(given) : given
+  openDataDirectory(config.dataDirectory, {
+    holdsData: config.databaseUrl === undefined || config.eventstoreUrl === undefined,
+    log: (message) => log.info(message),
+  })
+  const { serve } = await import('../serving.ts')
+  await serve(config, log, ownRoles, workers)
 }

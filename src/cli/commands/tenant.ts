@@ -2,9 +2,17 @@ import type { Command } from 'commander'
 import { z } from 'zod'
 import { listTenants } from '../../../projections/tenants/queries.ts'
 import { withStores } from '../../app/with-stores.ts'
-import { closeTenant, createTenant, reinstateTenant, suspendTenant } from '../../commands/tenants.ts'
+import {
+  changeConfirmationLifetime,
+  closeTenant,
+  createTenant,
+  reinstateTenant,
+  suspendTenant,
+} from '../../commands/tenants.ts'
+import { longestLifetimeSeconds, shortestLifetimeSeconds } from '../../domain/confirmations/lifetime.ts'
 import { Plan } from '../../domain/tenants/events.ts'
 import { Slug } from '../../domain/values.ts'
+import { wholeNumberIn } from '../../numbers.ts'
 import { type OutputOptions, print, table } from '../../terminal/output.ts'
 import { parsed } from '../arguments.ts'
 
@@ -50,8 +58,35 @@ export function tenantCommands(program: Command): void {
       }),
     )
 
+  tenant
+    .command('approvals <id>')
+    .description('Set how long requests of a tenant can be approved')
+    .requiredOption('--time <duration>', 'from 10 minutes up to 24 hours: 30m, 8h, 24h')
+    .option('--json', 'print {tenantId, confirmationSeconds}')
+    .action((tenantId: string, options: OutputOptions & { time: string }) => {
+      const confirmationSeconds = parsed(Lifetime, options.time, '--time')
+      return withStores(async ({ services }, origin) => {
+        await changeConfirmationLifetime(services, tenantId, confirmationSeconds, origin)
+        print(options, { tenantId, confirmationSeconds }, () => [
+          `New requests of tenant ${tenantId} can be approved for ${options.time}.`,
+        ])
+      })
+    })
+
   lifecycle(tenant)
 }
+
+/** `30m` or `8h`, in seconds. */
+const Lifetime = z
+  .string()
+  .regex(/^\d{1,5}[mh]$/, 'must be minutes or hours, such as 30m or 8h')
+  .transform((text) => (wholeNumberIn(text.slice(0, -1), 0, 99_999) ?? 0) * (text.endsWith('h') ? 3600 : 60))
+  .pipe(
+    z
+      .int()
+      .min(shortestLifetimeSeconds, 'must be at least 10m')
+      .max(longestLifetimeSeconds, 'must be at most 24h'),
+  )
 
 function lifecycle(tenant: Command): void {
   tenant

@@ -3,6 +3,8 @@ import type { Command } from 'commander'
 import { CommandMisused, exitCode } from '../../terminal/exit-codes.ts'
 import { type OutputOptions, print } from '../../terminal/output.ts'
 import { verifyArchive } from '../../verifier/archive.ts'
+import { vendorKeysIn } from '../../verifier/archive-signature.ts'
+import { textIn } from '../../verifier/json.ts'
 import { verifyLog } from '../../verifier/log.ts'
 import { NotProved } from '../../verifier/not-proved.ts'
 import { readArchive } from '../../verifier/read-archive.ts'
@@ -25,30 +27,42 @@ export function verifyCommands(program: Command): void {
     .action((file: string, options: Options) =>
       run(
         options,
-        async (trust) => verifyReceipt((await readOrMisused(file)).toString(), trust),
+        async (trust) => verifyReceipt(textIn('The receipt', await readOrMisused(file)), trust),
         receiptLines,
       ),
     )
 
   trusting(verify.command('archive <file>'))
-    .description('Check the proofs of an evidence archive, packed or unpacked')
-    .action((file: string, options: Options) =>
+    .description('Check an evidence archive and its proofs, packed or unpacked')
+    .option(
+      '--vendor-key <key>',
+      'signing key of the vendor in base64, if you know it; may be repeated. Otherwise the log must say whose key it is',
+      list,
+    )
+    .action((file: string, options: Options & { vendorKey?: string[] }) =>
       run(
         options,
-        async (trust) => verifyArchive(await usable(() => readArchive(file)), trust),
+        async (trust) => {
+          const vendorKeys = wellFormed(() => vendorKeysIn(options.vendorKey ?? []))
+          return verifyArchive(await usable(() => readArchive(file)), trust, vendorKeys)
+        },
         archiveLines,
       ),
     )
 
   trusting(verify.command('log <directory>'))
     .description('Compute the tree of a copied log again')
-    .option('--checkpoint <file>', 'a checkpoint or receipt that you kept: the log has to begin with it')
+    .option('--checkpoint <file>', 'a checkpoint or receipt that you kept, which the log must begin with')
     .action((directory: string, options: Options & { checkpoint?: string }) =>
       run(
         options,
         async (trust) => {
           const kept = options.checkpoint === undefined ? undefined : await readOrMisused(options.checkpoint)
-          return verifyLog(await usable(() => readLog(directory)), trust, kept?.toString())
+          return verifyLog(
+            await usable(() => readLog(directory)),
+            trust,
+            kept && textIn('The kept checkpoint', kept),
+          )
         },
         logLines,
       ),
@@ -62,7 +76,7 @@ export function verifyCommands(program: Command): void {
         options,
         async (trust) => {
           const kept = await readOrMisused(options.checkpoint)
-          return verifyServer(servedLog(url), trust, kept.toString())
+          return verifyServer(servedLog(url), trust, textIn('The kept checkpoint', kept))
         },
         serverLines,
       ),
@@ -75,11 +89,11 @@ const trusting = (command: Command): Command =>
   command
     .requiredOption('--key <vkey>', 'public key of the log; may be repeated after a change of keys', list)
     .option('--witness <vkey>', 'public key of a witness that you trust; may be repeated', list)
-    .option('--threshold <number>', 'how many of the witnesses have to have signed; all when absent')
+    .option('--threshold <number>', 'how many of the witnesses must have signed; defaults to all')
     .option('--json', 'print what was proved, or {proved, finding, message, event}')
 
 /** Prints what was proved, or why it was not. */
-async function run<Proved extends object>(
+async function run<Proved extends { notProved?: string[] } & object>(
   options: Options,
   check: (trust: Trust) => Promise<Proved>,
   lines: (proved: Proved) => string[],
@@ -87,7 +101,9 @@ async function run<Proved extends object>(
   const trust = trustOf(options)
   try {
     const proved = await check(trust)
-    print(options, { proved: true, ...viewOf(proved) }, () => lines(proved))
+    const isWhole = (proved.notProved ?? []).length === 0
+    print(options, { proved: isWhole, ...viewOf(proved) }, () => lines(proved))
+    if (!isWhole) process.exitCode = exitCode.partly
   } catch (error) {
     if (!(error instanceof NotProved)) throw error
     const { finding, message, event = null } = error
@@ -96,9 +112,13 @@ async function run<Proved extends object>(
   }
 }
 
-function trustOf({ key, witness = [], threshold }: Options): Trust {
+const trustOf = ({ key, witness = [], threshold }: Options): Trust =>
+  wellFormed(() => trustIn(key, witness, threshold))
+
+/** @throws CommandMisused for a key that cannot be used */
+function wellFormed<T>(read: () => T): T {
   try {
-    return trustIn(key, witness, threshold === undefined ? undefined : Number(threshold))
+    return read()
   } catch (error) {
     if (error instanceof TrustUnusable) throw new CommandMisused(error.message)
     throw error

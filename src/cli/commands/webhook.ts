@@ -8,6 +8,7 @@ import { removeWebhook, revealWebhookSecret, setWebhook } from '../../commands/w
 import { Refusal } from '../../domain/refusal.ts'
 import { WebhookEventName } from '../../domain/webhooks/events.ts'
 import { setWebhook as settings } from '../../gate/operations/set-webhook.ts'
+import { wholeNumberOf } from '../../numbers.ts'
 import { CommandRefused } from '../../terminal/exit-codes.ts'
 import { inJson, type OutputOptions, print, printToStderr } from '../../terminal/output.ts'
 import { isVerified, type Verdict, verifyDelivery } from '../../webhooks/verify.ts'
@@ -86,7 +87,7 @@ type ListenOptions = OutputOptions & SecretOptions & { port: string }
 
 async function listen({ port, json, ...options }: ListenOptions): Promise<void> {
   const { secret } = await readSecret(options)
-  const number = parsed(z.coerce.number().int().min(0).max(65_535), port, '--port')
+  const number = wholeNumberOf('--port', port, 0, 65_535)
   const server = createServer((request, response) => {
     void text(request).then(
       (body) => {

@@ -1,5 +1,6 @@
 import closeWithGrace from 'close-with-grace'
 import type { Command } from 'commander'
+import { wholeNumberOf } from '../../numbers.ts'
 import { CommandMisused, CommandRefused, CommandUnavailable } from '../../terminal/exit-codes.ts'
 import { printToStderr } from '../../terminal/output.ts'
 import { signatureTypes } from '../../transparency/note/keys.ts'
@@ -20,8 +21,8 @@ const drainMs = 5000
 export function witnessCommand(program: Command): void {
   program
     .command('witness')
-    .description('Run a witness, which cosigns the checkpoints of logs of others')
-    .requiredOption('--data <directory>', 'where its key and what it has signed are kept')
+    .description('Run a witness, which cosigns the checkpoints of logs that others run')
+    .requiredOption('--data <directory>', 'where its key and its signed checkpoints are stored')
     .requiredOption('--name <name>', 'its name in signatures, such as example.com/witness')
     .requiredOption(
       '--log <vkey>',
@@ -37,7 +38,7 @@ const list = (value: string, before: string[] = []): string[] => [...before, val
 
 async function runWitness({ data, port, host, log, name }: Options): Promise<void> {
   const logs = logsOf(log)
-  const at = { host, port: portOf(port) }
+  const at = { host, port: wholeNumberOf('--port', port, 0, 65_535) }
   const { identity, store, unlock } = openData(data, name, logs)
   const onError = (error: unknown) => {
     printToStderr(error instanceof Error ? (error.stack ?? error.message) : String(error))
@@ -74,12 +75,6 @@ function keyOf(text: string): VerifierKey {
     throw new CommandMisused(`--log ${text} is not usable: ${error.message}.`)
   }
   throw new CommandMisused(`--log ${text} is the key of a witness. Give that of the log.`)
-}
-
-function portOf(text: string): number {
-  const port = Number(text)
-  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port
-  throw new CommandMisused(`--port ${text} is not a port. Choose one from 0 to 65535.`)
 }
 
 type Opened = { identity: WitnessIdentity; store: WitnessStore; unlock: () => void }

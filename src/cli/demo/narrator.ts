@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { z } from 'zod'
 import { readHistory } from '../../../projections/history/queries.ts'
+import { wholeNumberIn } from '../../numbers.ts'
 import type { Ports } from '../../ports.ts'
 
 const paint = (code: string) => (text: string) =>
@@ -17,7 +18,7 @@ const maxTries = 20
 async function fetchWithRetry(url: string, request: RequestInit): Promise<Response> {
   for (let tries = 1; ; tries++) {
     const response = await fetch(url, request)
-    const waitSeconds = Number(response.headers.get('retry-after'))
+    const waitSeconds = wholeNumberIn(response.headers.get('retry-after') ?? '', 1, 60)
     if (response.status !== 503 || !waitSeconds || tries === maxTries) return response
     await response.body?.cancel()
     await setTimeout(waitSeconds * 1000)

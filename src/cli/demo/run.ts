@@ -7,8 +7,8 @@ import { revokeLicense } from '../../commands/licenses/licenses.ts'
 import { createTenant } from '../../commands/tenants.ts'
 import { createToken } from '../../commands/tokens.ts'
 import { Scope } from '../../domain/tokens/scopes.ts'
+import { licenseDetail } from '../../http/licenses/detail.ts'
 import { showProgress } from '../../terminal/progress.ts'
-import { licenseAt } from '../license-at.ts'
 import { createNarrator, type Narrator } from './narrator.ts'
 
 const tenantId = 'acme'
@@ -35,7 +35,7 @@ export async function runDemo(stores: Stores, address: string): Promise<void> {
   await useDevices(narrator, license.key)
 
   narrator.heading('Revoke the license, as the operator of the host')
-  narrator.say(`   keyledger license revoke ${license.id} --reason 'payment disputed'`)
+  narrator.say(`   keyledger licenses revoke ${license.id} --tenant ${tenantId} --reason 'payment disputed'`)
   await revokeLicense(services, tenantId, license.id, 'payment disputed', origin)
   await narrator.events()
 
@@ -93,8 +93,8 @@ async function proveFromLog(stores: Stores, narrator: Narrator, licenseId: strin
   await narrator.history(licenseId)
 
   narrator.heading('The license after its second activation, computed from the log')
-  narrator.say(`   keyledger license history ${licenseId} --at 2`)
-  const past = await licenseAt(services, licenseId, '2')
+  narrator.say(`   keyledger licenses show ${licenseId} --tenant ${tenantId} --as-of 2`)
+  const past = await licenseDetail(services, tenantId, licenseId, { sequence: 2 })
   narrator.say(`   ${past.status}, ${past.seatsUsed} of ${past.deviceLimit} seats in use`)
 
   narrator.heading('Rebuild all read models from the log, and compare the live tables with a replay')

@@ -3,6 +3,7 @@ import { createServer } from 'node:net'
 import { z } from 'zod'
 import { whyNotListening } from '../../app/start/own-address.ts'
 import type { Config } from '../../config.ts'
+import { wholeNumberIn } from '../../numbers.ts'
 import { type Check, type CheckResult, codeOf } from './check.ts'
 
 /**
@@ -46,13 +47,18 @@ function listenOnce(host: string, port: number): Promise<void> {
   })
 }
 
+/** The URL at which a server is reached that listens on a host. */
+export function urlOf(host: string, port: number): string {
+  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host
+  return `http://${name}:${port}`
+}
+
 const Live = z.object({ live: z.literal(true) })
 
 async function isKeyledger(host: string, port: number, signal: AbortSignal): Promise<boolean> {
-  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host
   try {
     const within = AbortSignal.any([signal, AbortSignal.timeout(5000)])
-    const answer = await fetch(`http://${name}:${port}/livez`, { signal: within, redirect: 'manual' })
+    const answer = await fetch(`${urlOf(host, port)}/livez`, { signal: within, redirect: 'manual' })
     return Live.safeParse(await answer.json()).success
   } catch {
     return false
@@ -65,23 +71,25 @@ const listening = '0A'
 /** The process that listens on a port. Linux shows other users' processes only to root; other systems show none. */
 async function listenerOf(port: number): Promise<{ pid: number; name: string } | undefined> {
   const sockets = new Set<string>()
+  const hexPort = port.toString(16).toUpperCase().padStart(4, '0')
   for (const table of ['/proc/net/tcp', '/proc/net/tcp6']) {
     const lines = await readFile(table, 'utf8').catch(() => '')
     for (const line of lines.split('\n').slice(1)) {
       const [, local = '', , state, , , , , , inode] = line.trim().split(/\s+/)
-      const ownPort = Number.parseInt(local.split(':')[1] ?? '', 16)
-      if (state === listening && ownPort === port) sockets.add(`socket:[${inode}]`)
+      if (state === listening && local.endsWith(`:${hexPort}`)) sockets.add(`socket:[${inode}]`)
     }
   }
   if (sockets.size === 0) return undefined
-  const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name))
+  const pids = (await readdir('/proc').catch(() => [])).flatMap(
+    (name) => wholeNumberIn(name, 1, 2 ** 31) ?? [],
+  )
   for (const pid of pids) {
     const descriptors = await readdir(`/proc/${pid}/fd`).catch(() => [])
     for (const descriptor of descriptors) {
       const target = await readlink(`/proc/${pid}/fd/${descriptor}`).catch(() => '')
       if (!sockets.has(target)) continue
       const name = await readFile(`/proc/${pid}/comm`, 'utf8').catch(() => 'a program')
-      return { pid: Number(pid), name: name.trim() }
+      return { pid, name: name.trim() }
     }
   }
   return undefined

@@ -33,8 +33,8 @@ export function importLines(job: Job, tally: Tally, applied: boolean): string[] 
     ...job.targets.all.flatMap(keyTypeLines),
     ...otherLines(job),
     ...countLines(tally, applied),
-    ...reasonLines(applied ? 'Not taken' : 'Cannot be taken', tally.reasons),
-    ...reasonLines('Taken, but not whole', tally.notes),
+    ...reasonLines(applied ? 'Not imported' : 'Cannot be imported', tally.reasons),
+    ...reasonLines('Imported in part', tally.notes),
     ...problemLines(job),
     ...(applied ? [] : ['', 'Nothing was changed. To import them, run the same command with --apply.']),
   ]
@@ -44,7 +44,7 @@ function keyTypeLines({ product, choices }: Target): string[] {
   return [
     `Product ${product.productId}`,
     ...table([
-      ['POLICY', 'LICENSES', 'KEY TYPE', '', 'DEVICES', 'DURATION', 'AT ITS END', 'ENTITLEMENTS'],
+      ['POLICY', 'LICENSES', 'KEY TYPE', '', 'DEVICES', 'DURATION', 'ON EXPIRY', 'ENTITLEMENTS'],
       ...[...choices.values()].map(keyTypeCells),
     ]),
     '',
@@ -70,7 +70,7 @@ function keyTypeCells({ variant, keyTypeId, state, keyType }: KeyTypeChoice): st
 function otherLines({ targets }: Job): string[] {
   if (targets.others.size === 0) return []
   const products = [...targets.others].map(([product, licenses]) => `${product} (${count(licenses)})`)
-  return [`Licenses of other products are left alone: ${products.join(', ')}`, '']
+  return [`Licenses of other products are not imported: ${products.join(', ')}`, '']
 }
 
 function countLines(tally: Tally, applied: boolean): string[] {
@@ -79,8 +79,8 @@ function countLines(tally: Tally, applied: boolean): string[] {
   return table([
     ['Licenses read', count(tally.licenses), ''],
     [applied ? 'Imported' : 'New', count(tally.imported), tally.imported === 0 ? '' : details],
-    ['Imported before', count(tally.alreadyThere), tally.alreadyThere === 0 ? '' : 'left as they are'],
-    [applied ? 'Not taken' : 'Cannot be taken', count(tally.leftOut), ''],
+    ['Imported before', count(tally.alreadyThere), tally.alreadyThere === 0 ? '' : 'unchanged'],
+    [applied ? 'Not imported' : 'Cannot be imported', count(tally.leftOut), ''],
   ])
 }
 
@@ -103,5 +103,5 @@ function problemLines(job: Job): string[] {
   const problems = problemsOf(job)
   return problems.length === 0
     ? []
-    : ['', 'The import cannot begin:', ...problems.map((problem) => `  ${problem}`)]
+    : ['', 'The import cannot start:', ...problems.map((problem) => `  ${problem}`)]
 }

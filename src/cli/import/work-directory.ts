@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { wholeNumberIn } from '../../numbers.ts'
 
 const workName = /^work-(\d+)$/
 
@@ -11,9 +12,8 @@ export function openWorkDirectory(dataDirectory: string): { path: string; remove
   const imports = join(dataDirectory, 'imports')
   mkdirSync(imports, { recursive: true, mode: 0o700 })
   for (const name of readdirSync(imports)) {
-    const pid = workName.exec(name)?.[1]
-    if (pid !== undefined && !isRunning(Number(pid)))
-      rmSync(join(imports, name), { recursive: true, force: true })
+    const pid = wholeNumberIn(workName.exec(name)?.[1] ?? '', 1, 2 ** 31)
+    if (pid !== undefined && !isRunning(pid)) rmSync(join(imports, name), { recursive: true, force: true })
   }
   const path = join(imports, `work-${process.pid}`)
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) }

@@ -14,7 +14,7 @@ export function serverAddress(given: string, options: { insecureHttp: boolean })
   }
   if (url.protocol === 'http:' && !isLoopback(url.hostname) && !options.insecureHttp) {
     throw new CommandMisused(
-      `${given} has no TLS: everyone on the way could read the token. Use https, or add --insecure-http in a network that you trust.`,
+      `${given} has no TLS: anyone on the network path could read the token. Use https, or add --insecure-http in a network that you trust.`,
     )
   }
   return url.href.replace(/\/+$/, '')

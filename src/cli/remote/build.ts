@@ -1,10 +1,12 @@
-import type { Command } from 'commander'
-import { CommandMisused } from '../../terminal/exit-codes.ts'
+import { type Command, Option } from 'commander'
 import { print, printToStderr } from '../../terminal/output.ts'
 import { type CommandContext, groupCommand, type HostForm } from '../context.ts'
+import { mayBeEmpty } from '../empty.ts'
+import { hostOptions, ranOnHost } from '../host-form.ts'
 import { showDryRun } from './dry-run.ts'
 import { openApproved } from './gate.ts'
 import { subjects } from './operations/all.ts'
+import type { Field } from './operations/field.ts'
 import type { Operation } from './operations/operation.ts'
 import { argumentFields, pathParameters, requestOf } from './operations/request.ts'
 import { optionFlags, optionHelp, optionName } from './operations/values.ts'
@@ -50,9 +52,16 @@ function fieldOptions(command: Command, { query = {}, body = {} }: Operation): v
     if (field.kind === 'pairs') {
       const collect = (one: string, before: readonly string[] = []) => [...before, one]
       command.option(optionFlags(name, field), optionHelp(field), collect)
-    } else command.option(optionFlags(name, field), optionHelp(field))
+    } else {
+      const option = new Option(optionFlags(name, field), optionHelp(field))
+      command.addOption(isClearable(field) ? mayBeEmpty(option) : option)
+    }
   }
 }
+
+/** An empty list is one; an empty text removes what may be absent. */
+const isClearable = ({ kind, nullable }: Field): boolean =>
+  kind === 'list' || (kind === 'text' && nullable === true)
 
 function runOptions(command: Command, { method, body, paged, gated, dryRun, question }: Operation): void {
   if (body)
@@ -60,23 +69,18 @@ function runOptions(command: Command, { method, body, paged, gated, dryRun, ques
   if (paged) {
     command
       .option('--all', 'follow all pages')
-      .option('--limit <number>', 'items of a page, 1 to 100')
+      .option('--limit <number>', 'items per page, 1 to 100')
       .option('--cursor <cursor>', 'continue after an earlier page')
       .option('--order <newest|oldest>', 'the order of the list')
   }
   if (method === 'GET' && !gated) {
-    command.option('--watch', 'show it again every 2 seconds; with --json a line for each change')
+    command.option('--watch', 'refresh every 2 seconds; with --json, print a line for each change')
   }
   if (question !== undefined)
     command.option('--yes', 'do not ask at the terminal; an approval is still needed')
-  if (gated) command.option('--confirmation <id>', 'a confirmation that was asked for earlier')
+  if (gated) command.option('--confirmation <id>', 'a confirmation that was requested earlier')
   if (dryRun) command.option('--dry-run', 'show what would change, and change nothing')
   command.option('--json', 'print the answer of the server')
-}
-
-function hostOptions(command: Command, { options }: HostForm): void {
-  command.option('--tenant <id>', 'work on the host of the ledger instead, for this tenant')
-  for (const [flags, help] of options) command.option(flags, help)
 }
 
 async function run(
@@ -86,10 +90,7 @@ async function run(
   context: CommandContext,
   hostForm: HostForm | undefined,
 ): Promise<void> {
-  if (hostForm) {
-    if (options.tenant !== undefined) return (await hostForm.load())(args, options)
-    refuseHostOptions(hostForm, options)
-  }
+  if (hostForm && (await ranOnHost(hostForm, args, options))) return
   const call = await requestOf(operation, args, options, new Date())
   const { client, session } = openRemote(options)
   if (options.dryRun) return showDryRun(client, call, options)
@@ -107,15 +108,6 @@ async function run(
   const body: unknown = await read()
   print(options, body, () => linesOf(operation, body, terminalWidth()))
   noteNextPage(operation, body, options)
-}
-
-/** @throws CommandMisused when an option of the host is given without `--tenant` */
-function refuseHostOptions({ options: known }: HostForm, options: Options): void {
-  for (const [flags] of known) {
-    const name = flags.replace(/^--/, '').replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
-    if (options[name] !== undefined)
-      throw new CommandMisused(`${flags} works on the host: add --tenant <id>.`)
-  }
 }
 
 function noteNextPage({ paged }: Operation, body: unknown, { json }: Options): void {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
+import { wholeNumberIn } from '../../numbers.ts'
 import { CommandUnavailable } from '../../terminal/exit-codes.ts'
 import { RemoteError, refusalOf } from './errors.ts'
 
@@ -57,7 +58,7 @@ export function createClient(
       })
       if (response && (last || !isForNow(response, call))) return checked(response)
       await response?.body?.cancel()
-      await sleep(pauseMs(attempt, response?.headers.get('retry-after')))
+      await sleep(pauseMs(attempt, response && retryAfterIn(response.headers)))
     }
   }
 
@@ -105,13 +106,17 @@ function isForNow({ status, headers }: Response, call: Call): boolean {
 /** How long to wait before the next attempt: at least what the server asks for. */
 export function pauseMs(
   attempt: number,
-  retryAfter: string | null | undefined,
+  retryAfterSeconds: number | undefined,
   random = Math.random,
 ): number {
   const backoff = firstPauseMs * 2 ** attempt * (0.5 + random())
-  const asked = Number(retryAfter ?? 0) * 1000
-  return Math.min(maxPauseMs, Math.max(backoff, Number.isFinite(asked) ? asked + 250 * random() : 0))
+  const asked = retryAfterSeconds === undefined ? 0 : retryAfterSeconds * 1000 + 250 * random()
+  return Math.min(maxPauseMs, Math.max(backoff, asked))
 }
+
+/** After how many seconds a server asks to be called again. */
+export const retryAfterIn = (headers: Headers): number | undefined =>
+  wholeNumberIn(headers.get('retry-after') ?? '', 1, 86_400)
 
 async function checked(response: Response): Promise<Response> {
   const { status, headers } = response

@@ -2,6 +2,7 @@ import { createWriteStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { Transform, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { isCutOutput } from '../../terminal/cut-output.ts'
 import { CommandRefused } from '../../terminal/exit-codes.ts'
 
 /**
@@ -22,7 +23,10 @@ export async function saveBody(
       done(null, chunk)
     },
   })
-  if (file === undefined) return pipeline(response.body, counting, unclosed(process.stdout))
+  if (file === undefined)
+    return pipeline(response.body, counting, unclosed(process.stdout)).catch((error: unknown) => {
+      if (!isCutOutput(error)) throw error
+    })
   const out = createWriteStream(file, { flags: 'wx', mode: 0o600 })
   try {
     await pipeline(response.body, counting, out)
@@ -37,4 +41,4 @@ export async function saveBody(
 
 /** Stdout belongs to the process, so a pipeline must not end it. */
 const unclosed = (out: NodeJS.WriteStream): Writable =>
-  new Writable({ write: (chunk: Buffer, _, done) => void out.write(chunk, () => done()) })
+  new Writable({ write: (chunk: Buffer, _, done) => void out.write(chunk, (error) => done(error)) })

@@ -44,7 +44,6 @@ export function refusalOf(status: number, body: unknown, headers: Headers): Remo
 
 function messageIn(status: number, body: unknown): string {
   if (typeof body !== 'object' || body === null) return `The server answered with ${status}.`
-  if ('error_description' in body && typeof body.error_description === 'string') return body.error_description
   const error = 'error' in body ? body.error : undefined
   if (typeof error === 'string') return error
   if (typeof error === 'object' && error !== null && 'message' in error) return String(error.message)

@@ -1,8 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
+import { pathTo } from '../../mcp/path.ts'
 import { CommandRefused } from '../../terminal/exit-codes.ts'
 import { printToStderr } from '../../terminal/output.ts'
-import type { Client } from './client.ts'
+import { type Client, retryAfterIn } from './client.ts'
 import { isPassing } from './errors.ts'
 
 const FedEvent = z.looseObject({ id: z.string(), event: z.string(), license_id: z.string() })
@@ -77,12 +78,12 @@ export async function licenseOfPurchase(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   while (!signal.aborted) {
-    const path = `/v1/test-purchase/${encodeURIComponent(id)}`
+    const path = pathTo`/v1/test-purchase/${id}`
     const { body, headers } = await client.call({ method: 'GET', path })
     const { licenseId, status } = TestPurchase.parse(body).testPurchase
     if (licenseId !== undefined) return licenseId
     if (status === 'failed') throw new CommandRefused(`The test purchase ${id} failed, and has no license.`)
-    const seconds = Number(headers.get('retry-after') ?? 1)
+    const seconds = retryAfterIn(headers) ?? 1
     await pause(seconds * 1000, undefined, { signal }).catch(() => undefined)
   }
   return undefined

@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
+import { pathTo } from '../../mcp/path.ts'
 import { CommandInterrupted, CommandRefused } from '../../terminal/exit-codes.ts'
+import { untilInterrupted } from '../../terminal/interruption.ts'
 import { printToStderr } from '../../terminal/output.ts'
-import type { Call, Client } from './client.ts'
-import { untilInterrupted } from './interruption.ts'
+import { type Call, type Client, retryAfterIn } from './client.ts'
 import { forgetPending, keepPending } from './pending.ts'
 
 const Asked = z.object({
@@ -41,10 +42,16 @@ export async function openApproved(client: Client, call: Call, options: GateOpti
     [
       'Another person has to approve this in the dashboard:',
       `  ${approveUrl}`,
-      `Waiting for confirmation ${id}, at most ${Math.ceil(expiresInSeconds / 60)} minutes. Press Ctrl-C to stop waiting.`,
+      `Waiting for confirmation ${id}, at most ${timeWords(expiresInSeconds)}. Press Ctrl-C to stop waiting.`,
     ].join('\n'),
   )
   return confirm(client, call, id, options.words)
+}
+
+/** `10 minutes`, `24 hours` */
+function timeWords(seconds: number): string {
+  const minutes = Math.ceil(seconds / 60)
+  return minutes < 120 ? `${minutes} minutes` : `${Math.ceil(minutes / 60)} hours`
 }
 
 async function confirm(client: Client, call: Call, id: string, words: readonly string[]): Promise<Response> {
@@ -61,7 +68,7 @@ async function untilApproved(client: Client, id: string, words: readonly string[
   const { signal } = interruption
   try {
     for (;;) {
-      const path = `/v1/confirmations/${encodeURIComponent(id)}`
+      const path = pathTo`/v1/confirmations/${id}`
       const { body, headers } = await client.call({ method: 'GET', path })
       const { status } = Status.parse(body)
       if (status === 'approved') return
@@ -72,7 +79,7 @@ async function untilApproved(client: Client, id: string, words: readonly string[
           `Confirmation ${id} has expired. Nothing was changed. Run the command again.`,
         )
       }
-      const seconds = Number(headers.get('retry-after') ?? 2)
+      const seconds = retryAfterIn(headers) ?? 2
       await pause(seconds * 1000, undefined, { signal }).catch(() => undefined)
       if (signal.aborted) throw interrupted(id, words)
     }

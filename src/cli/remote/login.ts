@@ -59,6 +59,6 @@ export async function awaitToken(
     if (answer === 'authorization_pending') continue
     if (answer === 'slow_down') seconds += slowerBySeconds
     else if (answer === 'access_denied') throw new CommandRefused('The sign-in was denied.')
-    else throw new CommandRefused('Nobody approved the sign-in in time. Run the command again.')
+    else throw new CommandRefused('The sign-in was not approved in time. Run the command again.')
   }
 }

@@ -8,7 +8,7 @@ import { CommandMisused, CommandRefused } from '../../terminal/exit-codes.ts'
 export async function askFirst(question: string | undefined, options: { yes?: boolean }): Promise<void> {
   if (question === undefined || options.yes) return
   if (!process.stdin.isTTY) {
-    throw new CommandMisused(`${question} Nobody can answer here: add --yes.`)
+    throw new CommandMisused(`${question} There is no terminal to answer it at: add --yes.`)
   }
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   try {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { untilInterrupted } from '../../terminal/interruption.ts'
 import { asLine, inJson, printToStderr } from '../../terminal/output.ts'
 import { isPassing } from './errors.ts'
-import { untilInterrupted } from './interruption.ts'
 
 const everyMs = 2000
 

@@ -1,5 +1,6 @@
 import type { PresentProduct } from '../../../projections/products/queries.ts'
 import { termsOf } from '../../domain/licenses/issue.ts'
+import type { PortalLanguage } from '../../domain/portal/texts.ts'
 import type { KeyType, Price } from '../../domain/products/key-type.ts'
 import { findKeyType } from '../../domain/products/product.ts'
 import { Refusal } from '../../domain/refusal.ts'
@@ -14,6 +15,8 @@ export type Purchase = {
   customerEmail?: string | undefined
   successUrl: string
   cancelUrl: string
+  /** The customer's, which their mail will be in. */
+  language?: PortalLanguage | undefined
 }
 
 /**
@@ -30,7 +33,7 @@ export async function openCheckout(
   product: PresentProduct,
   purchase: Purchase,
 ): Promise<string> {
-  const { keyTypeId, quantity, customerEmail, successUrl, cancelUrl } = purchase
+  const { keyTypeId, quantity, customerEmail, successUrl, cancelUrl, language } = purchase
   const keyType = findKeyType(product, keyTypeId)
   if (!keyType) throw new Refusal('key_type_not_found')
   const access = await requireCardAccess(services, product)
@@ -52,6 +55,7 @@ export async function openCheckout(
       product_id: productId,
       key_type_id: keyTypeId,
       quantity: String(quantity),
+      ...(language && { language }),
     },
   })
 }

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import { countActiveDevices } from '../../../projections/licenses/active-devices.ts'
+import { countSeatedDevices } from '../../../projections/licenses/active-devices.ts'
 import { countProducts } from '../../../projections/products/queries.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { Plan } from '../../domain/tenants/events.ts'
@@ -52,7 +52,7 @@ type Stores = {
 
 const nameOf = ({ tenantId, what }: Pick<Reservation, 'tenantId' | 'what'>) => `${what} ${tenantId}`
 
-const counts = { products: countProducts, activeDevices: countActiveDevices }
+const counts = { products: countProducts, activeDevices: countSeatedDevices }
 
 export function createPlanCapacity({ locksDb, db, ledger, untilVisible }: Stores): PlanCapacity {
   /** The reservations of this process that wait for the lock. */

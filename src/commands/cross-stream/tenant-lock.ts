@@ -22,18 +22,14 @@ export function withTenantLock<T>(
   return mutex.run(name, async () => {
     const lock = await db.connect()
     let broken: Error | undefined
-    // A connection that ends during the work reports it only to its listeners.
-    const lost = (error: Error) => {
-      broken = error
-    }
-    lock.on('error', lost)
     try {
       await lock.query('select pg_advisory_lock(hashtextextended($1, 0))', [name])
       return await work(async () => void (await lock.query('select')))
     } finally {
       // Ending the connection releases the lock in any state.
-      await lock.query('select pg_advisory_unlock(hashtextextended($1, 0))', [name]).catch(lost)
-      lock.off('error', lost)
+      await lock.query('select pg_advisory_unlock(hashtextextended($1, 0))', [name]).catch((error: Error) => {
+        broken = error
+      })
       lock.release(broken)
     }
   })

@@ -73,6 +73,23 @@ export async function recordAttempt(
 }
 
 /**
+ * Records that the next attempt has begun and that its result is unknown, unless a process has recorded the attempt. The
+ * delivery is due again.
+ */
+export async function recordInterruption(
+  services: Ports<'execute' | 'now'>,
+  { delivery, revision }: DeliveryEntry,
+  startedAt: string,
+  origin: Origin,
+): Promise<void> {
+  const at = momentOf(services)
+  const attempt = delivery.attempts.length + 1
+  const command = { type: 'RecordInterruption', attempt, startedAt, at } as const
+  const loaded = { state: delivery, revision }
+  await services.execute(deliveries, delivery.deliveryId, command, causeOf(origin, at), { loaded })
+}
+
+/**
  * Makes a delivery due again now, with the same id and a full schedule of attempts.
  * @throws Refusal `delivery_not_found`
  */

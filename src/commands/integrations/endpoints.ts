@@ -42,7 +42,7 @@ export type ConnectedEndpoint = {
 }
 
 /**
- * Connects a provider with an API key alone: keyledger creates the endpoint there and takes its secret. An endpoint with the
+ * Connects a provider with an API key alone: keyledger creates the endpoint there and stores its secret. An endpoint with the
  * address that is complete, and whose secret the provider shows, is used as it is. Others are replaced where
  * `replace` allows it: the new one is created and recorded before they are removed, so that a crash loses no
  * connection. What a crash leaves has our address, and is found the next time.

@@ -2,6 +2,7 @@ import type { LicenseEntry } from '../../../projections/licenses/queries.ts'
 import { type DeviceRef, findSeat } from '../../../projections/licenses/seats.ts'
 import { newLicenseKey } from '../../credentials/license-key.ts'
 import { licenses } from '../../domain/licenses/license.ts'
+import type { PortalLanguage } from '../../domain/portal/texts.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { Ports } from '../../ports.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
@@ -27,8 +28,14 @@ export async function remintLicense(
     licenseId,
     keepDevices,
     sendKey = false,
+    language,
     reason,
-  }: Place & { keepDevices: boolean; sendKey?: boolean | undefined },
+  }: Place & {
+    keepDevices: boolean
+    sendKey?: boolean | undefined
+    /** The customer's, for the mail. */
+    language?: PortalLanguage | undefined
+  },
   origin: Origin,
 ): Promise<LicenseEntry & { licenseKey: string }> {
   const find = () => requireLicense(services, tenantId, licenseId)
@@ -44,7 +51,7 @@ export async function remintLicense(
     licenseId,
     async (license) => {
       if (license.status === 'issued') await keepKey(services, product, license, key)
-      return { type: 'RemintLicense', keyHash, displayKey, keepDevices, sendKey, reason, at }
+      return { type: 'RemintLicense', keyHash, displayKey, keepDevices, sendKey, language, reason, at }
     },
     causeOf(origin, at),
     { loaded: stateOf(found), read: async () => stateOf(await find()), run: origin.run },

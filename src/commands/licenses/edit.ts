@@ -30,7 +30,7 @@ export type LicenseChange = {
 type Asked = { tenantId: string; licenseId: string; reason: string | null }
 
 /**
- * Changes a license on behalf of its vendor. Another key type or quantity brings its own device limit, unless one is given.
+ * Changes a license on behalf of its vendor. Changing the key type or quantity sets a new device limit, unless one is given.
  * @throws Refusal `license_not_found`, `license_revoked`, `key_type_not_found`, `quantity_not_allowed`,
  *   `quantity_too_large`, `expiry_in_the_past`, `name_without_email`
  */

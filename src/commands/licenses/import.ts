@@ -1,6 +1,6 @@
 import { findLicensesByKey, findTakenBack } from '../../../projections/licenses/keys.ts'
 import type { PresentProduct } from '../../../projections/products/queries.ts'
-import { foreignKey } from '../../credentials/license-key.ts'
+import { foreignKey, type TypedKey } from '../../credentials/license-key.ts'
 import type { Holder, LicenseTerms } from '../../domain/licenses/events.ts'
 import { type TermsAsked, termsFrom } from '../../domain/licenses/issue.ts'
 import { type LicenseStatus, licenses } from '../../domain/licenses/license.ts'
@@ -41,7 +41,12 @@ type Candidate = {
   row: ForeignLicense
   licenseId: string
   terms: Omit<LicenseTerms, 'holder'>
+  /** The plain hash of its key, under which an earlier import may have recorded it. */
+  plainHash: string
 }
+
+/** The hash under which a license records its key. */
+type HashToStore = (key: TypedKey) => string
 
 /** How many rows are imported concurrently: as many as the stores accept together. */
 const atOnce = 64
@@ -55,18 +60,28 @@ const atOnce = 64
  */
 export async function importLicenses(
   services: Ports<
-    'db' | 'deriveId' | 'execute' | 'keptKeys' | 'keyTypes' | 'newId' | 'now' | 'planCapacity' | 'subjects'
+    | 'db'
+    | 'deriveId'
+    | 'execute'
+    | 'keptKeys'
+    | 'keyHashing'
+    | 'keyTypes'
+    | 'newId'
+    | 'now'
+    | 'planCapacity'
+    | 'subjects'
   >,
   product: PresentProduct,
   asked: { rows: readonly ForeignLicense[]; plan: Plan },
   origin: Origin,
 ): Promise<Imported[]> {
   const at = momentOf(services)
-  const rows = asked.rows.map((row) => plannedOrRefused(services, product, row, at))
+  const hashToStore = await services.keyHashing.openStored(product.tenantId)
+  const rows = asked.rows.map((row) => plannedOrRefused(services, product, hashToStore, row, at))
   const planned = await withUnusedIds(services, product.tenantId, rows)
   const candidates = planned.filter((plan) => plan.status === 'candidate')
   const firstOfKey = new Map(candidates.toReversed().map((plan) => [plan.terms.keyHash, plan]))
-  const taken = await findLicensesByKey(services.db, product.tenantId, [...firstOfKey.keys()])
+  const taken = await findHolders(services, product.tenantId, [...firstOfKey.values()])
   const mayBeNew = (plan: Candidate): boolean => {
     const holder = taken.get(plan.terms.keyHash)
     // An earlier request of the same run may have imported it.
@@ -104,35 +119,60 @@ export async function importLicenses(
   })
 }
 
+export type Previewed = 'new' | 'duplicate' | number | { refusal: RefusalCode }
+
 /**
  * What an import of these rows would do, without doing it: a plan's limit is not foreseen.
- * @returns for each row, in the given order, whether it is new, a duplicate, or refused
+ * @returns for each row, in the given order, whether it is new, a duplicate of a license, or refused; the index of the
+ *   first row with the same key when that one uses the key up
  */
 export async function previewImport(
-  services: Ports<'db' | 'deriveId' | 'now'>,
+  services: Ports<'db' | 'deriveId' | 'keyHashing' | 'now'>,
   product: PresentProduct,
   rows: readonly ForeignLicense[],
-): Promise<('new' | 'duplicate' | { refusal: RefusalCode })[]> {
+): Promise<Previewed[]> {
   const at = momentOf(services)
-  const planned = rows.map((row) => plannedOrRefused(services, product, row, at))
-  const keys = new Set(planned.flatMap((plan) => (plan.status === 'candidate' ? plan.terms.keyHash : [])))
-  const taken = await findLicensesByKey(services.db, product.tenantId, [...keys])
-  return planned.map((plan) => {
+  const hashToStore = await services.keyHashing.openStored(product.tenantId)
+  const planned = rows.map((row) => plannedOrRefused(services, product, hashToStore, row, at))
+  const candidates = planned.filter((plan) => plan.status === 'candidate')
+  const firstOfKey = new Map<string, number>()
+  const taken = await findHolders(services, product.tenantId, candidates)
+  return planned.map((plan, index): Previewed => {
     if (plan.status === 'invalid') return { refusal: plan.refusal }
     const { keyHash } = plan.terms
-    // The first row of a key uses it up, so that the next one is a duplicate.
-    return keys.delete(keyHash) && !taken.has(keyHash) ? 'new' : 'duplicate'
+    if (taken.has(keyHash)) return 'duplicate'
+    const first = firstOfKey.get(keyHash)
+    if (first !== undefined) return first
+    firstOfKey.set(keyHash, index)
+    return 'new'
   })
+}
+
+/** The licenses that have or had the keys of these rows, by the hash that each row would record. */
+async function findHolders(
+  { db }: Ports<'db'>,
+  tenantId: string,
+  candidates: readonly Candidate[],
+): Promise<Map<string, string>> {
+  const hashes = candidates.flatMap(({ terms, plainHash }) => [terms.keyHash, plainHash])
+  const found = await findLicensesByKey(db, tenantId, [...new Set(hashes)])
+  return new Map(
+    candidates.flatMap(({ terms: { keyHash }, plainHash }) => {
+      const licenseId = found.get(keyHash) ?? found.get(plainHash)
+      return licenseId === undefined ? [] : [[keyHash, licenseId] as const]
+    }),
+  )
 }
 
 function plannedOrRefused(
   services: Ports<'deriveId'>,
   product: PresentProduct,
+  hashToStore: HashToStore,
   row: ForeignLicense,
   at: string,
 ): Candidate | Extract<Imported, { status: 'invalid' }> {
   try {
-    return planned(services, product, row, at)
+    return planned(services, product, hashToStore, row, at)
   } catch (error) {
     if (error instanceof Refusal) return { status: 'invalid', refusal: error.code }
     throw error
@@ -146,6 +186,7 @@ function plannedOrRefused(
 function planned(
   services: Ports<'deriveId'>,
   product: PresentProduct,
+  hashToStore: HashToStore,
   row: ForeignLicense,
   at: string,
 ): Candidate {
@@ -166,17 +207,20 @@ function planned(
   if (terms.deviceLimit !== null && devices.size > terms.deviceLimit) {
     throw new Refusal('more_devices_than_seats')
   }
-  const licenseId = services.deriveId('lic', product.tenantId, key.keyHash)
+  const keyHash = hashToStore(key)
+  const licenseId = services.deriveId('lic', product.tenantId, keyHash)
   return {
     status: 'candidate',
     row,
     licenseId,
+    plainHash: key.keyHash,
     terms: {
       licenseId,
       tenantId: product.tenantId,
       productId: product.productId,
       keyTypeId: keyType.keyTypeId,
-      ...key,
+      keyHash,
+      displayKey: key.displayKey,
       ...terms,
       onExpiry: keyType.onExpiry,
       customerId: null,

@@ -1,5 +1,6 @@
 import type { LicenseEntry } from '../../../projections/licenses/queries.ts'
 import { type IssuedLicense, licenses } from '../../domain/licenses/license.ts'
+import type { PortalLanguage } from '../../domain/portal/texts.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { Ports } from '../../ports.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
@@ -16,7 +17,18 @@ import { stateOf } from './stream.ts'
  */
 export async function sendKey(
   services: Ports<'db' | 'execute' | 'findProduct' | 'keptKeys' | 'mailing' | 'now'>,
-  { tenantId, licenseId, reason }: { tenantId: string; licenseId: string; reason: string | null },
+  {
+    tenantId,
+    licenseId,
+    reason,
+    language,
+  }: {
+    tenantId: string
+    licenseId: string
+    reason: string | null
+    /** The customer's, for the mail. */
+    language?: PortalLanguage
+  },
   origin: Origin,
 ): Promise<LicenseEntry> {
   const find = () => requireLicense(services, tenantId, licenseId)
@@ -27,7 +39,7 @@ export async function sendKey(
     licenseId,
     async (license) => {
       if (license.status === 'issued' && license.revokedAt === null) await requireSendable(services, license)
-      return { type: 'SendKey', reason, at }
+      return { type: 'SendKey', language, reason, at }
     },
     causeOf(origin, at),
     { loaded: stateOf(found), read: async () => stateOf(await find()), run: origin.run },

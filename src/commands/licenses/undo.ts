@@ -1,4 +1,4 @@
-import { countActiveDevices } from '../../../projections/licenses/active-devices.ts'
+import { countSeatedDevices } from '../../../projections/licenses/active-devices.ts'
 import type { LicenseEntry } from '../../../projections/licenses/queries.ts'
 import { findTenant } from '../../../projections/tenants/queries.ts'
 import type { IssuedLicense } from '../../domain/licenses/license.ts'
@@ -71,7 +71,7 @@ export async function refuseUndo(
   const events = undoableLicenses.decide(state, commandOf(wanted, keyTypeIsThere, at))
   if (wanted.type !== 'reseat' || events.length === 0) return
   const plan = await planOf(services, tenantId)
-  if (await isPlanFull(plan, () => countActiveDevices(services.db, tenantId))) throw new Refusal('plan_limit')
+  if (await isPlanFull(plan, () => countSeatedDevices(services.db, tenantId))) throw new Refusal('plan_limit')
 }
 
 function commandOf(wanted: Undo, keyTypeIsThere: boolean, at: string): ReverseCommand {

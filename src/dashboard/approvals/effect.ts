@@ -4,7 +4,7 @@ import { notice } from '../frame/parts.ts'
 
 /**
  * What a waiting request would change now, and whether that is what it would have changed when it was made.
- * @param isMarked whether the page says already that something has changed
+ * @param isMarked whether the page already says that something has changed
  */
 export function effectPart({ refusal, sentences, sinceAsked }: ShownEffect, isMarked: boolean): Content {
   if (refusal !== null) return null
@@ -19,11 +19,11 @@ function comparison(sinceAsked: ShownEffect['sinceAsked'], isMarked: boolean): C
   if (!sinceAsked) return null
   const { before, now } = sinceAsked
   if (before.length === 0 && now.length === 0)
-    return html`<p class="hint">The same now as when it was requested.</p>`
+    return isMarked ? null : html`<p class="hint">The same now as when it was requested.</p>`
   return [
     !isMarked && notice('warn', 'What changes is different from when it was requested.'),
     before.length > 0
-      ? difference('When it was requested, it was instead', before)
+      ? difference('When it was requested, it would have changed', before)
       : difference('New since it was requested', now),
   ]
 }

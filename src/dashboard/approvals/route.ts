@@ -25,6 +25,8 @@ import type { PageContext } from '../page-context.ts'
 import { freshMs, isFresh, originOfMember, principalOf } from '../session/principal.ts'
 import { approvalPart, approvalsPart, approvalsView, approvalView } from './view.ts'
 
+/** Mails, and agents, name the address of an approval. */
+const linked = pageRoute({ page: 'member', foreignQuery: 'in links' })
 const member = pageRoute({ page: 'member' })
 const decide = pageRoute({ page: 'decide_confirmations' })
 const countWaiting = pageRoute({ page: 'decide_confirmations', background: true })
@@ -74,7 +76,7 @@ export function approvalPages(app: FastifyInstance, context: PageContext): void 
     )
   }
 
-  app.get('/approvals/:id', member, (request: OneRequest, reply) => page(request, reply))
+  app.get('/approvals/:id', linked, (request: OneRequest, reply) => page(request, reply))
 
   /** A refusal is shown on the page, together with the current state. */
   const settle = async (request: OneRequest, reply: FastifyReply, work: () => Promise<string>) => {

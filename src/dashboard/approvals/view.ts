@@ -3,7 +3,7 @@ import type { Approval, Approvers, ShownApproval as Found } from '../../gate/app
 import { type Content, type Html, html } from '../../html.ts'
 import { problemOfRefusal } from '../../http/problem.ts'
 import { copyable } from '../frame/copy.ts'
-import { ago, moment, timeLeft } from '../frame/moments.ts'
+import { ago, moment, timeLeft, until } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import {
   badge,
@@ -32,7 +32,7 @@ export function approvalsView(view: View, approvals: readonly Approval[], mayDec
   return html`<div>
     ${heading(
       'Approvals',
-      'Dangerous requests from API clients and members wait here for a decision. Requests expire after ten minutes, unused approvals after an hour.',
+      'Dangerous requests from API clients and members wait here for a decision. Requests expire at the time shown, unused approvals after an hour.',
     )}
     ${approvalsPart(view, approvals, mayDecide)}
   </div>`
@@ -53,7 +53,11 @@ export function approvalsPart(view: View, approvals: readonly Approval[], mayDec
         : html`<div class="sheeted">
             ${table({
               caption: 'Pending requests',
-              columns: [{ label: 'Request' }, { label: 'Requested by', wide: true }, { label: 'Time left' }],
+              columns: [
+                { label: 'Request' },
+                { label: 'Requested by', wide: true },
+                { label: 'Can be approved' },
+              ],
               rows: approvals.map((approval) => row(view, approval)),
             })}
           </div>`
@@ -62,14 +66,14 @@ export function approvalsPart(view: View, approvals: readonly Approval[], mayDec
 }
 
 function row(view: View, approval: Approval): Content[] {
-  const { id, title, description, token, byMember, client, askedAt, expiresInSeconds } = approval
+  const { id, title, description, token, byMember, client, askedAt, expiresAt } = approval
   return [
     html`<span
       ><a href=${`/dashboard/approvals/${id}`}>${description?.summary ?? title}</a>
       <span class="sub">${title}, requested ${ago(askedAt, view.now)}</span></span
     >`,
     html`<span>${token.name === null ? token.id : byMember ? token.name : quoted(token.name)}<span class="sub">${client.address}</span></span>`,
-    timeLeft(expiresInSeconds),
+    until(expiresAt, view.now),
   ]
 }
 
@@ -108,6 +112,7 @@ export function approvalPart(view: View, shown: ShownApproval): Html {
   const at = `/dashboard/approvals/${id}`
   const waits = status === 'pending' || status === 'approved'
   const { consequences = [] } = description ?? {}
+  const isMarked = status === 'pending' && approval.changedSinceAsked
   return html`<div
     id="approval"
     class="sheet decision"
@@ -117,7 +122,7 @@ export function approvalPart(view: View, shown: ShownApproval): Html {
   >
     <p class="actions">
       ${badge(...statusBadge[status])}
-      ${status === 'pending' && html`<span class="lead-line">${timeLeft(approval.expiresInSeconds)} left</span>`}
+      ${status === 'pending' && html`<span class="lead-line">Can be approved ${until(approval.expiresAt, view.now)}.</span>`}
       ${settled(shown)}
     </p>
     <div class="stack-tight">
@@ -125,15 +130,15 @@ export function approvalPart(view: View, shown: ShownApproval): Html {
       ${description?.target && target(description.target)}
       ${consequences.length > 0 && listOf(consequences)}
     </div>
-    ${waits && approval.effect && effectPart(approval.effect, approval.changedSinceAsked)} ${warnings(approval)} ${status === 'pending' && decideForms(view, shown, at)}
+    ${waits && approval.effect && effectPart(approval.effect, isMarked)} ${warnings(approval, isMarked)} ${status === 'pending' && decideForms(view, shown, at)}
     ${status === 'approved' && [approval.downloads && downloadForm(view, shown, at), withdrawForm(view, shown, at)]}
   </div>`
 }
 
-function warnings({ status, changedSinceAsked, impossible }: Approval): Content {
+function warnings({ status, impossible }: Approval, isMarked: boolean): Content {
   if (status !== 'pending') return null
   return [
-    changedSinceAsked &&
+    isMarked &&
       notice('warn', 'This has changed since it was requested. The text above shows the current state.'),
     impossible !== undefined &&
       notice(

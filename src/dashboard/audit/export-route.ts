@@ -10,7 +10,7 @@ import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember, type Principal, principalOf } from '../session/principal.ts'
 import { type ShownEntry, shownEntries } from './entries.ts'
-import { auditQueryOf, filterOf, type ShownFilter } from './filter.ts'
+import { AuditQuery, auditQueryOf, filterOf, type ShownFilter } from './filter.ts'
 
 const batchSize = 500
 
@@ -26,16 +26,20 @@ const formats = {
 /** The filtered audit log as a file, oldest first. The export is recorded before the first byte is sent. */
 export function auditExport(app: FastifyInstance, { services }: PageContext): void {
   for (const format of ['csv', 'ndjson'] as const) {
-    app.get(`/audit/export.${format}`, pageRoute({ page: 'member' }), async (request, reply) => {
-      const principal = principalOf(request)
-      const view = { action: 'exported', target: { kind: 'audit', id: null } } as const
-      await recordAudit(services, principal.tenantId, view, originOfMember(request))
-      const name = `audit-${principal.tenantId}-${momentOf(services).slice(0, 10)}.${format}`
-      reply
-        .header('content-type', formats[format].type)
-        .header('content-disposition', `attachment; filename="${name}"`)
-      return reply.send(Readable.from(linesOf(services, principal, auditQueryOf(request).shown, format)))
-    })
+    app.get(
+      `/audit/export.${format}`,
+      pageRoute({ page: 'member', query: AuditQuery }),
+      async (request, reply) => {
+        const principal = principalOf(request)
+        const view = { action: 'exported', target: { kind: 'audit', id: null } } as const
+        await recordAudit(services, principal.tenantId, view, originOfMember(request))
+        const name = `audit-${principal.tenantId}-${momentOf(services).slice(0, 10)}.${format}`
+        reply
+          .header('content-type', formats[format].type)
+          .header('content-disposition', `attachment; filename="${name}"`)
+        return reply.send(Readable.from(linesOf(services, principal, auditQueryOf(request).shown, format)))
+      },
+    )
   }
 }
 

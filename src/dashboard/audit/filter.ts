@@ -6,7 +6,7 @@ import { one, oneDay } from '../lists/query.ts'
 const text = one.transform((value) => value?.slice(0, 200))
 
 /** The filters in the address; a value that is no day is ignored. */
-const Query = z.object({
+export const AuditQuery = z.object({
   cursor: one,
   actor: text,
   action: text,
@@ -18,10 +18,10 @@ const Query = z.object({
   to: oneDay,
 })
 
-export type ShownFilter = Omit<z.infer<typeof Query>, 'cursor'>
+export type ShownFilter = Omit<z.infer<typeof AuditQuery>, 'cursor'>
 
 export function auditQueryOf(request: FastifyRequest): { cursor: string | undefined; shown: ShownFilter } {
-  const { cursor, ...shown } = Query.parse(request.query)
+  const { cursor, ...shown } = AuditQuery.parse(request.query)
   return { cursor, shown }
 }
 

@@ -7,7 +7,7 @@ import type { PageContext } from '../page-context.ts'
 import { auditedPage, principalOf } from '../session/principal.ts'
 import { shownEntries } from './entries.ts'
 import { auditExport } from './export-route.ts'
-import { auditQueryOf, filterOf } from './filter.ts'
+import { AuditQuery, auditQueryOf, filterOf } from './filter.ts'
 import { auditView, type Person } from './view.ts'
 
 const pageSize = 50
@@ -15,7 +15,7 @@ const pageSize = 50
 /** The audit log: who viewed, exported, decided and changed what. Viewing it is recorded as well. */
 export function auditPage(app: FastifyInstance, context: PageContext): void {
   const { services, cursors, show } = context
-  app.get('/audit', auditedPage('audit'), async (request, reply) => {
+  app.get('/audit', auditedPage('audit', AuditQuery), async (request, reply) => {
     const principal = principalOf(request)
     const { tenantId } = principal
     const { cursor, shown } = auditQueryOf(request)

@@ -82,16 +82,17 @@ function auditTable(view: View, entries: Audit['entries'], shown: ShownFilter): 
   })
 }
 
+/** Actions that need no object: who signed in is the person of the line, and the checklist is the workspace's. */
+const withoutObject: ReadonlySet<string> = new Set(['signed_in', 'onboarding_dismissed'])
+
 function what(view: View, entry: ShownEntry): Html {
   const { action, operation, targetKind, targetId, confirmationId, times, changes } = entry
   const verb = actionWords[action] ?? wordsOf(action)
-  // Who signed in is the person of the line.
-  const object =
-    action === 'signed_in'
-      ? null
-      : operation === null
-        ? thing(view, entry)
-        : (findOperation(operation)?.title.toLowerCase() ?? operation)
+  const object = withoutObject.has(action)
+    ? null
+    : operation === null
+      ? thing(view, entry)
+      : (findOperation(operation)?.title.toLowerCase() ?? operation)
   return html`<span
     >${verb} ${object}${times > 1 && `, ${times.toLocaleString('en')} times`}${
       changes.length > 0 &&

@@ -30,7 +30,7 @@ export const actionWords: Readonly<Record<string, string>> = {
   disconnected: 'disconnected',
   link_issued: 'issued a sign-in link for',
   prices_verified: 'verified the prices of',
-  onboarding_dismissed: 'dismissed the first steps of',
+  onboarding_dismissed: 'hid the setup checklist',
   selling_elsewhere_chosen: 'chose to sell elsewhere for',
   granted: 'approved',
   declined: 'denied',

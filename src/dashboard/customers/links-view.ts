@@ -60,7 +60,7 @@ export function linksView({ token, customerId, licenses, form }: Links): Html {
               ]),
             })}
           </div>`,
-      "An unlinked license keeps its key and its devices, and loses the customer's overrides with the next validate.",
+      "An unlinked license keeps its key and its devices, and loses the customer's overrides at its next check.",
     )}
   </div>`
 }

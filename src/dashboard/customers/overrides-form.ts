@@ -64,7 +64,10 @@ export function overridesTyped(form: FilledForm): { form: FilledForm; overrides:
     ]
     if (entitlement === '') continue
     if (!Entitlement.safeParse(entitlement).success)
-      complain('entitlement', 'Begin with a small letter or a digit; use small letters, digits and . _ : -')
+      complain(
+        'entitlement',
+        'Begin with a lowercase letter or a digit; use lowercase letters, digits and . _ : -',
+      )
     if (productId !== '' && !Slug.safeParse(productId).success) complain('product', 'Choose a product.')
     const expiresAt = Day.safeParse(expiresOn).success ? `${expiresOn}${endOfDay}` : expiresOn
     if (expiresAt !== '' && !Moment.safeParse(expiresAt).success)

@@ -45,7 +45,7 @@ export function overridesView({ token, customerId, products, form }: OverridesFo
   return html`<div>
     ${heading(
       'Entitlement overrides',
-      'What the licenses of this customer have or lack whatever their key type. They apply from the next validate. Empty the entitlement of a row to remove it; leave its day empty for good.',
+      "Entitlements that this customer's licenses have or lack, whatever their key type. Changes apply from the next check. To remove a row, clear its entitlement. An override without a day does not end.",
     )}
     ${formProblem(form)}
     <form class="stack" method="post" action=${`${own}/entitlements`}>

@@ -10,8 +10,8 @@ import { findCustomersByPersonPart } from '../../search/people.ts'
 import { type Person, unknownPerson } from '../../vault/subjects.ts'
 import { formOf } from '../forms/forms.ts'
 import { shownLicenses } from '../licenses/route.ts'
-import { queryOf } from '../lists/lists.ts'
 import { PersonId } from '../lists/person-filter.ts'
+import { one } from '../lists/query.ts'
 import type { PageContext } from '../page-context.ts'
 import { auditedPage, principalOf } from '../session/principal.ts'
 import { type CustomerRequest, customerOf } from './found.ts'
@@ -27,6 +27,7 @@ const maxOfCustomer = 100
 const maxSales = 20
 
 const Status = z.enum(['present', 'erased'])
+const Query = z.object({ cursor: one, status: one, person: one })
 
 /** Longer than any email address. */
 const PersonForm = z.object({ text: z.string().max(400) })
@@ -42,14 +43,15 @@ export function customerPages(app: FastifyInstance, context: PageContext): void 
 }
 
 function listPage(app: FastifyInstance, { services, cursors, show }: PageContext): void {
-  app.get('/customers', auditedPage('customers'), async (request, reply) => {
+  app.get('/customers', auditedPage('customers', Query), async (request, reply) => {
     const { tenantId, role } = principalOf(request)
-    const { cursor, status: asked, person } = queryOf(request)
+    const { cursor, status: asked, person } = Query.parse(request.query)
     const subjectId = PersonId.parse(person)
     const status = Status.safeParse(asked).data
     const boundTo = [tenantId, 'dashboard customers', status ?? null, subjectId ?? null]
     const keyset = { after: cursors.read(boundTo, cursor), limit: pageSize }
-    const filter = { subjectId, erased: status && status === 'erased' }
+    const subjectIds = subjectId === undefined ? undefined : [subjectId]
+    const filter = { subjectIds, erased: status && status === 'erased' }
     const { items, next } = await listCustomers(services.db, tenantId, filter, keyset)
     const customers = await withPeople(services, tenantId, items)
     return show(reply, {

@@ -84,8 +84,8 @@ export function customersView(view: View, page: Customers): Html {
 }
 
 const namedStatuses = [
-  ['present', 'not erased'],
-  ['erased', 'erased'],
+  ['present', 'Current'],
+  ['erased', 'Erased'],
 ] as const
 
 const noMatch = (isTooMany: boolean): Html =>

@@ -11,7 +11,7 @@ import { notFound } from '../../http/problem.ts'
 import type { Ports } from '../../ports.ts'
 import { shownPayload } from '../../webhooks/public-events.ts'
 import { pageRoute } from '../frame/page-route.ts'
-import { queryOf } from '../lists/lists.ts'
+import { one } from '../lists/query.ts'
 import type { PageContext } from '../page-context.ts'
 import { auditedPage, originOfMember, principalOf } from '../session/principal.ts'
 import { nameOfEndpoint } from '../webhooks/endpoint-name.ts'
@@ -24,6 +24,7 @@ const pageSize = 50
 type OneRequest = FastifyRequest<{ Params: { id: string } }>
 
 const Status = z.enum(['pending', 'delivered', 'abandoned'])
+const Query = z.object({ cursor: one, status: one, channel: one, event: one, endpoint: one })
 
 /** Deliveries: to the webhook, and to customers by mail. */
 export function deliveryPages(app: FastifyInstance, context: PageContext): void {
@@ -41,8 +42,12 @@ async function deliveryOf(services: Ports<'db'>, request: OneRequest): Promise<K
   return entry.delivery
 }
 
-function filterIn(request: FastifyRequest): DeliveryFilter {
-  const { status, channel, event, endpoint } = queryOf(request)
+function filterFrom({
+  status,
+  channel,
+  event,
+  endpoint,
+}: Omit<z.infer<typeof Query>, 'cursor'>): DeliveryFilter {
   return {
     status: Status.safeParse(status).data,
     channel: Channel.safeParse(channel).data,
@@ -52,10 +57,10 @@ function filterIn(request: FastifyRequest): DeliveryFilter {
 }
 
 function listPage(app: FastifyInstance, { services, cursors, show }: PageContext): void {
-  app.get('/deliveries', auditedPage('deliveries'), async (request, reply) => {
+  app.get('/deliveries', auditedPage('deliveries', Query), async (request, reply) => {
     const { tenantId } = principalOf(request)
-    const { cursor } = queryOf(request)
-    const filter = filterIn(request)
+    const { cursor, ...given } = Query.parse(request.query)
+    const filter = filterFrom(given)
     const { status, channel, event, endpointId } = filter
     const endpoints = await listEndpoints(services.db, tenantId)
     const names = new Map(endpoints.map((endpoint) => [endpoint.endpointId, nameOfEndpoint(endpoint)]))

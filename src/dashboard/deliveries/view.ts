@@ -89,20 +89,25 @@ function deliveriesTable(
     caption: 'Deliveries',
     columns: [
       { label: 'Event' },
-      { label: 'Channel', wide: true },
+      { label: 'To', wide: true },
+      { label: 'License', wide: true },
       { label: 'Status' },
       { label: 'Next attempt', wide: true },
       { label: 'Scheduled', wide: true },
     ],
     rows: deliveries.map((delivery): Content[] => [
       html`<a href=${`/dashboard/deliveries/${delivery.deliveryId}`}><code>${delivery.event}</code></a>`,
-      html`<span>${channelNames[delivery.channel]}${names.size > 1 && html`<span class="sub">${names.get(delivery.endpointId ?? '')}</span>`}</span>`,
+      html`<span>${channelNames[delivery.channel]}<span class="sub">${receiverName(delivery, names)}</span></span>`,
+      html`<a href=${`/dashboard/licenses/${delivery.licenseId}`}><code>${delivery.licenseId}</code></a>`,
       html`<span>${deliveryBadge(delivery)}<span class="sub">${deliveryWords(delivery)}</span></span>`,
       delivery.nextAttemptAt === null ? '–' : ago(delivery.nextAttemptAt, view.now),
       ago(delivery.scheduledAt, view.now),
     ]),
   })
 }
+
+const receiverName = ({ channel, endpointId }: KnownDelivery, names: Deliveries['names']): string =>
+  channel === 'mail' ? 'the customer' : (names.get(endpointId ?? '') ?? 'deleted endpoint')
 
 type OneDelivery = {
   delivery: KnownDelivery
@@ -178,11 +183,16 @@ function attemptsTable(attempts: readonly Attempt[]): Html {
     rows: attempts.map(({ at, status, error, durationMs, excerpt, nextAttemptAt }): Content[] => [
       moment(at),
       html`<span>${error === null ? badge('good', 'succeeded') : badge('bad', error)}${status !== null && html`<span class="sub">${status}</span>`}</span>`,
-      `${durationMs} ms`,
-      excerpt ? html`<code>${excerpt}</code>` : '–',
+      durationMs === null ? '–' : `${durationMs} ms`,
+      responseOf(error, excerpt),
       nextAttemptAt === null ? '–' : moment(nextAttemptAt),
     ]),
   })
+}
+
+function responseOf(error: Attempt['error'], excerpt: string | null): Content {
+  if (error === 'unknown') return 'The process ended before the response was recorded.'
+  return excerpt ? html`<code>${excerpt}</code>` : '–'
 }
 
 /** Text as one quoted shell argument. */

@@ -14,7 +14,7 @@ import { Scope } from '../../domain/tokens/scopes.ts'
 import { problemOfRefusal } from '../../http/problem.ts'
 import { boxes, formOf } from '../forms/forms.ts'
 import { pageRoute } from '../frame/page-route.ts'
-import { queryOf } from '../lists/lists.ts'
+import { one } from '../lists/query.ts'
 import type { PageContext } from '../page-context.ts'
 import { deciderOf, isFresh, originOfMember, principalOf } from '../session/principal.ts'
 import { leadingTo } from '../session/return-path.ts'
@@ -25,6 +25,9 @@ import { codeView, reviewView } from './view.ts'
 const CodeForm = z.object({ code: z.string().max(40) })
 const ApproveForm = z.object({ scopes: boxes.pipe(z.array(Scope)), lifetime: Lifetime })
 
+const Query = z.object({ code: one })
+/** Devices show the address of the page. */
+const linked = pageRoute({ page: 'member', query: Query, foreignQuery: 'in links' })
 const member = pageRoute({ page: 'member' })
 
 const path = '/dashboard/device'
@@ -43,8 +46,8 @@ export function devicePages(app: FastifyInstance, context: PageContext): void {
       status,
     )
 
-  app.get('/device', member, async (request, reply) =>
-    codePage(reply, queryOf(request).code?.slice(0, 40) ?? ''),
+  app.get('/device', linked, async (request, reply) =>
+    codePage(reply, Query.parse(request.query).code?.slice(0, 40) ?? ''),
   )
 
   app.post('/device', member, async (request, reply) => {

@@ -1,9 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { listDevicesOfTenant } from '../../../projections/licenses/device-list.ts'
+import { momentOf } from '../../commands/origin.ts'
 import { Slug } from '../../domain/values.ts'
 import { lastRefusalsOf } from '../../usage/read-refusals.ts'
-import { productChoices, queryOf } from '../lists/lists.ts'
+import { productChoices } from '../lists/lists.ts'
+import { one } from '../lists/query.ts'
 import type { PageContext } from '../page-context.ts'
 import { auditedPage, principalOf } from '../session/principal.ts'
 import { devicesView } from './view.ts'
@@ -11,18 +13,19 @@ import { devicesView } from './view.ts'
 const pageSize = 50
 
 const Status = z.enum(['active', 'deactivated'])
+const Query = z.object({ cursor: one, product: one, status: one })
 
 /** The devices of all licenses. Each links to its license with that device selected. */
 export function deviceListPage(app: FastifyInstance, { services, cursors, show }: PageContext): void {
-  app.get('/devices', auditedPage('devices'), async (request, reply) => {
+  app.get('/devices', auditedPage('devices', Query), async (request, reply) => {
     const { tenantId } = principalOf(request)
-    const { cursor, product, status: asked } = queryOf(request)
+    const { cursor, product, status: asked } = Query.parse(request.query)
     const productId = Slug.safeParse(product).data
     const status = Status.safeParse(asked).data
     const boundTo = [tenantId, 'dashboard devices', productId ?? null, status ?? null]
     const keyset = { after: cursors.read(boundTo, cursor), limit: pageSize }
     const [{ items: devices, next }, products] = await Promise.all([
-      listDevicesOfTenant(services.db, tenantId, { productId, status }, keyset),
+      listDevicesOfTenant(services.db, tenantId, { productId, status }, keyset, momentOf(services)),
       productChoices(services, tenantId),
     ])
     await services.refusals.flush()

@@ -1,20 +1,12 @@
 import type { ListedDevice } from '../../../projections/licenses/device-list.ts'
+import { statusAt } from '../../domain/licenses/license.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import type { lastRefusalsOf } from '../../usage/read-refusals.ts'
 import { ago } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
-import {
-  badge,
-  choicesOf,
-  empty,
-  filters,
-  heading,
-  pager,
-  productSelect,
-  select,
-  table,
-} from '../frame/parts.ts'
+import { choicesOf, empty, filters, heading, pager, productSelect, select, table } from '../frame/parts.ts'
 import { callWords, reasonName } from '../refusals/words.ts'
+import { deviceBadge } from './badge.ts'
 
 type LastRefusals = Awaited<ReturnType<typeof lastRefusalsOf>>
 type LastRefusal = LastRefusals extends ReadonlyMap<string, infer Refused> ? Refused : never
@@ -77,7 +69,7 @@ function devicesTable(view: View, devices: readonly ListedDevice[], refused: Las
           ><span class="sub"><code>${seat.deviceId}</code>${seat.platform === null ? '' : `, ${seat.platform}`}</span></span
         >`,
         html`<span><a class="mono" href=${path}>${license.displayKey}</a><span class="sub">${license.productId}</span></span>`,
-        seat.status === 'active' ? badge('good', 'active') : badge('plain', 'deactivated'),
+        deviceBadge(seat, statusAt(license, view.now.toISOString())),
         ago(seat.activatedAt, view.now),
         refusedWords(view, refused.get(`${license.licenseId} ${seat.deviceId}`)),
       ]

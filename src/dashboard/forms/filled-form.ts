@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
+import { inputWords, isPredicate } from '../../domain/input-words.ts'
 
 /** A form as a member filled it in, to show again: what was typed, and what is wrong with each field. */
 export type FilledForm = {
@@ -36,10 +37,11 @@ export function readForm<S extends z.ZodType>(
   const body = (request.body ?? {}) as Record<string, string | string[]>
   const { _csrf, ...given } = body
   const filled = newForm(given)
-  const { success, data, error } = schema.safeParse(given)
+  const { success, data, error } = schema.safeParse(given, { error: inputWords })
   if (success) return { filled, data }
   const problems: Record<string, string> = {}
-  for (const { path, message } of error.issues) problems[nameOf(path)] ??= message
+  for (const { path, message } of error.issues)
+    problems[nameOf(path)] ??= isPredicate(message) ? `This ${message}.` : message
   return { filled: { ...filled, problems }, data: undefined }
 }
 

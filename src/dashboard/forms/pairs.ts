@@ -16,9 +16,8 @@ export const pairs = z
     const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '')
     const entries = lines.map(pairOf)
     const wrong = entries.findIndex(([name]) => name === '')
-    if (wrong >= 0) return complain(`Line ${wrong + 1} is no pair. Write it as name: value.`)
-    if (new Set(entries.map(([name]) => name)).size < entries.length)
-      return complain('A name is there twice.')
+    if (wrong >= 0) return complain(`Line ${wrong + 1} is not a pair. Write it as name: value.`)
+    if (new Set(entries.map(([name]) => name)).size < entries.length) return complain('A name appears twice.')
     return metadataIn.safeParse(Object.fromEntries(entries)).data ?? complain(tooMany)
   })
 

@@ -2,10 +2,15 @@ import { countDeliveries, type DeliveryCounts } from '../../../projections/deliv
 import { listParkedOfTenant, type TenantParkedStream } from '../../../projections/runner/parked.ts'
 import { countSalesNeedingHolder } from '../../../projections/sales/holders.ts'
 import { countParkedSales } from '../../../projections/sales/queries.ts'
+import { countUnmatched } from '../../../projections/sales/unmatched.ts'
 import type { Ports } from '../../ports.ts'
 
 /** Abandoned deliveries are counted for as long as a member may want to redeliver them. */
 const abandonedWithinMs = 7 * 86_400_000
+
+/** A refund may arrive before its sale. What no sale has claimed in a month is no news. */
+const unmatchedAfterMs = 3_600_000
+const unmatchedWithinMs = 30 * 86_400_000
 
 /** What a tenant's members should look at. Every page that shows one of these figures takes it from here. */
 export type Attention = {
@@ -13,18 +18,22 @@ export type Attention = {
   deliveries: DeliveryCounts
   parkedSales: number
   salesNeedingHolder: number
+  /** Refunds and disputes that belong to no known sale. */
+  unmatchedPayments: number
   parkedStreams: readonly TenantParkedStream[]
 }
 
 /** Counts what needs attention in a tenant now. */
 export async function readAttention(services: Ports<'db' | 'now'>, tenantId: string): Promise<Attention> {
   const now = services.now()
-  const since = new Date(now.getTime() - abandonedWithinMs).toISOString()
-  const [deliveries, parkedSales, salesNeedingHolder, parkedStreams] = await Promise.all([
+  const ago = (ms: number) => new Date(now.getTime() - ms).toISOString()
+  const since = ago(abandonedWithinMs)
+  const [deliveries, parkedSales, salesNeedingHolder, unmatchedPayments, parkedStreams] = await Promise.all([
     countDeliveries(services.db, tenantId, { now: now.toISOString(), since }),
     countParkedSales(services.db, tenantId),
     countSalesNeedingHolder(services.db, tenantId),
+    countUnmatched(services.db, tenantId, { from: ago(unmatchedWithinMs), until: ago(unmatchedAfterMs) }),
     listParkedOfTenant(services.db, tenantId),
   ])
-  return { deliveries, parkedSales, salesNeedingHolder, parkedStreams }
+  return { deliveries, parkedSales, salesNeedingHolder, unmatchedPayments, parkedStreams }
 }

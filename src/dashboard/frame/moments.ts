@@ -66,6 +66,21 @@ export function agoWords(at: string, now: Date): string {
   return unit === 'now' ? 'just now' : relative.format(Math.trunc(passed / length), unit)
 }
 
+/** As {@link agoWords}, to the second during the first minute: `3 seconds ago`. */
+export function ageWords(ageMs: number): string {
+  const seconds = Math.floor(ageMs / 1000)
+  if (seconds >= 1 && seconds < 60) return relative.format(-seconds, 'second')
+  return agoWords(new Date(-ageMs).toISOString(), new Date(0))
+}
+
+/** `until 15:40 UTC, in 23 hours`: a moment of the next day or so. */
+export const until = (at: string, now: Date): Html =>
+  html`<span>until ${clockOf(at)}, ${inWords(at, now)}</span>`
+
+/** `in 23 hours`, rounded down, so that it never promises more time than is left. */
+const inWords = (at: string, now: Date): string =>
+  Date.parse(at) - now.getTime() < 60_000 ? 'in less than a minute' : agoWords(at, now)
+
 /** `9 min 34 s`: the remaining time. */
 export function timeLeft(seconds: number): string {
   const minutes = Math.floor(seconds / 60)

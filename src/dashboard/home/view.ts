@@ -18,6 +18,7 @@ type Waits = {
   parkedSales: number
   /** Sales with a license that has no holder. */
   salesNeedingHolder: number
+  unmatchedPayments: number
   /** Parked streams of this tenant. */
   parkedStreams: number
   /** Events that the read models have not applied yet. */
@@ -43,7 +44,7 @@ export function homeView(view: View, home: Home): Html {
       section(
         'Get started',
         html`${startSteps(view, start, newId('req'))} ${dismissForm(view)}`,
-        'These steps stay under Help once they are done.',
+        'This checklist stays under Help once it is done.',
       )
     }
     ${section('Pending approvals', approvalsPart(view, approvals, mayDecide))}
@@ -73,10 +74,7 @@ const card = (label: string, number: number): Html => html`<div class="card">
 /** Validations, with the rejected ones on top. */
 export function validationsPlot(series: UsageSeries['series'], by: 'day' | 'hour'): Html {
   return barPlot({
-    label:
-      by === 'day'
-        ? 'Validations per day, rejected ones in red'
-        : 'Validations per hour, rejected ones in red',
+    label: by === 'day' ? 'Validations per day, rejected in red' : 'Validations per hour, rejected in red',
     by,
     bars: series.map(({ at, validations, rejected }) => ({ at, parts: [validations, rejected] })),
     kinds: [
@@ -87,7 +85,7 @@ export function validationsPlot(series: UsageSeries['series'], by: 'day' | 'hour
 }
 
 function waitsView(view: View, waits: Waits): Html {
-  const { deliveries, parkedSales, salesNeedingHolder, parkedStreams, behind } = waits
+  const { deliveries, parkedSales, salesNeedingHolder, unmatchedPayments, parkedStreams, behind } = waits
   const rows: Content[] = [
     deliveries.failing > 0 &&
       wait(
@@ -118,6 +116,13 @@ function waitsView(view: View, waits: Waits): Html {
         '/dashboard/sales?needs=holder',
         `${counted(salesNeedingHolder, 'sale', 'sales')} without a holder`,
         'Paid and licensed, but the provider sent no email address.',
+      ),
+    unmatchedPayments > 0 &&
+      wait(
+        'warn',
+        '/dashboard/sales#unmatched',
+        `${counted(unmatchedPayments, 'refund or dispute', 'refunds and disputes')} without a sale`,
+        'The provider named a purchase that was never reported. Revoke its license if there is one.',
       ),
     parkedStreams > 0 &&
       wait(

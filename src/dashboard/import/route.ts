@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { PresentProduct } from '../../../projections/products/queries.ts'
 import { type ForeignLicense, importLicenses, previewImport } from '../../commands/licenses/import.ts'
+import { boundedJson } from '../../domain/json-bounds.ts'
 import { type FileRow, rowsOfFile } from '../../domain/licenses/import-rows.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { Slug } from '../../domain/values.ts'
@@ -10,12 +11,15 @@ import { invalid } from '../../http/problem.ts'
 import { type FilledForm, newForm, withProblem } from '../forms/filled-form.ts'
 import { refuseSuspended, sentenceOf } from '../forms/refused.ts'
 import { pageRoute } from '../frame/page-route.ts'
-import { productChoices, queryOf } from '../lists/lists.ts'
+import { productChoices } from '../lists/lists.ts'
+import { one } from '../lists/query.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
 import { maxBytes, readUploads } from './upload.ts'
 import { importFormView, type Problem, previewView, progressView, resultView } from './view.ts'
 
+const Query = z.object({ product: one })
+const form = pageRoute({ page: 'change_licenses', query: Query })
 const change = pageRoute({ page: 'change_licenses' })
 const path = '/import-licenses'
 
@@ -37,19 +41,15 @@ const StepForm = z.object({
   total: z.coerce.number().int().min(0),
   imported: z.coerce.number().int().min(0),
   duplicates: z.coerce.number().int().min(0),
+  refused: z.coerce.number().int().min(0),
   problems: z.string().transform((text) => Problems.catch([]).parse(jsonOf(text))),
 })
 
 const Rows = z.array(z.tuple([z.int(), z.unknown()]))
 const Problems = z.array(z.object({ line: z.int(), text: z.string() }))
 
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
+/** More than a file of the largest size has. */
+const jsonOf = (text: string): unknown => boundedJson(text, 1_000_000)
 
 /**
  * Where licenses of another system are imported from a file: first what would happen to each row, then step by step
@@ -78,9 +78,9 @@ function uploadPages(app: FastifyInstance, { services, show }: PageContext): voi
     )
   }
 
-  app.get(path, change, async (request, reply) => {
+  app.get(path, form, async (request, reply) => {
     refuseSuspended(principalOf(request))
-    return page(request, reply, newForm({ product: queryOf(request).product ?? '' }))
+    return page(request, reply, newForm({ product: Query.parse(request.query).product ?? '' }))
   })
 
   app.post(path, change, async (request, reply) => {
@@ -113,11 +113,8 @@ function uploadPages(app: FastifyInstance, { services, show }: PageContext): voi
   async function previewed(product: PresentProduct, rows: readonly FileRow[]) {
     const read = rows.map((row) => ({ ...row, ...readRow(row) }))
     const known = read.filter((row) => row.license !== undefined)
-    const outcomes = await previewImport(
-      services,
-      product,
-      known.flatMap(({ license }) => license ?? []),
-    )
+    const licenses = known.flatMap(({ license }) => license ?? [])
+    const outcomes = await previewImport(services, product, licenses)
     const problems: Problem[] = read.flatMap(({ line, problem }) =>
       problem ? [{ line, text: problem }] : [],
     )
@@ -127,12 +124,22 @@ function uploadPages(app: FastifyInstance, { services, show }: PageContext): voi
       const outcome = outcomes[index]
       if (outcome === 'new') fresh.push([line, row])
       else if (outcome === 'duplicate') duplicates++
+      else if (typeof outcome === 'number')
+        problems.push({ line, text: `The same key as in line ${known[outcome]?.line ?? 0}.` })
       else if (outcome) problems.push({ line, text: sentenceOf(outcome.refusal) })
     }
-    problems.sort((one, other) => one.line - other.line)
-    return { total: rows.length, rows: fresh, duplicates, problems }
+    return {
+      total: rows.length,
+      rows: fresh,
+      duplicates,
+      refused: problems.length,
+      problems: byLine(problems),
+    }
   }
 }
+
+const byLine = (problems: readonly Problem[]): Problem[] =>
+  problems.toSorted((one, other) => one.line - other.line)
 
 type ReadRow = { license?: ForeignLicense; row?: unknown; problem?: string }
 
@@ -152,11 +159,12 @@ function stepPage(app: FastifyInstance, { services, show }: PageContext): void {
     if (!product) throw new Refusal('product_not_found')
     const now = data.rows.slice(0, atOnce)
     const rest = data.rows.slice(atOnce)
-    const step = { ...data, product, problems: [...data.problems], rows: rest }
+    const step = { ...data, product, rows: rest }
+    const refused: Problem[] = []
     const good: { line: number; license: ForeignLicense }[] = []
     for (const [line, row] of now) {
       const license = importRowOf(row)
-      if (typeof license === 'string') step.problems.push({ line, text: license })
+      if (typeof license === 'string') refused.push({ line, text: license })
       else good.push({ line, license })
     }
     let stopped: string | undefined
@@ -165,7 +173,7 @@ function stepPage(app: FastifyInstance, { services, show }: PageContext): void {
       const outcomes = await importLicenses(services, product, asked, originOfMember(request))
       for (const [index, outcome] of outcomes.entries()) {
         if (outcome.status === 'invalid')
-          step.problems.push({ line: good[index]?.line ?? 0, text: sentenceOf(outcome.refusal) })
+          refused.push({ line: good[index]?.line ?? 0, text: sentenceOf(outcome.refusal) })
         else if (outcome.status === 'imported') step.imported++
         else step.duplicates++
       }
@@ -173,6 +181,8 @@ function stepPage(app: FastifyInstance, { services, show }: PageContext): void {
       if (!(error instanceof Refusal)) throw error
       stopped = sentenceOf(error.code)
     }
+    step.refused += refused.length
+    step.problems = byLine([...step.problems, ...refused])
     return show(reply, {
       title: 'Import licenses',
       nav: 'licenses',

@@ -17,6 +17,8 @@ export type Step = {
   total: number
   imported?: number
   duplicates: number
+  /** How many rows are not importable; the list may be shorter. */
+  refused: number
   problems: readonly Problem[]
   /** What is left, with the numbers of the lines. */
   rows: readonly (readonly [line: number, row: unknown])[]
@@ -32,7 +34,7 @@ export function importFormView(token: string, products: readonly PresentProduct[
       ${heading('Import licenses')} ${empty('No products yet', 'Licenses are imported into a product. Create it first.')}
     </div>`
   return html`<div class="narrow" id="import">
-    ${heading('Import licenses', 'Licenses that another system issued keep their keys. Nothing is imported before you have seen what would be.')}
+    ${heading('Import licenses', 'Licenses of another system keep their keys. You see a preview before anything is imported.')}
     ${formProblem(form)}
     <form class="sheet stack" method="post" action=${path} enctype="multipart/form-data">
       ${tokenField(token)}
@@ -44,7 +46,7 @@ export function importFormView(token: string, products: readonly PresentProduct[
       <div class="field">
         <label for="file">File</label>
         <p class="hint" id="file-hint">
-          CSV with a line that names the columns, or JSON lines; at most 4 MiB. Only <code>licenseKey</code> is needed.
+          CSV with a header line, or JSON lines; at most 4 MiB. Only <code>licenseKey</code> is needed.
         </p>
         <input
           id="file"
@@ -65,27 +67,27 @@ export function importFormView(token: string, products: readonly PresentProduct[
     ${section(
       'Columns',
       html`<p class="tags">${[...columns, 'metadata.…'].map((name) => html`<code class="badge plain">${name}</code>`)}</p>`,
-      'Times are days as 2027-11-21 or moments in ISO 8601; an expiry may be “never”. Several devices are separated by spaces.',
+      'Write times as a day, such as 2027-11-21, or in ISO 8601; an expiry may be “never”. Separate several devices with spaces.',
     )}
   </div>`
 }
 
-const figures = (
-  { total, duplicates, problems }: Step,
-  fresh: readonly [label: string, rows: number],
-): Html =>
+const figures = ({ total, duplicates, refused }: Step, fresh: readonly [label: string, rows: number]): Html =>
   html`<div class="sheet">
     ${facts([
       ['Rows', count(total)],
       [fresh[0], count(fresh[1])],
-      ['Already here', count(duplicates)],
-      ['Not importable', count(problems.length)],
+      ['Already in keyledger', count(duplicates)],
+      ['Not importable', count(refused)],
     ])}
   </div>`
 
 const maxShown = 200
 
-const problemList = ({ problems }: Step): Content =>
+/** As many as are handed on from step to step; more of them would exceed what a form may hold. */
+const maxKept = 2000
+
+const problemList = ({ problems, refused }: Step): Content =>
   problems.length > 0 &&
   section(
     'Not importable',
@@ -96,7 +98,7 @@ const problemList = ({ problems }: Step): Content =>
         rows: problems.slice(0, maxShown).map(({ line, text }) => [line, text]),
       })}
     </div>`,
-    problems.length > maxShown && `The first ${maxShown} of ${count(problems.length)}.`,
+    refused > maxShown && `The first ${maxShown} of ${count(refused)}.`,
   )
 
 /** What the next step needs. The browser keeps the rows that are left. */
@@ -106,6 +108,7 @@ const stepFields = ({
   total,
   imported = 0,
   duplicates,
+  refused,
   problems,
   rows,
 }: Step): Html => html`<div hidden>
@@ -114,7 +117,8 @@ const stepFields = ({
   <input type="hidden" name="total" value=${total} />
   <input type="hidden" name="imported" value=${imported} />
   <input type="hidden" name="duplicates" value=${duplicates} />
-  <input type="hidden" name="problems" value=${JSON.stringify(problems.slice(0, 2000))} />
+  <input type="hidden" name="refused" value=${refused} />
+  <input type="hidden" name="problems" value=${JSON.stringify(problems.slice(0, maxKept))} />
   <input type="hidden" name="rows" value=${JSON.stringify(rows)} />
 </div>`
 
@@ -140,8 +144,8 @@ export function progressView(step: Step): Html {
   const { total, rows, imported = 0 } = step
   const done = total - rows.length
   return html`<div class="narrow" id="import">
-    ${heading('Importing licenses', `${count(done)} of ${count(total)} rows are done. Keep this page open.`)}
-    <progress class="import-progress" max=${total} value=${done} aria-label="Rows that are done"></progress>
+    ${heading('Importing licenses', `${count(done)} of ${count(total)} rows processed. Keep this page open.`)}
+    <progress class="import-progress" max=${total} value=${done} aria-label="Rows processed"></progress>
     ${figures(step, ['Imported', imported])}
     <form
       class="after"
@@ -160,7 +164,7 @@ export function progressView(step: Step): Html {
         <button>Continue</button>
         <a class="button second" href="/dashboard/licenses">Stop</a>
       </div>
-      <p class="hint">What is imported stays. To go on later, send the same file again: nothing is imported twice.</p>
+      <p class="hint">Imported licenses stay. To continue later, send the same file again: nothing is imported twice.</p>
     </form>
   </div>`
 }

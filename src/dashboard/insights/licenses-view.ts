@@ -22,7 +22,7 @@ export function licensesPart({ figures, range, products }: Insights): Html {
         ${card('Renewed', counted(total(licenses, ({ renewed }) => renewed)))}
       </dl>
       ${barPlot({
-        label: 'Licenses issued per day, renewed ones in grey',
+        label: 'Licenses issued per day, renewed in gray',
         by: 'day',
         bars: licenses.map(({ day, issued, renewed }) => ({ at: day, parts: [issued, renewed] })),
         kinds: [
@@ -99,7 +99,7 @@ export function versionsPart({ figures, range }: Insights): Html {
           </div>
           ${csvLink('versions', range.days)}
         </div>`,
-    'Devices whose app reported for the first time, by the version that it had then.',
+    'Devices by the app version of their first report.',
   )
 }
 
@@ -125,7 +125,7 @@ export function trialsPart({ figures, range }: Insights): Html {
         ${card('Started', counted(started))} ${card('Became a license', counted(converted))}
       </dl>
       ${barPlot({
-        label: 'Trials started per day, installs that activated a license in grey',
+        label: 'Trials started per day, installs that activated a license in gray',
         by: 'day',
         bars: trials.map((row) => ({ at: row.day, parts: [row.started, row.converted] })),
         kinds: [

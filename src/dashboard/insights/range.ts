@@ -7,6 +7,7 @@ import {
   lengthOf,
   maxDays,
 } from '../../../projections/insights/days.ts'
+import { numberIn } from '../../http/schemas.ts'
 
 /** The ranges that have a link of their own, in days. */
 export const lengths = [7, 30, 90] as const
@@ -23,7 +24,12 @@ export type ChosenRange = {
   problem: string | undefined
 }
 
-const Given = z.object({ days: z.coerce.number(), from: z.iso.date(), to: z.iso.date() }).partial().catch({})
+/** The query of a page with a range of days. */
+export const RangeQuery = z
+  .object({ days: numberIn(1, maxDays), from: z.iso.date(), to: z.iso.date() })
+  .partial()
+
+const Given = RangeQuery.catch({})
 
 /**
  * The range that a query chooses, in days in UTC: `days=7`, or `from=2026-03-01&to=2026-03-31`. Days to come are cut off.

@@ -9,12 +9,14 @@ import { productChoices } from '../lists/lists.ts'
 import type { PageContext } from '../page-context.ts'
 import { principalOf } from '../session/principal.ts'
 import { csvTables } from './csv.ts'
-import { rangeOf } from './range.ts'
+import { RangeQuery, rangeOf } from './range.ts'
 import { insightsView } from './view.ts'
+
+const member = pageRoute({ page: 'member', query: RangeQuery })
 
 /** Sales, licenses, versions and trials in a range of days, as plots, as tables and as files. */
 export function insightPages(app: FastifyInstance, { services, show }: PageContext): void {
-  app.get('/insights', pageRoute({ page: 'member' }), async (request, reply) => {
+  app.get('/insights', member, async (request, reply) => {
     const { tenantId } = principalOf(request)
     const range = rangeOf(request.query, momentOf(services))
     const [figures, products] = await Promise.all([
@@ -32,7 +34,7 @@ export function insightPages(app: FastifyInstance, { services, show }: PageConte
     )
   })
 
-  app.get('/insights/:file', pageRoute({ page: 'member' }), async (request, reply) => {
+  app.get('/insights/:file', member, async (request, reply) => {
     const table = tableOf(request.params)
     const range = rangeOf(request.query, momentOf(services))
     const figures = await readFigures(services.db, principalOf(request).tenantId, range.days, range.today)

@@ -12,7 +12,7 @@ import { asTable, card, counted } from './parts.ts'
 export function salesPart(insights: Insights): Html {
   const { sales } = insights.figures
   const lead =
-    'By the day of the payment. Refunds and lost disputes are taken from the day of the payment that they return.'
+    'By the day of the payment. Refunds and lost disputes count on the day of the payment that they return.'
   if (sales.length === 0) {
     return section(
       'Sales and revenue',
@@ -48,22 +48,22 @@ function currencyPart({ range }: Insights, currency: string, rows: readonly Sale
   const shown = (amount: number) => money(amount, currency)
   return html`<div class="stack">
     <dl class="cards">
-      ${card(`Revenue in ${name}`, shown(sum.paid - sum.returned))} ${card(`Returned in ${name}`, shown(sum.returned))}
+      ${card(`Revenue in ${name}`, shown(sum.paid - sum.returned))} ${card(`Refunded in ${name}`, shown(sum.returned))}
       ${card(`Sales in ${name}`, counted(sum.sales))} ${card(`Renewal payments in ${name}`, counted(sum.payments - sum.sales))}
     </dl>
     <div class="plots">
       ${barPlot({
-        label: `Revenue in ${name} per day, returned payments in red`,
+        label: `Revenue in ${name} per day, refunds in red`,
         by: 'day',
         bars: bars.map(({ at, paid, returned }) => ({ at, parts: [paid - returned, returned] })),
         kinds: [
           { className: 'bar', name: 'revenue' },
-          { className: 'bar-bad', name: 'returned' },
+          { className: 'bar-bad', name: 'refunded' },
         ],
         format: shown,
       })}
       ${barPlot({
-        label: `Sales in ${name} per day, renewal payments in grey`,
+        label: `Sales in ${name} per day, renewal payments in gray`,
         by: 'day',
         bars: bars.map(({ at, sales, payments }) => ({ at, parts: [sales, payments - sales] })),
         kinds: [
@@ -87,7 +87,7 @@ const amountColumns = [
   { label: 'Sales', number: true },
   { label: 'Payments', number: true, wide: true },
   { label: 'Paid', number: true, wide: true },
-  { label: 'Returned', number: true, wide: true },
+  { label: 'Refunded', number: true, wide: true },
   { label: 'Revenue', number: true },
 ]
 

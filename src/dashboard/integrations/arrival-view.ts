@@ -31,7 +31,7 @@ export function arrivalPart(
     ${
       has
         ? html`<p>${badge('good', 'arrived')} The last verified notification came ${ago(verifiedAt, now)}.</p>`
-        : html`<p>${badge('warn', 'waiting')} No notification of ${name} has arrived since it was connected. Send a test event
+        : html`<p>${badge('warn', 'waiting')} No notification from ${name} has arrived since it was connected. Send a test event
             from ${name}, or buy something. This page notices it; without JavaScript, reload it.</p>`
     }
     ${

@@ -78,15 +78,15 @@ function withoutKey(form: FilledForm): FilledForm {
 
 function doneWords(name: string, { endpoint }: ConnectedEndpoint): FlashMessage {
   if (endpoint !== null && endpoint.left > 0) {
-    const text = `${name} is connected. A former endpoint with this address could not be removed: remove it at ${name}.`
+    const text = `${name} is connected. An earlier endpoint with this address could not be removed: remove it at ${name}.`
     return { kind: 'wrong', text }
   }
   return {
     kind: 'done',
     text:
       endpoint?.created === false
-        ? `${name} is connected, with the endpoint that was there already.`
-        : `${name} is connected, and the endpoint is created there.`,
+        ? `${name} is connected, with its existing endpoint.`
+        : `${name} is connected, and the endpoint was created there.`,
   }
 }
 
@@ -101,7 +101,7 @@ function troubleOf(error: unknown, form: FilledForm): FilledForm {
     restricted_key_wanted: [key, sentenceOf('restricted_key_wanted')],
     provider_endpoint_exists: [
       replace,
-      'The provider has an endpoint with this address already, and its secret is not shown again or events are missing. To replace it, check the box and enter the key again.',
+      'The provider already has an endpoint with this address. Its secret cannot be read again, or events are missing. To replace it, check the box and enter the key again.',
     ],
   })
 }

@@ -31,7 +31,7 @@ export function endpointForm({ token }: View, { provider, operation, form }: Sho
         name: key,
         label: `${fieldWords[provider].key} for the endpoint`,
         type: 'password',
-        hint: 'Kept sealed, and never shown again.',
+        hint: 'Stored encrypted and never shown again.',
         maxlength: 500,
       })}
       ${
@@ -54,6 +54,6 @@ export function endpointForm({ token }: View, { provider, operation, form }: Sho
       }
       <div><button>Create the endpoint at ${name}</button></div>
     </form>`,
-    `keyledger creates the endpoint with the right address and events, and takes its secret.`,
+    `keyledger creates the endpoint with the right address and events, and stores its secret.`,
   )
 }

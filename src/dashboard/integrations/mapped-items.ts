@@ -5,7 +5,10 @@ import { keyTypeSoldAs, soldIds } from '../../domain/integrations/mapping.ts'
 /** One of a provider's ids, and what it is sold as. */
 export type Item = { item: string; product: string; keyType: string; isPrice: boolean }
 
-/** What is mapped at a provider: its mappings, and Stripe's prices of key types. */
+/**
+ * What is mapped at a provider: its mappings, and Stripe's prices of key types.
+ * @param products all that are sold there; a mapping of another one names a deleted product
+ */
 export function itemsOf(
   products: readonly PresentProduct[],
   { provider, mappings }: KnownIntegration,

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { findIntegration } from '../../../projections/integrations/queries.ts'
+import { listProductsSold } from '../../../projections/products/queries.ts'
 import { listOffered } from '../../commands/integrations/offered.ts'
 import type { KnownIntegration } from '../../domain/integrations/integration.ts'
 import { Provider, providerNames } from '../../domain/integrations/provider.ts'
@@ -30,8 +31,9 @@ export function offeredPage(app: FastifyInstance, { services, show }: PageContex
     const { tenantId } = principalOf(request)
     const integration = await findIntegration(services.db, tenantId, provider)
     if (integration?.status !== 'connected') throw notFound('connection')
-    const [products, offered] = await Promise.all([
+    const [products, sold, offered] = await Promise.all([
       productChoices(services, tenantId),
+      listProductsSold(services.db, tenantId, integration),
       offeredOrProblem(services, integration),
     ])
     const { many } = itemWords[provider]
@@ -42,7 +44,7 @@ export function offeredPage(app: FastifyInstance, { services, show }: PageContex
         { label: 'Integrations', href: path },
         { label: providerNames[provider], href: `${path}/${provider}` },
       ],
-      content: ({ token }) => offeredView(token, { integration, products, offered }),
+      content: ({ token }) => offeredView(token, { integration, products, sold, offered }),
     })
   })
 }

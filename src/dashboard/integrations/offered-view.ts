@@ -13,7 +13,10 @@ import { itemWords } from './steps.ts'
 
 type Shown = {
   integration: KnownIntegration
+  /** Those that a mapping can be made for. */
   products: readonly PresentProduct[]
+  /** All that are sold at the provider. */
+  sold: readonly PresentProduct[]
   /** The list, or why there is none. */
   offered: Offered | string
 }
@@ -37,7 +40,7 @@ const problemPart = (shown: Shown, problem: string): Html =>
     <p>${backLink(shown, 'Map by ID')}</p>`
 
 function mapForm(token: string, shown: Shown, { items, hasMore }: Offered): Html {
-  const { integration, products } = shown
+  const { integration, products, sold } = shown
   const { one, many } = itemWords[integration.provider]
   const name = providerNames[integration.provider]
   const keyTypes = keyTypeChoices(products).map(({ value, label }) => [value, label] as const)
@@ -54,7 +57,7 @@ function mapForm(token: string, shown: Shown, { items, hasMore }: Offered): Html
     ${choiceField(form, {
       name: 'item',
       label: `${one.charAt(0).toUpperCase()}${one.slice(1)}`,
-      choices: [['', `Choose a ${one}`], ...itemChoices(items, itemsOf(products, integration))],
+      choices: [['', `Choose a ${one}`], ...itemChoices(items, itemsOf(sold, integration))],
       ...(hasMore && { hint: `${name} has more ${many} than these. Map the others by ID.` }),
     })}
     ${choiceField(form, {

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { findIntegration } from '../../../projections/integrations/queries.ts'
-import type { PresentProduct } from '../../../projections/products/queries.ts'
+import { listProductsSold, type PresentProduct } from '../../../projections/products/queries.ts'
 import { mapPrices } from '../../commands/checkout/prices.ts'
 import { disconnectCardAccount, startOnboarding } from '../../commands/integrations/card-account.ts'
 import {
@@ -74,8 +74,18 @@ export async function providerPage(
     productChoices(services, tenantId),
     readArrivals(services.db, tenantId, provider),
   ])
+  const sold = integration ? await listProductsSold(services.db, tenantId, integration) : []
   const { hasPlatformKey, platformFeeBasisPoints } = services.providers
-  const shown = { tenantId, provider, integration, products, arrivals, baseUrl, operation: newId('req') }
+  const shown = {
+    tenantId,
+    provider,
+    integration,
+    products,
+    sold,
+    arrivals,
+    baseUrl,
+    operation: newId('req'),
+  }
   return show(
     reply,
     {

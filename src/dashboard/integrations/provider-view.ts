@@ -3,7 +3,7 @@ import { canListOffered } from '../../commands/integrations/offered.ts'
 import type { KnownIntegration } from '../../domain/integrations/integration.ts'
 import { type Provider, providerNames } from '../../domain/integrations/provider.ts'
 import { type Content, type Html, html } from '../../html.ts'
-import { pingUrlOf, resourcesUrlOf, stripeWebhookUrlOf, webhookUrlOf } from '../../payments/addresses.ts'
+import { pingUrlOf, resourcesUrlOf } from '../../payments/addresses.ts'
 import type { Arrivals } from '../../usage/arrivals.ts'
 import type { FilledForm } from '../forms/filled-form.ts'
 import { choiceField, formProblem, textField } from '../forms/form-fields.ts'
@@ -15,6 +15,7 @@ import { keyTypeChoices } from '../sales/mend-view.ts'
 import { arrivalPart } from './arrival-view.ts'
 import { endpointForm } from './endpoint-view.ts'
 import { type Item, itemsOf } from './mapped-items.ts'
+import { notificationAddressOf, unreachableNotice } from './notification-address.ts'
 import { fieldWords, itemWords, stepsAt } from './steps.ts'
 
 type Platform = { hasPlatformKey: boolean; platformFeeBasisPoints: number }
@@ -23,7 +24,10 @@ type Shown = {
   tenantId: string
   provider: Provider
   integration: KnownIntegration | undefined
+  /** Those that a mapping can be made for. */
   products: readonly PresentProduct[]
+  /** All that are sold at the provider. */
+  sold: readonly PresentProduct[]
   arrivals: Arrivals
   baseUrl: string
   operation: string
@@ -38,21 +42,15 @@ export function providerView(view: View, shown: Shown): Html {
   const isConnected = integration?.status === 'connected'
   return html`<div>
     ${heading(providerNames[provider], isConnected ? 'Sales that it reports become licenses.' : 'Connect it, so that its sales become licenses.')}
-    ${formProblem(shown.form)} ${isConnected ? connectedParts(view, shown, integration) : connectingParts(view, shown)}
+    ${formProblem(shown.form)} ${unreachableNotice(shown.baseUrl)}
+    ${isConnected ? connectedParts(view, shown, integration) : connectingParts(view, shown)}
     ${isConnected && mappingPart(view, shown, integration)}
   </div>`
 }
 
-function addressOf({ provider, tenantId, baseUrl, integration }: Shown): string | undefined {
-  if (provider === 'gumroad') return undefined
-  if (provider !== 'stripe') return webhookUrlOf(baseUrl, tenantId, provider)
-  const isPlatforms = integration?.status === 'connected' && !integration.ownAccount
-  return stripeWebhookUrlOf(baseUrl, isPlatforms ? undefined : tenantId)
-}
-
 function connectedParts(view: View, shown: Shown, integration: KnownIntegration): Html {
   const { provider, arrivals } = shown
-  const address = addressOf(shown)
+  const address = notificationAddressOf(shown)
   const isPlatforms = provider === 'stripe' && !integration.ownAccount
   return html`${section(
     'Connection',
@@ -82,7 +80,7 @@ function connectedParts(view: View, shown: Shown, integration: KnownIntegration)
           <form class="stack-tight" method="post" action=${`${at(provider)}/disconnect`}>
             ${tokenField(view.token)}
             <p>
-              Its notifications are refused from then on, and its secrets are destroyed. Licenses and mappings stay. Remove
+              Its notifications are refused immediately, and its secrets are destroyed. Licenses and mappings stay. Remove
               the endpoint at ${providerNames[provider]} too.
             </p>
             <div><button class="dangerous">Disconnect</button></div>
@@ -101,7 +99,7 @@ function modeWords({ ownAccount }: KnownIntegration, platform: Platform): Conten
 const feeWords = ({ platformFeeBasisPoints: points }: Platform): string =>
   points === 0
     ? 'The platform deducts no fee.'
-    : `The platform gets ${points / 100} % of each sale. Stripe deducts it from your share, beside its own fees.`
+    : `The platform gets ${points / 100} % of each sale. Stripe deducts it from your share, in addition to its own fees.`
 
 function connectingParts(view: View, shown: Shown): Html {
   const { provider } = shown
@@ -111,11 +109,11 @@ function connectingParts(view: View, shown: Shown): Html {
       `${providerNames[provider]} is not connected. Your role does not allow you to connect it.`,
     )
   }
-  const address = addressOf(shown) ?? ''
+  const address = notificationAddressOf(shown) ?? ''
   const isManual = provider === 'gumroad'
   return html`${!isManual && endpointForm(view, { ...shown, provider })}
   ${section(
-    isManual ? `At ${providerNames[provider]}` : 'Or by hand',
+    isManual ? `At ${providerNames[provider]}` : 'Or set it up by hand',
     html`<div class="sheet"><ol class="stack numbered">${stepsAt(provider, address).map((step) => html`<li>${step}</li>`)}</ol></div>`,
   )}
   ${section('Connect', connectForm(view, shown))} ${provider === 'stripe' && platformPart(view, shown)}`
@@ -129,7 +127,7 @@ function connectForm({ token }: View, { provider, operation, form }: Shown): Htm
     ${
       fields === undefined
         ? html`<p>Gumroad needs no key: the ping URL holds a secret token, and is shown on the next page, once.</p>`
-        : html`${textField(form, { name: 'webhookSecret', label: fields.secret, type: 'password', maxlength: 500, hint: 'Kept sealed, and never shown again.' })}
+        : html`${textField(form, { name: 'webhookSecret', label: fields.secret, type: 'password', maxlength: 500, hint: 'Stored encrypted and never shown again.' })}
           ${textField(form, {
             name: 'apiKey',
             label: fields.key,
@@ -162,7 +160,7 @@ function platformPart({ token }: View, { platform, integration }: Shown): Conten
 /** Leads to Stripe by a link: a browser does not follow a form that leads to another site. */
 export function onboardingView(url: string): Html {
   return html`<div class="narrow">
-    ${heading('Continue at Stripe', 'The link works once, for a few minutes. Stripe leads you back when you are done.')}
+    ${heading('Continue at Stripe', 'The link works once, for a few minutes. Stripe returns you here when you are done.')}
     <div class="sheet stack">
       <p><a class="button" href=${url} rel="noreferrer">Continue at Stripe</a></p>
       <p><a href="/dashboard/integrations/stripe">Back</a></p>
@@ -186,7 +184,7 @@ export function pingUrlView(baseUrl: string, tenantId: string, token: string): H
 export function rotateView(token: string, provider: Provider, operation: string, form: FilledForm): Html {
   const name = providerNames[provider]
   return html`<div class="narrow">
-    ${heading('New secret', `Notifications that ${name} verifies with the former secret are refused at once.`)}
+    ${heading('New secret', 'Notifications that use the previous secret are refused immediately.')}
     ${formProblem(form)}
     <form class="sheet stack" method="post" action=${`${at(provider)}/secret`}>
       ${tokenField(token)}
@@ -211,9 +209,9 @@ export function rotateView(token: string, provider: Provider, operation: string,
 }
 
 function mappingPart(view: View, shown: Shown, integration: KnownIntegration): Html {
-  const { provider, products, form } = shown
+  const { provider, products, sold, form } = shown
   const words = itemWords[provider]
-  const items = itemsOf(products, integration)
+  const items = itemsOf(sold, integration)
   const mayManage = view.may('manage_connections')
   const choices = keyTypeChoices(products).map(({ value, label }) => [value, label] as const)
   return section(
@@ -243,7 +241,7 @@ function mappingPart(view: View, shown: Shown, integration: KnownIntegration): H
             </form>`)
       }
     </div>`,
-    `Which ${words.many} of ${providerNames[provider]} stand for which key type. Sales of others are parked.`,
+    `Which ${words.many} at ${providerNames[provider]} are sold as which key type. Sales of others are parked.`,
   )
 }
 

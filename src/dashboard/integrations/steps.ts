@@ -35,7 +35,7 @@ export function stepsAt(provider: Provider, url: string): Content[] {
       ]
     case 'paddle':
       return [
-        html`At Paddle open <strong>Developer tools, Authentication</strong> and create an API key. Allow it to
+        html`At Paddle open <strong>Developer tools, Authentication</strong> and create an API key. Allow it to${' '}
           <strong>read</strong> customers, prices and products.`,
         html`Open <strong>Developer tools, Notifications</strong> and add a destination with this URL:${' '}
           ${address(url)}`,
@@ -114,7 +114,7 @@ export const endpointKeyWords: Record<Exclude<Provider, 'gumroad'>, { one: strin
   },
   paddle: {
     one: 'an API key',
-    allowed: html`At Paddle open <strong>Developer tools, Authentication</strong> and create a key. Allow it to
+    allowed: html`At Paddle open <strong>Developer tools, Authentication</strong> and create a key. Allow it to${' '}
       <strong>read</strong> customers, prices and products, and to <strong>read and write</strong> notification settings.`,
   },
   polar: {

@@ -4,11 +4,11 @@ import type { Missing } from '../../domain/integrations/missing.ts'
 import { type Provider, providerNames } from '../../domain/integrations/provider.ts'
 import type { KeyType } from '../../domain/products/key-type.ts'
 import { type Content, type Html, html } from '../../html.ts'
-import { stripeWebhookUrlOf } from '../../payments/addresses.ts'
 import { copyable } from '../frame/copy.ts'
 import { dayOf } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import { badge, facts, heading, section } from '../frame/parts.ts'
+import { notificationAddressOf, unreachableNotice } from './notification-address.ts'
 
 type Shown = { provider: Provider; integration: KnownIntegration | undefined; missing: readonly Missing[] }
 
@@ -19,6 +19,7 @@ type Integrations = { tenantId: string; providers: readonly Shown[]; products: r
 export function integrationsView(view: View, { tenantId, providers, products }: Integrations): Html {
   return html`<div>
     ${heading('Integrations', 'Payment providers that report sales. Once the setup is complete, each sale creates a license.')}
+    ${unreachableNotice(view.baseUrl)}
     ${providers.map((shown) =>
       section(
         providerNames[shown.provider],
@@ -26,7 +27,7 @@ export function integrationsView(view: View, { tenantId, providers, products }: 
           ${facts([
             ['Status', stateBadge(shown)],
             ...since(shown.integration),
-            ['Notification URL', copyable('notification URL', addressOf(view, tenantId, shown))],
+            ['Notification URL', addressOf(view, tenantId, shown)],
             ...soldThere(shown, products),
           ])}
           ${shown.missing.length > 0 && missingList(view, shown)}
@@ -51,12 +52,11 @@ function stateBadge({ integration, missing }: Shown): Html {
 const since = (integration: KnownIntegration | undefined): (readonly [string, Content])[] =>
   integration?.connectedAt ? [['Connected since', dayOf(integration.connectedAt)]] : []
 
-function addressOf({ baseUrl }: View, tenantId: string, { provider, integration }: Shown): string {
-  if (provider === 'stripe') {
-    return stripeWebhookUrlOf(baseUrl, integration?.ownAccount ? tenantId : undefined)
-  }
-  const address = `${baseUrl}/webhooks/${provider}/${tenantId}`
-  return provider === 'gumroad' ? `${address}?token=…` : address
+function addressOf({ baseUrl }: View, tenantId: string, { provider, integration }: Shown): Content {
+  const address = notificationAddressOf({ baseUrl, tenantId, provider, integration })
+  return address === undefined
+    ? 'Shown once, when Gumroad is connected: it holds a secret.'
+    : copyable('notification URL', address)
 }
 
 /** Which products are sold there, and as what. */

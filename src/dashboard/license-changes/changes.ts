@@ -20,7 +20,7 @@ const suspend = licenseChange({
   title: 'Suspend license',
   button: 'Suspend license',
   lead: () =>
-    'The license is not valid until it is resumed. Its devices keep their seats, and its expiry does not wait.',
+    'The license is not valid until it is resumed. Its devices keep their seats, and its expiry date does not move.',
   fits: ({ revokedAt, suspendedAt }) => revokedAt === null && suspendedAt === null,
   ...reasonOnly,
   async run(services, about, typed, origin) {
@@ -36,8 +36,8 @@ const resume = licenseChange({
   button: 'Resume license',
   lead: ({ license: { expiresAt } }) =>
     expiresAt === null
-      ? 'The license is valid again at once.'
-      : html`The license is valid again until ${moment(expiresAt)}. Resuming does not move this end.`,
+      ? 'The license is valid again immediately.'
+      : html`The license is valid again until ${moment(expiresAt)}. Resuming does not change this date.`,
   fits: ({ revokedAt, suspendedAt }) => revokedAt === null && suspendedAt !== null,
   ...reasonOnly,
   async run(services, about, typed, origin) {
@@ -52,8 +52,7 @@ const extend = licenseChange({
   title: 'Extend license',
   button: 'Extend license',
   lead: ({ license: { expiresAt } }) =>
-    expiresAt !== null &&
-    html`It expires on ${moment(expiresAt)}. A renewal of its subscription never makes the new term shorter.`,
+    expiresAt !== null && html`It expires on ${moment(expiresAt)}. A renewal will not shorten this term.`,
   fits: ({ revokedAt, expiresAt }) => revokedAt === null && expiresAt !== null,
   schema: withReason({
     expiresOn: optionalOf(day, 'Enter a day as 2027-11-21.').refine(
@@ -82,7 +81,7 @@ const newKey = licenseChange({
   label: ({ holder }) => ((holder?.email ?? null) === null ? 'New key' : 'Send a new key'),
   title: 'Replace license key',
   button: 'Replace key',
-  lead: () => 'The present key stops working at once. The new key is shown once, on the next page.',
+  lead: () => 'The current key stops working immediately. The new key is shown once, on the next page.',
   fits: ({ revokedAt }) => revokedAt === null,
   schema: withReason({ keepDevices: checked, sendKey: checked }),
   values: ({ person }) => ({ keepDevices: 'on', ...(person.email !== null && { sendKey: 'on' }) }),
@@ -114,7 +113,7 @@ const sendTheKey = licenseChange({
   title: 'Send license key',
   button: 'Send key',
   lead: ({ person }) =>
-    html`The present key is mailed to ${person.email ?? 'the address of the license'} once more. It is not shown here.`,
+    html`The current key is mailed to ${person.email ?? 'the address of the license'} again. It is not shown here.`,
   fits: (_, { keyIsSendable }) => keyIsSendable,
   schema: withReason({}),
   values: () => ({}),
@@ -167,7 +166,7 @@ const freeSeat = licenseChange({
   label: 'Free seat',
   title: 'Free a seat',
   button: 'Free seat',
-  lead: () => 'The device is deactivated at once, and another one can take its seat.',
+  lead: () => 'The device is deactivated immediately, and another one can take its seat.',
   fits: () => false,
   schema: withReason({ device: wantedLine(256, 'Enter the ID of a device.') }),
   values: (_, { device = '' }) => ({ device }),

@@ -34,7 +34,7 @@ export const editChange = licenseChange({
   label: 'Edit',
   title: 'Edit license',
   button: 'Save changes',
-  lead: () => 'Changes apply to the next validate and activation.',
+  lead: () => 'Changes apply from the next check or activation.',
   fits: ({ revokedAt }) => revokedAt === null,
   schema,
   values: ({ license, person }) => ({
@@ -59,7 +59,7 @@ export const editChange = licenseChange({
   problems: {
     key_type_not_found: ['keyTypeId', 'This key type was deleted. Choose another.'],
     quantity_not_allowed: ['quantity', 'This key type is not sold in multiples. Enter 1.'],
-    quantity_too_large: ['quantity', "The quantity is larger than the key type's largest one."],
+    quantity_too_large: ['quantity', 'The quantity is above the largest quantity of the key type.'],
     expiry_in_the_past: ['expiresOn', 'Enter a day in the future.'],
   },
 })
@@ -85,7 +85,7 @@ function fields(form: FilledForm, about: AboutLicense): Content {
     textField(form, {
       name: 'deviceLimit',
       label: 'Device limit',
-      hint: `Now ${limit}. A number, or “unlimited”. Leave empty to keep it; another key type or quantity then brings its own.`,
+      hint: `Now ${limit}. A number, or “unlimited”. Leave empty to keep it; changing the key type or quantity sets a new limit.`,
       required: false,
       maxlength: 9,
     }),

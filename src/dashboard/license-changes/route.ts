@@ -33,7 +33,7 @@ const Query = z.object({ customer: given, device: given })
 
 type ChangeRequest = FastifyRequest<{ Params: { id: string; change: string } }>
 
-const form = pageRoute({ page: 'change_licenses', auditedView: 'license' })
+const form = pageRoute({ page: 'change_licenses', auditedView: 'license', query: Query })
 const send = pageRoute({ page: 'change_licenses' })
 
 /** Changes of a license that a member makes at once: each is the same command as over the API, run once for a form. */

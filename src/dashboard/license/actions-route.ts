@@ -79,11 +79,12 @@ export const actionsFor = (
   may(role, 'ask_for_changes') ? actions.filter(({ fits }) => fits(license, device)) : []
 
 const ask = pageRoute({ page: 'ask_for_changes' })
-const requestPage = pageRoute({ page: 'ask_for_changes', auditedView: 'license' })
 
 const device = z.string().max(256).optional().default('')
 const RequestForm = z.object({ reason: line(500).optional().default(''), device })
-const DeviceQuery = z.object({ device }).catch({ device: '' })
+const DeviceQuery = z.object({ device: device.catch('') })
+
+const requestPage = pageRoute({ page: 'ask_for_changes', auditedView: 'license', query: DeviceQuery })
 
 type ActionRequest = FastifyRequest<{ Params: { id: string; action: string } }>
 

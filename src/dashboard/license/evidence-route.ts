@@ -3,6 +3,7 @@ import { recordAudit } from '../../commands/audit.ts'
 import { isId } from '../../credentials/id.ts'
 import { gatherEvidence } from '../../evidence/evidence.ts'
 import { sendArchive } from '../../http/licenses/evidence-archive.ts'
+import { spend } from '../../http/limits/rate-limit.ts'
 import { notFound } from '../../http/problem.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
@@ -10,7 +11,7 @@ import { originOfMember, principalOf } from '../session/principal.ts'
 const member = { config: { page: 'member' }, exposeHeadRoute: false, schema: { hide: true } } as const
 
 /** The evidence archive of a license, the same as the API returns. */
-export function evidencePage(app: FastifyInstance, { services }: PageContext): void {
+export function evidencePage(app: FastifyInstance, { services, limits }: PageContext): void {
   app.get(
     '/licenses/:id/evidence',
     member,
@@ -18,6 +19,8 @@ export function evidencePage(app: FastifyInstance, { services }: PageContext): v
       const { tenantId } = principalOf(request)
       const { id } = request.params
       const origin = originOfMember(request)
+      const onHit = () => services.limitHits.count(tenantId, 'evidence')
+      await spend(limits.evidence, tenantId, { reply, onHit })
       const evidence = isId('lic', id) ? await gatherEvidence(services, tenantId, id, origin) : undefined
       if (!evidence) throw notFound('license')
       const entry = { action: 'exported', target: { kind: 'evidence', id } } as const

@@ -13,7 +13,7 @@ import { licenseAsOf, seatsInOrder } from '../../history/as-of.ts'
 import { type Comparison, compareMoments } from '../../history/compare.ts'
 import { readHistory } from '../../history/entries.ts'
 import type { AsOf } from '../../history/moment.ts'
-import { asOfFrom, asOf as asOfText } from '../../http/as-of.ts'
+import { asOfFrom, asOfIn, asOf as asOfText } from '../../http/as-of.ts'
 import { deviceView, licenseView as licenseOf } from '../../http/licenses/license.ts'
 import { notFound, Problem } from '../../http/problem.ts'
 import type { Ports } from '../../ports.ts'
@@ -65,7 +65,7 @@ type OneRequest = FastifyRequest<{ Params: { id: string } }>
 
 /** A license: its present or past state, the explanation of its answers, and its history. */
 export function licensePage(app: FastifyInstance, { services, show }: PageContext): void {
-  app.get('/licenses/:id', auditedPage('license'), async (request: OneRequest, reply) => {
+  app.get('/licenses/:id', auditedPage('license', Query), async (request: OneRequest, reply) => {
     const { tenantId, role } = principalOf(request)
     const { id } = request.params
     const query = queryIn(request)
@@ -134,12 +134,6 @@ function normalizedQuery({ at, from, to, device }: Query): string | undefined {
   }
   if (from === undefined || to === undefined) return undefined
   return new URLSearchParams({ compare: `${from}..${to}`, ...deviceParam }).toString()
-}
-
-function asOfIn(text: string): AsOf {
-  const asOf = asOfFrom(text)
-  if (!asOf) throw new Error('a moment that was read is none')
-  return asOf
 }
 
 type Place = { tenantId: string; licenseId: string }

@@ -40,7 +40,7 @@ export function seatsPicture(
       ${taken.map(
         (seat) => html`<li class=${seat.deviceId === asked ? 'seat taken asked' : 'seat taken'}>
           <a href=${addressOf(seat.deviceId)}>${seat.name === '' ? seat.deviceId : seat.name}</a>
-          ${givenNames.has(seat.deviceId) && html`<span class="sub">“${givenNames.get(seat.deviceId)}” to the customer</span>`}
+          ${givenNames.has(seat.deviceId) && html`<span class="sub">The customer calls it “${givenNames.get(seat.deviceId)}”</span>`}
           <span class="sub">${seat.platform ?? ''} since ${dayOf(seat.activatedAt)}</span>
           ${freeAddressOf && html`<a class="seat-free" href=${freeAddressOf(seat.deviceId)} aria-label=${`Free the seat of ${seat.name === '' ? seat.deviceId : seat.name}`}>Free seat</a>`}
         </li>`,

@@ -1,5 +1,5 @@
 import type { HistoryEntry } from '../../../projections/history/queries.ts'
-import { actorWords } from '../../history/actors.ts'
+import { happeningInWords } from '../../history/actors.ts'
 import type { Change } from '../../history/changes.ts'
 import type { LicenseHistoryEntry } from '../../history/entries.ts'
 import { type Content, type Html, html } from '../../html.ts'
@@ -38,11 +38,12 @@ function happening(
   isChosen: boolean,
   addressOf: Timeline['addressOf'],
 ): Html {
-  const { sequence, time, actor, summary, changes, requestId } = entry
+  const { sequence, time, changes, requestId } = entry
+  const { what, by } = happeningInWords(entry)
   return html`<li class=${isChosen ? 'event chosen' : 'event'} id=${`event-${sequence}`}>
     <p class="event-time">${clockOf(time)}</p>
     <div class="event-body">
-      <p><strong>${summary}</strong> <span class="by">by ${actorWords(actor)}</span></p>
+      <p><strong>${what}</strong> ${by && html`<span class="by">${by}</span>`}</p>
       ${changes.length > 0 && html`<ul class="changes">${changes.map(sequence === 0 ? begun : changed)}</ul>`} ${linksOf(entry)}
       <details>
         <summary>Event ${sequence}</summary>

@@ -8,6 +8,7 @@ import { type Content, type Html, html } from '../../html.ts'
 import type { Refusal } from '../../usage/read-refusals.ts'
 import type { Explanation } from '../../verdicts/explain.ts'
 import { deliveryBadge, deliveryWords } from '../deliveries/view.ts'
+import { deviceBadge } from '../devices/badge.ts'
 import { copyable } from '../frame/copy.ts'
 import { ago, moment } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
@@ -249,7 +250,7 @@ function devicesPart(view: View, { license, question, devices }: OneLicense): Co
             ><a href=${address(license.id, { ...question, device: device.deviceId })}>${device.name}</a
             ><span class="sub"><code>${device.deviceId}</code>${platformOf(device)}</span></span
           >`,
-          badge(device.status === 'active' ? 'good' : 'plain', device.status),
+          deviceBadge(device, license.status),
           ago(device.activatedAt, view.now),
           appWords(view, device),
         ]),

@@ -7,13 +7,17 @@ import { askApproval } from '../forms/ask-approval.ts'
 import { type FilledForm, newForm, readForm } from '../forms/filled-form.ts'
 import { refusedForm } from '../forms/refused.ts'
 import { pageRoute } from '../frame/page-route.ts'
-import { productChoices, queryOf } from '../lists/lists.ts'
+import { productChoices } from '../lists/lists.ts'
+import { one } from '../lists/query.ts'
 import type { PageContext } from '../page-context.ts'
 import { principalOf } from '../session/principal.ts'
 import { exportView } from './export-view.ts'
 
 /** As over the API, where only members of these roles can grant the scope `danger`. */
 const ask = pageRoute({ page: 'manage_settings' })
+
+const Query = z.object({ product: one, status: one })
+const form = pageRoute({ page: 'manage_settings', query: Query })
 
 const noProduct = 'Choose a product.'
 
@@ -39,8 +43,8 @@ export function licenseExportPages(app: FastifyInstance, { services, show }: Pag
     )
   }
 
-  app.get('/export-licenses', ask, (request, reply) => {
-    const { product = '', status = '' } = queryOf(request)
+  app.get('/export-licenses', form, (request, reply) => {
+    const { product = '', status = '' } = Query.parse(request.query)
     return page(request, reply, newForm({ format: 'csv', product, status }))
   })
 

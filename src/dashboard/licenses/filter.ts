@@ -19,7 +19,7 @@ const pair = oneAs(
     .refine(isStorable),
 )
 
-const Query = z.object({
+export const LicenseQuery = z.object({
   cursor: one,
   product: oneAs(Slug),
   status: oneAs(z.enum(licenseStatuses)),
@@ -34,10 +34,10 @@ const Query = z.object({
 })
 
 /** The filters in the address of the list. Days are in UTC. */
-export type ShownFilter = Omit<z.infer<typeof Query>, 'cursor'>
+export type ShownFilter = Omit<z.infer<typeof LicenseQuery>, 'cursor'>
 
 export function licenseQueryOf(request: FastifyRequest): { cursor: string | undefined; shown: ShownFilter } {
-  const { cursor, ...shown } = Query.parse(request.query)
+  const { cursor, ...shown } = LicenseQuery.parse(request.query)
   return { cursor, shown }
 }
 

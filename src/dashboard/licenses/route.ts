@@ -9,7 +9,7 @@ import { productChoices } from '../lists/lists.ts'
 import { pathOfPerson } from '../lists/person-filter.ts'
 import type { PageContext } from '../page-context.ts'
 import { auditedPage, principalOf } from '../session/principal.ts'
-import { filterOf, licenseQueryOf } from './filter.ts'
+import { filterOf, LicenseQuery, licenseQueryOf } from './filter.ts'
 import { licensesView } from './view.ts'
 
 const pageSize = 50
@@ -27,7 +27,7 @@ export async function shownLicenses(
 
 /** All licenses. Each is changed on its own page. */
 export function licensePages(app: FastifyInstance, { services, cursors, show }: PageContext): void {
-  app.get('/licenses', auditedPage('licenses'), async (request, reply) => {
+  app.get('/licenses', auditedPage('licenses', LicenseQuery), async (request, reply) => {
     const { tenantId, role } = principalOf(request)
     const { cursor, shown } = licenseQueryOf(request)
     const boundTo = [tenantId, 'dashboard licenses', JSON.stringify(shown)]

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import { z } from 'zod'
 import { findCustomer } from '../../../projections/customers/queries.ts'
 import { requireCustomer } from '../../commands/customers/customers.ts'
 import { mintLicense } from '../../commands/licenses/licenses.ts'
@@ -10,12 +11,15 @@ import { type FilledForm, newForm, readForm, typedIn } from '../forms/filled-for
 import { runOnce } from '../forms/once.ts'
 import { refusedForm, refuseSuspended } from '../forms/refused.ts'
 import { pageRoute } from '../frame/page-route.ts'
-import { productChoices, queryOf } from '../lists/lists.ts'
+import { productChoices } from '../lists/lists.ts'
+import { one } from '../lists/query.ts'
 import type { PageContext } from '../page-context.ts'
 import { principalOf } from '../session/principal.ts'
 import { expiryOf, MintForm, soldAs } from './form.ts'
 import { type Minted, mintedView, newLicenseView, nothingToMintView } from './view.ts'
 
+const Query = z.object({ product: one, customer: one })
+const form = pageRoute({ page: 'change_licenses', query: Query })
 const change = pageRoute({ page: 'change_licenses' })
 
 /** Where a license is minted by hand. Its key is shown in the response and nowhere else. */
@@ -59,10 +63,10 @@ export function newLicensePages(app: FastifyInstance, { services, show }: PageCo
     }
   }
 
-  app.get('/new-license', change, async (request, reply) => {
+  app.get('/new-license', form, async (request, reply) => {
     const principal = principalOf(request)
     refuseSuspended(principal)
-    const { product, customer } = queryOf(request)
+    const { product, customer } = Query.parse(request.query)
     return page(reply, newForm(await firstValues(principal.tenantId, product, customer)))
   })
 
@@ -102,7 +106,7 @@ const problems = {
   key_type_not_found: ['sold', 'This key type was deleted. Choose another.'],
   customer_not_found: ['customerId', 'There is no customer with this ID.'],
   quantity_not_allowed: ['quantity', 'This key type is not sold in multiples. Leave the quantity empty.'],
-  quantity_too_large: ['quantity', "The quantity is larger than the key type's largest one."],
+  quantity_too_large: ['quantity', 'The quantity is above the largest quantity of the key type.'],
   mails_off: ['form', 'The mails of this product are off. Turn them on, or do not mail the key.'],
   expiry_in_the_past: ['expiresOn', 'Enter a day in the future.'],
 } as const

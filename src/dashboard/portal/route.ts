@@ -1,13 +1,16 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
 import { findLogo, findPortal, type ShownPortal } from '../../../projections/portal/queries.ts'
 import { changePortal } from '../../commands/portal.ts'
 import { sameJson } from '../../domain/equality.ts'
 import type { PortalSettings } from '../../domain/portal/events.ts'
+import { portalUrl } from '../../domain/portal/portal.ts'
 import { languageNames, type PortalLanguage, portalLanguages } from '../../domain/portal/texts.ts'
 import { notFound } from '../../http/problem.ts'
 import { type FilledForm, readForm, withProblem } from '../forms/filled-form.ts'
 import { refusedForm } from '../forms/refused.ts'
 import { pageRoute } from '../frame/page-route.ts'
+import { one } from '../lists/query.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
 import { PortalForm, portalForm, seenOf, settingsIn, TextsForm, textsForm } from './forms.ts'
@@ -16,6 +19,7 @@ import type { ShowPortal } from './show.ts'
 import { portalView, textsView } from './view.ts'
 
 const manage = pageRoute({ page: 'manage_settings' })
+const logo = pageRoute({ page: 'manage_settings', query: z.object({ v: one }) })
 const path = '/dashboard/portal'
 
 /** The portal of the workspace's customers: whether it is open, how it looks, and its texts. */
@@ -23,7 +27,7 @@ export function portalPages(app: FastifyInstance, context: PageContext): void {
   const { services, show, baseUrl } = context
 
   const page: ShowPortal = (request, reply, portal, { form = portalForm(portal), logoProblem } = {}) => {
-    const url = `${baseUrl}/portal/${principalOf(request).tenantId}`
+    const url = portalUrl(baseUrl, principalOf(request).tenantId)
     const isWrong = logoProblem !== undefined || Object.keys(form.problems).length > 0
     const content = ({ token }: { token: string }) => portalView({ token, form, portal, url, logoProblem })
     return show(reply, { title: 'Portal', nav: 'portal', content }, isWrong ? 422 : 200)
@@ -53,10 +57,10 @@ export function portalPages(app: FastifyInstance, context: PageContext): void {
     return reply.redirect(path, 303)
   })
 
-  app.get('/portal/logo', manage, async (request, reply) => {
-    const logo = await findLogo(services.db, principalOf(request).tenantId)
-    if (!logo) throw notFound('logo')
-    return reply.type(logo.type).send(Buffer.from(logo.data, 'base64'))
+  app.get('/portal/logo', logo, async (request, reply) => {
+    const found = await findLogo(services.db, principalOf(request).tenantId)
+    if (!found) throw notFound('logo')
+    return reply.type(found.type).send(Buffer.from(found.data, 'base64'))
   })
 
   textPages(app, context)

@@ -54,7 +54,7 @@ export function portalView({ token, form, portal, url, logoProblem }: Shown): Ht
       ${textField(form, {
         name: 'supportEmail',
         label: 'Support address',
-        hint: 'Where customers write to when they cannot help themselves.',
+        hint: 'Where customers write when they need help.',
         required: false,
         type: 'email',
         maxlength: 254,
@@ -82,7 +82,7 @@ export function portalView({ token, form, portal, url, logoProblem }: Shown): Ht
           })}
         </ul>
       </div>`,
-      'Every text of the portal and of its mail can be your own.',
+      'You can replace every text of the portal and of its email.',
     )}
     ${section(
       'What customers may do',
@@ -93,7 +93,7 @@ export function portalView({ token, form, portal, url, logoProblem }: Shown): Ht
 
 function logoSheet(token: string, { logo }: ShownPortal, problem: string | undefined): Html {
   return html`<div class="sheet stack">
-    ${logo && html`<p><img class="portal-logo" src=${`${path}/logo?v=${logo.hash}`} alt="The present logo" /></p>`}
+    ${logo && html`<p><img class="portal-logo" src=${`${path}/logo?v=${logo.hash}`} alt="Current logo" /></p>`}
     <form class="stack" method="post" action=${`${path}/logo`} enctype="multipart/form-data">
       ${tokenField(token)}
       <div class="field">

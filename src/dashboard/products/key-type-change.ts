@@ -21,10 +21,10 @@ export function consequencesOf(before: Terms, after: Terms, live: number): strin
   const lost = without(before.entitlements, after.entitlements)
   const verb = (one: string, many: string) => (live === 1 ? one : many)
   return [
-    gained.length > 0 && `${they} ${verb('gets', 'get')} ${listed(gained)} with the next validate.`,
-    lost.length > 0 && `${they} ${verb('loses', 'lose')} ${listed(lost)} with the next validate.`,
+    gained.length > 0 && `${they} ${verb('gets', 'get')} ${listed(gained)} at the next check.`,
+    lost.length > 0 && `${they} ${verb('loses', 'lose')} ${listed(lost)} at the next check.`,
     !sameJson(before.fallbackEntitlements, after.fallbackEntitlements) &&
-      `Licenses that have fallen back have ${after.fallbackEntitlements.length === 0 ? 'no entitlements' : listed(after.fallbackEntitlements)} with the next validate.`,
+      `Licenses that have fallen back have ${after.fallbackEntitlements.length === 0 ? 'no entitlements' : listed(after.fallbackEntitlements)} from the next check.`,
     (before.deviceLimit !== after.deviceLimit ||
       !sameJson(before.duration, after.duration) ||
       before.onExpiry !== after.onExpiry) &&

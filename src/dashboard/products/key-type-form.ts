@@ -9,7 +9,7 @@ const entitlements = words
   .superRefine((list, context) => {
     const wrong = list.find((name) => !Entitlement.safeParse(name).success)
     if (wrong === undefined) return
-    const message = `“${wrong}” cannot be used. An entitlement begins with a small letter or a digit, and has only small letters, digits and . _ : -`
+    const message = `“${wrong}” cannot be used. An entitlement begins with a lowercase letter or a digit, and has only lowercase letters, digits and . _ : -`
     context.addIssue({ code: 'custom', message })
   })
 
@@ -26,7 +26,7 @@ export const keyTypeFields = {
   maxQuantity: optionalWhole(1, 100_000),
 }
 
-export const wrongId = 'Use small letters, digits and hyphens.'
+export const wrongId = 'Use lowercase letters, digits and hyphens.'
 
 /** The id of a new key type, which may be left empty. */
 export const newKeyTypeId = { keyTypeId: optionalOf(Slug, wrongId) }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { MailSettings } from '../../domain/mails/events.ts'
 import type { ProductMail } from '../../domain/mails/mail.ts'
 import { holdsKey, isOneLine, unknownPlaceholders } from '../../domain/mails/template.ts'
+import { portalLanguages } from '../../domain/portal/texts.ts'
 import { EmailAddress, isStorable } from '../../domain/values.ts'
 import { type FilledForm, newForm } from '../forms/filled-form.ts'
 import { checked, optionalLine, optionalOf } from '../forms/typed.ts'
@@ -46,6 +47,8 @@ export const MailForm = z
     subject: line(300).refine(isKnown, unknown),
     text: template(20_000),
     html: template(100_000),
+    language: z.enum(portalLanguages),
+    receipt: checked,
     /** When the settings last changed before the form was opened. */
     seen: z.string().max(40),
   })
@@ -72,6 +75,8 @@ export const settingsIn = (form: z.infer<typeof MailForm>): MailSettings => ({
   subject: form.subject ?? null,
   text: form.text ?? null,
   html: form.html ?? null,
+  language: form.language,
+  receipt: form.receipt,
 })
 
 /** When the settings changed, as the form carries it. */
@@ -79,7 +84,7 @@ export const seenOf = ({ updatedAt }: ProductMail): string => updatedAt ?? 'neve
 
 /** The form of the settings as they are now. */
 export function mailForm(mail: ProductMail): FilledForm {
-  const { enabled, from, replyTo, subject, text, html } = mail.settings
+  const { enabled, from, replyTo, subject, text, html, language, receipt } = mail.settings
   return newForm({
     enabled: enabled ? 'on' : '',
     fromName: from?.name ?? '',
@@ -88,6 +93,8 @@ export function mailForm(mail: ProductMail): FilledForm {
     subject: subject ?? '',
     text: text ?? '',
     html: html ?? '',
+    language,
+    receipt: receipt ? 'on' : '',
     seen: seenOf(mail),
   })
 }

@@ -1,9 +1,12 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { findMail } from '../../../projections/mails/queries.ts'
+import { findOpenPortal } from '../../../projections/portal/queries.ts'
 import type { PresentProduct } from '../../../projections/products/queries.ts'
 import { changeMail } from '../../commands/mails.ts'
 import { sendTestMail, type TestMail } from '../../commands/test-mails.ts'
 import { sameJson } from '../../domain/equality.ts'
+import type { ProductMail } from '../../domain/mails/mail.ts'
+import { portalUrl } from '../../domain/portal/portal.ts'
 import type { MailProblem, Sending } from '../../mail/mailer.ts'
 import { type FilledForm, readForm, withProblem } from '../forms/filled-form.ts'
 import { pageRoute } from '../frame/page-route.ts'
@@ -19,11 +22,18 @@ const manage = pageRoute({ page: 'manage_products' })
 const testing = pageRoute({ page: 'manage_products', noRequestTimeout: true })
 
 /** The mail that customers of a product get: its settings, and a test of them. */
-export function mailPages(app: FastifyInstance, { services, show }: PageContext): void {
+export function mailPages(app: FastifyInstance, { services, show, baseUrl }: PageContext): void {
   const { mailbox, from } = services.mailing
 
-  const page = (request: ProductRequest, reply: FastifyReply, product: PresentProduct, form: FilledForm) =>
-    show(
+  const page = async (
+    request: ProductRequest,
+    reply: FastifyReply,
+    product: PresentProduct,
+    { settings }: ProductMail,
+    form: FilledForm,
+  ) => {
+    const portal = await findOpenPortal(services.db, product.tenantId)
+    return show(
       reply,
       {
         title: 'Mail',
@@ -34,6 +44,8 @@ export function mailPages(app: FastifyInstance, { services, show }: PageContext)
             token,
             product,
             form,
+            saved: settings,
+            portalUrl: portal ? portalUrl(baseUrl, product.tenantId) : null,
             email: principalOf(request).email,
             sender: from.email,
             kept: mailbox !== undefined,
@@ -41,25 +53,22 @@ export function mailPages(app: FastifyInstance, { services, show }: PageContext)
       },
       Object.keys(form.problems).length > 0 ? 422 : 200,
     )
+  }
 
   app.get('/products/:id/mail', manage, async (request: ProductRequest, reply) => {
     const product = await productOf(services, request)
-    return page(
-      request,
-      reply,
-      product,
-      mailForm(await findMail(services.db, product.tenantId, product.productId)),
-    )
+    const mail = await findMail(services.db, product.tenantId, product.productId)
+    return page(request, reply, product, mail, mailForm(mail))
   })
 
   app.post('/products/:id/mail', manage, async (request: ProductRequest, reply) => {
     const product = await productOf(services, request)
     const { filled, data } = readForm(MailForm, request)
-    if (!data) return page(request, reply, product, filled)
-    const settings = settingsIn(data)
     const now = await findMail(services.db, product.tenantId, product.productId)
+    if (!data) return page(request, reply, product, now, filled)
+    const settings = settingsIn(data)
     if (data.seen !== seenOf(now) && !sameJson(settings, now.settings))
-      return page(request, reply, product, changedMeanwhile(filled, seenOf(now)))
+      return page(request, reply, product, now, changedMeanwhile(filled, seenOf(now)))
     await changeMail(services, product, settings, originOfMember(request))
     return done(request, reply, { kind: 'done', text: 'Mail settings saved.' })
   })
@@ -67,7 +76,7 @@ export function mailPages(app: FastifyInstance, { services, show }: PageContext)
   app.post('/products/:id/mail/test', testing, async (request: ProductRequest, reply) => {
     const product = await productOf(services, request)
     const { memberId } = principalOf(request)
-    const tested = await sendTestMail(services, product, memberId, originOfMember(request))
+    const tested = await sendTestMail(services, product, memberId, originOfMember(request), baseUrl)
     return done(request, reply, wordsOf(tested))
   })
 }

@@ -1,14 +1,22 @@
 import type { PresentProduct } from '../../../projections/products/queries.ts'
-import { builtInText, placeholders, usualSubject } from '../../domain/mails/template.ts'
+import { asText } from '../../domain/mails/content.ts'
+import type { MailSettings } from '../../domain/mails/events.ts'
+import { builtInContent, builtInSubject } from '../../domain/mails/key-mail.ts'
+import { placeholders } from '../../domain/mails/template.ts'
+import { languageNames, portalLanguages } from '../../domain/portal/texts.ts'
 import { type Html, html } from '../../html.ts'
 import { type FilledForm, typedIn } from '../forms/filled-form.ts'
-import { checkField, formProblem, textArea, textField } from '../forms/form-fields.ts'
+import { checkField, choiceField, formProblem, textArea, textField } from '../forms/form-fields.ts'
 import { heading, section, table, tokenField } from '../frame/parts.ts'
 
 type Shown = {
   token: string
   product: PresentProduct
   form: FilledForm
+  /** The settings as they are now. */
+  saved: MailSettings
+  /** Null while the portal is closed. */
+  portalUrl: string | null
   /** The member's own address; null once their data was erased. */
   email: string | null
   /** The address that every mail is sent from. */
@@ -23,16 +31,18 @@ export function mailSettingsView(shown: Shown): Html {
   return html`<div class="narrow">
     ${heading('Mail', `The email that sends customers of ${product.name} their key after a sale.`)}
     ${formProblem(shown.form)} ${settingsForm(shown)}
-    ${section('Test', testForm(shown), 'With the settings as they were last saved, and made-up values.')}
+    ${section('Test', testForm(shown), 'Uses the last saved settings and sample values.')}
     ${section('Placeholders', placeholderTable(), 'They are replaced in the subject, the text and the HTML.')}
-    ${section(
-      'Built-in text',
-      html`<div class="sheet stack">
-        <p>Subject: <code>${usualSubject}</code></p>
-        <pre tabindex="0">${builtInText('sale')}</pre>
-      </div>`,
-      'Sent while the fields above are empty.',
-    )}
+    ${section('Built-in text', builtInPart(shown), 'Sent while the fields above are empty.')}
+  </div>`
+}
+
+function builtInPart({ product, saved, portalUrl }: Shown): Html {
+  const { language, receipt } = saved
+  const facts = { isOrder: true, sentAgain: product.settings.keyRecovery, portalUrl, receipt }
+  return html`<div class="sheet stack">
+    <p>Subject: <code>${builtInSubject(language, facts)}</code></p>
+    <pre tabindex="0">${asText(builtInContent(language, 'sale', facts))}</pre>
   </div>`
 }
 
@@ -49,7 +59,7 @@ function settingsForm({ token, product: { productId }, form, sender }: Shown): H
     ${textField(form, {
       name: 'fromName',
       label: 'Sender name',
-      hint: html`Stands before the name of the workspace. The sender's address is always <code>${sender}</code>.`,
+      hint: html`Shown before the workspace name. The sender's address is always <code>${sender}</code>.`,
       required: false,
       maxlength: 200,
     })}
@@ -86,9 +96,20 @@ function settingsForm({ token, product: { productId }, form, sender }: Shown): H
     ${textArea(form, {
       name: 'html',
       label: 'HTML',
-      hint: 'Optional, beside a text of your own. Placeholders are escaped.',
+      hint: 'Optional, in addition to your own text. Placeholders are escaped.',
       rows: 6,
       required: false,
+    })}
+    ${choiceField(form, {
+      name: 'language',
+      label: 'Language',
+      hint: 'Of your own texts. The built-in text is sent in the language of the customer, and in this one if that is not known.',
+      choices: portalLanguages.map((language) => [language, languageNames[language]] as const),
+    })}
+    ${checkField(form, {
+      name: 'receipt',
+      label: 'Attach the receipt',
+      hint: 'A JSON file that proves that the license is in the signed log. The built-in text explains it.',
     })}
     <div class="decide">
       <button>Save</button>
@@ -105,7 +126,7 @@ function testForm({ token, product: { productId }, email, kept }: Shown): Html {
         kept
           ? html`No mail server is configured, so a test mail is kept in the mailbox of this installation.`
           : html`The test mail goes to your own address, <strong>${email}</strong>.`
-      }${' '}Its key is made up.
+      }${' '}It contains a sample key.
     </p>
     <div><button class="second">Send test mail</button></div>
   </form>`

@@ -121,6 +121,12 @@ const refunds = [
   ['keep', 'Keep the license'],
 ] as const
 
+const paidInFull = [
+  ['by_key_type', 'Keep it if its key type is perpetual'],
+  ['keep', 'Keep the license'],
+  ['expire', 'Let it expire with the last period'],
+] as const
+
 /** The form of a product that exists; its test mode has a page of its own. */
 export function editProductView(token: string, productId: string, form: FilledForm): Html {
   const own = `${path}/${productId}`
@@ -145,6 +151,12 @@ export function editProductView(token: string, productId: string, form: FilledFo
         label: 'When a payment is refunded',
         hint: 'Also when a dispute is lost.',
         choices: refunds,
+      })}
+      ${choiceField(form, {
+        name: 'onPaidInFull',
+        label: 'When the last installment is paid',
+        hint: 'Also when a membership of fixed length ends.',
+        choices: paidInFull,
       })}
       ${recoveryField(form)}
       ${customerFields(form)}

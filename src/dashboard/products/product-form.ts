@@ -47,6 +47,7 @@ export const ProductForm = z
     revalidateCount: count,
     revalidateUnit: unit,
     onRefund: z.enum(['revoke', 'keep']),
+    onPaidInFull: z.enum(['by_key_type', 'keep', 'expire']).default('by_key_type'),
     /** When the product last changed before the form was opened. */
     seen: z.string().max(40),
   })
@@ -63,7 +64,7 @@ const longest = 31_536_000
 
 type SettingsTyped = Record<'leaseCount' | 'revalidateCount', number> &
   Record<'leaseUnit' | 'revalidateUnit', Unit> &
-  Pick<ProductSettings, 'freeTierEnabled' | 'keyRecovery' | 'onRefund'> &
+  Pick<ProductSettings, 'freeTierEnabled' | 'keyRecovery' | 'onPaidInFull' | 'onRefund'> &
   Parameters<typeof customerRules>[0] & { trialDurationDays: number | null }
 
 /** The settings as the command takes them. */
@@ -73,6 +74,7 @@ export const settingsOf = (form: SettingsTyped) => ({
   leaseSeconds: form.leaseCount * units[form.leaseUnit],
   revalidateAfterSeconds: form.revalidateCount * units[form.revalidateUnit],
   onRefund: form.onRefund,
+  onPaidInFull: form.onPaidInFull === 'by_key_type' ? undefined : form.onPaidInFull,
   keyRecovery: form.keyRecovery,
   ...customerRules(form),
 })
@@ -106,6 +108,7 @@ export function productForm({ name, keyPrefix, settings, updatedAt }: PresentPro
     revalidateCount: revalidate.count,
     revalidateUnit: revalidate.unit,
     onRefund: settings.onRefund,
+    onPaidInFull: settings.onPaidInFull ?? 'by_key_type',
     keyRecovery: settings.keyRecovery ? 'on' : '',
     customerSeatFrees: settings.customerSeatFrees === undefined ? '' : String(settings.customerSeatFrees),
     customerKeyReplacement: settings.customerKeyReplacement ? 'on' : '',

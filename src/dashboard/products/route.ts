@@ -1,9 +1,10 @@
 import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
 import { listProducts } from '../../../projections/products/queries.ts'
 import { countUnlicensed } from '../../../projections/trials/queries.ts'
 import { may } from '../../domain/members/roles.ts'
 import { pageRoute } from '../frame/page-route.ts'
-import { queryOf } from '../lists/lists.ts'
+import { one } from '../lists/query.ts'
 import type { PageContext } from '../page-context.ts'
 import { principalOf } from '../session/principal.ts'
 import { type ProductRequest, productOf } from './found.ts'
@@ -14,6 +15,8 @@ import { sellingPages } from './selling-route.ts'
 import { testModePages } from './test-mode-route.ts'
 import { productsView, productView } from './view.ts'
 
+const Query = z.object({ cursor: one })
+const list = pageRoute({ page: 'member', query: Query })
 const member = pageRoute({ page: 'member' })
 const pageSize = 50
 
@@ -26,10 +29,10 @@ export function productPages(app: FastifyInstance, context: PageContext): void {
   sellingPages(app, context)
   mailPages(app, context)
 
-  app.get('/products', member, async (request, reply) => {
+  app.get('/products', list, async (request, reply) => {
     const { tenantId, role } = principalOf(request)
     const mayManage = may(role, 'manage_products')
-    const { cursor } = queryOf(request)
+    const { cursor } = Query.parse(request.query)
     const boundTo = [tenantId, 'dashboard products']
     const keyset = { after: cursors.read(boundTo, cursor), limit: pageSize }
     const { items: products, next } = await listProducts(services.db, tenantId, keyset)

@@ -69,7 +69,7 @@ export function sellingView({ token, product, form, sold, pricingUrl }: Selling)
           <button class="second">Verify prices again</button>
         </form>
       </div>`,
-      'As Stripe answered when they were last verified.',
+      'As Stripe returned them when they were last verified.',
     )}
     ${section(
       'On your website',

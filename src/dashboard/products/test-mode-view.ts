@@ -10,7 +10,7 @@ export function testModeView(token: string, product: PresentProduct, form: Fille
   const path = `/dashboard/products/${productId}`
   const { enabled, publishableKey } = settings.testMode
   return html`<div class="narrow">
-    ${heading('Test mode', `In test mode, test payments for ${name} give test licenses.`)}
+    ${heading('Test mode', `In test mode, test payments for ${name} create test licenses.`)}
     ${formProblem(form)}
     <form class="sheet stack" method="post" action=${`${path}/test-mode`}>
       ${tokenField(token)}

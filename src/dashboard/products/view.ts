@@ -57,6 +57,12 @@ export function productsView(view: View, { products, cursor, next, mayManage }: 
   </div>`
 }
 
+const paidInFullWords = {
+  by_key_type: 'perpetual license is kept',
+  keep: 'license is kept',
+  expire: 'license expires with the last period',
+} as const
+
 type Rights = { mayManage: boolean; mayMint: boolean }
 
 export function productView(
@@ -86,6 +92,7 @@ export function productView(
         ['Lease duration', seconds(settings.leaseSeconds)],
         ['Revalidation interval', seconds(settings.revalidateAfterSeconds)],
         ['On refund', settings.onRefund === 'revoke' ? 'license is revoked' : 'license is kept'],
+        ['Paid in full', paidInFullWords[settings.onPaidInFull ?? 'by_key_type']],
         ['License keys', settings.keyRecovery ? 'kept, can be mailed again' : 'not kept'],
         [
           'In the portal',

@@ -1,10 +1,15 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { readHistoryPage } from '../../../projections/history/queries.ts'
 import { findLicense } from '../../../projections/licenses/queries.ts'
 import { isId } from '../../credentials/id.ts'
+import { guessableHashOf, revealsKey } from '../../domain/licenses/guessable.ts'
 import { licenseStream } from '../../domain/streams.ts'
 import { readHistory } from '../../history/entries.ts'
-import { notFound, unavailable } from '../../http/problem.ts'
+import { notFound, Problem, unavailable } from '../../http/problem.ts'
+import { numberIn } from '../../http/schemas.ts'
+import { whyWithheld } from '../../notary/withheld.ts'
+import type { Ports } from '../../ports.ts'
 import type { PageContext } from '../page-context.ts'
 import { auditedPage, principalOf } from '../session/principal.ts'
 import { proofOfEvent } from './license-proofs.ts'
@@ -12,8 +17,14 @@ import { licenseProofsView } from './license-view.ts'
 
 const pageSize = 25
 
-const Query = z.object({ upTo: z.coerce.number().int().min(0).max(999_999_999).optional().catch(undefined) })
-const Sequence = z.coerce.number().int().min(0).max(999_999_999)
+const Query = z.object({ upTo: numberIn(0, 999_999_999).optional().catch(undefined) })
+const Sequence = numberIn(0, 999_999_999)
+
+/** The hash of the license's imported key, if the key can be guessed from it. */
+async function guessableHash({ db }: Ports<'db'>, licenseId: string): Promise<string | undefined> {
+  const [first] = await readHistoryPage(db, licenseId, 'oldest', undefined, 1)
+  return first && guessableHashOf(first.event)
+}
 
 type OneLicense = FastifyRequest<{ Params: { id: string } }>
 type OneEvent = FastifyRequest<{ Params: { id: string; sequence: string } }>
@@ -29,7 +40,7 @@ export function licenseProofsPage(app: FastifyInstance, { services, show }: Page
     return found
   }
 
-  app.get('/licenses/:id/proofs', auditedPage('license'), async (request: OneLicense, reply) => {
+  app.get('/licenses/:id/proofs', auditedPage('license', Query), async (request: OneLicense, reply) => {
     const { license } = await requireLicense(request)
     const { licenseId, tenantId } = license
     const { upTo } = Query.parse(request.query)
@@ -39,11 +50,13 @@ export function licenseProofsPage(app: FastifyInstance, { services, show }: Page
       { tenantId, licenseId },
       { order: 'newest', after, limit: pageSize },
     )
+    const guessable = await guessableHash(services, licenseId)
     const events = await Promise.all(
-      history.entries.map(async (entry) => ({
-        entry,
-        proof: await proofOfEvent(services, licenseId, entry.sequence),
-      })),
+      history.entries.map(async (entry, at) => {
+        const recorded = history.recorded[at]
+        const isWithheld = recorded !== undefined && revealsKey(recorded.event, guessable)
+        return { entry, isWithheld, proof: await proofOfEvent(services, licenseId, entry.sequence) }
+      }),
     )
     return show(reply, {
       title: `Proofs of ${license.displayKey}`,
@@ -58,7 +71,9 @@ export function licenseProofsPage(app: FastifyInstance, { services, show }: Page
     if (!sequence.success || sequence.data > revision) throw notFound('event')
     const event = { stream: licenseStream(license.licenseId), revision: sequence.data }
     const receipt = await services.receipts.waitFor(event)
-    if (!receipt) throw unavailable('No checkpoint covers this event yet. Try again in some seconds.', 2)
+    if (receipt === 'withheld')
+      throw new Problem(404, 'invalid_request', `This event has no receipt: ${whyWithheld}.`)
+    if (!receipt) throw unavailable('No checkpoint covers this event yet. Try again in a few seconds.', 2)
     const name = `receipt-${license.licenseId}-${String(sequence.data)}.json`
     return reply
       .type('application/json')

@@ -1,12 +1,18 @@
 import type { LicenseHistoryEntry } from '../../history/entries.ts'
 import { type Content, type Html, html } from '../../html.ts'
+import { whyWithheld } from '../../notary/withheld.ts'
 import { moment } from '../frame/moments.ts'
-import { badge, heading, table } from '../frame/parts.ts'
+import { badge, heading, notice, table } from '../frame/parts.ts'
 import type { EventProof } from './license-proofs.ts'
 
 type Proofs = {
   license: { licenseId: string; displayKey: string }
-  events: readonly { entry: LicenseHistoryEntry; proof: EventProof }[]
+  events: readonly {
+    entry: LicenseHistoryEntry
+    /** Its receipt would tell the hash of a key that can be guessed from it. */
+    isWithheld: boolean
+    proof: EventProof
+  }[]
   /** The event after which the next page begins. */
   older: number | undefined
 }
@@ -19,6 +25,7 @@ export function licenseProofsView({ license: { licenseId, displayKey }, events, 
       html`Each event of <a href=${path}>${displayKey}</a> is in a log whose state is signed about once a second. A receipt proves it
         to anyone who has the <a href="/dashboard/system/proof">public key</a>, without this server.`,
     )}
+    ${events.some(({ isWithheld }) => isWithheld) && notice('info', `An event without a receipt: ${whyWithheld}.`)}
     <div class="sheeted">
       ${table({
         caption: 'The events of the license, newest first, and the checkpoint that covers each',
@@ -29,13 +36,15 @@ export function licenseProofsView({ license: { licenseId, displayKey }, events, 
           { label: 'Proof' },
           { label: 'Receipt' },
         ],
-        rows: events.map(({ entry: { sequence, summary, time }, proof }) => [
+        rows: events.map(({ entry: { sequence, summary, time }, isWithheld, proof }) => [
           html`<a href=${`${path}?upTo=${String(sequence)}#event-${String(sequence)}`}>${String(sequence)}</a>`,
           summary,
           moment(time),
           proofWords(proof),
-          proof.state === 'proved' &&
-            html`<a href=${`${path}/receipts/${String(sequence)}`} download aria-label=${`Download the receipt of event ${String(sequence)}`}>Download</a>`,
+          isWithheld
+            ? 'Withheld'
+            : proof.state === 'proved' &&
+              html`<a href=${`${path}/receipts/${String(sequence)}`} download aria-label=${`Download the receipt of event ${String(sequence)}`}>Download</a>`,
         ]),
       })}
     </div>

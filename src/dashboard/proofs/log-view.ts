@@ -27,15 +27,15 @@ export function logProofView(view: View, shown: LogProof): Html {
       'Provable history',
       'The state of the whole log is signed about once a second. Keep one of these checkpoints, and you can prove later, without trusting this server, that nothing before it was changed.',
     )}
-    ${isSuspended && notice('wrong', 'No checkpoint can be signed at present. The operator sees the reason with: keyledger notary status')}
-    ${last === undefined && !isSuspended && empty('Nothing is signed yet', 'A server with the role notary signs the log some seconds after its start.')}
+    ${isSuspended && notice('wrong', 'No checkpoint can be signed right now. The operator finds the reason with: keyledger notary status')}
+    ${last === undefined && !isSuspended && empty('Nothing is signed yet', 'A server with the role notary signs the log a few seconds after it starts.')}
     ${section('Log', logFacts(view, log, last))}
     ${
       log?.origin !== undefined &&
       section(
         'Check it yourself',
         copyableBlock('commands', checkCommands(baseUrl, log)),
-        'On any machine, with the key written down there and a checkpoint that you have kept.',
+        'On any machine, with the public key and a checkpoint that you kept.',
       )
     }
     ${witnesses.length > 0 && section('Witnesses', witnessesTable(view, witnesses), 'Others who confirm each checkpoint, so that no two readers can be shown different logs.')}

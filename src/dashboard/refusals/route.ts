@@ -3,7 +3,8 @@ import { z } from 'zod'
 import { Slug } from '../../domain/values.ts'
 import { listRefusals, listUnknownKeys } from '../../usage/read-refusals.ts'
 import { callNames } from '../../usage/refusals.ts'
-import { productChoices, queryOf } from '../lists/lists.ts'
+import { productChoices } from '../lists/lists.ts'
+import { one } from '../lists/query.ts'
 import type { PageContext } from '../page-context.ts'
 import { auditedPage, principalOf } from '../session/principal.ts'
 import { refusalsView } from './view.ts'
@@ -17,11 +18,13 @@ const Filter = z.object({
   reason: z.string().max(40).optional().catch(undefined),
 })
 
+const Query = z.object({ cursor: one, product: one, call: one, reason: one })
+
 /** The refused calls of all licenses, and calls with unknown keys. It shows devices, so the view is recorded. */
 export function refusalsPage(app: FastifyInstance, { services, cursors, show }: PageContext): void {
-  app.get('/refusals', auditedPage('devices'), async (request, reply) => {
+  app.get('/refusals', auditedPage('devices', Query), async (request, reply) => {
     const { tenantId } = principalOf(request)
-    const query = queryOf(request)
+    const query = Query.parse(request.query)
     const { cursor } = query
     const { product, call, reason } = Filter.parse(query)
     const boundTo = [tenantId, 'dashboard refusals', product ?? null, call ?? null, reason ?? null]

@@ -52,9 +52,9 @@ export function refusalsView(view: View, page: Refusals): Html {
         section(
           'Unknown keys',
           unknownKeys.length === 0
-            ? html`<p class="lead">No call had a key that no license has.</p>`
+            ? html`<p class="lead">No calls with unknown keys.</p>`
             : html`<div class="sheeted">${keysTable(view, unknownKeys)}</div>`,
-          'Keys that no license of the product has, often mistyped. Only the masked form is kept.',
+          'Keys that belong to no license of the product, often mistyped. Only the masked form is kept.',
         )
       }
     </div>

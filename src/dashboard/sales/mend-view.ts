@@ -55,6 +55,6 @@ export function mendingForm(token: string, sale: KnownSale, { products, count }:
 
 const hintOf = ({ provider }: KnownSale, item: string | undefined): Html =>
   item === undefined
-    ? html`${providerNames[provider]} names no item that later sales would have too, so only this is licensed. Add${' '}
+    ? html`${providerNames[provider]} sends no item ID that later sales would share, so only this sale is licensed. Add${' '}
         <code>product_id</code> to the metadata of the payment.`
     : html`Later sales of <code>${item}</code> at ${providerNames[provider]} are licensed as this, too.`

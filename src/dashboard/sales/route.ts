@@ -4,10 +4,12 @@ import { findCustomer } from '../../../projections/customers/queries.ts'
 import { listDeliveries } from '../../../projections/deliveries/queries.ts'
 import { findLicense } from '../../../projections/licenses/queries.ts'
 import { findSale, listSales } from '../../../projections/sales/queries.ts'
+import { listUnmatched } from '../../../projections/sales/unmatched.ts'
 import { isId } from '../../credentials/id.ts'
 import { Provider } from '../../domain/integrations/provider.ts'
 import { may } from '../../domain/members/roles.ts'
 import { Refusal } from '../../domain/refusal.ts'
+import { itemsOf } from '../../domain/sales/items.ts'
 import type { KnownSale } from '../../domain/sales/sale.ts'
 import { Slug } from '../../domain/values.ts'
 import { notFound, problemOfRefusal } from '../../http/problem.ts'
@@ -21,7 +23,8 @@ import { listIgnoredTests } from '../../usage/ignored-tests.ts'
 import { formOf } from '../forms/forms.ts'
 import { sentenceOf } from '../forms/refused.ts'
 import { pageRoute } from '../frame/page-route.ts'
-import { productChoices, queryOf } from '../lists/lists.ts'
+import { productChoices } from '../lists/lists.ts'
+import { one } from '../lists/query.ts'
 import type { PageContext } from '../page-context.ts'
 import { auditedPage, originOfMember, principalOf } from '../session/principal.ts'
 import type { FlashMessage } from '../session/session.ts'
@@ -31,6 +34,8 @@ import { salesView, saleView } from './view.ts'
 const pageSize = 50
 /** How many ignored tests are shown below the sales. */
 const maxIgnored = 20
+/** How many refunds and disputes without a sale are. */
+const maxUnmatched = 50
 /** The maximum number of deliveries on a sale's page. */
 const maxDeliveries = 100
 
@@ -38,6 +43,7 @@ type OneRequest = FastifyRequest<{ Params: { id: string } }>
 
 const Status = z.enum(['parked', 'received', 'licensed'])
 const Needs = z.enum(['holder'])
+const Query = z.object({ cursor: one, status: one, provider: one, product: one, needs: one, customer: one })
 
 /** Sales with everything that followed from them. A parked sale can be replayed. */
 export function salePages(app: FastifyInstance, context: PageContext): void {
@@ -56,9 +62,9 @@ async function saleOf(services: Ports<'db'>, request: OneRequest): Promise<Known
 }
 
 function listPage(app: FastifyInstance, { services, cursors, show }: PageContext): void {
-  app.get('/sales', auditedPage('sales'), async (request, reply) => {
+  app.get('/sales', auditedPage('sales', Query), async (request, reply) => {
     const { tenantId } = principalOf(request)
-    const query = queryOf(request)
+    const query = Query.parse(request.query)
     const { cursor, status: askedStatus, provider: askedProvider, product, needs: asked } = query
     const customer =
       query.customer === undefined ? undefined : await customerOf(services, tenantId, query.customer)
@@ -71,10 +77,11 @@ function listPage(app: FastifyInstance, { services, cursors, show }: PageContext
     const boundTo = [tenantId, 'dashboard sales', ...Object.values(chosen).map((value) => value ?? null)]
     const keyset = { after: cursors.read(boundTo, cursor), limit: pageSize }
     const isFirst = cursor === undefined && Object.values(chosen).every((value) => value === undefined)
-    const [{ items, next }, products, ignored] = await Promise.all([
+    const [{ items, next }, products, ignored, unmatched] = await Promise.all([
       listSales(services.db, tenantId, filter, keyset),
       productChoices(services, tenantId),
       isFirst ? listIgnoredTests(services.db, tenantId, { after: undefined, limit: maxIgnored }) : undefined,
+      isFirst ? listUnmatched(services.db, tenantId, { after: undefined, limit: maxUnmatched }) : undefined,
     ])
     const sales = await readBuyers(services, tenantId, items)
     return show(reply, {
@@ -88,6 +95,7 @@ function listPage(app: FastifyInstance, { services, cursors, show }: PageContext
           cursor,
           next: cursors.write(boundTo, next),
           ignored: ignored?.items ?? [],
+          unmatched: unmatched?.items ?? [],
         }),
     })
   })
@@ -104,13 +112,14 @@ function onePage(app: FastifyInstance, { services, show }: PageContext): void {
   app.get('/sales/:id', auditedPage('sale'), async (request: OneRequest, reply) => {
     const { tenantId, role } = principalOf(request)
     const sale = await saleOf(services, request)
-    const { licenseId } = sale
+    const licenseIds = itemsOf(sale).map(({ licenseId }) => licenseId)
+    const page = { after: undefined, limit: maxDeliveries }
     const isMended = isMendable(sale) && may(role, 'manage_connections')
-    const [buyer, entry, history, deliveries, mending] = await Promise.all([
+    const [buyer, entries, history, deliveries, mending] = await Promise.all([
       readBuyer(services, sale),
-      findLicense(services.db, tenantId, licenseId),
+      Promise.all(licenseIds.map((licenseId) => findLicense(services.db, tenantId, licenseId))),
       readSaleEvents(services, sale),
-      listDeliveries(services.db, tenantId, { licenseId }, { after: undefined, limit: maxDeliveries }),
+      Promise.all(licenseIds.map((licenseId) => listDeliveries(services.db, tenantId, { licenseId }, page))),
       isMended ? mendingOf(services, sale) : undefined,
     ])
     return show(reply, {
@@ -120,9 +129,11 @@ function onePage(app: FastifyInstance, { services, show }: PageContext): void {
         saleView(view, {
           sale,
           buyer,
-          displayKey: entry?.license.displayKey,
+          displayKeys: new Map(
+            entries.flatMap((entry) => (entry ? [[entry.license.licenseId, entry.license.displayKey]] : [])),
+          ),
           history,
-          deliveries: deliveries.items,
+          deliveries: deliveries.flatMap(({ items }) => items),
           mayReplay: may(role, 'manage_connections'),
           mending,
         }),

@@ -38,6 +38,10 @@ function eventWords(event: SaleEvent): Content {
       return entry('Payment notification verified', html`<code>${event.data.notificationId}</code>`)
     case 'SaleMapped':
       return entry('Product matched', `${event.data.productId}, ${event.data.keyTypeId}`)
+    case 'ItemMovedFirst':
+      return null
+    case 'ItemNotMapped':
+      return entry('Item not mapped', html`<code>${event.data.detail}</code>`)
     case 'QuantityExceeded':
       return entry(
         'Quantity exceeded',
@@ -75,6 +79,8 @@ type Fact = Exclude<
       | 'SaleReceived'
       | 'SaleMapped'
       | 'QuantityExceeded'
+      | 'ItemMovedFirst'
+      | 'ItemNotMapped'
       | 'SaleParked'
       | 'SaleLicensed'
       | 'SalePaymentRecorded'

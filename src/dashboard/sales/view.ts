@@ -1,3 +1,4 @@
+import type { UnmatchedFact } from '../../../projections/sales/unmatched.ts'
 import type { KnownDelivery } from '../../domain/deliveries/delivery.ts'
 import { Provider, providerNames } from '../../domain/integrations/provider.ts'
 import type { ParkedReason, SaleEvent } from '../../domain/sales/events.ts'
@@ -29,8 +30,10 @@ import {
 } from '../frame/parts.ts'
 import { type IgnoredTests, ignoredTestsPart } from './ignored-tests.ts'
 import { itemName, itemWords } from './item.ts'
+import { itemsTable } from './items-view.ts'
 import { type Mending, mendingForm } from './mend-view.ts'
 import { saleTimeline } from './timeline.ts'
+import { unmatchedPart } from './unmatched.ts'
 
 export type SaleRow = { sale: KnownSale; buyer: Buyer }
 
@@ -47,6 +50,7 @@ type Sales = {
   cursor: string | undefined
   next: string | null
   ignored: IgnoredTests
+  unmatched: readonly UnmatchedFact[]
 }
 
 const statuses: Record<KnownSale['status'], readonly [tone: Tone, words: string]> = {
@@ -58,14 +62,18 @@ const statuses: Record<KnownSale['status'], readonly [tone: Tone, words: string]
 const namedStatuses = Object.entries(statuses).map(([status, [, words]]) => [status, words] as const)
 const namedProviders = Provider.options.map((provider) => [provider, providerNames[provider]] as const)
 
-const noticeWords = { quantity_exceeded: 'quantity exceeded', plan_not_mapped: 'plan not mapped' } as const
+const noticeWords = {
+  quantity_exceeded: 'quantity exceeded',
+  plan_not_mapped: 'plan not mapped',
+  item_not_mapped: 'item not mapped',
+} as const
 
 /** The name of a buyer in lists and headings. */
 export const buyerWords = ({ customer }: KnownSale, email: string | null): string =>
   email ?? (customer === null ? 'No email address' : 'Erased customer')
 
 function statusBadges(sale: KnownSale, { needsHolder }: Buyer): Html {
-  const isRefunded = salePaymentStatus(sale, false).unpaid !== null
+  const isRefunded = salePaymentStatus(sale).unpaid !== null
   return html`<span
     >${badge(...statuses[sale.status])} ${isRefunded && badge('plain', 'refunded')}
     ${needsHolder && badge('warn', 'no holder')}
@@ -73,7 +81,10 @@ function statusBadges(sale: KnownSale, { needsHolder }: Buyer): Html {
   >`
 }
 
-export function salesView(view: View, { sales, products, filter, cursor, next, ignored }: Sales): Html {
+export function salesView(
+  view: View,
+  { sales, products, filter, cursor, next, ignored, unmatched }: Sales,
+): Html {
   const isFiltered = Object.values(filter).some((value) => value !== undefined)
   return html`<div>
     ${heading('Sales', 'Sales reported by payment providers, newest first. A parked sale is paid but has no license yet.')}
@@ -93,7 +104,8 @@ export function salesView(view: View, { sales, products, filter, cursor, next, i
         </p>`
       }
       ${sales.length === 0 ? noSales(isFiltered) : html`<div class="sheeted">${salesTable(view, sales)}</div>`}
-      ${pager('/dashboard/sales', { ...filter, cursor }, next)} ${ignoredTestsPart(view, ignored)}
+      ${pager('/dashboard/sales', { ...filter, cursor }, next)} ${unmatchedPart(view, unmatched)}
+      ${ignoredTestsPart(view, ignored)}
     </div>
   </div>`
 }
@@ -133,8 +145,8 @@ export function salesTable(view: View, sales: readonly SaleRow[]): Html {
 type OneSale = {
   sale: KnownSale
   buyer: Buyer
-  /** The masked key of its license, once there is one. */
-  displayKey: string | undefined
+  /** The masked keys of its licenses, as far as there are any. */
+  displayKeys: ReadonlyMap<string, string>
   history: readonly SaleEvent[]
   deliveries: readonly KnownDelivery[]
   mayReplay: boolean
@@ -147,7 +159,7 @@ export function saleView(view: View, one: OneSale): Html {
   return html`<div>
     ${heading(buyerWords(sale, buyer.email), copyable('sale ID', sale.id))} ${sale.parked && parkedBox(view, one)}
     ${buyer.needsHolder && needsHolderBox} ${warningsOf(sale).map(({ message }) => notice('warn', message))}
-    ${sale.unmappedPlan !== null && one.mayReplay && replayForm(view.token, sale)}
+    ${lacksMapping(sale) && one.mayReplay && replayForm(view.token, sale)}
     <div class="sheet">
       ${facts([
         ['Status', statusBadges(sale, buyer)],
@@ -163,13 +175,19 @@ export function saleView(view: View, one: OneSale): Html {
                 html`<a href=${`/dashboard/products/${sale.productId}`}>${sale.productId}</a>`,
               ] as const,
             ]),
+        ...(buyer.gift ? [['Gift from', buyer.gift.giverEmail ?? 'Erased customer'] as const] : []),
         ['Received', moment(sale.receivedAt)],
       ])}
     </div>
+    ${sale.others.length > 0 && section('Items', itemsTable(sale, one.displayKeys), 'What was bought at once. Each mapped item has a license of its own.')}
     ${section('Progress', stages(one))}
     ${section('History', saleTimeline(history, deliveries), 'All notifications, changes and deliveries of this sale, oldest first.')}
   </div>`
 }
+
+/** Whether a replay would do more once something of a licensed sale is mapped. */
+const lacksMapping = ({ status, unmappedPlan, others }: KnownSale): boolean =>
+  status === 'licensed' && (unmappedPlan !== null || others.some(({ unmapped }) => unmapped !== null))
 
 const reasons: Record<ParkedReason, string> = {
   no_mapping: 'The item is not mapped to a product.',
@@ -206,7 +224,7 @@ const replayForm = (token: string, sale: KnownSale): Html =>
   </form>`
 
 /** The progress of a sale through its five stages. */
-function stages({ sale, displayKey, deliveries }: OneSale): Html {
+function stages({ sale, displayKeys, deliveries }: OneSale): Html {
   const mail = deliveries.find(({ channel }) => channel === 'mail')
   const webhook = deliveries.find(
     ({ channel, event }) => channel === 'webhook' && event === 'license.created',
@@ -219,7 +237,7 @@ function stages({ sale, displayKey, deliveries }: OneSale): Html {
       sale.duplicates === 0 ? badge('good', 'unique') : badge('plain', 'ignored'),
       sale.duplicates === 0 ? 'no other notification of the same sale' : `${again} of the same sale`,
     ],
-    ['License', badge(...statuses[sale.status]), licenseWords(sale, displayKey)],
+    ['License', badge(...statuses[sale.status]), licenseWords(sale, displayKeys.get(sale.licenseId))],
     [
       'Email',
       mail ? deliveryBadge(mail) : notYet(sale),

@@ -4,9 +4,10 @@ import { type Content, type Html, html } from '../../html.ts'
 import type { Found } from '../../search/search.ts'
 import type { RefusedUnknownKey } from '../../usage/read-refusals.ts'
 import type { Person } from '../../vault/subjects.ts'
+import { deviceBadge } from '../devices/badge.ts'
 import { ago, moment } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
-import { badge, empty, heading, section, table } from '../frame/parts.ts'
+import { empty, heading, section, table } from '../frame/parts.ts'
 import { statusBadge } from '../licenses/view.ts'
 import { refusalsPath } from '../refusals/words.ts'
 import { itemName } from '../sales/item.ts'
@@ -63,7 +64,7 @@ const personWords = (person: Person | undefined): string =>
 const refusedKey = (view: View, unknown: FoundPage['unknown']): Html => html`<div class="part stack-tight">
   ${unknown.map(
     ({ displayKey, productId, count, firstSeenAt, lastSeenAt }) => html`<p>
-      No license has this key. A key shown as <code>${displayKey}</code> was refused ${counted(count, 'time', 'times')} for <a href=${refusalsPath({ product: productId, reason: 'not_found' })}>${productId}</a>
+      No license has this key. A key shown as <code>${displayKey}</code> was refused ${counted(count, 'time', 'times')} for <a href=${refusalsPath({ product: productId, reason: 'not_found' })}>${productId}</a>${' '}
       since ${moment(firstSeenAt)}, last ${ago(lastSeenAt, view.now)}. It may be mistyped, or belong to another product.
     </p>`,
   )}
@@ -79,7 +80,7 @@ function formerKey({ license, by: how, keyStatus }: Found['licenses'][number]): 
       ${
         keyStatus === undefined
           ? 'The state of the license cannot be read right now. Try again.'
-          : html`It was replaced by another key of
+          : html`It was replaced by another key of${' '}
               <a href=${`/dashboard/licenses/${license.licenseId}`}>the license ${license.displayKey}</a>. The customer
               needs the new key.`
       }
@@ -125,7 +126,7 @@ function salesFound(view: View, { found, people }: FoundPage): Html {
   return sheeted(table({ caption: 'Sales', columns: [{ label: 'Sale' }, { label: 'Received' }, by], rows }))
 }
 
-function devicesFound({ found }: FoundPage): Html {
+function devicesFound({ now, found }: FoundPage): Html {
   const rows = found.devices.map(({ license, seat, by: how }): Content[] => {
     const path = `/dashboard/licenses/${license.licenseId}`
     return [
@@ -134,7 +135,7 @@ function devicesFound({ found }: FoundPage): Html {
         ><span class="sub"><code>${seat.deviceId}</code></span></span
       >`,
       html`<a class="mono" href=${path}>${license.displayKey}</a>`,
-      seat.status === 'active' ? badge('good', 'active') : badge('plain', 'deactivated'),
+      deviceBadge(seat, statusAt(license, now)),
       foundByWords(how),
     ]
   })

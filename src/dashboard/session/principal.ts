@@ -72,12 +72,14 @@ export function guardRoutes(
     }
     if (within !== undefined && !isFresh(services, principal, within))
       return leadTo(request, reply, '/dashboard/confirm')
-    await recordView(services, request)
   })
+  // After everything that refuses a request, because a refusal shows nothing.
+  app.addHook('preHandler', (request) => recordView(services, request))
 }
 
 /** The options of a route for every member whose views are recorded in the audit log. */
-export const auditedPage = (auditedView: AuditTarget['kind']) => pageRoute({ page: 'member', auditedView })
+export const auditedPage = (auditedView: AuditTarget['kind'], query?: z.ZodObject) =>
+  pageRoute({ page: 'member', auditedView, ...(query && { query }) })
 
 const ViewRequest = z.object({
   params: z.object({ id: z.string().optional() }).catch({}),

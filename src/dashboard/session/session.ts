@@ -97,7 +97,8 @@ export async function registerSessions(app: FastifyInstance, options: SessionOpt
   } as const
   await app.register(csrfProtection, forms)
   app.addHook('preHandler', (request, reply, done) => {
-    if (request.method === 'GET' || request.method === 'HEAD') done()
+    // A form for a path that does not exist was not read.
+    if (request.method === 'GET' || request.method === 'HEAD' || request.is404) done()
     else app.csrfProtection(request, reply, done)
   })
   return async (request, reply) => {

@@ -1,18 +1,25 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { findTenant } from '../../../projections/tenants/queries.ts'
-import { changeApprovalRule } from '../../commands/tenants.ts'
+import { changeApprovalRule, changeConfirmationLifetime, loadTenant } from '../../commands/tenants.ts'
+import { longestLifetimeSeconds, shortestLifetimeSeconds } from '../../domain/confirmations/lifetime.ts'
+import { Refusal } from '../../domain/refusal.ts'
 import { membersWhoMayApprove } from '../../gate/approval-rule.ts'
+import { loosenApprovals } from '../../gate/operations/loosen-approvals.ts'
+import { askApproval } from '../forms/ask-approval.ts'
 import { formOf } from '../forms/forms.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { freshFormMs, freshMs, originOfMember, principalOf } from '../session/principal.ts'
 import { approvalRuleView } from './approval-rule-view.ts'
 
-const manage = pageRoute({ page: 'manage_settings', freshMs })
-const manageForm = pageRoute({ page: 'manage_settings', freshMs: freshFormMs })
+const manage = pageRoute({ page: 'manage_members', freshMs })
+const manageForm = pageRoute({ page: 'manage_members', freshMs: freshFormMs })
 
-const Form = z.object({ rule: z.enum(['anyone', 'another']) })
+const Form = z.object({
+  rule: z.enum(['anyone', 'another']),
+  lifetime: z.coerce.number().int().min(shortestLifetimeSeconds).max(longestLifetimeSeconds),
+})
 
 const path = '/settings/approvals'
 
@@ -30,6 +37,7 @@ export function approvalRulePages(app: FastifyInstance, { services, show }: Page
         approvalRuleView({
           token,
           anotherMember: tenant?.anotherMemberApproves ?? false,
+          confirmationSeconds: tenant?.confirmationSeconds ?? shortestLifetimeSeconds,
           able: able.length,
         }),
     })
@@ -37,8 +45,20 @@ export function approvalRulePages(app: FastifyInstance, { services, show }: Page
 
   app.post(path, manageForm, async (request, reply) => {
     const { tenantId } = principalOf(request)
-    const { rule } = formOf(Form, request)
-    await changeApprovalRule(services, tenantId, rule === 'another', originOfMember(request))
+    const { rule, lifetime } = formOf(Form, request)
+    const tenant = await loadTenant(services, tenantId)
+    const isOn = tenant.status !== 'absent' && tenant.anotherMemberApproves
+    if (rule === 'another' && !isOn) {
+      const able = await membersWhoMayApprove(services, tenantId, { anotherMember: false, askedBy: null })
+      if (able.length < 2) throw new Refusal('approval_needs_two')
+      await changeApprovalRule(services, tenantId, true, originOfMember(request))
+    }
+    await changeConfirmationLifetime(services, tenantId, lifetime, originOfMember(request))
+    if (rule === 'anyone' && isOn) {
+      const nothing = { parameters: {}, query: {}, body: null }
+      const id = await askApproval(services, request, loosenApprovals, nothing)
+      return reply.redirect(`/dashboard/approvals/${id}`, 303)
+    }
     request.session.notice = {
       kind: 'done',
       text:

@@ -5,6 +5,7 @@ import { listSigningKeys } from '../../../projections/signing/queries.ts'
 import { findTenant } from '../../../projections/tenants/queries.ts'
 import { issueCheckoutKey } from '../../commands/client-keys.ts'
 import { momentOf } from '../../commands/origin.ts'
+import { shortestLifetimeSeconds } from '../../domain/confirmations/lifetime.ts'
 import { may } from '../../domain/members/roles.ts'
 import { formOf } from '../forms/forms.ts'
 import { pageRoute } from '../frame/page-route.ts'
@@ -36,8 +37,12 @@ export function settingPages(app: FastifyInstance, context: PageContext): void {
           principal,
           ...keys,
           signingKeys,
-          anotherMember: tenant?.anotherMemberApproves ?? false,
+          approvals: {
+            anotherMember: tenant?.anotherMemberApproves ?? false,
+            confirmationSeconds: tenant?.confirmationSeconds ?? shortestLifetimeSeconds,
+          },
           mayManage: may(principal.role, 'manage_settings'),
+          mayChangeRule: may(principal.role, 'manage_members'),
           mayConnect: may(principal.role, 'manage_connections'),
         }),
     })

@@ -1,6 +1,6 @@
 import type { KeyState, KeyStatus } from '../../domain/signing/signing.ts'
 import { type Content, type Html, html } from '../../html.ts'
-import { ago } from '../frame/moments.ts'
+import { ago, moment } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import { badge, heading, table, tokenField } from '../frame/parts.ts'
 
@@ -20,17 +20,12 @@ export function signingKeysSummary(view: View, keys: readonly KeyState[], mayMan
         ? html`<p>No signing keys yet. The first one is created on the first request from an app.</p>`
         : table({
             caption: 'Signing keys',
-            columns: [
-              { label: 'Key' },
-              { label: 'Status' },
-              { label: 'Signs from' },
-              { label: 'Published until' },
-            ],
+            columns: [{ label: 'Key' }, { label: 'Status' }, { label: 'Signs from' }, { label: 'Published' }],
             rows: published.map(({ kid, status, signsFrom, publishedUntil }) => [
               html`<code>${kid}</code>`,
               statusWords[status],
               ago(signsFrom, view.now),
-              publishedUntil === null ? 'replaced' : ago(publishedUntil, view.now),
+              publishedUntil === null ? 'Until it is replaced' : html`Until ${moment(publishedUntil)}`,
             ]),
           })
     }

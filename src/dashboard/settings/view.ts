@@ -6,7 +6,7 @@ import { ago } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import { badge, facts, heading, secretBox, section, tokenField } from '../frame/parts.ts'
 import type { Principal } from '../session/principal.ts'
-import { approvalRuleSummary } from './approval-rule-view.ts'
+import { type ApprovalSettings, approvalRuleSummary } from './approval-rule-view.ts'
 import { signingKeysSummary } from './signing-keys-view.ts'
 
 type MaskedKey = { displayKey: string; issuedAt: string } | null
@@ -16,16 +16,17 @@ type Settings = {
   sdkKey: MaskedKey
   checkoutKey: MaskedKey
   signingKeys: readonly KeyState[]
-  /** A member other than the requester has to approve. */
-  anotherMember: boolean
+  approvals: ApprovalSettings
   /** Approvals and signing keys. */
   mayManage: boolean
+  mayChangeRule: boolean
   /** Checkout key and webhook. */
   mayConnect: boolean
 }
 
 export function settingsView(view: View, settings: Settings): Html {
-  const { principal, sdkKey, checkoutKey, signingKeys, anotherMember, mayManage, mayConnect } = settings
+  const { principal, sdkKey, checkoutKey, signingKeys, approvals, mayManage, mayChangeRule, mayConnect } =
+    settings
   const { tenantId, tenantName, tenantStatus, plan } = principal
   return html`<div>
     ${heading('Settings', 'Settings of the whole workspace.')}
@@ -37,7 +38,7 @@ export function settingsView(view: View, settings: Settings): Html {
         ['Plan', html`${plan}<span class="sub">${limitWords(plan)}</span>`],
       ])}
     </div>
-    ${section('Approvals', approvalRuleSummary(anotherMember, mayManage), 'Who can approve dangerous requests.')}
+    ${section('Approvals', approvalRuleSummary(approvals, mayChangeRule), 'Who can approve dangerous requests, and for how long.')}
     ${section('SDK key', sdkKeySummary(view, sdkKey, mayConnect), 'API key that your apps use for the client API.')}
     ${section('Checkout key', checkoutSummary(view, checkoutKey, mayConnect), 'API key for creating checkout sessions.')}
     ${section('Signing keys', signingKeysSummary(view, signingKeys, mayManage), 'Keys that sign leases and settings, so that your apps can verify them offline.')}

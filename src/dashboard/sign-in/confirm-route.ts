@@ -24,10 +24,13 @@ const PasskeyForm = z.object({ credential: z.string().max(20_000), return: z.str
 
 const noMatch = 'Confirmation failed. Check the password and the code; each code works once.'
 
+const Query = z.object({ return: boxes })
+
 /** Before a dangerous action, a member signs in again within their session. */
 export function confirmRoutes(app: FastifyInstance, context: PageContext): void {
   const { services, party, show } = context
   const member = pageRoute({ page: 'member' })
+  const form = pageRoute({ page: 'member', query: Query })
   const recordFailure = failureRecorder(app, services)
 
   const page = async (
@@ -66,8 +69,8 @@ export function confirmRoutes(app: FastifyInstance, context: PageContext): void 
     return reply.redirect(returnTo, 303)
   }
 
-  app.get('/confirm', member, async (request, reply) => {
-    const query = z.object({ return: boxes }).safeParse(request.query).data
+  app.get('/confirm', form, async (request, reply) => {
+    const query = Query.safeParse(request.query).data
     return page(request, reply, returnPath(query?.return[0]), null)
   })
 

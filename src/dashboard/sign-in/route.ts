@@ -81,9 +81,12 @@ const formPage =
       status,
     )
 
+const Query = z.object({ return: boxes, workspace: boxes })
+
 export function signInRoutes(app: FastifyInstance, context: PageContext): void {
   const { services, party, browsers } = context
   const open = pageRoute({ page: 'open' })
+  const linked = pageRoute({ page: 'open', query: Query, foreignQuery: 'in links' })
   const recordFailure = failureRecorder(app, services)
 
   const page = formPage(context)
@@ -121,8 +124,8 @@ export function signInRoutes(app: FastifyInstance, context: PageContext): void {
     deviceHash: browsers.hashOf(request),
   })
 
-  app.get('/sign-in', open, async (request, reply) => {
-    const query = z.object({ return: boxes, workspace: boxes }).safeParse(request.query).data
+  app.get('/sign-in', linked, async (request, reply) => {
+    const query = Query.safeParse(request.query).data
     const returnTo = returnPath(query?.return[0])
     if (request.principal) return reply.redirect(returnTo, 303)
     return page(reply, { returnTo, workspace: query?.workspace[0] ?? '' })

@@ -176,17 +176,20 @@ type WelcomeView = {
   email: string
   tenantName: string
   role: string
+  /** Whether the link replaces sign-in methods that the member has. */
+  replaces: boolean
   setUp: Html
   passkey: Html | null
   problem: Content
 }
 
-export function welcomeView({ email, tenantName, role, setUp, passkey, problem }: WelcomeView): Html {
+export function welcomeView(shown: WelcomeView): Html {
+  const { email, tenantName, role, replaces, setUp, passkey, problem } = shown
   return html`<div class="sheet stack">
     <div>
       <h1>Welcome to ${tenantName}</h1>
       <p class="lead">
-        Choose how you sign in as <strong>${email}</strong> (${role}). This replaces any earlier sign-in methods.
+        Choose how you sign in as <strong>${email}</strong> (${role}).${replaces && ' This replaces your earlier sign-in methods.'}
       </p>
     </div>
     ${problem && notice('wrong', problem)} ${passkey}

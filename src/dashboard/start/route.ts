@@ -43,7 +43,10 @@ export function startPages(app: FastifyInstance, { services, show, showPart }: P
 
   app.post('/start/dismiss', pageRoute({ page: 'manage_settings' }), async (request, reply) => {
     await dismissOnboarding(services, principalOf(request).tenantId, originOfMember(request))
-    request.session.notice = { kind: 'done', text: 'The steps stay under Help, as Get started.' }
+    request.session.notice = {
+      kind: 'done',
+      text: 'Setup checklist hidden. You find it under Help, Get started.',
+    }
     return reply.redirect('/dashboard', 303)
   })
 

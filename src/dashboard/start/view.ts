@@ -56,11 +56,11 @@ export function startSteps(view: View, facts: StartFacts, operation: string): Ht
       done: validated,
       text: html`<div class="stack-tight">
         <p>
-          In your app, with the SDK key. The activation returns the id of the instance. The import${' '}
+          In your app, with the SDK key. The activation returns the instance ID. The package${' '}
           <code>keyledger/sdk</code> verifies the signed answer.
         </p>
         ${copyableBlock('snippet for the app', appSnippet(view, facts))}
-        <p>On a server, with a token of the scope <code>licenses:runtime</code>:</p>
+        <p>On a server, with a token that has the scope <code>licenses:runtime</code>:</p>
         ${copyableBlock('snippet for a server', serverSnippet(view, facts))}
       </div>`,
     },
@@ -89,7 +89,7 @@ function testPurchasePart(
   const running = testPurchase?.status === 'running'
   return html`<div class="stack-tight">
     <p>
-      No payment is made: a correctly signed notification takes the way of a real one, and its license is marked as a test.
+      No payment is made: a correctly signed notification follows the same path as a real one, and its license is marked as a test.
     </p>
     ${testPurchase && stagesView(testPurchase)}
     ${
@@ -143,7 +143,7 @@ function sellingPart(view: View, { connected, sellsElsewhere }: StartFacts): Htm
 export const dismissForm = (view: View): Content =>
   view.may('manage_settings') &&
   html`<form class="dismiss" method="post" action="/dashboard/start/dismiss">
-    ${tokenField(view.token)}<button class="second">Dismiss these steps</button>
+    ${tokenField(view.token)}<button class="second">Hide setup checklist</button>
   </form>`
 
 /** The stages of a test purchase. While it runs, htmx loads them again every second. */

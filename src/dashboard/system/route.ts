@@ -132,7 +132,7 @@ async function limitsOf({ services, limits }: PageContext, tenantId: string): Pr
     { after: undefined, limit: maxTokens },
   )
   const names = new Map(items.map(({ token }) => [token.tokenId, token.name]))
-  const ofTenant = (['runtime', 'clientTenant', 'clientNewInstances', 'checkout'] as const).map(
+  const ofTenant = (['runtime', 'clientTenant', 'clientNewInstances', 'checkout', 'evidence'] as const).map(
     (name): LimitKey => ({ name, key: tenantId }),
   )
   // Limits use the machine's clock, which the processes share.

@@ -169,7 +169,7 @@ const parkedTable = (view: View, own: ReadModelsShown['own']): Html =>
 
 const deliveriesPlot = (hours: readonly Hour[]): Html =>
   barPlot({
-    label: 'Deliveries per hour, abandoned ones in red',
+    label: 'Deliveries per hour, abandoned in red',
     by: 'hour',
     bars: hours.map(({ at, delivered, pending, abandoned }) => ({
       at,
@@ -238,7 +238,14 @@ const limitNames: Partial<Record<LimitName, string>> = {
   clientTenant: 'Client API',
   clientNewInstances: 'New anonymous instances',
   checkout: 'Checkouts',
+  evidence: 'Evidence archives',
 }
+
+/** Rates are kept per minute; one that is set per hour is rarely a whole number of them. */
+const rateWords = ({ perMinute }: NamedLimit['rate']): string =>
+  Number.isInteger(perMinute)
+    ? `${perMinute.toLocaleString('en')} per minute`
+    : `${Math.round(perMinute * 60).toLocaleString('en')} per hour`
 
 function limitsTable(limits: readonly NamedLimit[]): Html {
   if (limits.length === 0) return html`<p class="lead">No rate limits are configured on this server.</p>`
@@ -248,7 +255,7 @@ function limitsTable(limits: readonly NamedLimit[]): Html {
       columns: [{ label: 'Limit' }, { label: 'Rate', wide: true, number: true }, { label: 'Used' }],
       rows: limits.map(({ name, who, rate, share }): Content[] => [
         html`<span>${limitNames[name] ?? name}<span class="sub">${who}</span></span>`,
-        `${rate.perMinute.toLocaleString('en')} per minute`,
+        rateWords(rate),
         html`<span class="spent"
           ><meter min="0" max="100" high="80" value=${Math.round(share * 100)} aria-label=${`${limitNames[name] ?? name}, ${who}`}></meter>
           ${Math.round(share * 100)} %${share >= 1 && html` ${badge('bad', 'hit')}`}</span
@@ -262,16 +269,16 @@ const hitsPlot = (hours: readonly HitsOfHour[]): Html =>
   barPlot({
     label: '429 responses per hour: management in gray, runtime in color, apps in red',
     by: 'hour',
-    bars: hours.map(({ at, hits: { management = 0, checkout = 0, runtime = 0, ...apps } }) => ({
+    bars: hours.map(({ at, hits: { management = 0, checkout = 0, evidence = 0, runtime = 0, ...apps } }) => ({
       at,
       parts: [
-        management + checkout,
+        management + checkout + evidence,
         runtime,
         (apps.clientTenant ?? 0) + (apps.clientInstance ?? 0) + (apps.clientNewInstances ?? 0),
       ],
     })),
     kinds: [
-      { className: 'bar-soft', name: 'management and checkout' },
+      { className: 'bar-soft', name: 'management, checkout and evidence' },
       { className: 'bar', name: 'runtime' },
       { className: 'bar-bad', name: 'apps' },
     ],

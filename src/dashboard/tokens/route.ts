@@ -11,7 +11,7 @@ import { revokeToken } from '../../gate/operations/revoke-token.ts'
 import { actorNames } from '../../history/actors.ts'
 import { boxes, formOf, line } from '../forms/forms.ts'
 import { pageRoute } from '../frame/page-route.ts'
-import { queryOf } from '../lists/lists.ts'
+import { one } from '../lists/query.ts'
 import type { PageContext } from '../page-context.ts'
 import { freshFormMs, freshMs, originOfMember, principalOf } from '../session/principal.ts'
 import { expiryOf, Lifetime } from './lifetimes.ts'
@@ -27,14 +27,16 @@ const NewToken = z.object({
 
 const path = '/dashboard/tokens'
 
+const Query = z.object({ cursor: one, show: one })
+
 type TokenRequest = FastifyRequest<{ Params: { id: string } }>
 
 export function tokenPages(app: FastifyInstance, context: PageContext): void {
   const { services, cursors, show } = context
 
-  app.get('/tokens', pageRoute({ page: 'member' }), async (request, reply) => {
+  app.get('/tokens', pageRoute({ page: 'member', query: Query }), async (request, reply) => {
     const principal = principalOf(request)
-    const { cursor, show: shown } = queryOf(request)
+    const { cursor, show: shown } = Query.parse(request.query)
     const live = shown !== 'all'
     const boundTo = [principal.tenantId, 'dashboard tokens', live]
     const keyset = { after: cursors.read(boundTo, cursor), limit: 50 }

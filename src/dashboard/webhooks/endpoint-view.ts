@@ -65,7 +65,7 @@ export function endpointView(
         ${tokenField(view.token)} ${eventChoice(endpoint)}
         <div><button class="second">Send test</button></div>
       </form>`,
-      'Sends one signed event with made-up values, marked as a test, and shows what the endpoint answers.',
+      'Sends one signed event with sample values, marked as a test, and shows what the endpoint answers.',
     )}
     ${section(
       'Signing secret',

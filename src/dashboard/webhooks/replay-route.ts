@@ -55,8 +55,11 @@ export function replayPages(app: FastifyInstance, { services, show }: PageContex
     try {
       await requestReplay(services, tenantId, asked, replayId, originOfMember(request))
     } catch (error) {
-      const gone = { webhook_endpoint_not_found: ['endpoint', 'Choose an endpoint.'] } as const
-      return form(request, reply, refusedForm(error, filled, gone), 422)
+      const refusals = {
+        webhook_endpoint_not_found: ['endpoint', 'Choose an endpoint.'],
+        webhook_replay_in_the_future: ['from', 'Choose a moment in the past.'],
+      } as const
+      return form(request, reply, refusedForm(error, filled, refusals), 422)
     }
     request.session.notice = { kind: 'done', text: 'Replay started.' }
     return reply.redirect(path, 303)

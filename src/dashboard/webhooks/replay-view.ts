@@ -97,7 +97,7 @@ export function replayFormView(
   operation: string,
 ): Html {
   return html`<div>
-    ${heading('Replay events', 'Delivers the events of a range again, under the same ids, so that your server can drop duplicates. New events are not delayed.')}
+    ${heading('Replay events', 'Delivers the events of a time range again, with the same IDs, so that your server can drop duplicates. New events are not delayed.')}
     <form class="sheet stack" method="post" action="/dashboard/webhooks/replays">
       ${tokenField(token)} ${formProblem(form)}
       <input type="hidden" name="operation" value=${operation} />

@@ -5,7 +5,7 @@ import { findWebhookEndpoint, listEndpoints } from '../../../projections/webhook
 import { changeEndpoint, type EndpointSet } from '../../commands/webhook-endpoints.ts'
 import { newId } from '../../credentials/id.ts'
 import { maxEndpoints, type WebhookEndpoint } from '../../domain/webhooks/endpoint.ts'
-import { WebhookEventName } from '../../domain/webhooks/events.ts'
+import { defaultEvents } from '../../domain/webhooks/events.ts'
 import type { GatedOperation } from '../../gate/operation.ts'
 import {
   addWebhookEndpoint,
@@ -138,7 +138,7 @@ function addForm(app: FastifyInstance, context: PageContext): void {
     )
 
   app.get('/webhooks/new', manage, async (_request, reply) =>
-    form(reply, newForm({ events: WebhookEventName.options }), 200),
+    form(reply, newForm({ events: defaultEvents }), 200),
   )
 
   app.post('/webhooks', manageForm, async (request, reply) => {

@@ -1,6 +1,7 @@
 import type { EndpointHealth } from '../../../projections/deliveries/health.ts'
+import { sameJson } from '../../domain/equality.ts'
 import type { WebhookEndpoint } from '../../domain/webhooks/endpoint.ts'
-import { WebhookEventName } from '../../domain/webhooks/events.ts'
+import { defaultEvents, WebhookEventName } from '../../domain/webhooks/events.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { copyable } from '../frame/copy.ts'
 import { ago, moment } from '../frame/moments.ts'
@@ -25,7 +26,7 @@ export function webhooksView(view: View, { endpoints, replays, isFull }: Webhook
   return html`<div>
     ${heading(
       'Webhooks',
-      'Each license event is sent as a signed POST request to every endpoint that wants it, and retried if it fails.',
+      'Each license event is sent as a signed POST request to every endpoint that subscribes to it, and retried if it fails.',
       mayManage && !isFull && endpoints.length > 0 && add,
     )}
     ${
@@ -55,7 +56,7 @@ export function webhooksView(view: View, { endpoints, replays, isFull }: Webhook
             html`<p><a class="button second" href="/dashboard/webhooks/replays/new">Replay events…</a></p>`
           }
         </div>`,
-        'Delivers the events of a range of time again, under the same ids.',
+        'Delivers the events of a time range again, with the same IDs.',
       )
     }
   </div>`
@@ -64,6 +65,7 @@ export function webhooksView(view: View, { endpoints, replays, isFull }: Webhook
 function endpointCard(view: View, { endpoint, health }: EndpointShown, mayManage: boolean): Html {
   const { endpointId, url, description, events, secret, former, pausedAt } = endpoint
   const now = view.now.toISOString()
+  const set = nameOfSet(events)
   return html`<section class="sheet stack" aria-labelledby=${`endpoint-${endpointId}`}>
     <div class="endpoint-head">
       <h2 id=${`endpoint-${endpointId}`}>${nameOfEndpoint(endpoint)}</h2>
@@ -79,9 +81,9 @@ function endpointCard(view: View, { endpoint, health }: EndpointShown, mayManage
         former.validUntil > now &&
         (['Previous secret', html`also signs until ${moment(former.validUntil)}`] as const),
       pausedAt !== null && (['Paused', ago(pausedAt, view.now)] as const),
-      events.length === WebhookEventName.options.length && (['Events', 'all'] as const),
+      set !== undefined && (['Events', set] as const),
     ])}
-    ${events.length < WebhookEventName.options.length && eventTags(events)}
+    ${set === undefined && eventTags(events)}
     <div class="decide">
       ${mayManage && html`<a class="button second" href=${`/dashboard/webhooks/${endpointId}`}>Edit</a>`}
       ${mayManage && pauseForm(view, endpoint)} ${mayManage && testForm(view, endpoint)}
@@ -113,6 +115,12 @@ function counted({ delivered, failing, waiting, abandoned }: EndpointHealth): st
   ] as const
   const shown = counts.filter(([count], index) => count > 0 || index === 0)
   return shown.map(([count, what]) => `${count.toLocaleString('en')} ${what}`).join(', ')
+}
+
+/** Undefined for events that are neither all nor the default ones. */
+function nameOfSet(events: readonly WebhookEventName[]): string | undefined {
+  if (events.length === WebhookEventName.options.length) return 'all'
+  return sameJson(events, defaultEvents) ? 'the default ones' : undefined
 }
 
 const eventTags = (events: readonly WebhookEventName[]): Html =>

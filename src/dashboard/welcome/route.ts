@@ -9,6 +9,7 @@ import {
   type SetUp,
   setUpPasskey,
   setUpPassword,
+  signInMethods,
 } from '../../commands/members/set-up.ts'
 import { type Html, html } from '../../html.ts'
 import { formOf } from '../forms/forms.ts'
@@ -43,7 +44,7 @@ const settingUp = ({ link, member: { memberId, tenantId }, email }: LinkHolder):
 /** The same for each opening of a link, so that an authenticator app that was connected once stays valid. */
 const enrolmentOf = ({ link }: LinkHolder): string => link.linkHash.slice(0, 24)
 
-const open = pageRoute({ page: 'open' })
+const open = pageRoute({ page: 'open', foreignQuery: 'in links' })
 
 /** One-time links: a member chooses a sign-in method and is signed in. Opening a link does not use it up. */
 export function welcomeRoutes(app: FastifyInstance, context: PageContext): void {
@@ -52,8 +53,10 @@ export function welcomeRoutes(app: FastifyInstance, context: PageContext): void 
 
   const page = async (reply: FastifyReply, secret: string, holder: LinkHolder, problem?: Unfinished) => {
     const totp = await beginTotp(services, holder.member, enrolmentOf(holder))
+    const { password, passkeys } = await signInMethods(services, holder.member.memberId)
+    const replaces = password || passkeys.length > 0
     const content = ({ token }: { token: string }) =>
-      welcomeContent({ token, action: welcomePath(secret), holder, totp, party, problem })
+      welcomeContent({ token, action: welcomePath(secret), holder, replaces, totp, party, problem })
     return show(reply, { title: `Welcome to ${holder.tenantName}`, content }, problem ? 422 : 200)
   }
 
@@ -147,18 +150,21 @@ type WelcomeContent = {
   token: string
   action: string
   holder: LinkHolder
+  replaces: boolean
   totp: string
   party: RelyingParty | undefined
   problem: Unfinished | undefined
 }
 
-function welcomeContent({ token, action, holder, totp, party, problem }: WelcomeContent): Html {
+function welcomeContent(shown: WelcomeContent): Html {
+  const { token, action, holder, replaces, totp, party, problem } = shown
   const { email, tenantName, member } = holder
   const atField = problem?.problem === 'password' || problem?.problem === 'code' ? problem.problem : undefined
   return welcomeView({
     email,
     tenantName,
     role: member.role,
+    replaces,
     problem: atField ? null : problem?.message,
     passkey: party
       ? passkeyForm({

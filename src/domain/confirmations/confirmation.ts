@@ -42,9 +42,6 @@ export type ApprovalRule = {
   askedBy: string | null
 }
 
-/** How long a confirmation can be approved or denied. */
-export const lifetimeSeconds = 600
-
 /** How long an approval can be used. */
 export const approvalLifetimeSeconds = 3600
 

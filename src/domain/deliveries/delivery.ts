@@ -18,7 +18,7 @@ export type KnownDelivery = {
   scheduledAt: string
   /** Every attempt, the oldest first. */
   attempts: readonly Attempt[]
-  /** How many attempts were made since it was scheduled or a redelivery was requested. */
+  /** How many attempts of the schedule are used up, since it was scheduled or a redelivery was requested. */
   attemptsInSchedule: number
   /** null when it has ended. */
   nextAttemptAt: string | null
@@ -48,6 +48,8 @@ export type DeliveryCommand =
       result: AttemptResult
       at: string
     }
+  /** Records the attempt without a result. */
+  | { type: 'RecordInterruption'; attempt: number; startedAt: string; at: string }
   | { type: 'AskRedelivery'; at: string }
   /** Makes a delivery due again for a replay, and schedules one that never was. */
   | { type: 'AskReplay'; replayId: string; scheduled: Scheduled; at: string }
@@ -91,7 +93,7 @@ export function decideDelivery(delivery: Delivery, command: DeliveryCommand): De
     return isDue ? [] : [{ type: 'RedeliveryAsked', data: { at: command.at } }]
   }
   if (delivery.status !== 'pending' || command.attempt !== delivery.attempts.length + 1) return []
-  return attempted(delivery, command)
+  return command.type === 'RecordAttempt' ? attempted(delivery, command) : interrupted(delivery, command)
 }
 
 /** A delivery that is pending is on its way already. */
@@ -121,11 +123,32 @@ function attempted(
   const { error } = result
   return [
     { type: 'DeliveryAttempted', data: { ...common, error, nextAttemptAt } },
-    ...(nextAttemptAt === null
-      ? [{ type: 'DeliveryAbandoned', data: { reason: 'attempts_spent', at } } as const]
-      : []),
+    ...endAfter(nextAttemptAt, at),
   ]
 }
+
+/** How many attempts without a result in a row are the fault of our processes, and not of the delivery. */
+const mostUnknownInARow = 3
+
+/**
+ * An attempt without a result says nothing about the receiver: it is repeated at once, and the receiver still gets all
+ * attempts of the schedule. When it happens again and again, the delivery itself may be what ends the process: from the
+ * fourth in a row on, each counts as failed.
+ */
+function interrupted(
+  delivery: KnownDelivery,
+  { attempt, startedAt, at }: Extract<DeliveryCommand, { type: 'RecordInterruption' }>,
+): DeliveryEvent[] {
+  const known = delivery.attempts.findLastIndex(({ error }) => error !== 'unknown')
+  const countsAsFailed = delivery.attempts.length - 1 - known >= mostUnknownInARow
+  const nextAttemptAt = countsAsFailed ? nextAttemptAfter(delivery.attemptsInSchedule + 1, at) : at
+  const data = { attempt, at: startedAt, foundAt: at, countsAsFailed, nextAttemptAt }
+  return [{ type: 'DeliveryAttemptInterrupted', data }, ...endAfter(nextAttemptAt, at)]
+}
+
+/** Without a next attempt, the delivery has ended. */
+const endAfter = (nextAttemptAt: string | null, at: string): DeliveryEvent[] =>
+  nextAttemptAt === null ? [{ type: 'DeliveryAbandoned', data: { reason: 'attempts_spent', at } }] : []
 
 /** Whether a delivery of this name may contain the key of the license. */
 const carriesKey = (event: DeliveryEventName): boolean =>
@@ -177,6 +200,16 @@ export function evolveDelivery(delivery: Delivery, event: DeliveryEvent): Delive
       const { nextAttemptAt } = event.data
       const attempts = [...delivery.attempts, event.data]
       return { ...delivery, attempts, attemptsInSchedule: delivery.attemptsInSchedule + 1, nextAttemptAt }
+    }
+    case 'DeliveryAttemptInterrupted': {
+      const { attempt, at, countsAsFailed, nextAttemptAt } = event.data
+      const unknown = { status: null, error: 'unknown', excerpt: null, durationMs: null } as const
+      return {
+        ...delivery,
+        attempts: [...delivery.attempts, { attempt, at, ...unknown, nextAttemptAt }],
+        attemptsInSchedule: delivery.attemptsInSchedule + (countsAsFailed ? 1 : 0),
+        nextAttemptAt,
+      }
     }
     case 'DeliverySucceeded':
       return { ...delivery, status: 'delivered', nextAttemptAt: null, endedAt: event.data.at }

@@ -45,7 +45,27 @@ const attempt = z.strictObject({
   /** null after the last attempt. */
   nextAttemptAt: Moment.nullable(),
 })
-export type Attempt = z.infer<typeof attempt>
+
+const interruption = z.strictObject({
+  attempt: attempt.shape.attempt,
+  /** When the attempt began. */
+  at: Moment,
+  /** When it turned out that no result will be recorded. */
+  foundAt: Moment,
+  /** Whether it uses up one of the attempts of the schedule. */
+  countsAsFailed: z.boolean(),
+  /** null after the last attempt. */
+  nextAttemptAt: Moment.nullable(),
+})
+
+/** How an attempt of a delivery failed; `unknown`: its process ended before it recorded the result. */
+export const DeliveryError = z.enum([...AttemptError.options, 'unknown'])
+
+/** An attempt of a delivery. Of one with the error `unknown`, nothing else is known but when it began. */
+export type Attempt = Omit<z.infer<typeof attempt>, 'error' | 'durationMs'> & {
+  error: z.infer<typeof DeliveryError> | null
+  durationMs: number | null
+}
 
 /** Everything a `delivery-<id>` stream may hold. A recorded shape is never edited: add a new type. */
 export const DeliveryEvent = z.discriminatedUnion('type', [
@@ -70,6 +90,8 @@ export const DeliveryEvent = z.discriminatedUnion('type', [
     }),
   }),
   z.object({ type: z.literal('DeliveryAttempted'), data: attempt }),
+  /** The attempt began, and its result was not recorded: the receiver may have got it. */
+  z.object({ type: z.literal('DeliveryAttemptInterrupted'), data: interruption }),
   z.object({ type: z.literal('DeliverySucceeded'), data: z.strictObject({ at: Moment }) }),
   z.object({
     type: z.literal('DeliveryAbandoned'),

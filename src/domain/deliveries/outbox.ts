@@ -3,13 +3,15 @@ import type { WebhookEventName } from '../webhooks/events.ts'
 import type { DeliveryEventName } from './events.ts'
 
 /**
- * The public name of a license event; undefined for an event that is not public. A license is announced as
- * created when it was sold, not when its vendor minted it.
+ * The public name of a license event; undefined for an event that changes nothing that a license shows. A license is announced as
+ * created when it was sold, and as issued when its vendor minted or imported it.
  */
 export function publicNameOf(event: LicenseEvent): WebhookEventName | undefined {
   switch (event.type) {
     case 'LicenseMinted':
-      return isSold(event.data) ? 'license.created' : undefined
+      return isSold(event.data) ? 'license.created' : 'license.issued'
+    case 'LicenseImported':
+      return 'license.issued'
     case 'DeviceActivated':
       return 'license.activated'
     case 'DeviceDeactivated':
@@ -36,16 +38,19 @@ export function publicNameOf(event: LicenseEvent): WebhookEventName | undefined 
       return 'license.suspended'
     case 'LicenseResumed':
       return 'license.resumed'
+    case 'CustomerLinked':
+      return 'license.linked'
+    case 'CustomerUnlinked':
+      return 'license.unlinked'
+    case 'HolderErased':
+      return 'license.holder_erased'
+    case 'RevocationUndone':
+      return 'license.revocation_undone'
     case 'ReasonGiven':
     case 'KeyMailAsked':
     case 'SeatFreedByCustomer':
     case 'DeviceNamed':
-    case 'LicenseImported':
-    case 'CustomerLinked':
-    case 'CustomerUnlinked':
     case 'SaleFollowed':
-    case 'HolderErased':
-    case 'RevocationUndone':
       return undefined
   }
 }

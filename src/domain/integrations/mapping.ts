@@ -13,7 +13,7 @@ export const SoldId = z
 
 const SoldAs = z
   .record(SoldId, Slug)
-  .refine((entries) => Object.keys(entries).length <= 1000, 'at most 1000 entries')
+  .refine((entries) => Object.keys(entries).length <= 1000, 'must have at most 1,000 entries')
 
 /** A permalink of gumroad: its short name, or the whole URL. */
 export const Permalink = SoldId.refine((permalink) => nameOf(permalink) !== '', 'must name a product')

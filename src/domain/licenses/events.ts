@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { portalLanguages } from '../portal/texts.ts'
 import { OnExpiry } from '../products/key-type.ts'
 import { Metadata, Moment, Sealed, Slug } from '../values.ts'
-
-const KeyHash = z.string().regex(/^[0-9a-f]{64}$/)
+import { KeyHash, StoredKeyHash } from './key-hash.ts'
 
 /** The person that a license is for, sealed: destroying the subject's key makes it permanently unreadable. */
 export const Holder = z.strictObject({
@@ -21,7 +21,7 @@ export const LicenseTerms = z.strictObject({
   tenantId: Slug,
   productId: Slug,
   keyTypeId: Slug,
-  keyHash: KeyHash,
+  keyHash: StoredKeyHash,
   displayKey: z.string().min(1),
   quantity: z.int().min(1),
   deviceLimit: z.int().min(1).nullable(),
@@ -207,7 +207,15 @@ export const LicenseEvent = z.discriminatedUnion('type', [
     data: z.strictObject({ reason: z.string().min(1), at: Moment }),
   }),
   /** Its present key is to be sent to its holder by mail. The key itself is sealed in the vault. */
-  z.object({ type: z.literal('KeyMailAsked'), data: z.strictObject({ keyHash: KeyHash, at: Moment }) }),
+  z.object({
+    type: z.literal('KeyMailAsked'),
+    data: z.strictObject({
+      keyHash: StoredKeyHash,
+      /** The language of the page on which the customer asked for it. */
+      language: z.enum(portalLanguages).optional(),
+      at: Moment,
+    }),
+  }),
   /**
    * The customer freed the seat in the portal; recorded with `DeviceDeactivated`. Counts toward what the product
    * allows within 30 days.

@@ -1,4 +1,5 @@
 import type { Decider } from '../decider.ts'
+import type { PortalLanguage } from '../portal/texts.ts'
 import { Refusal } from '../refusal.ts'
 import { type CustomerCommand, decideByCustomer, withFree } from './customer.ts'
 import { type EditCommand, edited, type SuspendCommand, suspended } from './edit.ts'
@@ -49,8 +50,9 @@ export type LicenseCommand =
       /** Whether the new key is sent to the holder by mail. */
       sendKey?: boolean
       at: string
-    } & Why)
-  | ({ type: 'SendKey'; at: string } & Why)
+    } & MailLanguage &
+      Why)
+  | SendKey
   | { type: 'RevokeLicense'; reason: string | null; at: string }
   | { type: 'RenewLicense'; expiresAt: string; at: string }
   | { type: 'EndPaidPeriod'; at: string }
@@ -63,6 +65,11 @@ export type LicenseCommand =
   | EditCommand
   | CustomerCommand
   | SuspendCommand
+
+type SendKey = { type: 'SendKey'; at: string } & MailLanguage & Why
+
+/** The language of the page on which the customer asked for the mail. */
+type MailLanguage = { language?: PortalLanguage | undefined }
 
 /** The reason that a person gave. */
 type Why = { reason?: string | null | undefined }
@@ -125,11 +132,11 @@ export function decideLicense(license: License, command: LicenseCommand): Licens
       return deactivated(license, command)
     case 'RemintLicense': {
       if (license.revokedAt !== null) throw new Refusal('license_revoked')
-      const { type: _, reason: __, sendKey = false, ...data } = command
+      const { type: _, reason: __, sendKey = false, language: ___, ...data } = command
       const { keyHash, at } = data
       return [
         ...withReason({ type: 'LicenseReminted', data }, command),
-        ...keyMail({ holder: license.holder, keyHash, at }, { sendKey }),
+        ...keyMail({ holder: license.holder, keyHash, at }, command),
       ]
     }
     case 'SendKey':
@@ -181,21 +188,21 @@ export function decideLicense(license: License, command: LicenseCommand): Licens
 /** @throws Refusal `license_without_address` when the key is to be sent and the license has no address */
 function keyMail(
   { holder, keyHash, at }: Pick<LicenseTerms, 'holder' | 'keyHash' | 'at'>,
-  { sendKey = false }: { sendKey?: boolean },
+  { sendKey = false, language }: { sendKey?: boolean } & MailLanguage,
 ): LicenseEvent[] {
   if (!sendKey) return []
   if ((holder?.email ?? null) === null) throw new Refusal('license_without_address')
-  return [{ type: 'KeyMailAsked', data: { keyHash, at } }]
+  return [{ type: 'KeyMailAsked', data: { keyHash, ...(language && { language }), at } }]
 }
 
 const betweenMailsMs = 5 * 60_000
 
 /** The present key is sent again: at most once in five minutes, so that no mailbox is flooded. */
-function keySent(license: IssuedLicense, command: Why & { at: string }): LicenseEvent[] {
+function keySent(license: IssuedLicense, command: SendKey): LicenseEvent[] {
   if (license.revokedAt !== null) throw new Refusal('license_revoked')
   const { keyHash, holder, keyMailAskedAt } = license
   const { at } = command
-  const events = keyMail({ holder, keyHash, at }, { sendKey: true })
+  const events = keyMail({ holder, keyHash, at }, { sendKey: true, language: command.language })
   const sinceMs = keyMailAskedAt === null ? betweenMailsMs : Date.parse(at) - Date.parse(keyMailAskedAt)
   // A clock that was set back must not lengthen the pause.
   const waitMs = Math.min(betweenMailsMs, betweenMailsMs - sinceMs)

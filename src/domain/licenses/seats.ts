@@ -15,6 +15,20 @@ export type Seat = {
   deactivatedAt: string | null
 }
 
+/** What of a device everyone sees who sees its license. */
+export type ShownSeat = Omit<Seat, 'installId' | 'givenName'>
+
+/** Named field by field, so that a new one stays hidden until it is added here. */
+export const shownSeat = (seat: Seat): ShownSeat => ({
+  deviceId: seat.deviceId,
+  instanceId: seat.instanceId,
+  name: seat.name,
+  platform: seat.platform,
+  status: seat.status,
+  activatedAt: seat.activatedAt,
+  deactivatedAt: seat.deactivatedAt,
+})
+
 /** The devices of a license. */
 export type Seats = {
   seatsUsed: number

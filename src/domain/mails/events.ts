@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { portalLanguages } from '../portal/texts.ts'
 import { asciiEmail, Moment, Slug } from '../values.ts'
 
 /**
@@ -23,6 +24,10 @@ export const MailSettings = z.strictObject({
   subject: z.string().min(1).max(300).nullable(),
   text: z.string().min(1).max(20_000).nullable(),
   html: z.string().min(1).max(100_000).nullable(),
+  /** Of customers whose language is not known, and of the vendor's own subject and text. */
+  language: z.enum(portalLanguages),
+  /** Whether the proof that the license is in the signed log is attached. */
+  receipt: z.boolean(),
 })
 export type MailSettings = z.infer<typeof MailSettings>
 

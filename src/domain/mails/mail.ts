@@ -27,6 +27,8 @@ const usualSettings: MailSettings = {
   subject: null,
   text: null,
   html: null,
+  language: 'en',
+  receipt: false,
 }
 
 export const usualMail: ProductMail = {

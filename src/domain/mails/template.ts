@@ -1,8 +1,18 @@
+import { dayIn } from '../portal/day.ts'
+import type { PortalLanguage } from '../portal/texts.ts'
+import { asHtml, asText, escapeHtml } from './content.ts'
 import type { MailSettings } from './events.ts'
+import {
+  builtInContent,
+  builtInSubject,
+  type KeyMailFacts,
+  keyMailText,
+  type MailOccasion,
+} from './key-mail.ts'
 
 /** The placeholders of a template, and what each stands for. */
 export const placeholders = {
-  greeting: 'Hello and the name, or only Hello',
+  greeting: 'Hello and the name, or only Hello, in the language of the mail',
   customer_name: 'the name, or nothing if the provider sent none',
   customer_email: 'the email address of the customer',
   vendor_name: 'the name of the workspace',
@@ -12,7 +22,9 @@ export const placeholders = {
   quantity: 'the quantity bought',
   devices: 'the number of devices, or unlimited',
   expires_on: 'the expiry date, or never',
-  sale_id: "the provider's id of the sale",
+  sale_id: "the provider's id of the sale, or nothing for a license that was not sold",
+  order_number: 'the id of the sale, only its last characters if it is long; for a subject',
+  portal_url: "the address of your customers' portal, or nothing while it is closed",
 } as const satisfies Record<string, string>
 
 type Placeholder = keyof typeof placeholders
@@ -27,8 +39,11 @@ export type MailFacts = {
   quantity: number
   deviceLimit: number | null
   expiresAt: string | null
-  saleId: string
-}
+  /** Null for a license that was not sold. */
+  saleId: string | null
+  /** The customer's language, as far as it is known. */
+  language: PortalLanguage | null
+} & Omit<KeyMailFacts, 'isOrder'>
 
 export type Correspondent = { name: string | null; email: string }
 
@@ -42,57 +57,6 @@ export type WrittenMail = {
   /** Null for a mail with plain text only. */
   html: string | null
 }
-
-/** The subject of a product without one of its own. */
-export const usualSubject = 'Your license key for {{product_name}}'
-
-/** The built-in mail: what comes before the key, in text and HTML, and the advice after it. */
-const builtIn = {
-  sale: {
-    text: 'Thank you for buying {{product_name}} ({{key_type_name}}). Here is your license key:',
-    html: 'Thank you for buying <strong>{{product_name}}</strong> ({{key_type_name}}). Here is your license key:',
-    advice: 'Please keep this email. We send the key only once.',
-  },
-  asked: {
-    text: 'Here is your license key for {{product_name}} ({{key_type_name}}):',
-    html: 'Here is your license key for <strong>{{product_name}}</strong> ({{key_type_name}}):',
-    advice: 'Please keep this email.',
-  },
-} as const
-
-/** Why a key is mailed: it was sold, or its vendor asked to send it. */
-export type MailOccasion = keyof typeof builtIn
-
-/** The text of a product without one of its own; it is sent with HTML. */
-export const builtInText = (occasion: MailOccasion): string => `{{greeting}},
-
-${builtIn[occasion].text}
-
-    {{license_key}}
-
-Devices: {{devices}}
-Expires: {{expires_on}}
-
-${builtIn[occasion].advice}
-
-{{vendor_name}}
-`
-
-const builtInHtml = (occasion: MailOccasion): string => `<!doctype html>
-<html lang="en">
-  <head><meta charset="utf-8"><title>{{product_name}}</title></head>
-  <body style="margin:0;padding:24px;background:#f4f4f1;color:#1d1d1b;font:16px/1.5 system-ui,sans-serif">
-    <div style="max-width:560px;margin:0 auto;padding:32px;background:#fff;border-radius:8px">
-      <p>{{greeting}},</p>
-      <p>${builtIn[occasion].html}</p>
-      <p style="padding:16px;background:#f4f4f1;border-radius:6px;font:600 17px/1.4 ui-monospace,monospace">{{license_key}}</p>
-      <p>Devices: {{devices}}<br>Expires: {{expires_on}}</p>
-      <p>${builtIn[occasion].advice}</p>
-      <p>{{vendor_name}}</p>
-    </div>
-  </body>
-</html>
-`
 
 const place = /\{\{\s*([a-z_]+)\s*\}\}/g
 
@@ -123,8 +87,9 @@ export function writeMail(
   sender: Pick<Correspondent, 'email'>,
   occasion: MailOccasion = 'sale',
 ): WrittenMail {
-  const values = valuesOf(facts)
-  const { subject, text, html } = templatesOf(settings, occasion)
+  const language = languageOf(settings, facts, occasion)
+  const values = valuesOf(facts, language)
+  const { subject, text, html } = templatesOf(settings, facts, language, occasion)
   return {
     from: { name: senderName(settings.from?.name ?? null, facts.vendorName), email: sender.email },
     replyTo: settings.replyTo ?? settings.from?.email ?? null,
@@ -143,31 +108,42 @@ function senderName(chosen: string | null, vendorName: string): string {
 }
 
 /**
+ * A vendor's own subject and text are in the language of the product; the built-in mail is in the customer's, where that is
+ * known.
+ */
+function languageOf(settings: MailSettings, facts: MailFacts, occasion: MailOccasion): PortalLanguage {
+  const isOwn = occasion === 'sale' && (settings.text !== null || settings.subject !== null)
+  return (isOwn ? null : facts.language) ?? settings.language
+}
+
+/**
  * A vendor's text is never combined with the default HTML: without HTML of its own it is sent as plain text
  * only.
  */
 function templatesOf(
   settings: MailSettings,
+  facts: MailFacts,
+  language: PortalLanguage,
   occasion: MailOccasion,
 ): { subject: string; text: string; html: string | null } {
-  const usual = { subject: usualSubject, text: builtInText(occasion), html: builtInHtml(occasion) }
-  if (occasion !== 'sale') return usual
+  const shown = { ...facts, isOrder: facts.saleId !== null }
+  const usualSubject = builtInSubject(language, shown)
   const { subject, text, html } = settings
-  return { ...(text === null ? usual : { text, html }), subject: subject ?? usualSubject }
+  if (occasion === 'sale' && text !== null) return { subject: subject ?? usualSubject, text, html }
+  const content = builtInContent(language, occasion, shown)
+  return {
+    subject: occasion === 'sale' ? (subject ?? usualSubject) : usualSubject,
+    text: asText(content),
+    html: asHtml(language, '{{product_name}}', content),
+  }
 }
 
-const day = new Intl.DateTimeFormat('en-GB', {
-  day: 'numeric',
-  month: 'long',
-  year: 'numeric',
-  timeZone: 'UTC',
-})
-
-function valuesOf(facts: MailFacts): Record<Placeholder, string> {
+function valuesOf(facts: MailFacts, language: PortalLanguage): Record<Placeholder, string> {
   const { customer, quantity, deviceLimit, expiresAt } = facts
   const name = oneLine(customer.name ?? '')
+  const hello = keyMailText(language, 'hello')
   return {
-    greeting: name === '' ? 'Hello' : `Hello ${name}`,
+    greeting: name === '' ? hello : `${hello} ${name}`,
     customer_name: name,
     customer_email: customer.email,
     vendor_name: facts.vendorName,
@@ -175,11 +151,20 @@ function valuesOf(facts: MailFacts): Record<Placeholder, string> {
     key_type_name: facts.keyTypeName,
     license_key: facts.licenseKey,
     quantity: String(quantity),
-    devices: deviceLimit === null ? 'unlimited' : String(deviceLimit),
-    expires_on: expiresAt === null ? 'never' : day.format(new Date(expiresAt)),
-    sale_id: facts.saleId,
+    devices: deviceLimit === null ? keyMailText(language, 'unlimited') : String(deviceLimit),
+    expires_on: expiresAt === null ? keyMailText(language, 'never') : dayIn(language, expiresAt),
+    sale_id: facts.saleId ?? '',
+    order_number: orderNumber(facts.saleId ?? ''),
+    portal_url: facts.portalUrl ?? '',
   }
 }
+
+/** Longer ids, such as a payment session's, would fill a subject. */
+const maxOrderNumber = 20
+
+/** The last characters of a long id still find the sale. */
+const orderNumber = (saleId: string): string =>
+  saleId.length > maxOrderNumber ? `…${saleId.slice(-8)}` : saleId
 
 /** Replaces all placeholders in one pass, so that placeholders inside a value are not replaced. */
 function fill(
@@ -189,16 +174,6 @@ function fill(
 ): string {
   return template.replace(place, (whole, name: string) => (isPlaceholder(name) ? write(values[name]) : whole))
 }
-
-const entities: Record<string, string> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-
-const escapeHtml = (value: string): string => value.replace(/[&<>"']/g, (sign) => entities[sign] ?? sign)
 
 /** A display name, without characters that reorder or hide the text after it. */
 const headerText = (value: string): string => oneLine(value.replace(/\p{Cf}+/gu, ''))

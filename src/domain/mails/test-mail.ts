@@ -6,11 +6,18 @@ export type TestMailAsked = {
   /** The address of the member who asked for it. */
   email: string
   vendorName: string
-  product: { name: string; keyPrefix: string; keyTypes: readonly KeyType[] }
+  /** Null while the portal is closed. */
+  portalUrl: string | null
+  product: {
+    name: string
+    keyPrefix: string
+    keyTypes: readonly KeyType[]
+    settings: { keyRecovery: boolean }
+  }
 }
 
 /** Made-up values for a test mail. The key has the form of the product's keys, and no license ever has it. */
-export function testMailFacts({ email, vendorName, product }: TestMailAsked): MailFacts {
+export function testMailFacts({ email, vendorName, portalUrl, product }: TestMailAsked): MailFacts {
   const [keyType] = product.keyTypes
   return {
     customer: { email, name: 'Ada Example' },
@@ -22,5 +29,9 @@ export function testMailFacts({ email, vendorName, product }: TestMailAsked): Ma
     deviceLimit: keyType?.deviceLimit ?? null,
     expiresAt: null,
     saleId: 'test-mail',
+    language: null,
+    sentAgain: product.settings.keyRecovery,
+    portalUrl,
+    receipt: false,
   }
 }

@@ -16,8 +16,9 @@ export type Permission =
   /** Payment providers with their mappings, webhook endpoints and deliveries, SDK keys and checkout keys. */
   | 'manage_connections'
   | 'manage_tokens'
+  /** Members, and whether another member has to approve. */
   | 'manage_members'
-  /** Mail, signing keys, the approval rule, exports of all licenses, and everything else of the tenant. */
+  /** Mail, signing keys, exports of all licenses, and everything else of the tenant. */
   | 'manage_settings'
 
 type RoleRights = {
@@ -47,7 +48,7 @@ export const rightsOf: Record<Role, RoleRights> = {
     grantable: Scope.options,
   },
   admin: {
-    summary: 'Does everything except add, change or remove members',
+    summary: 'Does everything except manage members and the approval rule',
     permissions: [
       'ask_for_changes',
       'decide_confirmations',

@@ -17,6 +17,9 @@ export type PortalCommand =
   | { type: 'ChangePortalSettings'; tenantId: string; settings: PortalSettings; at: string }
   | { type: 'ChangePortalLogo'; tenantId: string; logo: PortalLogo | null; at: string }
 
+/** Where the customers of a tenant find its portal. */
+export const portalUrl = (baseUrl: string, tenantId: string): string => `${baseUrl}/portal/${tenantId}`
+
 /** A portal is closed until its vendor opens it. */
 export const closedPortal: Portal = {
   tenantId: undefined,

@@ -5,6 +5,12 @@ import { en, type PortalTextKey } from './texts/en.ts'
 export const portalLanguages = ['en', 'de'] as const
 export type PortalLanguage = (typeof portalLanguages)[number]
 
+/** `de-AT` is German; undefined for a language that the portal does not have. */
+export function languageOfTag(tag: string | null | undefined): PortalLanguage | undefined {
+  const [primary] = (tag ?? '').toLowerCase().split(/[-_]/)
+  return portalLanguages.find((language) => language === primary)
+}
+
 /** What each language is called in that language. */
 export const languageNames: Record<PortalLanguage, string> = { en: 'English', de: 'Deutsch' }
 

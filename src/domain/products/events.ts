@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Moment, Slug } from '../values.ts'
 import { KeyType, Price } from './key-type.ts'
 
-export const KeyPrefix = z.string().regex(/^[A-Z0-9]{2,8}$/)
+export const KeyPrefix = z.string().regex(/^[A-Z0-9]{2,8}$/, 'must be 2 to 8 uppercase letters and digits')
 
 /** An absent `trialDurationDays` means never configured; 0 means that trials are off. */
 export const ProductSettings = z.strictObject({
@@ -12,6 +12,11 @@ export const ProductSettings = z.strictObject({
   leaseSeconds: z.int().min(60).max(31_536_000),
   revalidateAfterSeconds: z.int().min(1).max(31_536_000),
   onRefund: z.enum(['revoke', 'keep']),
+  /**
+   * What the end of a subscription does to its license once all of a fixed number of payments were made. By its key
+   * type, as when this is absent, a perpetual license stays, and another one expires with the last period.
+   */
+  onPaidInFull: z.enum(['by_key_type', 'keep', 'expire']).optional(),
   /** Whether the key of a license is kept sealed, so that it can be mailed to its holder again. */
   keyRecovery: z.boolean(),
   /** How many seats a customer may free in the portal within 30 days; absent for 3, and 0 for none. */

@@ -1,7 +1,12 @@
 import { z } from 'zod'
 import { Moment, Slug } from '../values.ts'
 
-export const Entitlement = z.string().regex(/^[a-z0-9][a-z0-9._:-]{0,63}$/)
+export const Entitlement = z
+  .string()
+  .regex(
+    /^[a-z0-9][a-z0-9._:-]{0,63}$/,
+    'must be up to 64 lowercase letters, digits and . _ : -, beginning with a letter or digit',
+  )
 
 /** A set in one canonical form: sorted, without repeats. */
 export const Entitlements = z

@@ -1,13 +1,26 @@
 import { z } from 'zod'
 import { Provider } from '../integrations/provider.ts'
 import { Holder } from '../licenses/events.ts'
+import { portalLanguages } from '../portal/texts.ts'
 import { Moment, Slug } from '../values.ts'
-import { Amount, Currency, common, ForeignId, SaleFact, SaleLink, SoldItem } from './notifications.ts'
+import {
+  Amount,
+  Currency,
+  common,
+  ForeignId,
+  SaleFact,
+  SaleLine,
+  SaleLink,
+  SoldItem,
+} from './notifications.ts'
 
 export { SaleFact, SaleLink, SoldItem } from './notifications.ts'
 
 /** Recorded as the name of what was sold where the provider tells none. */
 export const unknownProduct = 'Unknown product'
+
+/** More items than any provider's checkout sells at once; further ones would not be licensed, so they are refused. */
+export const maxItems = 100
 
 /** Why a paid sale has no license yet. */
 export const ParkedReason = z.enum([
@@ -21,7 +34,19 @@ export const ParkedReason = z.enum([
 ])
 export type ParkedReason = z.infer<typeof ParkedReason>
 
-/** The intent: any process that resumes the sale after a crash issues this license and no other. */
+/** What was bought besides the first item. Each item has a license of its own. */
+const FurtherItem = z.strictObject({
+  sold: SoldItem,
+  quantity: z.int().min(1),
+  licenseId: z.string().min(1),
+  keyName: z.string().min(1).max(300),
+  line: SaleLine.optional(),
+})
+
+/** Which item of a sale an event is about: its place, from 1 on; absent for the first. */
+const item = z.int().min(1).optional()
+
+/** The intent: any process that resumes the sale after a crash issues these licenses and no others. */
 export const SaleReceived = z.object({
   type: z.literal('SaleReceived'),
   data: z.strictObject({
@@ -38,6 +63,10 @@ export const SaleReceived = z.object({
     quantity: z.int().min(1),
     /** null when the provider names no email address. */
     customer: Holder.nullable(),
+    /** The language in which the customer bought, where the provider tells it. */
+    language: z.enum(portalLanguages).optional(),
+    /** Who paid for a gift; the customer is who was given it. */
+    giver: Holder.optional(),
     amount: Amount,
     currency: Currency,
     productName: z.string(),
@@ -46,6 +75,14 @@ export const SaleReceived = z.object({
     licenseId: z.string().min(1),
     /** The name under which the vault keeps the license's key, from its creation until its delivery. */
     keyName: z.string().min(1).max(300),
+    /** The first item's price at the provider, by which its subscription names it, where `sold` is something else. */
+    priceId: ForeignId.optional(),
+    /** The first item's line at the provider, where lines are refunded one by one. */
+    line: SaleLine.optional(),
+    items: z
+      .array(FurtherItem)
+      .max(maxItems - 1)
+      .optional(),
   }),
 })
 
@@ -55,20 +92,42 @@ export const SaleEvent = z.discriminatedUnion('type', [
   /** The product and key type to issue. */
   z.object({
     type: z.literal('SaleMapped'),
-    data: z.strictObject({ productId: Slug, keyTypeId: Slug, at: Moment }),
+    data: z.strictObject({ productId: Slug, keyTypeId: Slug, item, at: Moment }),
   }),
   /** More was paid for than the key type allows per purchase. The license covers what was paid for. */
   z.object({
     type: z.literal('QuantityExceeded'),
-    data: z.strictObject({ keyTypeId: Slug, quantity: z.int().min(2), sold: z.int().min(1), at: Moment }),
+    data: z.strictObject({
+      keyTypeId: Slug,
+      quantity: z.int().min(2),
+      sold: z.int().min(1),
+      item,
+      at: Moment,
+    }),
   }),
   z.object({
     type: z.literal('SaleParked'),
     data: z.strictObject({ reason: ParkedReason, detail: z.string().min(1).max(1000), at: Moment }),
   }),
+  /** Of several items, this one is the first from now on: it is the first that can be licensed. */
+  z.object({
+    type: z.literal('ItemMovedFirst'),
+    data: z.strictObject({ item: z.int().min(1), at: Moment }),
+  }),
+  /** An item besides the first that cannot be licensed. The other items are. */
+  z.object({
+    type: z.literal('ItemNotMapped'),
+    data: z.strictObject({
+      item: z.int().min(1),
+      reason: ParkedReason,
+      detail: z.string().min(1).max(1000),
+      at: Moment,
+    }),
+  }),
   z.object({
     type: z.literal('SaleLicensed'),
     data: z.strictObject({
+      item,
       licenseId: z.string().min(1),
       productId: Slug,
       keyTypeId: Slug,

@@ -1,6 +1,7 @@
 import { sameJson } from '../equality.ts'
-import type { SaleFact, SoldItem } from './notifications.ts'
-import { compare, greater, latest, merged } from './order.ts'
+import { type Dispute, withDispute } from './disputes.ts'
+import type { SaleFact, SaleLine, SoldItem } from './notifications.ts'
+import { compare, earlier, greater, larger, latest, merged, nameOf } from './order.ts'
 
 type Data<Type extends SaleFact['type']> = Extract<SaleFact, { type: Type }>['data']
 
@@ -8,16 +9,12 @@ type Data<Type extends SaleFact['type']> = Extract<SaleFact, { type: Type }>['da
 export type Refund = Pick<
   Data<'SaleRefunded'>,
   'refundId' | 'payment' | 'amount' | 'cumulative' | 'currency' | 'full'
-> & { at: string }
+> & { lines: readonly SaleLine[]; at: string }
 type Renewal = Pick<Data<'SaleRenewed'>, 'paymentId' | 'paidUntil' | 'amount' | 'currency'> & {
   links: readonly string[]
   paidAt: string
 }
-export type Dispute = Pick<Data<'DisputeLost'>, 'disputeId' | 'payment' | 'amount' | 'currency'> & {
-  outcome: 'open' | 'lost' | 'won'
-  at: string
-}
-type End = { paidUntil: string | null; occurredAt: string }
+type End = { paidUntil: string | null; occurredAt: string; paidInFull: boolean }
 /** A plan that the subscription was changed to, and the last time at which it was known to have it. */
 type Plan = { sold: SoldItem; at: string }
 
@@ -30,7 +27,7 @@ type Plan = { sold: SoldItem; at: string }
  * |---|---|
  * | refund | the larger amount; full, if it was ever full |
  * | renewal | the later end |
- * | dispute | won, before lost, before open |
+ * | dispute | lost, if there are more losses than wins; won, before open |
  * | names of a payment | all of them |
  * | plan, quantity, pause | the latest, by the provider's time |
  */
@@ -48,6 +45,8 @@ export type Facts = {
   /** Every plan that the subscription had, each with the last time it was reported; the latest last. */
   plans: readonly Plan[]
   quantity: { quantity: number; at: string } | null
+  /** All items that the subscription has now. */
+  items: { items: readonly { sold: SoldItem; quantity: number }[]; at: string } | null
   pause: { paused: boolean; at: string } | null
 }
 
@@ -61,6 +60,7 @@ export const noFacts: Facts = {
   periods: [],
   plans: [],
   quantity: null,
+  items: null,
   pause: null,
 }
 
@@ -74,8 +74,8 @@ export function withFact(facts: Facts, fact: SaleFact): Facts {
     case 'SaleRenewed':
       return { ...facts, renewals: withRenewal(facts.renewals, fact.data) }
     case 'SaleEnded': {
-      const { paidUntil, occurredAt } = fact.data
-      const end = { paidUntil, occurredAt }
+      const { paidUntil, occurredAt, paidInFull = false } = fact.data
+      const end = { paidUntil, occurredAt, paidInFull }
       const others = facts.ends.filter((known) => !sameJson(known, end))
       return { ...facts, ends: [...others, end].sort((a, b) => compare(endOrder(a), endOrder(b))) }
     }
@@ -90,7 +90,7 @@ export function withFact(facts: Facts, fact: SaleFact): Facts {
     case 'SubscriptionTold':
       return withSubscription(facts, fact.data)
     default:
-      return { ...facts, disputes: withDispute(facts.disputes, outcomes[fact.type], fact.data) }
+      return { ...facts, disputes: withDispute(facts.disputes, fact) }
   }
 }
 
@@ -98,16 +98,29 @@ export function withFact(facts: Facts, fact: SaleFact): Facts {
 export const isNew = (facts: Facts, fact: SaleFact): boolean => !sameJson(withFact(facts, fact), facts)
 
 function withRefund(refunds: readonly Refund[], data: Data<'SaleRefunded'>): readonly Refund[] {
-  const { refundId, payment, amount, cumulative, currency, full, occurredAt: at } = data
-  const reported = { refundId, payment, amount, cumulative, currency, full, at }
+  const { refundId, payment, amount, cumulative, currency, full, lines = [], occurredAt: at } = data
+  const reported = {
+    refundId,
+    payment,
+    amount,
+    cumulative,
+    currency,
+    full,
+    lines: lines.reduce(withLine, []),
+    at,
+  }
   return merged(refunds, reported, 'refundId', (before) => ({
     ...larger(before, reported),
     payment: nameOf(before, reported),
     cumulative: before.cumulative || reported.cumulative,
     full: before.full || reported.full,
+    lines: lines.reduce(withLine, before.lines),
     at: earlier(before.at, reported.at),
   }))
 }
+
+const withLine = (lines: readonly SaleLine[], line: SaleLine): readonly SaleLine[] =>
+  merged(lines, line, 'lineId', (before) => (before.amount >= line.amount ? before : line))
 
 function withRenewal(renewals: readonly Renewal[], data: Data<'SaleRenewed'>): readonly Renewal[] {
   const { paymentId, links, paidUntil, amount, currency, occurredAt: paidAt } = data
@@ -118,23 +131,6 @@ function withRenewal(renewals: readonly Renewal[], data: Data<'SaleRenewed'>): r
     paidAt: earlier(before.paidAt, reported.paidAt),
   }))
 }
-
-function withDispute(
-  disputes: readonly Dispute[],
-  outcome: Dispute['outcome'],
-  { disputeId, payment, amount, currency, occurredAt: at }: Data<'DisputeLost'>,
-): readonly Dispute[] {
-  const reported: Dispute = { disputeId, payment, outcome, amount, currency, at }
-  return merged(disputes, reported, 'disputeId', (before) => ({
-    ...larger(before, reported),
-    payment: nameOf(before, reported),
-    outcome: rank[before.outcome] >= rank[reported.outcome] ? before.outcome : reported.outcome,
-    at: earlier(before.at, reported.at),
-  }))
-}
-
-const outcomes = { SaleDisputed: 'open', DisputeLost: 'lost', DisputeWon: 'won' } as const
-const rank = { open: 0, lost: 1, won: 2 } as const
 
 /** Merges all entries that share a name with the given one: they are names of the same payment. */
 function withNames(
@@ -147,13 +143,17 @@ function withNames(
 }
 
 function withSubscription(facts: Facts, data: Data<'SubscriptionTold'>): Facts {
-  const { sold, quantity, paused, paidUntil, occurredAt: at } = data
+  const { sold, quantity, items, paused, paidUntil, occurredAt: at } = data
   return {
     ...facts,
     plans: sold === null ? facts.plans : withPlan(facts.plans, { sold, at }),
     quantity: newer(facts.quantity, quantity === null ? null : { quantity, at }, (reported) => [
       reported.at,
       reported.quantity,
+    ]),
+    items: newer(facts.items, items ? { items, at } : null, (reported) => [
+      reported.at,
+      JSON.stringify(reported.items),
     ]),
     pause: newer(facts.pause, paused === null ? null : { paused, at }, (reported) => [
       reported.at,
@@ -177,7 +177,7 @@ function withPlan(plans: readonly Plan[], reported: Plan): readonly Plan[] {
 const planOrder = ({ at, sold }: Plan) =>
   [at, 'productId' in sold ? `${sold.productId} ${sold.keyTypeId}` : sold.providerProduct] as const
 
-const endOrder = ({ occurredAt, paidUntil }: End) => [occurredAt, paidUntil] as const
+const endOrder = ({ occurredAt, paidUntil, paidInFull }: End) => [occurredAt, paidUntil, paidInFull] as const
 
 function newer<T>(
   one: T | null,
@@ -188,21 +188,4 @@ function newer<T>(
   return greater(one, other, order)
 }
 
-const earlier = (one: string, other: string): string => (one < other ? one : other)
-
 const sorted = (names: readonly string[]): readonly string[] => [...new Set(names)].sort()
-
-type Named = { payment: string | null }
-
-/** A known name of the payment wins over none. */
-const nameOf = (one: Named, other: Named): string | null =>
-  greater(one, other, ({ payment }) => [payment]).payment
-
-/**
- * The larger amount wins. For equal amounts the currency decides, so that the order of arrival does not
- * matter.
- */
-const larger = <Money extends { amount: number | null; currency: string | null }>(
-  one: Money,
-  other: Money,
-): Money => greater(one, other, ({ amount, currency }) => [amount, currency])

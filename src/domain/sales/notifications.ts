@@ -21,6 +21,10 @@ export const SoldItem = z.union([
 ])
 export type SoldItem = z.infer<typeof SoldItem>
 
+/** A line of a purchase at the provider, and what was paid for it. */
+export const SaleLine = z.strictObject({ lineId: ForeignId, amount: Amount })
+export type SaleLine = z.infer<typeof SaleLine>
+
 /** The fields of every notification. */
 export const common = {
   notificationId: ForeignId,
@@ -33,6 +37,8 @@ export const common = {
 const dispute = z.strictObject({
   ...common,
   disputeId: ForeignId,
+  /** The provider's id of this chargeback, or of its return, where one payment can have several. */
+  caseId: ForeignId.optional(),
   /** A name of the disputed payment; null for events from before payments were distinguished. */
   payment: SaleLink.nullable(),
   amount: Amount.nullable(),
@@ -67,6 +73,8 @@ export const SaleFact = z.discriminatedUnion('type', [
       cumulative: z.boolean(),
       currency: Currency,
       full: z.boolean(),
+      /** What of it was refunded of which line, where the provider tells. */
+      lines: z.array(SaleLine).min(1).optional(),
     }),
   }),
   z.object({ type: z.literal('SaleDisputed'), data: dispute }),
@@ -74,7 +82,12 @@ export const SaleFact = z.discriminatedUnion('type', [
   z.object({ type: z.literal('DisputeLost'), data: dispute }),
   z.object({
     type: z.literal('SaleEnded'),
-    data: z.strictObject({ ...common, paidUntil: Moment.nullable() }),
+    data: z.strictObject({
+      ...common,
+      paidUntil: Moment.nullable(),
+      /** Present if it had a fixed number of payments and all of them were made. */
+      paidInFull: z.literal(true).optional(),
+    }),
   }),
   /** Several names of one payment. */
   z.object({
@@ -97,6 +110,11 @@ export const SaleFact = z.discriminatedUnion('type', [
       sold: SoldItem.nullable(),
       quantity: z.int().min(1).nullable(),
       paused: z.boolean().nullable(),
+      /** All items of the subscription, where the provider tells; `sold` and `quantity` are those of one of them. */
+      items: z
+        .array(z.strictObject({ sold: SoldItem, quantity: z.int().min(1) }))
+        .min(1)
+        .optional(),
       /** The end of the paid period, if the provider's payments do not hold it. */
       paidUntil: Moment.nullable(),
     }),

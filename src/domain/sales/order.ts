@@ -32,3 +32,18 @@ export function merged<Id extends string, Known extends Record<Id, string>>(
   const others = known.filter((entry) => entry !== before)
   return [...others, before ? merge(before) : reported].sort((a, b) => (a[id] < b[id] ? -1 : 1))
 }
+
+/** A known name of a payment wins over none. */
+export const nameOf = (one: { payment: string | null }, other: { payment: string | null }): string | null =>
+  greater(one, other, ({ payment }) => [payment]).payment
+
+/**
+ * The larger amount wins. For equal amounts the currency decides, so that the order of arrival does not
+ * matter.
+ */
+export const larger = <Money extends { amount: number | null; currency: string | null }>(
+  one: Money,
+  other: Money,
+): Money => greater(one, other, ({ amount, currency }) => [amount, currency])
+
+export const earlier = (one: string, other: string): string => (one < other ? one : other)

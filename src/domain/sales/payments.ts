@@ -1,4 +1,6 @@
-import { type Dispute, type Facts, firstPayment, type Refund } from './facts.ts'
+import type { Dispute } from './disputes.ts'
+import { type Facts, firstPayment, type Refund } from './facts.ts'
+import type { SaleLine } from './notifications.ts'
 import { compare, latest } from './order.ts'
 
 /** The payment by which a sale was made, with its names. */
@@ -10,6 +12,8 @@ export type FirstPayment = {
   /** When it was made. */
   soldAt: string
   paidUntil: string | null
+  /** The line of the item that is asked about; undefined for the whole sale. */
+  line?: SaleLine | undefined
 }
 
 /** One payment of a sale, and whether it was returned. */
@@ -48,7 +52,7 @@ export function paymentsOf(sold: FirstPayment, facts: Facts): Payment[] {
     [...names].some((name) => firstNames.has(name))
   const again = renewals.filter(isFirst).map(({ paidUntil }) => paidUntil)
   const others = renewals.filter((renewal) => !isFirst(renewal))
-  const { amount, currency, soldAt: paidAt } = sold
+  const { amount, currency, soldAt: paidAt, line } = sold
   const reported = latest([sold.paidUntil, facts.firstPaidUntil, ...again])
   const alone = others.length === 0
   return [
@@ -57,7 +61,7 @@ export function paymentsOf(sold: FirstPayment, facts: Facts): Payment[] {
   ].map(({ names, ...payment }) => {
     const { id, amount, currency, paidAt } = payment
     const paidUntil = payment.paidUntil ?? periodPaidAt(facts, paidAt)
-    const fate = fateOf({ ...payment, names, alone }, facts)
+    const fate = fateOf({ ...payment, names, alone, line: payment.isFirst ? line : undefined }, facts)
     return { id, isFirst: payment.isFirst, amount, currency, paidAt, paidUntil, ...fate }
   })
 }
@@ -90,6 +94,7 @@ type Judged = {
   amount: number
   currency: string
   paidAt: string
+  line: SaleLine | undefined
 }
 
 function fateOf(payment: Judged, facts: Facts): Pick<Payment, 'refunded' | 'takenBack'> {
@@ -99,6 +104,10 @@ function fateOf(payment: Judged, facts: Facts): Pick<Payment, 'refunded' | 'take
   const isFull = refunds.some(({ full }) => full) || (payment.amount > 0 && refunded >= payment.amount)
   if (isFull) {
     return { refunded, takenBack: { because: 'refund', amount: lastOf(refunds) || payment.amount } }
+  }
+  const { line } = payment
+  if (line && line.amount > 0 && refundedOf(line, refunds) >= line.amount) {
+    return { refunded, takenBack: { because: 'refund', amount: line.amount } }
   }
   const [dispute] = lost
   if (!dispute) return { refunded, takenBack: null }
@@ -124,6 +133,12 @@ function sumOf(refunds: readonly Refund[]): number {
     each.reduce((sum, amount) => sum + amount, 0),
   )
 }
+
+/** How much of a line was refunded. */
+const refundedOf = ({ lineId }: SaleLine, refunds: readonly Refund[]): number =>
+  refunds
+    .flatMap(({ lines }) => lines.filter((line) => line.lineId === lineId))
+    .reduce((sum, { amount }) => sum + amount, 0)
 
 /** The amount of the latest refund alone. */
 function lastOf(refunds: readonly Refund[]): number {

@@ -1,68 +1,64 @@
 import type { Decider } from '../decider.ts'
+import { sameJson } from '../equality.ts'
 import { Refusal } from '../refusal.ts'
 import type { ParkedReason, SaleEvent, SaleFact } from './events.ts'
 import { type Facts, isNew, noFacts, withFact } from './facts.ts'
-import { type PaymentStatus, paymentStatusOf } from './status.ts'
+import {
+  type FurtherItem,
+  itemsOf,
+  movedFirst,
+  othersIn,
+  type Resolution,
+  resolvedItem,
+  resolvedItems,
+  type SaleItem,
+  unmappedItem,
+  withItem,
+} from './items.ts'
+import { type PaymentStatus, paymentStatusOf, type SaleRules } from './status.ts'
 
 type Received = Extract<SaleEvent, { type: 'SaleReceived' }>['data']
 
 /** A purchase at a provider, and what followed from it. */
 export type Sale = { status: 'absent' } | KnownSale
 
-export type KnownSale = Omit<Received, 'at' | 'notificationId' | 'payload' | 'occurredAt'> & {
-  /** `received` until its license exists. */
-  status: 'parked' | 'received' | 'licensed'
-  parked: { reason: ParkedReason; detail: string; at: string } | null
-  productId: string | null
-  keyTypeId: string | null
-  /** When the key type was determined: the license's duration counts from then. */
-  mappedAt: string | null
-  /**
-   * More was paid for than its key type allows: `sold` is the most units that it sells per purchase. The license
-   * covers what was paid for.
-   */
-  exceeded: { sold: number } | null
-  licensedAt: string | null
-  /** The expiry of the license as it was issued. */
-  firstExpiresAt: string | null
-  facts: Facts
-  /** How many facts are recorded; `settledThrough` is how many of them the license reflects. */
-  factCount: number
-  settledThrough: number
-  /**
-   * A link was added after `SaleReceived`, and facts may have been kept for it. The first links need no mark, since
-   * issuing the license binds all of them.
-   */
-  unboundLinks: boolean
-  duplicates: number
-  receivedAt: string
-  /** The provider's time of the purchase. */
-  soldAt: string
-  /** The links that name its first payment, or the sale as a whole. */
-  ownLinks: readonly string[]
-  /** The plan that the subscription was changed to and that is mapped to no key type. */
-  unmappedPlan: string | null
-}
-
-/** What to issue for a sale, or why it is parked. */
-export type Resolution =
-  | {
-      productId: string
-      keyTypeId: string
-      /** The largest quantity of the key type per purchase, if more were bought. */
-      maxSold?: number
-    }
-  | { reason: ParkedReason; detail: string }
+export type KnownSale = Omit<
+  Received,
+  'at' | 'notificationId' | 'payload' | 'occurredAt' | 'items' | keyof SaleItem
+> &
+  /** The first item. */
+  SaleItem & {
+    /** The items besides the first. */
+    others: readonly FurtherItem[]
+    /** `received` until its license exists. */
+    status: 'parked' | 'received' | 'licensed'
+    parked: { reason: ParkedReason; detail: string; at: string } | null
+    facts: Facts
+    /** How many facts are recorded; `settledThrough` is how many of them the license reflects. */
+    factCount: number
+    settledThrough: number
+    /**
+     * A link was added after `SaleReceived`, and facts may have been kept for it. The first links need no mark, since
+     * issuing the license binds all of them.
+     */
+    unboundLinks: boolean
+    duplicates: number
+    receivedAt: string
+    /** The provider's time of the purchase. */
+    soldAt: string
+    /** The links that name its first payment, or the sale as a whole. */
+    ownLinks: readonly string[]
+    /** The plan that the subscription was changed to and that is mapped to no key type. */
+    unmappedPlan: string | null
+  }
 
 export type SaleCommand =
-  | { type: 'ReceiveSale'; received: Received; resolution: Resolution }
-  | { type: 'ResolveSale'; resolution: Resolution; at: string }
+  /** @param resolutions of each item, in their order */
+  | { type: 'ReceiveSale'; received: Received; resolutions: readonly Resolution[] }
+  | { type: 'ResolveSale'; resolutions: readonly Resolution[]; at: string }
   | { type: 'ReceiveAgain'; notificationId: string; links: readonly string[]; at: string }
   | { type: 'RecordFacts'; facts: readonly SaleFact[] }
-  | ({
-      type: 'RecordLicense'
-      license: { productId: string; keyTypeId: string; expiresAt: string | null }
-    } & LinksRead)
+  | ({ type: 'RecordLicenses'; outcomes: readonly ItemOutcome[] } & LinksRead)
   | ({
       type: 'SettleSale'
       through: number
@@ -73,6 +69,12 @@ export type SaleCommand =
       unmappedPlan?: string | null | undefined
     } & LinksRead)
   | { type: 'ReviewPlan'; at: string }
+
+/** What an item has come to: its license, or why it cannot have one. The first item always has one. */
+export type ItemOutcome = { item: number } & (
+  | { license: { productId: string; keyTypeId: string; expiresAt: string | null } }
+  | { reason: ParkedReason; detail: string }
+)
 
 /** The facts that were kept for the sale's links before the sale arrived. */
 type LinksRead = { boundLinks: readonly string[]; kept: readonly SaleFact[]; at: string }
@@ -89,15 +91,30 @@ export type SaleStep = 'license' | 'settle'
 export function nextStep(sale: Sale): SaleStep | undefined {
   if (sale.status === 'received') return 'license'
   if (sale.status !== 'licensed') return undefined
+  if (pendingItems(sale).length > 0) return 'license'
   return sale.unboundLinks || sale.settledThrough < sale.factCount ? 'settle' : undefined
 }
 
+/** The places of the items that are mapped and have no license yet. */
+export const pendingItems = (sale: KnownSale): number[] =>
+  itemsOf(sale).flatMap(({ mappedAt, licensedAt }, place) =>
+    mappedAt !== null && licensedAt === null ? [place] : [],
+  )
+
 /**
- * The payment status that the sale's license should follow now.
- * @param keepRefunded whether the product keeps refunded licenses in use
+ * The payment status that the license of an item should follow now.
+ * @param rules what its product chooses; without them, what the payments are worth by themselves
  */
-export const salePaymentStatus = (sale: KnownSale, keepRefunded: boolean): PaymentStatus =>
-  paymentStatusOf({ ...sale, links: sale.ownLinks }, sale.facts, keepRefunded)
+export const itemPaymentStatus = (
+  { ownLinks: links, amount, currency, soldAt, paidUntil, facts }: KnownSale,
+  { firstExpiresAt, line }: Pick<SaleItem, 'firstExpiresAt' | 'line'>,
+  rules?: SaleRules,
+): PaymentStatus =>
+  paymentStatusOf({ links, amount, currency, soldAt, paidUntil, firstExpiresAt, line }, facts, rules)
+
+/** The payment status of the sale as a whole. */
+export const salePaymentStatus = (sale: KnownSale, rules?: SaleRules): PaymentStatus =>
+  itemPaymentStatus(sale, { firstExpiresAt: sale.firstExpiresAt }, rules)
 
 /**
  * Returning no events means that the request was already true, or that the sale has changed since the command
@@ -107,13 +124,14 @@ export const salePaymentStatus = (sale: KnownSale, keepRefunded: boolean): Payme
 export function decideSale(sale: Sale, command: SaleCommand): SaleEvent[] {
   if (command.type === 'ReceiveSale') {
     if (sale.status !== 'absent') return []
-    const { received, resolution } = command
-    return [{ type: 'SaleReceived', data: received }, ...resolved(resolution, received.quantity, received.at)]
+    const { received, resolutions } = command
+    const items = [received, ...(received.items ?? [])]
+    return [{ type: 'SaleReceived', data: received }, ...resolvedItems(items, resolutions, received.at)]
   }
   if (sale.status === 'absent') throw new Refusal('sale_not_found')
   switch (command.type) {
     case 'ResolveSale':
-      return resolvedAnew(sale, command.resolution, command.at)
+      return resolvedAnew(sale, command.resolutions, command.at)
     case 'ReceiveAgain': {
       const { notificationId, at } = command
       const links = command.links.filter((link) => !sale.links.includes(link))
@@ -125,13 +143,15 @@ export function decideSale(sale: Sale, command: SaleCommand): SaleEvent[] {
     }
     case 'RecordFacts':
       return newFacts(sale, command.facts)
-    case 'RecordLicense': {
+    case 'RecordLicenses': {
       // This includes a sale that was parked while another process issued its license: the license exists.
-      if (sale.status === 'licensed' || !areAllBound(sale, command.boundLinks)) return []
-      const { license, kept, at } = command
-      const { saleId, provider: source, amount, currency, productName, customer, licenseId } = sale
+      if (!areAllBound(sale, command.boundLinks)) return []
+      const { outcomes, kept, at } = command
+      const licensed = outcomes.flatMap((outcome) => itemRecorded(sale, outcome, at))
+      if (sale.status === 'licensed') return licensed
+      const { saleId, provider: source, amount, currency, productName, customer } = sale
       return [
-        { type: 'SaleLicensed', data: { licenseId, ...license, at } },
+        ...licensed,
         {
           type: 'SalePaymentRecorded',
           data: { saleId, source, amount, currency, productName, customer, at },
@@ -164,22 +184,29 @@ function planNoted(
 const areAllBound = (sale: KnownSale, bound: readonly string[]): boolean =>
   sale.links.every((link) => bound.includes(link))
 
-function resolved(resolution: Resolution, quantity: number, at: string): SaleEvent[] {
-  if ('reason' in resolution) return [{ type: 'SaleParked', data: { ...resolution, at } }]
-  const { productId, keyTypeId, maxSold: sold } = resolution
-  const mapped: SaleEvent = { type: 'SaleMapped', data: { productId, keyTypeId, at } }
-  if (sold === undefined) return [mapped]
-  return [mapped, { type: 'QuantityExceeded', data: { keyTypeId, quantity, sold, at } }]
+/** An item that has its license already does not change. */
+function itemRecorded(sale: KnownSale, { item: place, ...outcome }: ItemOutcome, at: string): SaleEvent[] {
+  const item = itemsOf(sale)[place]
+  if (!item || item.licensedAt !== null) return []
+  if ('reason' in outcome) return resolvedItem(place, item.quantity, outcome, at)
+  const own = place === 0 ? {} : { item: place }
+  return [{ type: 'SaleLicensed', data: { ...own, licenseId: item.licenseId, ...outcome.license, at } }]
 }
 
-/** A sale with a license does not change. */
-function resolvedAnew(sale: KnownSale, resolution: Resolution, at: string): SaleEvent[] {
-  if (sale.status === 'licensed') return []
-  const isSame =
-    'reason' in resolution
-      ? sale.parked?.reason === resolution.reason && sale.parked.detail === resolution.detail
-      : sale.status === 'received'
-  return isSame ? [] : resolved(resolution, sale.quantity, at)
+/** Items that have their license do not change. */
+function resolvedAnew(sale: KnownSale, resolutions: readonly Resolution[], at: string): SaleEvent[] {
+  const items = itemsOf(sale)
+  if (sale.status === 'licensed') {
+    return sale.others.flatMap(({ unmapped, quantity }, index) => {
+      const resolution = resolutions[index + 1]
+      const isNews = unmapped !== null && resolution && !('reason' in resolution)
+      return isNews ? resolvedItem(index + 1, quantity, resolution, at) : []
+    })
+  }
+  const isSame = resolutions.some((resolution) => !('reason' in resolution))
+    ? sale.status === 'received' && resolutions[0] !== undefined && !('reason' in resolutions[0])
+    : sameJson(sale.parked && { reason: sale.parked.reason, detail: sale.parked.detail }, resolutions[0])
+  return isSame ? [] : resolvedItems(items, resolutions, at)
 }
 
 /** The facts that add anything, each compared with those before it. */
@@ -198,26 +225,33 @@ export function evolveSale(sale: Sale, event: SaleEvent): Sale {
   if (sale.status === 'absent') return sale
   switch (event.type) {
     case 'SaleMapped': {
-      const { productId, keyTypeId, at } = event.data
-      const mapped = { productId, keyTypeId, mappedAt: at, exceeded: null }
-      return { ...sale, status: 'received', parked: null, ...mapped }
+      const { productId, keyTypeId, item = 0, at } = event.data
+      const mapped = { productId, keyTypeId, mappedAt: at, exceeded: null, unmapped: null }
+      const after = withItem(sale, item, mapped)
+      return item === 0 ? { ...after, status: 'received', parked: null } : after
+    }
+    case 'ItemMovedFirst':
+      return movedFirst(sale, event.data.item)
+    case 'ItemNotMapped': {
+      const { item, reason, detail } = event.data
+      return withItem(sale, item, { ...unmappedItem, unmapped: { reason, detail } })
     }
     case 'QuantityExceeded':
-      return { ...sale, exceeded: { sold: event.data.sold } }
+      return withItem(sale, event.data.item ?? 0, { exceeded: { sold: event.data.sold } })
     case 'SaleParked':
       return {
         ...sale,
+        ...unmappedItem,
+        others: sale.others.map((other) => ({ ...other, ...unmappedItem, unmapped: null })),
         status: 'parked',
         parked: event.data,
-        productId: null,
-        keyTypeId: null,
-        mappedAt: null,
-        exceeded: null,
       }
     case 'SaleLicensed': {
-      const { productId, keyTypeId, expiresAt: firstExpiresAt, at: licensedAt } = event.data
-      const licensed = { productId, keyTypeId, firstExpiresAt, licensedAt, unboundLinks: false }
-      return { ...sale, ...licensed, status: 'licensed', parked: null }
+      const { productId, keyTypeId, expiresAt: firstExpiresAt, item = 0, at: licensedAt } = event.data
+      const after = withItem(sale, item, { productId, keyTypeId, firstExpiresAt, licensedAt, unmapped: null })
+      // A license that comes later than that of the first item follows what was settled before.
+      if (item > 0) return { ...after, settledThrough: 0 }
+      return { ...after, unboundLinks: false, status: 'licensed', parked: null }
     }
     case 'SalePaymentRecorded':
       return sale
@@ -267,7 +301,14 @@ function withOwnLinks(sale: KnownSale, links: readonly string[]): KnownSale {
   return withLinks({ ...sale, ownLinks }, links)
 }
 
-function received({ at, notificationId: _, payload: __, occurredAt: soldAt, ...data }: Received): KnownSale {
+function received({
+  at,
+  notificationId: _,
+  payload: __,
+  occurredAt: soldAt,
+  items,
+  ...data
+}: Received): KnownSale {
   return {
     ...data,
     soldAt,
@@ -275,12 +316,8 @@ function received({ at, notificationId: _, payload: __, occurredAt: soldAt, ...d
     unmappedPlan: null,
     status: 'received',
     parked: null,
-    productId: null,
-    keyTypeId: null,
-    mappedAt: null,
-    exceeded: null,
-    licensedAt: null,
-    firstExpiresAt: null,
+    ...unmappedItem,
+    others: othersIn({ items }),
     facts: noFacts,
     factCount: 0,
     settledThrough: 0,

@@ -1,3 +1,4 @@
+import type { ProductSettings } from '../products/events.ts'
 import type { Facts } from './facts.ts'
 import { latest } from './order.ts'
 import { type FirstPayment, type Payment, paymentsOf } from './payments.ts'
@@ -32,22 +33,32 @@ type Sold = FirstPayment & {
   firstExpiresAt: string | null
 }
 
-/**
- * Derives the status from the facts, independent of their order and number.
- * @param keepRefunded whether the periods of refunded payments stay with the license
- */
-export function paymentStatusOf(sold: Sold, facts: Facts, keepRefunded = false): PaymentStatus {
+/** What a product chooses for its sales. */
+export type SaleRules = {
+  /** Whether the periods of refunded payments stay with the license. */
+  keepRefunded: boolean
+  onPaidInFull?: ProductSettings['onPaidInFull']
+}
+
+const usualRules: SaleRules = { keepRefunded: false }
+
+/** Derives the status from the facts, independent of their order and number. */
+export function paymentStatusOf(sold: Sold, facts: Facts, rules: SaleRules = usualRules): PaymentStatus {
+  const { keepRefunded } = rules
   const payments = paymentsOf(sold, facts)
   const refunded = refundedOf(payments)
   const unpaid = unpaidBy(payments, facts)
   // The expiry of a license that is revoked, or kept, ignores refunds.
   const counts = keepRefunded || unpaid !== null
   const isKept = ({ takenBack }: Payment) => counts || takenBack === null
-  const ending = endingOf(sold, facts, {
+  const paid = {
     kept: payments.filter(isKept),
     takenBack: payments.filter((payment) => !isKept(payment)),
     unattributed: unattributedPeriods(payments, facts),
-  })
+  }
+  const ending = isForGood(sold, facts, paid, rules)
+    ? { expiresAt: null, isRenewed: false, hasEnded: false }
+    : endingOf(sold, facts, paid)
   // A revoked license is not renewed, even if its expiry moves.
   const isRenewed = ending.isRenewed && (keepRefunded || unpaid === null)
   return { refunded, unpaid, ...ending, isRenewed }
@@ -74,6 +85,17 @@ function unpaidBy(payments: readonly Payment[], facts: Facts): PaymentStatus['un
 /** Periods without a known payment; they count as paid. */
 function unattributedPeriods(payments: readonly Payment[], { periods }: Facts): string[] {
   return periods.filter((end) => !payments.some(({ paidUntil }) => paidUntil === end))
+}
+
+/** Whether all payments of a fixed number were made, such as installments, and the license stays for that. */
+function isForGood(
+  { firstExpiresAt }: Sold,
+  { ends }: Facts,
+  { takenBack }: Paid,
+  { onPaidInFull = 'by_key_type' }: SaleRules,
+): boolean {
+  const isKept = onPaidInFull === 'by_key_type' ? firstExpiresAt === null : onPaidInFull === 'keep'
+  return isKept && takenBack.length === 0 && (ends.at(-1)?.paidInFull ?? false)
 }
 
 type Paid = {

@@ -80,6 +80,7 @@ export function evolveClientKeys(keys: ClientKeys, event: TenantEvent): ClientKe
     case 'TenantReinstated':
     case 'TenantClosed':
     case 'ApprovalRuleChanged':
+    case 'ConfirmationLifetimeChanged':
     case 'OnboardingDismissed':
     case 'SellingElsewhereChosen':
       return keys

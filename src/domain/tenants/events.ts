@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { longestLifetimeSeconds, shortestLifetimeSeconds } from '../confirmations/lifetime.ts'
 import { Moment, Slug } from '../values.ts'
 
 export const Plan = z.enum(['free', 'team', 'unlimited'])
@@ -34,6 +35,14 @@ export const TenantEvent = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('ApprovalRuleChanged'),
     data: z.strictObject({ anotherMember: z.boolean(), at: Moment }),
+  }),
+  /** How long a request can be approved or denied. Before the first such event: ten minutes. */
+  z.object({
+    type: z.literal('ConfirmationLifetimeChanged'),
+    data: z.strictObject({
+      seconds: z.int().min(shortestLifetimeSeconds).max(longestLifetimeSeconds),
+      at: Moment,
+    }),
   }),
   /** A member no longer needs the first steps on the home page. */
   z.object({ type: z.literal('OnboardingDismissed'), data: z.strictObject({ at: Moment }) }),

@@ -1,3 +1,4 @@
+import { shortestLifetimeSeconds } from '../confirmations/lifetime.ts'
 import type { Decider } from '../decider.ts'
 import { Refusal } from '../refusal.ts'
 import type { Plan, TenantEvent } from './events.ts'
@@ -11,6 +12,8 @@ export type Tenant =
       plan: Plan
       /** Whether a member other than the requester has to approve dangerous requests. */
       anotherMemberApproves: boolean
+      /** How long a dangerous request can be approved or denied. */
+      confirmationSeconds: number
       /** Whether the first steps were taken off the home page. */
       onboardingDismissed: boolean
       /** Whether the vendor said that licenses are sold without a connected provider. */
@@ -24,6 +27,7 @@ export type TenantCommand =
   | { type: 'ReinstateTenant'; at: string }
   | { type: 'CloseTenant'; reason: string | null; at: string }
   | { type: 'ChangeApprovalRule'; anotherMember: boolean; at: string }
+  | { type: 'ChangeConfirmationLifetime'; seconds: number; at: string }
   | { type: 'DismissOnboarding' | 'ChooseSellingElsewhere'; at: string }
 
 /** Every first path segment that the service itself uses, which a tenant's URLs would collide with. */
@@ -87,6 +91,12 @@ export function decideTenant(tenant: Tenant, command: TenantCommand): TenantEven
       if (tenant.anotherMemberApproves === anotherMember) return []
       return [{ type: 'ApprovalRuleChanged', data: { anotherMember, at } }]
     }
+    case 'ChangeConfirmationLifetime': {
+      const { seconds, at } = command
+      if (tenant.status === 'closed') throw new Refusal('tenant_closed')
+      if (tenant.confirmationSeconds === seconds) return []
+      return [{ type: 'ConfirmationLifetimeChanged', data: { seconds, at } }]
+    }
     case 'DismissOnboarding':
       if (tenant.status === 'closed') throw new Refusal('tenant_closed')
       return tenant.onboardingDismissed ? [] : [{ type: 'OnboardingDismissed', data: { at: command.at } }]
@@ -100,7 +110,12 @@ export function decideTenant(tenant: Tenant, command: TenantCommand): TenantEven
 export function evolveTenant(tenant: Tenant, event: TenantEvent): Tenant {
   if (event.type === 'TenantCreated') {
     const { tenantId, name, plan, at } = event.data
-    const unset = { anotherMemberApproves: false, onboardingDismissed: false, sellsElsewhere: false }
+    const unset = {
+      anotherMemberApproves: false,
+      confirmationSeconds: shortestLifetimeSeconds,
+      onboardingDismissed: false,
+      sellsElsewhere: false,
+    }
     return { status: 'active', tenantId, name, plan, ...unset, createdAt: at }
   }
   if (tenant.status === 'absent') return tenant
@@ -113,6 +128,8 @@ export function evolveTenant(tenant: Tenant, event: TenantEvent): Tenant {
       return { ...tenant, status: 'closed' }
     case 'ApprovalRuleChanged':
       return { ...tenant, anotherMemberApproves: event.data.anotherMember }
+    case 'ConfirmationLifetimeChanged':
+      return { ...tenant, confirmationSeconds: event.data.seconds }
     case 'OnboardingDismissed':
       return { ...tenant, onboardingDismissed: true }
     case 'SellingElsewhereChosen':

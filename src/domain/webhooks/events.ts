@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { Moment, Slug } from '../values.ts'
 
-/** The events that can be delivered, in the order of the settings page. */
-export const WebhookEventName = z.enum([
+/** The events that an endpoint gets when it names none. */
+export const defaultEvents = [
   'license.created',
   'license.activated',
   'license.deactivated',
@@ -15,7 +15,22 @@ export const WebhookEventName = z.enum([
   'license.resumed',
   'license.revoked',
   'license.reminted',
-])
+] as const
+
+/**
+ * The events that an endpoint gets only when it names them, so that what is added here changes neither the deliveries of an
+ * existing endpoint nor their numbers.
+ */
+export const eventsByName = [
+  'license.issued',
+  'license.linked',
+  'license.unlinked',
+  'license.holder_erased',
+  'license.revocation_undone',
+] as const
+
+/** The events that can be delivered, in the order of the settings page. */
+export const WebhookEventName = z.enum([...defaultEvents, ...eventsByName])
 export type WebhookEventName = z.infer<typeof WebhookEventName>
 
 const url = z.string().min(1).max(2048)

@@ -10,7 +10,7 @@ import {
   type WebhookSecret,
   withSecret,
 } from './endpoint.ts'
-import { type WebhookEvent, WebhookEventName } from './events.ts'
+import { defaultEvents, type WebhookEvent, WebhookEventName } from './events.ts'
 
 /** The endpoints of a tenant. They share a stream, so that their number has a limit. */
 export type Webhook = {
@@ -28,7 +28,7 @@ export type SetWebhook = {
   operationId: string
   tenantId: string
   url: string
-  /** Undefined keeps the present ones, or selects all when there are none. */
+  /** Undefined keeps the present ones, or selects the default ones when there are none. */
   events: readonly WebhookEventName[] | undefined
   rotateSecret: boolean
   /** The display form of the new secret, if {@link takesSecret}. */
@@ -170,8 +170,8 @@ function changed(
   return decided
 }
 
-/** The set of events in one canonical order; all of them when none are named. */
-const inOrder = (asked: readonly WebhookEventName[] = WebhookEventName.options): WebhookEventName[] =>
+/** The set of events in one canonical order; the default ones when none are named. */
+const inOrder = (asked: readonly WebhookEventName[] = defaultEvents): WebhookEventName[] =>
   WebhookEventName.options.filter((name) => asked.includes(name))
 
 function requireEndpoint(webhook: Webhook, endpointId: string): WebhookEndpoint {

@@ -26,8 +26,9 @@ export async function effectOf(
 ): Promise<Effect> {
   const now = momentOf(services)
   const changed = await changedLicenses(services, tenantId, decided)
-  const endpoints = changed.length === 0 ? [] : await listEndpoints(services.db, tenantId)
   const events = changed.flatMap((one) => [...one.events, ...followingEvents(one, now)])
+  const names = [...events.flatMap((event) => publicNameOf(event) ?? []), ...facts.flatMap(namesIn)]
+  const endpoints = names.length === 0 ? [] : await listEndpoints(services.db, tenantId)
   const keyTypes = await Promise.all(
     decided
       .filter(({ category }) => category === 'product')
@@ -51,7 +52,7 @@ export async function effectOf(
       ...licenses.entitlementsDisappearing,
       ...keyTypes.flatMap(({ entitlementsDisappearing }) => entitlementsDisappearing),
     ],
-    webhooks: callsFor(events, endpoints),
+    webhooks: callsFor(names, endpoints),
     also: [...facts, ...keyTypes.flatMap(({ also }) => also), ...others.flat()],
   }
 }
@@ -83,9 +84,14 @@ async function changedLicenses(
   )
 }
 
+/** The public events that a fact stands for: an erasure is not rehearsed, and reaches every license of the person. */
+const namesIn = (fact: Fact): WebhookEventName[] =>
+  fact.what === 'person_erased'
+    ? Array.from({ length: fact.licenses.count }, () => 'license.holder_erased')
+    : []
+
 /** The deliveries to each endpoint that wants an event, by event name and endpoint. */
-function callsFor(events: readonly LicenseEvent[], endpoints: readonly WebhookEndpoint[]): WebhookCall[] {
-  const names = events.map(publicNameOf)
+function callsFor(names: readonly WebhookEventName[], endpoints: readonly WebhookEndpoint[]): WebhookCall[] {
   return WebhookEventName.options.flatMap((event) => {
     const count = names.filter((name) => name === event).length
     if (count === 0) return []

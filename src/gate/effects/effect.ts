@@ -99,6 +99,11 @@ const Fact = z
     z.object({ what: z.literal('sdk_key_created') }),
     z.object({ what: z.literal('sdk_key_replaced'), displayKey: z.string() }),
     z.object({ what: z.literal('provider_secret_replaced'), provider: z.string(), products: z.int() }),
+    z.object({
+      what: z.literal('recorded'),
+      stream: z.string().meta({ example: 'license-lic_06f5w3k8hx7vq2m4n9t1r0s5zc' }),
+      events: z.array(z.string()).meta({ description: 'The events that the call would record there' }),
+    }),
   ])
   .meta({ id: 'EffectFact' })
 export type Fact = z.infer<typeof Fact>

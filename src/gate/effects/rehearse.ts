@@ -1,4 +1,4 @@
-import { countActiveDevices } from '../../../projections/licenses/active-devices.ts'
+import { countSeatedDevices } from '../../../projections/licenses/active-devices.ts'
 import { countProducts } from '../../../projections/products/queries.ts'
 import type { Origin } from '../../commands/origin.ts'
 import type { Category, DomainEvent } from '../../domain/events.ts'
@@ -35,7 +35,7 @@ function withoutEffect(
   decided: Decided[],
 ): Omit<OperationPorts, 'db' | 'now' | 'randomBytes'> {
   const { db, ledger, subjects, mailing, idempotency, refusals, keyTypes } = services
-  const counts = { products: countProducts, activeDevices: countActiveDevices }
+  const counts = { products: countProducts, activeDevices: countSeatedDevices }
   const free = { prove: async () => undefined, leave: () => undefined }
   return {
     ledger: { ...ledger, append: neverRuns },
@@ -49,10 +49,26 @@ function withoutEffect(
       },
     },
     secrets: rehearsedSecrets(),
-    subjects: { ...subjects, destroy: async () => undefined },
+    subjects: { ...subjects, ...unsealed(subjects), destroy: async () => undefined },
     idempotency: { ...idempotency, forgetAnswersWith: async () => 0 },
     refusals: { ...refusals, forget: async () => undefined },
     mailing: { ...mailing, mailbox: undefined },
+  }
+}
+
+/** A new person gets no key, so that what was to be sealed of them is not. */
+function unsealed(
+  subjects: OperationPorts['subjects'],
+): Pick<OperationPorts['subjects'], 'sealPerson' | 'sealPeople'> {
+  const sealPerson: OperationPorts['subjects']['sealPerson'] = async (tenantId, email, name) => ({
+    subjectId: (await subjects.findSubject(tenantId, email)) ?? 'sub_rehearsed',
+    email: 'sealed.1.rehearsed.AA',
+    name: name === null ? null : 'sealed.1.rehearsed.AA',
+  })
+  return {
+    sealPerson,
+    sealPeople: (tenantId, people) =>
+      Promise.all(people.map(({ email, name }) => sealPerson(tenantId, email, name))),
   }
 }
 

@@ -8,8 +8,8 @@ export function effectWords(effect: Effect): string[] {
     ...statusWords(effect),
     ...deviceWords(effect.devicesLosing, 'device loses its seat', 'devices lose their seats'),
     ...deviceWords(effect.devicesGaining, 'device gets its seat', 'devices get their seats'),
-    ...effect.entitlementsDisappearing.map((change) => entitlementWords(change, 'disappears from')),
-    ...effect.entitlementsAppearing.map((change) => entitlementWords(change, 'appears on')),
+    ...effect.entitlementsDisappearing.map((change) => entitlementWords(change, 'loses', 'lose')),
+    ...effect.entitlementsAppearing.map((change) => entitlementWords(change, 'gets', 'get')),
     ...effect.also.flatMap(factWords),
     ...effect.webhooks.map(
       ({ event, host, count }) => `${withWords(count, 'webhook', 'webhooks')} ${event} to ${host}`,
@@ -55,8 +55,11 @@ function deviceWords(devices: Effect['devicesLosing'], one: string, several: str
   return [`${many(devices, one, several)}: ${and(names, count)}`]
 }
 
-const entitlementWords = ({ entitlement, licenses }: EntitlementChange, verb: string): string =>
-  `Entitlement ${quoted(entitlement)} ${verb} ${many(licenses, 'license', 'licenses')}`
+const entitlementWords = (
+  { entitlement, licenses }: EntitlementChange,
+  one: string,
+  several: string,
+): string => `${many(licenses, `license ${one}`, `licenses ${several}`)} ${quoted(entitlement)}`
 
 /** The first names, and how many more there are. */
 function and(names: readonly string[], count: number): string {
@@ -77,7 +80,7 @@ function factWords(fact: Fact): string[] {
       return [
         fact.worked
           ? `API token ${quoted(fact.name)} stops working`
-          : `API token ${quoted(fact.name)} is revoked; it does not work already`,
+          : `API token ${quoted(fact.name)} is revoked; it has already stopped working`,
       ]
     case 'endpoint_added':
       return [`New webhook deliveries go to ${fact.host}: ${fact.events.join(', ')}`]
@@ -104,7 +107,7 @@ function factWords(fact: Fact): string[] {
       ]
     case 'person_erased':
       return [
-        `Personal data disappears from ${many(fact.licenses, 'license', 'licenses')}, ${many(fact.customers, 'customer', 'customers')} and ${many(fact.sales, 'sale', 'sales')}`,
+        `Personal data is erased from ${many(fact.licenses, 'license', 'licenses')}, ${many(fact.customers, 'customer', 'customers')} and ${many(fact.sales, 'sale', 'sales')}`,
       ]
     case 'licenses_exported':
       return [
@@ -122,9 +125,11 @@ function factWords(fact: Fact): string[] {
       return ['The first SDK key is created']
     case 'sdk_key_replaced':
       return [`The SDK key ${fact.displayKey} stops working`]
+    case 'recorded':
+      return [`Records ${fact.events.join(', ')} in ${fact.stream}`]
     case 'provider_secret_replaced':
       return [
-        `The present secret of ${fact.provider} stops working; ${withWords(fact.products, 'product is', 'products are')} sold through it`,
+        `The current secret of ${fact.provider} stops working; ${withWords(fact.products, 'product is', 'products are')} sold through it`,
       ]
   }
 }

@@ -39,8 +39,8 @@ export const revokeLicense = gatedOperation({
       consequences: [
         seatsUsed === 0
           ? 'No device is active'
-          : `${counted(seatsUsed, 'active device fails its', 'active devices fail their')} next validate`,
-        ...(status === 'active' ? [] : [`It is already not active: ${status}`]),
+          : `${counted(seatsUsed, 'active device will fail its', 'active devices will fail their')} next check`,
+        ...(status === 'active' ? [] : [`It is already inactive: ${status}`]),
         'Undoing this needs another approval',
         ...reasonGiven(body?.reason),
       ],

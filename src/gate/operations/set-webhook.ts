@@ -3,7 +3,7 @@ import { findWebhook } from '../../../projections/webhooks/queries.ts'
 import { removeWebhook, setWebhook as set, type WebhookSet } from '../../commands/webhooks.ts'
 import { Refusal, type RefusalCode } from '../../domain/refusal.ts'
 import type { WebhookEndpoint } from '../../domain/webhooks/endpoint.ts'
-import { WebhookEventName } from '../../domain/webhooks/events.ts'
+import { defaultEvents, eventsByName, WebhookEventName } from '../../domain/webhooks/events.ts'
 import type { Ports } from '../../ports.ts'
 import type { TargetFault } from '../../webhooks/targets.ts'
 import { type Description, gatedOperation } from '../operation.ts'
@@ -15,6 +15,9 @@ export const webhookUrl = z
   .refine((value) => !/\p{C}/u.test(value), 'must be a URL without invisible characters')
   .refine((value) => URL.canParse(value), 'must be a URL')
 
+/** The events of an endpoint that names none. */
+export const defaultInWords = `all but ${eventsByName.join(', ')}`
+
 const settings = z
   .strictObject({
     url: webhookUrl
@@ -25,7 +28,7 @@ const settings = z
       .min(1)
       .max(100)
       .optional()
-      .meta({ description: 'A set. When absent, the current events stay; all events at first' }),
+      .meta({ description: `A set. When absent, the current events stay; ${defaultInWords} at first` }),
     rotateSecret: z
       .boolean()
       .optional()
@@ -86,7 +89,7 @@ function wordsFor(
       consequences: ['License events are no longer delivered', 'The signing secret is destroyed'],
     }
   }
-  const asked = events ?? endpoint?.events ?? WebhookEventName.options
+  const asked = events ?? endpoint?.events ?? defaultEvents
   return {
     summary: `Deliver license events to ${hostIn(url)}`,
     target: { host: hostIn(url), url },

@@ -8,12 +8,12 @@ import {
   rotateEndpointSecret,
 } from '../../commands/webhook-endpoints.ts'
 import { Refusal } from '../../domain/refusal.ts'
-import { isPlain } from '../../domain/values.ts'
+import { isPlain, notPlain } from '../../domain/values.ts'
 import { maxEndpoints, type WebhookEndpoint } from '../../domain/webhooks/endpoint.ts'
-import { WebhookEventName } from '../../domain/webhooks/events.ts'
+import { defaultEvents, WebhookEventName } from '../../domain/webhooks/events.ts'
 import type { Ports } from '../../ports.ts'
 import { gatedOperation } from '../operation.ts'
-import { hostIn, refuseBadTarget, webhookUrl } from './set-webhook.ts'
+import { defaultInWords, hostIn, refuseBadTarget, webhookUrl } from './set-webhook.ts'
 
 const url = webhookUrl.meta({
   description: 'An https URL with a public address',
@@ -28,18 +28,22 @@ const description = z
   .string()
   .trim()
   .max(200)
-  .refine(isPlain, 'must be well-formed text without control characters')
+  .refine(isPlain, notPlain)
   .meta({ description: 'Your own words, for example what the endpoint is for', example: 'Fulfillment' })
 
 const params = z.strictObject({
   id: z.string().meta({ description: '`first` or `whe_…`', example: 'first' }),
 })
 
-const created = z.strictObject({
-  url,
-  events: events.optional().meta({ description: 'A set; all events when absent' }),
-  description: description.default(''),
-})
+const created = z
+  .strictObject({
+    url,
+    events: events.optional().meta({ description: `A set; ${defaultInWords} when absent` }),
+    description: description.default(''),
+  })
+  .meta({
+    example: { url: 'https://hooks.example.com/keyledger', events: ['license.created', 'license.revoked'] },
+  })
 
 const changed = z
   .strictObject({
@@ -68,7 +72,7 @@ export const addWebhookEndpoint = gatedOperation({
       summary: `Also deliver license events to ${hostIn(body.url)}`,
       target: { host: hostIn(body.url), url: body.url },
       consequences: [
-        ...eventWords(body.events ?? WebhookEventName.options),
+        ...eventWords(body.events ?? defaultEvents),
         'The new signing secret is returned once, to the token that requested it',
       ],
       state: { endpoints: present.map(({ endpointId }) => endpointId) },

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { ForeignLicense } from '../../commands/licenses/import.ts'
+import { inputWords, sentenceOf } from '../../domain/input-words.ts'
 import { EmailAddress, Metadata, Slug } from '../../domain/values.ts'
 import { inUtc, keyText, momentIn, text } from '../schemas.ts'
 
@@ -45,12 +46,8 @@ export const importRowIn = z
 
 /** The row as the command takes it, or the reason why it is invalid. */
 export function importRowOf(row: unknown): ForeignLicense | string {
-  const read = importRowIn.safeParse(row)
-  if (!read.success) {
-    const [issue] = read.error.issues
-    const where = issue?.path.join('.')
-    return `${where ? `${where}: ` : ''}${issue?.message ?? 'malformed'}`
-  }
+  const read = importRowIn.safeParse(row, { error: inputWords })
+  if (!read.success) return sentenceOf(read.error, 'the row')
   const { email, name, expiresAt, createdAt, devices, ...rest } = read.data
   return {
     ...rest,

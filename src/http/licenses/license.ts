@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { entitlementsFor } from '../../../projections/licenses/entitlements.ts'
 import type { LicenseEntry } from '../../../projections/licenses/queries.ts'
-import { licenseStatuses, type Seat, statusAt } from '../../domain/licenses/license.ts'
+import { type IssuedLicense, licenseStatuses, type Seat, statusAt } from '../../domain/licenses/license.ts'
+import { shownSeat } from '../../domain/licenses/seats.ts'
 import { Slug } from '../../domain/values.ts'
 import type { Person } from '../../vault/subjects.ts'
 import { momentOut } from '../schemas.ts'
@@ -57,22 +58,37 @@ export const licenseDetailOut = License.extend({
   ),
 }).meta({ id: 'LicenseDetail' })
 
+/** What the events of a license alone decide. */
+export const licenseAloneOut = License.omit({ entitlements: true }).meta({
+  id: 'LicenseAfterEvent',
+  description:
+    'A license right after an event, as `GET /v1/licenses` shows it, without `entitlements`: these follow from its key type ' +
+    'and its customer, and change without an event of the license',
+})
+
 /** The public form of a license at this time. */
 export function licenseView(entry: LicenseEntry, person: Person, now: string): z.infer<typeof licenseOut> {
-  const { license } = entry
-  const status = statusAt(license, now)
+  const view = licenseAloneView(entry.license, person.email, now)
+  return { ...view, entitlements: entitlementsFor(view.status, entry, now) }
+}
+
+/** {@link licenseView} without the entitlements. */
+export function licenseAloneView(
+  license: IssuedLicense,
+  email: string | null,
+  now: string,
+): z.infer<typeof licenseAloneOut> {
   return {
     id: license.licenseId,
     productId: license.productId,
     keyTypeId: license.keyTypeId,
     displayKey: license.displayKey,
-    status,
+    status: statusAt(license, now),
     quantity: license.quantity,
     deviceLimit: license.deviceLimit,
     seatsUsed: license.seatsUsed,
-    entitlements: entitlementsFor(status, entry, now),
     expiresAt: license.expiresAt,
-    email: person.email,
+    email,
     customerId: license.customerId,
     source: license.source,
     saleId: license.saleId,
@@ -89,7 +105,7 @@ type DeviceView = z.infer<typeof licenseDetailOut>['devices'][number]
 /** @param telemetry what the license's devices last reported, by instance id */
 export const deviceView =
   (telemetry: ReadonlyMap<string, NonNullable<DeviceView['telemetry']>>) =>
-  ({ installId: _, ...seat }: Seat): DeviceView => ({
-    ...seat,
+  (seat: Seat): DeviceView => ({
+    ...shownSeat(seat),
     telemetry: telemetry.get(seat.instanceId) ?? null,
   })

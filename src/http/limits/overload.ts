@@ -21,10 +21,9 @@ const sampleMs = 1000
  */
 export async function refuseWhenLate(app: FastifyInstance, maxDelayMs: number): Promise<void> {
   let from = Number.POSITIVE_INFINITY
-  app.addHook('onListen', (done) => {
-    // The first sample measures the start itself, and counts until the second one.
+  app.server.once('connection', () => {
+    // The first sample may measure the start itself, and counts until the second one.
     from = performance.now() + 2 * sampleMs
-    done()
   })
   await app.register(underPressure, {
     maxEventLoopDelay: maxDelayMs,

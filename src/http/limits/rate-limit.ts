@@ -2,14 +2,44 @@ import type { FastifyReply } from 'fastify'
 import type { Limiter } from '../../limits/limiter.ts'
 import { Problem } from '../problem.ts'
 
-type Limited = Pick<Limiter, 'left' | 'rate'>
+export type Limited = Pick<Limiter, 'left' | 'rate'>
 
 /** Tells the caller what is left of a limit, unless the response already tells of a limit with less left. */
-export function showRateLimit(reply: FastifyReply, limiter: Limited, key: string): void {
+function showRateLimit(reply: FastifyReply, limiter: Limited, key: string): void {
   const { units, fullInMs } = limiter.left(key)
   const shown = reply.getHeader('ratelimit-remaining')
   if (shown !== undefined && Number(shown) <= units) return
   reply.headers(headersOf(limiter, units, fullInMs))
+}
+
+type Spending = {
+  /** Counts the refusal. */
+  onHit?: () => void
+  /** Where to tell what is left; absent for limits that other callers share. */
+  reply?: FastifyReply | undefined
+  refusal?: (limiter: Limited, key: string, waitMs: number) => Problem
+}
+
+/**
+ * Takes one unit of a limit, if there is one. Usually that is decided at once, and a promise is avoided on paths that many
+ * calls take.
+ * @throws Problem 429 when none is left, also through the promise
+ */
+export function spend(
+  limiter: Limiter | undefined,
+  key: string,
+  { onHit, reply, refusal = rateLimited }: Spending = {},
+): void | Promise<void> {
+  if (!limiter) return
+  const decide = (waitMs: number): void => {
+    if (waitMs > 0) {
+      onHit?.()
+      throw refusal(limiter, key, waitMs)
+    }
+    if (reply) showRateLimit(reply, limiter, key)
+  }
+  const taken = limiter.take(key)
+  return typeof taken === 'object' ? taken.then(decide) : decide(taken)
 }
 
 /**

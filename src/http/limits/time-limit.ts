@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -18,7 +18,7 @@ export class OutOfTime extends Error {}
 
 /**
  * Answers 503 when a request has not finished in time. Its work continues in the background, within the limits of
- * its stores; repeating the request is harmless.
+ * its stores; the answer says whether it is safe to repeat the request.
  *
  * Fastify's own `handlerTimeout` does not work here: it ends when the request closes, which is as soon as its body
  * has been read.
@@ -28,10 +28,24 @@ export function limitRequests(app: FastifyInstance, limitMs = defaultLimitMs): v
     const { noRequestTimeout, slowBody, probe } = request.routeOptions.config
     if (!noRequestTimeout && !slowBody && !probe) {
       const timer = setTimeout(() => {
-        if (!reply.sent) void reply.send(new OutOfTime())
+        if (reply.sent) return
+        reply.log = logAfterAnswer(request)
+        void reply.send(new OutOfTime())
       }, limitMs)
       for (const end of ['finish', 'close']) reply.raw.once(end, () => clearTimeout(timer))
     }
     done()
+  })
+}
+
+/**
+ * The log of a reply that the time limit has answered. What its handler still returns or throws, Fastify would report as mistakes
+ * of the handler: an answer of its own is no longer of use, and an error is logged as what ended the work in the background.
+ */
+function logAfterAnswer(request: FastifyRequest): FastifyBaseLogger {
+  const silent = request.log.child({}, { level: 'silent' })
+  return Object.assign(silent, {
+    error: ({ err }: { err: unknown }) =>
+      request.log.warn({ err, request_id: request.id }, 'request.failed_late'),
   })
 }

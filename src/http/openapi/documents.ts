@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandle
 import { sha256 } from '../../credentials/sha256.ts'
 import { callerOf } from '../../limits/address.ts'
 import type { Limiter } from '../../limits/limiter.ts'
-import { rateLimited } from '../limits/rate-limit.ts'
+import { spend } from '../limits/rate-limit.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -17,11 +17,7 @@ export const docsPath = '/docs'
 /** Limits how often one address may read documents. Register routes after this. */
 export function limitDocuments(app: FastifyInstance, limiter: Limiter | undefined): void {
   if (!limiter) return
-  const admit = async ({ ip }: FastifyRequest): Promise<void> => {
-    const key = callerOf(ip)
-    const waitMs = await limiter.take(key)
-    if (waitMs) throw rateLimited(limiter, key, waitMs)
-  }
+  const admit = async ({ ip }: FastifyRequest): Promise<void> => spend(limiter, callerOf(ip))
   const limit: onRequestHookHandler = (request, _reply, done) => {
     admit(request).then(() => done(), done)
   }

@@ -32,6 +32,12 @@ const rateLimit = {
     example: 2,
   },
 }
+const errorCode = {
+  description:
+    'A stable code for programs, such as `license_revoked` or `validation_failed`; docs/reference/errors.md lists them all',
+  schema: { type: 'string' },
+  example: 'validation_failed',
+}
 const allow = { description: 'The methods that this path supports', schema: { type: 'string' } }
 
 /** Statuses that a retry may resolve; 409 only while the first request of a key is still running. */
@@ -45,6 +51,10 @@ const rateLimitHeaders = {
   'RateLimit-Remaining': { $ref: '#/components/headers/RateLimitRemaining' },
   'RateLimit-Reset': { $ref: '#/components/headers/RateLimitReset' },
 }
+
+/** Errors carry the header, except those of the runtime interface, which have their code in the body. */
+const hasErrorCode = ({ content }: z.infer<typeof Response>): boolean =>
+  /"#\/components\/schemas\/(?:Error|DeviceLoginError|Client\w*Refusal)"/.test(JSON.stringify(content ?? {}))
 
 /** Adds to every operation the responses and headers that all of them share, such as 405. */
 export function withEveryAnswer(transform: SwaggerTransformObject): SwaggerTransformObject {
@@ -67,12 +77,13 @@ export function withEveryAnswer(transform: SwaggerTransformObject): SwaggerTrans
           ...(isLimited && (status.startsWith('2') || status === '429') && rateLimitHeaders),
           ...(passing.has(status) && { 'Retry-After': retryAfter }),
           ...response.headers,
+          ...(hasErrorCode(response) && { 'Error-Code': { $ref: '#/components/headers/ErrorCode' } }),
           'Request-Id': { $ref: '#/components/headers/RequestId' },
         }
       }
     }
     const known = 'components' in description ? description.components : {}
-    const components = { ...known, headers: { RequestId: requestId, ...rateLimit } }
+    const components = { ...known, headers: { RequestId: requestId, ErrorCode: errorCode, ...rateLimit } }
     return Object.assign(description, { paths, components })
   }
 }

@@ -11,6 +11,7 @@ import { withEveryAnswer } from './every-answer.ts'
 import { withIdempotencyKeys } from './idempotency-keys.ts'
 import { withObjectParameters } from './object-parameters.ts'
 import { withOptionalBodies } from './optional-bodies.ts'
+import { apiPage } from './page.ts'
 import { describedWebhooks } from './webhooks.ts'
 
 /** Documents every route that is registered after it, and serves the OpenAPI document and the API reference. */
@@ -31,7 +32,7 @@ export async function describeApi(app: FastifyInstance, baseUrl: string): Promis
       info: {
         title: 'keyledger',
         version: '1.0.0',
-        description: 'An event-sourced licensing ledger for software vendors.',
+        description: apiPage,
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
       servers: [{ url: baseUrl }],
@@ -105,7 +106,7 @@ export async function describeApi(app: FastifyInstance, baseUrl: string): Promis
     staticCSP: true,
     uiHooks: {
       // The plugin would serialize it for each request.
-      onRequest: (request, reply, next) => {
+      preHandler: (request, reply, next) => {
         const answer = cached.get(request.routeOptions.url ?? '')
         if (answer) void answer(request, reply)
         else next()

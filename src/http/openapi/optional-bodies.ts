@@ -1,18 +1,5 @@
 import type { SwaggerTransformObject } from '@fastify/swagger'
-import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-
-/**
- * Treats an empty body as no body, whatever its content type: many clients send the type with every POST. A missing
- * body is then refused by the schema.
- */
-export function acceptEmptyBodies(app: FastifyInstance): void {
-  const parse = app.getDefaultJsonParser('error', 'error')
-  app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
-    if (body === '') done(null)
-    else void parse(request, body, done)
-  })
-}
 
 /** The plugin's mark on the schema of an optional body. */
 const marker = 'x-fastify-zod-openapi-optional'

@@ -1,28 +1,9 @@
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger'
 import { z } from 'zod'
-import type { WebhookEventName } from '../../domain/webhooks/events.ts'
-import { payloads } from '../../webhooks/payloads.ts'
+import { payloads, whenSent } from '../../webhooks/payloads.ts'
 
 type Description = NonNullable<FastifyDynamicSwaggerOptions['openapi']>
 type Webhooks = NonNullable<Extract<Description, { webhooks?: unknown }>['webhooks']>
-
-const whenSent: Record<WebhookEventName, string> = {
-  'license.created': 'A license was minted for a paid checkout or a marketplace sale',
-  'license.activated': 'A device was activated',
-  'license.deactivated': 'A device was deactivated',
-  'license.expired': 'A license expired or fell back',
-  'license.renewed': 'A license was renewed',
-  'license.updated':
-    "A license's key type, quantity or expiry changed other than by a renewal: its subscription was changed, paused or " +
-    'ended, or the payment of a period was refunded',
-  'license.refunded':
-    'A payment was refunded in full or lost in a dispute. If no payment is left, `license.revoked` follows',
-  'license.suspended': 'A license was suspended: it is not valid until it is resumed',
-  'license.resumed': 'A suspended license was resumed',
-  'license.reinstated': 'A payment is valid again, for example after a dispute was won',
-  'license.revoked': 'A license was revoked',
-  'license.reminted': 'A license was reminted',
-}
 
 const header = (name: string, description: string) => ({
   in: 'header',

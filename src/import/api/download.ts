@@ -1,8 +1,8 @@
-import { createReadStream, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { appendFile, stat, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { z } from 'zod'
+import { linesOf } from '../../async/lines.ts'
 import { ImportProblem } from '../problem.ts'
 import type { ApiChoice, ApiList, ApiLists } from './lists.ts'
 import { type Api, getPage } from './request.ts'
@@ -101,7 +101,7 @@ const Line = z.object({ data: z.array(z.unknown()) })
 
 async function* objectsIn(file: string): AsyncIterable<unknown> {
   if (!existsSync(file)) return
-  for await (const line of createInterface({ input: createReadStream(file, 'utf8') })) {
+  for await (const line of linesOf(file)) {
     if (line !== '') yield* Line.parse(JSON.parse(line)).data
   }
 }

@@ -1,6 +1,5 @@
-import { createReadStream } from 'node:fs'
 import { basename } from 'node:path'
-import { createInterface } from 'node:readline'
+import { linesOf } from '../../async/lines.ts'
 import { ImportProblem } from '../problem.ts'
 
 /** A line of CSV by the names of its columns, with the number of the line that it begins on. */
@@ -38,13 +37,9 @@ export async function* csvLines(file: string): AsyncIterable<CsvLine> {
 /** Lines of the file, joined while a quote is open. */
 async function* records(file: string): AsyncIterable<{ line: number; text: string }> {
   const name = basename(file)
-  const lines = createInterface({
-    input: createReadStream(file, 'utf8'),
-    crlfDelay: Number.POSITIVE_INFINITY,
-  })
   let line = 0
   let begun: { line: number; text: string } | undefined
-  for await (const read of lines) {
+  for await (const read of linesOf(file)) {
     line++
     const part = line === 1 ? read.replace(/^\uFEFF/, '') : read
     // Quotes within quotes are doubled, so an odd number of them opens or closes a cell.

@@ -1,7 +1,6 @@
-import { createReadStream } from 'node:fs'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { createInterface } from 'node:readline'
+import { linesOf } from '../../async/lines.ts'
 import { ImportProblem } from '../problem.ts'
 import { csvLines } from './csv-lines.ts'
 
@@ -68,11 +67,7 @@ type Place = { name: string; list: string }
 
 async function* jsonLines(file: string, { name, list }: Place) {
   let line = 0
-  const lines = createInterface({
-    input: createReadStream(file, 'utf8'),
-    crlfDelay: Number.POSITIVE_INFINITY,
-  })
-  for await (const text of lines) {
+  for await (const text of linesOf(file)) {
     line++
     if (text.trim() === '') continue
     const from = `${name}:${line}`

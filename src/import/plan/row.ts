@@ -1,4 +1,5 @@
 import type { ForeignLicense as ImportRow } from '../../commands/licenses/import.ts'
+import { nameInOneLine } from '../../domain/plain-text.ts'
 import type { KeyType } from '../../domain/products/key-type.ts'
 import { asciiEmail, isPlain, isStorable } from '../../domain/values.ts'
 import { importRowOf } from '../../http/licenses/import-row.ts'
@@ -124,9 +125,4 @@ function metadataOf(
 
 /** Text on one line without control characters. */
 const plainText = (text: string, most: number): string =>
-  text
-    .toWellFormed()
-    .replaceAll(/\p{Cc}+/gu, ' ')
-    .trim()
-    .slice(0, most)
-    .toWellFormed()
+  nameInOneLine(text.toWellFormed()).slice(0, most).toWellFormed()

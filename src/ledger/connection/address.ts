@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { type Credentials, type EndPoint, LEADER, type NodePreference } from '@eventstore/db-client'
 import { parseConnectionString } from '@eventstore/db-client/dist/Client/parseConnectionString.js'
 import { type ChannelCredentials, credentials } from '@grpc/grpc-js'
+import { underFirstName } from './schemes.ts'
 
 /** The address of the event store and its connection options, parsed from a URL. */
 export type StoreAddress = {
@@ -25,14 +26,14 @@ const defaultKeepAliveMs = 2000
 const defaultGossipTimeoutMs = 1000
 
 /**
- * Reads an address: `esdb://host:port?tls=false`, `esdb://host,host` or `esdb+discover://host` for a cluster,
- * or `unix:<path>` for the embedded store.
+ * Reads an address: `esdb://host:port?tls=false`, `esdb://host,host` or `esdb+discover://host,host` for a cluster, under each name of
+ * the protocol, or `unix:<path>` for the embedded store.
  * @throws Error for an invalid address, or a certificate file that is missing
  */
 export function parseAddress(url: string): StoreAddress {
   // The client's connection strings support only hosts and ports.
   if (url.startsWith('unix:')) return { ...plain, target: url, seeds: [] }
-  const options = parseConnectionString(url)
+  const options = parseConnectionString(underFirstName(url))
   const nodes = options.hosts.map(nameOf)
   const isCluster = options.dnsDiscover || nodes.length > 1
   const insecure = options.tls === false
@@ -40,7 +41,7 @@ export function parseAddress(url: string): StoreAddress {
   const { keepAliveInterval = defaultKeepAliveMs, keepAliveTimeout = defaultKeepAliveMs } = options
   return {
     target: isCluster ? undefined : nodes[0],
-    seeds: options.dnsDiscover ? nodes.slice(0, 1) : nodes,
+    seeds: nodes,
     preference: options.nodePreference ?? LEADER,
     insecure,
     channelCredentials: insecure

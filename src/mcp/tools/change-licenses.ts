@@ -4,18 +4,18 @@ import {
   customerId,
   deviceId,
   dryRun,
-  idempotencyKey,
   keyTypeId,
   licenseId,
   productId,
   reason,
   time,
 } from '../arguments.ts'
+import { pathTo } from '../path.ts'
 import { type ApiRequest, tool } from '../tool.ts'
 
 const post = (id: string, action: string, body: object): ApiRequest => ({
   method: 'POST',
-  path: `/v1/licenses/${encodeURIComponent(id)}/${action}`,
+  path: pathTo`/v1/licenses/${id}/${action}`,
   body,
 })
 
@@ -49,14 +49,8 @@ export const changeLicenseTools = [
       expiresAt: expiresAt.optional().describe('Defaults to the term of the key type; null never expires'),
       deviceLimit: deviceLimit.optional().describe('Defaults to that of the key type; null is unlimited'),
       sendKey: z.boolean().optional().describe('Mail the key to the person'),
-      idempotencyKey,
     },
-    request: ({ idempotencyKey: key, ...body }) => ({
-      method: 'POST',
-      path: '/v1/licenses',
-      body,
-      idempotencyKey: key,
-    }),
+    request: (body) => ({ method: 'POST', path: '/v1/licenses', body }),
   }),
   tool({
     name: 'update_license',
@@ -65,6 +59,7 @@ export const changeLicenseTools = [
       'Changes the key type, expiry, device limit or person of a license; what is left out stays. Use it to extend a ' +
       'license or to give it more devices.',
     effect: 'changes',
+    patches: true,
     input: {
       licenseId,
       keyTypeId: keyTypeId.optional(),
@@ -76,7 +71,7 @@ export const changeLicenseTools = [
     },
     request: ({ licenseId: id, ...body }) => ({
       method: 'PATCH',
-      path: `/v1/licenses/${encodeURIComponent(id)}`,
+      path: pathTo`/v1/licenses/${id}`,
       body,
     }),
   }),

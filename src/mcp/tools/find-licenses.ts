@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { customerId, deviceId, licenseId, page, productId, time } from '../arguments.ts'
+import { pathTo } from '../path.ts'
 import { tool } from '../tool.ts'
 
-const ofLicense = (id: string, rest = ''): string => `/v1/licenses/${encodeURIComponent(id)}${rest}`
+const ofLicense = (id: string, rest = ''): string => pathTo`/v1/licenses/${id}` + rest
 
 /** Find licenses, and read what is known of one. */
 export const findLicenseTools = [

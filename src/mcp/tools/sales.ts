@@ -1,9 +1,10 @@
 import { z } from 'zod'
-import { idempotencyKey, keyTypeId, page, productId, saleId } from '../arguments.ts'
+import { keyTypeId, page, productId, saleId } from '../arguments.ts'
+import { pathTo } from '../path.ts'
 import { tool } from '../tool.ts'
 
 const provider = z.enum(['stripe', 'gumroad', 'lemonsqueezy', 'paddle', 'polar'])
-const sale = (id: string, action = ''): string => `/v1/sales/${encodeURIComponent(id)}${action}`
+const sale = (id: string, action = ''): string => pathTo`/v1/sales/${id}` + action
 
 /** Sales of payment providers, and trying out one. */
 export const saleTools = [
@@ -64,13 +65,8 @@ export const saleTools = [
       'has ended.',
     effect: 'adds',
     reachesOut: true,
-    input: { productId, keyTypeId: keyTypeId.optional(), provider: provider.optional(), idempotencyKey },
-    request: ({ idempotencyKey: key, ...body }) => ({
-      method: 'POST',
-      path: '/v1/test-purchase',
-      body,
-      idempotencyKey: key,
-    }),
+    input: { productId, keyTypeId: keyTypeId.optional(), provider: provider.optional() },
+    request: (body) => ({ method: 'POST', path: '/v1/test-purchase', body }),
   }),
   tool({
     name: 'get_test_purchase',
@@ -80,7 +76,7 @@ export const saleTools = [
     input: { testPurchaseId: z.string().min(1).max(100) },
     request: ({ testPurchaseId: id }) => ({
       method: 'GET',
-      path: `/v1/test-purchase/${encodeURIComponent(id)}`,
+      path: pathTo`/v1/test-purchase/${id}`,
     }),
   }),
 ]

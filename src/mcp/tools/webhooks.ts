@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { licenseId, page } from '../arguments.ts'
+import { pathTo } from '../path.ts'
 import { tool } from '../tool.ts'
 
 const deliveryId = z.string().min(1).max(100).describe('The id of a delivery')
-const delivery = (id: string, action = ''): string =>
-  `/v1/webhook/deliveries/${encodeURIComponent(id)}${action}`
+const delivery = (id: string, action = ''): string => pathTo`/v1/webhook/deliveries/${id}` + action
 
 /** Deliveries of webhooks. */
 export const webhookTools = [

@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { customerId, licenseId, page, productId, reason, time } from '../arguments.ts'
+import { pathTo } from '../path.ts'
 import { tool } from '../tool.ts'
 
-const product = (id: string, rest = ''): string => `/v1/products/${encodeURIComponent(id)}${rest}`
-const customer = (id: string, rest = ''): string => `/v1/customers/${encodeURIComponent(id)}${rest}`
+const product = (id: string, rest = ''): string => pathTo`/v1/products/${id}` + rest
+const customer = (id: string, rest = ''): string => pathTo`/v1/customers/${id}` + rest
 
 /** Products, customers, figures, and the token itself. */
 export const workspaceTools = [
@@ -93,7 +94,7 @@ export const workspaceTools = [
     input: { confirmationId: z.string().min(1).max(100).describe('The id of the approval') },
     request: ({ confirmationId: id }) => ({
       method: 'GET',
-      path: `/v1/confirmations/${encodeURIComponent(id)}`,
+      path: pathTo`/v1/confirmations/${id}`,
     }),
   }),
 ]

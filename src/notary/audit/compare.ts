@@ -2,8 +2,8 @@ import type { Pool } from 'pg'
 import type { RawEvent } from '../../ledger/raw/event.ts'
 import type { LogSource } from '../../ledger/raw/log.ts'
 import { addLeaf, type Edge, emptyEdge, rootOf } from '../../transparency/tree/edge.ts'
-import { type Hash, hashBytes, leafHash } from '../../transparency/tree/hash.ts'
-import { leafOf, recordOf } from '../leaves.ts'
+import { type Hash, hashBytes } from '../../transparency/tree/hash.ts'
+import { leafOf } from '../leaves.ts'
 import type { EventPlace } from '../tree-store.ts'
 import type { PlacedLeaf } from './classify.ts'
 import { leavesInTree } from './leaves-in-tree.ts'
@@ -125,18 +125,13 @@ const placed = (event: RawEvent, hash: Hash): PlacedLeaf => ({
   hashAt: hashesAround(event),
 })
 
-/** The hash of an event at other revisions, of which many may be tried: the rest of the record is made once. */
+/** The hash of an event at other revisions. The same few are asked for again and again. */
 function hashesAround(event: RawEvent): PlacedLeaf['hashAt'] {
-  const member = '"revision":'
-  let parts: { before: string; after: string } | undefined
+  const known = new Map<number, string>()
   return (step) => {
-    if (!parts) {
-      const record = Buffer.from(recordOf(event)).toString()
-      // Quotation marks within a text are escaped, so this is the member, which only texts follow.
-      const at = record.lastIndexOf(member) + member.length
-      parts = { before: record.slice(0, at), after: record.slice(at + String(event.revision).length) }
-    }
-    return hex(leafHash(Buffer.from(`${parts.before}${String(event.revision + step)}${parts.after}`)))
+    const found = known.get(step) ?? hex(leafOf({ ...event, revision: event.revision + step }).hash)
+    known.set(step, found)
+    return found
   }
 }
 

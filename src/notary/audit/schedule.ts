@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout } from 'node:timers/promises'
 import type { ClientBase, Pool } from 'pg'
 import { auditLock } from '../../../projections/database/advisory-locks.ts'
-import { withOwnConnection } from '../../../projections/runner/own-connection.ts'
+import { runWhenDue } from '../../../projections/runner/when-due.ts'
 import { type AuditRun, type RunReport, readAuditHistory, recordAuditEnd, recordAuditStart } from './runs.ts'
 
 export type AuditScheduleOptions = {
@@ -23,39 +22,20 @@ export type AuditScheduleOptions = {
  * Runs the audit once a day, until the signal aborts. Several processes may run this: a lock in the database lets one of them
  * do it, and the others see that it was done.
  */
-export async function runAuditSchedule(
+export function runAuditSchedule(
   db: Pool,
   signal: AbortSignal,
   options: AuditScheduleOptions,
 ): Promise<void> {
-  const { pollMs = 60_000, retryMs = 5000, onFailure } = options
-  while (!signal.aborted) {
-    const waitMs = await auditIfDue(db, signal, options).then(
-      () => pollMs,
-      (error: unknown) => {
-        onFailure(error)
-        return retryMs
-      },
-    )
-    await setTimeout(waitMs, undefined, { signal }).catch(() => undefined)
-  }
-}
-
-async function auditIfDue(db: Pool, signal: AbortSignal, options: AuditScheduleOptions): Promise<void> {
-  if (!(await isDue(db, options))) return
-  await withOwnConnection(db, async (client) => {
-    const { rows } = await client.query<{ locked: boolean }>('select pg_try_advisory_lock($1) as locked', [
-      auditLock,
-    ])
-    // Another process is doing it, or has just done it.
-    if (!rows[0]?.locked || !(await isDue(client, options))) return
-    await run(client, signal, options)
+  const { at, now, onFailure, pollMs, retryMs } = options
+  return runWhenDue(db, signal, {
+    lock: auditLock,
+    isDue: async (connection) => isAuditDue((await readAuditHistory(connection)).last, now(), at),
+    run: (client) => run(client, signal, options),
+    onFailure,
+    pollMs,
+    retryMs,
   })
-}
-
-async function isDue(db: Pool | ClientBase, { at, now }: AuditScheduleOptions): Promise<boolean> {
-  const { last } = await readAuditHistory(db)
-  return isAuditDue(last, now(), at)
 }
 
 async function run(client: ClientBase, signal: AbortSignal, options: AuditScheduleOptions): Promise<void> {

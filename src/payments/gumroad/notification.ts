@@ -1,9 +1,11 @@
 import { hash } from 'node:crypto'
 import { unknownProduct } from '../../domain/sales/events.ts'
+import { Currency } from '../../domain/sales/notifications.ts'
 import { ignored, incomplete, momentFrom, type Translated } from '../translated.ts'
+import { giftLinks } from './gifts.ts'
 
 /**
- * Reads a ping: gumroad's form for a sale, or for a renewal of one. Anything but a real sale is ignored.
+ * Reads a ping: gumroad's form for a sale, or for a renewal of one. Anything but a paid sale is ignored.
  * @param now the time of a form without one
  * @see https://gumroad.com/ping
  */
@@ -11,16 +13,15 @@ export function translatePing(raw: string, now: Date): Translated {
   const form = new URLSearchParams(raw)
   if (form.get('test') === 'true') return ignoredTest(raw)
   if (form.get('resource_name') !== 'sale') return ignored
+  // Nothing is paid yet. The later charge is a purchase of its own, with a ping of its own.
+  if (form.get('is_preorder_authorization') === 'true') return ignored
   const saleId = form.get('sale_id')
   const email = form.get('email')
   if (!saleId || !email) return incomplete
   const at = momentFrom(form.get('sale_timestamp')) ?? now.toISOString()
   const subscriptionId = form.get('subscription_id')
   const paidUntil = subscriptionId ? endOfPeriod(at, form.get('recurrence')) : undefined
-  const money = {
-    amount: countOf(form.get('price')) ?? 0,
-    currency: (form.get('currency') || 'usd').toLowerCase(),
-  }
+  const money = { amount: countOf(form.get('price')) ?? 0, currency: currencyOf(form) }
   const common = { ...sender, notificationId: hash('sha256', raw, 'hex'), at, ...money }
   if (form.get('is_recurring_charge') === 'true') {
     if (!subscriptionId || paidUntil === undefined) return incomplete
@@ -36,15 +37,24 @@ export function translatePing(raw: string, now: Date): Translated {
   const permalink = form.get('product_permalink')
   if (!permalink) return incomplete
   const name = form.get('full_name')
+  const isGift = form.get('is_gift_receiver_purchase') === 'true'
+  const giver = isGift && form.get('gifter_email')
   return {
     type: 'sold',
     ...common,
+    // The receiver's own purchase has no price.
+    ...(isGift && { amount: countOf(form.get('gift_price')) ?? 0 }),
     saleId,
     sessionId: `gr_${saleId}`,
-    links: [`sale:${saleId}`, ...(subscriptionId ? [`subscription:${subscriptionId}`] : [])],
+    links: [
+      `sale:${saleId}`,
+      ...(subscriptionId ? [`subscription:${subscriptionId}`] : []),
+      ...(isGift ? giftLinks(form) : []),
+    ],
     sold: { providerProduct: permalink },
     quantity: countOf(form.get('quantity')) || 1,
     customer: { email, ...(name && { name }) },
+    ...(giver && { giver: { email: giver } }),
     productName: form.get('product_name') || unknownProduct,
     ...(paidUntil !== undefined && { paidUntil }),
   }
@@ -73,6 +83,8 @@ export function translateResource(raw: string, now: Date): Translated {
       at: endedAt ?? now.toISOString(),
       link: `subscription:${subscriptionId}`,
       paidUntil: endedAt ?? null,
+      // The last installment was paid, or the last period of a membership of fixed length.
+      ...(form.get('ended_reason') === 'fixed_subscription_period_ended' && { paidInFull: true }),
     }
   }
   if (resource !== 'refund' && resource !== 'dispute' && resource !== 'dispute_won') return ignored
@@ -91,7 +103,7 @@ export function translateResource(raw: string, now: Date): Translated {
     refundId: full ? saleId : notificationId,
     // Gumroad does not send the amount of a partial refund.
     amount: full ? (countOf(form.get('price')) ?? 0) : 0,
-    currency: (form.get('currency') || 'usd').toLowerCase(),
+    currency: currencyOf(form),
     full,
   }
 }
@@ -116,6 +128,15 @@ function endOfPeriod(from: string, recurrence: string | null): string | undefine
   // A period that begins on the 31st ends on the last day of a shorter month, not in the month after it.
   if (end.getUTCDate() !== day) end.setUTCDate(0)
   return end.toISOString()
+}
+
+/**
+ * Prices are in US cents, whatever currency the seller has priced the product in: that is the one which the form names.
+ * @returns the form's own text if it is no currency, to be refused with everything else that cannot be recorded
+ */
+function currencyOf(form: URLSearchParams): string {
+  const listed = form.get('currency') || 'usd'
+  return Currency.safeParse(listed.toLowerCase()).success ? 'usd' : listed
 }
 
 /** Undefined for text that is not a whole number. */

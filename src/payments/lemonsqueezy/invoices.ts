@@ -2,12 +2,8 @@ import { z } from 'zod'
 import { firstPayment } from '../../domain/sales/facts.ts'
 import { ignored, momentFrom, type Translated } from '../translated.ts'
 import { Numeric, type Payload } from './payload.ts'
+import type { LemonSqueezyReads } from './reads.ts'
 import { refundOf } from './refunds.ts'
-
-/** Reads a subscription at the provider; undefined when the integration has no API key. */
-export type ReadSubscription =
-  | ((subscriptionId: string) => Promise<{ orderId: string; paidUntil: string } | undefined>)
-  | undefined
 
 const Invoice = z.object({
   subscription_id: Numeric,
@@ -32,7 +28,7 @@ const Invoice = z.object({
 export async function paidBy(
   { data }: Payload,
   notificationId: string,
-  readSubscription: ReadSubscription,
+  reads: LemonSqueezyReads | undefined,
 ): Promise<Translated | undefined> {
   const invoice = Invoice.safeParse(data.attributes).data
   const at = momentFrom(invoice?.created_at)
@@ -43,7 +39,7 @@ export async function paidBy(
   // The first period was paid by the order.
   if (reason === 'initial') return { type: 'payment named', ...about, names, isFirst: true }
   if (reason !== 'renewal') return ignored
-  const subscription = await readSubscription?.(id)
+  const subscription = await reads?.subscription(id)
   return {
     type: 'renewed',
     ...about,

@@ -1,9 +1,13 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
+import { maxItems } from '../../domain/sales/events.ts'
 import { hmac, isAmong } from '../signature.ts'
 import { ignored, incomplete, momentFrom, parsedAs, type Translated } from '../translated.ts'
-import { paidBy, paymentRefundedBy, type ReadSubscription } from './invoices.ts'
+import { ProviderRefused } from '../trouble.ts'
+import { paidBy, paymentRefundedBy } from './invoices.ts'
+import type { OrderItem } from './order-items.ts'
 import { Numeric, Payload } from './payload.ts'
+import type { LemonSqueezyReads } from './reads.ts'
 import { refundOf } from './refunds.ts'
 import { changedBy, endedBy } from './subscriptions.ts'
 
@@ -18,27 +22,27 @@ export function verifyLemonSqueezy(raw: Buffer, signature: string, secret: strin
  */
 export async function translateLemonSqueezy(
   raw: string,
-  readSubscription: ReadSubscription,
+  reads: LemonSqueezyReads | undefined,
 ): Promise<Translated> {
   const payload = parsedAs(Payload, raw)
   if (!payload) return incomplete
   const notificationId = hash('sha256', raw, 'hex')
-  return (await translate(payload, notificationId, readSubscription)) ?? incomplete
+  return (await translate(payload, notificationId, reads)) ?? incomplete
 }
 
 /** @returns undefined when a required field is missing */
 async function translate(
   payload: Payload,
   notificationId: string,
-  readSubscription: ReadSubscription,
+  reads: LemonSqueezyReads | undefined,
 ): Promise<Translated | undefined> {
   switch (payload.meta.event_name) {
     case 'order_created':
-      return soldBy(payload, notificationId)
+      return soldBy(payload, notificationId, reads)
     case 'order_refunded':
       return refundedBy(payload, notificationId)
     case 'subscription_payment_success':
-      return paidBy(payload, notificationId, readSubscription)
+      return paidBy(payload, notificationId, reads)
     case 'subscription_payment_refunded':
       return paymentRefundedBy(payload, notificationId)
     case 'subscription_created':
@@ -77,12 +81,25 @@ const Order = z.object({
 /** Statuses of orders without a payment. */
 const unpaid = new Set(['pending', 'failed', 'fraudulent'])
 
-function soldBy({ data }: Payload, notificationId: string): Translated | undefined {
+async function soldBy(
+  { data }: Payload,
+  notificationId: string,
+  reads: LemonSqueezyReads | undefined,
+): Promise<Translated | undefined> {
   const order = Order.safeParse(data.attributes).data
   const at = momentFrom(order?.created_at)
   if (!order || !at) return undefined
   if (unpaid.has(order.status)) return ignored
-  const { first_order_item: item, user_email: email, user_name: name } = order
+  const { first_order_item: first, user_email: email, user_name: name } = order
+  const only = {
+    variantId: first.variant_id,
+    productName: first.product_name ?? null,
+    quantity: first.quantity,
+  }
+  const items = await itemsOf(data.id, only, reads)
+  if (items.length > maxItems) return undefined
+  const [item = only, ...others] = items
+  const productName = items.flatMap((one) => one.productName || []).join(', ')
   return {
     type: 'sold',
     provider: 'lemonsqueezy',
@@ -92,12 +109,33 @@ function soldBy({ data }: Payload, notificationId: string): Translated | undefin
     saleId: data.id,
     sessionId: data.id,
     links: [`order:${data.id}`],
-    sold: { providerProduct: item.variant_id },
-    quantity: item.quantity,
+    ...soldAs(item),
+    ...(others.length > 0 && { more: others.map(soldAs) }),
     customer: email ? { email, ...(name && { name }) } : null,
     amount: order.total,
     currency: order.currency.toLowerCase(),
-    ...(item.product_name && { productName: item.product_name }),
+    ...(productName && { productName }),
+  }
+}
+
+const soldAs = ({ variantId, quantity }: OrderItem) => ({ sold: { providerProduct: variantId }, quantity })
+
+/**
+ * All items of an order, of which the notification holds the first one.
+ * @returns that one alone without a key, or when the key has no access: asking again would give the same answer
+ * @throws ProviderUnavailable
+ */
+async function itemsOf(
+  orderId: string,
+  first: OrderItem,
+  reads: LemonSqueezyReads | undefined,
+): Promise<OrderItem[]> {
+  try {
+    const items = (await reads?.orderItems(orderId)) ?? []
+    return items.length > 0 ? items : [first]
+  } catch (error) {
+    if (error instanceof ProviderRefused) return [first]
+    throw error
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Environment } from '@paddle/paddle-node-sdk'
 import { z } from 'zod'
+import { languageOfTag } from '../../domain/portal/texts.ts'
 import type { Buyer } from '../notification.ts'
 import { intervalWords, joinedName, type Offered } from '../offered.ts'
 import { ask, ProviderRefused, ProviderUnavailable } from '../trouble.ts'
@@ -42,16 +43,21 @@ export async function readCustomer(
   timeLimitMs: number,
 ): Promise<Buyer | null> {
   const { paddle, troubleOf } = await connect(apiUrl, apiKey)
-  const { email, name } = await ask(
+  const { email, name, locale } = await ask(
     'paddle',
     timeLimitMs,
     async () => Customer.parse(await paddle.customers.get(customerId)),
     troubleOf,
   )
-  return email ? { email, ...(name && { name }) } : null
+  const language = languageOfTag(locale)
+  return email ? { email, ...(name && { name }), ...(language && { language }) } : null
 }
 
-const Customer = z.object({ email: z.string().nullish(), name: z.string().nullish() })
+const Customer = z.object({
+  email: z.string().nullish(),
+  name: z.string().nullish(),
+  locale: z.string().nullish(),
+})
 
 const Price = z.object({
   id: z.string().min(1),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { maxItems } from '../../domain/sales/events.ts'
 import type { Buyer } from '../notification.ts'
 import { hmac, isAmong, isFresh } from '../signature.ts'
 import { ignored, incomplete, isPaused, momentFrom, parsedAs, type Translated } from '../translated.ts'
@@ -89,8 +90,12 @@ const Transaction = z.object({
         quantity: z.int().positive(),
       }),
     )
-    .min(1),
-  details: z.object({ totals: z.object({ grand_total: Amount, total: Amount.nullish() }) }),
+    .min(1)
+    .max(maxItems),
+  details: z.object({
+    totals: z.object({ grand_total: Amount, total: Amount.nullish() }),
+    line_items: z.array(z.object({ id: Id, price_id: Id, totals: z.object({ total: Amount }) })).nullish(),
+  }),
 })
 type Transaction = z.infer<typeof Transaction>
 
@@ -120,23 +125,34 @@ async function paidBy(event: Event, common: Common, context: PaddleContext): Pro
   }
   // Other charges on a subscription do not pay for a period.
   if (transaction.origin.startsWith('subscription_')) return ignored
-  const item = transaction.items.find(({ price }) => context.isMapped(price.id)) ?? transaction.items[0]
+  const [item, ...more] = transaction.items.map(({ price, quantity }) => ({
+    sold: { providerProduct: price.id },
+    quantity,
+    ...lineOf(transaction, price.id),
+  }))
   if (!item) return undefined
-  const productName = item.price.name ?? item.price.description
+  const names = transaction.items.flatMap(({ price }) => price.name ?? price.description ?? [])
+  const productName = names.join(', ')
   return {
     type: 'sold',
     ...common,
     saleId: id,
     sessionId: id,
     links: [`transaction:${id}`, ...(subscriptionId ? [`subscription:${subscriptionId}`] : [])],
-    sold: { providerProduct: item.price.id },
-    quantity: item.quantity,
+    ...item,
+    ...(more.length > 0 && { more }),
     customer: await customerOf(transaction, context),
     amount,
     currency,
     ...(productName && { productName }),
     ...(subscriptionId && paidUntil && { paidUntil }),
   }
+}
+
+/** Adjustments name the lines of the transaction. */
+function lineOf({ details }: Transaction, priceId: string) {
+  const line = details.line_items?.find(({ price_id: id }) => id === priceId)
+  return line ? { line: { lineId: line.id, amount: Math.max(0, line.totals.total) } } : {}
 }
 
 /**
@@ -167,27 +183,51 @@ const Adjustment = z.object({
   status: z.string(),
   currency_code: z.string().length(3),
   totals: z.object({ total: Amount }),
+  items: z
+    .array(
+      z.object({
+        item_id: Id,
+        amount: Amount.nullish(),
+        totals: z.object({ total: Amount }).nullish(),
+      }),
+    )
+    .nullish(),
 })
 
 /** Paddle handles chargebacks itself: when it sends one, the amount is already lost. */
 function adjustedBy(event: Event, common: Common): Translated | undefined {
   const adjustment = Adjustment.safeParse(event.data).data
   if (!adjustment) return undefined
-  if (adjustment.status !== 'approved') return ignored
-  const { id, action, transaction_id: transactionId, totals } = adjustment
+  // Paddle marks a chargeback as reversed when it is given back, beside the adjustment that gives it back.
+  const isReversed = adjustment.status === 'reversed' && adjustment.action === 'chargeback'
+  if (adjustment.status !== 'approved' && !isReversed) return ignored
+  const { id, action, transaction_id: transactionId, totals, items } = adjustment
   const about = { ...common, link: `transaction:${transactionId}` }
   const money = { amount: Math.abs(totals.total), currency: adjustment.currency_code.toLowerCase() }
+  // A transaction that was given back can be charged back again.
+  const dispute = { disputeId: transactionId, caseId: id, ...money }
   switch (action) {
     case 'refund': {
       // A refund of every item has the type `partial` too; its amount shows that it is full.
-      return { type: 'refunded', ...about, refundId: id, ...money, full: adjustment.type === 'full' }
+      const lines = items?.map((item) => ({
+        lineId: item.item_id,
+        amount: Math.abs(item.totals?.total ?? item.amount ?? 0),
+      }))
+      return {
+        type: 'refunded',
+        ...about,
+        refundId: id,
+        ...money,
+        full: adjustment.type === 'full',
+        ...(lines && lines.length > 0 && { lines }),
+      }
     }
     case 'chargeback':
-      return { type: 'dispute_lost', ...about, disputeId: transactionId, ...money }
+      return { type: isReversed ? 'dispute_won' : 'dispute_lost', ...about, ...dispute }
     case 'chargeback_reverse':
-      return { type: 'dispute_won', ...about, disputeId: transactionId, ...money }
+      return { type: 'dispute_won', ...about, ...dispute }
     case 'chargeback_warning':
-      return { type: 'disputed', ...about, disputeId: transactionId, ...money }
+      return { type: 'disputed', ...about, ...dispute }
     default:
       return ignored
   }
@@ -211,6 +251,10 @@ function changedBy(event: Event, common: Common, { isMapped }: PaddleContext): T
     ...common,
     link: `subscription:${id}`,
     ...(item && { sold: { providerProduct: item.price.id }, quantity: item.quantity }),
+    ...(items &&
+      items.length > 0 && {
+        items: items.map(({ price, quantity }) => ({ sold: { providerProduct: price.id }, quantity })),
+      }),
     ...(paused !== undefined && { paused }),
   }
 }

@@ -5,6 +5,7 @@ import { ask, ProviderRefused, ProviderUnavailable } from '../trouble.ts'
 import { createCall } from './call.ts'
 import { type CheckoutAsked, sessionFor } from './checkout.ts'
 import { stripeEndpoints } from './endpoints.ts'
+import { type LineItem, listLineItems } from './line-items.ts'
 import { type CardPrice, Price, priceOf } from './price.ts'
 import { listPrices } from './price-list.ts'
 
@@ -43,6 +44,8 @@ export type CardProvider = {
    * none.
    */
   readInvoiceOf(access: CardAccess, paymentId: string): Promise<string | undefined>
+  /** Everything that was bought in a session, which its notification does not hold. */
+  readLineItems(access: CardAccess, sessionId: string): Promise<LineItem[]>
   /** Opens a checkout page. @returns its URL */
   openCheckout(access: CardAccess, asked: CheckoutAsked): Promise<string>
 }
@@ -144,6 +147,7 @@ export function createStripe(
       )
       return data[0]?.invoice
     },
+    readLineItems: (access, sessionId) => listLineItems(call, inNameOf(access), sessionId),
     async openCheckout(access, asked) {
       const [key, options] = inNameOf(access)
       // With a key of the account itself there is no platform and no fee.

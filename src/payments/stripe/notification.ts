@@ -1,5 +1,6 @@
 import type { Stripe } from 'stripe'
 import { z } from 'zod'
+import { languageOfTag } from '../../domain/portal/texts.ts'
 import { signatureLifetime } from '../signature.ts'
 import { ignored, incomplete, momentOfSeconds as momentOf, parsedAs, type Translated } from '../translated.ts'
 import { inMinorUnits } from './amounts.ts'
@@ -50,6 +51,8 @@ export type StripeNotification = {
   /** For a payment in test mode: the tenant in its metadata. */
   testTenantId: string | undefined
   translated: Translated
+  /** The session of a sale whose line items have to be read: its metadata alone do not say what was bought. */
+  sessionToRead: string | undefined
 }
 
 const Metadata = z.record(z.string(), z.string()).nullish()
@@ -60,11 +63,19 @@ export function translateStripe(raw: string): StripeNotification | undefined {
   const event = parsedAs(Event, raw)
   if (!event) return undefined
   const named = Named.safeParse(event.data.object).data?.metadata?.tenant_id
+  const translated = inMinorUnits(translate(event) ?? incomplete)
   return {
     accountId: event.account,
     testTenantId: event.livemode ? undefined : named,
-    translated: inMinorUnits(translate(event) ?? incomplete),
+    translated,
+    sessionToRead: translated.type === 'sold' ? sessionToRead(event, translated.saleId) : undefined,
   }
+}
+
+/** A session with `product_id` sells that alone; the buyer of a payment link may have chosen a quantity and more items. */
+function sessionToRead({ data }: Event, sessionId: string): string | undefined {
+  const { metadata, payment_link: link } = Session.safeParse(data.object).data ?? {}
+  return metadata?.product_id && !link ? undefined : sessionId
 }
 
 /** @returns undefined when a required field is missing */
@@ -105,6 +116,8 @@ const Session = z.object({
   customer_email: z.string().nullish(),
   customer_details: z.object({ email: z.string().nullish(), name: z.string().nullish() }).nullish(),
   metadata: Metadata,
+  /** `auto`, unless the session was made for one language. */
+  locale: z.string().nullish(),
   payment_intent: Id.nullish(),
   subscription: Id.nullish(),
   invoice: Id.nullish(),
@@ -126,6 +139,7 @@ function soldBy(event: Event): Translated | undefined {
     invoice: session.invoice,
   }
   const keyTypeId = metadata?.key_type_id
+  const language = languageOfTag(session.locale) ?? languageOfTag(metadata?.language)
   const quantity = Number(metadata?.quantity ?? 1)
   return {
     type: 'sold',
@@ -137,7 +151,9 @@ function soldBy(event: Event): Translated | undefined {
       ? { productId: metadata.product_id, ...(keyTypeId && { keyTypeId }) }
       : { providerProduct: session.payment_link ?? id },
     quantity: Number.isInteger(quantity) && quantity > 0 ? quantity : 1,
-    customer: email ? { email, ...(details?.name && { name: details.name }) } : null,
+    customer: email
+      ? { email, ...(details?.name && { name: details.name }), ...(language && { language }) }
+      : null,
     amount: session.amount_total ?? 0,
     currency: session.currency ?? 'usd',
   }

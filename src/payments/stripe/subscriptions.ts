@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { sameJson } from '../../domain/equality.ts'
+import { compare } from '../../domain/sales/order.ts'
 import { ignored, momentOfSeconds as momentOf, type Translated } from '../translated.ts'
 
 type Event = { data: { object?: unknown; previous_attributes?: unknown } }
@@ -49,18 +51,32 @@ export function changedBy(event: Event, common: Common): Translated | undefined 
   return { type: 'subscription', ...common, link: `subscription:${subscription.id}`, ...changes }
 }
 
-/** A checkout sells one item, which is the first; items that a vendor adds manually come after it. */
+/**
+ * Of a sale with one item, the first item is the one that was sold: items that a vendor adds manually come after it. A sale
+ * with several items needs all of them.
+ */
 function itemChanges({ items }: Subscription, before: z.infer<typeof Before>) {
   const [now] = items?.data ?? []
   const [then] = before.items?.data ?? []
   if (!now || !then) return {}
+  const [all, allBefore] = [unitsOf(items), unitsOf(before.items)]
+  const isAnyOther = all.length > 0 && !sameJson(all, allBefore)
   const isPlanOther = now.price && now.price.id !== then.price?.id
   const isQuantityOther = now.quantity && now.quantity !== then.quantity
   return {
     ...(isPlanOther && { sold: { providerProduct: now.price?.id ?? '' } }),
     ...((isQuantityOther || isPlanOther) && now.quantity && { quantity: now.quantity }),
+    ...(isAnyOther && { items: all }),
   }
 }
+
+/** What a subscription has of each price, in an order of its own: Stripe's may be another one each time. */
+const unitsOf = (items: z.infer<typeof Items> | null | undefined) =>
+  (items?.data ?? [])
+    .flatMap(({ price, quantity }) =>
+      price && quantity !== 0 ? [{ sold: { providerProduct: price.id }, quantity: quantity ?? 1 }] : [],
+    )
+    .sort((a, b) => compare([a.sold.providerProduct, a.quantity], [b.sold.providerProduct, b.quantity]))
 
 /**
  * A pause stops the subscription's payments, or, if a trial ended without a payment method, the subscription

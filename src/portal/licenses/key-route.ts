@@ -37,7 +37,11 @@ export function keyActions(app: FastifyInstance, { services }: PortalContext): v
     if (!found) return reply
     const { tenantId, licenseId } = found.entry.license
     return attempt(reply, found, 'keySent', () =>
-      sendKey(services, { tenantId, licenseId, reason: null }, originOfCustomer(request, found.customer)),
+      sendKey(
+        services,
+        { tenantId, licenseId, reason: null, language: found.visit.language },
+        originOfCustomer(request, found.customer),
+      ),
     )
   })
 
@@ -63,7 +67,7 @@ export function keyActions(app: FastifyInstance, { services }: PortalContext): v
       // Devices keep their seats: else a new key would free more of them than the product allows.
       await remintLicense(
         services,
-        { tenantId, licenseId, keepDevices: true, sendKey: true },
+        { tenantId, licenseId, keepDevices: true, sendKey: true, language: found.visit.language },
         originOfCustomer(request, found.customer),
       )
     })

@@ -1,7 +1,8 @@
+import { dayIn } from '../../domain/portal/day.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { tokenField } from '../page.ts'
 import type { Visit } from '../visit.ts'
-import { amountIn, dayIn, maskedAddress, maskedOrder } from '../words.ts'
+import { amountIn, maskedAddress, maskedOrder } from '../words.ts'
 import type { LicenseDetails, ShownDevice } from './shown.ts'
 import { facts, seatsOf, statusBadge, validityOf } from './view.ts'
 

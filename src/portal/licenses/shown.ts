@@ -8,6 +8,7 @@ import { isSendable } from '../../commands/licenses/send-key.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { freesLeft } from '../../domain/licenses/customer.ts'
 import { type IssuedLicense, type LicenseStatus, statusAt } from '../../domain/licenses/license.ts'
+import { plainText } from '../../domain/plain-text.ts'
 import { findKeyType } from '../../domain/products/product.ts'
 import { readTelemetry } from '../../usage/device-telemetry.ts'
 import type { PortalContext } from '../context.ts'
@@ -117,8 +118,9 @@ async function devicesOf(
   )
   return seats.map(({ instanceId, name, activatedAt }, index) => ({
     instanceId,
-    name: given[index] ?? name,
-    reportedName: name,
+    // Names in attributes and forms too, which the templates leave as they are.
+    name: plainText(given[index] ?? name),
+    reportedName: plainText(name),
     since: activatedAt,
     seenAt: telemetry.get(instanceId)?.seenAt ?? null,
   }))

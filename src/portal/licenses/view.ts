@@ -1,7 +1,7 @@
+import { dayIn } from '../../domain/portal/day.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { message } from '../page.ts'
 import type { Visit } from '../visit.ts'
-import { dayIn } from '../words.ts'
 import type { ShownLicense } from './shown.ts'
 
 const tones = { active: 'good', fallback: 'warn', expired: 'bad', suspended: 'warn', revoked: 'bad' } as const

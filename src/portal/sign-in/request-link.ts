@@ -68,7 +68,7 @@ type LinkMail = {
 /** Mails a link to the address that the license has, whatever the spelling that was typed. */
 async function mailLink(
   services: PortalContext['services'],
-  { tenantId, portal, say }: Visit,
+  { tenantId, portal, language, say }: Visit,
   { sealed, deliveryId, url, secret }: LinkMail,
 ): Promise<void> {
   const [person] = await services.subjects.openPeople(tenantId, [sealed])
@@ -77,7 +77,7 @@ async function mailLink(
   const { supportEmail } = portal.settings
   const facts = { to: person.email, vendor: portal.name, supportEmail, url, minutes: linkMinutes }
   const mail: OutgoingMail = {
-    ...writePortalMail(facts, say, from),
+    ...writePortalMail(facts, { language, say }, from),
     tenantId,
     deliveryId,
     at: momentOf(services),

@@ -1,6 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex } from '@noble/hashes/utils.js'
 import { isRecord, type Place } from '../keyset.ts'
+import { segment } from '../segment.ts'
 import type { Facts } from './facts.ts'
 import type { Clock, Fetch } from './ports.ts'
 import { isPassing, type Problem, problemOf } from './problem.ts'
@@ -39,7 +40,7 @@ const attempts = 3
 const longestPauseMs = 10_000
 
 export function createCalls({ baseUrl, place, sdkKey, clock, fetch, random, timeoutMs }: Settings): Calls {
-  const root = `${baseUrl.replace(/\/+$/, '')}/${place.tenantId}`
+  const root = `${baseUrl.replace(/\/+$/, '')}/${segment('tenantId', place.tenantId)}`
   let notBefore = 0
 
   async function once<T>(
@@ -51,7 +52,7 @@ export function createCalls({ baseUrl, place, sdkKey, clock, fetch, random, time
       { clock, fetch },
       {
         method: body ? 'POST' : 'GET',
-        url: `${root}/${place.productId}/${name}`,
+        url: `${root}/${segment('productId', place.productId)}/${name}`,
         headers: { 'x-service-sdk-key': sdkKey, ...(body && { 'content-type': 'application/json' }) },
         ...(body && { body: JSON.stringify(body) }),
       },

@@ -1,3 +1,4 @@
+import { segment } from '../segment.ts'
 import { KeyledgerError } from './error.ts'
 import { operations } from './operations.ts'
 import { type Fetch, type Sent, send, type Transport } from './send.ts'
@@ -89,7 +90,7 @@ function sendingOf({ baseUrl, token }: ServerClientOptions, id: OperationId, inp
     const value = rest[name]
     delete rest[name]
     if (value === undefined || value === '') throw new TypeError(`${id} needs ${name}`)
-    return encodeURIComponent(String(value))
+    return segment(name, String(value))
   })
   const hasBody = method !== 'GET' && method !== 'DELETE' && Object.keys(rest).length > 0
   const query = queryOf({ ...(!hasBody && rest), ...(more.dryRun && { dryRun: true }) })

@@ -95,12 +95,12 @@ describe('a customer', () => {
   })
 
   test.each<[unknown, RegExp]>([
-    [{}, /^body email: /],
-    [{ email: 'nobody' }, /^body email: /],
-    [{ email: 'ada@example.com', name: '' }, /^body name: /],
-    [{ email: 'ada@example.com', name: 'a\0b' }, /^body name: must be well-formed/],
-    [{ email: 'ada@example.com', metadata: { a: 1 } }, /^body metadata\.a: /],
-    [{ email: 'ada@example.com', licenseIds: [] }, /Unrecognized key/],
+    [{}, /^email (?:must|is) /],
+    [{ email: 'nobody' }, /^email (?:must|is) /],
+    [{ email: 'ada@example.com', name: '' }, /^name (?:must|is) /],
+    [{ email: 'ada@example.com', name: 'a\0b' }, /^name must be well-formed/],
+    [{ email: 'ada@example.com', metadata: { a: 1 } }, /^metadata\.a must be a string/],
+    [{ email: 'ada@example.com', licenseIds: [] }, /^unknown field /],
   ])('is not created from %j (400)', async (sent, message) => {
     const { status, body } = await asks('POST', '/v1/customers', sent)
     expect(status).toBe(400)

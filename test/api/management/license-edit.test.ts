@@ -249,6 +249,7 @@ test('the webhook events contain the fields of the license after the change', as
   const own = items.filter(({ license_id }) => license_id === id)
   const current = { customer_email: 'bob@example.com', quantity: 1, device_limit: 4 }
   expect(own).toMatchObject([
+    { event: 'license.issued', source: 'api', customer_email: 'ada@example.com' },
     { event: 'license.updated', ...current, expires_at: null },
     { event: 'license.updated', ...current, expires_at: Date.parse(expiresAt) / 1000 },
     { event: 'license.suspended', customer_email: 'bob@example.com' },

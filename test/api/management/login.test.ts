@@ -46,6 +46,7 @@ const answered = ({ status, body }: Answer) => ({ status, body })
 const refused = (error: string) => ({ status: 400, body: { error } })
 const later = () => api.ledger.clock.advance(5000)
 
+const form = 'application/x-www-form-urlencoded'
 const owner: { memberId: string; role: 'owner' } = { memberId: '', role: 'owner' }
 const by = { requestId: 'req_person', actor: '' }
 
@@ -184,10 +185,30 @@ describe('a device', () => {
     [[]],
     ['text'],
   ])('that sends %j gets 400', async (body) => {
-    expect(answered(await api.ask('POST', '/v1/login/device', { body }))).toStrictEqual({
-      status: 400,
-      body: { error: 'invalid_request', error_description: expect.any(String) as string },
-    })
+    expect(answered(await api.ask('POST', '/v1/login/device', { body }))).toStrictEqual(
+      refused('invalid_request'),
+    )
+  })
+
+  test.each([{}, { raw: '' }, { raw: 'null' }, { raw: '', headers: { 'content-type': form } }])(
+    'that sends no fields requests the same as one with an empty object: %j',
+    async (options) => {
+      const { status, body } = await api.ask('POST', '/v1/login/device', options)
+      expect(status).toBe(200)
+      expect(await waiting(Started.parse(body))).toMatchObject({ clientName: 'Unnamed API client' })
+    },
+  )
+
+  test('that is refused answers nothing but the code', async () => {
+    const scope = { scope: 'licenses:read openid' }
+    const both = { scope: 'licenses:read', scopes: ['licenses:read'] }
+    const ask = async (path: string, body: object) =>
+      answered(await api.ask('POST', `/v1/login/device${path}`, { body }))
+    expect(await ask('', scope)).toStrictEqual(refused('invalid_scope'))
+    expect(await ask('', both)).toStrictEqual(refused('invalid_request'))
+    const grant = { device_code: 'x'.repeat(43), grant_type: 'password' }
+    expect(await ask('/token', grant)).toStrictEqual(refused('unsupported_grant_type'))
+    expect(await ask('/token', { device_code: 'x' })).toStrictEqual(refused('invalid_grant'))
   })
 
   test.each([[{}], [{ device_code: '' }], [{ device_code: 1 }], [{ device_code: 'a', more: 1 }], [null]])(

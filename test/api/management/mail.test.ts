@@ -16,7 +16,16 @@ const url = '/v1/products/editor/mail'
 const put = (body: unknown) => api.ask('PUT', url, { token: tenant.token, body })
 const get = () => api.ask('GET', url, { token: tenant.token })
 
-const usual = { enabled: true, from: null, replyTo: null, subject: null, text: null, html: null }
+const usual = {
+  enabled: true,
+  from: null,
+  replyTo: null,
+  subject: null,
+  text: null,
+  html: null,
+  language: 'en',
+  receipt: false,
+}
 
 test('the mail settings have defaults until they are set; omitted fields return to them', async () => {
   expect(await get()).toMatchObject({ status: 200, body: { mail: usual } })

@@ -98,7 +98,7 @@ test.each([
   ['paddle', undefined, 400, 'webhookSecret: required'],
   ['paddle', {}, 400, 'webhookSecret: required'],
   ['paddle', { webhookSecret: 'a b' }, 400, 'visible characters'],
-  ['paddle', { webhookSecret: 'a', apiKey: 'b' }, 400, 'Unrecognized key'],
+  ['paddle', { webhookSecret: 'a', apiKey: 'b' }, 400, 'unknown field'],
   ['paddle', { webhookSecret: 'a' }, 409, 'connect it first'],
 ])('a rotation of %s with %j opens no confirmation', async (provider, body, status, message) => {
   const { status: answered, body: said } = await ask(provider, body)

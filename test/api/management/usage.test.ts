@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { listDevicesOfTenant } from '../../../projections/licenses/device-list.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../../harness/api.ts'
 import { beginning, commandLicense } from '../../harness/ledger.ts'
 import { makeProduct, mint } from '../../http/samples.ts'
@@ -145,6 +146,36 @@ describe('active devices', () => {
     expect(await active()).toBe(0)
   })
 
+  test('are those of valid licenses; the plan counts the devices of all licenses, which may come back', async () => {
+    const { licenseKey, id } = await mint(api.ask, tenant.token, 'editor')
+    const lapsing = await mint(api.ask, tenant.token, 'editor', { expiresAt: '2026-03-02T00:00:00.000Z' })
+    await calls('activate', 'editor', licenseKey, 'laptop')
+    await calls('activate', 'editor', licenseKey, 'desktop')
+    await calls('activate', 'editor', lapsing.licenseKey, 'phone')
+    const { ledger } = api
+    const counted = async (change: Parameters<typeof commandLicense>[2], license = id) => {
+      await commandLicense(ledger, license, change)
+      const { totals, limits } = await read('?product=editor')
+      const listed = await listDevicesOfTenant(
+        ledger.db,
+        tenant.tenantId,
+        { status: 'active' },
+        { after: undefined, limit: 10 },
+        ledger.clock.now().toISOString(),
+      )
+      return [totals.activeDevices, listed.items.length, limits.devices.used]
+    }
+    const at = beginning
+    expect(await counted({ type: 'SuspendLicense', reason: null, at })).toStrictEqual([1, 1, 3])
+    expect(await counted({ type: 'ResumeLicense', reason: null, at })).toStrictEqual([3, 3, 3])
+    ledger.clock.set('2026-03-02T00:00:00.000Z')
+    const ended = { type: 'EndPaidPeriod', at: '2026-03-02T00:00:00.000Z' } as const
+    expect(await counted(ended, lapsing.id)).toStrictEqual([2, 2, 3])
+    const renewed = { type: 'RenewLicense', expiresAt: '2026-04-02T00:00:00.000Z', at } as const
+    expect(await counted(renewed, lapsing.id)).toStrictEqual([3, 3, 3])
+    expect(await counted({ type: 'RevokeLicense', reason: null, at })).toStrictEqual([1, 1, 3])
+  })
+
   test("count toward the plan's limit across all products", async () => {
     tenant = await makeTenant(api.ledger, 'free')
     await makeProduct(api.ask, tenant.token, 'editor')
@@ -161,12 +192,16 @@ describe('active devices', () => {
 
 describe('GET /v1/usage', () => {
   const cases: [query: string, status: number, message: RegExp][] = [
-    ['?granularity=week', 400, /^querystring granularity: /],
-    ['?from=yesterday', 400, /^querystring from: /],
-    ['?from=2026-02-30T00:00:00Z', 400, /^querystring from: /],
-    ['?to=2026-03-01', 400, /^querystring to: /],
-    ['?product=Editor', 400, /^querystring product: /],
-    ['?since=2026-03-01T00:00:00Z', 400, /Unrecognized key/],
+    ['?granularity=week', 400, /^granularity (?:must|is) /],
+    ['?from=yesterday', 400, /^from (?:must|is) /],
+    ['?from=2026-02-30T00:00:00Z', 400, /^from (?:must|is) /],
+    ['?to=2026-03-01', 400, /^to (?:must|is) /],
+    ['?product=Editor', 400, /^product (?:must|is) /],
+    [
+      '?since=2026-03-01T00:00:00Z',
+      400,
+      /unknown query parameter "since"; this route has product, from, to, granularity/,
+    ],
     ['?product=absent', 404, /^product not found$/],
     ['?product=absent&from=2027-01-01T00:00:00Z', 404, /^product not found$/],
     ['?from=2026-02-02T00:00:00Z&to=2026-02-01T00:00:00Z', 422, /^from must lie before to/],

@@ -149,9 +149,9 @@ test.each<[object, number, RegExp]>([
   [{ url: 'https://127.0.0.1/' }, 422, /public addresses/],
   [{ url: 'http://public.example.com/' }, 422, /https:\/\//],
   [{ url: 'https://ada:x@public.example.com/' }, 422, /user name or a password/],
-  [{ url, events: [] }, 400, /^body events: /],
-  [{ url, description: 'a'.repeat(201) }, 400, /^body description: /],
-  [{}, 400, /^body url: /],
+  [{ url, events: [] }, 400, /^events (?:must|is) /],
+  [{ url, description: 'a'.repeat(201) }, 400, /^description (?:must|is) /],
+  [{}, 400, /^url (?:must|is) /],
 ])('%j cannot be added', async (body, status, message) => {
   const answer = await ask('POST', path, body)
   expect(answer.status).toBe(status)

@@ -1,6 +1,7 @@
 /** Guarantee: Gumroad's ping follows the contract exactly: authentication, effect and response. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
+import { eraseSubject } from '../../../src/commands/customers/erasure.ts'
 import { closeTenant, reinstateTenant, suspendTenant } from '../../../src/commands/tenants.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../../harness/api.ts'
 import { origin } from '../../harness/ledger.ts'
@@ -91,6 +92,16 @@ test.each([
   expect(await licenses()).toStrictEqual([])
 })
 
+test('a preorder is licensed once, by its charge', async () => {
+  const preorder = { ...sale, sale_id: 'authorization', is_preorder_authorization: 'true' }
+  expect(await ping(preorder)).toStrictEqual(nothing)
+  expect(await ping(preorder)).toStrictEqual(nothing)
+  expect(await licenses()).toStrictEqual([])
+  expect(await ping({ ...sale, sale_id: 'charge' })).toMatchObject({ status: 200 })
+  expect(await ping(preorder)).toStrictEqual(nothing)
+  expect(await licenses()).toMatchObject([{ saleId: 'charge' }])
+})
+
 test('repeated test pings are listed once, with the reason', async () => {
   const form = { ...sale, test: 'true' }
   for (let times = 0; times < 2; times++) expect(await ping(form)).toStrictEqual(nothing)
@@ -164,6 +175,105 @@ test('a refund or dispute at the resources URL revokes the license, and a won di
   expect(await tell({ resource_name: 'refund', sale_id: '' })).toStrictEqual(
     refused(400, 'Missing required fields'),
   )
+})
+
+const gift = {
+  ...sale,
+  product_id: '32-nPAicqbLj8B_WswVlMw==',
+  sale_id: 'of the receiver',
+  sale_timestamp: '2026-03-01T12:00:04Z',
+  email: 'grace@example.com',
+  full_name: 'Grace Hopper',
+  price: '0',
+  is_gift_receiver_purchase: 'true',
+  gift_price: '2900',
+  gifter_email: 'ada@example.com',
+}
+/** The giver's purchase, which is never pinged. */
+const given = {
+  ...sale,
+  product_id: gift.product_id,
+  sale_id: 'of the giver',
+  sale_timestamp: '2026-03-01T12:00:03Z',
+  is_gift_receiver_purchase: 'false',
+}
+
+test.each(['gift first', 'refund first'])(
+  'the refund of the purchase of a giver revokes the license of the receiver, %s',
+  async (order) => {
+    const resources = address.replace('?', '/resources?')
+    const steps = [
+      () => ping(gift),
+      () => ping({ ...given, resource_name: 'refund', refunded: 'true' }, resources),
+    ]
+    if (order === 'refund first') steps.reverse()
+    for (const step of steps) expect(await step()).toMatchObject({ status: 200 })
+    expect(await licenses()).toMatchObject([
+      { saleId: gift.sale_id, email: 'grace@example.com', status: 'revoked' },
+    ])
+    const { body } = await manage('GET', '/v1/sales')
+    expect(body).toMatchObject({
+      items: [{ gift: { giverEmail: 'ada@example.com' }, amount: 2900, currency: 'usd', refunded: 'fully' }],
+    })
+  },
+)
+
+test.each([
+  ['of another product', { product_id: 'another' }],
+  ['at another price', { price: '2800' }],
+  ['by another giver', { email: 'eve@example.com' }],
+  ['at another time', { sale_timestamp: '2026-03-01T12:01:03Z' }],
+  ['of a receiver', { is_gift_receiver_purchase: 'true' }],
+])('a refund of a purchase %s does not touch a gift', async (_, other) => {
+  const resources = address.replace('?', '/resources?')
+  await ping(gift)
+  const refund = { ...given, ...other, resource_name: 'refund', refunded: 'true' }
+  expect(await ping(refund, resources)).toMatchObject({ status: 200 })
+  expect(await licenses()).toMatchObject([{ status: 'active' }])
+})
+
+test('the dispute of a giver is undone when it is won, and the giver can be erased', async () => {
+  const resources = address.replace('?', '/resources?')
+  await ping(gift)
+  await ping({ ...given, resource_name: 'dispute', disputed: 'true' }, resources)
+  expect(await licenses()).toMatchObject([{ status: 'revoked' }])
+  await ping({ ...given, resource_name: 'dispute_won', dispute_won: 'true' }, resources)
+  expect(await licenses()).toMatchObject([{ status: 'active' }])
+  const { services } = api.ledger
+  const { subjectId } = await services.subjects.sealPerson(tenant.tenantId, 'ada@example.com', null)
+  expect(await eraseSubject(services, tenant.tenantId, subjectId, origin)).toMatchObject({ sales: 1 })
+  const { body } = await manage('GET', '/v1/sales')
+  expect(body).toMatchObject({ items: [{ email: 'grace@example.com', gift: { giverEmail: null } }] })
+})
+
+test('a perpetual license stays when its last installment is paid, unless its product chooses', async () => {
+  const resources = address.replace('?', '/resources?')
+  const installments = (name: string, ended_reason: string): [string, Record<string, string>][] => {
+    const bought = { ...sale, sale_id: name, subscription_id: `sub_${name}`, recurrence: 'monthly' }
+    const second = {
+      sale_id: `${name}_2`,
+      is_recurring_charge: 'true',
+      sale_timestamp: '2026-02-01T12:00:00Z',
+    }
+    const ended = { resource_name: 'subscription_ended', ended_at: '2026-02-01T12:00:05Z', ended_reason }
+    return [
+      [address, { ...bought, sale_timestamp: '2026-01-01T12:00:00Z' }],
+      [address, { ...bought, ...second }],
+      [resources, { subscription_id: `sub_${name}`, ...ended }],
+    ]
+  }
+  const expiryOf = async (name: string) => (await licenses()).find(({ saleId }) => saleId === name)?.expiresAt
+  const pay = async (name: string, reason: string) => {
+    for (const [url, form] of installments(name, reason)) expect((await ping(form, url)).status).toBe(200)
+  }
+  await pay('whole', 'fixed_subscription_period_ended')
+  await pay('broken', 'failed_payment')
+  expect(await expiryOf('whole')).toBeNull()
+  expect(await expiryOf('broken')).toBe('2026-03-01T12:00:00.000Z')
+  const body = { onPaidInFull: 'expire' }
+  await api.ask('PATCH', '/v1/products/editor', { token: tenant.token, body })
+  await pay('membership', 'fixed_subscription_period_ended')
+  expect(await expiryOf('membership')).toBe('2026-03-01T12:00:00.000Z')
 })
 
 test('a body that is no form returns 204, and one that is too large 400', async () => {

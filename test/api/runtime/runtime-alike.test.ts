@@ -59,6 +59,6 @@ test.each(['validate', 'activate'])(
 test('activate needs more SQL statements when a seat is free', async () => {
   const { licenseKey } = await mint(api.ask, tenant.token, 'editor')
   const { statements, stores } = await traceOf('activate', licenseKey)
-  expect(statements).toContain('count-active-devices')
+  expect(statements).toContain('count-seated-devices')
   expect(stores).not.toStrictEqual([0, 0, 0])
 })

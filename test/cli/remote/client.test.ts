@@ -4,7 +4,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { serverAddress } from '../../../src/cli/remote/address.ts'
-import { createClient, pauseMs } from '../../../src/cli/remote/client.ts'
+import { createClient, pauseMs, retryAfterIn } from '../../../src/cli/remote/client.ts'
 import { RemoteError } from '../../../src/cli/remote/errors.ts'
 import { CommandMisused, CommandUnavailable } from '../../../src/terminal/exit-codes.ts'
 
@@ -97,12 +97,12 @@ test.each([
 test('the message of each form of errors is shown', async () => {
   answers = [
     status(404, {}, { error: { code: 'product_not_found', message: 'product not found' } }),
-    status(400, {}, { error: 'invalid_scope', error_description: 'scope may contain…' }),
+    status(400, {}, { error: 'invalid_scope' }),
     status(500, { 'request-id': 'req_1' }, {}),
   ]
   await expect(client().call(post)).rejects.toThrow('product not found')
   await expect(client().call(post)).rejects.toMatchObject({
-    message: 'scope may contain…',
+    message: 'invalid_scope',
     oauthError: 'invalid_scope',
   })
   await expect(client().call(post)).rejects.toThrow(
@@ -117,11 +117,11 @@ test('a redirect is not followed', async () => {
 })
 
 test('pauses grow, have jitter and a maximum, and are never shorter than the server asks', () => {
-  expect([0, 1, 2, 9].map((attempt) => pauseMs(attempt, null, () => 0.5))).toStrictEqual([
+  expect([0, 1, 2, 9].map((attempt) => pauseMs(attempt, undefined, () => 0.5))).toStrictEqual([
     500, 1000, 2000, 30_000,
   ])
-  expect(pauseMs(0, '7', () => 0)).toBe(7000)
-  expect(pauseMs(0, 'soon', () => 0)).toBe(250)
+  expect(pauseMs(0, retryAfterIn(new Headers({ 'retry-after': '7' })), () => 0)).toBe(7000)
+  expect(pauseMs(0, retryAfterIn(new Headers({ 'retry-after': 'soon' })), () => 0)).toBe(250)
 })
 
 describe('the address of a server', () => {

@@ -39,7 +39,9 @@ test('--yes answers the question and not the approval; without it, a command wit
   const id = await mint()
   const unasked = await machine.run('licenses', 'revoke', id)
   expect(unasked).toMatchObject({ code: 2, stdout: '' })
-  expect(unasked.stderr).toBe('Revoke this license for good? Nobody can answer here: add --yes.\n')
+  expect(unasked.stderr).toBe(
+    'Revoke this license permanently? There is no terminal to answer it at: add --yes.\n',
+  )
   const revoking = machine.start('licenses', 'revoke', id, '--yes')
   const confirmation = await confirmationIn(revoking)
   await deny(server.api.ledger.services, server.tenant.tenantId, confirmation, approver)

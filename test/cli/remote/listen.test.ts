@@ -57,15 +57,16 @@ test('events that happen while it runs are forwarded, signed, with the answer sh
   const secret = await secretOf(listening)
   const id = await mint()
   await suspend(id)
-  await expect.poll(() => received.length, { timeout: 15_000 }).toBe(1)
+  await expect.poll(() => received.length, { timeout: 15_000 }).toBe(2)
   status = 500
   await machine.run('licenses', 'resume', id)
-  await expect.poll(() => received.length, { timeout: 15_000 }).toBe(2)
+  await expect.poll(() => received.length, { timeout: 15_000 }).toBe(3)
   status = 204
   await expect.poll(() => listening.stdout()).toContain('no such order')
   const { code, stdout } = await listening.end('SIGINT')
   expect(code).toBe(0)
   expect(received.map(({ event, license }) => [event, license])).toStrictEqual([
+    ['license.issued', id],
     ['license.suspended', id],
     ['license.resumed', id],
   ])
@@ -96,6 +97,7 @@ test('only chosen events are forwarded, one JSON value each with --json', async 
 })
 
 test('trigger sends a marked event to where listen forwards, and without listen says what to do', async () => {
+  const id = await mint()
   const nothing = await machine.run('trigger', 'license.revoked')
   expect(nothing).toMatchObject({ code: 1, stdout: '' })
   expect(nothing.stderr).toContain('keyledger listen --forward-to')
@@ -104,7 +106,6 @@ test('trigger sends a marked event to where listen forwards, and without listen 
   received.length = 0
   const triggered = await machine.run('trigger', 'license.revoked')
   expect(triggered).toMatchObject({ code: 0, stderr: '' })
-  const id = await mint()
   await machine.run('trigger', 'license.created', '--license', id)
   await listening.end('SIGINT')
   expect(received.map(({ event, license }) => [event, license])).toStrictEqual([

@@ -158,8 +158,8 @@ describe.each(operations.map((operation) => [operation.words, operation] as cons
   })
 
   test('is a page, is gated and shows columns as it is described', () => {
-    const takesCursor = found?.parameters.some(({ name }) => name === 'cursor')
-    expect(operation.paged ?? false).toBe(takesCursor)
+    const takesOrder = found?.parameters.some(({ name }) => name === 'order')
+    expect(operation.paged ?? false).toBe(takesOrder)
     const accepted = propertiesOf(found?.responses['202']?.content?.['application/json']?.schema)
     expect(operation.gated ?? false).toBe(Object.hasOwn(accepted, 'confirmation'))
     const takesDryRun = found?.parameters.some(({ name }) => name === 'dryRun')

@@ -144,5 +144,5 @@ describe('a token from the environment', () => {
 test('login refuses http to another machine before anything is sent', async () => {
   const { code, stderr } = await machine.run('login', '--server', 'http://keyledger.example.com')
   expect(code).toBe(2)
-  expect(stderr).toContain('everyone on the way could read the token')
+  expect(stderr).toContain('anyone on the network path could read the token')
 })

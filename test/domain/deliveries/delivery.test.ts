@@ -108,6 +108,80 @@ describe('an attempt', () => {
       .expectEvents([abandoned('unwanted')]))
 })
 
+describe('an attempt without a result', () => {
+  const cutOff = (attempt: number): DeliveryCommand => ({
+    type: 'RecordInterruption',
+    attempt,
+    startedAt: minutesLater(-1),
+    at,
+  })
+  const interrupted = (
+    attempt: number,
+    { countsAsFailed = false, nextAttemptAt = at as string | null } = {},
+  ): DeliveryEvent => ({
+    type: 'DeliveryAttemptInterrupted',
+    data: { attempt, at: minutesLater(-1), foundAt: at, countsAsFailed, nextAttemptAt },
+  })
+
+  test('is followed by the next at once, and leaves the schedule as it was', () => {
+    given(scheduled)
+      .when(cutOff(1))
+      .expectEvents([interrupted(1)])
+    given(scheduled, interrupted(1))
+      .when(record(2, refused))
+      .expectEvents([tried(2, minutesLater(1))])
+    const three = [2, 3, 4].map((attempt) => tried(attempt, at))
+    given(scheduled, interrupted(1), ...three, interrupted(5))
+      .when(record(6, refused))
+      .expectEvents([tried(6, null), abandoned('attempts_spent')])
+  })
+
+  test('that was recorded with its result stays as it is, as does the delivery', () => {
+    given(scheduled, tried(1, at)).when(cutOff(1)).expectEvents([])
+    given(scheduled, ...succeeded(1))
+      .when(cutOff(2))
+      .expectEvents([])
+    given(scheduled, interrupted(1)).when(record(1, taken)).expectEvents([])
+  })
+
+  test('counts as failed from the fourth in a row on', () => {
+    const three = [scheduled, ...[1, 2, 3].map((attempt) => interrupted(attempt))]
+    const fourth = interrupted(4, { countsAsFailed: true, nextAttemptAt: minutesLater(1) })
+    given(...three)
+      .when(cutOff(4))
+      .expectEvents([fourth])
+    const more = [5, 6].map((attempt) => interrupted(attempt, { countsAsFailed: true, nextAttemptAt: at }))
+    given(...three, fourth, ...more)
+      .when(cutOff(7))
+      .expectEvents([
+        interrupted(7, { countsAsFailed: true, nextAttemptAt: null }),
+        abandoned('attempts_spent'),
+      ])
+    given(...three, tried(4, at))
+      .when(cutOff(5))
+      .expectEvents([interrupted(5)])
+  })
+
+  test('is shown with the time at which it began, and nothing else', () => {
+    const delivery = [scheduled, interrupted(1)].reduce(evolveDelivery, absentDelivery)
+    expect(delivery).toMatchObject({
+      status: 'pending',
+      attempts: [
+        {
+          attempt: 1,
+          at: minutesLater(-1),
+          durationMs: null,
+          status: null,
+          error: 'unknown',
+          excerpt: null,
+          nextAttemptAt: at,
+        },
+      ],
+      nextAttemptAt: at,
+    })
+  })
+})
+
 describe('a redelivery', () => {
   const again: DeliveryCommand = { type: 'AskRedelivery', at }
 
@@ -178,16 +252,22 @@ test('the pauses are 1, 5 and 30 minutes', () =>
 test('for any events, it is pending exactly while another attempt is scheduled', () => {
   const command = fc.oneof(
     fc.record({ attempt: fc.integer({ min: 1, max: 9 }), result: fc.constantFrom(taken, refused) }),
+    fc.record({ cutOff: fc.integer({ min: 1, max: 9 }) }),
     fc.constant('again' as const),
   )
+  const commandOf = (
+    one: typeof command extends fc.Arbitrary<infer Command> ? Command : never,
+  ): DeliveryCommand => {
+    if (one === 'again') return { type: 'AskRedelivery', at: minutesLater(99) }
+    return 'cutOff' in one
+      ? { type: 'RecordInterruption', attempt: one.cutOff, startedAt: at, at }
+      : record(one.attempt, one.result)
+  }
   fc.assert(
     fc.property(fc.array(command, { maxLength: 30 }), (commands) => {
       let delivery = evolveDelivery(absentDelivery, scheduled)
       for (const one of commands) {
-        const events = decideDelivery(
-          delivery,
-          one === 'again' ? { type: 'AskRedelivery', at: minutesLater(99) } : record(one.attempt, one.result),
-        )
+        const events = decideDelivery(delivery, commandOf(one))
         delivery = events.reduce(evolveDelivery, delivery)
         if (delivery.status === 'absent') throw new Error('it is there')
         expect(delivery.nextAttemptAt !== null).toBe(delivery.status === 'pending')

@@ -1,3 +1,4 @@
+// cspell:ignore Lizenzschlüssel Bestellung Guten nvielen Kauf Gültig März
 /**
  * A mail holds only what its template says; a customer's name cannot add a header, an HTML tag or a
  * placeholder.
@@ -5,7 +6,9 @@
 import { describe, expect, test } from 'vitest'
 import type { MailSettings } from '../../../src/domain/mails/events.ts'
 import { decideMail, evolveMail, type MailCommand, usualMail } from '../../../src/domain/mails/mail.ts'
+import { writePortalMail } from '../../../src/domain/mails/portal-mail.ts'
 import { type MailFacts, unknownPlaceholders, writeMail } from '../../../src/domain/mails/template.ts'
+import { sayIn } from '../../../src/domain/portal/texts.ts'
 import { givenOn } from '../given.ts'
 
 const at = '2026-03-01T12:00:00.000Z'
@@ -47,6 +50,10 @@ const facts: MailFacts = {
   deviceLimit: 6,
   expiresAt: '2027-03-01T12:00:00.000Z',
   saleId: 'cs_1',
+  language: null,
+  sentAgain: false,
+  portalUrl: null,
+  receipt: false,
 }
 const service = { name: 'Example', email: 'licenses@keyledger.example' }
 const written = (settings: Partial<MailSettings>, about: Partial<MailFacts> = {}) =>
@@ -59,7 +66,7 @@ describe('a mail', () => {
       from: { name: 'Acme Tools', email: service.email },
       replyTo: null,
       to: { name: 'Ada', email: 'ada@example.com' },
-      subject: 'Your license key for Acme Editor',
+      subject: 'Your license key for Acme Editor (order cs_1)',
     })
     for (const part of [mail.text, mail.html]) {
       expect(part).toContain(facts.licenseKey)
@@ -127,6 +134,76 @@ describe('a mail', () => {
   test('is filled in once', () => {
     const customer = { email: 'a@example.com', name: '{{license_key}} $& $1' }
     expect(written({ text: '{{customer_name}}' }, { customer }).text).toBe('{{license_key}} $& $1')
+  })
+})
+
+describe('the built-in mail', () => {
+  const portalUrl = 'https://keys.acme.example/portal/acme'
+
+  test('says that the key is sent only once where it cannot be sent again, and only there', () => {
+    expect(written({}).text).toContain('we send this key only once')
+    expect(written({}, { portalUrl }).text).toContain('we send this key only once')
+    for (const about of [{ sentAgain: true }, { sentAgain: true, portalUrl }]) {
+      const { text, html } = written({}, about)
+      expect(text).not.toContain('only once')
+      expect(html).not.toContain('only once')
+    }
+    expect(written({}, { sentAgain: true }).text).toContain('write to us, and we send the key again')
+    expect(written({}, { sentAgain: true, portalUrl }).text).toContain('to have the key sent again')
+  })
+
+  test('leads to the portal while it is open', () => {
+    const { text, html } = written({}, { portalUrl })
+    expect(text).toContain(`    ${portalUrl}\n`)
+    expect(html).toContain(`href="${portalUrl}"`)
+    expect(written({}).text).not.toContain('sign in')
+  })
+
+  test('explains the receipt where it is attached', () => {
+    expect(written({}, { receipt: true }).text).toContain('The attached file proves')
+    expect(written({}).text).not.toContain('attached')
+  })
+
+  test('is in the language of the customer, and else in that of the product', () => {
+    const german = written({}, { language: 'de' })
+    expect(german.subject).toBe('Ihr Lizenzschlüssel für Acme Editor (Bestellung cs_1)')
+    expect(german.text).toContain('Guten Tag Ada,\n\nvielen Dank für den Kauf von Acme Editor (Pro).')
+    expect(german.text).toContain('Gültig bis: 1. März 2027')
+    expect(german.html).toContain('<html lang="de">')
+    expect(written({ language: 'de' }).text).toBe(german.text)
+    expect(written({ language: 'de' }, { language: 'en' }).text).toContain('Thank you for buying')
+    const own = written({ language: 'de', text: '{{greeting}}, {{license_key}}' }, { language: 'en' })
+    expect(own.text).toBe(`Guten Tag Ada, ${facts.licenseKey}`)
+  })
+
+  test('names the order in its subject, a long number by its end, and none for a license that was not sold', () => {
+    const saleId = 'cs_live_a1B2c3D4e5F6g7H8i9J0k1L2M3'
+    const { subject, text } = written({}, { saleId })
+    expect(subject).toBe('Your license key for Acme Editor (order …J0k1L2M3)')
+    expect(text).toContain(`Order: ${saleId}\n`)
+    const minted = writeMail(usual, { ...facts, saleId: null }, service, 'asked')
+    expect(minted.subject).toBe('Your license key for Acme Editor')
+    expect(minted.text).not.toContain('Order')
+  })
+})
+
+describe('the mail with a link to the portal', () => {
+  const url = 'https://keys.acme.example/portal/acme/link?token=a&b'
+  const about = { to: 'ada@example.com', vendor: 'Acme <Tools>', supportEmail: null, url, minutes: 15 }
+
+  test('has a button in its HTML, and nothing that the vendor wrote as a tag', () => {
+    const mail = writePortalMail(about, { language: 'de', say: sayIn('de', {}) }, service)
+    expect(mail.text).toContain(`\n\n    ${url}\n\n`)
+    expect(mail.html).toContain('href="https://keys.acme.example/portal/acme/link?token=a&amp;b"')
+    expect(mail.html).toContain('<html lang="de">')
+    expect(mail.html).not.toContain('<Tools>')
+  })
+
+  test('shows a link within a sentence of the vendor as it is written', () => {
+    const say = sayIn('en', { en: { mailText: 'Open {link} now.\nYours' } })
+    const mail = writePortalMail(about, { language: 'en', say }, service)
+    expect(mail.text).toBe(`Open ${url} now.\nYours\n`)
+    expect(mail.html).toContain('token=a&amp;b now.<br>Yours')
   })
 })
 

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { SaleFact } from '../../../src/domain/sales/events.ts'
 import { isNew, noFacts, withFact } from '../../../src/domain/sales/facts.ts'
-import { paymentStatusOf } from '../../../src/domain/sales/status.ts'
+import { paymentStatusOf, type SaleRules } from '../../../src/domain/sales/status.ts'
 import { at } from '../licenses/license-samples.ts'
 import { anyFact, disputed, ended, named, refunded, renewed, subscription } from './sale-samples.ts'
 
@@ -43,8 +43,8 @@ test('the order and the repetition of facts have no effect', () =>
   ))
 
 /** The payment status, for a license until April unless `own` sets something else. */
-const statusFrom = (facts: readonly SaleFact[], own: Partial<typeof sold> = {}, keepRefunded = false) =>
-  paymentStatusOf({ ...sold, ...own }, factsOf(facts), keepRefunded)
+const statusFrom = (facts: readonly SaleFact[], own: Partial<typeof sold> = {}, rules?: SaleRules) =>
+  paymentStatusOf({ ...sold, ...own }, factsOf(facts), rules)
 
 const inApril = '2026-04-01T12:00:05.000Z'
 const of = (payment: string) => ({ payment })
@@ -156,7 +156,10 @@ describe('the period of a payment', () => {
 
   test('stays with a license that its product keeps', () => {
     const facts = [renewed('in_1', may), refundOf('in_1')]
-    expect(statusFrom(facts, {}, true)).toMatchObject({ refunded: [{ payment: 'in_1' }], expiresAt: may })
+    expect(statusFrom(facts, {}, { keepRefunded: true })).toMatchObject({
+      refunded: [{ payment: 'in_1' }],
+      expiresAt: may,
+    })
   })
 
   test('ends when all payments are returned', () => {
@@ -180,6 +183,38 @@ describe('the period of a payment', () => {
     expect(statusFrom([renewed('in_1', may), ended(null)], perpetual)).toMatchObject({ expiresAt: may })
     const atOnce = ended(null)
     expect(statusFrom([atOnce], perpetual)).toMatchObject({ expiresAt: atOnce.data.occurredAt })
+  })
+})
+
+describe('a subscription with a fixed number of payments, all of them made', () => {
+  const paidOff = ended(june, { paidInFull: true })
+  const installments = [renewed('in_1', may), renewed('in_2', june)]
+  const perpetual = { firstExpiresAt: null, paidUntil: april }
+  const choosing = (onPaidInFull: SaleRules['onPaidInFull']) => ({ keepRefunded: false, onPaidInFull })
+
+  test('leaves a perpetual license as it is, and lets another one expire with the last period', () => {
+    const facts = [...installments, paidOff]
+    expect(statusFrom(facts, perpetual)).toMatchObject({ expiresAt: null, hasEnded: false })
+    expect(statusFrom(facts)).toMatchObject({ expiresAt: june, hasEnded: true })
+  })
+
+  test('does what the product chooses', () => {
+    const facts = [...installments, paidOff]
+    expect(statusFrom(facts, perpetual, choosing('expire'))).toMatchObject({ expiresAt: june })
+    expect(statusFrom(facts, {}, choosing('keep'))).toMatchObject({ expiresAt: null, hasEnded: false })
+    expect(statusFrom(facts, {}, choosing('by_key_type'))).toMatchObject({ expiresAt: june })
+  })
+
+  test('is not paid in full once one of the payments was returned, unless its product keeps refunded licenses', () => {
+    const refund = refunded('re_1', 4900, { ...of('invoice:in_2'), full: true })
+    const facts = [...installments, refund, paidOff]
+    expect(statusFrom(facts, perpetual)).toMatchObject({ expiresAt: may, hasEnded: true })
+    expect(statusFrom(facts, perpetual, { keepRefunded: true })).toMatchObject({ expiresAt: null })
+  })
+
+  test('ends a license whose last end was another one', () => {
+    const cancelled = ended(june)
+    expect(statusFrom([...installments, cancelled], perpetual)).toMatchObject({ expiresAt: june })
   })
 })
 

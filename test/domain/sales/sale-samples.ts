@@ -73,9 +73,9 @@ export const subscription = (
   },
 })
 
-export const ended = (paidUntil: string | null): SaleFact => ({
+export const ended = (paidUntil: string | null, own: { paidInFull?: true } = {}): SaleFact => ({
   type: 'SaleEnded',
-  data: { ...told('ended'), paidUntil },
+  data: { ...told('ended'), paidUntil, ...own },
 })
 
 const somePayment = fc.constantFrom(first, 'invoice:in_1', 'invoice:in_3', null)
@@ -132,12 +132,18 @@ export const anyFact: fc.Arbitrary<SaleFact> = fc.oneof(
       paidUntil: fc.constantFrom(null, end, nextEnd),
     })
     .map(({ at: moment, ...own }): SaleFact => subscription(moment, own)),
-  fc.tuple(fc.constantFrom(end, nextEnd, null), fc.constantFrom(at, later)).map(
-    ([paidUntil, occurredAt]): SaleFact => ({
-      type: 'SaleEnded',
-      data: { ...told('ended'), paidUntil, occurredAt },
-    }),
-  ),
+  fc
+    .tuple(
+      fc.constantFrom(end, nextEnd, null),
+      fc.constantFrom(at, later),
+      fc.constantFrom({}, { paidInFull: true as const }),
+    )
+    .map(
+      ([paidUntil, occurredAt, own]): SaleFact => ({
+        type: 'SaleEnded',
+        data: { ...told('ended'), paidUntil, occurredAt, ...own },
+      }),
+    ),
 )
 
 export const received: Extract<SaleEvent, { type: 'SaleReceived' }>['data'] = {

@@ -1,7 +1,7 @@
 /** A sale is received once and licensed once, and only new facts count. */
 import { describe, test } from 'vitest'
 import type { SaleEvent } from '../../../src/domain/sales/events.ts'
-import { absentSale, decideSale, evolveSale } from '../../../src/domain/sales/sale.ts'
+import { absentSale, decideSale, evolveSale, type SaleCommand } from '../../../src/domain/sales/sale.ts'
 import { givenOn } from '../given.ts'
 import { at, end, later } from '../licenses/license-samples.ts'
 import { disputed, received, refunded } from './sale-samples.ts'
@@ -28,20 +28,28 @@ const settled = (through: number): SaleEvent => ({ type: 'SaleSettled', data: { 
 
 const { links: ownLinks } = received
 const found = { boundLinks: ownLinks, kept: [], at: later }
-const recordLicense = { type: 'RecordLicense', license: { ...editor, expiresAt: end }, ...found } as const
+const recordLicense: SaleCommand = {
+  type: 'RecordLicenses',
+  outcomes: [{ item: 0, license: { ...editor, expiresAt: end } }],
+  ...found,
+}
 const again = { type: 'ReceiveAgain', notificationId: 'evt_2', at: later } as const
 
 describe('a sale', () => {
   test('is received with the key type to issue', () =>
-    given().when({ type: 'ReceiveSale', received, resolution: editor }).expectEvents([saleReceived, mapped]))
+    given()
+      .when({ type: 'ReceiveSale', received, resolutions: [editor] })
+      .expectEvents([saleReceived, mapped]))
 
   test('is received with the reason why it is parked', () =>
     given()
-      .when({ type: 'ReceiveSale', received, resolution: noMapping })
+      .when({ type: 'ReceiveSale', received, resolutions: [noMapping] })
       .expectEvents([saleReceived, parked]))
 
   test('is not received twice', () =>
-    given(saleReceived, mapped).when({ type: 'ReceiveSale', received, resolution: editor }).expectEvents([]))
+    given(saleReceived, mapped)
+      .when({ type: 'ReceiveSale', received, resolutions: [editor] })
+      .expectEvents([]))
 
   test('that is absent refuses every command', () =>
     given()
@@ -49,20 +57,22 @@ describe('a sale', () => {
       .expectRefusal('sale_not_found'))
 
   test('that is parked stays so for the same reason, and not for another', () => {
-    given(saleReceived, parked).when({ type: 'ResolveSale', resolution: noMapping, at }).expectEvents([])
     given(saleReceived, parked)
-      .when({ type: 'ResolveSale', resolution: { ...noMapping, detail: 'price_2' }, at })
+      .when({ type: 'ResolveSale', resolutions: [noMapping], at })
+      .expectEvents([])
+    given(saleReceived, parked)
+      .when({ type: 'ResolveSale', resolutions: [{ ...noMapping, detail: 'price_2' }], at })
       .expectEvents([{ type: 'SaleParked', data: { reason: 'no_mapping', detail: 'price_2', at } }])
   })
 
   test('keeps its key type', () =>
     given(saleReceived, mapped)
-      .when({ type: 'ResolveSale', resolution: { productId: 'player', keyTypeId: 'pro' }, at })
+      .when({ type: 'ResolveSale', resolutions: [{ productId: 'player', keyTypeId: 'pro' }], at })
       .expectEvents([]))
 
   test('that has its license is no longer parked', () =>
     given(saleReceived, mapped, licensed, paid)
-      .when({ type: 'ResolveSale', resolution: noMapping, at })
+      .when({ type: 'ResolveSale', resolutions: [noMapping], at })
       .expectEvents([]))
 })
 

@@ -121,6 +121,24 @@ describe('the onboarding', () => {
   })
 })
 
+test('requests can be approved for ten minutes, until another time is chosen', () => {
+  const choose = (seconds: number): TenantCommand => ({
+    type: 'ChangeConfirmationLifetime',
+    seconds,
+    at: later,
+  })
+  const chosen = (seconds: number): TenantEvent => ({
+    type: 'ConfirmationLifetimeChanged',
+    data: { seconds, at: later },
+  })
+  given(created).when(choose(600)).expectEvents([])
+  given(created)
+    .when(choose(86_400))
+    .expectEvents([chosen(86_400)])
+  given(created, chosen(86_400)).when(choose(86_400)).expectEvents([])
+  given(created, closed).when(choose(3600)).expectRefusal('tenant_closed')
+})
+
 describe('whether another member approves', () => {
   const rule = (anotherMember: boolean): TenantCommand => ({
     type: 'ChangeApprovalRule',
@@ -153,7 +171,12 @@ describe('whether another member approves', () => {
 
 describe('the state', () => {
   const state = (...events: TenantEvent[]) => events.reduce(evolveTenant, absentTenant)
-  const unset = { anotherMemberApproves: false, onboardingDismissed: false, sellsElsewhere: false }
+  const unset = {
+    confirmationSeconds: 600,
+    anotherMemberApproves: false,
+    onboardingDismissed: false,
+    sellsElsewhere: false,
+  }
   const present = { ...acme, ...unset, createdAt: at }
 
   test('follows the events', () => {

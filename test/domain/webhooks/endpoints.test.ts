@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'vitest'
 import { maxEndpoints } from '../../../src/domain/webhooks/endpoint.ts'
-import { type WebhookEvent, WebhookEventName } from '../../../src/domain/webhooks/events.ts'
+import { defaultEvents, type WebhookEvent } from '../../../src/domain/webhooks/events.ts'
 import {
   decideWebhook,
   evolveWebhook,
@@ -21,7 +21,7 @@ const evolved = (...history: WebhookEvent[]) => history.reduce(evolveWebhook, no
 const at = '2026-03-01T12:00:00.000Z'
 const dayLater = '2026-03-02T12:00:00.000Z'
 const url = 'https://hooks.example.com/a'
-const all = WebhookEventName.options
+const all = [...defaultEvents]
 
 const configured: WebhookEvent = {
   type: 'WebhookConfigured',

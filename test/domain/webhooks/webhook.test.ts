@@ -3,7 +3,11 @@
  * a rotation. An operation changes the settings once, however often it is run.
  */
 import { describe, expect, test } from 'vitest'
-import { type WebhookEvent, WebhookEventName } from '../../../src/domain/webhooks/events.ts'
+import {
+  defaultEvents,
+  type WebhookEvent,
+  type WebhookEventName,
+} from '../../../src/domain/webhooks/events.ts'
 import {
   decideWebhook,
   evolveWebhook,
@@ -21,7 +25,7 @@ const at = '2026-03-01T12:00:00.000Z'
 const dayLater = '2026-03-02T12:00:00.000Z'
 const url = 'https://hooks.example.com/a'
 const other = 'https://hooks.example.com/b'
-const all = WebhookEventName.options
+const all: WebhookEventName[] = [...defaultEvents]
 
 const set = (operationId: string, more: Partial<SetWebhook> = {}): SetWebhook => ({
   type: 'SetWebhook',

@@ -16,14 +16,15 @@ import { NotarySuspended } from '../../../src/notary/suspended.ts'
 import { privateKeyOf } from '../../../src/transparency/note/keys.ts'
 import { parseVerifierKey } from '../../../src/transparency/note/verifier.ts'
 import { openTestLedger, type TestLedger } from '../../harness/ledger.ts'
+import { wholeVariable } from '../../harness/variables.ts'
 import { makeHistory } from '../tampering/history.ts'
 import { randomOf } from '../tampering/random.ts'
 import type { Random } from '../tampering/tamper.ts'
 import { createMemoryLog, type MemoryLog } from './memory-log.ts'
 
 /** `KEYLEDGER_TEST_HISTORIES=1000` for the long run. */
-const histories = Number(process.env.KEYLEDGER_TEST_HISTORIES ?? 25)
-const seed = Number(process.env.KEYLEDGER_TEST_HISTORY_SEED ?? 1)
+const histories = wholeVariable('KEYLEDGER_TEST_HISTORIES', 25)
+const seed = wholeVariable('KEYLEDGER_TEST_HISTORY_SEED', 1, 0)
 
 let ledger: TestLedger
 /** What commands of every kind have recorded, also erasures of persons. */

@@ -23,10 +23,11 @@ import { provesConsistency } from '../../../src/transparency/tree/proof.ts'
 import { rangesOfConsistency } from '../../../src/transparency/tree/ranges.ts'
 import { readHashes } from '../../../src/transparency/tree/tiles.ts'
 import { openTestLedger, type TestLedger } from '../../harness/ledger.ts'
+import { wholeVariable } from '../../harness/variables.ts'
 import { notaryKey } from '../signer.ts'
 
 /** `KEYLEDGER_TEST_NOTARY_KILLS=200` for the long run: rounds over all writes, and kills in the race. */
-const kills = Number(process.env.KEYLEDGER_TEST_NOTARY_KILLS ?? 6)
+const kills = wholeVariable('KEYLEDGER_TEST_NOTARY_KILLS', 6)
 const isLong = kills >= 50
 const rounds = Math.max(1, Math.floor(kills / 50))
 

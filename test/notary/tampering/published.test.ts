@@ -19,13 +19,14 @@ import type { Hash } from '../../../src/transparency/tree/hash.ts'
 import { provesConsistency, provesInclusion } from '../../../src/transparency/tree/proof.ts'
 import { rangesOfConsistency, rangesOfInclusion } from '../../../src/transparency/tree/ranges.ts'
 import { openTestLedger, type TestLedger } from '../../harness/ledger.ts'
+import { wholeVariable } from '../../harness/variables.ts'
 import { createMemoryLog, type MemoryLog } from '../honest/memory-log.ts'
 import { notaryKey, signer } from '../signer.ts'
 import { type Counts, countsTable } from './counts.ts'
 import { randomOf } from './random.ts'
 
-const runs = Number(process.env.KEYLEDGER_TEST_TAMPERINGS ?? 8)
-const random = randomOf(Number(process.env.KEYLEDGER_TEST_TAMPERING_SEED ?? 7))
+const runs = wholeVariable('KEYLEDGER_TEST_TAMPERINGS', 8)
+const random = randomOf(wholeVariable('KEYLEDGER_TEST_TAMPERING_SEED', 7, 0))
 const length = 300
 
 const rows: Counts[] = []

@@ -15,6 +15,7 @@ import { placeName } from '../../../src/notary/audit/words.ts'
 import { formatVerifierKey } from '../../../src/transparency/note/verifier.ts'
 import { openTestLedger, type TestLedger } from '../../harness/ledger.ts'
 import { createHost, type Finished } from '../../harness/process.ts'
+import { wholeVariable } from '../../harness/variables.ts'
 import { StoreProcess } from '../../infra/eventstore/store-process.ts'
 import { notarizeAll } from '../notarized.ts'
 import { notaryKey } from '../signer.ts'
@@ -24,10 +25,10 @@ import { type LogFile, openLogFile } from './log-file.ts'
 import { randomOf } from './random.ts'
 import { type Named, type Random, type Tampering, tamperings } from './tamper.ts'
 
-const runs = Number(process.env.KEYLEDGER_TEST_TAMPERINGS ?? 8)
+const runs = wholeVariable('KEYLEDGER_TEST_TAMPERINGS', 8)
 /** Then more go through the whole stack, too, and a table is printed. */
 const isLong = runs >= 100
-const seed = Number(process.env.KEYLEDGER_TEST_TAMPERING_SEED ?? 7)
+const seed = wholeVariable('KEYLEDGER_TEST_TAMPERING_SEED', 7, 0)
 
 const rows: Counts[] = []
 

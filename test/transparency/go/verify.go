@@ -3,7 +3,9 @@
 package main
 
 import (
+	"bytes"
 	"crypto/ed25519"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
@@ -21,7 +23,9 @@ type input struct {
 	// A witness has to have cosigned the checkpoint, when it is given.
 	Witness    string
 	Checkpoint string
-	Inclusion  []struct {
+	// Records of events, whose entries are wanted.
+	Events    []string
+	Inclusion []struct {
 		Record []byte
 		Index  int64
 		Size   int64
@@ -44,6 +48,48 @@ type output struct {
 	Signers     []string
 	Inclusion   []bool
 	Consistency []bool
+	Entries     []string
+}
+
+func encode(value any) []byte {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		panic(err)
+	}
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
+}
+
+func digest(value any) string {
+	return fmt.Sprintf("%x", sha256.Sum256(encode(value)))
+}
+
+// The entry of an event as docs/reference/verify.md defines it. Go writes the members of a map in order, as the canonical form does.
+func entry(record string) string {
+	var event map[string]any
+	decoder := json.NewDecoder(strings.NewReader(record))
+	decoder.UseNumber()
+	if err := decoder.Decode(&event); err != nil {
+		panic(err)
+	}
+	metadata, _ := event["metadata"].(map[string]any)
+	salt, _ := metadata["salt"].(string)
+	if salt == "" {
+		return record
+	}
+	delete(metadata, "salt")
+	sealed := map[string]any{"salt": salt}
+	if data, ok := event["data"].(map[string]any); ok {
+		if keyHash, ok := data["keyHash"]; ok {
+			sealed["keyHash"] = keyHash
+			delete(data, "keyHash")
+		}
+	}
+	return string(encode(map[string]any{
+		"leaf": 2, "open": digest(event), "revision": event["revision"], "sealed": digest(sealed),
+		"stream": event["stream"], "type": event["type"],
+	}))
 }
 
 // A witness signs the text with a time before it: C2SP tlog-cosignature. Go's package reads the note and finds the signature.
@@ -80,15 +126,15 @@ func newWitness(vkey string) (note.Verifier, error) {
 	return witness{parts[0], uint32(id), key[1:]}, nil
 }
 
-func hash(bytes []byte) (h tlog.Hash) {
-	copy(h[:], bytes)
+func hash(from []byte) (h tlog.Hash) {
+	copy(h[:], from)
 	return h
 }
 
 func hashes(all [][]byte) []tlog.Hash {
 	made := make([]tlog.Hash, 0, len(all))
-	for _, bytes := range all {
-		made = append(made, hash(bytes))
+	for _, one := range all {
+		made = append(made, hash(one))
 	}
 	return made
 }
@@ -98,7 +144,7 @@ func main() {
 	if err := json.NewDecoder(os.Stdin).Decode(&in); err != nil {
 		panic(err)
 	}
-	out := output{Signers: []string{}, Inclusion: []bool{}, Consistency: []bool{}}
+	out := output{Signers: []string{}, Inclusion: []bool{}, Consistency: []bool{}, Entries: []string{}}
 	verifier, err := note.NewVerifier(in.Key)
 	if err != nil {
 		panic(err)
@@ -119,6 +165,9 @@ func main() {
 		for _, signature := range opened.Sigs {
 			out.Signers = append(out.Signers, signature.Name)
 		}
+	}
+	for _, record := range in.Events {
+		out.Entries = append(out.Entries, entry(record))
 	}
 	for _, one := range in.Inclusion {
 		err := tlog.CheckRecord(hashes(one.Proof), one.Size, hash(one.Root), one.Index, tlog.RecordHash(one.Record))

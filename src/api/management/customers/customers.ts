@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type CustomerEntry, listCustomers } from '../../../../projections/customers/queries.ts'
+import type { CustomerEntry } from '../../../../projections/customers/queries.ts'
 import {
   changeCustomer,
   createCustomer,
@@ -19,11 +19,13 @@ import { runOriginOf, runServices } from '../../../http/idempotency.ts'
 import { answer, errors, pageOf, pageQuery, text } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
 import type { Ports } from '../../../ports.ts'
+import { listCustomersSought } from '../../../search/people.ts'
 import { answerPage } from '../page.ts'
 import { requireCustomerId } from './id.ts'
 import { ofCustomerRoutes } from './of-customer.ts'
 import {
   customerChange,
+  customerFilterQuery,
   customerIn,
   customerOut,
   customerView,
@@ -73,17 +75,22 @@ function listRoute(app: ZodApp, services: Ports<'db' | 'subjects'>, cursors: Cur
         operationId: 'listCustomers',
         tags: ['Customers'],
         summary: 'List customers, newest first',
-        querystring: z.strictObject(pageQuery),
-        response: { 200: answer('A page of customers', pageOf(customerOut)), ...errors(400, 403) },
+        description:
+          'Filters may be combined. Case and accents of a name do not matter. A page by name may have fewer customers than ' +
+          '`limit` although more follow. A name that too many people have is 422.',
+        querystring: z.strictObject({ ...pageQuery, ...customerFilterQuery }),
+        response: { 200: answer('A page of customers', pageOf(customerOut)), ...errors(400, 403, 422) },
       },
     },
     async (request) => {
       const { tenantId } = callerIn(request)
+      const { email, name } = request.query
+      const sought = { email, name }
       return answerPage(
         cursors,
-        [tenantId, 'customers'],
+        [tenantId, 'customers', ...((email ?? name) ? [email ?? null, name ?? null] : [])],
         request.query,
-        (keyset) => listCustomers(services.db, tenantId, {}, keyset),
+        (keyset) => listCustomersSought(services, tenantId, sought, keyset),
         (entries) => views(services, tenantId, entries),
       )
     },
@@ -148,7 +155,7 @@ function linkRoute(app: ZodApp, services: Ports<'db' | 'execute' | 'now' | 'subj
   app.post(
     '/v1/customers/:id/link-license',
     {
-      config: { scope: 'customers:write' },
+      config: { scope: 'customers:write', dryRun: true },
       schema: {
         operationId: 'linkLicense',
         tags: ['Customers'],
@@ -181,7 +188,7 @@ function unlinkRoute(app: ZodApp, services: Ports<'db' | 'execute' | 'now' | 'su
   app.post(
     '/v1/customers/:id/unlink-license',
     {
-      config: { scope: 'customers:write' },
+      config: { scope: 'customers:write', dryRun: true },
       schema: {
         operationId: 'unlinkLicense',
         tags: ['Customers'],
@@ -235,7 +242,7 @@ function entitlementsRoute(
   app.patch(
     '/v1/customers/:id/entitlements',
     {
-      config: { scope: 'customers:write' },
+      config: { scope: 'customers:write', dryRun: true },
       schema: {
         operationId: 'replaceEntitlementOverrides',
         tags: ['Customers'],

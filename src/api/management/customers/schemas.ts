@@ -4,6 +4,7 @@ import { EntitlementOverride, maxOverrides } from '../../../domain/customers/ove
 import { wholeSeconds } from '../../../domain/licenses/expiry.ts'
 import { EmailAddress } from '../../../domain/values.ts'
 import { metadataIn, momentIn, momentOut, text } from '../../../http/schemas.ts'
+import { isSearchable } from '../../../vault/people-parts.ts'
 import type { Person } from '../../../vault/subjects.ts'
 
 const overrideOut = EntitlementOverride.extend({
@@ -23,6 +24,15 @@ export const customerOut = z
     erasedAt: momentOut.nullable().meta({ description: 'When the person was erased; null if they were not' }),
   })
   .meta({ id: 'Customer' })
+
+/** The query parameters that narrow a list of customers. */
+export const customerFilterQuery = {
+  email: EmailAddress.optional().meta({ description: 'The whole email address of the customer' }),
+  name: text(200)
+    .refine(isSearchable, 'must have at least three characters')
+    .optional()
+    .meta({ description: 'Three or more characters of the name of the customer', example: 'lovelace' }),
+}
 
 export const customerIn = z
   .strictObject({

@@ -179,7 +179,7 @@ function disconnectRoute(app: ZodApp, services: Ports<'db' | 'execute' | 'now' |
   app.delete(
     '/v1/integrations/:provider',
     {
-      config: { scope: 'integrations:write' },
+      config: { scope: 'integrations:write', dryRun: true },
       schema: {
         operationId: 'disconnectIntegration',
         tags: ['Integrations'],

@@ -153,13 +153,13 @@ export function connectionFrom(provider: Marketplace, body: z.infer<typeof conne
     return { provider, webhookSecret, apiKey }
   }
   if (webhookSecret !== undefined) throw new Refusal('webhook_secret_unwanted')
-  if (apiKey !== undefined) throw invalid('body apiKey: Gumroad needs no API key; omit it')
+  if (apiKey !== undefined) throw invalid('Gumroad needs no API key; omit apiKey')
   return { provider }
 }
 
 const soldAs = z
   .record(SoldId, text(255))
-  .refine((entries) => Object.keys(entries).length <= 1000, 'at most 1000 entries')
+  .refine((entries) => Object.keys(entries).length <= 1000, 'must have at most 1,000 entries')
 
 export const mappingIn = z
   .strictObject({
@@ -167,7 +167,7 @@ export const mappingIn = z
     variants: soldAs.optional(),
     prices: z
       .record(SoldId, SoldId)
-      .refine((entries) => Object.keys(entries).length <= 1000, 'at most 1000 entries')
+      .refine((entries) => Object.keys(entries).length <= 1000, 'must have at most 1,000 entries')
       .optional(),
     products: soldAs.optional(),
     paymentLinks: soldAs.optional(),
@@ -185,7 +185,7 @@ export function checkMappingField(provider: Provider, body: MappingIn): void {
   const given = Object.keys(body)
   if (provider === 'stripe' && given.length === 1 && body.paymentLinks) return
   if (given.length !== 1 || given[0] !== field) {
-    throw invalid(`body: ${provider} accepts only the field ${field}`)
+    throw invalid(`${provider} accepts only the field ${field}`)
   }
 }
 

@@ -148,7 +148,7 @@ function deactivateDeviceRoute(
   app.post(
     '/v1/licenses/:id/deactivate-device',
     {
-      config: { scope: 'licenses:write' },
+      config: { scope: 'licenses:write', dryRun: true },
       schema: {
         operationId: 'deactivateDeviceOfLicense',
         tags: ['Licenses'],

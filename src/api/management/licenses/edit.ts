@@ -65,7 +65,7 @@ function editRoute(
   app.patch(
     '/v1/licenses/:id',
     {
-      config: { scope: 'licenses:write' },
+      config: { scope: 'licenses:write', dryRun: true },
       schema: {
         operationId: 'updateLicense',
         tags: ['Licenses'],
@@ -97,7 +97,7 @@ function suspendRoute(
   app.post(
     '/v1/licenses/:id/suspend',
     {
-      config: { scope: 'licenses:write' },
+      config: { scope: 'licenses:write', dryRun: true },
       schema: {
         operationId: 'suspendLicense',
         tags: ['Licenses'],
@@ -124,7 +124,7 @@ function resumeRoute(
   app.post(
     '/v1/licenses/:id/resume',
     {
-      config: { scope: 'licenses:write' },
+      config: { scope: 'licenses:write', dryRun: true },
       schema: {
         operationId: 'resumeLicense',
         tags: ['Licenses'],

@@ -3,10 +3,12 @@ import { recordAudit } from '../../../commands/audit.ts'
 import { gatherEvidence } from '../../../evidence/evidence.ts'
 import { callerIn, originOf } from '../../../http/authenticate.ts'
 import { sendArchive } from '../../../http/licenses/evidence-archive.ts'
+import { spend } from '../../../http/limits/rate-limit.ts'
 import { notFound } from '../../../http/problem.ts'
 import { errors } from '../../../http/schemas.ts'
 import { refuseAllButGet } from '../../../http/wrong-method.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
+import type { Limits } from '../../../limits/limits.ts'
 import type { Ports } from '../../../ports.ts'
 import { requireLicenseId } from './licenses.ts'
 
@@ -19,6 +21,7 @@ export function evidenceRoutes(
     | 'deriveId'
     | 'execute'
     | 'ledger'
+    | 'limitHits'
     | 'newId'
     | 'now'
     | 'randomBytes'
@@ -27,6 +30,7 @@ export function evidenceRoutes(
     | 'signer'
     | 'subjects'
   >,
+  limits: Limits,
 ): void {
   refuseAllButGet(app, path)
   app.get(
@@ -54,6 +58,8 @@ export function evidenceRoutes(
     async (request, reply) => {
       const { tenantId } = callerIn(request)
       const licenseId = requireLicenseId(request.params.id)
+      const onHit = () => services.limitHits.count(tenantId, 'evidence')
+      await spend(limits.evidence, tenantId, { reply, onHit })
       const evidence = await gatherEvidence(services, tenantId, licenseId, originOf(request))
       if (!evidence) throw notFound('license')
       const target = { kind: 'evidence', id: licenseId } as const

@@ -11,7 +11,7 @@ const pairs = z
     z.string().min(1).max(64).refine(isStorable, 'must be well-formed text without NUL'),
     z.string().max(1024).refine(isStorable, 'must be well-formed text without NUL'),
   )
-  .refine((given) => Object.keys(given).length <= 10, 'at most 10 pairs')
+  .refine((given) => Object.keys(given).length <= 10, 'must have at most 10 pairs')
 
 /** The query parameters that narrow a list of licenses. */
 export const licenseFilterQuery = {

@@ -1,10 +1,12 @@
 import { z } from 'zod'
 import { findLicense } from '../../../../projections/licenses/queries.ts'
+import { momentOf } from '../../../commands/origin.ts'
 import { actorKinds } from '../../../history/actors.ts'
 import { changedFields } from '../../../history/changes.ts'
+import { compareMoments } from '../../../history/compare.ts'
 import { readHistory } from '../../../history/entries.ts'
 import { publicNames } from '../../../history/words.ts'
-import { asOf, asOfFrom } from '../../../http/as-of.ts'
+import { asOf, asOfFrom, asOfIn, momentHelp, pastMoment } from '../../../http/as-of.ts'
 import { callerIn } from '../../../http/authenticate.ts'
 import type { Cursors } from '../../../http/cursor.ts'
 import { notFound } from '../../../http/problem.ts'
@@ -35,6 +37,9 @@ const summary = z
   .string()
   .meta({ description: 'What happened, in one line for people; the wording may change' })
 
+const value = z.union([z.string(), z.number()]).nullable()
+const changesOut = z.array(z.object({ field: z.enum(changedFields), before: value, after: value }))
+
 const entryOut = z
   .object({
     sequence,
@@ -44,13 +49,7 @@ const entryOut = z
     requestId: z.string(),
     summary,
     device: z.object({ deviceId: z.string(), name: z.string().nullable() }).nullable(),
-    changes: z.array(
-      z.object({
-        field: z.enum(changedFields),
-        before: z.union([z.string(), z.number()]).nullable(),
-        after: z.union([z.string(), z.number()]).nullable(),
-      }),
-    ),
+    changes: changesOut,
     links: z.object({
       saleId: z.string().nullable(),
       customerId: z.string().nullable(),
@@ -126,9 +125,34 @@ const explanationOut = z
   })
   .meta({ id: 'LicenseExplanation' })
 
+const sideOut = z.object({
+  sequence: sequence.meta({ description: 'The last event of the license at that moment' }),
+  at: momentOut,
+})
+
+const comparisonOut = z
+  .object({
+    from: sideOut,
+    to: sideOut,
+    changes: changesOut,
+    devices: z.array(z.object({ deviceId: z.string(), name: z.string(), before: value, after: value })).meta({
+      description:
+        'The devices whose state differs: `active`, `deactivated`, or null before the first activation',
+    }),
+  })
+  .meta({
+    id: 'LicenseComparison',
+    example: {
+      from: { sequence: 0, at: '2026-11-21T09:00:00.000Z' },
+      to: { sequence: 1, at: '2026-11-21T09:30:00.000Z' },
+      changes: [{ field: 'seatsUsed', before: 0, after: 1 }],
+      devices: [{ deviceId: 'machine-7f3a', name: 'MacBook', before: null, after: 'active' }],
+    },
+  })
+
 const params = z.strictObject({ id: z.string() })
 
-/** The history of a license, and the explanation of its current or past answers. */
+/** The history of a license, the explanation of its current or past answers, and what changed between two moments. */
 export function licenseHistoryRoutes(
   app: ZodApp,
   services: Ports<'db' | 'findForRuntime' | 'ledger' | 'now' | 'subjects'>,
@@ -136,6 +160,7 @@ export function licenseHistoryRoutes(
 ): void {
   historyRoute(app, services, cursors)
   explainRoute(app, services)
+  diffRoute(app, services)
 }
 
 function historyRoute(app: ZodApp, services: Ports<'db' | 'subjects'>, cursors: Cursors): void {
@@ -209,6 +234,38 @@ function explainRoute(
       return {
         explanation: await explain(services, { tenantId, licenseId, deviceId, asOf: asOfFrom(moment) }),
       }
+    },
+  )
+}
+
+function diffRoute(app: ZodApp, services: Ports<'db' | 'ledger' | 'now'>): void {
+  app.get(
+    '/v1/licenses/:id/diff',
+    {
+      config: { scope: 'licenses:read' },
+      schema: {
+        operationId: 'compareLicense',
+        tags: ['Licenses'],
+        summary: 'Compare a license at two moments',
+        params,
+        querystring: z.strictObject({
+          from: pastMoment.meta({ description: `The earlier moment: ${momentHelp}` }),
+          to: pastMoment
+            .optional()
+            .meta({ description: `The later moment, or now when it is absent: ${momentHelp}` }),
+        }),
+        response: {
+          200: answer('The differences', z.object({ comparison: comparisonOut })),
+          ...errors(400, 403, 404),
+        },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      const licenseId = requireLicenseId(request.params.id)
+      const from = asOfIn(request.query.from)
+      const to = asOfFrom(request.query.to) ?? { time: momentOf(services) }
+      return { comparison: await compareMoments(services, { tenantId, licenseId }, from, to) }
     },
   )
 }

@@ -17,6 +17,7 @@ const path = '/v1/licenses/import'
 
 /** Enough for 1,000 rows with all fields. */
 const maxBytes = 8 * 1_048_576
+const mostFields = 400_000
 
 /**
  * Documented as rows but accepted as anything: each row is validated alone, so that one invalid row does not reject
@@ -61,6 +62,7 @@ export function licenseImportRoutes(
     | 'execute'
     | 'findProduct'
     | 'keptKeys'
+    | 'keyHashing'
     | 'keyTypes'
     | 'newId'
     | 'now'
@@ -73,7 +75,7 @@ export function licenseImportRoutes(
   app.post(
     path,
     {
-      config: { scope: 'licenses:write', refusedWhileSuspended: true, slowBody: true },
+      config: { scope: 'licenses:write', refusedWhileSuspended: true, slowBody: true, mostFields },
       bodyLimit: maxBytes,
       schema: {
         operationId: 'importLicenses',

@@ -1,23 +1,22 @@
 import { z } from 'zod'
-import { findLicense, listDevices, listLicenses } from '../../../../projections/licenses/queries.ts'
+import { listLicenses } from '../../../../projections/licenses/queries.ts'
 import { requireCustomer } from '../../../commands/customers/customers.ts'
 import { type MintPorts, mintLicense } from '../../../commands/licenses/licenses.ts'
 import { momentOf } from '../../../commands/origin.ts'
 import { isId } from '../../../credentials/id.ts'
 import { revokeLicense } from '../../../gate/operations/revoke-license.ts'
 import type { ApprovalPorts } from '../../../gate/ports.ts'
-import { type LicenseThen, licenseAsOf, seatsInOrder } from '../../../history/as-of.ts'
 import { asOfFrom, asOfQuery } from '../../../http/as-of.ts'
 import { callerIn } from '../../../http/authenticate.ts'
 import type { Cursors } from '../../../http/cursor.ts'
 import { gatedRoute } from '../../../http/gate.ts'
 import { runOriginOf, runServices } from '../../../http/idempotency.ts'
-import { deviceView, licenseDetailOut, licenseOut, licenseView } from '../../../http/licenses/license.ts'
+import { licenseDetail } from '../../../http/licenses/detail.ts'
+import { licenseDetailOut, licenseOut, licenseView } from '../../../http/licenses/license.ts'
 import { notFound } from '../../../http/problem.ts'
 import { answer, errors, inUtc, pageOf, pageQuery } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
 import type { Ports } from '../../../ports.ts'
-import { readTelemetry } from '../../../usage/device-telemetry.ts'
 import { unknownPerson } from '../../../vault/subjects.ts'
 import { answerPage } from '../page.ts'
 import { requireProduct } from '../products/products.ts'
@@ -142,25 +141,11 @@ function readRoute(app: ZodApp, services: Ports<'db' | 'ledger' | 'now' | 'subje
     async (request) => {
       const { tenantId } = callerIn(request)
       const licenseId = requireLicenseId(request.params.id)
-      const asOf = asOfFrom(request.query.asOf)
-      if (asOf) return shownThen(services, await licenseAsOf(services, tenantId, licenseId, asOf))
-      const entry = await findLicense(services.db, tenantId, licenseId)
-      if (!entry) throw notFound('license')
-      const devices = await listDevices(services.db, entry.license.licenseId)
-      const [person = unknownPerson] = await services.subjects.openPeople(tenantId, [entry.license.holder])
-      const view = licenseView(entry, person, momentOf(services))
-      const said = await readTelemetry(services.db, entry.license.licenseId)
-      return { license: { ...view, devices: devices.map(deviceView(said)) } }
+      return {
+        license: await licenseDetail(services, tenantId, licenseId, asOfFrom(request.query.asOf)),
+      }
     },
   )
-}
-
-/** The same view as {@link readRoute}, at a past moment. */
-async function shownThen(services: Ports<'subjects'>, then: LicenseThen) {
-  const { license, at } = then
-  const [person = unknownPerson] = await services.subjects.openPeople(license.tenantId, [license.holder])
-  const devices = seatsInOrder(license).map(deviceView(new Map()))
-  return { license: { ...licenseView(then, person, at), devices } }
 }
 
 function revokeRoute(app: ZodApp, services: ApprovalPorts): void {

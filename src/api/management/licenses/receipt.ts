@@ -2,10 +2,11 @@ import { z } from 'zod'
 import { findLicense } from '../../../../projections/licenses/queries.ts'
 import { licenseStream } from '../../../domain/streams.ts'
 import { callerIn } from '../../../http/authenticate.ts'
-import { notFound, unavailable } from '../../../http/problem.ts'
+import { notFound, Problem, unavailable } from '../../../http/problem.ts'
 import { answer, errors } from '../../../http/schemas.ts'
 import { refuseAllButGet } from '../../../http/wrong-method.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
+import { whyWithheld } from '../../../notary/withheld.ts'
 import type { Ports } from '../../../ports.ts'
 import { receiptOut } from '../../receipt.ts'
 import { requireLicenseId } from './licenses.ts'
@@ -25,7 +26,8 @@ export function receiptRoute(app: ZodApp, services: Ports<'db' | 'receipts'>): v
         description:
           'The event that minted or imported the license, and a proof that it is in the signed log. `keyledger verify receipt` checks ' +
           'it with the public key alone. For a license of the last seconds, the answer waits for the next checkpoint, and is 503 ' +
-          'when none comes within two seconds.',
+          'when none comes within two seconds. A license that was imported before keys were hashed with a secret has no receipt: ' +
+          'its record would let its key be guessed.',
         params: z.strictObject({ id: z.string() }),
         response: { 200: answer('The receipt', receiptOut), ...errors(403, 404) },
       },
@@ -36,6 +38,8 @@ export function receiptRoute(app: ZodApp, services: Ports<'db' | 'receipts'>): v
       const found = await findLicense(services.db, tenantId, licenseId)
       if (!found) throw notFound('license')
       const receipt = await services.receipts.waitFor({ stream: licenseStream(licenseId), revision: 0 })
+      if (receipt === 'withheld')
+        throw new Problem(404, 'invalid_request', `this license has no receipt: ${whyWithheld}`)
       if (!receipt) throw unavailable('no checkpoint covers this license yet; try again', 2)
       return receipt
     },

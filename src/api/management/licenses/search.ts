@@ -77,12 +77,12 @@ const byOf = (by: string): Match['by'] => nameOf[by] ?? 'key'
 /** Finds licenses by text that may be a key. It is sent in the body, and is in no URL, no log and no stored answer. */
 export function licenseSearchRoute(
   app: ZodApp,
-  services: Ports<'db' | 'findForRuntime' | 'now' | 'subjects'>,
+  services: Ports<'db' | 'findForRuntime' | 'keyHashing' | 'now' | 'subjects'>,
 ): void {
   app.post(
     '/v1/licenses/search',
     {
-      config: { scope: 'licenses:read', idempotencyKey: 'ignored' },
+      config: { scope: 'licenses:read', idempotencyKey: 'ignored', repeatable: true },
       schema: {
         operationId: 'searchLicenses',
         tags: ['Licenses'],

@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import { z } from 'zod'
 import type { Allowance } from '../../../access/attempts.ts'
 import {
@@ -53,6 +53,8 @@ const loginIn = z.strictObject({
     .meta({ description: 'The scopes as in OAuth: one string, separated by spaces' }),
 })
 
+type LoginAsked = z.infer<typeof loginIn>
+
 const tokenIn = z.strictObject({
   device_code: text(200),
   client_id: clientId,
@@ -101,22 +103,20 @@ export function loginRoutes(
 const consumes = ['application/json', form]
 
 /** @throws OAuthError `invalid_scope` */
-function scopesAsked({ scopes, scope }: z.infer<typeof loginIn>): readonly Scope[] {
+function scopesAsked({ scopes, scope }: LoginAsked): readonly Scope[] {
   if (scope === undefined) return scopes ?? managementScopes
-  if (scopes !== undefined) throw new OAuthError('invalid_request', 'send scope or scopes, not both')
+  // One or the other, not both.
+  if (scopes !== undefined) throw new OAuthError('invalid_request')
   const asked = z.array(Scope).min(1).safeParse(scope.split(' ').filter(Boolean))
   if (asked.success) return [...new Set(asked.data)]
-  throw new OAuthError('invalid_scope', `scope may contain ${Scope.options.join(' ')}`)
+  throw new OAuthError('invalid_scope')
 }
 
 /** @throws OAuthError `invalid_request`, `unsupported_grant_type` */
 function checkGrant(request: FastifyRequest, grantType: string | undefined): void {
   if (grantType === deviceGrant) return
-  if (grantType !== undefined)
-    throw new OAuthError('unsupported_grant_type', `grant_type must be ${deviceGrant}`)
-  if (request.headers['content-type']?.startsWith(form)) {
-    throw new OAuthError('invalid_request', `send grant_type=${deviceGrant}`)
-  }
+  if (grantType !== undefined) throw new OAuthError('unsupported_grant_type')
+  if (request.headers['content-type']?.startsWith(form)) throw new OAuthError('invalid_request')
 }
 
 function startRoute(
@@ -127,24 +127,26 @@ function startRoute(
   app.post(
     '/v1/login/device',
     {
+      onRequest: allowing(services, 'login start', starting),
+      config: { repeatable: true },
       schema: {
         operationId: 'startDeviceLogin',
         tags: ['Login'],
         summary: 'Start a device authorization: get a code that a person approves in the dashboard',
         security: [],
         consumes,
-        body: loginIn,
+        body: loginIn.nullish(),
         response: {
           200: answer('The codes', loginOut),
           ...errorsWith(errorBody, 429),
-          400: answer('Malformed: see `error_description`', oauthRefusal),
+          400: answer('Malformed: see `error`', oauthRefusal),
         },
       },
     },
     async (request, reply) => {
-      await allow(services, 'login start', addressOf(request), starting)
-      const { client_id: clientId, client_name: clientName } = request.body
-      const scopes = scopesAsked(request.body)
+      const fields = request.body ?? {}
+      const { client_id: clientId, client_name: clientName } = fields
+      const scopes = scopesAsked(fields)
       const named = clientName ?? clientId?.slice(0, 100) ?? 'Unnamed API client'
       const asked = { clientName: named, scopes, address: addressOf(request) }
       const { deviceCode, userCode } = await openLoginRequest(
@@ -173,6 +175,8 @@ function pollRoute(
   app.post(
     '/v1/login/device/token',
     {
+      onRequest: allowing(services, 'login poll', polling),
+      config: { repeatable: true },
       schema: {
         operationId: 'pollDeviceLogin',
         tags: ['Login'],
@@ -188,19 +192,21 @@ function pollRoute(
       },
     },
     async (request, reply) => {
-      await allow(services, 'login poll', addressOf(request), polling)
       const { device_code: deviceCode, grant_type: grantType } = request.body
       checkGrant(request, grantType)
-      if (!isDeviceCode(deviceCode)) throw new OAuthError('invalid_grant', 'this is not a device_code')
+      if (!isDeviceCode(deviceCode)) throw new OAuthError('invalid_grant')
       const deviceCodeHash = sha256(deviceCode)
       const poll = await recordPoll(services.db, deviceCodeHash, services.now())
-      if (!poll) return reply.code(400).send({ error: 'expired_token' })
-      if (poll.tooSoon) return reply.code(400).send({ error: 'slow_down' })
+      if (!poll) return reply.code(400).header('error-code', 'expired_token').send({ error: 'expired_token' })
+      if (poll.tooSoon) return reply.code(400).header('error-code', 'slow_down').send({ error: 'slow_down' })
       const redemption = await redeemLogin(services, deviceCodeHash, {
         requestId: request.id,
         address: addressOf(request),
       })
-      if (redemption.status !== 'token') return reply.code(400).send({ error: errorOf[redemption.status] })
+      if (redemption.status !== 'token') {
+        const error = errorOf[redemption.status]
+        return reply.code(400).header('error-code', error).send({ error })
+      }
       return reply.send({
         access_token: redemption.token,
         token_type: 'Bearer' as const,
@@ -226,7 +232,7 @@ function logoutRoute(app: ZodApp, services: Ports<'db' | 'execute' | 'now'>): vo
     '/v1/logout',
     {
       // A revoked token cannot authenticate a replay.
-      config: { scope: 'any', idempotencyKey: 'ignored' },
+      config: { scope: 'any', idempotencyKey: 'ignored', repeatable: true },
       schema: {
         operationId: 'logout',
         tags: ['Login'],
@@ -245,15 +251,14 @@ function logoutRoute(app: ZodApp, services: Ports<'db' | 'execute' | 'now'>): vo
   )
 }
 
-async function allow(
-  services: Ports<'attempts'>,
-  what: string,
-  address: string,
-  allowance: Allowance,
-): Promise<void> {
-  const attempt = await services.attempts.take([{ bucket: `${what} ${callerOf(address)}`, allowance }])
-  if (attempt.allowed) return
-  throw new Problem(429, 'rate_limited', 'too many requests from this address; wait and retry', {
-    'retry-after': String(attempt.retryAfterSeconds),
-  })
-}
+/** Counts a request against the limit of its address, before its body is read. */
+const allowing =
+  (services: Ports<'attempts'>, what: string, allowance: Allowance): onRequestAsyncHookHandler =>
+  async (request) => {
+    const bucket = `${what} ${callerOf(addressOf(request))}`
+    const attempt = await services.attempts.take([{ bucket, allowance }])
+    if (attempt.allowed) return
+    throw new Problem(429, 'rate_limited', 'too many requests from this address; wait and retry', {
+      'retry-after': String(attempt.retryAfterSeconds),
+    })
+  }

@@ -12,23 +12,23 @@ export const form = 'application/x-www-form-urlencoded'
 export class OAuthError extends Error {
   readonly code: 'invalid_request' | 'invalid_grant' | 'invalid_scope' | 'unsupported_grant_type'
 
-  constructor(code: OAuthError['code'], message: string) {
-    super(message)
+  constructor(code: OAuthError['code']) {
+    super(code)
     this.name = 'OAuthError'
     this.code = code
   }
 }
 
-/** `error` is for the client, `error_description` for people. */
+/** The contract's error body, with a code of OAuth in it. */
 export const oauthRefusal = z
   .object({
     error: z.string().meta({
       description:
         '`authorization_pending`: not decided yet; `slow_down`: polled faster than the interval; ' +
         '`access_denied`; `expired_token`: unknown, expired, or the token was already returned; `invalid_grant`: ' +
-        'not a device code; `invalid_request`, `invalid_scope`, `unsupported_grant_type`: see `error_description`',
+        'not a device code; `invalid_scope`: a scope that does not exist; `unsupported_grant_type`: not the grant ' +
+        'of RFC 8628; `invalid_request`: a field is missing, unknown, malformed or sent twice',
     }),
-    error_description: z.string().optional(),
   })
   .meta({ id: 'DeviceLoginError', example: { error: 'authorization_pending' } })
 
@@ -44,14 +44,13 @@ export function speakOAuth(app: FastifyInstance, fields: readonly string[]): voi
     done(null, Object.fromEntries(known.map((field) => [field, sent[field]])))
   })
   app.setErrorHandler(async (error: FastifyError | OAuthError, _request, reply) => {
-    const known = error instanceof OAuthError ? error : refusalOf(error)
-    return reply.code(400).send({ error: known.code, error_description: known.message })
+    const { code } = error instanceof OAuthError ? error : refusalOf(error)
+    return reply.code(400).header('error-code', code).send({ error: code })
   })
 }
 
 /** @throws the error itself when the request did not cause it; the application answers it */
 function refusalOf(error: FastifyError): OAuthError {
-  const problem = problemOf(error)
-  if (problem.status !== 400) throw error
-  return new OAuthError('invalid_request', problem.message)
+  if (problemOf(error).status !== 400) throw error
+  return new OAuthError('invalid_request')
 }

@@ -97,7 +97,7 @@ function createRoute(
       const { tenantId, plan } = callerIn(request)
       const { name, keyTypes = [], ...body } = request.body
       const productId = body.productId ?? slugOf(name)
-      if (productId === '') throw invalid('body productId: no id can be made from the name; send one')
+      if (productId === '') throw invalid('no id can be made from the name; send productId')
       const product = await createProduct(
         runServices(request, services),
         {
@@ -146,7 +146,7 @@ function changeRoute(app: ZodApp, services: Ports<'execute' | 'findProduct' | 'n
   app.patch(
     '/v1/products/:productId',
     {
-      config: { scope: 'products:write' },
+      config: { scope: 'products:write', dryRun: true },
       schema: {
         operationId: 'updateProduct',
         tags: ['Products'],

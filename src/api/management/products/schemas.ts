@@ -65,7 +65,7 @@ export const keyTypeChange = keyTypeFields
 /** @throws Problem 400 when no id is given and the name yields none */
 export function keyTypeFrom({ keyTypeId, ...fields }: z.infer<typeof keyTypeIn>): KeyType {
   const id = keyTypeId ?? slugOf(fields.name)
-  if (id === '') throw invalid('body keyTypeId: no id can be made from the name; send one')
+  if (id === '') throw invalid('no id can be made from the name; send keyTypeId')
   return { ...defaultKeyType, ...keyTypeChangeFrom(fields), name: fields.name, keyTypeId: id }
 }
 
@@ -118,6 +118,11 @@ const settingsFields = ProductSettings.omit({ testMode: true })
       .max(3650)
       .nullable()
       .meta({ description: '0 turns trials off, null returns to not configured' }),
+    onPaidInFull: z.enum(['by_key_type', 'keep', 'expire']).meta({
+      description:
+        'What the end of a subscription does to its license once all of a fixed number of payments were made: ' +
+        'by its key type, a perpetual license stays and another one expires with the last period, unless it is set',
+    }),
     keyRecovery: z.boolean().meta({
       description:
         'Whether the key of a license with an email address is kept sealed from now on, so that it can be mailed there again. false destroys the kept keys',
@@ -158,7 +163,7 @@ export const productChange = z
 export function settingsFrom(body: z.infer<typeof productChange>): SettingsChange {
   const { name: _, keyPrefix: __, settings, ...beside } = body
   for (const field of Object.keys(settings ?? {})) {
-    if (Object.hasOwn(beside, field)) throw invalid(`body ${field}: sent twice; send it once`)
+    if (Object.hasOwn(beside, field)) throw invalid(`${field} is sent twice; send it once`)
   }
   return defined({ ...beside, ...settings })
 }

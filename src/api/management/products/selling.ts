@@ -96,7 +96,7 @@ function freeTierRoute(app: ZodApp, services: Ports<'execute' | 'findProduct' | 
   app.post(
     '/v1/products/:productId/free-tier',
     {
-      config: { scope: 'products:write' },
+      config: { scope: 'products:write', dryRun: true },
       schema: {
         operationId: 'setFreeTier',
         tags: ['Products'],

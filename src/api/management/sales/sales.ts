@@ -19,6 +19,7 @@ import { answerPage, type PageQuery } from '../page.ts'
 import { requireProduct } from '../products/products.ts'
 import { ignoredTestsRoute } from './ignored-tests.ts'
 import { SaleStatus, saleDetailOut, saleDetailView, saleOut, saleView } from './schemas.ts'
+import { unmatchedRoute } from './unmatched.ts'
 
 const onlyId = z.strictObject({ id: z.string() })
 const oneSale = z.object({ sale: saleDetailOut })
@@ -27,6 +28,7 @@ export function saleRoutes(app: ZodApp, services: ReplayPorts & Ports<'subjects'
   listRoute(app, services, cursors)
   parkedRoute(app, services, cursors)
   ignoredTestsRoute(app, services, cursors)
+  unmatchedRoute(app, services, cursors)
   readRoute(app, services)
   replayRoute(app, services)
   mendRoute(app, services)

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Provider } from '../../../domain/integrations/provider.ts'
 import { ParkedReason, SaleEvent } from '../../../domain/sales/events.ts'
+import { itemsOf } from '../../../domain/sales/items.ts'
 import { type KnownSale, salePaymentStatus } from '../../../domain/sales/sale.ts'
 import { warningsOf } from '../../../history/sale-warnings.ts'
 import { momentOut } from '../../../http/schemas.ts'
@@ -26,17 +27,32 @@ const Sale = z.object({
   productId: z.string().nullable(),
   keyTypeId: z.string().nullable(),
   licenseId: z.string().nullable().meta({ description: 'null until the license exists' }),
-  quantity: z.int(),
+  licenses: z
+    .array(
+      z.object({ licenseId: z.string(), productId: z.string(), keyTypeId: z.string(), quantity: z.int() }),
+    )
+    .meta({ description: 'The license of each item that was bought, the first one first' }),
+  quantity: z.int().meta({ description: 'Of the first item' }),
   email: z.string().nullable().meta({ description: 'null when the provider sent none, or after an erasure' }),
   needsHolder: z.boolean().meta({
     description: 'The provider sent no email address, and the license has no customer yet',
   }),
+  gift: z
+    .object({ giverEmail: z.string().nullable() })
+    .nullable()
+    .meta({ description: 'Who paid, where the buyer was given it; `amount` is what the giver paid' }),
   notices: z
-    .array(z.object({ code: z.enum(['quantity_exceeded', 'plan_not_mapped']), message: z.string() }))
+    .array(
+      z.object({
+        code: z.enum(['quantity_exceeded', 'plan_not_mapped', 'item_not_mapped']),
+        message: z.string(),
+      }),
+    )
     .meta({
       description:
         '`quantity_exceeded`: the quantity paid for is greater than the key type allows. `plan_not_mapped`: the subscription was ' +
-        'changed to a plan that is not mapped to a key type, so the license did not change',
+        'changed to a plan that is not mapped to a key type, so the license did not change. `item_not_mapped`: something ' +
+        'that was bought besides has no license, since it is not mapped to a key type',
     }),
   name: z.string().nullable(),
   ...money,
@@ -103,6 +119,11 @@ export function saleView(sale: KnownSale, { needsHolder, ...person }: Buyer): z.
     productId: sale.productId,
     keyTypeId: sale.keyTypeId,
     licenseId: sale.licensedAt === null ? null : sale.licenseId,
+    licenses: itemsOf(sale).flatMap(({ licenseId, productId, keyTypeId, quantity, licensedAt }) =>
+      licensedAt === null || productId === null || keyTypeId === null
+        ? []
+        : [{ licenseId, productId, keyTypeId, quantity }],
+    ),
     quantity: sale.quantity,
     ...person,
     needsHolder,
@@ -111,8 +132,7 @@ export function saleView(sale: KnownSale, { needsHolder, ...person }: Buyer): z.
     currency: sale.currency,
     productName: sale.productName,
     test: sale.test,
-    refunded:
-      salePaymentStatus(sale, false).unpaid === 'refund' ? 'fully' : refunds.length > 0 ? 'partly' : 'no',
+    refunded: salePaymentStatus(sale).unpaid === 'refund' ? 'fully' : refunds.length > 0 ? 'partly' : 'no',
     dispute: (['lost', 'open', 'won'] as const).find((outcome) => outcomes.includes(outcome)) ?? null,
     duplicates: sale.duplicates,
     receivedAt: sale.receivedAt,
@@ -129,7 +149,7 @@ export function saleDetailView(
   const { refunds, renewals, disputes } = sale.facts
   return {
     ...saleView(sale, buyer),
-    refunds: [...refunds],
+    refunds: refunds.map(({ lines: _, ...refund }) => refund),
     renewals: [...renewals],
     disputes: [...disputes],
     history,

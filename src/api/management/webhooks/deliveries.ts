@@ -3,7 +3,7 @@ import { findDelivery, listDeliveries } from '../../../../projections/deliveries
 import { askRedelivery, eventIdOf } from '../../../commands/deliveries/deliveries.ts'
 import { isId } from '../../../credentials/id.ts'
 import type { KnownDelivery } from '../../../domain/deliveries/delivery.ts'
-import { AttemptError } from '../../../domain/deliveries/events.ts'
+import { DeliveryError } from '../../../domain/deliveries/events.ts'
 import { firstEndpointId } from '../../../domain/webhooks/endpoint.ts'
 import { WebhookEventName } from '../../../domain/webhooks/events.ts'
 import { callerIn } from '../../../http/authenticate.ts'
@@ -21,9 +21,13 @@ const Status = z.enum(['pending', 'delivered', 'abandoned'])
 const attemptOut = z.object({
   attempt: z.int().meta({ description: '1, 2, 3…' }),
   at: momentOut,
-  durationMs: z.int(),
+  durationMs: z.int().nullable().meta({ description: 'null when `error` is `unknown`' }),
   status: z.int().nullable().meta({ description: 'null when the receiver did not respond' }),
-  error: AttemptError.nullable().meta({ description: 'null when it succeeded' }),
+  error: DeliveryError.nullable().meta({
+    description:
+      'null when it succeeded. `unknown`: the process ended before the response was recorded. The receiver may have ' +
+      'got the event, and gets it again under the same id.',
+  }),
   excerpt: z.string().nullable().meta({ description: 'The first 1 KiB of the response' }),
   nextAttemptAt: momentOut.nullable(),
 })

@@ -164,7 +164,7 @@ function changeRoute(app: ZodApp, services: ReplayPorts, what: keyof typeof summ
   app.post(
     `${path}/:id/${what}`,
     {
-      config: { scope: 'integrations:write' },
+      config: { scope: 'integrations:write', dryRun: true },
       schema: {
         operationId: `${what}WebhookReplay`,
         tags: ['Webhook'],

@@ -1,66 +1,28 @@
-import type { Command } from 'commander'
-import {
-  findLicenseOfAnyTenant,
-  type LicenseEntry,
-  listDevices,
-} from '../../../../projections/licenses/queries.ts'
+import { z } from 'zod'
 import { withStores } from '../../../app/with-stores.ts'
 import { revokeLicense } from '../../../commands/licenses/licenses.ts'
-import { momentOf } from '../../../commands/origin.ts'
-import { Refusal } from '../../../domain/refusal.ts'
-import { deviceView, licenseView } from '../../../http/licenses/license.ts'
-import type { Ports } from '../../../ports.ts'
-import { fields, type OutputOptions, print } from '../../../terminal/output.ts'
-import { readTelemetry } from '../../../usage/device-telemetry.ts'
-import { licenseEvidenceCommand } from './evidence.ts'
-import { licenseHistoryCommands } from './history.ts'
+import { licenseDetail } from '../../../http/licenses/detail.ts'
+import { fields, print } from '../../../terminal/output.ts'
+import { hostOptionsIn } from '../../host-form.ts'
+import { momentTyped, viewLicense } from './view.ts'
 
-/** `keyledger license …`: one license, for support staff and auditors. */
-export function licenseCommands(program: Command): void {
-  const license = program.command('license').description('Show, explain and revoke a license')
-
-  license
-    .command('show <id>')
-    .description('Show a license with its devices')
-    .option('--json', 'print the license')
-    .action((id: string, options: OutputOptions) =>
-      withStores(async ({ services }) => {
-        const entry = await requireLicense(services, id)
-        const view = await viewNow(services, entry)
-        print(options, view, () => fields(view))
-      }),
-    )
-
-  licenseHistoryCommands(license)
-  licenseEvidenceCommand(license)
-
-  license
-    .command('revoke <id>')
-    .description('Revoke a license permanently')
-    .option('--reason <text>')
-    .option('--json', 'print the license')
-    .action((id: string, options: OutputOptions & { reason?: string }) =>
-      withStores(async ({ services }, origin) => {
-        const { license: found } = await requireLicense(services, id)
-        const revoked = await revokeLicense(services, found.tenantId, id, options.reason ?? null, origin)
-        const view = await viewNow(services, revoked)
-        print(options, view, () => [`License ${id} is revoked.`])
-      }),
-    )
+/** `keyledger licenses show <id> --tenant <id>`: a license with its devices, now or at a past moment. */
+export function showOnHost([id = '']: readonly string[], given: Record<string, unknown>): Promise<void> {
+  const options = hostOptionsIn({ asOf: z.string().optional() }, given)
+  return withStores(async ({ services }, origin) => {
+    const moment = momentTyped(options.asOf, '--as-of')
+    await viewLicense(services, options.tenant, id, options.asOf, origin)
+    const view = await licenseDetail(services, options.tenant, id, moment)
+    print(options, view, () => fields(view))
+  })
 }
 
-async function requireLicense(services: Ports<'db'>, id: string): Promise<LicenseEntry> {
-  const entry = await findLicenseOfAnyTenant(services.db, id)
-  if (!entry) throw new Refusal('license_not_found')
-  return entry
-}
-
-async function viewNow(services: Ports<'db' | 'now' | 'subjects'>, entry: LicenseEntry) {
-  const { tenantId, licenseId, holder } = entry.license
-  const [person = { email: null, name: null }] = await services.subjects.openPeople(tenantId, [holder])
-  const devices = await listDevices(services.db, licenseId)
-  return {
-    ...licenseView(entry, person, momentOf(services)),
-    devices: devices.map(deviceView(await readTelemetry(services.db, licenseId))),
-  }
+/** `keyledger licenses revoke <id> --tenant <id>`: no approval is needed on the host. */
+export function revokeOnHost([id = '']: readonly string[], given: Record<string, unknown>): Promise<void> {
+  const options = hostOptionsIn({ reason: z.string().optional() }, given)
+  return withStores(async ({ services }, origin) => {
+    await revokeLicense(services, options.tenant, id, options.reason ?? null, origin)
+    const view = await licenseDetail(services, options.tenant, id, undefined)
+    print(options, view, () => [`License ${id} is revoked.`])
+  })
 }

@@ -2,13 +2,14 @@ import type { Command } from 'commander'
 import { z } from 'zod'
 import { newId } from '../../../credentials/id.ts'
 import { WebhookEventName } from '../../../domain/webhooks/events.ts'
+import { pathTo } from '../../../mcp/path.ts'
 import { CommandMisused, CommandRefused } from '../../../terminal/exit-codes.ts'
+import { untilInterrupted } from '../../../terminal/interruption.ts'
 import { asLine, fields, inJson, print, printToStderr } from '../../../terminal/output.ts'
 import { samplePayload } from '../../../webhooks/sample-payloads.ts'
 import type { Client } from '../../remote/client.ts'
 import { endOfFeed, type FeedStart, followFeed, licenseOfPurchase } from '../../remote/feed.ts'
 import { type Forwarded, forward, forwardAddress, isDelivered } from '../../remote/forward.ts'
-import { untilInterrupted } from '../../remote/interruption.ts'
 import { listenerSecret, noteListening, runningListener } from '../../remote/listening.ts'
 import { openRemote, type RemoteOptions, sessionOptions } from '../../remote/run.ts'
 
@@ -32,7 +33,7 @@ export function listenCommands(program: Command): void {
   )
     .option('--forward-to <address>', 'send it there instead, also while `listen` does not run')
     .option('--endpoint <id>', 'let the server send it to this webhook endpoint instead')
-    .option('--license <id>', 'with the values of this license instead of made-up ones')
+    .option('--license <id>', 'with the values of this license instead of sample values')
     .option(
       '--json',
       'print {event, id, status, durationMs, error}; with --endpoint the answer of the server',
@@ -132,7 +133,7 @@ async function triggerAt(
   event: string,
   options: RemoteOptions,
 ): Promise<void> {
-  const path = `/v1/webhook-endpoints/${encodeURIComponent(endpoint)}/test`
+  const path = pathTo`/v1/webhook-endpoints/${endpoint}/test`
   // Each call sends an event.
   const call = { method: 'POST', path, body: { event }, repeatable: false } as const
   const { body } = await client.call(call)
@@ -158,7 +159,7 @@ async function testPayload(client: Client, event: WebhookEventName, licenseId: s
   const id = newId('whd').replace('_', '_test_')
   const sample = samplePayload(event, { id, tenantId, at: new Date().toISOString() })
   if (licenseId === undefined) return sample
-  const { body } = await client.call({ method: 'GET', path: `/v1/licenses/${encodeURIComponent(licenseId)}` })
+  const { body } = await client.call({ method: 'GET', path: pathTo`/v1/licenses/${licenseId}` })
   const { license } = Shown.parse(body)
   return {
     ...sample,

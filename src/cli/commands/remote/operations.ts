@@ -16,7 +16,7 @@ export function operationCommands(program: Command, context: CommandContext): vo
 function resumeCommand(confirmations: Command, { run }: CommandContext): void {
   confirmations
     .command('resume <id>')
-    .description('Go on with a command of this machine that waited for an approval')
+    .description('Continue a command of this machine that waited for an approval')
     .action(async (id: string) => {
       const pending = findPending(id)
       if (!pending) {

@@ -25,7 +25,7 @@ export function sessionCommands(program: Command): void {
     .command('login')
     .description('Sign in to a server: a person approves this machine in the dashboard')
     .requiredOption('--server <address>', 'for example https://keyledger.example.com')
-    .option('--profile <name>', 'the name to keep the sign-in under', defaultProfile)
+    .option('--profile <name>', 'the name of the profile to save the sign-in in', defaultProfile)
     .option(
       '--scopes <list>',
       `comma-separated, of ${Scope.options.join(', ')}; defaults to the management scopes`,
@@ -82,7 +82,7 @@ async function login(options: LoginOptions): Promise<void> {
   print(options, shown, () => [
     `Signed in to ${tenantId} at ${server}, as the profile ${options.profile}.`,
     `Scopes: ${granted.scopes.join(', ')}`,
-    ...(expiresAt === null ? [] : [`The sign-in ends at ${expiresAt}.`]),
+    ...(expiresAt === null ? [] : [`The sign-in expires at ${expiresAt}.`]),
   ])
 }
 
@@ -106,7 +106,7 @@ async function logout(options: OutputOptions & { profile?: string }): Promise<vo
   ])
   if (!revoked) {
     printToStderr(
-      `${profile.server} did not confirm that the token is revoked. If it may be in other hands, revoke it in the dashboard under Settings.`,
+      `${profile.server} did not confirm that the token is revoked. If someone else may have it, revoke it in the dashboard under API tokens.`,
     )
   }
 }

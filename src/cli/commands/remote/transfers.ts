@@ -1,9 +1,11 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
 import { type FileRow, rowsOfFile } from '../../../domain/licenses/import-rows.ts'
+import { pathTo } from '../../../mcp/path.ts'
 import { CommandMisused, exitCode } from '../../../terminal/exit-codes.ts'
 import { print, printToStderr } from '../../../terminal/output.ts'
 import type { CommandContext } from '../../context.ts'
+import { hostOptions, ranOnHost } from '../../host-form.ts'
 import type { Client } from '../../remote/client.ts'
 import { saveBody } from '../../remote/download.ts'
 import { showDryRun } from '../../remote/dry-run.ts'
@@ -13,7 +15,7 @@ import { countProgress } from '../../remote/progress.ts'
 import { openRemote, type RemoteOptions, sessionOptions, wordsToRepeat } from '../../remote/run.ts'
 
 /** `keyledger licenses import`, `export` and `evidence`: what goes through files. */
-export function transferCommands(licenses: Command, { words }: CommandContext): void {
+export function transferCommands(licenses: Command, { words, hostForms }: CommandContext): void {
   sessionOptions(
     licenses
       .command('import <file>')
@@ -24,31 +26,32 @@ export function transferCommands(licenses: Command, { words }: CommandContext): 
     .action(importLicenses)
 
   sessionOptions(licenses.command('export').description('Export licenses, newest first; keys are masked'))
-    .option('--out <file>', 'where to write; stdout when absent; an existing file is left alone')
+    .option('--out <file>', 'where to write; defaults to stdout; an existing file is not overwritten')
     .option('--format <ndjson|csv>', 'the format of the file', 'ndjson')
     .option('--product <id>', 'of this product')
     .option('--status <status>', 'with this status')
-    .option('--confirmation <id>', 'a confirmation that was asked for earlier')
-    .option('--yes', 'accepted as by other commands; an approval is still needed')
+    .option('--confirmation <id>', 'a confirmation that was requested earlier')
+    .option('--yes', 'has no effect here, because an approval is always needed')
     .option('--dry-run', 'show how many licenses would be exported')
     .option('--json', 'print errors, and a dry run, as JSON')
     .action((options: ExportOptions) => exportLicenses(options, words))
 
-  sessionOptions(
-    licenses
-      .command('evidence <id>')
-      .description('Download all evidence about a license as one signed archive'),
+  const evidence = sessionOptions(
+    licenses.command('evidence <id>').description('Write all evidence about a license to one signed archive'),
   )
-    .requiredOption('--out <file>', 'where to write; an existing file is left alone')
+    .requiredOption('--out <file>', 'where to write; an existing file is not overwritten')
     .option('--json', 'print {file, licenseId}')
     .action(async (id: string, options: RemoteOptions & { out: string }) => {
+      if (onHost && (await ranOnHost(onHost, [id], options))) return
       const { client } = openRemote(options)
-      const path = `/v1/licenses/${encodeURIComponent(id)}/evidence`
+      const path = pathTo`/v1/licenses/${id}/evidence`
       await saveBody(await client.open({ method: 'GET', path, timeLimitMs: longMs }), options.out)
       print(options, { file: options.out, licenseId: id }, () => [
-        `${options.out} has the evidence about ${id}.`,
+        `${options.out} contains the evidence about ${id}.`,
       ])
     })
+  const onHost = hostForms['licenses evidence']
+  if (onHost) hostOptions(evidence, onHost)
 }
 
 /** A large export takes as long as its client reads. */

@@ -64,7 +64,7 @@ const endpoints: readonly Operation[] = [
     'testWebhookEndpoint',
     'webhooks test',
     'POST /v1/webhook-endpoints/{id}/test',
-    'Send a test event to an endpoint, and show what it answers',
+    'Send a test event to an endpoint, and show its response',
     { body: { event: text('such as license.revoked') }, notRepeatable: true },
   ),
   operation(
@@ -76,9 +76,9 @@ const endpoints: readonly Operation[] = [
   operation('setWebhook', 'webhooks first set', 'PUT /v1/webhook', 'Set or remove the first endpoint', {
     gated: true,
     body: {
-      url: text('where to deliver; an empty text removes it', { ...nullable, ...argument }),
+      url: text('where to deliver; an empty value removes it', { ...nullable, ...argument }),
       events,
-      rotateSecret: flag('whether to make a new signing secret'),
+      rotateSecret: flag('whether to create a new signing secret'),
     },
   }),
 ]
@@ -159,6 +159,7 @@ const replays: readonly Operation[] = [
       `webhooks replays ${verb}`,
       `POST /v1/webhook/replays/{id}/${verb}`,
       `${verb[0]?.toUpperCase()}${verb.slice(1)} a replay`,
+      { dryRun: true },
     ),
   ),
 ]
@@ -166,21 +167,16 @@ const replays: readonly Operation[] = [
 export const webhookOperations = [...endpoints, ...deliveries, ...replays]
 
 export const eventOperations: readonly Operation[] = [
-  operation(
-    'listEvents',
-    'events list',
-    'GET /v1/events',
-    'List the events that webhooks receive, oldest first',
-    {
-      columns: { TIME: 'created', EVENT: 'event', LICENSE: 'license_id', ID: 'id' },
-      query: {
-        after: text('the cursor of an earlier answer, or end'),
-        license: text('of this license'),
-        limit: text('how many, 1 to 100'),
-        proof: text('with the proof of each event in --json', { choices: ['true', 'false'] }),
-      },
+  operation('listEvents', 'events list', 'GET /v1/events', 'List every event of the licenses, oldest first', {
+    columns: { TIME: 'created', EVENT: 'event', LICENSE: 'license_id', ID: 'id' },
+    query: {
+      cursor: text('the cursor of an earlier answer, or end'),
+      after: text('another name for --cursor'),
+      license: text('of this license'),
+      limit: text('how many, 1 to 100'),
+      proof: text('with the proof of each event in --json', { choices: ['true', 'false'] }),
     },
-  ),
+  }),
 ]
 
 const webhookSecret = secret("the provider's own webhook secret, from its settings")
@@ -205,8 +201,8 @@ export const integrationOperations: readonly Operation[] = [
     {
       body: {
         apiKey: secret('the API key', required),
-        replace: flag('whether to replace endpoints that are there'),
-        store: text('the store, where an account has several'),
+        replace: flag('whether to replace existing endpoints'),
+        store: text('the store, if the account has several'),
       },
     },
   ),
@@ -215,7 +211,7 @@ export const integrationOperations: readonly Operation[] = [
     'integrations disconnect',
     'DELETE /v1/integrations/{provider}',
     'Disconnect a provider and destroy its secrets',
-    { question: 'Disconnect this provider and destroy its secrets?' },
+    { dryRun: true, question: 'Disconnect this provider and destroy its secrets?' },
   ),
   operation(
     'rotateIntegrationSecret',
@@ -249,7 +245,7 @@ export const integrationOperations: readonly Operation[] = [
     'connectOwnStripeAccount',
     'integrations stripe own-account',
     'POST /v1/integrations/stripe/own-account',
-    'Connect an own Stripe account with a restricted key',
+    'Connect your own Stripe account with a restricted key',
     { body: { apiKey: secret('the restricted key', required), webhookSecret: secret('whsec_…', required) } },
   ),
   operation(
@@ -292,6 +288,23 @@ export const saleOperations: readonly Operation[] = [
     {
       paged: true,
       columns: { PROVIDER: 'provider', KIND: 'kind', MESSAGE: 'message', TIMES: 'times', LAST: 'lastAt' },
+    },
+  ),
+  operation(
+    'listUnmatchedPayments',
+    'sales unmatched',
+    'GET /v1/sales/unmatched',
+    'List refunds and disputes that belong to no known sale',
+    {
+      paged: true,
+      columns: {
+        PROVIDER: 'provider',
+        KIND: 'kind',
+        NAMES: 'names',
+        AMOUNT: 'amount',
+        CURRENCY: 'currency',
+        RECEIVED: 'receivedAt',
+      },
     },
   ),
   operation('getSale', 'sales show', 'GET /v1/sales/{id}', 'Show a sale with its payments and history'),

@@ -2,7 +2,7 @@ import { argument, flag, json, moment, nullable, number, pairs, required, secret
 import { type Operation, operation } from './operation.ts'
 
 const statuses = ['active', 'fallback', 'expired', 'suspended', 'revoked']
-const reason = { reason: text('why; it is in the history') }
+const reason = { reason: text('the reason, shown in the history') }
 const asOf = { asOf: text('a past time, or the sequence of an event') }
 
 const licenseColumns = {
@@ -45,8 +45,8 @@ const reading: readonly Operation[] = [
       created_after: moment('created then or later'),
       created_before: moment('created earlier'),
       expires_before: moment('that expire earlier'),
-      source: text('from there', { choices: ['api', 'import', 'sale', 'test'] }),
-      test: text('only test licenses, or none', { choices: ['true', 'false'] }),
+      source: text('with this source', { choices: ['api', 'import', 'sale', 'test'] }),
+      test: text('only test licenses, or none of them', { choices: ['true', 'false'] }),
       metadata: pairs('with this metadata, as name=value; may be repeated'),
     },
   }),
@@ -87,8 +87,20 @@ const reading: readonly Operation[] = [
     'explainLicense',
     'licenses explain',
     'GET /v1/licenses/{id}/explain',
-    'Explain what validate and activate would answer',
+    'Explain what validate and activate would return',
     { query: { device_id: text('for this device', { option: 'device' }), ...asOf } },
+  ),
+  operation(
+    'compareLicense',
+    'licenses diff',
+    'GET /v1/licenses/{id}/diff',
+    'Compare a license at two moments',
+    {
+      query: {
+        from: text('the earlier moment: a time, or the sequence of an event', required),
+        to: text('the later moment; defaults to now'),
+      },
+    },
   ),
   operation(
     'listRefusalsOfLicense',
@@ -121,22 +133,25 @@ const changing: readonly Operation[] = [
     },
   ),
   operation('updateLicense', 'licenses update', 'PATCH /v1/licenses/{id}', 'Change a license', {
+    dryRun: true,
     body: {
-      keyTypeId: text('another key type', { option: 'key-type' }),
+      keyTypeId: text('the new key type', { option: 'key-type' }),
       quantity: number('how many units'),
       deviceLimit: number('devices, or none for unlimited', nullable),
       expiresAt: moment('its end: a time, a duration such as 30d, or none', nullable),
-      email: text('the holder; an empty text removes it', nullable),
-      name: text('the name of the holder; an empty text removes it', nullable),
+      email: text('the holder; an empty value removes it', nullable),
+      name: text('the name of the holder; an empty value removes it', nullable),
       metadata: pairs('name=value; may be repeated; replaces all of it'),
       ...reason,
     },
   }),
-  onLicense('suspendLicense', 'suspend', 'suspend', 'Suspend a license until it is resumed'),
-  onLicense('resumeLicense', 'resume', 'resume', 'Resume a suspended license'),
-  onLicense('revokeLicense', 'revoke', 'revoke', 'Revoke a license for good', {
+  onLicense('suspendLicense', 'suspend', 'suspend', 'Suspend a license until it is resumed', {
+    dryRun: true,
+  }),
+  onLicense('resumeLicense', 'resume', 'resume', 'Resume a suspended license', { dryRun: true }),
+  onLicense('revokeLicense', 'revoke', 'revoke', 'Revoke a license permanently', {
     gated: true,
-    question: 'Revoke this license for good?',
+    question: 'Revoke this license permanently?',
   }),
   onLicense('reinstateLicense', 'reinstate', 'reinstate', 'Reinstate a revoked license', { gated: true }),
   onLicense('remintLicense', 'remint', 'remint', 'Give a license a new key, shown only once', {
@@ -145,7 +160,7 @@ const changing: readonly Operation[] = [
       sendKey: flag('whether to mail the key to the holder'),
       ...reason,
     },
-    question: 'Replace the key? The present one stops working.',
+    question: 'Replace the key? The current one stops working.',
   }),
   onLicense('sendLicenseKey', 'send-key', 'send-key', 'Mail the kept key to the holder again'),
   onLicense(
@@ -154,6 +169,7 @@ const changing: readonly Operation[] = [
     'deactivate-device',
     'Free the seat of a device',
     {
+      dryRun: true,
       body: {
         deviceId: text('the device', { option: 'device' }),
         instanceId: text('the instance, instead of the device', { option: 'instance' }),
@@ -209,7 +225,7 @@ const runtime: readonly Operation[] = [
 export const licenseOperations = [...reading, ...changing, ...runtime]
 
 const customerFields = {
-  name: text('their name; an empty text removes it', nullable),
+  name: text('their name; an empty value removes it', nullable),
   metadata: pairs('name=value; may be repeated'),
 }
 const license = { licenseId: text('the license', argument) }
@@ -217,6 +233,10 @@ const license = { licenseId: text('the license', argument) }
 export const customerOperations: readonly Operation[] = [
   operation('listCustomers', 'customers list', 'GET /v1/customers', 'List customers, newest first', {
     paged: true,
+    query: {
+      email: text('with this address'),
+      name: text('with three or more characters of their name'),
+    },
     columns: { CUSTOMER: 'id', EMAIL: 'email', NAME: 'name', LICENSES: 'licenseIds', CREATED: 'createdAt' },
   }),
   operation('createCustomer', 'customers create', 'POST /v1/customers', 'Create a customer', {
@@ -239,14 +259,14 @@ export const customerOperations: readonly Operation[] = [
     'customers link',
     'POST /v1/customers/{id}/link-license',
     'Link a license to a customer',
-    { body: { ...license, ...reason } },
+    { dryRun: true, body: { ...license, ...reason } },
   ),
   operation(
     'unlinkLicense',
     'customers unlink',
     'POST /v1/customers/{id}/unlink-license',
     'Unlink a license from a customer',
-    { body: license },
+    { dryRun: true, body: license },
   ),
   operation(
     'listLicensesOfCustomer',
@@ -268,6 +288,7 @@ export const customerOperations: readonly Operation[] = [
     'PATCH /v1/customers/{id}/entitlements',
     "Replace a customer's entitlement overrides",
     {
+      dryRun: true,
       body: {
         overrides: json('an array of {entitlement, effect, productId?, expiresAt?, reason?}', required),
       },

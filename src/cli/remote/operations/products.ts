@@ -8,6 +8,9 @@ const product = {
   leaseSeconds: number('how long apps may work offline'),
   revalidateAfterSeconds: number('how often apps validate'),
   onRefund: text('what a full refund does to a license', { choices: ['revoke', 'keep'] }),
+  onPaidInFull: text('what becomes of a license once its last installment is paid', {
+    choices: ['by_key_type', 'keep', 'expire'],
+  }),
   keyRecovery: flag('whether keys are kept, to be mailed again'),
   customerSeatFrees: number('seats that a customer may free in the portal within 30 days'),
   customerKeyReplacement: flag('whether a customer may replace a key in the portal'),
@@ -50,6 +53,7 @@ export const productOperations: readonly Operation[] = [
     query: { asOf: text('a past time, or the sequence of an event') },
   }),
   operation('updateProduct', 'products update', 'PATCH /v1/products/{productId}', 'Change a product', {
+    dryRun: true,
     body: { name: text('shown to customers'), ...product },
   }),
   operation(
@@ -57,7 +61,7 @@ export const productOperations: readonly Operation[] = [
     'products free-tier',
     'POST /v1/products/{productId}/free-tier',
     'Turn the free tier on or off',
-    { body: { enabled: flag('true or false', argument) } },
+    { dryRun: true, body: { enabled: flag('true or false', argument) } },
   ),
   operation(
     'enableTestMode',
@@ -90,6 +94,7 @@ export const productOperations: readonly Operation[] = [
     'PUT /v1/products/{productId}/mail',
     'Say how customers are sent their keys',
     {
+      dryRun: true,
       body: {
         enabled: flag('whether mails are sent'),
         from: json('{"name": …, "email": …}, or none', nullable),
@@ -97,6 +102,8 @@ export const productOperations: readonly Operation[] = [
         subject: text('the subject', nullable),
         text: text('the text', nullable),
         html: text('the same as HTML', nullable),
+        language: text('en or de, of your own texts, and where that of a customer is not known'),
+        receipt: flag('whether the receipt is attached'),
       },
     },
   ),

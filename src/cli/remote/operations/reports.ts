@@ -52,7 +52,7 @@ export const reportOperations: readonly Operation[] = [
     'listUnknownKeys',
     'refusals unknown-keys',
     'GET /v1/refusals/unknown-keys',
-    'List the keys that no license has',
+    'List keys of refused calls that no license has',
     {
       paged: true,
       columns: { KEY: 'displayKey', PRODUCT: 'productId', TIMES: 'count', LAST: 'lastSeenAt' },
@@ -73,15 +73,21 @@ export const administrationOperations: readonly Operation[] = [
       SCOPES: 'scopes',
     },
   }),
-  operation('revokeToken', 'tokens revoke', 'POST /v1/tokens/{id}/revoke', 'Revoke an API token for good', {
-    gated: true,
-    question: 'Revoke this token for good?',
-  }),
+  operation(
+    'revokeToken',
+    'tokens revoke',
+    'POST /v1/tokens/{id}/revoke',
+    'Revoke an API token permanently',
+    {
+      gated: true,
+      question: 'Revoke this token permanently?',
+    },
+  ),
   operation(
     'getConfirmation',
     'confirmations status',
     'GET /v1/confirmations/{id}',
-    'Show whether a confirmation of this token is decided',
+    'Show whether a confirmation of this token has been decided',
   ),
   operation(
     'previewConfirmation',
@@ -94,7 +100,7 @@ export const administrationOperations: readonly Operation[] = [
   }),
   operation('rotateSdkKey', 'sdk-key rotate', 'POST /v1/sdk-key/rotate', 'Replace the SDK key', {
     gated: true,
-    question: 'Replace the SDK key? Apps with the present one are refused at once.',
+    question: 'Replace the SDK key? Apps with the current one are refused immediately.',
   }),
   operation(
     'listAudit',
@@ -123,8 +129,9 @@ export const portalOperations: readonly Operation[] = [
     'setPortal',
     'portal set',
     'PUT /v1/portal',
-    'Set the customer portal; what is left out returns to its default',
+    'Configure the customer portal; settings that are left out return to their defaults',
     {
+      dryRun: true,
       body: {
         enabled: flag('whether customers can sign in', required),
         name: text('shown instead of the name of the workspace', nullable),

@@ -1,3 +1,5 @@
+import { segment } from '../../../mcp/path.ts'
+import { wholeNumberOf } from '../../../numbers.ts'
 import { CommandMisused } from '../../../terminal/exit-codes.ts'
 import type { Call } from '../client.ts'
 import { readJson } from '../input.ts'
@@ -16,7 +18,7 @@ export const argumentFields = ({ body = {}, query = {} }: Operation): [string, F
 /**
  * The request of a command.
  * @param typed the options by their names in the code, as commander has them
- * @throws CommandMisused for a value that is not valid, or a required one that is missing
+ * @throws CommandMisused for a value that is not valid, or a required one that is missing; NotInPath for one that no path holds
  */
 export async function requestOf(
   operation: Operation,
@@ -26,7 +28,7 @@ export async function requestOf(
 ): Promise<Call> {
   const parameters = pathParameters(operation)
   const path = parameters.reduce(
-    (before, name, index) => before.replace(`{${name}}`, encodeURIComponent(args[index] ?? '')),
+    (before, name, index) => before.replace(`{${name}}`, segment(args[index] ?? '')),
     operation.path,
   )
   const rest = args.slice(parameters.length)
@@ -53,7 +55,11 @@ export function typedName(name: string, field: Field): string {
   return option.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
 }
 
-const pageQuery = ({ cursor, limit, order }: Readonly<Record<string, unknown>>) => ({ cursor, limit, order })
+const pageQuery = ({ cursor, limit, order }: Readonly<Record<string, unknown>>) => ({
+  cursor,
+  limit: typeof limit === 'string' ? wholeNumberOf('--limit', limit, 1, 100) : undefined,
+  order,
+})
 
 /** Each value as text; pairs as `metadata[name]=value`. */
 function flat(values: Record<string, unknown>): Record<string, string> {

@@ -1,3 +1,4 @@
+import { wholeNumberIn } from '../../../numbers.ts'
 import { CommandMisused } from '../../../terminal/exit-codes.ts'
 import { readBytes, readInput, readJson } from '../input.ts'
 import type { Field, FieldKind } from './field.ts'
@@ -47,8 +48,7 @@ export async function fieldValue(name: string, field: Field, typed: unknown, now
     case 'text':
       return given
     case 'number':
-      if (/^-?\d+$/.test(given)) return Number(given)
-      throw new CommandMisused(`${what} must be a whole number${orNone(field)}; it is ${given}`)
+      return wholeIn(given, what, field)
     case 'flag':
       if (typed === true || given === 'true') return true
       if (given === 'false') return false
@@ -70,15 +70,23 @@ export async function fieldValue(name: string, field: Field, typed: unknown, now
   }
 }
 
+/** The server knows the bounds. */
+function wholeIn(given: string, what: string, field: Field): number {
+  const number = wholeNumberIn(given, Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER)
+  if (number !== undefined) return number
+  throw new CommandMisused(`${what} must be a whole number${orNone(field)}; it is ${given}`)
+}
+
 const orNone = ({ nullable }: Field): string => (nullable ? ', or none' : '')
 
 const secondsOf = { s: 1, m: 60, h: 3600, d: 86_400 } as const
 
 /** A time in ISO 8601, a date, or a duration from now such as `30d`. */
 function momentIn(given: string, what: string, field: Field, now: Date): string {
-  const { count, unit } = /^(?<count>\d{1,6})(?<unit>[smhd])$/.exec(given)?.groups ?? {}
-  if (unit === 's' || unit === 'm' || unit === 'h' || unit === 'd') {
-    return new Date(now.getTime() + Number(count) * secondsOf[unit] * 1000).toISOString()
+  const unit = given.at(-1)
+  const count = wholeNumberIn(given.slice(0, -1), 0, 999_999)
+  if (count !== undefined && (unit === 's' || unit === 'm' || unit === 'h' || unit === 'd')) {
+    return new Date(now.getTime() + count * secondsOf[unit] * 1000).toISOString()
   }
   const date = new Date(given)
   if (/^\d{4}-\d{2}-\d{2}/.test(given) && !Number.isNaN(date.getTime())) return date.toISOString()
@@ -90,8 +98,10 @@ function momentIn(given: string, what: string, field: Field, now: Date): string 
 const units = { d: 'day', mo: 'month', y: 'year' } as const
 
 function durationIn(given: string, what: string, field: Field): { count: number; unit: string } {
-  const { count, unit } = /^(?<count>[1-9]\d{0,4})(?<unit>d|mo|y)$/.exec(given)?.groups ?? {}
-  if (unit === 'd' || unit === 'mo' || unit === 'y') return { count: Number(count), unit: units[unit] }
+  const { digits = '', unit } = /^(?<digits>\d+)(?<unit>d|mo|y)$/.exec(given)?.groups ?? {}
+  const count = wholeNumberIn(digits, 1, 99_999)
+  if (count !== undefined && (unit === 'd' || unit === 'mo' || unit === 'y'))
+    return { count, unit: units[unit] }
   throw new CommandMisused(`${what} must be such as 30d, 12mo or 1y${orNone(field)}; it is ${given}`)
 }
 

@@ -93,7 +93,7 @@ export const de: Record<PortalTextKey, string> = {
   sendKeyLead: 'Wir senden ihn an {email}.',
   keySent: 'Der Schlüssel ist per Mail unterwegs zu Ihnen.',
   keySentRecently:
-    'Der Schlüssel wurde gerade gesendet. Warten Sie einige Minuten, bevor Sie ihn noch einmal anfordern.',
+    'Der Schlüssel wurde gerade gesendet. Warten Sie fünf Minuten, bevor Sie ihn noch einmal anfordern.',
   replaceKey: 'Schlüssel ersetzen',
   replaceKeyLead: 'Wenn jemand anderes Ihren Schlüssel hat, lassen Sie sich einen neuen geben.',
   replaceTitle: 'Schlüssel ersetzen?',
@@ -115,6 +115,9 @@ export const de: Record<PortalTextKey, string> = {
   notFound: 'Diese Seite gibt es nicht.',
   formExpiredTitle: 'Diese Seite ist veraltet',
   formExpired: 'Gehen Sie zurück, laden Sie die Seite neu, und versuchen Sie es noch einmal.',
+  notReadTitle: 'Dieser Text geht nicht',
+  notRead:
+    'Er enthält Zeichen, die unsichtbar sind oder die Schreibrichtung ändern. Gehen Sie zurück, und geben Sie ihn neu ein.',
   tooManyTitle: 'Zu viele Versuche',
   tooMany: 'Warten Sie {minutes} Minuten, und versuchen Sie es wieder.',
   failedTitle: 'Etwas ist schiefgegangen',

@@ -1,4 +1,5 @@
 import {
+  compareLicense,
   explainLicense,
   getEvidence,
   getLicenseHistory,
@@ -19,13 +20,14 @@ import {
   updateProduct,
   validateLicense,
 } from '../client/index.ts'
-import { expect } from '../program.ts'
+import { expect, rehearsed } from '../program.ts'
 import { activate, mint } from './samples.ts'
 
 const email = 'ada@example.com'
 const { license, licenseKey } = await mint(email, { order: 'A-1001' })
 const path = { id: license.id }
 
+await rehearsed((query) => updateLicense({ path, query, body: { deviceLimit: 3 } }))
 const changed = await updateLicense({
   path,
   body: { name: 'Ada', deviceLimit: 3, metadata: { order: 'A-1002' }, reason: 'asked for by phone' },
@@ -34,9 +36,11 @@ expect('a license is changed', changed.data, (answer) => answer.license.deviceLi
 
 const onDevice = { product_id: 'editor', license_key: licenseKey, device_id: 'laptop' }
 await activate(licenseKey, 'laptop')
+await rehearsed((query) => suspendLicense({ path, query, body: { reason: 'unpaid' } }))
 await suspendLicense({ path, body: { reason: 'unpaid' } })
 const suspended = await validateLicense({ body: onDevice })
 expect('it is suspended', suspended.data, ({ valid, reason }) => !valid && reason === 'suspended')
+await rehearsed((query) => resumeLicense({ path, query }))
 await resumeLicense({ path })
 const resumed = await validateLicense({ body: onDevice })
 expect('it is resumed', resumed.data, ({ valid }) => valid)
@@ -63,9 +67,14 @@ const history = await getLicenseHistory({ path, query: { order: 'oldest' } })
 expect('it has a history', history.data, ({ items }) => items.length > 3)
 const explained = await explainLicense({ path, query: { device_id: 'laptop', asOf: '1' } })
 expect('its past is explained', explained.data, ({ explanation }) => explanation !== null)
+const compared = await compareLicense({ path, query: { from: '0', to: '1' } })
+expect('two of its moments are compared', compared.data, ({ comparison }) => comparison.from.sequence === 0)
 const evidence = await getEvidence({ path, parseAs: 'blob' })
 expect('its evidence is an archive', evidence.data as Blob | undefined, ({ size }) => size > 0)
 
+await rehearsed((query) =>
+  setProductMail({ path: { productId: 'editor' }, query, body: { subject: 'Your key' } }),
+)
 const mail = await setProductMail({ path: { productId: 'editor' }, body: { subject: 'Your key' } })
 expect('the mail has a subject', mail.data, (answer) => answer.mail.subject === 'Your key')
 const read = await getProductMail({ path: { productId: 'editor' } })
@@ -79,6 +88,7 @@ const { MEMBER_TOKEN: auth = '' } = process.env
 const tested = await testProductMail({ path: { productId: 'editor' }, auth })
 expect('its member gets a test mail', tested.data, ({ test }) => test.ok)
 
+await rehearsed((query) => setPortal({ query, body: { enabled: true } }))
 const portal = await setPortal({ body: { enabled: true, accentColor: '#0d5c4f' } })
 expect('the portal is open', portal.data, (answer) => answer.portal.enabled)
 const branded = await setPortalLogo({ body: { data: 'iVBORw0KGgo=' } })

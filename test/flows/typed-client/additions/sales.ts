@@ -8,6 +8,7 @@ import {
   listIgnoredTests,
   listParkedSales,
   listSales,
+  listUnmatchedPayments,
   mapSale,
   replaySale,
 } from '../client/index.ts'
@@ -43,6 +44,8 @@ const listed = await listSales({
 expect('it is listed', listed.data, (page) => page.items.length === 1)
 await listSales({ query: { needs: 'holder' } })
 await listIgnoredTests({ query: { order: 'oldest' } })
+const unmatched = await listUnmatchedPayments({ query: { order: 'oldest' } })
+expect('no refund is without a sale', unmatched.data, (page) => page.items.length === 0)
 
 const polar = await createProviderEndpoint({ path: { provider: 'polar' }, body: { apiKey: polarKey } })
 expect('an endpoint is created at Polar', polar.data, ({ integration }) => integration.connected)

@@ -49,8 +49,11 @@ const asked = await createWebhookReplay({
   },
 })
 const replay = { id: expect('a replay starts', asked.data, () => true).replay.id }
+await rehearsed((query) => pauseWebhookReplay({ path: replay, query }))
 await pauseWebhookReplay({ path: replay })
+await rehearsed((query) => resumeWebhookReplay({ path: replay, query }))
 await resumeWebhookReplay({ path: replay })
+await rehearsed((query) => cancelWebhookReplay({ path: replay, query }))
 await cancelWebhookReplay({ path: replay })
 const ended = await getWebhookReplay({ path: replay })
 expect('it is canceled', ended.data, (answer) => answer.replay.status === 'canceled')
@@ -71,4 +74,4 @@ const events = await listEvents({ query: { limit: 1, proof: 'true' } })
 const ofOther = await listEvents({ query: { after: 'end', license: 'lic_none' } })
 expect('no events follow the last one', ofOther.data, ({ items }) => items.length === 0)
 const { cursor } = expect('events are read', events.data, ({ items }) => items.length === 1)
-await listEvents({ query: cursor === null ? {} : { after: cursor } })
+await listEvents({ query: cursor === null ? {} : { cursor } })

@@ -1,0 +1,40 @@
+import { createServer as createHttpServer } from 'node:http'
+import type { Socket } from 'node:net'
+import { bodyOf, unavailable } from '../../http/problem.ts'
+import { expectConnections, openSockets, type Place } from '../../http/sockets.ts'
+
+/** Where a server with workers takes connections. Its parent owns the sockets, so they stay open without a worker. */
+export type Door = {
+  address: string
+  /** Takes no new connections. */
+  close(): void
+}
+
+/**
+ * Listens, and gives each connection to a worker. Without one, each request is answered with 503.
+ * @param give hands a connection to a worker, unless none serves
+ * @throws the error of listening on the first address
+ */
+export async function openDoor(place: Place, give: (connection: Socket) => boolean): Promise<Door> {
+  const refusing = createHttpServer((request, response) => {
+    const problem = unavailable('the server is starting again; retry')
+    request.resume()
+    response
+      .writeHead(problem.status, {
+        ...problem.headers,
+        'content-type': 'application/json; charset=utf-8',
+        connection: 'close',
+      })
+      .end(JSON.stringify(bodyOf(request.url ?? '', problem)))
+  })
+  refusing.on('error', () => undefined)
+  expectConnections(refusing)
+  // The process that answers is the first one to read.
+  const { address, close } = await openSockets(place, { pauseOnConnect: true }, (connection) => {
+    connection.on('error', () => undefined)
+    if (give(connection)) return
+    refusing.emit('connection', connection)
+    connection.resume()
+  })
+  return { address, close }
+}

@@ -1,0 +1,32 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Ports } from '../../ports.ts'
+import type { OperationPorts } from '../ports.ts'
+import { type Decided, rehearse } from './rehearse.ts'
+
+type Rehearsed = OperationPorts & Ports<'keptKeys' | 'usage'>
+
+/** The services of the rehearsal that the present work belongs to. */
+const present = new AsyncLocalStorage<object>()
+
+/**
+ * Services for work that may be rehearsed: within {@link rehearsed} they decide and record nothing, and otherwise they are those
+ * that are given. Work must read each of them when it uses it, not when it is set up.
+ */
+export const rehearsable = <S extends object>(services: S): S =>
+  new Proxy(services, {
+    get(own, name) {
+      const stands: unknown = Reflect.get(present.getStore() ?? own, name)
+      return stands === undefined ? Reflect.get(own, name) : stands
+    },
+  })
+
+/**
+ * Runs work that uses {@link rehearsable} services. Nothing is recorded, kept or counted.
+ * @returns what it decided, in order
+ * @throws what the work throws
+ */
+export const rehearsed = (services: Rehearsed, work: () => Promise<unknown>): Promise<Decided[]> =>
+  rehearse(services, (own) => {
+    const keptKeys = { ...own.keptKeys, keep: async () => undefined, recheck: async () => undefined }
+    return present.run({ ...own, keptKeys, usage: { ...own.usage, count: () => undefined } }, work)
+  })

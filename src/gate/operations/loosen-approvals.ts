@@ -1,0 +1,33 @@
+import { z } from 'zod'
+import { changeApprovalRule, loadTenant } from '../../commands/tenants.ts'
+import { gatedOperation } from '../operation.ts'
+
+/**
+ * Ends the rule that a member other than the requester approves. The rule is still on when this is approved, so one member
+ * cannot switch it off, approve their own request, and switch it on again.
+ */
+export const loosenApprovals = gatedOperation({
+  name: 'approval-rule.loosen',
+  title: 'Let members approve their own requests',
+  method: 'POST',
+  path: '/dashboard/settings/approvals',
+  scope: 'danger',
+  input: z.object({}),
+  async check() {
+    // A rule that is off already stays off.
+  },
+  async describe() {
+    return {
+      summary: 'Let owners and approvers approve their own requests',
+      consequences: [
+        'Each owner, admin and approver can then approve their own dangerous requests, including pending ones',
+      ],
+      state: {},
+    }
+  },
+  async run(services, tenantId, _, { origin }): Promise<{ anotherMember: boolean }> {
+    await changeApprovalRule(services, tenantId, false, origin)
+    const tenant = await loadTenant(services, tenantId)
+    return { anotherMember: tenant.status !== 'absent' && tenant.anotherMemberApproves }
+  },
+})

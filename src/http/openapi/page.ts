@@ -1,0 +1,24 @@
+/** The first page of the API reference: the rules that all operations share. */
+export const apiPage = `An event-sourced licensing ledger for software vendors.
+
+**Authentication.** \`Authorization: Bearer kl_pat_…\`, an access token with the scopes that each operation names. A token sees only its \
+own tenant: what belongs to another one is 404, like what does not exist. Apps send the SDK key in \`X-Service-SDK-Key\` instead.
+
+**Paging.** Lists answer \`items\` and \`nextCursor\`. Send it as \`cursor\` with the same filters until it is null. \`limit\` is 1 to 100.
+
+**Idempotency.** A POST with an \`Idempotency-Key\` runs once in 24 hours; a repetition gets the first response again, with \
+\`Idempotent-Replay: true\`.
+
+**Approvals.** Dangerous operations answer 202 with a confirmation that a person approves. Then repeat exactly the same request with its \
+id in \`X-Service-Confirmation\`: it runs once.
+
+**Dry runs.** Where an operation has the parameter \`dryRun\`, \`dryRun=true\` answers what the call would change now, and changes nothing.
+
+**Errors.** Management and client operations answer \`{"error": "<message>"}\`, with a stable code in the header \`Error-Code\`. \
+Operations of the runtime interface answer \`{"error": {"code", "message"}}\`. Messages are for people, codes are for programs. Every \
+response has a \`Request-Id\` to quote to support.
+
+**Limits.** \`RateLimit-Limit\`, \`RateLimit-Remaining\` and \`RateLimit-Reset\` show what is left. 429 and 503 say in \`Retry-After\` how long \
+to wait.
+
+**Versions.** Paths begin with \`/v1\`. Responses, lists of choices and error codes may gain entries, so ignore what you do not know.`

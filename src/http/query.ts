@@ -1,0 +1,90 @@
+import type { FastifyInstance, preParsingHookHandler, RouteOptions } from 'fastify'
+import { z } from 'zod'
+import { someOf } from '../domain/plain-text.ts'
+import { whyNoDryRun } from './no-dry-run.ts'
+import { RefusedInput } from './refused-input.ts'
+import { notAsDescribed } from './schemas.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The query parameters of a page. A described route has them in its schema. */
+    query?: z.ZodObject
+    /**
+     * Parameters that the route does not know are ignored, because others add them to its address: `always`, or `in links`,
+     * which people open (GET) from mails and other websites, while forms stay strict. A parameter that asks for a dry run is
+     * refused nevertheless.
+     */
+    foreignQuery?: 'always' | 'in links'
+  }
+}
+
+/**
+ * Refuses query parameters that a route does not know, on every route that is registered after it: what a caller asks for is
+ * done or refused, never ignored. Runs after authentication and before the body is read.
+ */
+export function refuseUnknownParameters(app: FastifyInstance): void {
+  app.addHook('onRoute', (route) => {
+    if (route.config?.wrongMethod) return
+    route.preParsing = [checking(route), ...[route.preParsing ?? []].flat()]
+    if (!route.schema || route.schema.hide || route.config?.foreignQuery === 'always') return
+    route.schema = { ...route.schema, response: { ...notAsDescribed(), ...Object(route.schema.response) } }
+  })
+}
+
+function checking(route: RouteOptions): preParsingHookHandler {
+  const known = parametersOf(route)
+  const reads = [route.method].flat().every((method) => method === 'GET' || method === 'HEAD')
+  const foreign = route.config?.foreignQuery
+  const ignored = foreign === 'always' || (foreign === 'in links' && reads)
+  return (request, _reply, payload, done) => {
+    let unknown: string[] | undefined
+    for (const name in Object(request.query)) {
+      if (known.names.has(name) || isPair(known, name)) continue
+      if (ignored && !asksForDryRun(name)) continue
+      unknown ??= []
+      unknown.push(name)
+    }
+    if (unknown)
+      done(new RefusedInput(refusal(unknown, known.names, reads, whyNoDryRun(route.schema?.operationId))))
+    else done(null, payload)
+  }
+}
+
+/** `pairs` are parameters that hold pairs: `metadata` is sent as `metadata[order]=4711`. */
+type Known = { names: ReadonlySet<string>; pairs: ReadonlySet<string> }
+
+function parametersOf({ config, schema, url }: RouteOptions): Known {
+  const query = config?.query ?? schema?.querystring ?? z.object({})
+  if (!(query instanceof z.ZodObject)) throw new Error(`the query of ${url} must be a z.object`)
+  const names = Object.keys(query.shape)
+  return { names: new Set(names), pairs: new Set(names.filter((name) => holdsPairs(query.shape[name]))) }
+}
+
+const holdsPairs = (schema: unknown): boolean =>
+  schema instanceof z.ZodRecord || (schema instanceof z.ZodOptional && holdsPairs(schema.unwrap()))
+
+/** Objects drop a pair named `__proto__`, so it is unknown. */
+function isPair({ pairs }: Known, name: string): boolean {
+  if (pairs.size === 0) return false
+  const [, of = '', key] = /^([^[]+)\[(.*)\]$/su.exec(name) ?? []
+  return pairs.has(of) && key !== '__proto__'
+}
+
+/** `dryRun` in any spelling. */
+const asksForDryRun = (name: string): boolean => /^dry[_-]?run$/i.test(name)
+
+function refusal(
+  unknown: readonly string[],
+  known: ReadonlySet<string>,
+  reads: boolean,
+  why: string,
+): string {
+  const dryRun = unknown.find(asksForDryRun)
+  if (dryRun !== undefined && known.has('dryRun'))
+    return `unknown query parameter ${someOf([dryRun])}, write dryRun; nothing was done`
+  if (dryRun !== undefined && !reads)
+    return `unknown query parameter ${someOf([dryRun])}; this operation has no dry run, because ${why}; nothing was done`
+  const names = [...known].join(', ')
+  const advice = known.size === 0 ? 'this route has no query parameters' : `this route has ${names}`
+  return `unknown query parameter${unknown.length === 1 ? '' : 's'} ${someOf(unknown)}; ${advice}`
+}

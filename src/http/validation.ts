@@ -1,0 +1,23 @@
+import type { FastifySchemaCompiler } from 'fastify'
+import { z } from 'zod'
+import { inputWords, sentenceOf } from '../domain/input-words.ts'
+import { RefusedInput } from './refused-input.ts'
+
+type Part = [whole: string, nameOf?: (path: string) => string]
+
+const parts: Readonly<Record<string, Part>> = {
+  body: ['the body'],
+  querystring: ['the query'],
+  params: ['the path'],
+  headers: ['the headers', (name) => `the header ${name}`],
+}
+
+/** Validates a part of a request by its zod schema. A refusal is a sentence that names the field. */
+export const validateParts: FastifySchemaCompiler<unknown> = ({ schema, httpPart = 'body' }) => {
+  if (!(schema instanceof z.ZodType)) return (value: unknown) => ({ value })
+  const [whole, nameOf] = parts[httpPart] ?? ['the input']
+  return (value: unknown) => {
+    const { error, data } = schema.safeParse(value, { error: inputWords })
+    return error ? { error: new RefusedInput(sentenceOf(error, whole, nameOf)) } : { value: data }
+  }
+}

@@ -1,0 +1,17 @@
+/** A value that no path can contain. */
+export class NotInPath extends Error {}
+
+/**
+ * A value as one segment of a path, such that the route sees exactly this value.
+ * @throws NotInPath for an empty value, for dots, which URL parsers take for a step in the path even when they are encoded, and
+ *   for unpaired surrogates, which have no encoding
+ */
+export function segment(value: string): string {
+  if (value === '' || value === '.' || value === '..' || !value.isWellFormed())
+    throw new NotInPath(`${JSON.stringify(value)} is not an id; copy the id from a list`)
+  return encodeURIComponent(value)
+}
+
+/** A path with values as segments: `pathTo`/v1/licenses/${id}/revoke``. @throws NotInPath */
+export const pathTo = (parts: TemplateStringsArray, ...values: string[]): string =>
+  String.raw({ raw: parts }, ...values.map(segment))

@@ -1,0 +1,88 @@
+// Guarantee: no connection that ends, at any moment and in any way, ends a process, and every request is answered.
+
+import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { expect, test } from 'vitest'
+import { endBackends } from '../../chaos/backends.ts'
+import { createHost, hasEnded } from '../harness/process.ts'
+import { startTcpProxy } from '../harness/tcp-proxy.ts'
+import { wholeVariable } from '../harness/variables.ts'
+import { client, createVendor, productId } from './vendor.ts'
+
+const host = createHost()
+/** `KEYLEDGER_TEST_BREAKS_SECONDS=60` for the long run. */
+const seconds = wholeVariable('KEYLEDGER_TEST_BREAKS_SECONDS', 4)
+
+test('connections to the stores and of clients are ended at random under load', {
+  timeout: 240_000 + seconds * 4000,
+}, async () => {
+  const { databaseUrl, environment } = await host.stores()
+  const token = await createVendor(environment)
+  const { host: place, port, user = '', password = '', database = '' } = new pg.Client(databaseUrl)
+  const toPostgres = await startTcpProxy(place.startsWith('/') ? `${place}/.s.PGSQL.${port}` : port)
+  const toEventStore = await startTcpProxy(Number(new URL(environment.KEYLEDGER_EVENTSTORE_URL ?? '').port))
+  const server = await host.serve({
+    ...environment,
+    KEYLEDGER_WORKERS: '2',
+    KEYLEDGER_DATABASE_URL: `postgresql://${user}:${password}@127.0.0.1:${toPostgres.port}/${database}`,
+    KEYLEDGER_EVENTSTORE_URL: `esdb://127.0.0.1:${toEventStore.port}?tls=false`,
+  })
+  const vendor = client(server.address, token)
+  await vendor.createProduct(1000)
+  const { licenseKey } = await vendor.mint()
+
+  const ending = AbortSignal.timeout(seconds * 1000)
+  const answers = new Map<string, number>()
+  const keepAsking = async (path: string, body: object) => {
+    while (!ending.aborted) {
+      const response = await fetch(server.address + path, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      })
+      await response.text()
+      const retry = response.headers.get('retry-after') === null ? '' : ' with Retry-After'
+      const answer = `${response.status}${retry}`
+      answers.set(answer, (answers.get(answer) ?? 0) + 1)
+    }
+  }
+  const keepBreaking = async () => {
+    while (!ending.aborted) {
+      await sleep(300)
+      for (const proxy of [toPostgres, toEventStore]) {
+        if (Math.random() < 0.5) proxy.reset()
+        else proxy.cut()
+      }
+      resetRequest(Number(new URL(server.address).port))
+    }
+  }
+  const seat = { product_id: productId, license_key: licenseKey, device_id: 'laptop' }
+  await Promise.all([
+    ...Array.from({ length: 4 }, () => keepAsking('/v1/licenses/validate', seat)),
+    keepAsking('/v1/licenses/activate', { ...seat, name: 'Laptop' }),
+    keepAsking('/v1/licenses', { productId }),
+    endBackends(databaseUrl, ending),
+    keepBreaking(),
+  ])
+
+  const expected = new Set(['200', '201', '503 with Retry-After'])
+  expect([...answers.keys()].filter((answer) => !expected.has(answer))).toStrictEqual([])
+  expect(answers.get('200')).toBeGreaterThan(0)
+  await expect.poll(async () => (await vendor.activate(licenseKey, 'laptop')).status).toBeLessThan(300)
+  expect((await vendor.validate(licenseKey, 'laptop')).body.valid).toBe(true)
+  expect(server.stderr()).not.toMatch(/process\.failed|worker\.died/)
+  expect(hasEnded(server)).toBe(false)
+  await server.end('SIGTERM')
+  await toPostgres.close()
+  await toEventStore.close()
+})
+
+/** A client that resets its connection in the middle of a request. */
+function resetRequest(port: number): void {
+  const socket = connect(port, 'localhost')
+  socket.on('error', () => undefined)
+  socket.write('POST /v1/licenses HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000\r\n\r\n{', () =>
+    socket.resetAndDestroy(),
+  )
+}
