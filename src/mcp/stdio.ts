@@ -1,4 +1,5 @@
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
+import { ErrorCode } from '@modelcontextprotocol/sdk/types.js'
 import { createMcpServer } from './server.ts'
 import type { CallApi } from './tool.ts'
 
@@ -11,8 +12,18 @@ export async function serveStdio(callApi: CallApi, version: string): Promise<voi
   const transport = new StdioServerTransport()
   const { promise: ended, resolve } = Promise.withResolvers<void>()
   transport.onclose = resolve
+  transport.onerror = () => void transport.send(unreadable)
   process.stdin.once('end', resolve)
   await server.connect(transport)
   await ended
   await server.close()
+}
+
+/** Without an id, since none could be read. The library alone would leave the sender without an answer. */
+const unreadable = {
+  jsonrpc: '2.0' as const,
+  error: {
+    code: ErrorCode.InvalidRequest,
+    message: 'Send one JSON-RPC message a line; the protocol has no batches since its version 2025-06-18.',
+  },
 }

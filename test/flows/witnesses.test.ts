@@ -9,18 +9,10 @@ import { z } from 'zod'
 import { parseCheckpoint } from '../../src/transparency/checkpoint.ts'
 import { parseNote } from '../../src/transparency/note/note.ts'
 import { tilePath, tileWidth } from '../../src/transparency/tree/tiles.ts'
-import { createHost, freePort, program, type Running } from '../harness/process.ts'
+import { createHost } from '../harness/process.ts'
+import { startWitness } from './witness.ts'
 
 const host = createHost()
-
-async function startWitness(logKey: string): Promise<{ running: Running; url: string; key: string }> {
-  const port = String(await freePort())
-  const words = ['--data', host.path('witness'), '--name', 'example.com/w1', '--log', logKey, '--port', port]
-  const running = host.start(['node', program, 'witness', ...words], {})
-  await expect.poll(() => running.stdout()).toContain('Log: ')
-  const key = /^Witness key: (\S+)$/m.exec(running.stdout())?.[1] ?? ''
-  return { running, key, url: `http://localhost:${port}` }
-}
 
 const text = async (url: string): Promise<string> => (await fetch(url)).text()
 const Log = z.object({ keys: z.array(z.string()) })
@@ -53,7 +45,7 @@ test('checkpoints are cosigned, and proved with the witness required', async () 
   writeFileSync(kept, await text(`${first.address}/v1/transparency/checkpoint`))
   await first.end('SIGTERM')
 
-  const witness = await startWitness(key)
+  const witness = await startWitness(host, key)
   const environment = { ...stores, KEYLEDGER_NOTARY_WITNESSES: `${witness.url} ${witness.key}` }
   const server = await host.serve(environment)
   const prefix = `${server.address}/v1/transparency`

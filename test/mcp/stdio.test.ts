@@ -1,4 +1,7 @@
 /** Guarantee: over stdin and stdout an agent gets the same tools and answers, from a server elsewhere. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -62,4 +65,22 @@ test('a refusal of the server and a server that is gone are results that say why
   expect(failed).toBe(true)
   expect(text).toContain('does not respond')
   await lost.close()
+})
+
+test('a batch and a line that is no message are answered, and the next message is read', async () => {
+  const environment = { KEYLEDGER_SERVER: server.address, KEYLEDGER_TOKEN: server.tenant.token }
+  const command = spawn(process.execPath, [program, 'mcp'], {
+    env: { PATH: process.env.PATH ?? '', HOME: host.path('home'), ...environment },
+    stdio: ['pipe', 'pipe', 'ignore'],
+  })
+  const ping = (id: number) => ({ jsonrpc: '2.0', id, method: 'ping' })
+  const lines = [JSON.stringify([ping(1), ping(2)]), 'no message', JSON.stringify(ping(3))]
+  command.stdin.write(`${lines.join('\n')}\n`)
+  const answers: unknown[] = []
+  for await (const line of createInterface(command.stdout))
+    if (answers.push(JSON.parse(line)) === lines.length) break
+  command.stdin.end()
+  const refused = { jsonrpc: '2.0', error: { code: -32_600, message: expect.stringContaining('no batches') } }
+  expect(answers).toStrictEqual([refused, refused, { jsonrpc: '2.0', id: 3, result: {} }])
+  expect(await once(command, 'exit')).toStrictEqual([0, null])
 })

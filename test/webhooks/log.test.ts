@@ -3,7 +3,7 @@
  * key of a sale is kept for the deliveries that carry it, and destroyed with the last of them.
  */
 import { connect } from 'nats'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import type { KnownDelivery } from '../../src/domain/deliveries/delivery.ts'
 import { saleKeyName } from '../../src/domain/sales/key.ts'
@@ -175,9 +175,11 @@ describe('the log of deliveries', () => {
       const { id, licenseId, licenseKey, sweep } = await givenUp()
       const { services } = api.ledger
       const { destroy } = services.secrets
-      services.secrets.destroy = () => Promise.reject(new Error('killed'))
+      const killed = vi.fn(() => Promise.reject(new Error('killed')))
+      services.secrets.destroy = killed
       await redeliver(id)
       await delivered()
+      await expect.poll(() => killed).toHaveBeenCalled()
       services.secrets.destroy = destroy
       expect(await keyIs(licenseId)()).toBe(licenseKey)
       await sweep()
