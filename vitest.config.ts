@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import { testMs, waitMs } from './test/harness/patience.ts'
 
 // Compiling what every file imports takes longer than most files run.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/keyledger', import.meta.url))
@@ -12,12 +13,7 @@ const long = process.env.KEYLEDGER_TEST_CONTAINERS
   ? []
   : ['test/containers/compose.test.ts', 'test/containers/image.test.ts']
 
-// On a machine that is busy with everything else: what takes longer than that does not come.
-const time = {
-  testTimeout: 240_000,
-  hookTimeout: 240_000,
-  expect: { poll: { timeout: 60_000, interval: 20 } },
-}
+const time = { testTimeout: testMs, hookTimeout: testMs, expect: { poll: { timeout: waitMs, interval: 20 } } }
 
 export default defineConfig({
   test: {

@@ -11,6 +11,7 @@ import { parse, stringify } from 'yaml'
 import { z } from 'zod'
 import { type Client, client } from '../flows/vendor.ts'
 import { composeFile, engineOfRun, images, label } from '../harness/container-engine.ts'
+import { waitMs } from '../harness/patience.ts'
 import { freePort } from '../harness/process.ts'
 import { buildImage, findCompose, keepCheckingHealth, root, runWith } from './programs.ts'
 
@@ -148,7 +149,7 @@ afterAll(async () => {
 
 async function untilReady(): Promise<void> {
   const ask = async () => expect((await fetch(`${address}/readyz`)).status).toBe(200)
-  await vi.waitFor(ask, { timeout: 180_000, interval: 100 })
+  await vi.waitFor(ask, { timeout: waitMs, interval: 100 })
 }
 
 async function expectAllIsThere(): Promise<void> {

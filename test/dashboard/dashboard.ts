@@ -2,6 +2,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import type { Role } from '../../src/domain/members/roles.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { launchBrowser } from '../harness/chromium.ts'
+import { waitMs } from '../harness/patience.ts'
 import { freePort } from '../harness/process.ts'
 import { makeMember, type TestMember } from './members.ts'
 
@@ -43,7 +44,7 @@ export async function openDashboard(): Promise<TestDashboard> {
     async visit(options = {}) {
       const context = await browser.newContext({ baseURL: address, ...options })
       const page = await context.newPage()
-      page.setDefaultTimeout(60_000)
+      page.setDefaultTimeout(waitMs)
       return { page, problems: watch(page), close: () => context.close() }
     },
     async visitAs(member, options) {

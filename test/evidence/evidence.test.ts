@@ -14,6 +14,7 @@ import { openTestApi, type TestApi } from '../harness/api.ts'
 import { pointWebhook, startDispatch } from '../harness/dispatch.ts'
 import { askApproveRepeat } from '../harness/gate.ts'
 import { commandLicense, eventsIn, origin } from '../harness/ledger.ts'
+import { waitMs } from '../harness/patience.ts'
 import { startStandIn } from '../harness/stand-in.ts'
 import { mint } from '../http/samples.ts'
 import { purchase } from '../sales/notifications.ts'
@@ -68,7 +69,7 @@ async function liveThrough(): Promise<string> {
     return all.rowCount
   }
   // The mail, and the events created, activated, revoked and refunded.
-  await vi.waitFor(async () => expect(await delivered()).toBe(5), { timeout: 60_000, interval: 20 })
+  await vi.waitFor(async () => expect(await delivered()).toBe(5), { timeout: waitMs, interval: 20 })
   await dispatch.stop()
   await receiver.close()
   return id

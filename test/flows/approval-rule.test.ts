@@ -18,9 +18,7 @@ const processes = 2
 const approvals = wholeVariable('KEYLEDGER_TEST_RACES', 1) * 30
 const racer = fileURLToPath(new URL('approval-racer.ts', import.meta.url))
 
-test(`none of ${processes * approvals} approvals by the requester succeeds while the rule forbids them`, {
-  timeout: 300_000,
-}, async () => {
+test(`none of ${processes * approvals} approvals by the requester succeeds while the rule forbids them`, async () => {
   const { environment } = await host.stores()
   const { services, close } = await openStores(parseConfig(environment), createLog('silent'))
   const origin = { requestId: 'req_test', actor: 'operator:test' }

@@ -32,9 +32,7 @@ const Customers = z.looseObject({ license: z.looseObject({ email: z.string().nul
 const email = 'wren.holderton@backup-mail.example'
 const erasedEmail = 'erased.person@backup-mail.example'
 
-test('an encrypted backup of a running server is verified, restored to another directory and served there', {
-  timeout: 600_000,
-}, async () => {
+test('an encrypted backup of a running server is verified, restored to another directory and served there', async () => {
   const environment = { KEYLEDGER_DATA_DIR: host.path('data') }
   const server = await host.serve(environment)
   const token = await createVendor(environment)

@@ -70,9 +70,7 @@ const executedOnce = [
   'ConfirmationExecuted',
 ]
 
-test(`one of ${racers} concurrent requests on two servers executes, the others get 403 (${rounds} rounds)`, {
-  timeout: 600_000,
-}, async () => {
+test(`one of ${racers} concurrent requests on two servers executes, the others get 403 (${rounds} rounds)`, async () => {
   const all: { licenseId: string; confirmation: string }[] = []
   for (let round = 0; round < rounds; round++) all.push(await asked())
   const operator = await createOperator(stores.environment)
@@ -96,9 +94,7 @@ test(`one of ${racers} concurrent requests on two servers executes, the others g
   }
 })
 
-test(`one of two approved confirmations of one revocation executes, the other gets 409 (${rounds} rounds)`, {
-  timeout: 600_000,
-}, async () => {
+test(`one of two approved confirmations of one revocation executes, the other gets 409 (${rounds} rounds)`, async () => {
   const operator = await createOperator(stores.environment)
   const all: { licenseId: string; ids: [string, string] }[] = []
   for (let round = 0; round < rounds; round++) {

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { expect, test } from 'vitest'
 import { endBackends } from '../../chaos/backends.ts'
+import { testMs } from '../harness/patience.ts'
 import { createHost, hasEnded } from '../harness/process.ts'
 import { startTcpProxy } from '../harness/tcp-proxy.ts'
 import { wholeVariable } from '../harness/variables.ts'
@@ -15,7 +16,7 @@ const host = createHost()
 const seconds = wholeVariable('KEYLEDGER_TEST_BREAKS_SECONDS', 4)
 
 test('connections to the stores and of clients are ended at random under load', {
-  timeout: 240_000 + seconds * 4000,
+  timeout: testMs + seconds * 4000,
 }, async () => {
   const { databaseUrl, environment } = await host.stores()
   const token = await createVendor(environment)

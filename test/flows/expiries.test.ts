@@ -2,6 +2,7 @@
 // are killed.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { testMs } from '../harness/patience.ts'
 import { createHost } from '../harness/process.ts'
 import { wholeVariable } from '../harness/variables.ts'
 import { createOperator } from './operator.ts'
@@ -13,7 +14,7 @@ const kills = wholeVariable('KEYLEDGER_TEST_KILLS', 2)
 const licenses = kills * 100
 
 test(`each expiry of ${licenses} licenses is recorded once, despite kills`, {
-  timeout: 240_000 + kills * 5000,
+  timeout: testMs + kills * 5000,
 }, async () => {
   const { environment } = await host.stores()
   const token = await createVendor(environment)

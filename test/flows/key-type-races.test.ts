@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { absentLicense, evolveLicense, type License, statusAt } from '../../src/domain/licenses/license.ts'
+import { testMs } from '../harness/patience.ts'
 import { createHost, type Server, type Stores } from '../harness/process.ts'
 import { wholeVariable } from '../harness/variables.ts'
 import { createOperator, type Operator } from './operator.ts'
@@ -108,7 +109,7 @@ async function race(operator: Operator, number: number): Promise<{ productId: st
 }
 
 test(`a license and the deletion of its key type never both succeed in ${races} races on two servers`, {
-  timeout: 60_000 + races * 3000,
+  timeout: testMs + races * 3000,
 }, async () => {
   const operator = await createOperator(stores.environment)
   const numbers = Array.from({ length: races }, (_, number) => number).values()

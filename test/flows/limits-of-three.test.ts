@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { expect, test } from 'vitest'
 import { gcraOf, spent, waitMs } from '../../src/limits/gcra.ts'
+import { testMs } from '../harness/patience.ts'
 import { createHost, type Environment, type Server } from '../harness/process.ts'
 import { wholeVariable } from '../harness/variables.ts'
 import { createVendor } from './vendor.ts'
@@ -19,7 +20,7 @@ const pauseMs = 10
 type Call = { sent: number; answered: number; admitted: boolean }
 
 test('three servers share one rate limit, also while one of them is killed', {
-  timeout: 240_000 + seconds * 4000,
+  timeout: testMs + seconds * 4000,
 }, async () => {
   const { token, limited } = await limitedVendor()
   const servers = await Promise.all([host.serve(limited), host.serve(limited), host.serve(limited)])
@@ -37,7 +38,7 @@ test('three servers share one rate limit, also while one of them is killed', {
   expectKept(calls)
 })
 
-test('four workers of one server share one rate limit', { timeout: 240_000 + seconds * 4000 }, async () => {
+test('four workers of one server share one rate limit', { timeout: testMs + seconds * 4000 }, async () => {
   const { token, limited } = await limitedVendor()
   const { address } = await host.serve({ ...limited, KEYLEDGER_WORKERS: '4' })
   await expect.poll(() => countProcesses(limited)).toBe(4)

@@ -9,6 +9,7 @@ import { z } from 'zod'
 import { fillLicenses, fillTenants, keyOf, productId } from '../../bench/fill.ts'
 import { sha256 } from '../../src/credentials/sha256.ts'
 import { newToken } from '../../src/credentials/token.ts'
+import { waitMs } from '../harness/patience.ts'
 import { createHost, type Environment, hasEnded, program, type Running } from '../harness/process.ts'
 import { wholeVariable } from '../harness/variables.ts'
 import { client } from './vendor.ts'
@@ -110,7 +111,7 @@ test('embedded stores move to an external event store and database while they se
 const expectReceipt = (asking: ReturnType<typeof client>, license: string) =>
   expect
     .poll(async () => (await asking.send('GET', `/v1/licenses/${license}/receipt`)).status, {
-      timeout: 30_000,
+      timeout: waitMs,
     })
     .toBe(200)
 

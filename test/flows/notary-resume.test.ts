@@ -24,7 +24,7 @@ async function checkpointOf({ address }: Server, after: number, signature = ''):
     checkpoint = response.status === 200 ? await response.text() : ''
     return checkpoint !== '' && sizeOf(checkpoint) > after && checkpoint.includes(signature)
   }
-  await expect.poll(read, { timeout: 60_000 }).toBe(true)
+  await expect.poll(read).toBe(true)
   return checkpoint
 }
 
@@ -34,7 +34,7 @@ function fileWith(checkpoint: string): string {
   return file
 }
 
-test('the log goes on from its newest checkpoint and no other', { timeout: 300_000 }, async () => {
+test('the log goes on from its newest checkpoint and no other', async () => {
   const { environment: stores } = await host.stores()
   const done = async (args: readonly string[], of: Environment) =>
     expect(await host.run(args, of)).toMatchObject({ code: 0 })
@@ -66,7 +66,12 @@ test('the log goes on from its newest checkpoint and no other', { timeout: 300_0
     expect(refused.stderr).toContain(newer)
     expect(refused.code).toBe(1)
   }
-  const silent = await resume(newest, witnesses, '--published', `http://localhost:${String(await freePort())}`)
+  const silent = await resume(
+    newest,
+    witnesses,
+    '--published',
+    `http://localhost:${String(await freePort())}`,
+  )
   expect(silent.stderr).toContain('does not say which checkpoint is its last')
   expect(silent.code).toBe(1)
 
@@ -79,7 +84,10 @@ test('the log goes on from its newest checkpoint and no other', { timeout: 300_0
     expect(unconfirmed.stderr).toContain(confirmation.join(' '))
     expect(unconfirmed.code).toBe(1)
   }
-  expect(await resume(newest, witnesses, ...published, ...confirmation)).toMatchObject({ code: 0, stderr: '' })
+  expect(await resume(newest, witnesses, ...published, ...confirmation)).toMatchObject({
+    code: 0,
+    stderr: '',
+  })
   await server.end('SIGTERM')
 
   await done(['projections', 'rebuild'], restored)

@@ -11,6 +11,7 @@ import { createTenant } from '../../src/commands/tenants.ts'
 import { createToken } from '../../src/commands/tokens.ts'
 import { parseConfig } from '../../src/config.ts'
 import { planLimits } from '../../src/domain/tenants/tenant.ts'
+import { testMs } from '../harness/patience.ts'
 import { createHost, type Server, type Stores } from '../harness/process.ts'
 import { wholeVariable } from '../harness/variables.ts'
 
@@ -173,7 +174,7 @@ async function raceForDevices(tenant: Tenant): Promise<void> {
 }
 
 test(`${racers} concurrent requests on three servers add exactly ${maxProducts} products and ${maxDevices} devices (${rounds} rounds)`, {
-  timeout: 60_000 + rounds * 30_000,
+  timeout: testMs + rounds * 30_000,
 }, async () => {
   for (const tenant of tenants) {
     await raceForProducts(tenant)

@@ -17,10 +17,10 @@ async function rolesOf({ address }: Server) {
 test('a role that no process has is named until one runs it', async () => {
   const { environment } = await host.stores()
   const server = await host.serve(environment, { roles: 'api' })
-  await expect.poll(() => rolesOf(server), { timeout: 20_000 }).toMatchObject({ ok: false, required: false })
+  await expect.poll(() => rolesOf(server)).toMatchObject({ ok: false, required: false })
   const others = host.startServer(environment, await freePort(), 'projector,reactions,dispatcher')
   await expect
-    .poll(() => rolesOf(server), { timeout: 60_000 })
+    .poll(() => rolesOf(server))
     .toStrictEqual({
       ok: false,
       required: false,
@@ -31,9 +31,9 @@ test('a role that no process has is named until one runs it', async () => {
   expect(parts.roles.detail).toContain('no process has the role notary')
 
   host.startServer(environment, await freePort(), 'notary')
-  await expect.poll(() => rolesOf(server), { timeout: 60_000 }).toBeUndefined()
+  await expect.poll(() => rolesOf(server)).toBeUndefined()
   await others.end('SIGKILL')
   await expect
-    .poll(async () => (await rolesOf(server))?.detail ?? '', { timeout: 20_000 })
+    .poll(async () => (await rolesOf(server))?.detail ?? '')
     .toContain('no process has the role dispatcher')
 })

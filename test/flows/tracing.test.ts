@@ -8,6 +8,7 @@ import { json } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { traceOf } from '../../src/tracing/ids.ts'
+import { waitMs } from '../harness/patience.ts'
 import { createHost, type Environment, program } from '../harness/process.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
 import { client, createVendor, productId } from './vendor.ts'
@@ -117,7 +118,7 @@ describe('a trace', () => {
     await vendor.validate(licenseKey, 'canary-device')
     const isDelivered = () =>
       expect(receiver.delivered.map(({ event }) => event)).toContain('license.activated')
-    await vi.waitFor(isDelivered, { timeout: 60_000 })
+    await vi.waitFor(isDelivered, { timeout: waitMs })
     await Promise.all([api.end('SIGTERM'), followers.end('SIGTERM')])
   })
 

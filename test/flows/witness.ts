@@ -8,7 +8,7 @@ export async function startWitness(host: Host, logKey: string): Promise<RunningW
   const port = String(await freePort())
   const words = ['--data', host.path('witness'), '--name', 'example.com/w1', '--log', logKey, '--port', port]
   const running = host.start(['node', program, 'witness', ...words], {})
-  await expect.poll(() => running.stdout(), { timeout: 60_000 }).toContain('Log: ')
+  await expect.poll(() => running.stdout()).toContain('Log: ')
   const key = /^Witness key: (\S+)$/m.exec(running.stdout())?.[1] ?? ''
   return { running, key, url: `http://localhost:${port}` }
 }

@@ -13,6 +13,7 @@ import { reinstateTenant, suspendTenant } from '../../src/commands/tenants.ts'
 import { newId } from '../../src/credentials/id.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { commandLicense, origin } from '../harness/ledger.ts'
+import { testMs } from '../harness/patience.ts'
 import { wholeVariable } from '../harness/variables.ts'
 import { makeCustomer, makeProduct, mint } from '../http/samples.ts'
 
@@ -243,7 +244,7 @@ async function expectThen(world: World, recording: Recording, asOf: string): Pro
 
 const lives = wholeVariable('KEYLEDGER_TEST_LIVES', 3)
 
-test(`every moment of ${lives} lives is told as it was`, { timeout: 240_000 + lives * 10_000 }, () =>
+test(`every moment of ${lives} lives is told as it was`, { timeout: testMs + lives * 10_000 }, () =>
   fc.assert(
     fc.asyncProperty(anyLife, async ({ onExpiry, steps }) => {
       const world = await begin(onExpiry)

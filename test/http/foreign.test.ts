@@ -12,6 +12,7 @@ import { addTestEndpoint, pointWebhook } from '../harness/dispatch.ts'
 import { pendingId } from '../harness/gate.ts'
 import { beginning, origin } from '../harness/ledger.ts'
 import { startNotary, type TestNotary } from '../harness/notary.ts'
+import { waitMs } from '../harness/patience.ts'
 import { parkedSale } from '../sales/shop.ts'
 import type { Things } from './foreign-ids.ts'
 import { places } from './foreign-places.ts'
@@ -72,7 +73,7 @@ async function playPurchase(): Promise<string> {
     const { body } = await api.ask('GET', `/v1/test-purchase/${id}`, { token })
     return Purchase.parse(body).testPurchase.status
   }
-  await vi.waitUntil(async () => (await status()) !== 'running', { timeout: 60_000, interval: 20 })
+  await vi.waitUntil(async () => (await status()) !== 'running', { timeout: waitMs, interval: 20 })
   return id
 }
 

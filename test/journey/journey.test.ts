@@ -10,6 +10,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { launchBrowser } from '../harness/chromium.ts'
 import { startMailServer } from '../harness/mail-server.ts'
+import { waitMs } from '../harness/patience.ts'
 import { createHost, type Server } from '../harness/process.ts'
 import { type ProviderStandIns, startProviders } from '../harness/providers.ts'
 import { takePictures } from './camera.ts'
@@ -50,7 +51,7 @@ async function visit(): Promise<Page> {
   const viewport = { width: 1120, height: 760 }
   const context = await browser.newContext({ baseURL: server.address, viewport, timezoneId: 'UTC' })
   const page = await context.newPage()
-  page.setDefaultTimeout(60_000)
+  page.setDefaultTimeout(waitMs)
   return page
 }
 

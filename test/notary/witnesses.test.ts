@@ -17,6 +17,7 @@ import { formatVerifierKey, parseVerifierKey } from '../../src/transparency/note
 import { leafHash } from '../../src/transparency/tree/hash.ts'
 import { openCheckpoint, trustIn } from '../../src/verifier/trust.ts'
 import { openTestLedger, type TestLedger } from '../harness/ledger.ts'
+import { waitMs } from '../harness/patience.ts'
 import { createHost, freePort, program, type Running } from '../harness/process.ts'
 import { forkingLog } from '../witness/forking-log.ts'
 
@@ -51,7 +52,7 @@ async function startWitness(name: string, port: number, kill?: string): Promise<
       if (key === undefined || !running.stdout().includes('Log:')) throw new Error(running.stderr())
       return parseVerifierKey(key)
     },
-    { timeout: 20_000, interval: 20 },
+    { timeout: waitMs, interval: 20 },
   )
   const key = await Promise.race([
     started,
@@ -126,7 +127,7 @@ const cosignedByAll = () =>
       if (!checkpoint) throw new Error('there is none')
       return openCheckpoint(await withCosignatures(ledger.db, checkpoint), trust())
     },
-    { timeout: 20_000, interval: 20 },
+    { timeout: waitMs, interval: 20 },
   )
 
 test('each checkpoint is cosigned by all of three witnesses', async () => {
@@ -162,7 +163,7 @@ test('one that is killed at any write goes on, and the others are not delayed', 
           const state = await listWitnesses(ledger.db)
           expect(state.filter((one) => one.size === size)).toHaveLength(2)
         },
-        { timeout: 20_000, interval: 20 },
+        { timeout: waitMs, interval: 20 },
       )
     })
   }
@@ -230,7 +231,7 @@ test('a witness that does not answer, or signs with another key, is recorded wit
             'its answer has no signature of its key',
           ])
         },
-        { timeout: 20_000, interval: 20 },
+        { timeout: waitMs, interval: 20 },
       )
       expect(problems).toHaveLength(2)
     },

@@ -13,6 +13,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sayIn } from '../../src/domain/portal/texts.ts'
 import { launchBrowser } from '../harness/chromium.ts'
+import { waitMs } from '../harness/patience.ts'
 import { freePort } from '../harness/process.ts'
 import { makeProduct, mint } from '../http/samples.ts'
 import { linkIn, openPortalOf, openTestPortal, type TestPortal } from './customer.ts'
@@ -59,7 +60,7 @@ async function open(javaScriptEnabled: boolean): Promise<{ page: Page; problems:
   const viewport = { width: 320, height: 640 }
   const context = await browser.newContext({ baseURL: address, javaScriptEnabled, viewport, locale: 'en-GB' })
   const page = await context.newPage()
-  page.setDefaultTimeout(60_000)
+  page.setDefaultTimeout(waitMs)
   const problems: string[] = []
   page.on('console', (message) => message.type() === 'error' && problems.push(message.text()))
   page.on('pageerror', (error) => problems.push(error.message))

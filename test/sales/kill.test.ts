@@ -13,6 +13,7 @@ import type { PaymentNotification } from '../../src/payments/notification.ts'
 import { resumeSales } from '../../src/processes/sales.ts'
 import { openTestApi, type TestApi } from '../harness/api.ts'
 import { eventsIn } from '../harness/ledger.ts'
+import { testMs } from '../harness/patience.ts'
 import { wholeVariable } from '../harness/variables.ts'
 import { anyTold, foundOf, toldAgain, wantedOf } from './model.ts'
 import { Killed, mortal } from './mortal.ts'
@@ -171,7 +172,7 @@ test('a sale is resumed at once when the clock was set back after it was receive
 })
 
 test(`${manySales} sales, notified repeatedly in any order with kills, get the same licenses as notified once in order`, {
-  timeout: 240_000 + manySales * 2000,
+  timeout: testMs + manySales * 2000,
 }, async () => {
   const purchases = Array.from({ length: manySales }, (_, number) => {
     return { saleId: `cs_r${number}`, told: anyTold(`r${number}`) }

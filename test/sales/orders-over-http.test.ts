@@ -11,6 +11,7 @@ import { findLicense } from '../../projections/licenses/queries.ts'
 import { listSales } from '../../projections/sales/queries.ts'
 import { makeTenant, type TestTenant } from '../harness/api.ts'
 import { uniqueId } from '../harness/ledger.ts'
+import { testMs } from '../harness/patience.ts'
 import { platformWebhookSecret } from '../harness/providers.ts'
 import { connectAccount, openSellingApi, type SellingApi } from '../harness/selling-api.ts'
 import { wholeVariable } from '../harness/variables.ts'
@@ -151,7 +152,7 @@ test.each([
 ] as const)(
   `with Stripe through %s, ${wantedNotifications} signed notifications of five providers, each twice in any order, give the right licenses`,
   {
-    timeout: 120_000 + wantedNotifications * 500,
+    timeout: testMs + wantedNotifications * 500,
   },
   async (_, own) => {
     if (own) await connectOwnAccount()

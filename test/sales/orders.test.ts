@@ -14,6 +14,7 @@ import { translatePolar } from '../../src/payments/polar/notification.ts'
 import { withLineItems } from '../../src/payments/stripe/line-items.ts'
 import { translateStripe } from '../../src/payments/stripe/notification.ts'
 import type { Translated } from '../../src/payments/translated.ts'
+import { testMs } from '../harness/patience.ts'
 import { wholeVariable } from '../harness/variables.ts'
 import { saleIdOf, sentOf } from './five-providers.ts'
 import { type Life, lifeOf, type Sent, wantedOf, wantedOfExtra } from './lives.ts'
@@ -92,7 +93,7 @@ const lives = fc
   .chain((all) => fc.tuple(...all.map((_, index) => lifeOf(`n${index}`))))
 
 test(`${wantedNotifications} notifications of five providers give the same licenses in every order`, {
-  timeout: 60_000 + wantedNotifications * 20,
+  timeout: testMs + wantedNotifications * 20,
 }, async () => {
   let told = 0
   const runs = Math.ceil(wantedNotifications / 35)

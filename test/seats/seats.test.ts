@@ -6,6 +6,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, test } from 'vitest'
 import { type Ask, openTestApi, type TestApi } from '../harness/api.ts'
+import { testMs } from '../harness/patience.ts'
 import { wholeVariable } from '../harness/variables.ts'
 import { anyStep, mintOne } from './steps.ts'
 import { expectAgreement, expectNoLeak, newWorld, openAsks } from './world.ts'
@@ -29,7 +30,7 @@ const lives = wholeVariable('KEYLEDGER_TEST_LIVES', 15)
 
 test(
   `seats never exceed the limit and never leak, in ${lives} lives`,
-  { timeout: 240_000 + lives * 5000 },
+  { timeout: testMs + lives * 5000 },
   () =>
     fc.assert(
       fc.asyncProperty(fc.commands(anyStep, { maxCommands: 40, size: 'max' }), async (steps) => {

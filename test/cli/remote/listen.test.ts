@@ -43,7 +43,7 @@ const mint = async () => (await machine.json(Minted, 'licenses', 'create', '--pr
 const suspend = (id: string) => machine.run('licenses', 'suspend', id)
 
 async function secretOf(listening: Running): Promise<string> {
-  await expect.poll(() => listening.stderr(), { timeout: 15_000 }).toContain('Keys in them are masked')
+  await expect.poll(() => listening.stderr()).toContain('Keys in them are masked')
   return /whsec_\S+/.exec(listening.stderr())?.[0] ?? ''
 }
 const verified = (secret: string, { body, headers }: Received) =>
@@ -57,10 +57,10 @@ test('events that happen while it runs are forwarded, signed, with the answer sh
   const secret = await secretOf(listening)
   const id = await mint()
   await suspend(id)
-  await expect.poll(() => received.length, { timeout: 15_000 }).toBe(2)
+  await expect.poll(() => received.length).toBe(2)
   status = 500
   await machine.run('licenses', 'resume', id)
-  await expect.poll(() => received.length, { timeout: 15_000 }).toBe(3)
+  await expect.poll(() => received.length).toBe(3)
   status = 204
   await expect.poll(() => listening.stdout()).toContain('no such order')
   const { code, stdout } = await listening.end('SIGINT')
@@ -83,7 +83,7 @@ test('only chosen events are forwarded, one JSON value each with --json', async 
   received.length = 0
   await suspend(id)
   await machine.run('licenses', 'resume', id)
-  await expect.poll(() => listening.stdout(), { timeout: 15_000 }).toContain('\n')
+  await expect.poll(() => listening.stdout()).toContain('\n')
   await listening.end('SIGINT')
   expect(JSON.parse(listening.stdout())).toMatchObject({
     event: 'license.resumed',

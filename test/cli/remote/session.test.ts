@@ -41,7 +41,7 @@ async function approveLogin(login: Running): Promise<void> {
 }
 
 async function shown(login: Running, pattern: RegExp): Promise<string> {
-  await expect.poll(() => login.stderr(), { timeout: 15_000 }).toMatch(pattern)
+  await expect.poll(() => login.stderr()).toMatch(pattern)
   return pattern.exec(login.stderr())?.[1] ?? ''
 }
 

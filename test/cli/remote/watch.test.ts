@@ -21,11 +21,11 @@ test('each change is one JSON value on a line', async () => {
   const { id } = (await machine.json(Minted, 'licenses', 'create', '--product', 'editor')).license
   const watching = machine.start('licenses', 'show', id, '--watch', '--json')
   const lines = () => watching.stdout().trimEnd().split('\n').filter(Boolean)
-  await expect.poll(() => lines().length, { timeout: 20_000 }).toBe(1)
+  await expect.poll(() => lines().length).toBe(1)
   await machine.run('licenses', 'suspend', id)
-  await expect.poll(() => lines().length, { timeout: 20_000 }).toBe(2)
+  await expect.poll(() => lines().length).toBe(2)
   await machine.run('licenses', 'resume', id)
-  await expect.poll(() => lines().length, { timeout: 20_000 }).toBe(3)
+  await expect.poll(() => lines().length).toBe(3)
   expect(await watching.end('SIGINT')).toMatchObject({ code: 0, stderr: '' })
   expect(lines().map((line) => Shown.parse(JSON.parse(line)).license.status)).toStrictEqual([
     'active',

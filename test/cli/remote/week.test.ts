@@ -66,7 +66,7 @@ async function signedIn(member: TestMember) {
 
 /** Enters the code that a login shows, and grants every scope. */
 async function grant(login: Running, member: TestMember): Promise<void> {
-  await expect.poll(() => login.stderr(), { timeout: 30_000 }).toMatch(/code: \w{4}-\w{4}/)
+  await expect.poll(() => login.stderr()).toMatch(/code: \w{4}-\w{4}/)
   const code = /code: (\w{4}-\w{4})/.exec(login.stderr())?.[1] ?? ''
   const browser = await signedIn(member)
   await browser.get('/dashboard/device')
@@ -89,7 +89,7 @@ async function approveAs(member: TestMember, command: Running): Promise<number> 
   return (await browser.post(`${address}/approve`, { seen })).status
 }
 
-test('a week of a vendor without a dashboard', { timeout: 300_000 }, async () => {
+test('a week of a vendor without a dashboard', async () => {
   const login = machine.start('login', '--server', server.address, '--scopes', scopes.join(','))
   await grant(login, ada)
   expect((await login.finished).stdout).toContain(`Signed in to ${server.tenant.tenantId}`)
@@ -144,13 +144,13 @@ test('a week of a vendor without a dashboard', { timeout: 300_000 }, async () =>
 
   // Wednesday: a webhook, developed on this machine.
   const listening = machine.start('listen', '--forward-to', hook)
-  await expect.poll(() => listening.stderr(), { timeout: 30_000 }).toContain('Keys in them are masked')
+  await expect.poll(() => listening.stderr()).toContain('Keys in them are masked')
   const secret = /whsec_\S+/.exec(listening.stderr())?.[0] ?? ''
   expect(await machine.run('trigger', 'license.revoked')).toMatchObject({ code: 0 })
   expect((await machine.run('licenses', 'suspend', id, '--reason', 'unpaid')).stdout).toMatch(
     /^status: suspended$/m,
   )
-  await expect.poll(() => received.length, { timeout: 30_000 }).toBe(2)
+  await expect.poll(() => received.length).toBe(2)
   await listening.end('SIGINT')
   expect(
     received.map(({ body }) => z.looseObject({ event: z.string() }).parse(JSON.parse(body)).event),

@@ -74,40 +74,36 @@ const calls: Record<string, Make> = {
   deleteEndpoint: () => ({ method: 'DELETE', url: '/v1/webhook-endpoints/first' }),
 }
 
-test.each(Object.entries(calls))(
-  '%s changes what its dry run named',
-  { timeout: 120_000 },
-  async (_, make) => {
-    const property = fc.asyncProperty(worldPlan, async (plan) => {
-      const world = await makeWorld(api, plan)
-      const call = make(world, plan)
-      const head = await api.ledger.services.ledger.head()
-      const before = await observe(api, world)
-      const asked = await api.ask(call.method, `${call.url}?dryRun=true`, {
-        token: world.tenant.token,
-        body: call.body,
-      })
-      expect(await api.ledger.services.ledger.head()).toBe(head)
-      expect(await observe(api, world)).toStrictEqual(before)
-      if (asked.status === 404) {
-        expect((await send(world, call)).status).toBe(404)
-        return
-      }
-      const preview = DryRun.parse(asked.body)
-      const answer = await send(world, call)
-      if (preview.wouldBeRefused) {
-        const { status, error } = preview.wouldBeRefused
-        expect({ status: answer.status, body: answer.body }).toStrictEqual({ status, body: { error } })
-        expect(await observe(api, world)).toStrictEqual(before)
-        return
-      }
-      expect(answer.status).toBe(200)
-      await recordEnds(api, world.licenseIds)
-      expectNamed(preview, differences(before, await observe(api, world)))
+test.each(Object.entries(calls))('%s changes what its dry run named', async (_, make) => {
+  const property = fc.asyncProperty(worldPlan, async (plan) => {
+    const world = await makeWorld(api, plan)
+    const call = make(world, plan)
+    const head = await api.ledger.services.ledger.head()
+    const before = await observe(api, world)
+    const asked = await api.ask(call.method, `${call.url}?dryRun=true`, {
+      token: world.tenant.token,
+      body: call.body,
     })
-    await fc.assert(property, { numRuns: 6 })
-  },
-)
+    expect(await api.ledger.services.ledger.head()).toBe(head)
+    expect(await observe(api, world)).toStrictEqual(before)
+    if (asked.status === 404) {
+      expect((await send(world, call)).status).toBe(404)
+      return
+    }
+    const preview = DryRun.parse(asked.body)
+    const answer = await send(world, call)
+    if (preview.wouldBeRefused) {
+      const { status, error } = preview.wouldBeRefused
+      expect({ status: answer.status, body: answer.body }).toStrictEqual({ status, body: { error } })
+      expect(await observe(api, world)).toStrictEqual(before)
+      return
+    }
+    expect(answer.status).toBe(200)
+    await recordEnds(api, world.licenseIds)
+    expectNamed(preview, differences(before, await observe(api, world)))
+  })
+  await fc.assert(property, { numRuns: 6 })
+})
 
 const send = ({ tenant }: World, { method, url, body, ungated }: Call) =>
   ungated

@@ -23,6 +23,7 @@ import { provesConsistency } from '../../../src/transparency/tree/proof.ts'
 import { rangesOfConsistency } from '../../../src/transparency/tree/ranges.ts'
 import { readHashes } from '../../../src/transparency/tree/tiles.ts'
 import { openTestLedger, type TestLedger } from '../../harness/ledger.ts'
+import { testMs } from '../../harness/patience.ts'
 import { wholeVariable } from '../../harness/variables.ts'
 import { notaryKey } from '../signer.ts'
 
@@ -131,7 +132,7 @@ async function expectConsistent(): Promise<void> {
 }
 
 test('killed before each of its statements, and before each answer', {
-  timeout: 60_000 + kills * 20_000,
+  timeout: testMs + kills * 20_000,
 }, async () => {
   let killed = 0
   let largest = 0
@@ -165,7 +166,7 @@ test('killed before each of its statements, and before each answer', {
 })
 
 test(`two race for one tree, and one is killed ${String(kills)} times`, {
-  timeout: 60_000 + kills * 20_000,
+  timeout: testMs + kills * 20_000,
 }, async () => {
   const [first, second] = [startNotary(), startNotary()]
   const racing = [first, second]

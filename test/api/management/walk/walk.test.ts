@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { openTestApi, type TestApi } from '../../../harness/api.ts'
+import { testMs } from '../../../harness/patience.ts'
 import { wholeVariable } from '../../../harness/variables.ts'
 import { licenseSteps } from './license-steps.ts'
 import { shopSteps } from './shop-steps.ts'
@@ -20,7 +21,7 @@ afterAll(() => api.close())
 /** `KEYLEDGER_TEST_WALK=4000` for the long run. */
 const calls = wholeVariable('KEYLEDGER_TEST_WALK', 300)
 
-test(`${String(calls)} calls are answered as expected`, { timeout: 240_000 + calls * 500 }, async () => {
+test(`${String(calls)} calls are answered as expected`, { timeout: testMs + calls * 500 }, async () => {
   const steps = fc.commands([...shopSteps, ...licenseSteps, ...licenseSteps], {
     maxCommands: 150,
     size: 'max',
