@@ -125,7 +125,7 @@ describe('after a query for many', () => {
     await answer()
     expect(held.queries()).toStrictEqual([letters])
     late.push(find('j'))
-    await vi.waitFor(() => expect(held.queries()).toStrictEqual([letters, ['i', 'j']]))
+    await expect.poll(() => held.queries()).toStrictEqual([letters, ['i', 'j']])
     held.sent[1]?.answer()
     expect(await Promise.all(late)).toStrictEqual(['found i', 'found j'])
   })

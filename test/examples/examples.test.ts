@@ -12,6 +12,7 @@ import { signatureHeaders } from '../../src/webhooks/signature.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { launchBrowser } from '../harness/chromium.ts'
 import { commandLicense } from '../harness/ledger.ts'
+import { waitMs } from '../harness/patience.ts'
 import { createHost, type Running } from '../harness/process.ts'
 import { sdkKeyOf } from '../http/apps.ts'
 import { makeProduct, mint } from '../http/samples.ts'
@@ -108,6 +109,7 @@ test('the page activates in a browser, and knows its license when it is opened a
   const browser = await launchBrowser()
   try {
     const page = await browser.newPage()
+    page.setDefaultTimeout(waitMs)
     const errors: string[] = []
     page.on('pageerror', ({ message }) => errors.push(message))
     await page.goto(address)

@@ -1,7 +1,7 @@
 /** Guarantee: a caller that waits for the read models advances them itself, and concurrent callers share the work. */
 
 import { setTimeout } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { projectionLock } from '../../projections/database/advisory-locks.ts'
 import type { LogPage, LogReader } from '../../projections/runner/log.ts'
 import { keepReadModelsCurrent } from '../../projections/runner/projector-role.ts'
@@ -211,7 +211,7 @@ test('the projector role reaches the last event, also after a failure', async ()
       yield entry
       await setTimeout(1)
     }
-    await vi.waitFor(async () => expect(await findTenant(ledger.db, last?.tenantId ?? '')).toBeDefined())
+    await expect.poll(() => findTenant(ledger.db, last?.tenantId ?? '')).toBeDefined()
   }
   const failures: unknown[] = []
   let calls = 0

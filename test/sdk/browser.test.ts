@@ -10,6 +10,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { keyPairOf } from '../../src/signing/keys.ts'
 import { launchBrowser } from '../harness/chromium.ts'
 import { temporaryDirectory } from '../harness/ledger.ts'
+import { waitMs } from '../harness/patience.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 let published: string
@@ -55,6 +56,7 @@ test('verifies settings and hashes a license key', async () => {
   const browser = await launchBrowser()
   try {
     const tab = await browser.newPage()
+    tab.setDefaultTimeout(waitMs)
     await tab.goto(address)
     const keyset = { keys: { [kid]: publicKey } }
     const found = await tab.evaluate(`

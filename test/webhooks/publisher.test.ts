@@ -32,7 +32,7 @@ test('the publisher waits until a delivery is visible before it looks it up for 
   const running = publisher.run(stopping.signal)
 
   for (let n = 0; n < 32; n++) publisher.onEntry(scheduled(`whd_${n}`, BigInt(n)))
-  await vi.waitFor(() => expect(published).toHaveLength(32))
+  await expect.poll(() => published).toHaveLength(32)
   // Half of them end, which the publisher has not noticed when another one is scheduled.
   for (let n = 0; n < 16; n++) {
     const position = BigInt(100 + n)
@@ -43,7 +43,7 @@ test('the publisher waits until a delivery is visible before it looks it up for 
   publisher.onEntry(scheduled('whd_more', 200n))
   const asked = () =>
     asking.mock.calls.findIndex((query) => JSON.stringify(query).includes('list-due-attempts-of'))
-  await vi.waitFor(() => expect(asked()).not.toBe(-1))
+  await expect.poll(asked).not.toBe(-1)
   const shown = untilVisible.mock.calls.findIndex(([position]) => position === 200n)
   expect(shown).not.toBe(-1)
   expect(untilVisible.mock.invocationCallOrder[shown]).toBeLessThan(
