@@ -15,8 +15,8 @@ const Attack = z.object({
 export type Attack = z.infer<typeof Attack>
 
 const input = createInterface(process.stdin)
-const [line] = await once(input, 'line')
-const { connections, url, method, headers, body } = Attack.parse(JSON.parse(String(line)))
+const [line] = (await once(input, 'line')) as [string]
+const { connections, url, method, headers, body } = Attack.parse(JSON.parse(line))
 let isOver = false
 input.once('close', () => {
   isOver = true

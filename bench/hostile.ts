@@ -143,7 +143,9 @@ function attackWith({ address, token }: Checkout, hostile: Hostile): { end(): Pr
     ...(hostile.token && { authorization: `Bearer ${token}` }),
   }
   const sent = text(child.stdout)
-  child.stdin.write(`${JSON.stringify({ connections, url: address + path, method, headers, body } satisfies Attack)}\n`)
+  child.stdin.write(
+    `${JSON.stringify({ connections, url: address + path, method, headers, body } satisfies Attack)}\n`,
+  )
   return {
     async end() {
       child.stdin.end()

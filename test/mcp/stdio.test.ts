@@ -80,7 +80,10 @@ test('a batch and a line that is no message are answered, and the next message i
   for await (const line of createInterface(command.stdout))
     if (answers.push(JSON.parse(line)) === lines.length) break
   command.stdin.end()
-  const refused = { jsonrpc: '2.0', error: { code: -32_600, message: expect.stringContaining('no batches') } }
+  const refused = {
+    jsonrpc: '2.0',
+    error: { code: -32_600, message: expect.stringContaining('no batches') as string },
+  }
   expect(answers).toStrictEqual([refused, refused, { jsonrpc: '2.0', id: 3, result: {} }])
   expect(await once(command, 'exit')).toStrictEqual([0, null])
 })
