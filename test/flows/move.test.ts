@@ -9,7 +9,6 @@ import { z } from 'zod'
 import { fillLicenses, fillTenants, keyOf, productId } from '../../bench/fill.ts'
 import { sha256 } from '../../src/credentials/sha256.ts'
 import { newToken } from '../../src/credentials/token.ts'
-import { waitMs } from '../harness/patience.ts'
 import { createHost, type Environment, hasEnded, program, type Running } from '../harness/process.ts'
 import { wholeVariable } from '../harness/variables.ts'
 import { client } from './vendor.ts'
@@ -109,11 +108,7 @@ test('embedded stores move to an external event store and database while they se
 
 /** The notary computes the tree of a copied log in the background. */
 const expectReceipt = (asking: ReturnType<typeof client>, license: string) =>
-  expect
-    .poll(async () => (await asking.send('GET', `/v1/licenses/${license}/receipt`)).status, {
-      timeout: waitMs,
-    })
-    .toBe(200)
+  expect.poll(async () => (await asking.send('GET', `/v1/licenses/${license}/receipt`)).status).toBe(200)
 
 /**
  * Backs up the running installation, verifies the file, and restores it into an empty data directory.

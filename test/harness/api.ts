@@ -12,6 +12,7 @@ import { type Limits, noLimits } from '../../src/limits/limits.ts'
 import type { AllPorts } from '../../src/ports.ts'
 import { type CheckAnswer, createAnswerCheck } from './described.ts'
 import { openTestLedger, origin, type TestLedger, uniqueId } from './ledger.ts'
+import { waitMs } from './patience.ts'
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE' | 'HEAD'
 
@@ -46,7 +47,7 @@ type AppOptions = {
   /** Whether the installation has a token for its metrics. */
   metrics?: boolean
   log?: Logger
-  /** The time limit of a request, after which it gets 503. */
+  /** The time limit of a request, after which it gets 503. Patient by default. */
   requestLimitMs?: number
 }
 
@@ -93,7 +94,7 @@ export function createTestApp(
     connections,
     metrics = true,
     log = pino({ level: 'silent' }),
-    requestLimitMs,
+    requestLimitMs = waitMs,
   }: AppOptions = {},
 ): Promise<FastifyInstance> {
   return createApp({
@@ -108,7 +109,7 @@ export function createTestApp(
     trustProxy,
     metricsToken: metrics ? metricsToken : undefined,
     ...(connections && { connections }),
-    ...(requestLimitMs !== undefined && { requestLimitMs }),
+    requestLimitMs,
     log: log as FastifyBaseLogger,
   })
 }

@@ -50,6 +50,7 @@ import { createTargetCheck } from '../../src/webhooks/resolve.ts'
 import { createTestSender } from '../../src/webhooks/test-event.ts'
 import { createLedgerDatabase } from './database.ts'
 import { openTestEventStore } from './event-store.ts'
+import { waitMs } from './patience.ts'
 
 /** A clock that only moves when a test moves it. */
 type TestClock = {
@@ -106,6 +107,7 @@ export const beginning = '2026-03-01T12:00:00.000Z'
  */
 export async function openTestLedger(
   options: {
+    /** Patient by default; tests in which calls of the event store fail set it. */
     limits?: LedgerLimits
     providers?: Partial<ProviderSettings>
     mailing?: Mailing
@@ -121,7 +123,7 @@ export async function openTestLedger(
   const store = (await options.through?.(own.url)) ?? own.url
   const database = await createLedgerDatabase()
   undo.push(() => database.drop())
-  const ledger = connectLedger(store, options.limits)
+  const ledger = connectLedger(store, options.limits ?? { tryMs: waitMs, callMs: waitMs })
   undo.push(() => ledger.close())
   await migrate(database.url)
   const db = createPool(database.url)
@@ -137,7 +139,7 @@ export async function openTestLedger(
   await prepareReadModels(db, ledger, { ...noProgress, onParked })
   const readModels = createReadModels(db, ledger, {
     get timeLimitMs() {
-      return options.visible?.timeLimitMs ?? 10_000
+      return options.visible?.timeLimitMs ?? waitMs
     },
     onParked,
     onFailure: (error) => {
