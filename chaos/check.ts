@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 import { checkAcknowledged } from './acknowledged-checks.ts'
 import type { Arrival } from './arrivals.ts'
-import { checkAttempts, checkDelivered, checkEnded } from './delivery-checks.ts'
+import { checkAttempts, checkDelivered, checkEnded, checkOrder } from './delivery-checks.ts'
 import type { Injector } from './faults.ts'
 import { type Load, Stuck } from './load.ts'
 import { checkLog, checkPrefix, type Violation } from './log-checks.ts'
@@ -104,6 +104,7 @@ export function createCheck(stage: Stage, injector: Injector, load: Load, say: (
       ...checkAcknowledged(known, log),
       ...checkDelivered(arrivals, log),
       ...checkAttempts(arrivals, log),
+      ...checkOrder(arrivals, log),
       ...checkEnded(arrivals, webhookChanges.removed, graceMs),
       ...stage.crashes().map((found) => ({ what: 'a process', expected: 'no end by an error', found })),
       ...(await runVerification(stage, ['projections', 'verify'])),

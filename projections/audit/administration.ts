@@ -198,13 +198,14 @@ function ofWebhook(entry: Own<'webhook'>): Administration {
     case 'WebhookRemoved':
       return { ...of, action: 'deleted', fields: null }
     case 'WebhookEndpointAdded': {
-      const { endpointId: id, url, events, description, displaySecret } = event.data
-      const fields = fieldsOf({ url, events, description, secret: displaySecret, status: 'active' })
+      const { endpointId: id, url, events, description, ordering, displaySecret } = event.data
+      const set = { url, events, description, ordering: ordering ?? 'license' }
+      const fields = fieldsOf({ ...set, secret: displaySecret, status: 'active' })
       return { ...of, id, action: 'created', fields }
     }
     case 'WebhookEndpointChanged': {
-      const { endpointId: id, url, events, description } = event.data
-      return { ...of, id, action: 'changed', fields: fieldsOf({ url, events, description }) }
+      const { endpointId: id, url, events, description, ordering = 'license' } = event.data
+      return { ...of, id, action: 'changed', fields: fieldsOf({ url, events, description, ordering }) }
     }
     case 'WebhookEndpointPaused':
     case 'WebhookEndpointResumed': {

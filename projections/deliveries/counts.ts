@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import type { Channel } from '../../src/domain/deliveries/events.ts'
-import { isPaused } from './due.ts'
+import { isHeldBack, isPaused } from './due.ts'
 
 /** Counts of a tenant's pending and recently abandoned deliveries. */
 export type DeliveryCounts = {
@@ -8,13 +8,15 @@ export type DeliveryCounts = {
   pending: number
   /** Pending deliveries with at least one failed attempt. */
   failing: number
-  /** Pending deliveries whose next attempt is due; those to a paused endpoint wait for nothing but that. */
+  /** Pending deliveries whose next attempt is due, and waits neither for a paused endpoint nor for a delivery before it. */
   due: number
   /** When the oldest due attempt became due; null when none is due. */
   oldestDueAt: string | null
   /** Abandoned deliveries that were scheduled since a given time. */
   abandoned: number
 }
+
+const isDue = `next_attempt_at <= $3 and not ${isPaused('d')} and not ${isHeldBack('d')}`
 
 /** @param since counts only abandoned deliveries that were scheduled at or after this time */
 export async function countDeliveries(
@@ -25,8 +27,8 @@ export async function countDeliveries(
   const { rows } = await db.query<Record<'pending' | 'failing' | 'due' | 'abandoned', bigint> & Due>({
     name: 'count-waiting-deliveries',
     text: `select count(*) as pending, count(*) filter (where tries > 0) as failing,
-             count(*) filter (where next_attempt_at <= $3 and not ${isPaused('d')}) as due,
-             min(next_attempt_at) filter (where next_attempt_at <= $3 and not ${isPaused('d')}) as "oldestDueAt",
+             count(*) filter (where ${isDue}) as due,
+             min(next_attempt_at) filter (where ${isDue}) as "oldestDueAt",
              (select count(*) from deliveries
               where tenant_id = $1 and status = 'abandoned' and created_at >= $4) as abandoned
            from deliveries d

@@ -7,12 +7,40 @@ export type Receiver = { channel: Channel; tenantId: string; endpointId: string 
 /** A due attempt: its delivery, its number starting from 1, and its receiver. */
 export type DueAttempt = Receiver & { deliveryId: string; attempt: number }
 
-const due = `delivery_id as "deliveryId", tries + 1 as attempt, channel, tenant_id as "tenantId",
-             nullif(endpoint_id, '') as "endpointId"`
+/** The columns of a due attempt of the delivery `d`. */
+export const due = (d: string): string =>
+  `${d}.delivery_id as "deliveryId", ${d}.tries + 1 as attempt, ${d}.channel, ${d}.tenant_id as "tenantId",
+   nullif(${d}.endpoint_id, '') as "endpointId"`
 
 /** Whether the deliveries to the receiver `r` wait, since the vendor paused its endpoint. */
 export const isPaused = (r: string): string =>
   `exists (select from webhooks w where w.tenant_id = ${r}.tenant_id and ${r}.endpoint_id = any(w.paused))`
+
+/** Whether the endpoint of the delivery or receiver `r` gets the events of a license in order. */
+export const isOrdered = (r: string): string =>
+  `exists (select from webhooks w where w.tenant_id = ${r}.tenant_id and ${r}.endpoint_id = any(w.ordered))`
+
+/** Whether the delivery `d` waits for one before it. */
+export const isHeldBack = (d: string): string => `(${d}.waits and ${isOrdered(d)})`
+
+/**
+ * The due attempts of the receiver `r`, oldest first. Those that wait for one before them are a range of the index of
+ * their own, so a license with many of them delays no other.
+ */
+const dueOf = (r: string, { also = '', now, most }: { also?: string; now: string; most: string }): string => {
+  const some = (which: string) => `(
+    select * from deliveries
+    where channel = ${r}.channel and tenant_id = ${r}.tenant_id and endpoint_id = ${r}.endpoint_id
+      and next_attempt_at <= ${now} and ${which} ${also}
+    order by next_attempt_at limit ${most}
+  )`
+  return `(
+    select ${due('d')} from (
+      ${some('not waits')} union all ${some(`waits and not ${isOrdered(r)}`)}
+    ) d
+    order by d.next_attempt_at limit ${most}
+  )`
+}
 
 /**
  * Lists the attempts that are due, oldest first, at most `maxOfEach` of one receiver: a receiver that hangs must not
@@ -36,12 +64,7 @@ export async function listDueAttempts(
                order by channel, tenant_id, endpoint_id limit 1
              ) n
            )
-           select d.* from receivers r, lateral (
-             select ${due} from deliveries
-             where channel = r.channel and tenant_id = r.tenant_id and endpoint_id = r.endpoint_id
-               and next_attempt_at <= $1
-             order by next_attempt_at limit $3
-           ) d
+           select d.* from receivers r, lateral ${dueOf('r', { now: '$1', most: '$3' })} d
            where r.channel = any($2) and not ${isPaused('r')}`,
     values: [now, channels, maxOfEach],
   })
@@ -57,12 +80,8 @@ export async function listDueAttemptsOf(
 ): Promise<DueAttempt[]> {
   const { rows } = await db.query<DueAttempt>({
     name: 'list-due-attempts-of',
-    text: `select d.* from unnest($1::text[], $2::text[], $3::text[]) as r (channel, tenant_id, endpoint_id), lateral (
-             select ${due} from deliveries
-             where channel = r.channel and tenant_id = r.tenant_id and endpoint_id = r.endpoint_id
-               and next_attempt_at <= $4 and delivery_id <> all($5)
-             order by next_attempt_at limit $6
-           ) d
+    text: `select d.* from unnest($1::text[], $2::text[], $3::text[]) as r (channel, tenant_id, endpoint_id),
+             lateral ${dueOf('r', { also: 'and delivery_id <> all($5)', now: '$4', most: '$6' })} d
            where not ${isPaused('r')}`,
     values: [
       receivers.map(({ channel }) => channel),

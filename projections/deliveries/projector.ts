@@ -4,6 +4,7 @@ import type { Projector } from '../projector.ts'
 import { endpointsDdl } from './endpoints.ts'
 import { applyToPending, pendingDdl, removeScheduled } from './pending.ts'
 import { publicEventsDdl } from './public-events.ts'
+import { writesOfTurns } from './turns.ts'
 
 const model: DocumentModel<Delivery> = {
   table: 'deliveries',
@@ -24,6 +25,9 @@ const model: DocumentModel<Delivery> = {
           next_attempt_at: delivery.nextAttemptAt,
           key_until: keyKeptUntil(delivery),
           replay_id: delivery.replayIds.at(-1) ?? null,
+          place: delivery.place,
+          // See writesOfTurns.
+          waits: false,
           created_at: delivery.scheduledAt,
         },
 }
@@ -52,13 +56,19 @@ export const deliveriesProjector: Projector = {
       key_until timestamptz,
       -- The last replay that made it due again.
       replay_id text,
+      -- Its place among the deliveries of its license to its endpoint: in_turn, asked or none.
+      place text not null,
+      -- In turn, while one before it is pending. Whether it is held back then, the endpoint's settings say.
+      waits boolean not null,
       created_at timestamptz not null,
       -- An event goes to a receiver once: to each endpoint, and to the one customer of the license.
       unique (license_id, license_revision, channel, endpoint_id)
     ) with (fillfactor = 80);
     create index deliveries_by_age on deliveries (tenant_id, channel, created_at desc, delivery_id desc);
-    create index deliveries_due on deliveries (channel, tenant_id, endpoint_id, next_attempt_at)
+    create index deliveries_due on deliveries (channel, tenant_id, endpoint_id, waits, next_attempt_at)
       where next_attempt_at is not null;
+    create index deliveries_in_turn on deliveries (license_id, endpoint_id, license_revision)
+      where place <> 'none';
     create index deliveries_by_endpoint on deliveries (tenant_id, endpoint_id, created_at desc, delivery_id desc)
       where channel = 'webhook';
     create index deliveries_replayed on deliveries (replay_id) where replay_id is not null;
@@ -66,11 +76,12 @@ export const deliveriesProjector: Projector = {
     ${pendingDdl};
     ${endpointsDdl};
     ${publicEventsDdl}`,
+  applyIndexes: ['deliveries_in_turn'],
   async apply(db, entries) {
     const [pending, changed] = await Promise.all([
       applyToPending(db, entries),
       applyToDocuments(db, model, entries),
     ])
-    return [...pending, ...changed, ...removeScheduled(entries)]
+    return [...pending, ...changed, ...removeScheduled(entries), ...writesOfTurns(entries)]
   },
 }

@@ -1,6 +1,7 @@
 import type { Pool } from 'pg'
 import type { KnownReplay } from '../../src/domain/replays/replay.ts'
 import type { WebhookEventName } from '../../src/domain/webhooks/events.ts'
+import { isOrdered } from './due.ts'
 
 /** What a replay looks for. */
 export type ReplayRange = Pick<KnownReplay, 'tenantId' | 'endpointId' | 'from' | 'to' | 'only'> & {
@@ -74,17 +75,23 @@ export async function listReplayable(
   return rows
 }
 
-/** How many deliveries to an endpoint are pending, counted up to a limit. */
+/** How many deliveries to an endpoint are pending and wait for no other, counted up to a limit. */
 export async function countPendingOf(
   db: Pool,
   { tenantId, endpointId }: { tenantId: string; endpointId: string },
   most: number,
 ): Promise<number> {
   const { rows } = await db.query<{ count: number }>({
-    name: 'count-pending-of-endpoint',
-    text: `select count(*)::int as count from (
-             select from deliveries
-             where channel = 'webhook' and tenant_id = $1 and endpoint_id = $2 and next_attempt_at is not null
+    name: 'count-pending-beside-replay',
+    text: `select count(*)::int as count
+           from (select $1::text as tenant_id, $2::text as endpoint_id) r, lateral (
+             select 1 from deliveries d
+             where d.channel = 'webhook' and d.tenant_id = r.tenant_id and d.endpoint_id = r.endpoint_id
+               and not d.waits and d.next_attempt_at is not null
+             union all
+             select 1 from deliveries d
+             where d.channel = 'webhook' and d.tenant_id = r.tenant_id and d.endpoint_id = r.endpoint_id
+               and d.waits and d.next_attempt_at is not null and not ${isOrdered('r')}
              limit $3
            ) d`,
     values: [tenantId, endpointId, most],

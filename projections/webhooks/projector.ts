@@ -8,6 +8,7 @@ const model: DocumentModel<Webhook> = {
   columns: ({ tenantId, endpoints }) => ({
     tenant_id: tenantId,
     paused: endpoints.filter(({ pausedAt }) => pausedAt !== null).map(({ endpointId }) => endpointId),
+    ordered: endpoints.filter(({ ordering }) => ordering === 'license').map(({ endpointId }) => endpointId),
   }),
 }
 
@@ -21,7 +22,9 @@ export const webhooksProjector: Projector = {
       state jsonb not null,
       tenant_id text not null unique,
       -- The ids of the endpoints whose deliveries wait.
-      paused text[] not null
+      paused text[] not null,
+      -- The ids of the endpoints that get the events of a license in order.
+      ordered text[] not null
     )`,
   apply: (db, entries) => applyToDocuments(db, model, entries),
 }

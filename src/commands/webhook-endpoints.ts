@@ -2,7 +2,7 @@ import { idOfMade } from '../credentials/id.ts'
 import { displayOfWebhookSecret, newWebhookSecret } from '../credentials/webhook-secret.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { WebhookEndpoint } from '../domain/webhooks/endpoint.ts'
-import type { WebhookEventName } from '../domain/webhooks/events.ts'
+import type { Ordering, WebhookEventName } from '../domain/webhooks/events.ts'
 import { findEndpoint, type Webhook, type WebhookCommand, webhooks } from '../domain/webhooks/webhook.ts'
 import type { Ports } from '../ports.ts'
 import { causeOf, momentOf, type Origin } from './origin.ts'
@@ -18,6 +18,7 @@ export type EndpointAsked = {
   /** Undefined selects the default ones. */
   events: readonly WebhookEventName[] | undefined
   description: string
+  ordering: Ordering
 }
 
 /**
@@ -67,6 +68,7 @@ export type EndpointChange = {
   url?: string | undefined
   events?: readonly WebhookEventName[] | undefined
   description?: string | undefined
+  ordering?: Ordering | undefined
   paused?: boolean | undefined
 }
 

@@ -108,7 +108,7 @@ async function* deliveriesOf(
 ): AsyncIterable<object> {
   for await (const page of deliveryPages(services, licenseId)) {
     const payloads = await shownPayloads(services, tenantId, page)
-    for (const [index, delivery] of page.entries()) {
+    for (const [index, { place: _, ...delivery }] of page.entries()) {
       counts[delivery.channel][delivery.status]++
       const payload = delivery.channel === 'webhook' ? (payloads[index] ?? null) : null
       yield { ...delivery, payload }

@@ -4,7 +4,9 @@ import {
   listDueAttemptsOf,
   type Receiver,
 } from '../../projections/deliveries/due.ts'
+import { createTurnLookup, listDueAttemptsAfter } from '../../projections/deliveries/turns.ts'
 import { createWakeSignal, type WakeSignal } from '../async/wake-signal.ts'
+import { absentDelivery, evolveDelivery, type KnownDelivery } from '../domain/deliveries/delivery.ts'
 import type { Channel } from '../domain/deliveries/events.ts'
 import type { LogEntry, Recorded } from '../domain/recorded.ts'
 import { deliveryIdIn } from '../domain/streams.ts'
@@ -42,7 +44,8 @@ export function createPublisher(
 ): Publisher {
   const wakeSignal = createWakeSignal()
   const inFlight = createInFlight(lostAfterMs)
-  const fresh: DueAttempt[] = []
+  const hasToWait = createTurnLookup(db)
+  const fresh: KnownDelivery[] = []
   const ended: Ended[] = []
   let sweepAt = 0
   let latest = -1n
@@ -53,13 +56,13 @@ export function createPublisher(
     if (!isRunning || !isNews(entry)) return
     latest = entry.position
     if (entry.event.type === 'DeliveryScheduled') {
-      const { deliveryId, channel, tenantId, endpointId } = entry.event.data
-      if (channels.includes(channel)) fresh.push({ deliveryId, attempt: 1, channel, tenantId, endpointId })
+      const delivery = evolveDelivery(absentDelivery, entry.event)
+      if (delivery.status !== 'absent' && channels.includes(delivery.channel)) fresh.push(delivery)
     } else {
       const one = endedBy(entry)
       if (one) ended.push(one)
       if (isDueAtOnce(entry)) sweepAt = 0
-      else if (!one || !inFlight.hasMore(one.deliveryId)) return
+      else if (!one || !(one.isLast || inFlight.hasMore(one.deliveryId))) return
     }
     wakeSignal.wake()
   }
@@ -78,18 +81,53 @@ export function createPublisher(
   /**
    * An attempt leaves its slot only when the read models know that it has ended: otherwise they would show it
    * as due once more, and it would take a slot without work.
+   * @returns the deliveries that have ended
    */
-  async function freeSlots(): Promise<void> {
+  async function freeSlots(): Promise<string[]> {
     const known = ended.length
     const last = ended.at(-1)
     if (last) await untilVisible(last.position)
-    for (const { deliveryId, failed } of ended.splice(0, known)) inFlight.done(deliveryId, failed)
+    const done = ended.splice(0, known)
+    for (const { deliveryId, failed } of done) inFlight.done(deliveryId, failed)
+    return done.filter(({ isLast }) => isLast).map(({ deliveryId }) => deliveryId)
+  }
+
+  /**
+   * The first attempt does not wait for the read models, unless one before it is pending in them.
+   * @returns the deliveries that wait for one before them
+   */
+  async function publishFresh(): Promise<string[]> {
+    const given = await Promise.all(
+      fresh.splice(0).map(async (delivery) => ({ delivery, waits: await hasToWait(delivery) })),
+    )
+    const { true: waiting = [], false: first = [] } = Object.groupBy(given, ({ waits }) => `${waits}`)
+    await publish(
+      first.map(({ delivery: { deliveryId, channel, tenantId, endpointId } }) => ({
+        deliveryId,
+        attempt: 1,
+        channel,
+        tenantId,
+        endpointId,
+      })),
+    )
+    return waiting.map(({ delivery }) => delivery.deliveryId)
+  }
+
+  /**
+   * Publishes the next delivery of a license when one has ended. One that had to wait is looked up once more, when the
+   * read models show it: the one before it may have ended in the meantime. If it has not, its end comes later in the log
+   * than the position that they show.
+   */
+  async function publishNext(deliveryIds: readonly string[]): Promise<void> {
+    if (deliveryIds.length === 0) return
+    await untilVisible(latest)
+    const due = await listDueAttemptsAfter(db, now().toISOString(), deliveryIds)
+    await publish(due.filter(({ channel }) => channels.includes(channel)))
   }
 
   async function poll(): Promise<void> {
-    // The first attempt does not need the read models.
-    await publish(fresh.splice(0))
-    await freeSlots()
+    const waiting = await publishFresh()
+    await publishNext([...waiting, ...(await freeSlots())])
     const receivers = inFlight.withFreeSlots()
     const isSweep = performance.now() >= sweepAt
     if (receivers.length === 0 && !isSweep) return
@@ -139,8 +177,8 @@ async function pause(wakeSignal: WakeSignal, failures: number, signal: AbortSign
 const isNews = (entry: LogEntry): entry is Recorded<'delivery'> =>
   entry.readable && entry.category === 'delivery' && entry.event.type !== 'ReplayAsked'
 
-/** An ended attempt; `failed` is undefined if its event does not show it. */
-type Ended = { deliveryId: string; failed: boolean | undefined; position: bigint }
+/** An ended attempt; `failed` is undefined if its event does not show it. `isLast`: the delivery has ended. */
+type Ended = { deliveryId: string; failed: boolean | undefined; isLast: boolean; position: bigint }
 
 const endedBy = ({ event, stream, position }: Recorded<'delivery'>): Ended | undefined =>
   event.type === 'RedeliveryAsked'
@@ -148,6 +186,7 @@ const endedBy = ({ event, stream, position }: Recorded<'delivery'>): Ended | und
     : {
         deliveryId: deliveryIdIn(stream),
         failed: event.type === 'DeliveryAttempted' ? event.data.error !== null : undefined,
+        isLast: event.type === 'DeliverySucceeded' || event.type === 'DeliveryAbandoned',
         position,
       }
 

@@ -1,4 +1,5 @@
 import { createContentLookup } from '../../projections/deliveries/content.ts'
+import { createTurnLookup } from '../../projections/deliveries/turns.ts'
 import { createEndpointLookup } from '../../projections/webhooks/queries.ts'
 import { webhookSecretName } from '../commands/webhooks.ts'
 import type { KnownDelivery } from '../domain/deliveries/delivery.ts'
@@ -22,8 +23,8 @@ type Options = {
 export type WebhookChannel = DeliveryChannel & { close(): Promise<void> }
 
 /**
- * Delivers to an endpoint as it is now: a pending delivery goes to a changed URL, waits while the endpoint is paused,
- * and goes nowhere once it is removed.
+ * Delivers to an endpoint as it is now: a pending delivery goes to a changed URL, waits while the endpoint is paused or
+ * wants another one before it, and goes nowhere once it is removed.
  */
 export function createWebhookChannel(
   services: Ports<'db' | 'deriveId' | 'now' | 'secrets' | 'subjects'>,
@@ -33,15 +34,17 @@ export function createWebhookChannel(
   const secrets = createSecretCache(services)
   const endpointOf = createEndpointLookup(services.db)
   const contentOf = createContentLookup(services.db)
+  const hasToWait = createTurnLookup(services.db)
 
   async function deliver(delivery: KnownDelivery, begin: () => Promise<void>) {
     const { tenantId, endpointId } = delivery
-    const [endpoint, content] = await Promise.all([
+    const [endpoint, content, isHeldBack] = await Promise.all([
       endpointId === null ? null : endpointOf(tenantId, endpointId),
       contentOf(delivery),
+      hasToWait(delivery),
     ])
     if (endpoint === null) return { outcome: 'unwanted' } as const
-    if (endpoint.pausedAt !== null) return { outcome: 'held' } as const
+    if (endpoint.pausedAt !== null || isHeldBack) return { outcome: 'held' } as const
     const { payload, confidential } = await publicEventOf(services, delivery, content)
     const now = services.now()
     const keys = await secrets.of(tenantId, endpoint, now.toISOString())

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { checkAcknowledged } from '../../chaos/acknowledged-checks.ts'
 import type { Arrival } from '../../chaos/arrivals.ts'
-import { checkAttempts, checkDelivered, checkEnded } from '../../chaos/delivery-checks.ts'
+import { checkAttempts, checkDelivered, checkEnded, checkOrder } from '../../chaos/delivery-checks.ts'
 import { checkLog, checkPrefix } from '../../chaos/log-checks.ts'
 import {
   expectedDuring,
@@ -166,6 +166,19 @@ test('a request that is no attempt in the log', () => {
     '1 for 2 requests',
   ])
   expect(found(checkAttempts([arrival], []))).toStrictEqual(['0 for 1 requests'])
+})
+
+test('events of a license that came in another order, unless one before them was abandoned', () => {
+  const arrival = (sequence: number, license_id = 'lic_1'): Arrival => ({
+    at: 0,
+    path: '/acme',
+    payload: { id: `${license_id}-${sequence}`, event: 'license.activated', license_id, sequence },
+  })
+  const inOrder = [arrival(1), arrival(5, 'lic_2'), arrival(2), arrival(1), arrival(3)]
+  expect(checkOrder(inOrder, [])).toStrictEqual([])
+  const swapped = [arrival(1), arrival(3), arrival(2), arrival(3)]
+  expect(found(checkOrder(swapped, []))).toStrictEqual(['1, 3, 2'])
+  expect(checkOrder(swapped, logOf('delivery-lic_1-2', ['DeliveryAbandoned']))).toStrictEqual([])
 })
 
 test('a delivery to a removed webhook', () => {

@@ -5,9 +5,12 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
+import { listDeliveries } from '../../projections/deliveries/queries.ts'
+import { scheduleDeliveries } from '../../src/processes/deliveries.ts'
 import { runReplays } from '../../src/processes/replays.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { addTestEndpoint, pointWebhook, sellLicense, startDispatch } from '../harness/dispatch.ts'
+import { beginning, commandLicense } from '../harness/ledger.ts'
 import { type StandIn, startStandIn } from '../harness/stand-in.ts'
 import { type Client, clientOf } from './client.ts'
 import { fieldsOf, wordsOf } from './forms.ts'
@@ -83,7 +86,12 @@ test('an endpoint is changed, paused, resumed, given another secret and deleted'
   const present = async () => (await endpoints()).find(({ id }) => id === endpointId)
   const change = { url: `${url}/2`, description: 'CRM', events: 'license.revoked' }
   expect((await owner.post(at, { operation: await operationIn(at), ...change })).status).toBe(303)
-  expect(await present()).toMatchObject({ ...change, events: ['license.revoked'] })
+  expect(await present()).toMatchObject({ ...change, events: ['license.revoked'], ordering: 'license' })
+  expect(fieldsOf(await owner.get(at)).ordering).toBe('license')
+  const fast = { ...change, ordering: 'none', operation: await operationIn(at) }
+  expect((await owner.post(at, fast)).status).toBe(303)
+  expect(await present()).toMatchObject({ ordering: 'none' })
+  expect(wordsOf(await owner.get(path))).toMatch(/In order for each license .*As fast as possible/)
   await owner.post(`${at}/pause`, { paused: 'yes' })
   expect(await present()).toMatchObject({ paused: true })
   expect(wordsOf(await owner.get(path))).toContain('CRM paused')
@@ -136,6 +144,27 @@ test('events are replayed from a form, with progress, and the replay is paused a
     .toMatch(/finished 1 of 1 started; 1 delivered/)
   expect((await owner.post(`${path}/replays/${id}/cancel`)).status).toBe(409)
   await dispatch.stop()
+})
+
+test('a delivery that waits for the one before it says so, in the list and on its page', async () => {
+  const own = await makeTenant(api.ledger)
+  const member = clientOf(api.app, '192.0.2.10')
+  await member.signIn(await makeMember(api.ledger, own.tenantId, 'owner'))
+  await pointWebhook(api.ledger, own.tenantId, receiver.url)
+  const { licenseId } = await sellLicense(api.ledger, own.tenantId)
+  await commandLicense(api.ledger, licenseId, { type: 'RevokeLicense', reason: null, at: beginning })
+  await scheduleDeliveries(api.ledger.services, ({ error }) => {
+    throw error
+  }).poll()
+  const filter = { channel: 'webhook' } as const
+  const { items } = await listDeliveries(api.ledger.db, own.tenantId, filter, { after: undefined, limit: 2 })
+  const [first, second] = items.toSorted((one, other) => Number(one.sequence) - Number(other.sequence))
+  const at = '/dashboard/deliveries'
+  expect(wordsOf(await member.get(at))).toContain('after the one before it')
+  const page = await member.get(`${at}/${second?.deliveryId}`)
+  expect(wordsOf(page)).toContain(`Waits for the delivery before it, ${first?.deliveryId}`)
+  expect(page.text).toContain(`href="${at}/${first?.deliveryId}"`)
+  expect(wordsOf(await member.get(`${at}/${first?.deliveryId}`))).not.toContain('Waits for')
 })
 
 test('members who only read see the endpoints without buttons', async () => {

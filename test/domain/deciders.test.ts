@@ -307,7 +307,7 @@ const all: Laws[] = [
       at,
     },
     { type: 'RemoveWebhook', operationId: 'op_2', at },
-    { type: 'AddEndpoint', ...goldenData('webhook', 'WebhookEndpointAdded') },
+    { type: 'AddEndpoint', ...goldenData('webhook', 'WebhookEndpointAdded'), ordering: 'none' },
     {
       type: 'ChangeEndpoint',
       operationId: 'op_3',

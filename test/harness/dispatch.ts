@@ -4,7 +4,7 @@ import { setWebhook } from '../../src/commands/webhooks.ts'
 import { newLicenseKey } from '../../src/credentials/license-key.ts'
 import type { Channel } from '../../src/domain/deliveries/events.ts'
 import { saleKeyName } from '../../src/domain/sales/key.ts'
-import type { WebhookEventName } from '../../src/domain/webhooks/events.ts'
+import type { Ordering, WebhookEventName } from '../../src/domain/webhooks/events.ts'
 import { follow } from '../../src/ledger/follow.ts'
 import { scheduleDeliveries } from '../../src/processes/deliveries.ts'
 import { runPollers } from '../../src/processes/poller.ts'
@@ -108,9 +108,10 @@ export async function addTestEndpoint(
   tenantId: string,
   url: string,
   events?: WebhookEventName[],
+  ordering: Ordering = 'license',
 ): Promise<{ endpointId: string; secret: string | undefined }> {
   const operationId = `cnf_${services.newId('cnf').slice(4)}`
-  const asked = { url, events, description: '' }
+  const asked = { url, events, description: '', ordering }
   const { endpoint, secret } = await addEndpoint(services, tenantId, asked, operationId, origin)
   return { endpointId: endpoint.endpointId, secret }
 }

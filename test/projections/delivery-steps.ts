@@ -8,19 +8,31 @@ import type { AttemptResult } from '../../src/domain/deliveries/delivery.ts'
 import { maxEndpoints } from '../../src/domain/webhooks/endpoint.ts'
 import { scheduleDeliveries } from '../../src/processes/deliveries.ts'
 import { addTestEndpoint, sellLicense } from '../harness/dispatch.ts'
-import { beginning, origin, type TestLedger } from '../harness/ledger.ts'
+import { beginning, commandLicense, origin, type TestLedger } from '../harness/ledger.ts'
 
 /** A step of deliveries to a webhook. */
 export type DeliveryStep =
-  | { do: 'sell license' | 'schedule pending' | 'redeliver' | 'add endpoint' | 'pause endpoint' | 'replay' }
+  | {
+      do:
+        | 'sell license'
+        | 'use license'
+        | 'schedule pending'
+        | 'redeliver'
+        | 'hurry'
+        | 'add endpoint'
+        | 'pause endpoint'
+        | 'replay'
+    }
   | { do: 'attempt delivery'; outcome: AttemptResult['outcome'] | 'unknown' }
 
 export const anyDeliveryStep: fc.Arbitrary<DeliveryStep> = fc.oneof(
   fc.record({
     do: fc.constantFrom(
       'sell license' as const,
+      'use license' as const,
       'schedule pending' as const,
       'redeliver' as const,
+      'hurry' as const,
       'add endpoint' as const,
       'pause endpoint' as const,
       'replay' as const,
@@ -48,17 +60,23 @@ export function deliveryStepRunner(ledger: TestLedger, tenantId: string) {
   const { poll } = scheduleDeliveries(services, ({ error }) => {
     throw error
   })
-  const first = async (status: 'pending' | 'delivered') =>
-    (await listDeliveries(services.db, tenantId, { status }, { after: undefined, limit: 1 })).items[0]
+  const first = async (status: 'pending' | 'delivered', order: 'newest' | 'oldest' = 'newest') =>
+    (await listDeliveries(services.db, tenantId, { status }, { after: undefined, limit: 1, order })).items[0]
+  let sold: string | undefined
+  let devices = 0
 
   return async (step: DeliveryStep): Promise<unknown> => {
     switch (step.do) {
       case 'sell license':
-        return sellLicense(ledger, tenantId)
+        sold = (await sellLicense(ledger, tenantId)).licenseId
+        return
+      case 'use license':
+        return sold !== undefined && use(ledger, sold, `device-${++devices}`)
       case 'schedule pending':
         return poll()
       case 'attempt delivery': {
-        const delivery = await first('pending')
+        // The oldest ends its place, the newest has others before it.
+        const delivery = await first('pending', step.outcome === 'delivered' ? 'oldest' : 'newest')
         if (!delivery) return
         const { rows } = await services.db.query<{ revision: number }>(
           'select revision from deliveries where delivery_id = $1',
@@ -85,12 +103,24 @@ export function deliveryStepRunner(ledger: TestLedger, tenantId: string) {
       }
       case 'replay':
         return replay(ledger, tenantId)
+      case 'hurry': {
+        const delivery = await first('pending')
+        return delivery && askRedelivery(services, tenantId, delivery.deliveryId, origin)
+      }
       case 'redeliver': {
         const delivery = await first('delivered')
         return delivery && askRedelivery(services, tenantId, delivery.deliveryId, origin)
       }
     }
   }
+}
+
+/** Takes a seat and gives it back: two more events of a license. */
+async function use(ledger: TestLedger, licenseId: string, deviceId: string): Promise<void> {
+  const at = ledger.services.now().toISOString()
+  const more = { instanceId: `ins_${deviceId}`, installId: null, name: 'Laptop', platform: null }
+  await commandLicense(ledger, licenseId, { type: 'ActivateDevice', deviceId, ...more, at })
+  await commandLicense(ledger, licenseId, { type: 'DeactivateDevice', deviceId, at })
 }
 
 /** Repeats every delivery of one endpoint, as far as it may at once. */
@@ -107,11 +137,13 @@ async function replay({ services }: TestLedger, tenantId: string): Promise<void>
 export const everyDeliveryStep: readonly DeliveryStep[] = [
   { do: 'add endpoint' },
   { do: 'sell license' },
+  { do: 'use license' },
   { do: 'schedule pending' },
   { do: 'attempt delivery', outcome: 'unknown' },
   { do: 'attempt delivery', outcome: 'failed' },
   { do: 'attempt delivery', outcome: 'delivered' },
   { do: 'redeliver' },
+  { do: 'hurry' },
   { do: 'replay' },
   { do: 'pause endpoint' },
   { do: 'attempt delivery', outcome: 'unwanted' },

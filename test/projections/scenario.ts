@@ -239,9 +239,11 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
       case 'exceed installs':
         return runInstallStep(step)
       case 'sell license':
+      case 'use license':
       case 'schedule pending':
       case 'attempt delivery':
       case 'redeliver':
+      case 'hurry':
       case 'add endpoint':
       case 'pause endpoint':
       case 'replay':

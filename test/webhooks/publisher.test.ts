@@ -1,11 +1,16 @@
 /**
  * Guarantee: attempts without a free slot are looked up as soon as there is one, and only when the read models show
- * them.
+ * them. An attempt is published only when no delivery before it is pending, and then at once.
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { DueAttempt } from '../../projections/deliveries/due.ts'
+import { listDeliveries } from '../../projections/deliveries/queries.ts'
+import { recordAttempt } from '../../src/commands/deliveries/deliveries.ts'
+import { scheduleDeliveries } from '../../src/processes/deliveries.ts'
 import { createPublisher } from '../../src/webhooks/publisher.ts'
-import { openTestLedger, type TestLedger } from '../harness/ledger.ts'
+import { makeTenant } from '../harness/api.ts'
+import { pointWebhook, sellLicense } from '../harness/dispatch.ts'
+import { beginning, commandLicense, openTestLedger, origin, type TestLedger } from '../harness/ledger.ts'
 import { at, recordedEntry, scheduled } from './log-of-deliveries.ts'
 
 let ledger: TestLedger
@@ -50,6 +55,52 @@ test('the publisher waits until a delivery is visible before it looks it up for 
     asking.mock.invocationCallOrder[asked()] ?? 0,
   )
 
+  stopping.abort()
+  await running
+  expect(trouble).toStrictEqual([])
+})
+
+test('only the first of a license is published, and the next one right when it has ended', async () => {
+  const { services } = ledger
+  const { tenantId } = await makeTenant(ledger)
+  await pointWebhook(ledger, tenantId, 'https://hooks.example.com')
+  const { licenseId } = await sellLicense(ledger, tenantId)
+  await commandLicense(ledger, licenseId, { type: 'RevokeLicense', reason: null, at: beginning })
+  const published: DueAttempt[] = []
+  const feed = {
+    publish: async (jobs: readonly DueAttempt[]) =>
+      void published.push(...jobs.filter((job) => job.tenantId === tenantId)),
+    consume: async () => undefined,
+  }
+  const trouble: unknown[] = []
+  const publisher = createPublisher({ ...services, feed }, ['webhook'], (error) => void trouble.push(error))
+  const stopping = new AbortController()
+  const running = publisher.run(stopping.signal)
+  const since = await services.ledger.head()
+  const follow = async () => {
+    const { entries } = await services.ledger.readPage(since, 1000)
+    for (const entry of entries.slice(followed)) publisher.onEntry(entry)
+    followed = entries.length
+  }
+  let followed = 0
+  await scheduleDeliveries(services, (error) => void trouble.push(error)).poll()
+  await follow()
+  const { items } = await listDeliveries(
+    ledger.db,
+    tenantId,
+    { channel: 'webhook' },
+    { after: undefined, limit: 2 },
+  )
+  const [first, second] = items.toSorted((one, other) => one.licenseRevision - other.licenseRevision)
+  const ids = () => published.map(({ deliveryId }) => deliveryId)
+  await vi.waitFor(() => expect(ids()).toStrictEqual([first?.deliveryId]))
+  if (!first) throw new Error('it is there')
+  const result = { outcome: 'delivered', status: 200, excerpt: null } as const
+  const made = { startedAt: beginning, durationMs: 1, result }
+  await recordAttempt(services, { delivery: first, revision: 0 }, made, origin)
+  expect(ids()).toStrictEqual([first.deliveryId])
+  await follow()
+  await vi.waitFor(() => expect(ids()).toStrictEqual([first.deliveryId, second?.deliveryId]))
   stopping.abort()
   await running
   expect(trouble).toStrictEqual([])

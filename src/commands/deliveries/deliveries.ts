@@ -1,4 +1,5 @@
 import { type DeliveryEntry, findDelivery } from '../../../projections/deliveries/queries.ts'
+import { findPlacesBefore } from '../../../projections/deliveries/turns.ts'
 import {
   type AttemptResult,
   type Delivery,
@@ -43,6 +44,22 @@ export function deliveryIdOf(
  */
 export const eventIdOf = (services: Ports<'deriveId'>, event: PublicEventRef): string =>
   deliveryIdOf(services, { ...event, channel: 'webhook', endpointId: firstEndpointId })
+
+/** The deliveries that others wait for: those right before them in their license, by the id of the one that waits. */
+export async function findWaitedFor(
+  services: Ports<'db' | 'deriveId'>,
+  waiting: readonly KnownDelivery[],
+): Promise<Map<string, string>> {
+  const before = await findPlacesBefore(services.db, waiting)
+  return new Map(
+    waiting.flatMap((delivery) => {
+      const licenseRevision = before.get(delivery.deliveryId)
+      return licenseRevision === undefined
+        ? []
+        : [[delivery.deliveryId, deliveryIdOf(services, { ...delivery, licenseRevision })] as const]
+    }),
+  )
+}
 
 /** Schedules a pending delivery, due at once. */
 export async function scheduleDelivery(

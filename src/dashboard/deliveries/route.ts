@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { type DeliveryFilter, findDelivery, listDeliveries } from '../../../projections/deliveries/queries.ts'
 import { findWebhookEndpoint, listEndpoints } from '../../../projections/webhooks/queries.ts'
-import { askRedelivery } from '../../commands/deliveries/deliveries.ts'
+import { askRedelivery, findWaitedFor } from '../../commands/deliveries/deliveries.ts'
 import { isId } from '../../credentials/id.ts'
 import type { KnownDelivery } from '../../domain/deliveries/delivery.ts'
 import { Channel, DeliveryEventName } from '../../domain/deliveries/events.ts'
@@ -67,12 +67,14 @@ function listPage(app: FastifyInstance, { services, cursors, show }: PageContext
     const boundTo = [tenantId, 'dashboard deliveries', status, channel, event, endpointId]
     const keyset = { after: cursors.read(boundTo, cursor), limit: pageSize }
     const { items: deliveries, next } = await listDeliveries(services.db, tenantId, filter, keyset)
+    const waitedFor = await findWaitedFor(services, deliveries)
     return show(reply, {
       title: 'Deliveries',
       nav: 'deliveries',
       content: (view) =>
         deliveriesView(view, {
           deliveries,
+          waitedFor,
           filter: { status, channel, event, endpoint: endpointId },
           names,
           cursor,
@@ -88,12 +90,14 @@ function onePage(app: FastifyInstance, { services, show }: PageContext): void {
     const delivery = await deliveryOf(services, request)
     const { endpoint } = await findWebhookEndpoint(services.db, tenantId, delivery.endpointId ?? '')
     const payload = delivery.channel === 'webhook' ? await shownPayload(services, delivery) : undefined
+    const waitsFor = (await findWaitedFor(services, [delivery])).get(delivery.deliveryId)
     return show(reply, {
       title: delivery.event,
       nav: 'deliveries',
       content: (view) =>
         deliveryView(view, {
           delivery,
+          waitsFor,
           payload,
           endpoint,
           hasMailbox: services.mailing.mailbox !== undefined && may(role, 'manage_settings'),

@@ -37,6 +37,8 @@ export function deliveryWords({ attempts }: Pick<KnownDelivery, 'attempts'>): st
 
 type Deliveries = {
   deliveries: readonly KnownDelivery[]
+  /** The delivery that each one waits for, by its id; none for most. */
+  waitedFor: ReadonlyMap<string, string>
   filter: {
     status: Status | undefined
     channel: Channel | undefined
@@ -49,7 +51,8 @@ type Deliveries = {
   next: string | null
 }
 
-export function deliveriesView(view: View, { deliveries, filter, names, cursor, next }: Deliveries): Html {
+export function deliveriesView(view: View, shown: Deliveries): Html {
+  const { deliveries, filter, names, cursor, next } = shown
   const isFiltered = Object.values(filter).some((value) => value !== undefined)
   return html`<div>
     ${heading('Deliveries', 'Webhook and email deliveries, newest first. Failed deliveries are retried after 1, 5 and 30 minutes.')}
@@ -64,7 +67,7 @@ export function deliveriesView(view: View, { deliveries, filter, names, cursor, 
       ${
         deliveries.length === 0
           ? noDeliveries(view, isFiltered)
-          : html`<div class="sheeted">${deliveriesTable(view, deliveries, names)}</div>`
+          : html`<div class="sheeted">${deliveriesTable(view, shown)}</div>`
       }
       ${pager('/dashboard/deliveries', { ...filter, cursor }, next)}
     </div>
@@ -80,11 +83,7 @@ const noDeliveries = (view: View, isFiltered: boolean): Html =>
         view.may('manage_connections') && html`<a href="/dashboard/webhooks/new">Add endpoint</a>`,
       )
 
-function deliveriesTable(
-  view: View,
-  deliveries: readonly KnownDelivery[],
-  names: ReadonlyMap<string, string>,
-): Html {
+function deliveriesTable(view: View, { deliveries, waitedFor, names }: Deliveries): Html {
   return table({
     caption: 'Deliveries',
     columns: [
@@ -100,10 +99,16 @@ function deliveriesTable(
       html`<span>${channelNames[delivery.channel]}<span class="sub">${receiverName(delivery, names)}</span></span>`,
       html`<a href=${`/dashboard/licenses/${delivery.licenseId}`}><code>${delivery.licenseId}</code></a>`,
       html`<span>${deliveryBadge(delivery)}<span class="sub">${deliveryWords(delivery)}</span></span>`,
-      delivery.nextAttemptAt === null ? '–' : ago(delivery.nextAttemptAt, view.now),
+      nextAttempt(view, delivery, waitedFor.get(delivery.deliveryId)),
       ago(delivery.scheduledAt, view.now),
     ]),
   })
+}
+
+function nextAttempt({ now }: View, { nextAttemptAt }: KnownDelivery, waitsFor: string | undefined): Content {
+  if (nextAttemptAt === null) return '–'
+  if (waitsFor === undefined) return ago(nextAttemptAt, now)
+  return html`<a href=${`/dashboard/deliveries/${waitsFor}`}>after the one before it</a>`
 }
 
 const receiverName = ({ channel, endpointId }: KnownDelivery, names: Deliveries['names']): string =>
@@ -111,6 +116,8 @@ const receiverName = ({ channel, endpointId }: KnownDelivery, names: Deliveries[
 
 type OneDelivery = {
   delivery: KnownDelivery
+  /** The delivery before it, while that one has to go first. */
+  waitsFor: string | undefined
   /** The payload with the key masked; undefined for a mail. */
   payload: object | undefined
   /** The webhook endpoint as it is now; undefined for a mail, and once it is deleted. */
@@ -120,7 +127,7 @@ type OneDelivery = {
 }
 
 export function deliveryView(view: View, one: OneDelivery): Html {
-  const { delivery, payload, endpoint, mayRedeliver } = one
+  const { delivery, waitsFor, payload, endpoint, mayRedeliver } = one
   const { deliveryId, channel, event, licenseId, sequence, attempts, nextAttemptAt } = delivery
   return html`<div>
     ${heading(html`<code>${event}</code>`, copyable('delivery ID', deliveryId), mayRedeliver && redeliver(view, deliveryId))}
@@ -131,7 +138,9 @@ export function deliveryView(view: View, one: OneDelivery): Html {
         ['License', html`<a href=${`/dashboard/licenses/${licenseId}`}><code>${licenseId}</code></a>`],
         ...(sequence === null ? [] : [['Sequence', String(sequence)] as const]),
         ['Scheduled', moment(delivery.scheduledAt)],
-        ['Next attempt', nextAttemptAt === null ? 'none' : moment(nextAttemptAt)],
+        waitsFor === undefined
+          ? ['Next attempt', nextAttemptAt === null ? 'none' : moment(nextAttemptAt)]
+          : ['Waits for', waitsForWords(waitsFor)],
       ])}
     </div>
     ${section(
@@ -153,6 +162,10 @@ export function deliveryView(view: View, one: OneDelivery): Html {
     }
   </div>`
 }
+
+const waitsForWords = (waitsFor: string): Html =>
+  html`the delivery before it, <a href=${`/dashboard/deliveries/${waitsFor}`}><code>${waitsFor}</code></a>: this
+    endpoint gets the events of each license in order`
 
 function receiver({ delivery, endpoint, hasMailbox }: OneDelivery): Content {
   if (delivery.channel === 'webhook') {

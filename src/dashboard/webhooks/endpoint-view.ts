@@ -2,10 +2,10 @@ import type { WebhookEndpoint } from '../../domain/webhooks/endpoint.ts'
 import { type Html, html } from '../../html.ts'
 import type { TestAnswer } from '../../webhooks/test-answer.ts'
 import type { FilledForm } from '../forms/filled-form.ts'
-import { formProblem, textField } from '../forms/form-fields.ts'
+import { choiceField, formProblem, textField } from '../forms/form-fields.ts'
 import type { View } from '../frame/page.ts'
 import { badge, facts, heading, secretBox, section, tokenField } from '../frame/parts.ts'
-import { nameOfEndpoint } from './endpoint-name.ts'
+import { nameOfEndpoint, orderingNames } from './endpoint-name.ts'
 import { eventsField } from './events-field.ts'
 
 type FormTarget = { action: string; operation: string }
@@ -38,6 +38,12 @@ function endpointForm(
       hint: 'What the endpoint is for.',
       required: false,
       maxlength: 200,
+    })}
+    ${choiceField(form, {
+      name: 'ordering',
+      label: 'Order of events',
+      hint: 'In order, an event waits while an earlier one of the same license is retried. Other licenses do not wait.',
+      choices: Object.entries(orderingNames),
     })}
     ${eventsField(form)}
     <div class="decide">

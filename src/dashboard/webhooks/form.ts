@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { isId } from '../../credentials/id.ts'
 import type { RefusalCode } from '../../domain/refusal.ts'
-import { WebhookEventName } from '../../domain/webhooks/events.ts'
+import { Ordering, WebhookEventName } from '../../domain/webhooks/events.ts'
 import { webhookUrl } from '../../gate/operations/set-webhook.ts'
 import { boxes, line } from '../forms/forms.ts'
 
@@ -18,6 +18,7 @@ export const EndpointForm = z.object({
     .trim()
     .refine((url) => webhookUrl.safeParse(url).success && /^https?:\/\//i.test(url), notUrl),
   description: z.string().trim().max(200, 'Enter at most 200 characters.').default(''),
+  ordering: Ordering.optional(),
   events: boxes.pipe(z.array(WebhookEventName).min(1, 'Choose at least one event.')),
 })
 

@@ -138,7 +138,7 @@ function addForm(app: FastifyInstance, context: PageContext): void {
     )
 
   app.get('/webhooks/new', manage, async (_request, reply) =>
-    form(reply, newForm({ events: defaultEvents }), 200),
+    form(reply, newForm({ ordering: 'license', events: defaultEvents }), 200),
   )
 
   app.post('/webhooks', manageForm, async (request, reply) => {
@@ -168,8 +168,8 @@ function changeForm(app: FastifyInstance, context: PageContext): void {
 
   app.get('/webhooks/:id', manage, async (request: OneRequest, reply) => {
     const endpoint = await endpointOf(context.services, request)
-    const { url, description, events } = endpoint
-    return form(reply, endpoint, newForm({ url, description, events }), 200)
+    const { url, description, ordering, events } = endpoint
+    return form(reply, endpoint, newForm({ url, description, ordering, events }), 200)
   })
 
   app.post('/webhooks/:id', manageForm, async (request: OneRequest, reply) => {

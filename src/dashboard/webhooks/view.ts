@@ -7,7 +7,7 @@ import { copyable } from '../frame/copy.ts'
 import { ago, moment } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import { badge, empty, facts, heading, section, tokenField } from '../frame/parts.ts'
-import { nameOfEndpoint } from './endpoint-name.ts'
+import { nameOfEndpoint, orderingNames } from './endpoint-name.ts'
 import { type ReplayShown, replaysView } from './replay-view.ts'
 
 type EndpointShown = { endpoint: WebhookEndpoint; health: EndpointHealth }
@@ -63,7 +63,7 @@ export function webhooksView(view: View, { endpoints, replays, isFull }: Webhook
 }
 
 function endpointCard(view: View, { endpoint, health }: EndpointShown, mayManage: boolean): Html {
-  const { endpointId, url, description, events, secret, former, pausedAt } = endpoint
+  const { endpointId, url, description, events, ordering, secret, former, pausedAt } = endpoint
   const now = view.now.toISOString()
   const set = nameOfSet(events)
   return html`<section class="sheet stack" aria-labelledby=${`endpoint-${endpointId}`}>
@@ -81,6 +81,7 @@ function endpointCard(view: View, { endpoint, health }: EndpointShown, mayManage
         former.validUntil > now &&
         (['Previous secret', html`also signs until ${moment(former.validUntil)}`] as const),
       pausedAt !== null && (['Paused', ago(pausedAt, view.now)] as const),
+      ['Order', orderingNames[ordering]],
       set !== undefined && (['Events', set] as const),
     ])}
     ${set === undefined && eventTags(events)}

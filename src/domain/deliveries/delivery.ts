@@ -27,7 +27,21 @@ export type KnownDelivery = {
   abandonedFor: 'attempts_spent' | 'unwanted' | null
   /** Every replay that made it due again, so that none does so twice. */
   replayIds: readonly string[]
+  place: Place
 }
+
+/**
+ * A delivery's place among those of its license to its endpoint, which go out in the order of their events:
+ *
+ * | place     | the delivery                                | waits for those before it | those after it wait |
+ * | --------- | ------------------------------------------- | ------------------------- | ------------------- |
+ * | `in_turn` | is pending for the first time               | yes                       | yes                 |
+ * | `asked`   | the same, and somebody asked for it now     | no                        | yes                 |
+ * | `none`    | has ended once, is of a replay, or a mail   | no                        | no                  |
+ *
+ * Whether the endpoint wants order at all is its own setting.
+ */
+export type Place = 'in_turn' | 'asked' | 'none'
 
 export type Delivery = { status: 'absent' } | KnownDelivery
 
@@ -90,11 +104,16 @@ export function decideDelivery(delivery: Delivery, command: DeliveryCommand): De
   if (delivery.status === 'absent') throw new Refusal('delivery_not_found')
   if (command.type === 'AskRedelivery') {
     const isDue = delivery.nextAttemptAt !== null && delivery.nextAttemptAt <= command.at
-    return isDue ? [] : [{ type: 'RedeliveryAsked', data: { at: command.at } }]
+    // One that is due may still wait for those before it.
+    return isDue && !mayWait(delivery) ? [] : [{ type: 'RedeliveryAsked', data: { at: command.at } }]
   }
   if (delivery.status !== 'pending' || command.attempt !== delivery.attempts.length + 1) return []
   return command.type === 'RecordAttempt' ? attempted(delivery, command) : interrupted(delivery, command)
 }
+
+/** Whether a delivery waits as long as one before it is pending. The first of a license has none before it. */
+export const mayWait = ({ place, sequence }: Pick<KnownDelivery, 'place' | 'sequence'>): boolean =>
+  place === 'in_turn' && sequence !== 1
 
 /** A delivery that is pending is on its way already. */
 function replayed(
@@ -192,6 +211,8 @@ export function evolveDelivery(delivery: Delivery, event: DeliveryEvent): Delive
       endedAt: null,
       abandonedFor: null,
       replayIds: [],
+      // A mail has no number, nor has an event of a replay from before the endpoint wanted it.
+      place: scheduled.sequence === null ? 'none' : 'in_turn',
     }
   }
   if (delivery.status === 'absent') return delivery
@@ -212,7 +233,7 @@ export function evolveDelivery(delivery: Delivery, event: DeliveryEvent): Delive
       }
     }
     case 'DeliverySucceeded':
-      return { ...delivery, status: 'delivered', nextAttemptAt: null, endedAt: event.data.at }
+      return { ...delivery, status: 'delivered', nextAttemptAt: null, endedAt: event.data.at, place: 'none' }
     case 'DeliveryAbandoned':
       return {
         ...delivery,
@@ -220,9 +241,13 @@ export function evolveDelivery(delivery: Delivery, event: DeliveryEvent): Delive
         nextAttemptAt: null,
         endedAt: event.data.at,
         abandonedFor: event.data.reason,
+        place: 'none',
       }
     case 'RedeliveryAsked':
-      return dueAgain(delivery, event.data.at)
+      return {
+        ...dueAgain(delivery, event.data.at),
+        place: delivery.place === 'none' ? 'none' : 'asked',
+      }
     case 'ReplayAsked':
       return {
         ...dueAgain(delivery, event.data.at),

@@ -1,4 +1,4 @@
-import type { WebhookEventName } from './events.ts'
+import type { Ordering, WebhookEventName } from './events.ts'
 
 /** A signing secret; it is sealed in the vault, under the id of the operation that created it. */
 export type WebhookSecret = { operationId: string; displaySecret: string }
@@ -10,6 +10,7 @@ export type WebhookEndpoint = {
   events: readonly WebhookEventName[]
   /** The vendor's own words; empty without any. */
   description: string
+  ordering: Ordering
   /** Since when its deliveries wait; null while they are made. */
   pausedAt: string | null
   secret: WebhookSecret

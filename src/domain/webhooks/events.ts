@@ -42,6 +42,13 @@ const displaySecret = z.string().min(1)
 const endpointId = z.string().min(1)
 const description = z.string().max(200)
 
+/** `license`: the events of one license arrive in their order. `none`: as fast as possible, in any order. */
+export const Ordering = z.enum(['license', 'none'])
+export type Ordering = z.infer<typeof Ordering>
+
+/** Absent: `license`. */
+const ordering = Ordering.optional()
+
 /** Everything a `webhook-<tenant>` stream may hold. A recorded shape is never edited: add a new type. */
 export const WebhookEvent = z.discriminatedUnion('type', [
   z.object({
@@ -70,13 +77,14 @@ export const WebhookEvent = z.discriminatedUnion('type', [
       url,
       events,
       description,
+      ordering,
       displaySecret,
       at: Moment,
     }),
   }),
   z.object({
     type: z.literal('WebhookEndpointChanged'),
-    data: z.strictObject({ operationId, endpointId, url, events, description, at: Moment }),
+    data: z.strictObject({ operationId, endpointId, url, events, description, ordering, at: Moment }),
   }),
   z.object({
     type: z.literal('WebhookEndpointPaused'),

@@ -10,7 +10,7 @@ import {
   type WebhookSecret,
   withSecret,
 } from './endpoint.ts'
-import { defaultEvents, type WebhookEvent, WebhookEventName } from './events.ts'
+import { defaultEvents, type Ordering, type WebhookEvent, WebhookEventName } from './events.ts'
 
 /** The endpoints of a tenant. They share a stream, so that their number has a limit. */
 export type Webhook = {
@@ -48,6 +48,7 @@ export type WebhookCommand =
       url: string
       events: readonly WebhookEventName[] | undefined
       description: string
+      ordering: Ordering
       displaySecret: string
       at: string
     }
@@ -59,6 +60,7 @@ export type WebhookCommand =
       url?: string | undefined
       events?: readonly WebhookEventName[] | undefined
       description?: string | undefined
+      ordering?: Ordering | undefined
       paused?: boolean | undefined
       at: string
     }
@@ -143,10 +145,11 @@ function decideFirst(webhook: Webhook, command: OfFirst): WebhookEvent[] {
 }
 
 function added(webhook: Webhook, command: Extract<WebhookCommand, { type: 'AddEndpoint' }>): WebhookEvent[] {
-  const { type: _, ...asked } = command
+  const { type: _, ordering, ...asked } = command
   refuseTooMany(webhook)
   const endpointId = webhook.tenantId === undefined ? firstEndpointId : asked.endpointId
-  return [{ type: 'WebhookEndpointAdded', data: { ...asked, endpointId, events: inOrder(asked.events) } }]
+  const data = { ...asked, endpointId, events: inOrder(asked.events), ...chosen(ordering) }
+  return [{ type: 'WebhookEndpointAdded', data }]
 }
 
 function changed(
@@ -154,13 +157,15 @@ function changed(
   command: Extract<WebhookCommand, { type: 'ChangeEndpoint' }>,
 ): WebhookEvent[] {
   const { operationId, endpointId, at, url = endpoint.url, description = endpoint.description } = command
+  const { ordering = endpoint.ordering } = command
   const events = inOrder(command.events ?? endpoint.events)
   const { pausedAt } = endpoint
   const isPaused = pausedAt !== null
   const paused = command.paused ?? isPaused
   const decided: WebhookEvent[] = []
-  if (!sameJson([url, description, events], [endpoint.url, endpoint.description, endpoint.events])) {
-    const data = { operationId, endpointId, url, events, description, at }
+  const before = [endpoint.url, endpoint.description, endpoint.events, endpoint.ordering]
+  if (!sameJson([url, description, events, ordering], before)) {
+    const data = { operationId, endpointId, url, events, description, ...chosen(ordering), at }
     decided.push({ type: 'WebhookEndpointChanged', data })
   }
   if (paused !== isPaused) {
@@ -169,6 +174,9 @@ function changed(
   }
   return decided
 }
+
+/** What an event says of the ordering: nothing when it is the default. */
+const chosen = (ordering: Ordering): { ordering?: Ordering } => (ordering === 'license' ? {} : { ordering })
 
 /** The set of events in one canonical order; the default ones when none are named. */
 const inOrder = (asked: readonly WebhookEventName[] = defaultEvents): WebhookEventName[] =>
@@ -218,6 +226,7 @@ function withNew(webhook: Webhook, { type, data }: Beginning): Webhook {
     url,
     events,
     description: type === 'WebhookConfigured' ? '' : data.description,
+    ordering: type === 'WebhookConfigured' ? 'license' : (data.ordering ?? 'license'),
     pausedAt: null,
     secret: { operationId, displaySecret },
     former: null,
@@ -237,8 +246,8 @@ function evolveEndpoint(endpoint: WebhookEndpoint, event: Change): WebhookEndpoi
       return { ...endpoint, url, events, updatedAt: at }
     }
     case 'WebhookEndpointChanged': {
-      const { url, events, description } = event.data
-      return { ...endpoint, url, events, description, updatedAt: at }
+      const { url, events, description, ordering = 'license' } = event.data
+      return { ...endpoint, url, events, description, ordering, updatedAt: at }
     }
     case 'WebhookEndpointPaused':
       return { ...endpoint, pausedAt: at, updatedAt: at }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { licenseStatuses } from '../../domain/licenses/license.ts'
 import { Refusal, type RefusalCode } from '../../domain/refusal.ts'
-import { WebhookEventName } from '../../domain/webhooks/events.ts'
+import { Ordering, WebhookEventName } from '../../domain/webhooks/events.ts'
 
 /** How many names an effect holds of each list. */
 export const mostNames = 20
@@ -66,7 +66,7 @@ const Fact = z
       name: z.string(),
       worked: z.boolean().meta({ description: 'false: it had expired, or its member was removed' }),
     }),
-    z.object({ what: z.literal('endpoint_added'), host: z.string(), events }),
+    z.object({ what: z.literal('endpoint_added'), host: z.string(), events, ordering: Ordering }),
     z.object({
       what: z.literal('endpoint_changed'),
       ...endpoint,
@@ -74,6 +74,7 @@ const Fact = z
       urlChanges: z.boolean(),
       eventsAppearing: events,
       eventsDisappearing: events,
+      ordering: Ordering.nullable().meta({ description: 'Null when it stays' }),
       paused: z.boolean().meta({ description: 'Whether deliveries wait after the change' }),
       pendingDeliveries,
     }),

@@ -83,17 +83,23 @@ async function endpointFacts(
   return [
     ...(await Promise.all(facts)).flat(),
     ...added.map(
-      (endpoint): Fact => ({ what: 'endpoint_added', host: hostOf(endpoint), events: [...endpoint.events] }),
+      (endpoint): Fact => ({
+        what: 'endpoint_added',
+        host: hostOf(endpoint),
+        events: [...endpoint.events],
+        ordering: endpoint.ordering,
+      }),
     ),
   ]
 }
 
 const hostOf = ({ url }: WebhookEndpoint): string => new URL(url).host
 
-const settingsOf = ({ url, events, description, pausedAt }: WebhookEndpoint) => ({
+const settingsOf = ({ url, events, description, ordering, pausedAt }: WebhookEndpoint) => ({
   url,
   events,
   description,
+  ordering,
   paused: pausedAt !== null,
 })
 
@@ -102,6 +108,7 @@ const changesOf = (before: WebhookEndpoint, after: WebhookEndpoint) => ({
   urlChanges: before.url !== after.url,
   eventsAppearing: after.events.filter((name) => !before.events.includes(name)),
   eventsDisappearing: before.events.filter((name) => !after.events.includes(name)),
+  ordering: before.ordering === after.ordering ? null : after.ordering,
   paused: after.pausedAt !== null,
 })
 

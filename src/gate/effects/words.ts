@@ -1,4 +1,5 @@
 import { plainText, quoted } from '../../domain/plain-text.ts'
+import type { Ordering } from '../../domain/webhooks/events.ts'
 import { counted as withWords } from '../words.ts'
 import type { Counted, Effect, EntitlementChange, Fact } from './effect.ts'
 
@@ -83,7 +84,10 @@ function factWords(fact: Fact): string[] {
           : `API token ${quoted(fact.name)} is revoked; it has already stopped working`,
       ]
     case 'endpoint_added':
-      return [`New webhook deliveries go to ${fact.host}: ${fact.events.join(', ')}`]
+      return [
+        `New webhook deliveries go to ${fact.host}: ${fact.events.join(', ')}`,
+        ...(fact.ordering === 'none' ? [orderWords.none] : []),
+      ]
     case 'endpoint_changed':
       return endpointWords(fact)
     case 'endpoint_removed':
@@ -145,8 +149,14 @@ const fieldNames: Record<string, string> = {
 
 const termWords = (term: string | number | boolean | null): string => (term === null ? 'none' : String(term))
 
+const orderWords: Record<Ordering, string> = {
+  license: 'The events of each license are sent in order',
+  none: 'Events are sent as fast as possible and can arrive out of order',
+}
+
 function endpointWords(fact: Extract<Fact, { what: 'endpoint_changed' }>): string[] {
-  const { host, to, urlChanges, eventsAppearing, eventsDisappearing, paused, pendingDeliveries } = fact
+  const { host, to, urlChanges, eventsAppearing, eventsDisappearing, ordering, paused, pendingDeliveries } =
+    fact
   return [
     `The webhook endpoint at ${host} changes${paused ? '; its deliveries wait' : ''}`,
     ...(urlChanges
@@ -164,6 +174,7 @@ function endpointWords(fact: Extract<Fact, { what: 'endpoint_changed' }>): strin
     ...(eventsDisappearing.length > 0
       ? [`Events that it no longer gets: ${eventsDisappearing.join(', ')}`]
       : []),
+    ...(ordering === null ? [] : [orderWords[ordering]]),
   ]
 }
 

@@ -10,7 +10,7 @@ import {
 import { Refusal } from '../../domain/refusal.ts'
 import { isPlain, notPlain } from '../../domain/values.ts'
 import { maxEndpoints, type WebhookEndpoint } from '../../domain/webhooks/endpoint.ts'
-import { defaultEvents, WebhookEventName } from '../../domain/webhooks/events.ts'
+import { defaultEvents, Ordering, WebhookEventName } from '../../domain/webhooks/events.ts'
 import type { Ports } from '../../ports.ts'
 import { gatedOperation } from '../operation.ts'
 import { defaultInWords, hostIn, refuseBadTarget, webhookUrl } from './set-webhook.ts'
@@ -30,6 +30,12 @@ const description = z
   .max(200)
   .refine(isPlain, notPlain)
   .meta({ description: 'Your own words, for example what the endpoint is for', example: 'Fulfillment' })
+const ordering = Ordering.meta({
+  description:
+    '`license`: the events of a license are sent in order, each after the one before it was delivered or abandoned. ' +
+    '`none`: as fast as possible, in any order',
+  example: 'license',
+})
 
 const params = z.strictObject({
   id: z.string().meta({ description: '`first` or `whe_…`', example: 'first' }),
@@ -40,6 +46,7 @@ const created = z
     url,
     events: events.optional().meta({ description: `A set; ${defaultInWords} when absent` }),
     description: description.default(''),
+    ordering: ordering.default('license'),
   })
   .meta({
     example: { url: 'https://hooks.example.com/keyledger', events: ['license.created', 'license.revoked'] },
@@ -50,6 +57,7 @@ const changed = z
     url: url.optional(),
     events: events.optional(),
     description: description.optional(),
+    ordering: ordering.optional(),
     paused: z.boolean().optional().meta({ description: 'While true, deliveries to the endpoint wait' }),
   })
   .meta({ example: { paused: true } })

@@ -63,6 +63,7 @@ describe('a webhook endpoint', () => {
       url,
       description: 'CRM',
       events: ['license.revoked'],
+      ordering: 'license',
       paused: false,
       pausedAt: null,
       secret: expect.stringMatching(/^whsec_…/) as string,
@@ -105,6 +106,23 @@ describe('a webhook endpoint', () => {
       status: 200,
       body: { endpoint: { url: moved.url, paused: false } },
     })
+  })
+
+  test('gets the events of a license in order, or chooses speed without an approval', async () => {
+    expect((await add()).endpoint).toMatchObject({ ordering: 'license' })
+    const { endpoint } = await add({ ordering: 'none' })
+    expect(endpoint).toMatchObject({ ordering: 'none' })
+    const at = `${path}/${endpoint.id}`
+    expect((await ask('PATCH', at, { description: 'CRM' })).body).toMatchObject({
+      endpoint: { ordering: 'none' },
+    })
+    expect(await ask('PATCH', at, { ordering: 'license' })).toMatchObject({
+      status: 200,
+      body: { endpoint: { ordering: 'license', description: 'CRM' } },
+    })
+    expect(await read(endpoint.id)).toMatchObject({ endpoint: { ordering: 'license' } })
+    expect(await ask('PATCH', at, { ordering: 'product' })).toMatchObject({ status: 400 })
+    expect((await ask('GET', '/v1/webhook')).text).not.toContain('ordering')
   })
 
   test('can be paused by a token without danger, which cannot change its URL', async () => {
@@ -162,7 +180,7 @@ test('an eleventh endpoint is refused, also when several processes add eleven co
   const { services, readModels } = api.ledger
   const racer = (n: number) => {
     const execute = createExecute(services.ledger, readModels, createKeyedMutex())
-    const asked = { url, events: undefined, description: '' }
+    const asked = { url, events: undefined, description: '', ordering: 'license' } as const
     const operationId = services.newId('cnf')
     return addEndpoint({ ...services, execute }, tenant.tenantId, asked, operationId, origin).then(
       () => n,

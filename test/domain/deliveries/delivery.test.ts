@@ -12,6 +12,7 @@ import {
   decideDelivery,
   evolveDelivery,
   keyKeptUntil,
+  mayWait,
   nextAttemptAfter,
 } from '../../../src/domain/deliveries/delivery.ts'
 import type { DeliveryEvent } from '../../../src/domain/deliveries/events.ts'
@@ -204,6 +205,38 @@ describe('a redelivery', () => {
     given(scheduled, tried(1, minutesLater(1)))
       .when(again)
       .expectEvents([asked])
+  })
+})
+
+describe('its place among the deliveries of its license', () => {
+  const again: DeliveryCommand = { type: 'AskRedelivery', at }
+  const second: DeliveryEvent = { type: 'DeliveryScheduled', data: { ...facts, sequence: 2 } }
+  const ofMail = { ...facts, channel: 'mail', endpointId: null, sequence: null } as const
+  const mail: DeliveryEvent = { type: 'DeliveryScheduled', data: ofMail }
+  const replayed: DeliveryEvent = { type: 'ReplayAsked', data: { replayId: 'whr_1', at } }
+  const unnumbered: DeliveryEvent = { type: 'DeliveryScheduled', data: { ...facts, sequence: null } }
+
+  test.each<[string, DeliveryEvent[], 'in_turn' | 'asked' | 'none', boolean]>([
+    ['in turn while it is pending', [second], 'in_turn', true],
+    ['in turn while it is retried', [second, tried(1, minutesLater(1))], 'in_turn', true],
+    ['in turn, with none before it, when it is the first', [scheduled], 'in_turn', false],
+    ['kept, without waiting, when it is asked for while it is pending', [second, asked], 'asked', false],
+    ['none once it was delivered', [second, ...succeeded(1)], 'none', false],
+    ['none once it was abandoned', [second, abandoned('attempts_spent')], 'none', false],
+    ['none in a redelivery after its end', [second, ...succeeded(1), asked], 'none', false],
+    ['none in a replay', [second, abandoned('attempts_spent'), replayed], 'none', false],
+    ['none in a replay of what was never scheduled', [unnumbered, replayed], 'none', false],
+    ['none of a mail', [mail], 'none', false],
+  ])('is %s', (_, history, place, waits) => {
+    const delivery = history.reduce(evolveDelivery, absentDelivery)
+    if (delivery.status === 'absent') throw new Error('it is there')
+    expect([delivery.place, mayWait(delivery)]).toStrictEqual([place, waits])
+  })
+
+  test('is given up for now, once, when it is asked for although it is due', () => {
+    given(second).when(again).expectEvents([asked])
+    given(second, asked).when(again).expectEvents([])
+    given(mail).when(again).expectEvents([])
   })
 })
 

@@ -35,6 +35,7 @@ const add = (operationId: string): WebhookCommand => ({
   url,
   events: ['license.revoked', 'license.created'],
   description: 'Fulfillment',
+  ordering: 'license',
   displaySecret: `whsec_…${operationId}`,
   at,
 })
@@ -106,6 +107,45 @@ test('a change records what changes, and nothing when nothing does', () => {
   given(added('2'), paused)
     .when(change('4', { paused: false }))
     .expectEvents([{ type: 'WebhookEndpointResumed', data: about('4') }])
+})
+
+test('events come in order for each license, unless the endpoint chooses speed', () => {
+  const orderingAfter = (...history: WebhookEvent[]) =>
+    evolved(...history).endpoints.map(({ ordering }) => ordering)
+  expect(orderingAfter(configured, added('2'))).toStrictEqual(['license', 'license'])
+  const fast = added('2')
+  const chosen = { ...fast, data: { ...fast.data, ordering: 'none' } } as WebhookEvent
+  given(configured)
+    .when({ ...add('2'), ordering: 'none' } as WebhookCommand)
+    .expectEvents([chosen])
+  const data = {
+    ...about('3'),
+    url,
+    events: ['license.created', 'license.revoked'],
+    description: 'Fulfillment',
+  }
+  const back = { type: 'WebhookEndpointChanged', data } as WebhookEvent
+  const to = (ordering: 'license' | 'none') => change('3', { ordering })
+  given(configured, chosen).when(to('none')).expectEvents([])
+  given(configured, chosen)
+    .when(change('3', { paused: true }))
+    .expectEvents([paused])
+  given(configured, chosen).when(to('license')).expectEvents([back])
+  expect(orderingAfter(configured, chosen)).toStrictEqual(['license', 'none'])
+  expect(orderingAfter(configured, chosen, back)).toStrictEqual(['license', 'license'])
+})
+
+test('/v1/webhook keeps the ordering of the first endpoint', () => {
+  const about3 = { ...about('3', 'first'), url, events: all, description: '' }
+  const fast = { type: 'WebhookEndpointChanged', data: { ...about3, ordering: 'none' } } as WebhookEvent
+  given(configured)
+    .when(change('3', { ordering: 'none' }, 'first'))
+    .expectEvents([fast])
+  const moved = {
+    type: 'WebhookChanged',
+    data: { operationId: '4', url: `${url}2`, events: all, at },
+  } as const
+  expect(firstEndpoint(evolved(configured, fast, moved))).toMatchObject({ url: `${url}2`, ordering: 'none' })
 })
 
 test('one endpoint changes alone', () => {

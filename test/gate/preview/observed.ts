@@ -19,6 +19,7 @@ const Endpoints = z.object({
       id: z.string(),
       url: z.string(),
       events: z.array(z.string()),
+      ordering: z.string(),
       paused: z.boolean(),
       secret: z.string(),
     }),

@@ -70,6 +70,12 @@ const calls: Record<string, Make> = {
     body: { paused: true, events: ['license.revoked', 'license.expired'] },
     ungated: true,
   }),
+  speedUpEndpoint: () => ({
+    method: 'PATCH',
+    url: '/v1/webhook-endpoints/first',
+    body: { ordering: 'none' },
+    ungated: true,
+  }),
   rotateEndpoint: () => ({ method: 'POST', url: '/v1/webhook-endpoints/first/rotate-secret' }),
   deleteEndpoint: () => ({ method: 'DELETE', url: '/v1/webhook-endpoints/first' }),
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { findDelivery, listDeliveries } from '../../../../projections/deliveries/queries.ts'
-import { askRedelivery, eventIdOf } from '../../../commands/deliveries/deliveries.ts'
+import { askRedelivery, eventIdOf, findWaitedFor } from '../../../commands/deliveries/deliveries.ts'
 import { isId } from '../../../credentials/id.ts'
 import type { KnownDelivery } from '../../../domain/deliveries/delivery.ts'
 import { DeliveryError } from '../../../domain/deliveries/events.ts'
@@ -49,6 +49,14 @@ const deliveryOut = z
     status: Status,
     attempts: z.array(attemptOut),
     nextAttemptAt: momentOut.nullable().meta({ description: 'null when no attempt will follow' }),
+    waitsFor: z
+      .string()
+      .nullable()
+      .meta({
+        description:
+          'The delivery before it of the same license, while it is pending and the endpoint gets the events of a license ' +
+          'in order: no attempt is made until that one is delivered or abandoned. null when it waits for none',
+      }),
     createdAt: momentOut,
     endedAt: momentOut.nullable(),
   })
@@ -102,7 +110,7 @@ function listRoute(app: ZodApp, services: Ports<'db' | 'deriveId'>, cursors: Cur
         [tenantId, 'deliveries', status, event, licenseId, endpointId],
         request.query,
         (keyset) => listDeliveries(services.db, tenantId, filter, keyset),
-        (rows) => rows.map((delivery) => view(services, delivery)),
+        (rows) => views(services, rows),
       )
     },
   )
@@ -124,7 +132,9 @@ function readRoute(app: ZodApp, services: Ports<'db' | 'deriveId' | 'subjects'>)
     async (request) => {
       const { tenantId } = callerIn(request)
       const delivery = await requireDelivery(services, tenantId, request.params.id)
-      return { delivery: { ...view(services, delivery), payload: await shownPayload(services, delivery) } }
+      return {
+        delivery: { ...(await view(services, delivery)), payload: await shownPayload(services, delivery) },
+      }
     },
   )
 }
@@ -139,7 +149,7 @@ function redeliverRoute(app: ZodApp, services: Ports<'db' | 'deriveId' | 'execut
         tags: ['Webhook'],
         summary: 'Redeliver now',
         description:
-          'Uses the same id, the current webhook settings and a full set of attempts. A `license.created` whose delivery ' +
+          'Uses the same id, the current webhook settings and a full set of attempts, and waits for no other delivery. A `license.created` whose delivery ' +
           'succeeded, or was abandoned more than 30 days ago, is sent with `key: null`, since the key is no longer stored.',
         params: onlyId,
         response: { 202: answer('The delivery, due now', oneDelivery), ...errors(400, 403, 404) },
@@ -149,7 +159,7 @@ function redeliverRoute(app: ZodApp, services: Ports<'db' | 'deriveId' | 'execut
       const { tenantId } = callerIn(request)
       const { deliveryId } = await requireDelivery(services, tenantId, request.params.id)
       const delivery = await askRedelivery(services, tenantId, deliveryId, runOriginOf(request))
-      return reply.code(202).send({ delivery: view(services, delivery) })
+      return reply.code(202).send({ delivery: await view(services, delivery) })
     },
   )
 }
@@ -161,7 +171,24 @@ async function requireDelivery(services: Ports<'db'>, tenantId: string, id: stri
   return entry.delivery
 }
 
-function view(services: Ports<'deriveId'>, delivery: KnownDelivery): z.infer<typeof deliveryOut> {
+async function views(
+  services: Ports<'db' | 'deriveId'>,
+  deliveries: readonly KnownDelivery[],
+): Promise<z.infer<typeof deliveryOut>[]> {
+  const waitedFor = await findWaitedFor(services, deliveries)
+  return deliveries.map((delivery) => viewOf(services, delivery, waitedFor.get(delivery.deliveryId) ?? null))
+}
+
+async function view(services: Ports<'db' | 'deriveId'>, delivery: KnownDelivery) {
+  const waitedFor = await findWaitedFor(services, [delivery])
+  return viewOf(services, delivery, waitedFor.get(delivery.deliveryId) ?? null)
+}
+
+function viewOf(
+  services: Ports<'deriveId'>,
+  delivery: KnownDelivery,
+  waitsFor: string | null,
+): z.infer<typeof deliveryOut> {
   const { deliveryId: id, licenseId, sequence, status, attempts, nextAttemptAt, endedAt } = delivery
   return {
     id,
@@ -173,6 +200,7 @@ function view(services: Ports<'deriveId'>, delivery: KnownDelivery): z.infer<typ
     status,
     attempts: [...attempts],
     nextAttemptAt,
+    waitsFor,
     createdAt: delivery.scheduledAt,
     endedAt,
   }

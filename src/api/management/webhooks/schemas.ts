@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { WebhookEndpoint } from '../../../domain/webhooks/endpoint.ts'
-import { WebhookEventName } from '../../../domain/webhooks/events.ts'
+import { Ordering, WebhookEventName } from '../../../domain/webhooks/events.ts'
 import { momentOut } from '../../../http/schemas.ts'
 
 /** The version of the payloads, sent in each of them. Within a version only new fields are added. */
@@ -32,6 +32,10 @@ export const endpointOut = z
     url: z.string(),
     description: z.string().meta({ example: 'Fulfillment' }),
     events: z.array(WebhookEventName),
+    ordering: Ordering.meta({
+      description:
+        '`license`: the events of a license arrive in order; `none`: as fast as possible, in any order',
+    }),
     paused: z.boolean().meta({ description: 'While true, its deliveries wait' }),
     pausedAt: momentOut.nullable(),
     secret: z.string().meta({ description: 'The signing secret, masked', example: 'whsec_…9fQw' }),
@@ -59,6 +63,7 @@ export function endpointView(endpoint: WebhookEndpoint, now: string): z.infer<ty
     url,
     description,
     events,
+    ordering,
     pausedAt,
     secret,
     former,
@@ -70,6 +75,7 @@ export function endpointView(endpoint: WebhookEndpoint, now: string): z.infer<ty
     url,
     description,
     events: [...events],
+    ordering,
     paused: pausedAt !== null,
     pausedAt,
     secret: secret.displaySecret,

@@ -4,6 +4,8 @@ import { type Operation, operation } from './operation.ts'
 const providers = ['stripe', 'gumroad', 'lemonsqueezy', 'paddle', 'polar']
 const events = list('comma-separated, such as license.created,license.revoked; all when absent')
 
+const ordering = text('in order for each license, or as fast as possible', { choices: ['license', 'none'] })
+
 const replayColumns = {
   REPLAY: 'id',
   STATUS: 'status',
@@ -26,7 +28,7 @@ const endpoints: readonly Operation[] = [
   ),
   operation('addWebhookEndpoint', 'webhooks add', 'POST /v1/webhook-endpoints', 'Add a webhook endpoint', {
     gated: true,
-    body: { url: text('where to deliver', argument), events, description: text('what it is for') },
+    body: { url: text('where to deliver', argument), events, description: text('what it is for'), ordering },
   }),
   operation(
     'changeWebhookEndpoint',
@@ -39,6 +41,7 @@ const endpoints: readonly Operation[] = [
         url: text('where to deliver'),
         events,
         description: text('what it is for'),
+        ordering,
         paused: flag('whether its deliveries wait'),
       },
     },

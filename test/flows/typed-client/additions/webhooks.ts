@@ -27,16 +27,21 @@ expect('it takes a test event', tested.data, ({ test }) => test.ok)
 
 const url = 'https://public.example.com/hook'
 await rehearsed((query) => addWebhookEndpoint({ query, body: { url } }))
-const added = await approved((headers) => addWebhookEndpoint({ headers, body: { url, description: 'CRM' } }))
+const crm = { url, description: 'CRM', ordering: 'none' } as const
+const added = await approved((headers) => addWebhookEndpoint({ headers, body: crm }))
 const path = { id: expect('an endpoint is added', added, ({ secret }) => secret !== undefined).endpoint.id }
 await rehearsed((query) => changeWebhookEndpoint({ path, query, body: { paused: true } }))
-const changed = await changeWebhookEndpoint({ path, body: { paused: true, events: ['license.revoked'] } })
+const changed = await changeWebhookEndpoint({
+  path,
+  body: { paused: true, events: ['license.revoked'], ordering: 'license' },
+})
 expect('it is paused', changed.data, (answer) => 'endpoint' in answer && answer.endpoint.paused)
 await rehearsed((query) => rotateWebhookSecret({ path, query }))
 const rotated = await approved((headers) => rotateWebhookSecret({ path, headers }))
 expect('it has another secret', rotated, ({ secret }) => secret !== added.secret)
 const read = await getWebhookEndpoint({ path })
 expect('it is read', read.data, ({ endpoint }) => endpoint.description === 'CRM')
+expect('it gets events in order', read.data, ({ endpoint }) => endpoint.ordering === 'license')
 await rehearsed((query) => deleteWebhookEndpoint({ path, query }))
 await approved((headers) => deleteWebhookEndpoint({ path, headers }))
 
@@ -64,7 +69,7 @@ const delivered = await listDeliveries({
   query: { endpoint: first, event: 'license.created', status: 'delivered', order: 'oldest' },
 })
 const { id: delivery = '', licenseId } =
-  expect('an event was delivered', delivered.data, ({ items }) => items.length > 0).items[0] ?? {}
+  expect('an event was delivered', delivered.data, ({ items }) => items[0]?.waitsFor === null).items[0] ?? {}
 const ofLicense = await listDeliveries({ query: { license: licenseId ?? '' } })
 expect('it is found by its license', ofLicense.data, ({ items }) => items.length > 0)
 const again = await redeliver({ path: { id: delivery } })
