@@ -153,6 +153,8 @@ function ofTenant(entry: Own<'tenant'>): Administration | undefined {
       const { name, plan } = event.data
       return { ...of, action: 'created', fields: fieldsOf({ name, plan, status: 'active' }) }
     }
+    case 'TenantRenamed':
+      return { ...of, action: 'changed', fields: fieldsOf({ name: event.data.name }) }
     case 'TenantSuspended':
       return {
         ...of,

@@ -41,6 +41,21 @@ export async function readLicenseDays(db: Pool, tenantId: string, days: Days): P
   return rows
 }
 
+/**
+ * Whether a license was ever issued that is not a test.
+ * @param except a product whose licenses do not count
+ */
+export async function hasIssued(db: Pool, tenantId: string, except: string | undefined): Promise<boolean> {
+  const { rows } = await db.query<{ issued: boolean }>({
+    name: 'has-issued',
+    text: `select exists (
+             select from license_days where tenant_id = $1 and product_id is distinct from $2 and issued > 0
+           ) as issued`,
+    values: [tenantId, except ?? null],
+  })
+  return rows[0]?.issued ?? false
+}
+
 export type ProductLicenses = { productId: string; active: number; expiring: number }
 
 /**

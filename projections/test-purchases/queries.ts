@@ -37,3 +37,13 @@ export async function newestTestPurchase(db: Pool, tenantId: string): Promise<Kn
   })
   return rows[0]?.state
 }
+
+/** Whether a test purchase of the tenant ever succeeded. */
+export async function hasTestPurchase(db: Pool, tenantId: string): Promise<boolean> {
+  const { rows } = await db.query<{ succeeded: boolean }>({
+    name: 'has-test-purchase',
+    text: `select exists (select from test_purchases where tenant_id = $1 and status = 'succeeded') as succeeded`,
+    values: [tenantId],
+  })
+  return rows[0]?.succeeded ?? false
+}

@@ -37,6 +37,7 @@ import { deliveryRoutes } from './management/webhooks/deliveries.ts'
 import { webhookEndpointRoutes } from './management/webhooks/endpoints.ts'
 import { webhookReplayRoutes } from './management/webhooks/replays.ts'
 import { webhookRoutes } from './management/webhooks/webhook.ts'
+import { workspaceRoutes } from './management/workspace.ts'
 import { paymentRoutes } from './payments/routes.ts'
 import { transparencyRoutes } from './transparency/routes.ts'
 
@@ -91,6 +92,7 @@ export function managementRoutes(
   keyTypeRoutes(routes, services)
   mailRoutes(routes, services, baseUrl)
   portalRoutes(routes, services, baseUrl)
+  workspaceRoutes(routes, services)
   licenseRoutes(routes, services, cursors)
   licenseSearchRoute(routes, services)
   licenseChangeRoutes(routes, services)

@@ -39,6 +39,7 @@ const networkGroups: readonly CommandGroup[] = [
       'insights',
       'refusals',
       'portal',
+      'workspace',
       'tokens',
       'confirmations',
       'sdk-key',

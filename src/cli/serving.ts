@@ -22,17 +22,19 @@ const drainMs = 15_000
 /**
  * Runs the server until it is stopped.
  * @param config with the port that will be listened on
+ * @param name the name of the workspace that a first start creates
  */
 export async function serve(
   config: Config,
   log: Logger,
   ownRoles: Role[],
   workersOption: number | undefined,
+  name: string | undefined,
 ): Promise<void> {
   const count = ownRoles.includes('api') ? (workersOption ?? config.workers ?? defaultWorkers()) : 1
   // Started early: the workers load their code while the stores are opened.
   const workers = count > 1 ? (await import('../app/workers/workers.ts')).startWorkers(count, log) : undefined
-  const starting = start(config, log, ownRoles, workers, (error) => {
+  const starting = start(config, log, { ownRoles, name }, workers, (error) => {
     log.fatal({ err: error }, 'log.wrong')
     printToStderr(error.message)
     void end(starting, grace, exitCode.unavailable)
@@ -94,7 +96,7 @@ async function warnAboutClocks({ clocks }: Stores, log: Logger): Promise<void> {
 async function start(
   config: Config,
   log: Logger,
-  ownRoles: Role[],
+  { ownRoles, name }: { ownRoles: Role[]; name: string | undefined },
   workers: Workers | undefined,
   onWrongLog: (error: WrongLog) => void,
 ): Promise<() => Promise<void>> {
@@ -122,7 +124,7 @@ async function start(
       : server.address
     if (address !== undefined) {
       const baseUrl = config.baseUrl ?? `http://localhost:${new URL(address).port}`
-      await greet(config, stores, baseUrl, printed)
+      await greet(config, stores, baseUrl, printed, name)
     }
     const freeze = await readFreeze(stores.db)
     if (freeze)

@@ -14,6 +14,19 @@ export async function createTenant(
   await change(services, tenant.tenantId, { type: 'CreateTenant', ...tenant, at: momentOf(services) }, origin)
 }
 
+/**
+ * Names a workspace: pages, mails and the portal show the name.
+ * @throws Refusal `tenant_not_found`, `tenant_closed`
+ */
+export async function renameTenant(
+  services: Ports<'execute' | 'now'>,
+  tenantId: string,
+  name: string,
+  origin: Origin,
+): Promise<void> {
+  await change(services, tenantId, { type: 'RenameTenant', name, at: momentOf(services) }, origin)
+}
+
 /** @throws Refusal `tenant_not_found`, `tenant_closed` */
 export async function suspendTenant(
   services: Ports<'execute' | 'now'>,

@@ -51,6 +51,22 @@ const countedIn = `
   where p.tenant_id = $1 and ($2::text is null or p.product_id = $2)
   group by 1`
 
+/**
+ * Whether a license was ever validated.
+ * @param except a product whose licenses do not count
+ */
+export async function hasValidated(db: Pool, tenantId: string, except: string | undefined): Promise<boolean> {
+  const { rows } = await db.query<{ validated: boolean }>({
+    name: 'has-validated',
+    text: `select exists (
+             select from usage.hourly
+             where tenant_id = $1 and product_id is distinct from $2 and validations > 0
+           ) as validated`,
+    values: [tenantId, except ?? null],
+  })
+  return rows[0]?.validated ?? false
+}
+
 /** Sums the usage of a product since the hour of a time. */
 export async function readTotals(
   db: Pool,

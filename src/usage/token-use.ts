@@ -7,9 +7,24 @@ import type { Pool } from 'pg'
  */
 export type TokenUse = {
   record(tokenId: string): void
+  /** Records that an app called with the tenant's SDK key. */
+  recordSdkKey(tenantId: string): void
   /** Writes pending times; on failure they are kept for the next time. */
   flush(): Promise<void>
   stop(): Promise<void>
+}
+
+/** The id under which the use of a tenant's SDK key is kept, whichever key it has at the time. */
+const sdkKeyOf = (tenantId: string): string => `sdk-key.${tenantId}`
+
+/** Whether an app ever called with an SDK key of the tenant. Calls of the last seconds may be missing. */
+export async function hasUsedSdkKey(db: Pool, tenantId: string): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'has-used-sdk-key',
+    text: 'select from usage.token_use where token_id = $1',
+    values: [sdkKeyOf(tenantId)],
+  })
+  return rowCount === 1
 }
 
 export function createTokenUse(
@@ -49,6 +64,9 @@ export function createTokenUse(
   return {
     record(tokenId) {
       pending.set(tokenId, now())
+    },
+    recordSdkKey(tenantId) {
+      pending.set(sdkKeyOf(tenantId), now())
     },
     flush,
     async stop() {

@@ -50,6 +50,10 @@ describe('keyledger tenant', () => {
     expect(await keyledger('tenant', 'reinstate', 'globex')).toStrictEqual(
       ended(0, 'Tenant globex is active.\n'),
     )
+    expect(await keyledger('tenant', 'rename', 'globex', 'Globex & Sons')).toStrictEqual(
+      ended(0, 'Tenant globex is now named Globex & Sons.\n'),
+    )
+    expect((await keyledger('tenant', 'list')).stdout).toMatch(/^globex +.* +Globex & Sons$/m)
     expect(await keyledger('tenant', 'close', 'globex')).toStrictEqual(ended(0, 'Tenant globex is closed.\n'))
     expect(await keyledger('tenant', 'reinstate', 'globex')).toStrictEqual(
       ended(1, '', 'the tenant is closed\n'),
@@ -59,6 +63,9 @@ describe('keyledger tenant', () => {
   test('prints JSON with --json', async () => {
     expect(await keyledger('tenant', 'create', 'initech', '--json')).toStrictEqual(
       ended(0, json({ tenantId: 'initech' })),
+    )
+    expect(await keyledger('tenant', 'rename', 'initech', 'Initech', '--json')).toStrictEqual(
+      ended(0, json({ tenantId: 'initech', name: 'Initech' })),
     )
     expect(await keyledger('tenant', 'suspend', 'initech', '--json')).toStrictEqual(
       ended(0, json({ tenantId: 'initech', status: 'suspended' })),

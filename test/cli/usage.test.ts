@@ -18,11 +18,22 @@ test.each([
   ],
   [['licenses', 'list', '--limit', '0x10'], '--limit must be a whole number from 1 to 100'],
   [['licenses', 'show', ''], '<id>: the value is empty'],
+  [['serve', '--name', 'a'.repeat(201)], '--name must have at most 200 characters'],
   [['serve', '--roles', 'cook'], 'cook is not a role; choose from api, projector, reactions, dispatcher'],
 ])('%j exits with 2', async (args, message) => {
   const { stderr, ...rest } = await keyledger(...args)
   expect(rest).toStrictEqual({ code: 2, signal: null, stdout: '' })
   expect(stderr).toContain(message)
+})
+
+test('serve has no workspace to name on an event store of your own', async () => {
+  const { code, stderr } = await host.run(['serve', '--name', 'Acme Tools'], {
+    KEYLEDGER_EVENTSTORE_URL: 'esdb://127.0.0.1:1?tls=false',
+  })
+  expect({ code, stderr }).toStrictEqual({
+    code: 2,
+    stderr: expect.stringContaining('keyledger tenant create ID --name NAME') as string,
+  })
 })
 
 test('config names a misspelt variable, and prints the others without secrets', async () => {

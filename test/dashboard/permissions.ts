@@ -60,6 +60,8 @@ export const needed: Record<string, Permission | 'member'> = {
   'GET /dashboard/start/test-purchase': 'member',
   'POST /dashboard/start/test-purchase': 'change_licenses',
   'POST /dashboard/start/sell-elsewhere': 'manage_connections',
+  'GET /dashboard/settings/name': 'manage_settings',
+  'POST /dashboard/settings/name': 'manage_settings',
   'POST /dashboard/start/dismiss': 'manage_settings',
   'GET /dashboard/system': 'member',
   'GET /dashboard/system/proof': 'member',

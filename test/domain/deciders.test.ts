@@ -110,6 +110,7 @@ const asked = { tenantId, memberId: 'mem_1', clientName: 'CI', scopesAsked: [], 
 const all: Laws[] = [
   lawsOf('tenants', tenants, [
     { type: 'CreateTenant', tenantId, name: 'Acme', plan: 'free', at },
+    { type: 'RenameTenant', name: 'Acme Tools', at },
     { type: 'SuspendTenant', reason: null, at },
     { type: 'ReinstateTenant', at },
     { type: 'CloseTenant', reason: null, at },

@@ -26,6 +26,8 @@ export const statuses: Record<string, number[]> = {
   'PUT /v1/portal': [200, 400, 401, 403, 422],
   'PUT /v1/portal/logo': [200, 400, 401, 403, 422],
   'DELETE /v1/portal/logo': [200, 401, 403],
+  'GET /v1/workspace': [200, 401, 403],
+  'PATCH /v1/workspace': [200, 400, 401, 403],
   'GET /v1/products/{productId}/key-types': [200, 400, 401, 403, 404],
   'POST /v1/products/{productId}/key-types': [201, 400, 401, 403, 404, 409, 422],
   'PATCH /v1/products/{productId}/key-types/{keyTypeId}': [200, 400, 401, 403, 404, 422],

@@ -66,6 +66,7 @@ const requests = (): Record<string, [path: string, body?: object]> => ({
     { name: 'Other' },
   ],
   'PUT /v1/products/{productId}/mail': ['/v1/products/editor/mail', { subject: 'Your key' }],
+  'PATCH /v1/workspace': ['/v1/workspace', { name: 'Acme Tools' }],
   'PUT /v1/portal': ['/v1/portal', { enabled: true }],
   'POST /v1/products/{productId}/free-tier': ['/v1/products/editor/free-tier', { enabled: true }],
   'PATCH /v1/licenses/{id}': [`/v1/licenses/${ids.license}`, { deviceLimit: 9, email: 'new@example.com' }],

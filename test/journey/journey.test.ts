@@ -78,6 +78,9 @@ test('from the first start to a customer whose third device works', async () => 
   const [, printed = ''] = link.exec(server.stdout()) ?? []
   await setUp(owner, printed)
   await takePictures(owner, 'first-home')
+  await owner.getByLabel('Name', { exact: true }).fill('Acme Tools')
+  await press(owner, 'Save name')
+  await owner.locator('.workspace', { hasText: 'Acme Tools' }).waitFor()
 
   await owner.goto('/dashboard/new-product')
   await owner.getByLabel('Name', { exact: true }).first().fill('Acme Editor')

@@ -16,7 +16,7 @@ declare module 'fastify' {
 }
 
 /** What authentication and rate limits of apps need. */
-export type ClientAuthority = Ports<'findClient' | 'now'> & { clientLimits: ClientLimits }
+export type ClientAuthority = Ports<'findClient' | 'now' | 'tokenUse'> & { clientLimits: ClientLimits }
 
 type Place = { tenantId: string; productId: string }
 
@@ -51,7 +51,7 @@ export function sdkKeyHashIn(request: FastifyRequest): string {
  * @throws Problem 401, 403, 404, 429
  */
 export async function admitClientAs(
-  { clientLimits }: Pick<ClientAuthority, 'clientLimits'>,
+  { clientLimits, tokenUse }: Pick<ClientAuthority, 'clientLimits' | 'tokenUse'>,
   request: FastifyRequest,
   place: Place,
   keyHash: string,
@@ -72,6 +72,7 @@ export async function admitClientAs(
   if (!product) throw notFound('product')
   const client: Client = { ...place, tenantStatus, plan, product, signing }
   request.client = client
+  tokenUse.recordSdkKey(place.tenantId)
   return client
 }
 

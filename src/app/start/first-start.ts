@@ -6,17 +6,17 @@ import { listTenants } from '../../../projections/tenants/queries.ts'
 import { addMember, findMemberByEmail, type IssuedLink, issueLink } from '../../commands/members/members.ts'
 import type { Origin } from '../../commands/origin.ts'
 import { createProduct } from '../../commands/products/products.ts'
-import { createTenant } from '../../commands/tenants.ts'
+import { createTenant, renameTenant } from '../../commands/tenants.ts'
 import { createToken } from '../../commands/tokens.ts'
 import type { Config } from '../../config.ts'
 import { newId } from '../../credentials/id.ts'
 import { welcomePath } from '../../dashboard/welcome/path.ts'
+import { demo } from '../../domain/products/demo.ts'
 import { defaultKeyType } from '../../domain/products/key-type.ts'
+import { isNamed } from '../../domain/tenants/tenant.ts'
 import { Scope } from '../../domain/tokens/scopes.ts'
 import type { Ports } from '../../ports.ts'
 import type { Stores } from '../stores.ts'
-
-const demo = { tenantId: 'demo', productId: 'demo-app', keyTypeId: 'pro' } as const
 
 const ownerEmail = 'owner@demo.example'
 
@@ -26,23 +26,25 @@ const markerName = 'welcomed'
  * On the first start of an embedded ledger, creates the tenant `demo` and prints how to use it. The marker file is
  * written last, so the next start completes one that was killed; it then creates a new token and a new link,
  * because the first ones may never have been shown. Later starts print the addresses again, and how to get a new link. A lock makes sure that only one of several processes does this.
+ * @param name the name of the new workspace; later starts do not rename it, and say so
  */
 export async function greet(
   config: Config,
   { db, services }: Pick<Stores, 'db' | 'services'>,
   address: string,
   print: (text: string) => Promise<void>,
+  name?: string,
 ): Promise<void> {
   const marker = join(config.dataDirectory, markerName)
   if (config.eventstoreUrl !== undefined) return
-  if (existsSync(marker)) return print(returning(address))
+  if (existsSync(marker)) return print(returning(address, name))
   await withConnection(
     db,
     async (connection) => {
       await connection.query('select pg_advisory_lock($1)', [firstStartLock])
-      if (existsSync(marker)) return print(returning(address))
-      const seeded = await seed(services)
-      if (seeded === undefined) return
+      if (existsSync(marker)) return print(returning(address, name))
+      const seeded = await seed(services, name)
+      if (seeded === undefined) return name === undefined ? undefined : print(notRenamed(name))
       await print(welcome(address, seeded))
       writeFileSync(marker, '', { mode: 0o600 })
     },
@@ -64,13 +66,15 @@ type Seeded = { token: string; linkSecret: string }
 /** @returns a token and the owner's link of the tenant `demo`, or undefined when the ledger has other tenants */
 async function seed(
   services: Ports<'db' | 'execute' | 'findProduct' | 'now' | 'planCapacity' | 'randomBytes' | 'subjects'>,
+  name: string | undefined,
 ): Promise<Seeded | undefined> {
   const tenants = await listTenants(services.db)
   if (tenants.some(({ tenantId }) => tenantId !== demo.tenantId)) return undefined
   const { tenantId } = demo
   const origin: Origin = { requestId: newId('req'), actor: 'system:first-start' }
-  if (tenants.length === 0)
-    await createTenant(services, { tenantId, name: 'Demo', plan: 'unlimited' }, origin)
+  const [existing] = tenants
+  if (!existing) await createTenant(services, { tenantId, name: name ?? 'Demo', plan: 'unlimited' }, origin)
+  else if (name !== undefined && !isNamed(existing)) await renameTenant(services, tenantId, name, origin)
   if (!(await services.findProduct(tenantId, demo.productId))) await makeProduct(services, origin)
   const { secret: linkSecret } = await makeOwner(services, origin)
   const asked = { tenantId, name: 'first start', scopes: Scope.options, expiresAt: null }
@@ -115,8 +119,18 @@ async function makeOwner(
   return issueLink(services, tenantId, memberId, 'invitation', origin)
 }
 
+/** Says what `--name` of a later start did not do. */
+const notRenamed = (name: string): string =>
+  [
+    '',
+    `The workspace was not renamed: --name names the one that a first start creates. Rename it under Settings, or:`,
+    '',
+    `  npx keyledger tenant rename TENANT '${name.replaceAll("'", String.raw`'\''`)}'`,
+    '',
+  ].join('\n')
+
 /** What every later start prints. */
-const returning = (address: string): string =>
+const returning = (address: string, name: string | undefined): string =>
   [
     '',
     `keyledger is listening on ${address}. API reference: ${address}/docs`,
@@ -125,6 +139,7 @@ const returning = (address: string): string =>
     'Lost your sign-in? Create a new one-time link on this machine, with your email address and tenant ID:',
     '',
     '  npx keyledger member link EMAIL --tenant TENANT',
+    ...(name === undefined ? [] : [notRenamed(name)]),
     '',
     '',
   ].join('\n')

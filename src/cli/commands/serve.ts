@@ -4,8 +4,12 @@ import { keepHeapSmall } from '../../app/heap.ts'
 import { createLog } from '../../app/log.ts'
 import { type Role, roles } from '../../app/roles.ts'
 import { withRealPort } from '../../app/start/own-address.ts'
-import { maxWorkers, parseConfig } from '../../config.ts'
+import { ConfigError, maxWorkers, parseConfig } from '../../config.ts'
+import { TenantName } from '../../domain/tenants/events.ts'
 import { wholeNumberOf } from '../../numbers.ts'
+import { parsed } from '../arguments.ts'
+
+type ServeOptions = { roles: Role[]; workers?: number; name?: string }
 
 export function serveCommand(program: Command): void {
   program
@@ -17,7 +21,10 @@ export function serveCommand(program: Command): void {
       'HTTP processes (default: one per core, at most 8); 1 runs everything in one process',
       (text) => wholeNumberOf('--workers', text, 1, maxWorkers),
     )
-    .action(async (options: { roles: Role[]; workers?: number }) => begin(options.roles, options.workers))
+    .option('--name <name>', 'the name of the workspace that the first start creates', (text) =>
+      parsed(TenantName, text, '--name'),
+    )
+    .action(begin)
 }
 
 function parseRoles(list: string): Role[] {
@@ -32,9 +39,13 @@ function parseRoles(list: string): Role[] {
  * Finds what would fail later, before a store is started or changed. Loading the server takes longer than a person waits without a
  * word, so the first line is printed before.
  */
-async function begin(ownRoles: Role[], workers: number | undefined): Promise<void> {
+async function begin({ roles: ownRoles, workers, name }: ServeOptions): Promise<void> {
   keepHeapSmall()
   const given = parseConfig(process.env)
+  if (name !== undefined && (given.eventstoreUrl !== undefined || !ownRoles.includes('api')))
+    throw new ConfigError(
+      '--name is for the first start of an embedded ledger, with the role api; elsewhere create a named workspace with: keyledger tenant create ID --name NAME',
+    )
   const log = createLog(given.logLevel, { buffered: true })
   log.info({ roles: ownRoles, data_directory: given.dataDirectory }, 'Starting')
   log.flush()
@@ -44,5 +55,5 @@ async function begin(ownRoles: Role[], workers: number | undefined): Promise<voi
     log: (message) => log.info(message),
   })
   const { serve } = await import('../serving.ts')
-  await serve(config, log, ownRoles, workers)
+  await serve(config, log, ownRoles, workers, name)
 }

@@ -7,10 +7,11 @@ import {
   closeTenant,
   createTenant,
   reinstateTenant,
+  renameTenant,
   suspendTenant,
 } from '../../commands/tenants.ts'
 import { longestLifetimeSeconds, shortestLifetimeSeconds } from '../../domain/confirmations/lifetime.ts'
-import { Plan } from '../../domain/tenants/events.ts'
+import { Plan, TenantName } from '../../domain/tenants/events.ts'
 import { Slug } from '../../domain/values.ts'
 import { wholeNumberIn } from '../../numbers.ts'
 import { type OutputOptions, print, table } from '../../terminal/output.ts'
@@ -29,7 +30,7 @@ export function tenantCommands(program: Command): void {
     .action(async (id: string, options: OutputOptions & { name?: string; plan: string }) => {
       const tenantId = parsed(Slug, id, 'the tenant id')
       const plan = parsed(Plan, options.plan, '--plan')
-      const name = parsed(z.string().min(1).max(200), options.name ?? tenantId, '--name')
+      const name = parsed(TenantName, options.name ?? tenantId, '--name')
       await withStores(async ({ services }, origin) => {
         await createTenant(services, { tenantId, name, plan }, origin)
         print(options, { tenantId }, () => [`Created tenant ${tenantId} on the plan ${plan}.`])
@@ -57,6 +58,18 @@ export function tenantCommands(program: Command): void {
         )
       }),
     )
+
+  tenant
+    .command('rename <id> <name>')
+    .description('Rename a tenant; its id stays the same')
+    .option('--json', 'print {tenantId, name}')
+    .action((tenantId: string, given: string, options: OutputOptions) => {
+      const name = parsed(TenantName, given, 'the name')
+      return withStores(async ({ services }, origin) => {
+        await renameTenant(services, tenantId, name, origin)
+        print(options, { tenantId, name }, () => [`Tenant ${tenantId} is now named ${name}.`])
+      })
+    })
 
   tenant
     .command('approvals <id>')

@@ -12,6 +12,7 @@ import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { freshFormMs, freshMs, originOfMember, principalOf } from '../session/principal.ts'
 import { approvalRulePages } from './approval-rule-route.ts'
+import { namePages } from './name-route.ts'
 import { sdkKeyPages } from './sdk-key-route.ts'
 import { signingKeyPages } from './signing-keys-route.ts'
 import { checkoutKeyView, madeCheckoutKeyView, settingsView } from './view.ts'
@@ -48,6 +49,7 @@ export function settingPages(app: FastifyInstance, context: PageContext): void {
     })
   })
 
+  namePages(app, context)
   checkoutKeyPages(app, context)
   sdkKeyPages(app, context)
   signingKeyPages(app, context)

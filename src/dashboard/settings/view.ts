@@ -32,7 +32,10 @@ export function settingsView(view: View, settings: Settings): Html {
     ${heading('Settings', 'Settings of the whole workspace.')}
     <div class="sheet">
       ${facts([
-        ['Workspace', tenantName],
+        [
+          'Name',
+          html`${tenantName} ${mayManage && html`<a class="sub" href="/dashboard/settings/name">Rename</a>`}`,
+        ],
         ['Tenant ID', copyable('tenant ID', tenantId)],
         ['Status', tenantStatus === 'active' ? badge('good', 'active') : badge('warn', tenantStatus)],
         ['Plan', html`${plan}<span class="sub">${limitWords(plan)}</span>`],

@@ -1,62 +1,69 @@
-import { readMaskedKeys } from '../../../projections/client-keys/queries.ts'
-import { countLicenses } from '../../../projections/insights/queries.ts'
+import { hasIssued } from '../../../projections/insights/queries.ts'
 import { listIntegrations } from '../../../projections/integrations/queries.ts'
 import { listProducts } from '../../../projections/products/queries.ts'
 import { findTenant } from '../../../projections/tenants/queries.ts'
-import { newestTestPurchase } from '../../../projections/test-purchases/queries.ts'
-import { momentOf } from '../../commands/origin.ts'
+import { hasTestPurchase, newestTestPurchase } from '../../../projections/test-purchases/queries.ts'
+import { demoProductOf } from '../../domain/products/demo.ts'
+import { isNamed } from '../../domain/tenants/tenant.ts'
 import type { KnownTestPurchase } from '../../domain/test-purchases/test-purchase.ts'
 import type { Ports } from '../../ports.ts'
-import { usageRange } from '../../usage/range.ts'
-import { readUsage } from '../../usage/read.ts'
+import { hasValidated } from '../../usage/read.ts'
+import { hasUsedSdkKey } from '../../usage/token-use.ts'
 
-/** How far a workspace has come on the way to its first validated license, read from what is there. */
+/**
+ * How far a workspace has come on the way to its first validated license. What was done once stays done. The product of the first
+ * start, and what is tried with it, do not count.
+ */
 export type StartFacts = {
   tenantId: string
-  /** The first product with a key type; undefined before there is one. */
+  name: string
+  /** A person chose the name of the workspace. */
+  named: boolean
+  /** The newest product with a key type; undefined before there is one. */
   productId: string | undefined
   connected: boolean
   /** A member said that licenses are sold without a connected provider. */
   sellsElsewhere: boolean
   /** A member took the steps off the home page. */
   dismissed: boolean
-  /** A license was issued that is not a test. */
-  licensed: boolean
+  /** A test purchase succeeded, or a license was issued that is not a test. */
+  firstLicense: boolean
+  /** The newest one. */
   testPurchase: KnownTestPurchase | undefined
-  sdkKey: boolean
+  /** An app called with the SDK key. */
+  sdkKeyUsed: boolean
   validated: boolean
 }
 
 /** The tenant's first products; one with a key type is among them. */
 const maxProducts = 20
 
-export async function readStart(
-  services: Ports<'db' | 'now' | 'usage'>,
-  tenantId: string,
-): Promise<StartFacts> {
-  const { db } = services
-  const now = momentOf(services)
-  const range = usageRange({ granularity: 'day' }, now)
-  if (typeof range === 'string') throw new Error(`the last days are no range: ${range}`)
-  const [tenant, products, integrations, licenses, testPurchase, keys, usage] = await Promise.all([
-    findTenant(db, tenantId),
-    listProducts(db, tenantId, { after: undefined, limit: maxProducts }),
-    listIntegrations(db, tenantId),
-    countLicenses(db, tenantId, now.slice(0, 10)),
-    newestTestPurchase(db, tenantId),
-    readMaskedKeys(db, tenantId),
-    readUsage(db, tenantId, undefined, range),
-  ])
+export async function readStart({ db }: Ports<'db'>, tenantId: string): Promise<StartFacts> {
+  const demoProduct = demoProductOf(tenantId)
+  const [tenant, products, integrations, issued, purchased, testPurchase, sdkKeyUsed, validated] =
+    await Promise.all([
+      findTenant(db, tenantId),
+      listProducts(db, tenantId, { after: undefined, limit: maxProducts }),
+      listIntegrations(db, tenantId),
+      hasIssued(db, tenantId, demoProduct),
+      hasTestPurchase(db, tenantId),
+      newestTestPurchase(db, tenantId),
+      hasUsedSdkKey(db, tenantId),
+      hasValidated(db, tenantId, demoProduct),
+    ])
+  const own = products.items.filter(({ productId }) => productId !== demoProduct)
   return {
     tenantId,
-    productId: products.items.find(({ keyTypes }) => keyTypes.length > 0)?.productId,
+    name: tenant?.name ?? tenantId,
+    named: tenant !== undefined && isNamed(tenant),
+    productId: own.find(({ keyTypes }) => keyTypes.length > 0)?.productId,
     connected: integrations.some(({ status }) => status === 'connected'),
     sellsElsewhere: tenant?.sellsElsewhere ?? false,
     dismissed: tenant?.onboardingDismissed ?? false,
-    licensed: licenses.length > 0,
+    firstLicense: purchased || issued,
     testPurchase,
-    sdkKey: keys.sdkKey !== null,
-    validated: usage.totals.validations > 0,
+    sdkKeyUsed,
+    validated,
   }
 }
 

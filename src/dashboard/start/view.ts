@@ -3,6 +3,7 @@ import { type Content, type Html, html } from '../../html.ts'
 import { copyableBlock } from '../frame/copy.ts'
 import type { View } from '../frame/page.ts'
 import { badge, heading, type Tone, tokenField } from '../frame/parts.ts'
+import { shortNameForm } from '../settings/name-view.ts'
 import type { StartFacts } from './facts.ts'
 
 /** The page under Help, which shows the steps also after they are done. */
@@ -19,8 +20,9 @@ type Step = { title: string; done: boolean; text: Content }
  * @param operation the id of the test purchase's form
  */
 export function startSteps(view: View, facts: StartFacts, operation: string): Html {
-  const { productId, connected, licensed, testPurchase, sdkKey, validated } = facts
+  const { productId, connected, firstLicense, sdkKeyUsed, validated } = facts
   const steps: readonly Step[] = [
+    { title: 'Name your workspace', done: facts.named, text: namePart(view, facts) },
     {
       title: 'Create a product with a key type',
       done: productId !== undefined,
@@ -31,19 +33,19 @@ export function startSteps(view: View, facts: StartFacts, operation: string): Ht
     },
     {
       title: 'Connect a payment provider, or sell elsewhere',
-      done: connected || licensed || facts.sellsElsewhere,
+      done: connected || facts.sellsElsewhere,
       text: sellingPart(view, facts),
     },
     {
       title: 'Make a test purchase, or issue a first license',
-      done: testPurchase?.status === 'succeeded' || licensed,
+      done: firstLicense,
       text: testPurchasePart(view, facts, operation),
     },
     {
       title: 'Put the SDK key into your app',
-      done: sdkKey,
+      done: sdkKeyUsed,
       text: html`<p>
-        The SDK key identifies your workspace in the calls of your app.${' '}
+        The SDK key identifies your workspace in the calls of your app. This step is done after the first call.${' '}
         ${
           view.may('manage_connections')
             ? link(true, '/dashboard/settings/sdk-key', 'Show SDK key')
@@ -78,6 +80,17 @@ export function startSteps(view: View, facts: StartFacts, operation: string): Ht
   </ol>`
 }
 
+/** The first step: the name that customers and members read. */
+const namePart = (view: View, { name }: StartFacts): Html =>
+  html`<div class="stack-tight">
+    <p>The emails to your customers, the portal and these pages show the name.</p>
+    ${
+      view.may('manage_settings')
+        ? shortNameForm(view.token, name, '/dashboard/start')
+        : html`<p>Ask a member who manages the settings.</p>`
+    }
+  </div>`
+
 const link = (shown: boolean, href: string, label: string): Content =>
   shown && html`<a href=${href}>${label}</a>`
 
@@ -89,7 +102,7 @@ function testPurchasePart(
   const running = testPurchase?.status === 'running'
   return html`<div class="stack-tight">
     <p>
-      No payment is made: a correctly signed notification follows the same path as a real one, and its license is marked as a test.
+      No payment is made. keyledger sends itself a signed notification and handles it like a real sale. The license is marked as a test.
     </p>
     ${testPurchase && stagesView(testPurchase)}
     ${

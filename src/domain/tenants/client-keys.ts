@@ -76,6 +76,7 @@ export function evolveClientKeys(keys: ClientKeys, event: TenantEvent): ClientKe
       const { at, ...key } = event.data
       return { ...keys, checkoutKey: { ...key, issuedAt: at } }
     }
+    case 'TenantRenamed':
     case 'TenantSuspended':
     case 'TenantReinstated':
     case 'TenantClosed':

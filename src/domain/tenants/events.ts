@@ -1,9 +1,12 @@
 import { z } from 'zod'
 import { longestLifetimeSeconds, shortestLifetimeSeconds } from '../confirmations/lifetime.ts'
-import { Moment, Slug } from '../values.ts'
+import { Moment, Slug, text } from '../values.ts'
 
 export const Plan = z.enum(['free', 'team', 'unlimited'])
 export type Plan = z.infer<typeof Plan>
+
+/** The name of a workspace, as a person may write it. */
+export const TenantName = text(200)
 
 /** A key that identifies a tenant's callers: its SHA-256, and a shortened form for display. */
 const clientKey = { keyHash: z.string().regex(/^[0-9a-f]{64}$/), displayKey: z.string().min(1), at: Moment }
@@ -27,6 +30,11 @@ export const TenantEvent = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('TenantClosed'),
     data: z.strictObject({ reason: z.string().nullable(), at: Moment }),
+  }),
+  /** The name that the vendor chose, also when it is the one that the workspace already had. */
+  z.object({
+    type: z.literal('TenantRenamed'),
+    data: z.strictObject({ name: z.string().min(1), at: Moment }),
   }),
   /**
    * Whether a member other than the requester has to approve dangerous requests. Before the first such event:

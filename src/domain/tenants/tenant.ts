@@ -9,6 +9,8 @@ export type Tenant =
       status: 'active' | 'suspended' | 'closed'
       tenantId: string
       name: string
+      /** Absent before the vendor chose the name; see {@link isNamed}. */
+      renamed?: true
       plan: Plan
       /** Whether a member other than the requester has to approve dangerous requests. */
       anotherMemberApproves: boolean
@@ -23,6 +25,7 @@ export type Tenant =
 
 export type TenantCommand =
   | { type: 'CreateTenant'; tenantId: string; name: string; plan: Plan; at: string }
+  | { type: 'RenameTenant'; name: string; at: string }
   | { type: 'SuspendTenant'; reason: string | null; at: string }
   | { type: 'ReinstateTenant'; at: string }
   | { type: 'CloseTenant'; reason: string | null; at: string }
@@ -62,7 +65,14 @@ export const planLimits: Record<Plan, { products: number; activeDevices: number 
 }
 
 /**
- * Closing is final. Suspending a suspended tenant and reinstating an active one change nothing, nor does dismissing the
+ * Whether a person named the tenant. A tenant that was created without a name is called like its id; the first start calls
+ * `demo` _Demo_.
+ */
+export const isNamed = ({ renamed, name, tenantId }: Exclude<Tenant, { status: 'absent' }>): boolean =>
+  renamed === true || name.toLowerCase() !== tenantId
+
+/**
+ * Closing is final. Renaming to the chosen name, suspending a suspended tenant and reinstating an active one change nothing, nor does dismissing the
  * onboarding or choosing to sell elsewhere a second time.
  * @throws Refusal `tenant_exists`, `tenant_id_reserved`, `tenant_not_found`, `tenant_closed`
  */
@@ -78,6 +88,10 @@ export function decideTenant(tenant: Tenant, command: TenantCommand): TenantEven
     case 'CloseTenant':
       if (tenant.status === 'closed') return []
       return [{ type: 'TenantClosed', data: { reason: command.reason, at: command.at } }]
+    case 'RenameTenant':
+      if (tenant.status === 'closed') throw new Refusal('tenant_closed')
+      if (tenant.renamed && tenant.name === command.name) return []
+      return [{ type: 'TenantRenamed', data: { name: command.name, at: command.at } }]
     case 'SuspendTenant':
       if (tenant.status === 'closed') throw new Refusal('tenant_closed')
       if (tenant.status === 'suspended') return []
@@ -120,6 +134,8 @@ export function evolveTenant(tenant: Tenant, event: TenantEvent): Tenant {
   }
   if (tenant.status === 'absent') return tenant
   switch (event.type) {
+    case 'TenantRenamed':
+      return { ...tenant, name: event.data.name, renamed: true }
     case 'TenantSuspended':
       return { ...tenant, status: 'suspended' }
     case 'TenantReinstated':

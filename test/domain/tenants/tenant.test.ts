@@ -9,6 +9,7 @@ import {
   absentTenant,
   decideTenant,
   evolveTenant,
+  isNamed,
   planLimits,
   type TenantCommand,
 } from '../../../src/domain/tenants/tenant.ts'
@@ -106,6 +107,40 @@ describe('closing', () => {
   test('an active tenant is closed', () => given(created).when(close).expectEvents([recorded]))
   test('a suspended tenant is closed', () => given(created, suspended).when(close).expectEvents([recorded]))
   test('a closed tenant stays as it is', () => given(created, closed).when(close).expectEvents([]))
+})
+
+describe('renaming', () => {
+  const rename = (name: string): TenantCommand => ({ type: 'RenameTenant', name, at: later })
+  const renamed = (name: string): TenantEvent => ({ type: 'TenantRenamed', data: { name, at: later } })
+
+  test('a tenant gets another name, once', () => {
+    given(created)
+      .when(rename('Acme Tools'))
+      .expectEvents([renamed('Acme Tools')])
+    given(created, renamed('Acme Tools')).when(rename('Acme Tools')).expectEvents([])
+    given(created, suspended)
+      .when(rename('Acme Tools'))
+      .expectEvents([renamed('Acme Tools')])
+  })
+  test('a closed tenant is refused', () =>
+    given(created, closed).when(rename('Acme Tools')).expectRefusal('tenant_closed'))
+  test('an absent tenant is refused', () =>
+    given().when(rename('Acme Tools')).expectRefusal('tenant_not_found'))
+
+  const isNamedAfter = (name: string, ...events: TenantEvent[]) => {
+    const first: TenantEvent = { type: 'TenantCreated', data: { ...acme, name, at } }
+    const tenant = [first, ...events].reduce(evolveTenant, absentTenant)
+    return tenant.status !== 'absent' && isNamed(tenant)
+  }
+  test('a tenant that is called like its id is named once its name was chosen, be it the same one', () => {
+    expect(isNamedAfter('acme')).toBe(false)
+    expect(isNamedAfter('Acme')).toBe(false)
+    expect(isNamedAfter('Acme Tools')).toBe(true)
+    given({ type: 'TenantCreated', data: { ...acme, at } })
+      .when(rename('Acme'))
+      .expectEvents([renamed('Acme')])
+    expect(isNamedAfter('Acme', renamed('Acme'))).toBe(true)
+  })
 })
 
 describe('the onboarding', () => {

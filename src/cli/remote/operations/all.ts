@@ -41,6 +41,7 @@ export const subjects: Readonly<Record<string, string>> = {
   tokens: 'API tokens',
   confirmations: 'Operations that wait for an approval',
   'sdk-key': "The key that identifies a tenant's apps",
+  workspace: 'The workspace of the token',
   portal: 'The portal of your customers',
   'portal logo': 'The logo of the portal',
   transparency: 'Proof that the log was not rewritten',

@@ -103,6 +103,19 @@ export const administrationOperations: readonly Operation[] = [
     question: 'Replace the SDK key? Apps with the current one are refused immediately.',
   }),
   operation(
+    'getWorkspace',
+    'workspace show',
+    'GET /v1/workspace',
+    'Show the name and the plan of the workspace',
+  ),
+  operation(
+    'renameWorkspace',
+    'workspace rename',
+    'PATCH /v1/workspace',
+    'Rename the workspace; its ID stays the same',
+    { dryRun: true, body: { name: text('shown on pages, in mails and in the portal', argument) } },
+  ),
+  operation(
     'listAudit',
     'audit list',
     'GET /v1/audit',

@@ -5,9 +5,11 @@ import {
   getLicenseHistory,
   getPortal,
   getProductMail,
+  getWorkspace,
   listLicenses,
   remintLicense,
   removePortalLogo,
+  renameWorkspace,
   resumeLicense,
   searchLicenses,
   sendLicenseKey,
@@ -87,6 +89,16 @@ expect('its key is mailed again', sent.data, (answer) => answer.license.id === l
 const { MEMBER_TOKEN: auth = '' } = process.env
 const tested = await testProductMail({ path: { productId: 'editor' }, auth })
 expect('its member gets a test mail', tested.data, ({ test }) => test.ok)
+
+await rehearsed((query) => renameWorkspace({ query, body: { name: 'Acme Tools' } }))
+const renamed = await renameWorkspace({ body: { name: 'Acme Tools' } })
+expect('the workspace is renamed', renamed.data, ({ workspace }) => workspace.name === 'Acme Tools')
+const workspace = await getWorkspace()
+expect(
+  'it keeps its id',
+  workspace.data,
+  (answer) => answer.workspace.tenantId === renamed.data?.workspace.tenantId,
+)
 
 await rehearsed((query) => setPortal({ query, body: { enabled: true } }))
 const portal = await setPortal({ body: { enabled: true, accentColor: '#0d5c4f' } })

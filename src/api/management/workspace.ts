@@ -1,0 +1,71 @@
+import { z } from 'zod'
+import { findTenant } from '../../../projections/tenants/queries.ts'
+import { renameTenant } from '../../commands/tenants.ts'
+import { Plan, TenantName } from '../../domain/tenants/events.ts'
+import { Slug } from '../../domain/values.ts'
+import { callerIn, originOf } from '../../http/authenticate.ts'
+import { notFound } from '../../http/problem.ts'
+import { answer, errors, momentOut } from '../../http/schemas.ts'
+import type { ZodApp } from '../../http/zod-app.ts'
+import type { Ports } from '../../ports.ts'
+
+const workspaceIn = z
+  .strictObject({ name: TenantName.meta({ description: 'Shown on pages, in mails and in the portal' }) })
+  .meta({ example: { name: 'Acme Tools' } })
+
+const workspaceOut = z.object({
+  workspace: z
+    .object({
+      tenantId: Slug,
+      name: z.string().meta({ example: 'Acme Tools' }),
+      plan: Plan,
+      status: z.enum(['active', 'suspended', 'closed']),
+      createdAt: momentOut,
+    })
+    .meta({ id: 'Workspace' }),
+})
+
+type WorkspacePorts = Ports<'db' | 'execute' | 'now'>
+
+/** The workspace of the calling token: its tenant, as its members see it. */
+export function workspaceRoutes(app: ZodApp, services: WorkspacePorts): void {
+  const view = async (of: string) => {
+    const tenant = await findTenant(services.db, of)
+    if (!tenant) throw notFound('tenant')
+    const { tenantId, name, plan, status, createdAt } = tenant
+    return { workspace: { tenantId, name, plan, status, createdAt } }
+  }
+
+  app.get(
+    '/v1/workspace',
+    {
+      config: { scope: 'products:read' },
+      schema: {
+        operationId: 'getWorkspace',
+        tags: ['Workspace'],
+        summary: 'Read the name and the plan of the workspace',
+        response: { 200: answer('The workspace', workspaceOut), ...errors(403) },
+      },
+    },
+    async (request) => view(callerIn(request).tenantId),
+  )
+
+  app.patch(
+    '/v1/workspace',
+    {
+      config: { scope: 'products:write', dryRun: true },
+      schema: {
+        operationId: 'renameWorkspace',
+        tags: ['Workspace'],
+        summary: 'Rename the workspace; its ID stays the same',
+        body: workspaceIn,
+        response: { 200: answer('The workspace', workspaceOut), ...errors(400, 403) },
+      },
+    },
+    async (request) => {
+      const { tenantId } = callerIn(request)
+      await renameTenant(services, tenantId, request.body.name, originOf(request))
+      return view(tenantId)
+    },
+  )
+}

@@ -1,0 +1,36 @@
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { z } from 'zod'
+import { renameTenant } from '../../commands/tenants.ts'
+import { type FilledForm, newForm, readForm } from '../forms/filled-form.ts'
+import { wantedLine } from '../forms/typed.ts'
+import { pageRoute } from '../frame/page-route.ts'
+import type { PageContext } from '../page-context.ts'
+import { originOfMember, principalOf } from '../session/principal.ts'
+import { returnPath } from '../session/return-path.ts'
+import { nameView } from './name-view.ts'
+
+const manage = pageRoute({ page: 'manage_settings' })
+
+const Form = z.object({ name: wantedLine(200, 'Enter a name.'), return: z.string().max(600).optional() })
+
+/** Where the workspace is named, also for the form of the first step. */
+export function namePages(app: FastifyInstance, { services, show }: PageContext): void {
+  const page = (reply: FastifyReply, form: FilledForm, status = 200) =>
+    show(
+      reply,
+      { title: 'Workspace name', nav: 'settings', content: ({ token }) => nameView(token, form) },
+      status,
+    )
+
+  app.get('/settings/name', manage, async (request, reply) =>
+    page(reply, newForm({ name: principalOf(request).tenantName })),
+  )
+
+  app.post('/settings/name', manage, async (request, reply) => {
+    const { filled, data } = readForm(Form, request)
+    if (!data) return page(reply, filled, 422)
+    await renameTenant(services, principalOf(request).tenantId, data.name, originOfMember(request))
+    request.session.notice = { kind: 'done', text: 'Name saved.' }
+    return reply.redirect(returnPath(data.return ?? '/dashboard/settings'), 303)
+  })
+}
