@@ -1,10 +1,5 @@
-import {
-  type DueAttempt,
-  listDueAttempts,
-  listDueAttemptsOf,
-  type Receiver,
-} from '../../projections/deliveries/due.ts'
-import { createTurnLookup, listDueAttemptsAfter } from '../../projections/deliveries/turns.ts'
+import { type DueAttempt, listDueAttempts, listDueAttemptsOf } from '../../projections/deliveries/due.ts'
+import { createTurnLookup, type HasToWait, listDueAttemptsAfter } from '../../projections/deliveries/turns.ts'
 import { createWakeSignal, type WakeSignal } from '../async/wake-signal.ts'
 import { absentDelivery, evolveDelivery, type KnownDelivery } from '../domain/deliveries/delivery.ts'
 import type { Channel } from '../domain/deliveries/events.ts'
@@ -12,18 +7,10 @@ import type { LogEntry, Recorded } from '../domain/recorded.ts'
 import { deliveryIdIn } from '../domain/streams.ts'
 import type { Ports } from '../ports.ts'
 import type { DispatchFeed } from './feed.ts'
+import { createInFlight, type InFlight, maxOfEach } from './in-flight.ts'
 
-/**
- * The limit of published attempts per receiver, so that a slow one does not use up the slots of others. After
- * a failure the limit is lower until an attempt succeeds.
- */
-const maxOfEach = 32
-const maxOfFailing = 2
 /** How often all due attempts are looked for, including those of other processes. */
 const sweepMs = 1000
-
-const nameOf = ({ channel, tenantId, endpointId }: Receiver): string =>
-  `${channel} ${tenantId} ${endpointId ?? ''}`
 
 export type Publisher = {
   /** Called for each log entry, so that new deliveries are published without a poll. */
@@ -67,16 +54,7 @@ export function createPublisher(
     wakeSignal.wake()
   }
 
-  async function publish(jobs: readonly DueAttempt[]): Promise<void> {
-    const admitted = jobs.filter((job) => inFlight.admit(job))
-    if (admitted.length === 0) return
-    try {
-      await feed.publish(admitted)
-    } catch (error) {
-      for (const { deliveryId } of admitted) inFlight.done(deliveryId, undefined)
-      throw error
-    }
-  }
+  const publish = (jobs: readonly DueAttempt[]) => publishAdmitted(feed, inFlight, jobs)
 
   /**
    * An attempt leaves its slot only when the read models know that it has ended: otherwise they would show it
@@ -93,27 +71,6 @@ export function createPublisher(
   }
 
   /**
-   * The first attempt does not wait for the read models, unless one before it is pending in them.
-   * @returns the deliveries that wait for one before them
-   */
-  async function publishFresh(): Promise<string[]> {
-    const given = await Promise.all(
-      fresh.splice(0).map(async (delivery) => ({ delivery, waits: await hasToWait(delivery) })),
-    )
-    const { true: waiting = [], false: first = [] } = Object.groupBy(given, ({ waits }) => `${waits}`)
-    await publish(
-      first.map(({ delivery: { deliveryId, channel, tenantId, endpointId } }) => ({
-        deliveryId,
-        attempt: 1,
-        channel,
-        tenantId,
-        endpointId,
-      })),
-    )
-    return waiting.map(({ delivery }) => delivery.deliveryId)
-  }
-
-  /**
    * Publishes the next delivery of a license when one has ended. One that had to wait is looked up once more, when the
    * read models show it: the one before it may have ended in the meantime. If it has not, its end comes later in the log
    * than the position that they show.
@@ -126,7 +83,9 @@ export function createPublisher(
   }
 
   async function poll(): Promise<void> {
-    const waiting = await publishFresh()
+    // The first attempt does not wait for the read models, unless one before it is pending in them.
+    const { first, waiting } = await byTurn(hasToWait, fresh.splice(0))
+    await publish(first)
     await publishNext([...waiting, ...(await freeSlots())])
     const receivers = inFlight.withFreeSlots()
     const isSweep = performance.now() >= sweepAt
@@ -152,18 +111,62 @@ export function createPublisher(
     onEntry,
     async run(signal) {
       isRunning = true
-      for (let failures = 0; !signal.aborted; ) {
-        try {
-          await poll()
-          failures = 0
-        } catch (error) {
-          onFailure(error)
-          failures++
-        }
-        await pause(wakeSignal, failures, signal)
-      }
+      await pollUntil(signal, poll, wakeSignal, onFailure)
       isRunning = false
     },
+  }
+}
+
+async function pollUntil(
+  signal: AbortSignal,
+  poll: () => Promise<void>,
+  wakeSignal: WakeSignal,
+  onFailure: (error: unknown) => void,
+): Promise<void> {
+  for (let failures = 0; !signal.aborted; ) {
+    try {
+      await poll()
+      failures = 0
+    } catch (error) {
+      onFailure(error)
+      failures++
+    }
+    await pause(wakeSignal, failures, signal)
+  }
+}
+
+async function publishAdmitted(
+  feed: DispatchFeed,
+  inFlight: InFlight,
+  jobs: readonly DueAttempt[],
+): Promise<void> {
+  const admitted = jobs.filter((job) => inFlight.admit(job))
+  if (admitted.length === 0) return
+  try {
+    await feed.publish(admitted)
+  } catch (error) {
+    for (const { deliveryId } of admitted) inFlight.done(deliveryId, undefined)
+    throw error
+  }
+}
+
+/** The first attempts of new deliveries, without those that wait for one before them. */
+async function byTurn(
+  hasToWait: HasToWait,
+  deliveries: readonly KnownDelivery[],
+): Promise<{ first: DueAttempt[]; waiting: string[] }> {
+  const waits = await Promise.all(deliveries.map(hasToWait))
+  return {
+    first: deliveries
+      .filter((_, index) => !waits[index])
+      .map(({ deliveryId, channel, tenantId, endpointId }) => ({
+        deliveryId,
+        attempt: 1,
+        channel,
+        tenantId,
+        endpointId,
+      })),
+    waiting: deliveries.filter((_, index) => waits[index]).map(({ deliveryId }) => deliveryId),
   }
 }
 
@@ -193,78 +196,3 @@ const endedBy = ({ event, stream, position }: Recorded<'delivery'>): Ended | und
 /** An interrupted attempt is most often repeated at once. */
 const isDueAtOnce = ({ event }: Recorded<'delivery'>): boolean =>
   event.type === 'RedeliveryAsked' || event.type === 'DeliveryAttemptInterrupted'
-
-/** The published attempts that are not known to be done, by receiver. */
-function createInFlight(lostAfterMs: number) {
-  const jobs = new Map<string, { receiver: string; lostAt: number }>()
-  const receivers = new Map<
-    string,
-    Receiver & { deliveryIds: Set<string>; hasMoreDue: boolean; isFailing: boolean }
-  >()
-
-  function receiverOf({ channel, tenantId, endpointId }: Receiver) {
-    const name = nameOf({ channel, tenantId, endpointId })
-    const known = receivers.get(name) ?? {
-      channel,
-      tenantId,
-      endpointId,
-      deliveryIds: new Set<string>(),
-      hasMoreDue: false,
-      isFailing: false,
-    }
-    receivers.set(name, known)
-    return known
-  }
-
-  function done(deliveryId: string, failed: boolean | undefined): void {
-    const job = jobs.get(deliveryId)
-    const receiver = job && receivers.get(job.receiver)
-    if (!receiver) return
-    jobs.delete(deliveryId)
-    receiver.deliveryIds.delete(deliveryId)
-    if (failed !== undefined) receiver.isFailing = failed
-    if (receiver.deliveryIds.size === 0 && !receiver.hasMoreDue && !receiver.isFailing) {
-      receivers.delete(nameOf(receiver))
-    }
-  }
-
-  return {
-    /** Whether it may be published now; if not, its receiver is queried again when it has a free slot. */
-    admit(job: DueAttempt): boolean {
-      if (jobs.has(job.deliveryId)) return false
-      const receiver = receiverOf(job)
-      const most = receiver.isFailing ? maxOfFailing : maxOfEach
-      if (receiver.deliveryIds.size >= most) {
-        receiver.hasMoreDue = true
-        return false
-      }
-      receiver.deliveryIds.add(job.deliveryId)
-      jobs.set(job.deliveryId, { receiver: nameOf(job), lostAt: performance.now() + lostAfterMs })
-      return true
-    },
-    done,
-    /** Whether its receiver has further due attempts. */
-    hasMore: (deliveryId: string): boolean =>
-      receivers.get(jobs.get(deliveryId)?.receiver ?? '')?.hasMoreDue ?? false,
-    /** Receivers with further due attempts and at least half of their slots free. */
-    withFreeSlots: (): Receiver[] =>
-      [...receivers.values()].filter(
-        ({ hasMoreDue, isFailing, deliveryIds }) =>
-          hasMoreDue && deliveryIds.size <= (isFailing ? maxOfFailing : maxOfEach) / 2,
-      ),
-    of: (some: readonly Receiver[]): string[] =>
-      some.flatMap((receiver) => [...(receivers.get(nameOf(receiver))?.deliveryIds ?? [])]),
-    /** Receivers without a due attempt in the answer have no further ones. */
-    noteFound(asked: readonly Receiver[], due: readonly DueAttempt[]): void {
-      const more = new Set(due.map(nameOf))
-      for (const receiver of asked) {
-        const known = receivers.get(nameOf(receiver))
-        if (known && !more.has(nameOf(receiver))) known.hasMoreDue = false
-      }
-    },
-    forgetLost(): void {
-      for (const [deliveryId, { lostAt }] of jobs)
-        if (lostAt <= performance.now()) done(deliveryId, undefined)
-    },
-  }
-}
