@@ -20,7 +20,7 @@ import { admit, authenticate } from '../http/authenticate.ts'
 import { checkConfirmations } from '../http/confirmation-header.ts'
 import type { Cursors } from '../http/cursor.ts'
 import { drainOnClose } from '../http/drain.ts'
-import { answerErrors, sendProblem } from '../http/errors.ts'
+import { answerErrors, problemOf, sendProblem } from '../http/errors.ts'
 import { healthRoutes, type Readiness } from '../http/health.ts'
 import { honourIdempotencyKeys } from '../http/idempotency.ts'
 import { boundBodies } from '../http/limits/bodies.ts'
@@ -30,7 +30,6 @@ import { limitRequests } from '../http/limits/time-limit.ts'
 import { offerDryRuns } from '../http/offer-dry-runs.ts'
 import { limitDocuments } from '../http/openapi/documents.ts'
 import { describeApi, openApiRoute } from '../http/openapi/openapi.ts'
-import { invalid } from '../http/problem.ts'
 import { refuseUnknownParameters } from '../http/query.ts'
 import { compileWhenFirstUsed } from '../http/serializers.ts'
 import { traceRequests } from '../http/tracing.ts'
@@ -90,7 +89,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 16_384 },
     // Requests that Fastify rejects before it has found a route.
     frameworkErrors: (error, request, reply) => {
-      void sendProblem(request, reply.headers(commonHeaders(request)), invalid(error.message))
+      void sendProblem(request, reply.headers(commonHeaders(request)), problemOf(error))
     },
   })
   boundConnections(app, connections)

@@ -11,6 +11,15 @@ import { problemOfProvider } from './payment-problem.ts'
 import { bodyOf, errorCodeHeaders, invalid, Problem, problemOfRefusal, unavailable } from './problem.ts'
 import { retryAdvice } from './retry-advice.ts'
 
+/** What is wrong with a request that Fastify could not read, by the code of its error. */
+const unreadableRequests: Readonly<Record<string, string>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: 'the body is too large; send less at once',
+  FST_ERR_CTP_INVALID_JSON_BODY: 'the body is not valid JSON; check its quotes, commas and brackets',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'send the body as JSON, with the header Content-Type: application/json',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'the body is not as long as the header Content-Length says',
+  FST_ERR_BAD_URL: 'the path is not a valid URL; encode each % as %25',
+}
+
 const frozen = 'the ledger is frozen: it accepts reads but no writes; nothing was changed, so retry later'
 const frozenRetrySeconds = 5
 
@@ -73,8 +82,8 @@ export function problemOf(error: FastifyError, advice = 'look before you repeat 
     return unavailable(`the request timed out and may still complete; ${advice}`)
   if (isDatabaseTrouble(error)) return unavailable(`the database does not respond; ${advice}`)
   // Errors of other libraries may have a numeric code, as gRPC's do.
-  if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') return invalid('the body is too large; send less at once')
-  if (String(error.code).startsWith('FST_ERR_CTP_')) return invalid(`the body must be JSON: ${error.message}`)
+  const unreadable = unreadableRequests[String(error.code)]
+  if (unreadable !== undefined) return invalid(unreadable)
   if (error.statusCode === 400) return invalid(error.message)
   return new Problem(500, 'internal', 'internal error; quote the Request-Id to support')
 }

@@ -42,6 +42,29 @@ test('many unknown fields get the names of the first', async () => {
   })
 })
 
+test.each([
+  [{}, '{"name":', 'the body is not valid JSON; check its quotes, commas and brackets'],
+  [{}, '{"__proto__":1}', 'the body is not valid JSON; check its quotes, commas and brackets'],
+  [
+    { 'content-type': 'text/xml' },
+    '<name/>',
+    'send the body as JSON, with the header Content-Type: application/json',
+  ],
+  [{ 'content-length': '400' }, '{"name":"A"}', 'the body is not as long as the header Content-Length says'],
+])('a body that cannot be read gets a sentence of ours: %j %s', async (headers, raw, error) => {
+  const answer = await api.ask('POST', '/v1/products', { token: tenant.token, raw, headers })
+  expect(answer).toMatchObject({ status: 400, body: { error } })
+  expect(answer.headers['error-code']).toBe('validation_failed')
+})
+
+test('so does a path that is no URL', async () => {
+  const { status, body } = await api.ask('GET', '/v1/licenses/%ff', { token: tenant.token })
+  expect({ status, body }).toStrictEqual({
+    status: 400,
+    body: { error: 'the path is not a valid URL; encode each % as %25' },
+  })
+})
+
 test('a deep body is refused, and one that is not is validated', async () => {
   const tooDeep = `the body has more than ${deepestJson} levels of arrays and objects; send fewer`
   for (const levels of [deepestJson + 1, 100_000])
