@@ -17,10 +17,7 @@ export const Slug = z
 export const isSlug = (text: string): boolean => slug.test(text)
 
 /** An id of that form in the path of a request. A malformed one becomes '', an id that nothing has. */
-export const SlugInPath = z
-  .string()
-  .meta({ example: 'editor' })
-  .transform((id) => (isSlug(id) ? id : ''))
+export const SlugInPath = z.string().transform((id) => (isSlug(id) ? id : ''))
 
 /** Text that the vault sealed with its subject's key; unreadable once the subject is erased. */
 export const Sealed = z.string().startsWith('sealed.')

@@ -25,17 +25,29 @@ export const isDryRun = (query: unknown): boolean =>
 /** What would change now. */
 export const previewOut = {
   wouldBeRefused: z
-    .object({ status: z.int(), error: z.string() })
+    .object({
+      status: z.int().meta({ description: 'The HTTP status of the refusal', example: 409 }),
+      error: z
+        .string()
+        .meta({ description: 'What the refusal would say', example: 'the license is revoked' }),
+    })
     .nullable()
-    .meta({ description: 'What the call would be refused with now; then nothing would change' }),
+    .meta({
+      description: 'What the call would be refused with now; null when it would be executed',
+      example: null,
+    }),
   effect: Effect,
-  sentences: z
-    .array(z.string())
-    .meta({ description: 'The effect in words; empty when nothing would change' }),
+  sentences: z.array(z.string()).meta({
+    description: 'The effect in words; empty when nothing would change',
+    example: ['License ACME…HJ6C goes from active to suspended', '1 device loses its seat: “MacBook”'],
+  }),
 }
 
 const dryRunOut = z
-  .object({ dryRun: z.literal(true), ...previewOut })
+  .object({
+    dryRun: z.literal(true).meta({ description: 'Always true: nothing was changed' }),
+    ...previewOut,
+  })
   .meta({ id: 'DryRun', description: 'What a call would change. Nothing was changed' })
 
 type Described = { description?: string; content?: Record<string, object> }

@@ -27,14 +27,25 @@ declare module 'fastify' {
 
 const pendingOut = z
   .object({
-    confirmation: z.object({
-      id: z.string().meta({ example: 'cnf_06f5w3k8hx7vq2m4n9t1r0s5zc' }),
-      status: z.literal('pending'),
-      approveUrl: z.string().meta({ description: 'The dashboard page where a person approves it' }),
-      expiresInSeconds: z.int().meta({ example: 600 }),
-    }),
+    confirmation: z
+      .object({
+        id: z.string().meta({
+          description: 'The id to poll, and to send in `X-Service-Confirmation` once a person has approved',
+          example: 'cnf_06f5w3k8hx7vq2m4n9t1r0s5zc',
+        }),
+        status: z.literal('pending').meta({ description: 'Always `pending`: nobody has decided yet' }),
+        approveUrl: z.string().meta({
+          description: 'The dashboard page where a person approves it',
+          example: 'https://licenses.acme.example/dashboard/approvals/cnf_06f5w3k8hx7vq2m4n9t1r0s5zc',
+        }),
+        expiresInSeconds: z.int().meta({
+          description: 'Seconds until it expires without a decision',
+          example: 600,
+        }),
+      })
+      .meta({ description: 'The confirmation that was opened' }),
   })
-  .meta({ id: 'PendingConfirmation' })
+  .meta({ id: 'PendingConfirmation', description: 'A request that waits for the approval of a person' })
 
 const explanation = `Without \`${confirmationHeader}\` \
 nothing is executed, and the response is 202 with a confirmation to approve. Once it is approved, repeat exactly the same \
@@ -90,7 +101,7 @@ export function gatedRoute<Result>(
     // A HEAD request would use up a confirmation and return nothing.
     exposeHeadRoute: false,
     config: {
-      scope: operation.runUngated ? operation.scope : [operation.scope, 'danger'],
+      scope: operation.runUngated ? operation.scope : [...new Set([operation.scope, 'danger'] as const)],
       gated: true,
       // A stored response would return a secret again without an approval.
       idempotencyKey: 'ignored',

@@ -9,18 +9,31 @@ export type Readiness = {
   projection: { lag_events: number; parked: number }
 }
 
-const part = z.object({ ok: z.boolean(), required: z.boolean(), detail: z.string().optional() })
+const part = z.object({
+  ok: z.boolean().meta({ description: 'Whether it responds', example: true }),
+  required: z.boolean().meta({ description: 'Whether requests need it', example: true }),
+  detail: z.string().optional().meta({ description: 'What is wrong; absent when nothing is' }),
+})
 
 const readiness = z.object({
-  ready: z.boolean(),
-  parts: z.record(z.string(), part),
-  projection: z.object({
-    lag_events: z.int().meta({ description: 'Events not yet in the read models, counted up to 1,000' }),
-    parked: z.int().meta({
-      description:
-        'Parked streams, counted up to 1,000; they do not affect readiness. See `keyledger projections status`',
-    }),
+  ready: z.boolean().meta({ description: 'Whether every required part responds', example: true }),
+  parts: z.record(z.string(), part).meta({
+    description: 'Everything that the process depends on, by name',
+    example: { database: { ok: true, required: true }, eventstore: { ok: true, required: true } },
   }),
+  projection: z
+    .object({
+      lag_events: z.int().meta({
+        description: 'Events not yet in the read models, counted up to 1,000',
+        example: 0,
+      }),
+      parked: z.int().meta({
+        example: 0,
+        description:
+          'Parked streams, counted up to 1,000; they do not affect readiness. See `keyledger projections status`',
+      }),
+    })
+    .meta({ description: 'How far the read models are' }),
 })
 
 /** Registers the liveness and readiness probes. Readiness lists every part that the process depends on. */
@@ -33,8 +46,15 @@ export function healthRoutes(app: ZodApp, readinessOf: () => Promise<Readiness>)
         operationId: 'live',
         tags: ['System'],
         summary: 'Liveness: whether the process runs',
+        description:
+          'Answers as soon as the process listens, whatever its parts do: restart it when there is no answer.',
         security: [],
-        response: { 200: answer('The process runs', z.object({ live: z.literal(true) })) },
+        response: {
+          200: answer(
+            'The process runs',
+            z.object({ live: z.literal(true).meta({ description: 'Always true: the process runs' }) }),
+          ),
+        },
       },
     },
     async () => ({ live: true as const }),
@@ -48,6 +68,7 @@ export function healthRoutes(app: ZodApp, readinessOf: () => Promise<Readiness>)
         operationId: 'ready',
         tags: ['System'],
         summary: 'Readiness: whether every part responds, and how far the read models are behind',
+        description: 'Send requests to the process only while the answer is 200.',
         security: [],
         response: {
           200: answer('Every required part responds', readiness),

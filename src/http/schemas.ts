@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isPlain, isStorable, Metadata } from '../domain/values.ts'
+import { isPlain, isStorable, Metadata, Slug } from '../domain/values.ts'
 
 export { keyText, text } from '../domain/values.ts'
 
@@ -21,16 +21,20 @@ export const momentIn = z.iso
   .refine(isInYearRange, 'must be a valid time between the years 0000 and 9999')
   .meta({ example: '2027-11-21T00:00:00.000Z', description: 'ISO 8601' })
 
-export const momentOut = z
-  .string()
-  .meta({ example: '2026-11-21T09:30:00.000Z', description: 'ISO 8601 in UTC, with milliseconds' })
+/** What is said of a moment whose field has no words of its own. */
+export const anyMoment = {
+  example: '2026-11-21T09:30:00.000Z',
+  description: 'ISO 8601 in UTC, with milliseconds',
+}
+
+export const momentOut = z.string().meta(anyMoment)
 
 /** The same time in the format of the log. */
 export const inUtc = (moment: string): string => new Date(moment).toISOString()
 
 export const errorBody = z
   .object({ error: z.string().meta({ description: 'For people: what is wrong and what to do' }) })
-  .meta({ id: 'Error' })
+  .meta({ id: 'Error', description: 'An error; its stable code is in the header `Error-Code`' })
 
 const shown = (bound: number): string => bound.toLocaleString('en')
 
@@ -48,21 +52,35 @@ export const numberIn = (minimum: number, maximum: number) =>
       },
     })
 
+/** The query parameter that narrows a list to one product. */
+export const productQuery = Slug.optional().meta({
+  description: 'Only what belongs to the product with this id',
+  example: 'editor',
+})
+
 /** Items on a page, unless asked for otherwise. */
 const usual = 25
 
 export const pageQuery = {
-  cursor: z.string().min(1).max(1000).optional().meta({ description: '`nextCursor` of the previous page' }),
+  cursor: z
+    .string()
+    .min(1)
+    .max(1000)
+    .optional()
+    .meta({ description: '`nextCursor` of the previous page; absent for the first page' }),
   limit: numberIn(1, 100)
     .default(usual)
-    .meta({ description: 'At most 100', override: { default: usual } }),
+    .meta({ description: 'How many items a page has at most', override: { default: usual } }),
   order: z.enum(['newest', 'oldest']).default('newest').meta({ description: 'Which items come first' }),
 }
 
 export const pageOf = <Item extends z.ZodType>(item: Item) =>
   z.object({
-    items: z.array(item),
-    nextCursor: z.string().nullable().meta({ description: 'null on the last page' }),
+    items: z.array(item).meta({ description: 'The items of this page' }),
+    nextCursor: z.string().nullable().meta({
+      description: 'Send it as `cursor` to read the next page; null on the last page',
+      example: null,
+    }),
   })
 
 export type Answer = {
@@ -71,8 +89,9 @@ export type Answer = {
   headers?: Record<string, { type: 'integer' | 'string'; enum?: readonly string[]; description: string }>
 }
 
-export function answer(description: string, schema: z.ZodType): Answer {
-  return { description, content: { 'application/json': { schema } } }
+/** @param example what is different from the example that is composed of those of the fields */
+export function answer(description: string, schema: z.ZodType, example?: object): Answer {
+  return { description, content: { 'application/json': { schema, ...(example && { example }) } } }
 }
 
 const meanings = {

@@ -28,7 +28,7 @@ export const whenSent: Record<WebhookEventName, string> = {
   'license.revocation_undone': 'The revocation of a license was undone',
 }
 
-const unixSeconds = z.int().meta({ description: 'Unix seconds', example: 1_795_000_000 })
+const unixSeconds = z.int().meta({ description: 'Unix seconds', example: 1_826_789_400 })
 
 const common = {
   id: z.string().meta({
@@ -36,14 +36,18 @@ const common = {
       'The id of the event, the same in all attempts, at all endpoints and in `GET /v1/events`: ignore an id that you have already handled',
     example: 'whd_06f5w3k8hx7vq2m4n9t1r0s5zc',
   }),
-  created: unixSeconds,
+  created: z.int().meta({ description: 'When the event happened, in Unix seconds', example: 1_795_253_400 }),
   version: z.literal(payloadVersion),
-  tenant_id: z.string().meta({ example: 'acme' }),
-  license_id: z.string().meta({ example: 'lic_06f5w3k8hx7vq2m4n9t1r0s5zc' }),
-  product_id: z.string().meta({ example: 'editor' }),
-  key_type_id: z.string().meta({ example: 'pro' }),
-  customer_email: z.string().nullable().meta({ example: 'ada@example.com' }),
-  test: z.boolean().meta({ description: 'Whether this is a test license, which was not paid for' }),
+  tenant_id: z.string(),
+  license_id: z.string(),
+  product_id: z.string(),
+  key_type_id: z.string(),
+  customer_email: z.string().nullable().meta({
+    description:
+      'The email address of the person who holds the license; null if none is known, or once the person is erased',
+    example: 'grace@example.com',
+  }),
+  test: z.boolean(),
   sequence: z.int().positive().nullable().meta({
     description:
       '1, 2, 3… within a license, so that an endpoint can detect a gap; null for a replayed event from before the endpoint wanted it',
@@ -51,11 +55,7 @@ const common = {
   }),
 }
 
-const device = {
-  device_id: z.string().meta({ example: 'machine-7f3a' }),
-  instance_id: z.string().meta({ example: 'ins_06f5w3k8hx7vq2m4n9t1r0s5zc' }),
-  device_name: z.string().meta({ example: 'MacBook' }),
-}
+const device = { device_id: z.string(), instance_id: z.string(), device_name: z.string() }
 
 const terms = {
   quantity: z.int().positive(),
@@ -63,10 +63,15 @@ const terms = {
     description: 'The device limit; null is unlimited. Seats in use stay in use',
     example: 5,
   }),
-  expires_at: unixSeconds.nullable().meta({ description: 'The expiry; null is perpetual' }),
+  expires_at: unixSeconds.nullable().meta({ description: 'The expiry in Unix seconds; null is perpetual' }),
 }
 
-const customer = { customer_id: z.string().meta({ example: 'cus_06f5w3k8hx7vq2m4n9t1r0s5zc' }) }
+const customer = {
+  customer_id: z.string().meta({
+    description: 'The customer that the license was linked to, or unlinked from',
+    example: 'cus_06f5w3k8hx7vq2m4n9t1r0s5zc',
+  }),
+}
 
 /** The fields of each event besides the common ones. Only `license.created` may contain a key. */
 const more: Record<WebhookEventName, z.ZodRawShape> = {
@@ -78,29 +83,37 @@ const more: Record<WebhookEventName, z.ZodRawShape> = {
         description:
           'The raw key. It is kept until the delivery succeeds, at most 30 days after the delivery was abandoned; null when ' +
           'the delivery is retried after that',
-        example: 'ACME-7KQ2M-9XW4D-R1T8V-0ZB5N-3HJ6C-Y',
+        example: 'ACME-7KQ2M-9XW4D-R1T8V-0ZB5N-3HJ6C-7',
       }),
-    session_id: z.string().nullable().meta({ description: 'The payment session', example: 'cs_test_a1b2c3' }),
+    session_id: z.string().nullable().meta({
+      description: "The provider's id of the checkout or the order; null if it is not known",
+      example: 'cs_live_a1b2c3',
+    }),
   },
   'license.activated': device,
   'license.deactivated': device,
   'license.expired': {},
-  'license.renewed': { expires_at: unixSeconds },
+  'license.renewed': { expires_at: unixSeconds.meta({ description: 'The new expiry in Unix seconds' }) },
   'license.updated': terms,
   'license.refunded': {
-    sale_id: z.string().meta({ example: 'pi_3OaBcD' }),
+    sale_id: z.string(),
     amount: z.int().meta({ description: 'The amount of this refund, in minor units', example: 4900 }),
     total_refunded: z
       .int()
       .meta({ description: 'The total refunded of the sale so far, in minor units', example: 4900 }),
     currency: z.string().meta({ description: 'ISO 4217, lower case', example: 'usd' }),
   },
-  'license.reinstated': { sale_id: z.string().meta({ example: 'pi_3OaBcD' }) },
+  'license.reinstated': { sale_id: z.string() },
   'license.suspended': {},
   'license.resumed': {},
   'license.revoked': {},
   'license.reminted': {},
-  'license.issued': { source: z.enum(['api', 'import']), ...terms },
+  'license.issued': {
+    source: z
+      .enum(['api', 'import'])
+      .meta({ description: 'Whether it was minted or imported', example: 'api' }),
+    ...terms,
+  },
   'license.linked': customer,
   'license.unlinked': customer,
   'license.holder_erased': {},

@@ -3,13 +3,14 @@
  * purpose.
  */
 import { execFile } from 'node:child_process'
-import { rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
+import { withOperations } from '../../build/http-operations.ts'
 import { operationsText } from '../../build/sdk-operations.ts'
 import { openTestApi, type TestApi } from '../harness/api.ts'
 import { temporaryDirectory } from '../harness/ledger.ts'
@@ -97,6 +98,12 @@ const takesKey = ({ parameters }: z.infer<typeof Operation>) =>
 
 const isGated = ({ parameters }: z.infer<typeof Operation>) =>
   parameters.some((parameter) => parameter.name === 'X-Service-Confirmation')
+
+test('no operation names a scope twice', () => {
+  const ways = operations.flatMap(({ operation }) => operation.security ?? [])
+  const lists = ways.flatMap((way) => Object.values(z.record(z.string(), z.array(z.string())).parse(way)))
+  expect(lists.filter((list) => new Set(list).size < list.length)).toStrictEqual([])
+})
 
 test('every POST with a token documents Idempotency-Key and its replay, except gated and listed ones', () => {
   const posts = operations.filter(
@@ -247,6 +254,12 @@ test('the server client of the SDK has every operation that a token may call; vi
     const query = operation.parameters.filter((one) => one.in === 'query' && one.name !== 'dryRun')
     expect({ route, query: isWrite ? query : [] }).toStrictEqual({ route, query: [] })
   }
+})
+
+test('the reference page lists every operation; vitest with -u writes its tables', async () => {
+  const file = join(import.meta.dirname, '../../docs/reference/http.md')
+  const page = withOperations(readFileSync(file, 'utf8'), text)
+  await expect(await formatted(file, page)).toMatchFileSnapshot(file)
 })
 
 type Described = { schema?: { properties?: object } }

@@ -22,7 +22,10 @@ const freeTierIn = z.object({
 })
 
 const keylessIn = freeTierIn.extend({
-  state: z.enum(installStates).default('free_tier'),
+  state: z.enum(installStates).default('free_tier').meta({
+    description: '`trial` while the trial runs, `expired` once it has ended without a free tier',
+    example: 'trial',
+  }),
   machine_hash: z
     .string()
     .regex(/^[A-Za-z0-9+/=_-]{16,128}$/, 'must be 16 to 128 of A-Z a-z 0-9 + / = _ -')
@@ -37,10 +40,12 @@ const keylessOut = z.object({
   received: z.literal(true),
   ...settingsShape,
   trial_started_at: z.int().optional().meta({
+    example: 1_795_253_400,
     description:
       'Unix seconds when this device first started a trial of the product; never changes. Absent means unknown: keep the value you have',
   }),
   trial_already_used: z.boolean().optional().meta({
+    example: false,
     description: 'Whether this device used a trial that has ended. Absent means unknown',
   }),
 })
@@ -86,6 +91,7 @@ export function beaconRoutes(
         operationId: 'reportFreeTier',
         tags: ['Client'],
         summary: 'Report that an install without a license is in use',
+        description: 'Counts the install, and returns nothing else: use `keyless` to get the settings too.',
         params: clientPlace,
         body: freeTierIn,
         response: {

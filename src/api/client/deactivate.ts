@@ -26,6 +26,8 @@ export function deactivateRoute(
         operationId: 'deactivateInstance',
         tags: ['Client'],
         summary: 'Deactivate an instance; an instance without a seat gets the same response',
+        description:
+          'Call it when a person signs out or moves to another device. The instance has to activate again to be valid.',
         params: clientPlace,
         body: deactivateIn,
         response: {

@@ -35,8 +35,10 @@ export function keysetRoute(
         operationId: 'getKeyset',
         tags: ['Client'],
         summary: "Read the public keys that verify the tenant's leases and settings",
+        description:
+          'Apps verify leases, settings and signed refusals with them. Read them again when an answer has a `kid` that is not among them.',
         security: [],
-        params: z.object({ tenantId: z.string().meta({ example: 'acme' }) }),
+        params: z.object({ tenantId: z.string() }),
         response: {
           200: answer(
             'The current and next signing keys, and those whose signatures are still valid',

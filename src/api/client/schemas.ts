@@ -4,10 +4,13 @@ import { receiptOut } from '../receipt.ts'
 import { scopes } from './limits.ts'
 import { telemetryShape } from './telemetry.ts'
 
+/** A signature of the form that Ed25519 has, for examples; it verifies nothing. */
+const signature = `${'Kx3bT9'.repeat(14)}Kg==`
+
 /** The tenant and product in the path of every client call. */
 export const clientPlace = z.object({
-  tenantId: z.string().meta({ example: 'acme' }),
-  productId: z.string().meta({ example: 'acme-editor' }),
+  tenantId: z.string(),
+  productId: z.string(),
 })
 
 /** The settings of a product, the same in every response that carries them. */
@@ -15,12 +18,23 @@ export const settingsShape = {
   trial_duration_days: z.int().optional().meta({
     description:
       'Days that a new install may run without a license; 0 means trials are off. Absent if not configured, and then nothing is signed',
+    example: 14,
   }),
   free_tier_enabled: z.boolean(),
-  kid: z.string().optional().meta({ description: 'The id of the signing key in the keyset' }),
-  issued_at: z.int().optional().meta({ description: 'Unix seconds' }),
-  expires_at: z.int().optional().meta({ description: 'Unix seconds; 24 hours after `issued_at`' }),
+  kid: z.string().optional().meta({
+    description: 'The id of the signing key in the keyset; absent if nothing is signed',
+    example: '21fe31dfa154a261',
+  }),
+  issued_at: z.int().optional().meta({
+    description: 'When the settings were signed, in Unix seconds; absent if nothing is signed',
+    example: 1_795_253_400,
+  }),
+  expires_at: z.int().optional().meta({
+    description: 'Unix seconds, 24 hours after `issued_at`; absent if nothing is signed',
+    example: 1_795_339_800,
+  }),
   signature: z.string().optional().meta({
+    example: signature,
     description:
       'Base64 Ed25519 over `cfg1|<kid>|<tenantId>|<productId>|<issued_at>|<expires_at>|<trial_duration_days>|<free_tier_enabled>`',
   }),
@@ -58,15 +72,9 @@ export const asItStands = { serializerCompiler: () => (answered: unknown) => JSO
 export const clientErrors = (...statuses: ErrorStatus[]) =>
   withLimits(errorsWith(errorBody, 401, 403, 404, ...statuses))
 
-const licenseKey = keyText.meta({ example: 'ACME-7KQ2M-9XW4D-R1T8V-0ZB5N-3HJ6C-Y' })
-const instanceId = text(256).meta({
-  description: 'The instance id that activate returned',
-  example: 'ins_01k9m3v5q7e8ra9c1d3f5g7h9j',
-})
-
 /** Unknown fields are ignored, because apps of all versions send what they know. */
 export const activateIn = z.object({
-  license_key: licenseKey,
+  license_key: keyText,
   instance_name: text(200).meta({ description: 'A label for the device', example: 'MacBook' }),
   free_tier_instance_id: text(128)
     .optional()
@@ -78,55 +86,69 @@ export const activateIn = z.object({
 })
 
 export const validateIn = z.object({
-  license_key: licenseKey,
-  instance_id: instanceId,
+  license_key: keyText,
+  instance_id: text(256),
   ...telemetryShape,
 })
 
-export const deactivateIn = z.object({ license_key: licenseKey, instance_id: instanceId })
+export const deactivateIn = z.object({ license_key: keyText, instance_id: text(256) })
 
 const lease = z.object({
   kid: z.string(),
-  licenseKeyHash: z.string().meta({ description: 'Hex SHA-256 of the normalized license key' }),
+  licenseKeyHash: z.string(),
   instanceId: z.string(),
   issuedAt: z.int(),
-  expiresAt: z.int(),
-  status: z.enum(['active', 'fallback', 'expired', 'suspended']),
+  expiresAt: z.int().meta({
+    description: 'Until when the app may rely on the lease without a connection, in Unix seconds',
+    example: 1_796_463_000,
+  }),
+  status: z
+    .enum(['active', 'fallback', 'expired', 'suspended'])
+    .meta({ description: 'The status of the license when it was signed', example: 'active' }),
   entitlements: z.array(z.string()),
   signature: z.string().meta({
+    example: signature,
     description:
       'Base64 Ed25519 over `lease1|<kid>|<tenantId>|<productId>|<licenseKeyHash>|<instanceId>|<issuedAt>|<expiresAt>|<status>|<entitlements, comma-separated>`',
   }),
 })
 
-const licenseExpiresAt = z
-  .int()
-  .nullable()
-  .meta({ description: 'Unix seconds; null for a perpetual license' })
+const signedLease = lease.meta({
+  description:
+    'A signed statement that this instance may use the license, which the app verifies without a connection',
+})
+
+const licenseExpiresAt = z.int().nullable().meta({
+  description: 'When the license expires, in Unix seconds; null for a perpetual license',
+  example: 1_826_789_400,
+})
 
 export const activateOut = z.object({
-  activated: z.literal(true),
-  instance_id: z.string(),
+  activated: z.literal(true).meta({ description: 'Always true: the device has a seat' }),
+  instance_id: z.string().meta({
+    description: 'The id of this device on this license: keep it for validate and deactivate',
+    example: 'ins_06f5w3k8hx7vq2m4n9t1r0s5zc',
+  }),
   license_expires_at: licenseExpiresAt,
-  lease,
+  lease: signedLease,
   receipt: receiptOut
     .nullable()
     .optional()
     .meta({
       description:
-        'Only when asked for; null when no checkpoint covers the license yet, and for a license whose record would let its imported ' +
+        'A proof that the license is in the signed log. Absent unless asked for; null when no checkpoint covers the license yet, and for a license whose record would let its imported ' +
         'key be guessed',
     }),
 })
 
 export const validateOut = z.object({
-  valid: z.boolean(),
-  error: z
-    .string()
-    .optional()
-    .meta({ description: 'Only for a license that is suspended or has expired without a fallback' }),
+  valid: z.boolean().meta({ description: 'Whether the license is active', example: true }),
+  error: z.string().optional().meta({
+    description:
+      'Why it is not valid, for people. Absent unless it is suspended or has expired without a fallback',
+  }),
   license_expires_at: licenseExpiresAt,
-  lease,
+  lease: signedLease,
   ...settingsShape,
 })
 
@@ -146,20 +168,25 @@ const refusedReason = z
 
 const signedRefusal = z.object({
   kid: z.string(),
-  licenseKeyHash: z.string().meta({ description: 'Hex SHA-256 of the normalized license key' }),
+  licenseKeyHash: z.string(),
   instanceId: z.string(),
   issuedAt: z.int(),
-  reason: z.enum(['revoked', 'reminted', 'inactive']),
+  reason: z
+    .enum(['revoked', 'reminted', 'inactive'])
+    .meta({ description: 'Why the license refuses this instance', example: 'revoked' }),
   signature: z.string().meta({
+    example: signature,
     description:
       'Base64 Ed25519 over `refusal1|<kid>|<tenantId>|<productId>|<licenseKeyHash>|<instanceId>|<issuedAt>|<reason>`',
   }),
 })
 
 /** A refused activation or deactivation. */
-export const activateRefusal = errorBody
-  .extend({ reason: refusedReason })
-  .meta({ id: 'ClientRefusal', example: { error: 'license revoked', reason: 'revoked' } })
+export const activateRefusal = errorBody.extend({ reason: refusedReason }).meta({
+  id: 'ClientRefusal',
+  description: 'Why a license refuses a call of an app',
+  example: { error: 'license revoked', reason: 'revoked' },
+})
 
 /** Callers without a license also get the settings, which decide over a trial or a free tier. */
 export const validateRefusal = errorBody
@@ -173,7 +200,11 @@ export const validateRefusal = errorBody
   })
   .meta({
     id: 'ClientValidateRefusal',
+    description:
+      'Why a license refuses to be valid, signed where it is known, with the settings of the product',
     example: { error: 'license revoked', reason: 'revoked', free_tier_enabled: false },
   })
 
-export const deactivateOut = z.object({ deactivated: z.literal(true) })
+export const deactivateOut = z.object({
+  deactivated: z.literal(true).meta({ description: 'Always true: the instance has no seat' }),
+})

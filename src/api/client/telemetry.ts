@@ -6,8 +6,11 @@ import { text } from '../../http/schemas.ts'
 export const telemetryShape = {
   app_version: text(64).optional().catch(undefined),
   sdk_version: text(64).optional().catch(undefined),
-  platform: text(64).optional().catch(undefined).meta({ example: 'macos' }),
-  sdk: z.enum(sdks).optional().catch(undefined).meta({ description: 'Inferred from `platform` when absent' }),
+  platform: text(64).optional().catch(undefined),
+  sdk: z.enum(sdks).optional().catch(undefined).meta({
+    description: 'The language of the SDK in the app; inferred from `platform` when absent',
+    example: 'swift',
+  }),
 }
 
 export type TelemetryIn = z.infer<z.ZodObject<typeof telemetryShape>>

@@ -9,48 +9,60 @@ import type { ZodApp } from '../../http/zod-app.ts'
 import type { Ports } from '../../ports.ts'
 import { answerPage } from './page.ts'
 
-const fieldValue = z
-  .union([z.string(), z.number(), z.boolean()])
-  .nullable()
-  .meta({ description: 'null where it was absent, or is now' })
+const fieldValue = z.union([z.string(), z.number(), z.boolean()]).nullable()
 
 const entryOut = z
   .object({
-    id: z.string(),
-    at: momentOut,
-    actor: z.string().meta({
-      description: '`member:<id>`, `token:<id>`, `operator:<name>` or `system:<part>`',
-      example: 'member:mem_06f5w3k8hx7vq2m4n9t1r0s5zc',
+    id: z.string().meta({
+      description: 'The id of the entry',
+      example: 'aud_06f5w3k8hx7vq2m4n9t1r0s5zc',
     }),
+    at: momentOut,
+    actor: z.string(),
     action: z.string().meta({
       description:
         '`viewed`, `searched`, `exported`, `revealed` or `rebuilt`; for dangerous requests `asked`, `approved`, ' +
         '`denied`, `withdrawn`, `executed` or `refused`; for the rule that another member has to approve, `required` or ' +
         '`no_longer_required`; `signed_in`, `sign_in_failed`; of what is administered `created`, `changed`, `deleted`, ' +
         '`rotated`, `revoked`, `connected`, `disconnected` and others. More may be added',
-      example: 'viewed',
+      example: 'changed',
     }),
-    target: z.object({
-      kind: z.string().meta({ example: 'license' }),
-      id: z.string().nullable().meta({ example: 'lic_06f5w3k8hx7vq2m4n9t1r0s5zc' }),
-    }),
+    target: z
+      .object({
+        kind: z.string().meta({
+          description: 'What kind of thing it is, such as `license`, `product` or `token`',
+          example: 'product',
+        }),
+        id: z.string().nullable().meta({
+          description: 'Its id; null where there is only one, or for a list',
+          example: 'editor',
+        }),
+      })
+      .meta({ description: 'What it was done to' }),
     asOf: z
       .string()
       .nullable()
-      .meta({ description: 'The past moment that was viewed; null for the current state' }),
-    operation: z
-      .string()
-      .nullable()
-      .meta({ description: 'The operation that a dangerous request asked for' }),
-    confirmationId: z.string().nullable(),
+      .meta({ description: 'The past moment that was viewed; null for the current state', example: null }),
+    operation: z.string().nullable().meta({
+      description: 'The operation that a dangerous request asked for; null for other entries',
+      example: null,
+    }),
+    confirmationId: z.string().nullable().meta({
+      description: 'The confirmation of a dangerous request; null for other entries',
+      example: null,
+    }),
     requestId: z.string(),
     times: z.int().meta({
       description: 'How often the actor viewed this page within ten minutes; 1 for everything else',
+      example: 1,
     }),
-    lastAt: momentOut.nullable().meta({ description: 'The last of several views; null for one' }),
+    lastAt: momentOut
+      .nullable()
+      .meta({ description: 'The last of several views; null for one', example: null }),
     from: z
       .object({
         via: z.enum(vias).meta({
+          example: 'dashboard',
           description:
             '`api` for a token, `command_line` for an operator on the host, `service` for work of keyledger itself',
         }),
@@ -68,19 +80,28 @@ const entryOut = z
     changes: z
       .array(
         z.object({
-          field: z.string().meta({ example: 'leaseSeconds' }),
-          before: fieldValue,
-          after: fieldValue,
+          field: z.string().meta({ description: 'The field that changed', example: 'leaseSeconds' }),
+          before: fieldValue.meta({
+            description: 'Its value before; null where it was absent',
+            example: 604_800,
+          }),
+          after: fieldValue.meta({
+            description: 'Its value after; null where it is absent',
+            example: 1_209_600,
+          }),
         }),
       )
       .meta({ description: 'The values that a change replaced. Secrets are not in it' }),
   })
-  .meta({ id: 'AuditEntry' })
+  .meta({ id: 'AuditEntry', description: 'One thing that somebody viewed, exported, decided or changed' })
 
 const listQuery = z.strictObject({
   ...pageQuery,
-  actor: text(200).optional(),
-  action: text(40).optional(),
+  actor: text(200).optional().meta({
+    description: 'Only entries of this actor, in the form of the entries',
+    example: 'member:mem_06f5w3k8hx7vq2m4n9t1r0s5zc',
+  }),
+  action: text(40).optional().meta({ description: 'Only entries of this action', example: 'changed' }),
   kind: text(40).optional().meta({ description: 'The kind of the target', example: 'key_type' }),
   from: momentIn.optional().meta({ description: 'Only entries from this time on' }),
   via: z.enum(vias).optional().meta({ description: 'Only entries that were done this way' }),

@@ -17,16 +17,24 @@ import { answer, errors } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
 import type { Ports } from '../../ports.ts'
 
+const id = z
+  .string()
+  .meta({ description: 'The id of the confirmation', example: 'cnf_06f5w3k8hx7vq2m4n9t1r0s5zc' })
+
 const polled = z
   .object({
-    id: z.string(),
+    id,
     status: z.enum(['pending', 'approved', 'denied', 'expired']).meta({
-      description: 'Stays `approved` after it was used',
+      description: 'What a person decided; stays `approved` after it was used',
+      example: 'pending',
     }),
-    expiresInSeconds: z.int().meta({ description: '0 once it is decided' }),
+    expiresInSeconds: z
+      .int()
+      .meta({ description: 'Seconds until it expires without a decision; 0 once it is decided' }),
   })
   .meta({
     id: 'ConfirmationStatus',
+    description: 'A confirmation, as far as its requester may know it',
     example: { id: 'cnf_06f5w3k8hx7vq2m4n9t1r0s5zc', status: 'pending', expiresInSeconds: 574 },
   })
 
@@ -41,7 +49,7 @@ const publicStatus = {
 
 const previewed = z
   .object({
-    id: z.string(),
+    id,
     status: polled.shape.status,
     preview: z
       .object(previewOut)
@@ -49,16 +57,16 @@ const previewed = z
       .meta({ description: 'null once the request is over: it is no longer stored' }),
     sinceAsked: z
       .object({
-        changed: z.boolean(),
-        before: z.array(z.string()).meta({ description: 'Sentences that were true only then' }),
-        now: z.array(z.string()).meta({ description: 'Sentences that are true only now' }),
+        changed: z.boolean().meta({ description: 'Whether the effect is another one now', example: false }),
+        before: z.array(z.string()).meta({ description: 'Sentences that were true only then', example: [] }),
+        now: z.array(z.string()).meta({ description: 'Sentences that are true only now', example: [] }),
       })
       .nullable()
       .meta({
         description: 'How the effect differs from when the request was made; null when that is unknown',
       }),
   })
-  .meta({ id: 'ConfirmationPreview' })
+  .meta({ id: 'ConfirmationPreview', description: 'What a request that waits for an approval would change' })
 
 export function confirmationRoutes(app: ZodApp, services: ApprovalPorts): void {
   pollRoute(app, services)
@@ -85,6 +93,8 @@ function previewRoute(app: ZodApp, services: ApprovalPorts): void {
         operationId: 'previewConfirmation',
         tags: ['Confirmations'],
         summary: 'What a request of this token that waits for an approval would change now',
+        description:
+          'The same preview as its approver sees in the dashboard. It changes nothing and decides nothing.',
         params: z.strictObject({ id: z.string() }),
         response: { 200: answer('The effect of the request', previewed), ...errors(403, 404) },
       },
@@ -129,6 +139,9 @@ function pollRoute(app: ZodApp, services: Ports<'db' | 'now'>): void {
         operationId: 'getConfirmation',
         tags: ['Confirmations'],
         summary: 'Poll a confirmation of this token',
+        description:
+          'Poll until `status` is no longer `pending`. Once it is `approved`, repeat exactly the same request with the id in ' +
+          '`X-Service-Confirmation`. A confirmation of another token is 404.',
         params: z.strictObject({ id: z.string() }),
         response: {
           200: {

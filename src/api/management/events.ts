@@ -20,11 +20,15 @@ import { FedEvent, fedEvent } from './fed-event.ts'
 const cursorOut = z.string().nullable()
 
 const eventsOut = z.object({
-  items: z.array(FedEvent),
-  nextCursor: cursorOut.meta({ description: 'The cursor of the next page; null on the last page so far' }),
+  items: z.array(FedEvent).meta({ description: 'The events of this page, oldest first' }),
+  nextCursor: cursorOut.meta({
+    description: 'The cursor of the next page; null on the last page so far',
+    example: null,
+  }),
   cursor: cursorOut.meta({
     description:
       'The cursor to continue from later: after the last event here; null if there are no events yet',
+    example: 'eyJhdCI6IjIwMjYtMTEtMjEifQ',
   }),
 })
 

@@ -15,11 +15,11 @@ const fedEventOf = (event: WebhookEventName) =>
     license: licenseAloneOut,
     record: z.string().nullable().optional().meta({
       description:
-        'With `proof=true`: the recorded event as canonical JSON (RFC 8785), to the byte; null until a checkpoint covers it',
+        'The recorded event as canonical JSON (RFC 8785), to the byte; null until a checkpoint covers it, absent without `proof=true`',
     }),
     proof: z.string().nullable().optional().meta({
       description:
-        'With `proof=true`: its place in the log, and the signed checkpoint: C2SP tlog-proof; null until a checkpoint covers it',
+        'Its place in the log, and the signed checkpoint: C2SP tlog-proof; null until a checkpoint covers it, absent without `proof=true`',
     }),
   })
 
@@ -32,7 +32,10 @@ export const FedEvent = z
     }),
     ...WebhookEventName.exclude([created]).options.map(fedEventOf),
   ])
-  .meta({ id: 'PublicEvent' })
+  .meta({
+    id: 'PublicEvent',
+    description: 'An event of a license as its delivery has it, and the license after it',
+  })
 export type FedEvent = z.infer<typeof FedEvent>
 
 export function fedEvent({ payload, license, place }: FedContent): FedEvent {

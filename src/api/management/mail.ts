@@ -46,7 +46,7 @@ const fromIn = shape.from
 
 const mailIn = z
   .strictObject({
-    enabled: z.boolean().default(true),
+    enabled: shape.enabled.default(true),
     from: fromIn.default(null),
     replyTo: shape.replyTo.refine(isEmail, noEmail).default(null),
     subject: shape.subject
@@ -54,16 +54,10 @@ const mailIn = z
       .refine(inOneLine, 'must be one line')
       .refine(filled, noSuchPlace)
       .default(null),
-    text: template('text').default(null).meta({ description: 'null uses the default template' }),
-    html: template('html').default(null).meta({ description: 'null with a text sends plain text only' }),
-    language: shape.language.default('en').meta({
-      description:
-        'Of your own subject and text, and of the default template for customers whose language is not known',
-    }),
-    receipt: shape.receipt.default(false).meta({
-      description:
-        'Whether to attach the receipt, a JSON file that proves that the license is in the signed log',
-    }),
+    text: template('text').default(null),
+    html: template('html').default(null),
+    language: shape.language.default('en'),
+    receipt: shape.receipt.default(false),
   })
   .refine(({ text, html }) => html === null || text !== null, {
     path: ['text'],
@@ -71,14 +65,19 @@ const mailIn = z
   })
   .meta({
     example: {
-      from: { name: 'Acme', email: 'licenses@acme.example' },
+      from: { name: 'Acme Software', email: 'licenses@acme.example' },
       replyTo: 'support@acme.example',
       subject: 'Your key for {{product_name}}',
       text: '{{greeting}},\n\nyour key: {{license_key}}\n',
     },
   })
 
-const mailOut = z.object({ mail: MailSettings.meta({ id: 'ProductMail' }) })
+const mailOut = z.object({
+  mail: MailSettings.meta({
+    id: 'ProductMail',
+    description: 'How the customers of a product get their keys by mail',
+  }),
+})
 
 const described =
   'The mail that sends the customer their key after a sale. It is always sent from the address of the installation. ' +
@@ -138,18 +137,31 @@ const testOut = z
   .object({
     to: z
       .string()
-      .meta({ description: 'The address of the member behind the token', example: 'ada@acme.example' }),
-    subject: z.string(),
-    ok: z.boolean().meta({ description: 'Whether the mail server accepted it' }),
-    status: z.int().nullable().meta({ description: 'null when the mail server did not answer' }),
-    error: AttemptError.nullable().meta({ description: 'null when it was accepted' }),
-    excerpt: z.string().nullable().meta({ description: 'The first 1 KiB of the answer' }),
+      .meta({ description: 'The address of the member behind the token', example: 'dev@acme.example' }),
+    subject: z.string().meta({
+      description: 'The subject of the mail that was sent',
+      example: 'Test: Your key for Editor',
+    }),
+    ok: z.boolean().meta({ description: 'Whether the mail server accepted it', example: true }),
+    status: z.int().nullable().meta({
+      description: 'The status of its answer; null when the mail server did not answer',
+      example: 250,
+    }),
+    error: AttemptError.nullable().meta({
+      description: 'Why it was not sent; null when it was accepted',
+      example: null,
+    }),
+    excerpt: z.string().nullable().meta({
+      description: 'The first 1 KiB of the answer; null without one',
+      example: '250 2.0.0 Ok: queued',
+    }),
     kept: z.boolean().meta({
+      example: false,
       description:
         'Whether the installation has no mail server and keeps mails in the mailbox of the dashboard',
     }),
   })
-  .meta({ id: 'MailTest' })
+  .meta({ id: 'MailTest', description: 'What the mail server answered to a test mail' })
 
 function testRoute(app: ZodApp, services: MailPorts, baseUrl: string): void {
   app.post(

@@ -26,7 +26,7 @@ const textsIn = z.record(z.string().min(1).max(64), ownText).superRefine((texts,
 
 const portalIn = z
   .strictObject({
-    enabled: z.boolean(),
+    enabled: PortalSettings.shape.enabled,
     name: text(200).nullable().default(null).meta({ description: 'null shows the name of the workspace' }),
     supportEmail: EmailAddress.nullable().default(null),
     accentColor: z
@@ -37,7 +37,10 @@ const portalIn = z
       .default(null)
       .meta({ description: 'Of links and buttons; it must be readable on a light page' }),
     texts: z
-      .strictObject({ en: textsIn.optional(), de: textsIn.optional() })
+      .strictObject({
+        en: textsIn.optional().meta({ description: 'The English texts, by name' }),
+        de: textsIn.optional().meta({ description: 'The German texts, by name' }),
+      })
       .default({})
       .meta({ description: 'Your own texts, by language and name; others are the built-in ones' }),
   })
@@ -53,9 +56,16 @@ const portalIn = z
 
 const portalOut = z.object({
   portal: PortalSettings.extend({
-    url: z.string().meta({ example: 'https://licenses.acme.example/portal/acme' }),
-    logo: z.object({ type: z.enum(logoTypes) }).nullable(),
-  }).meta({ id: 'Portal' }),
+    url: z
+      .string()
+      .meta({ description: 'Where customers find it', example: 'https://licenses.acme.example/portal/acme' }),
+    logo: z
+      .object({
+        type: z.enum(logoTypes).meta({ description: 'The type of the picture', example: 'image/png' }),
+      })
+      .nullable()
+      .meta({ description: 'The logo that is shown; null without one' }),
+  }).meta({ id: 'Portal', description: 'The settings of the customer portal' }),
 })
 
 const logoIn = z
@@ -63,7 +73,8 @@ const logoIn = z
     data: z
       .base64()
       .min(1)
-      .max(Math.ceil(maxLogoBytes / 3) * 4),
+      .max(Math.ceil(maxLogoBytes / 3) * 4)
+      .meta({ description: 'The bytes of the picture, in base64' }),
   })
   .meta({ description: 'A PNG, JPEG or WebP picture of up to 100 kB, in base64' })
 
@@ -162,7 +173,8 @@ function logoRoutes(app: ZodApp, services: PortalPorts, baseUrl: string): void {
         operationId: 'removePortalLogo',
         tags: ['Portal'],
         summary: 'Remove the logo of the customer portal',
-        response: { 200: answer('The settings', portalOut), ...errors(403) },
+        description: 'The portal then shows the name alone. Without a logo, nothing changes.',
+        response: { 200: answer('The settings', portalOut, { portal: { logo: null } }), ...errors(403) },
       },
     },
     async (request) => {

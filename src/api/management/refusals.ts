@@ -1,10 +1,9 @@
 import { z } from 'zod'
 import { findLicense } from '../../../projections/licenses/queries.ts'
-import { Slug } from '../../domain/values.ts'
 import { callerIn } from '../../http/authenticate.ts'
 import type { Cursors } from '../../http/cursor.ts'
 import { notFound } from '../../http/problem.ts'
-import { answer, errors, momentOut, pageOf, pageQuery, text } from '../../http/schemas.ts'
+import { answer, errors, momentOut, pageOf, pageQuery, productQuery, text } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
 import type { Ports } from '../../ports.ts'
 import { listRefusals, listRefusedByDay, listUnknownKeys } from '../../usage/read-refusals.ts'
@@ -13,29 +12,37 @@ import { requireLicenseId } from './licenses/licenses.ts'
 import { answerPage } from './page.ts'
 import { requireProduct } from './products/products.ts'
 
-const call = z.enum(callNames)
+const call = z.enum(callNames).meta({ description: 'The call that was refused', example: 'activate' })
 const reason = z.string().meta({
   description: 'The reason that the runtime interface returns for it; more may be added',
   example: 'seat_limit_reached',
 })
-const count = z.int().meta({ description: 'How often it was refused' })
-const displayKey = z.string().meta({ example: 'ACME…HJ6C' })
+const count = z.int().meta({ description: 'How often it was refused', example: 4 })
 
 const refusalOut = z
   .object({
     licenseId: z.string(),
-    displayKey,
+    displayKey: z.string(),
     productId: z.string(),
     device: z
       .object({
-        id: z.string().meta({ description: 'The id that the call sent; else the name of the device' }),
-        name: z.string().nullable(),
+        id: z.string().meta({
+          description: 'The id that the call sent; else the name of the device',
+          example: 'machine-9c41',
+        }),
+        name: z.string().nullable().meta({
+          description: 'The label that the call sent; null without one',
+          example: 'iMac',
+        }),
       })
       .nullable()
-      .meta({ description: 'null for a validate without a device' }),
+      .meta({ description: 'The device that was refused; null for a validate without a device' }),
     call,
     reason,
-    interface: z.enum(refusingInterfaces).meta({ description: 'The interface of the last of these calls' }),
+    interface: z.enum(refusingInterfaces).meta({
+      description: 'The interface of the last of these calls: `runtime` for servers, `client` for apps',
+      example: 'client',
+    }),
     appVersion: z.string().nullable(),
     sdkVersion: z.string().nullable(),
     platform: z.string().nullable(),
@@ -43,7 +50,7 @@ const refusalOut = z
     firstSeenAt: momentOut,
     lastSeenAt: momentOut,
   })
-  .meta({ id: 'Refusal' })
+  .meta({ id: 'Refusal', description: 'Refused calls of one device, license, call and reason' })
 
 const refusedDayOut = z
   .object({
@@ -53,20 +60,21 @@ const refusedDayOut = z
     reason,
     count,
   })
-  .meta({ id: 'RefusedCalls' })
+  .meta({ id: 'RefusedCalls', description: 'How many calls were refused on a day' })
 
 const unknownKeyOut = z
   .object({
     day: momentOut.meta({ description: 'The start of the day in UTC' }),
     productId: z.string(),
-    displayKey: displayKey.nullable().meta({
+    displayKey: z.string().nullable().meta({
+      example: 'ACME…9XQ4',
       description: 'The masked form; null for all further keys of a day, of which 200 are listed',
     }),
     count,
     firstSeenAt: momentOut,
     lastSeenAt: momentOut,
   })
-  .meta({ id: 'UnknownKey' })
+  .meta({ id: 'UnknownKey', description: 'A key that was sent on a day and that no license has' })
 
 const isKept =
   'Not part of the log: kept for 90 days after the last call, and per license and tenant in limited number. ' +
@@ -116,9 +124,11 @@ function ofLicenseRoute(app: ZodApp, services: Services, cursors: Cursors): void
 function refusalsRoute(app: ZodApp, services: Services, cursors: Cursors): void {
   const listQuery = z.strictObject({
     ...pageQuery,
-    product: Slug.optional(),
-    call: call.optional(),
-    reason: text(40).optional(),
+    product: productQuery,
+    call: call.optional().meta({ description: 'Only refusals of this call' }),
+    reason: text(40)
+      .optional()
+      .meta({ description: 'Only refusals with this reason', example: 'seat_limit_reached' }),
   })
   app.get(
     '/v1/refusals',
@@ -148,7 +158,7 @@ function refusalsRoute(app: ZodApp, services: Services, cursors: Cursors): void 
   )
 }
 
-const productQuery = z.strictObject({ ...pageQuery, product: Slug.optional() })
+const ofProductQuery = z.strictObject({ ...pageQuery, product: productQuery })
 
 function byDayRoute(app: ZodApp, services: Services, cursors: Cursors): void {
   app.get(
@@ -160,7 +170,7 @@ function byDayRoute(app: ZodApp, services: Services, cursors: Cursors): void {
         tags: ['Refusals'],
         summary: 'Count refused calls by day, product, call and reason, newest day first',
         description: 'Counts every refused call, also those with an unknown key (`not_found`).',
-        querystring: productQuery,
+        querystring: ofProductQuery,
         response: { 200: answer('A page of counts', pageOf(refusedDayOut)), ...errors(400, 403, 404) },
       },
     },
@@ -189,7 +199,7 @@ function unknownKeysRoute(app: ZodApp, services: Services, cursors: Cursors): vo
         tags: ['Refusals'],
         summary: 'List the keys that no license has, by product and day, newest first',
         description: 'Only the masked form of a key is kept, for 90 days.',
-        querystring: productQuery,
+        querystring: ofProductQuery,
         response: { 200: answer('A page of unknown keys', pageOf(unknownKeyOut)), ...errors(400, 403, 404) },
       },
     },

@@ -7,7 +7,9 @@ import { answer, errors } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
 
 const shown = z.object({
-  sdkKey: z.string().meta({ example: 'kl_sdk_4fT9…', description: 'The whole key' }),
+  sdkKey: z
+    .string()
+    .meta({ example: 'kl_sdk_4fT9…', description: 'The whole SDK key, which ships with your apps' }),
 })
 
 /** Explicitly not cached: caches store responses to GET by default. */
@@ -18,6 +20,8 @@ export function sdkKeyRoutes(app: ZodApp, services: ApprovalPorts): void {
     operationId: 'getSdkKey',
     tags: ['SDK key'],
     summary: 'Show the SDK key; creates the first one if there is none',
+    description:
+      'Apps send it in `X-Service-SDK-Key`. It identifies the tenant, and opens nothing but the client operations.',
     response: { 200: answer('The key', shown), ...errors(409) },
     reply: sendKey,
   })
@@ -25,6 +29,8 @@ export function sdkKeyRoutes(app: ZodApp, services: ApprovalPorts): void {
     operationId: 'rotateSdkKey',
     tags: ['SDK key'],
     summary: 'Replace the SDK key; the previous one is rejected immediately',
+    description:
+      'Apps that ship with the previous key get 401 until they are updated; their leases stay valid to their end.',
     response: { 200: answer('The new key', shown), ...errors(409) },
     reply: sendKey,
   })

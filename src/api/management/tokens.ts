@@ -13,36 +13,40 @@ import type { ZodApp } from '../../http/zod-app.ts'
 import type { Ports } from '../../ports.ts'
 import { answerPage } from './page.ts'
 
+const tokenName = z.string().meta({ description: 'The name that the token was given', example: 'CI' })
+
 const identity = z
   .object({
     tenantId: Slug,
     tokenId: z.string(),
-    name: z.string(),
+    name: tokenName,
     scopes: z.array(Scope),
     expiresAt: momentOut.nullable(),
   })
-  .meta({ id: 'TokenIdentity' })
+  .meta({ id: 'TokenIdentity', description: 'The token of the request, and what it may do' })
 
 const tokenOut = z
   .object({
-    id: z.string().meta({ example: 'tok_06f5w3k8hx7vq2m4n9t1r0s5zc' }),
-    name: z.string(),
+    id: z.string().meta({ description: 'The id of the token', example: 'tok_06f5w3k8hx7vq2m4n9t1r0s5zc' }),
+    name: tokenName,
     status: z
       .enum(['active', 'revoked', 'member_removed', 'expired'])
-      .meta({ description: 'Requests with a token are rejected unless it is `active`' }),
+      .meta({ description: 'Requests with a token are rejected unless it is `active`', example: 'active' }),
     scopes: z.array(Scope),
-    memberId: z
-      .string()
-      .nullable()
-      .meta({ description: 'The member it belongs to; null for a token that an operator made' }),
+    memberId: z.string().nullable().meta({
+      description: 'The member it belongs to; null for a token that an operator made',
+      example: 'mem_06f5w3k8hx7vq2m4n9t1r0s5zc',
+    }),
     createdAt: momentOut,
     expiresAt: momentOut.nullable(),
     revokedAt: momentOut.nullable(),
-    lastUsedAt: momentOut
-      .nullable()
-      .meta({ description: 'Uses are recorded in batches, so it may be some seconds behind' }),
+    lastUsedAt: momentOut.nullable().meta({
+      description:
+        'When it was last used, some seconds behind, since uses are recorded in batches; null if it never was',
+      example: '2026-11-24T08:15:00.000Z',
+    }),
   })
-  .meta({ id: 'Token' })
+  .meta({ id: 'Token', description: 'An access token, without its secret' })
 
 /** Tokens are listed and revoked here; people make them, in the dashboard or on the host. */
 export function tokenRoutes(app: ZodApp, services: ApprovalPorts, cursors: Cursors): void {
@@ -60,6 +64,7 @@ function verifyRoute(app: ZodApp): void {
         operationId: 'verifyToken',
         tags: ['Tokens'],
         summary: 'Read the tenant and the scopes of this token',
+        description: 'Any valid token may ask. Use it to check a token before it is stored.',
         response: { 200: answer('The token', identity), ...errors(403) },
       },
     },
@@ -98,13 +103,15 @@ function listRoute(app: ZodApp, services: Ports<'db' | 'now'>, cursors: Cursors)
   )
 }
 
+const revoked = { token: { status: 'revoked', revokedAt: '2026-11-24T14:05:12.000Z' } }
+
 function revokeRoute(app: ZodApp, services: ApprovalPorts): void {
   gatedRoute(app, services, revokeToken, {
     operationId: 'revokeToken',
     tags: ['Tokens'],
     summary: 'Revoke an API token permanently',
     description: 'A token revokes itself without an approval by `POST /v1/logout`.',
-    response: { 200: answer('The token', z.object({ token: tokenOut })), ...errors(404, 409) },
+    response: { 200: answer('The token', z.object({ token: tokenOut }), revoked), ...errors(404, 409) },
     reply: (listed) => ({ token: tokenView(listed, momentOf(services)) }),
   })
 }

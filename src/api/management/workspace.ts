@@ -11,18 +11,25 @@ import type { Ports } from '../../ports.ts'
 
 const workspaceIn = z
   .strictObject({ name: TenantName.meta({ description: 'Shown on pages, in mails and in the portal' }) })
-  .meta({ example: { name: 'Acme Tools' } })
+  .meta({ example: { name: 'Acme Software' } })
 
 const workspaceOut = z.object({
   workspace: z
     .object({
       tenantId: Slug,
-      name: z.string().meta({ example: 'Acme Tools' }),
-      plan: Plan,
-      status: z.enum(['active', 'suspended', 'closed']),
-      createdAt: momentOut,
+      name: z.string().meta({
+        description: 'Shown on pages, in mails and in the portal',
+        example: 'Acme Software',
+      }),
+      plan: Plan.meta({ description: 'The plan, which sets its limits' }),
+      status: z.enum(['active', 'suspended', 'closed']).meta({
+        description:
+          '`suspended`: no license is issued or activated until it is resumed. `closed`: its requests get 403',
+        example: 'active',
+      }),
+      createdAt: momentOut.meta({ example: '2026-11-02T09:30:00.000Z' }),
     })
-    .meta({ id: 'Workspace' }),
+    .meta({ id: 'Workspace', description: 'The tenant of the token, as its members see it' }),
 })
 
 type WorkspacePorts = Ports<'db' | 'execute' | 'now'>
@@ -44,6 +51,7 @@ export function workspaceRoutes(app: ZodApp, services: WorkspacePorts): void {
         operationId: 'getWorkspace',
         tags: ['Workspace'],
         summary: 'Read the name and the plan of the workspace',
+        description: 'That of the token: a token belongs to one workspace.',
         response: { 200: answer('The workspace', workspaceOut), ...errors(403) },
       },
     },
@@ -58,6 +66,8 @@ export function workspaceRoutes(app: ZodApp, services: WorkspacePorts): void {
         operationId: 'renameWorkspace',
         tags: ['Workspace'],
         summary: 'Rename the workspace; its ID stays the same',
+        description:
+          'The new name is on pages and in mails from now on. Mails that were sent keep the old one.',
         body: workspaceIn,
         response: { 200: answer('The workspace', workspaceOut), ...errors(400, 403) },
       },

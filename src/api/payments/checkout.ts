@@ -22,11 +22,21 @@ const backUrl = z
   .meta({ format: 'uri' })
 
 const checkoutIn = z.object({
-  product_id: text(63).meta({ example: 'editor' }),
-  key_type_id: text(63).meta({ example: 'pro' }),
-  success_url: backUrl.meta({ example: 'https://acme.example/thanks' }),
-  cancel_url: backUrl.meta({ example: 'https://acme.example/prices' }),
-  customer_email: EmailAddress.meta({ example: 'ada@example.com' }),
+  product_id: text(63),
+  key_type_id: text(63),
+  success_url: backUrl.meta({
+    description:
+      'Where the customer returns to after the payment; `{CHECKOUT_SESSION_ID}` in it is filled in',
+    example: 'https://acme.example/thanks',
+  }),
+  cancel_url: backUrl.meta({
+    description: 'Where the customer returns to without a payment',
+    example: 'https://acme.example/prices',
+  }),
+  customer_email: EmailAddress.meta({
+    description: 'The email address of the customer, who gets the key there',
+    example: 'grace@example.com',
+  }),
   quantity: z
     .int()
     .min(1)
@@ -54,12 +64,17 @@ export function checkoutRoute(
           "The page is hosted by Stripe on the tenant's connected account; a platform fee is deducted from what the account " +
           'receives. The license is issued when Stripe reports the payment. Limited to 20 requests a minute per tenant.',
         security: [{ checkoutKey: [] }],
-        params: z.object({ tenantId: z.string().meta({ example: 'acme' }) }),
+        params: z.object({ tenantId: z.string() }),
         body: checkoutIn,
         response: {
           200: answer(
             'Redirect the customer to this URL',
-            z.object({ url: z.string().meta({ example: 'https://checkout.stripe.com/c/pay/cs_live_a1' }) }),
+            z.object({
+              url: z.string().meta({
+                description: 'The checkout page',
+                example: 'https://checkout.stripe.com/c/pay/cs_live_a1b2c3',
+              }),
+            }),
           ),
           ...errors(400, 403, 404, 409, 422),
         },

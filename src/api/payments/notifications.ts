@@ -28,10 +28,13 @@ import {
 import { stripeRoutes } from './stripe-notifications.ts'
 
 const issued = received.extend({
-  license_id: z.string().optional().meta({ example: 'lic_01m7y9kcqbebn8xnyp0ja0sn44' }),
+  license_id: z.string().optional().meta({
+    description: 'The license that was issued; absent for a notification that issued none',
+    example: 'lic_06f5w3k8hx7vq2m4n9t1r0s5zc',
+  }),
   license_key: z.string().optional().meta({
-    example: 'ACME-KHFGN-MH4R5-QM12N-WQVSA-AQJ41-K',
-    description: 'The raw key, shown only in this response',
+    description: 'The raw key, shown only in this response; absent for a notification that issued no license',
+    example: 'ACME-7KQ2M-9XW4D-R1T8V-0ZB5N-3HJ6C-7',
   }),
 })
 
@@ -65,6 +68,8 @@ function gumroadRoutes(app: ZodApp, services: SalePorts): void {
         ...shown,
         operationId: 'receiveGumroadPing',
         summary: 'Receive a sale from Gumroad',
+        description:
+          'Authenticated by the `token` in the ping URL. The response contains the license key, unlike that to other providers.',
         response: {
           200: answer('Issued, or already known', issued),
           204: nothing,
@@ -92,6 +97,7 @@ function gumroadRoutes(app: ZodApp, services: SalePorts): void {
         operationId: 'receiveGumroadResource',
         summary:
           'Receive refunds, disputes and ended subscriptions from Gumroad, which sends them to URLs subscribed through its API',
+        description: 'Authenticated by the `token` in the URL.',
         response: { 200: answer('Accepted', received), 204: nothing, ...errorsWith(errorBody, 400, 403) },
       },
     },

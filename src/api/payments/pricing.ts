@@ -13,31 +13,49 @@ const path = '/:tenantId/:productId/pricing'
 const cacheSeconds = 60
 
 const pricing = z.object({
-  product: z.object({ productId: z.string(), name: z.string() }),
-  keyTypes: z.array(
-    z.object({
-      keyTypeId: z.string(),
-      name: z.string(),
-      price: z.object({
-        amount: z.int().meta({ description: 'Minor units' }),
-        currency: z.string().meta({ example: 'usd' }),
-        interval: z
-          .string()
+  product: z
+    .object({
+      productId: z.string(),
+      name: z.string().meta({ description: 'The name of the product', example: 'Editor' }),
+    })
+    .meta({ description: 'The product' }),
+  keyTypes: z
+    .array(
+      z.object({
+        keyTypeId: z.string(),
+        name: z.string().meta({ description: 'The name of the key type', example: 'Pro' }),
+        price: z
+          .object({
+            amount: z.int(),
+            currency: z.string(),
+            interval: z.string().nullable().meta({
+              description: 'How often it is paid, such as `month`; null for a one-time payment',
+              example: 'year',
+            }),
+          })
+          .meta({ description: 'The price of one unit' }),
+        term: z
+          .object({
+            count: z.int().meta({ description: 'How many of the unit', example: 1 }),
+            unit: z.enum(['day', 'month', 'year']).meta({ description: 'Calendar units', example: 'year' }),
+          })
           .nullable()
-          .meta({ description: 'For example `month`; null for a one-time payment' }),
+          .meta({ description: 'How long a license lasts; null is perpetual' }),
+        devicesPerSeat: z
+          .int()
+          .nullable()
+          .meta({ description: 'How many devices one seat is for; null is unlimited', example: 3 }),
+        maxSeats: z.int().nullable().meta({
+          description: 'The most seats of one purchase; null is unlimited, 1 if it is not sold in multiples',
+          example: 50,
+        }),
+        buyUrl: z.string().meta({
+          description: 'The page where a customer buys it',
+          example: 'https://licenses.acme.example/acme/editor/buy/pro',
+        }),
       }),
-      term: z
-        .object({ count: z.int(), unit: z.enum(['day', 'month', 'year']) })
-        .nullable()
-        .meta({ description: 'How long a license lasts; null is perpetual' }),
-      devicesPerSeat: z.int().nullable().meta({ description: 'null is unlimited' }),
-      maxSeats: z
-        .int()
-        .nullable()
-        .meta({ description: 'null is unlimited; 1 if it is not sold in multiples' }),
-      buyUrl: z.string(),
-    }),
-  ),
+    )
+    .meta({ description: 'What is for sale' }),
 })
 
 /** The public prices of a product. */
@@ -58,8 +76,8 @@ export function pricingRoute(
         description: 'Key types whose price was verified at Stripe, as long as the product can be sold.',
         security: [],
         params: z.object({
-          tenantId: z.string().meta({ example: 'acme' }),
-          productId: z.string().meta({ example: 'editor' }),
+          tenantId: z.string(),
+          productId: z.string(),
         }),
         response: { 200: answer('The prices', pricing), ...errorsWith(errorBody, 403, 404) },
       },

@@ -16,11 +16,14 @@ import { recordIgnoredTest } from '../../usage/ignored-tests.ts'
 /** What the routes of all providers share: how a notification is received, and how it is answered. */
 export const received = z.object({
   received: z.literal(true),
-  duplicate: z.literal(true).optional().meta({ description: 'The sale already had its license' }),
+  duplicate: z
+    .literal(true)
+    .optional()
+    .meta({ description: 'The sale already had its license; absent otherwise' }),
   parked: z
     .literal(true)
     .optional()
-    .meta({ description: 'The sale is parked until it is known what to issue' }),
+    .meta({ description: 'The sale is parked until it is known what to issue; absent otherwise' }),
 })
 export const common = { tags: ['Notifications'], security: [] }
 /**
@@ -31,7 +34,7 @@ export const config = { slowBody: true, foreignQuery: 'always', repeatable: true
 /** A subscription of many items is long; the signature is checked before anything is built of the body. */
 export const bodyLimit = 1_048_576
 export const nothing = { description: 'The notification has no effect' }
-export const tenantPath = z.object({ tenantId: z.string().meta({ example: 'acme' }) })
+export const tenantPath = z.object({ tenantId: z.string() })
 
 export const tenantIn = ({ params }: FastifyRequest): string => {
   const { tenantId } = params as { tenantId?: unknown }

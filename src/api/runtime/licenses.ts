@@ -231,6 +231,8 @@ function deactivateRoute(
         operationId: 'deactivateDevice',
         tags: ['Runtime'],
         summary: 'Deactivate a device; a device without a seat gets the same response',
+        description:
+          'Frees its seat for another device. A key that no license has gets `deactivated: false` with the reason.',
         body: deactivateIn,
         response: { 200: answer('Whether the device has no seat', deactivateOut), ...runtimeErrors() },
       },

@@ -5,8 +5,8 @@ const deviceId = text(256).meta({ description: 'A stable id, chosen by the calle
 
 /** Unknown fields are ignored, because callers of all versions send what they know. */
 const keyOfProduct = z.object({
-  product_id: text(200).meta({ example: 'acme-editor' }),
-  license_key: keyText.meta({ example: 'ACME-7KQ2M-9XW4D-R1T8V-0ZB5N-3HJ6C-Y' }),
+  product_id: text(200),
+  license_key: keyText,
 })
 
 export const activateIn = keyOfProduct.extend({
@@ -22,50 +22,85 @@ export const validateIn = keyOfProduct.extend({
 
 export const deactivateIn = keyOfProduct.extend({ device_id: deviceId })
 
-export const runtimeStatus = z.enum([
-  'active',
-  'fallback',
-  'expired',
-  'revoked',
-  'reminted',
-  'inactive',
-  'not_found',
-  'seat_limit_reached',
-  'plan_limit',
-])
+export const runtimeStatus = z
+  .enum([
+    'active',
+    'fallback',
+    'expired',
+    'revoked',
+    'reminted',
+    'inactive',
+    'not_found',
+    'seat_limit_reached',
+    'plan_limit',
+  ])
+  .meta({
+    description:
+      'The status of the key on the device. `fallback`: past its end, with the fallback entitlements. `reminted`: the license has ' +
+      'a new key. `inactive`: the device has no seat, or the license is suspended. `not_found`: no license of the product has the ' +
+      'key. `seat_limit_reached` and `plan_limit`: only of activate',
+    example: 'active',
+  })
 
 const verdict = {
   status: runtimeStatus,
-  expires_at: z.int().nullable().meta({ description: 'Unix seconds; null for a perpetual license' }),
+  expires_at: z.int().nullable().meta({
+    description:
+      'When the license expires, in Unix seconds; null for a perpetual license, and where it is not told',
+    example: 1_826_789_400,
+  }),
   entitlements: z.array(z.string()),
-  device_id: z.string().nullable(),
-  revalidate_after: z.int().meta({ description: 'Unix seconds; do not validate again before this time' }),
-  reason: z.string().optional().meta({ description: 'The reason as a stable code' }),
+  device_id: z.string().nullable().meta({
+    description: 'The device of the request; null if it names none',
+    example: 'machine-7f3a',
+  }),
+  revalidate_after: z.int().meta({
+    description: 'Unix seconds; do not validate again before this time',
+    example: 1_795_257_000,
+  }),
+  reason: z
+    .string()
+    .optional()
+    .meta({ description: 'Why the call is refused, as a stable code; absent when it is not' }),
 }
 
-export const activateOut = z.object({ activated: z.boolean(), ...verdict })
-export const validateOut = z.object({ valid: z.boolean(), ...verdict })
-export const deactivateOut = z.object({ deactivated: z.boolean(), reason: z.string().optional() })
+export const activateOut = z.object({
+  activated: z.boolean().meta({ description: 'Whether the device has a seat', example: true }),
+  ...verdict,
+})
+export const validateOut = z.object({
+  valid: z.boolean().meta({ description: 'Whether the status is `active`', example: true }),
+  ...verdict,
+})
+export const deactivateOut = z.object({
+  deactivated: z.boolean().meta({ description: 'Whether the device has no seat now', example: true }),
+  reason: z.string().optional().meta({ description: 'Why not, as a stable code; absent when it has none' }),
+})
 
 const runtimeError = z
   .object({
-    error: z.object({
-      code: z.enum([
-        'invalid_request',
-        'unauthorized',
-        'forbidden',
-        'product_not_found',
-        'idempotency_mismatch',
-        'idempotency_in_progress',
-        'rate_limited',
-        'unavailable',
-        'internal',
-      ]),
-      message: z.string(),
-    }),
+    error: z
+      .object({
+        code: z
+          .enum([
+            'invalid_request',
+            'unauthorized',
+            'forbidden',
+            'product_not_found',
+            'idempotency_mismatch',
+            'idempotency_in_progress',
+            'rate_limited',
+            'unavailable',
+            'internal',
+          ])
+          .meta({ description: 'What went wrong, for programs' }),
+        message: z.string().meta({ description: 'What went wrong, for people, and what to do' }),
+      })
+      .meta({ description: 'The error' }),
   })
   .meta({
     id: 'RuntimeError',
+    description: 'The error of the runtime interface',
     example: {
       error: { code: 'product_not_found', message: 'this account has no product with this product_id' },
     },

@@ -92,6 +92,8 @@ export function metricsRoutes(
         operationId: 'metrics',
         tags: ['System'],
         summary: "Prometheus metrics, for requests with the installation's metrics token",
+        description:
+          'Of all processes of the installation. Without `KEYLEDGER_METRICS_TOKEN` this path is 404.',
         security: [{ metricsToken: [] }],
         response: {
           200: { description: 'Text', content: { 'text/plain': { schema: z.string() } } },

@@ -86,6 +86,9 @@ function consistencyRoute(app: ZodApp, { db }: Ports<'db'>): void {
         ...common,
         operationId: 'proveConsistency',
         summary: 'Prove that one state of the log continues an earlier one',
+        description:
+          'Keep a checkpoint, and ask later with its number of events and that of the new one: the hashes prove that nothing before it ' +
+          'was changed or removed. `keyledger verify` checks them.',
         querystring: z.strictObject({
           from: leaves.meta({ description: 'The number of events of the earlier checkpoint' }),
           to: leaves.meta({ description: 'The number of events of the later one' }),
@@ -94,9 +97,14 @@ function consistencyRoute(app: ZodApp, { db }: Ports<'db'>): void {
           200: answer(
             'The proof',
             z.object({
-              from: z.int(),
-              to: z.int(),
-              proof: z.array(z.string()).meta({ description: 'Hashes in base64: RFC 6962, section 2.1.2' }),
+              from: z
+                .int()
+                .meta({ description: 'The number of events of the earlier checkpoint', example: 4711 }),
+              to: z.int().meta({ description: 'The number of events of the later one', example: 4712 }),
+              proof: z.array(z.string()).meta({
+                description: 'Hashes in base64: RFC 6962, section 2.1.2',
+                example: ['47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='],
+              }),
             }),
           ),
           ...errorsWith(errorBody, 400, 404),
@@ -120,7 +128,7 @@ function consistencyRoute(app: ZodApp, { db }: Ports<'db'>): void {
 
 const key = z
   .string()
-  .meta({ description: 'C2SP signed-note calls it vkey', example: 'licenses.example.com+530d903a+A…' })
+  .meta({ description: 'C2SP signed-note calls it vkey', example: 'licenses.acme.example+530d903a+A…' })
 
 function logRoute(app: ZodApp, services: Ports<'ledger'>): void {
   const path = `${base}/log`
@@ -140,9 +148,23 @@ function logRoute(app: ZodApp, services: Ports<'ledger'>): void {
           200: answer(
             'The log',
             z.object({
-              origin: z.string(),
-              keys: z.array(key).meta({ description: 'Each signs every checkpoint' }),
-              predecessors: z.array(z.object({ origin: z.string(), checkpoint: z.string().nullable() })),
+              origin: z
+                .string()
+                .meta({ description: 'The name of the log', example: 'licenses.acme.example' }),
+              keys: z.array(key).meta({ description: 'Its public keys. Each signs every checkpoint' }),
+              predecessors: z
+                .array(
+                  z.object({
+                    origin: z
+                      .string()
+                      .meta({ description: 'The name of that log', example: 'old.acme.example' }),
+                    checkpoint: z
+                      .string()
+                      .nullable()
+                      .meta({ description: 'Its last known checkpoint; null if it signed none' }),
+                  }),
+                )
+                .meta({ description: 'Logs that are not continued, newest first', example: [] }),
             }),
           ),
           ...errorsWith(errorBody, 404),

@@ -8,10 +8,17 @@ import { Moment, Slug } from '../values.ts'
  */
 export const EntitlementOverride = z.strictObject({
   entitlement: Entitlement,
-  effect: z.enum(['grant', 'revoke']),
+  effect: z
+    .enum(['grant', 'revoke'])
+    .meta({ description: 'Whether licenses have the entitlement or lack it', example: 'grant' }),
   productId: Slug.optional(),
   expiresAt: Moment.optional(),
-  reason: z.string().min(1).max(500).optional(),
+  reason: z
+    .string()
+    .min(1)
+    .max(500)
+    .optional()
+    .meta({ description: 'A note for people; absent without one', example: 'beta tester' }),
 })
 export type EntitlementOverride = z.infer<typeof EntitlementOverride>
 

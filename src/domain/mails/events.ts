@@ -13,21 +13,53 @@ const Address = z
     (email) => asciiEmail(email) !== undefined || z.regexes.email.test(email),
     'must be an email address',
   )
-const Sender = z.strictObject({ name: z.string().max(200).nullable(), email: Address })
+const Sender = z.strictObject({
+  name: z.string().max(200).nullable().meta({
+    description: "Precedes the name of the workspace in the sender's name; null for none",
+    example: 'Acme Software',
+  }),
+  email: Address.meta({
+    description: 'Where replies go while `replyTo` is null',
+    example: 'licenses@acme.example',
+  }),
+})
 
 /** How the customers of one product get their keys by mail; null stands for the installation's default. */
 export const MailSettings = z.strictObject({
-  /** Off when the vendor sends keys to customers in another way. */
-  enabled: z.boolean(),
-  from: Sender.nullable(),
-  replyTo: Address.nullable(),
-  subject: z.string().min(1).max(300).nullable(),
-  text: z.string().min(1).max(20_000).nullable(),
-  html: z.string().min(1).max(100_000).nullable(),
-  /** Of customers whose language is not known, and of the vendor's own subject and text. */
-  language: z.enum(portalLanguages),
-  /** Whether the proof that the license is in the signed log is attached. */
-  receipt: z.boolean(),
+  enabled: z.boolean().meta({
+    description: 'Whether keyledger mails keys to customers. Off where you send them in another way',
+    example: true,
+  }),
+  from: Sender.nullable().meta({
+    description: 'Who the mail is from; null for the name of the workspace alone',
+  }),
+  replyTo: Address.nullable().meta({
+    description: 'Where replies go; null for the address of `from`',
+    example: 'support@acme.example',
+  }),
+  subject: z.string().min(1).max(300).nullable().meta({
+    description: 'One line, with placeholders; null for the default subject',
+    example: 'Your key for {{product_name}}',
+  }),
+  text: z.string().min(1).max(20_000).nullable().meta({
+    description:
+      'The plain text, with placeholders; it contains `{{license_key}}`. null uses the default template',
+    example: '{{greeting}},\n\nyour key: {{license_key}}\n',
+  }),
+  html: z.string().min(1).max(100_000).nullable().meta({
+    description: 'The same in HTML; null with a text sends plain text only',
+    example: null,
+  }),
+  language: z.enum(portalLanguages).meta({
+    description:
+      'Of your own subject and text, and of the default template for customers whose language is not known',
+    example: 'en',
+  }),
+  receipt: z.boolean().meta({
+    description:
+      'Whether to attach the receipt, a JSON file that proves that the license is in the signed log',
+    example: false,
+  }),
 })
 export type MailSettings = z.infer<typeof MailSettings>
 

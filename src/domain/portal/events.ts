@@ -7,15 +7,29 @@ const Texts = z.record(z.string().min(1).max(64), z.string().min(1).max(2000))
 
 /** How the portal of a vendor looks, and whether it is open. */
 export const PortalSettings = z.strictObject({
-  enabled: z.boolean(),
-  /** What customers know the vendor by; null for the name of the workspace. */
-  name: z.string().min(1).max(200).nullable(),
-  /** Where customers write to; null shows no address. */
+  enabled: z.boolean().meta({ description: 'Whether the portal is open to customers', example: true }),
+  name: z.string().min(1).max(200).nullable().meta({
+    description: 'What customers know the vendor by; null for the name of the workspace',
+    example: 'Acme Software',
+  }),
   supportEmail: z.string().max(254).nullable(),
-  /** Of links and buttons, such as `#0d5c4f`; null for the usual color. */
-  accentColor: z.string().refine(isColor, 'must be a color such as #0d5c4f').nullable(),
-  /** The vendor's own texts, by language and key; any other text is the built-in one. */
-  texts: z.strictObject({ en: Texts.optional(), de: Texts.optional() }),
+  accentColor: z.string().refine(isColor, 'must be a color such as #0d5c4f').nullable().meta({
+    description: 'The color of links and buttons; null for the usual one',
+    example: '#0d5c4f',
+  }),
+  texts: z
+    .strictObject({
+      en: Texts.optional().meta({
+        description: 'The English texts, by name; absent when all are the built-in ones',
+        example: { licensesLead: 'Everything you bought from {vendor}.' },
+      }),
+      de: Texts.optional().meta({
+        description: 'The German texts, by name; absent when all are the built-in ones',
+      }),
+    })
+    .meta({
+      description: "The vendor's own texts, by language and name; any other text is the built-in one",
+    }),
 })
 export type PortalSettings = z.infer<typeof PortalSettings>
 

@@ -4,25 +4,68 @@ import { KeyType, Price } from './key-type.ts'
 
 export const KeyPrefix = z.string().regex(/^[A-Z0-9]{2,8}$/, 'must be 2 to 8 uppercase letters and digits')
 
-/** An absent `trialDurationDays` means never configured; 0 means that trials are off. */
 export const ProductSettings = z.strictObject({
   freeTierEnabled: z.boolean(),
-  trialDurationDays: z.int().min(0).max(3650).optional(),
-  testMode: z.strictObject({ enabled: z.boolean(), publishableKey: z.string().optional() }),
-  leaseSeconds: z.int().min(60).max(31_536_000),
-  revalidateAfterSeconds: z.int().min(1).max(31_536_000),
-  onRefund: z.enum(['revoke', 'keep']),
-  /**
-   * What the end of a subscription does to its license once all of a fixed number of payments were made. By its key
-   * type, as when this is absent, a perpetual license stays, and another one expires with the last period.
-   */
-  onPaidInFull: z.enum(['by_key_type', 'keep', 'expire']).optional(),
-  /** Whether the key of a license is kept sealed, so that it can be mailed to its holder again. */
-  keyRecovery: z.boolean(),
-  /** How many seats a customer may free in the portal within 30 days; absent for 3, and 0 for none. */
-  customerSeatFrees: z.int().min(0).max(100).optional(),
-  /** Whether a customer may replace the key in the portal; absent for no. */
-  customerKeyReplacement: z.boolean().optional(),
+  trialDurationDays: z.int().min(0).max(3650).optional().meta({
+    description:
+      'Days that a new install may run without a license; 0 means trials are off. Absent if never configured',
+    example: 14,
+  }),
+  testMode: z
+    .strictObject({
+      enabled: z.boolean().meta({
+        description: 'Whether test notifications of the providers take effect',
+        example: false,
+      }),
+      publishableKey: z
+        .string()
+        .optional()
+        .meta({ description: "The publishable key of Stripe's test checkout; absent without one" }),
+    })
+    .meta({ description: 'Whether the product is in test mode' }),
+  leaseSeconds: z.int().min(60).max(31_536_000).meta({
+    description: 'How long an app may rely on an answer while it is offline, in seconds',
+    example: 1_209_600,
+  }),
+  revalidateAfterSeconds: z.int().min(1).max(31_536_000).meta({
+    description:
+      'How long a server may rely on an answer of validate, in seconds; it is in `revalidate_after`',
+    example: 3600,
+  }),
+  onRefund: z.enum(['revoke', 'keep']).meta({
+    description: 'What the refund of a whole sale does to its license',
+    example: 'revoke',
+  }),
+  onPaidInFull: z
+    .enum(['by_key_type', 'keep', 'expire'])
+    .meta({
+      description:
+        'What the end of a subscription does to its license once all of a fixed number of payments were made: ' +
+        'by its key type, a perpetual license stays and another one expires with the last period. Absent means by its key type',
+      example: 'by_key_type',
+    })
+    .optional(),
+  keyRecovery: z.boolean().meta({
+    description:
+      'Whether the key of a license with an email address is kept sealed from now on, so that it can be mailed there again. false destroys the kept keys',
+    example: true,
+  }),
+  customerSeatFrees: z
+    .int()
+    .min(0)
+    .max(100)
+    .meta({
+      description: 'How many seats a customer may free in the portal within 30 days; absent means 3',
+      example: 3,
+    })
+    .optional(),
+  customerKeyReplacement: z
+    .boolean()
+    .meta({
+      description: 'Whether a customer may replace the key of a license in the portal; absent means no',
+      example: false,
+    })
+    .optional(),
 })
 export type ProductSettings = z.infer<typeof ProductSettings>
 

@@ -20,8 +20,10 @@ export const Entitlements = z
 export const entitlementSet = (entries: readonly string[]): string[] => [...new Set(entries)].sort()
 
 export const Duration = z.strictObject({
-  count: z.int().min(1).max(1000),
-  unit: z.enum(['day', 'month', 'year']),
+  count: z.int().min(1).max(1000).meta({ description: 'How many of the unit', example: 1 }),
+  unit: z
+    .enum(['day', 'month', 'year'])
+    .meta({ description: 'Calendar units, counted in UTC', example: 'year' }),
 })
 export type Duration = z.infer<typeof Duration>
 
@@ -31,10 +33,20 @@ export type OnExpiry = z.infer<typeof OnExpiry>
 /** A price at the card provider. Amounts are integer minor units, the currency a lower-case ISO 4217 code. */
 export const Price = z.strictObject({
   priceId: z.string().min(1).max(255),
-  verified: z.boolean(),
-  unitAmount: z.int().nonnegative().nullable(),
-  currency: z.string().length(3).nullable(),
-  interval: z.string().nullable(),
+  verified: z.boolean().meta({
+    description: 'Whether the provider reported it. The fields below are null until it has',
+    example: true,
+  }),
+  unitAmount: z
+    .int()
+    .nonnegative()
+    .nullable()
+    .meta({ description: 'The price of one unit in minor units, such as cents', example: 4900 }),
+  currency: z.string().length(3).nullable().meta({ description: 'ISO 4217 in lower case', example: 'usd' }),
+  interval: z
+    .string()
+    .nullable()
+    .meta({ description: 'How often it is paid, such as `month` or `year`; null if once', example: 'year' }),
   verifiedAt: Moment.nullable(),
 })
 export type Price = z.infer<typeof Price>

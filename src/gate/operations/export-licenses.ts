@@ -17,8 +17,14 @@ const query = z.strictObject({
     .enum(exportFormats)
     .default('ndjson')
     .meta({ description: 'One line per license, as JSON or CSV' }),
-  product: Slug.optional(),
-  status: z.enum(licenseStatuses).optional(),
+  product: Slug.optional().meta({
+    description: 'Only licenses of the product with this id',
+    example: 'editor',
+  }),
+  status: z
+    .enum(licenseStatuses)
+    .optional()
+    .meta({ description: 'Only licenses with this status', example: 'active' }),
 })
 
 /** An export; its pages are read as they are consumed. */

@@ -10,7 +10,10 @@ import { counted } from '../words.ts'
 
 const input = z.object({
   params: z.strictObject({
-    provider: z.string().meta({ description: Provider.options.join(', '), example: 'paddle' }),
+    provider: z.string().meta({
+      description: `The payment provider: ${Provider.options.join(', ')}`,
+      example: 'polar',
+    }),
   }),
   body: z
     .strictObject({

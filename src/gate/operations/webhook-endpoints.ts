@@ -38,7 +38,9 @@ const ordering = Ordering.meta({
 })
 
 const params = z.strictObject({
-  id: z.string().meta({ description: '`first` or `whe_…`', example: 'first' }),
+  id: z
+    .string()
+    .meta({ description: 'The id of the webhook endpoint, `first` or `whe_…`', example: 'first' }),
 })
 
 const created = z

@@ -37,7 +37,12 @@ export const importRowIn = z
     createdAt: momentOfSale.optional().meta({ description: 'When the license was issued; defaults to now' }),
     metadata: Metadata.refine(wellFormedMetadata, 'must be well-formed text without NUL').optional(),
     devices: z
-      .array(z.strictObject({ deviceId: text(256), name: text(200).optional() }))
+      .array(
+        z.strictObject({
+          deviceId: text(256),
+          name: text(200).optional().meta({ description: 'The label of the device; its id when absent' }),
+        }),
+      )
       .max(maxDevices)
       .optional()
       .meta({ description: 'Devices that have a seat; the name defaults to the id' }),

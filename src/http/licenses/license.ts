@@ -7,12 +7,28 @@ import { Slug } from '../../domain/values.ts'
 import type { Person } from '../../vault/subjects.ts'
 import { momentOut } from '../schemas.ts'
 
+/** Its status at a moment. */
+export const licenseStatus = z.enum(licenseStatuses).meta({
+  description:
+    '`active`: valid. `fallback`: past its end, and valid with the fallback entitlements. `expired`: past its end. `suspended`: ' +
+    'not valid until it is resumed. `revoked`: not valid for good, unless it is reinstated',
+  example: 'active',
+})
+
+/** How a license came to be. */
+export const licenseSource = z.enum(['api', 'import', 'sale', 'test']).meta({
+  description:
+    '`api`: minted by its vendor. `import`: imported from another system. `sale`: issued for a sale. `test`: issued by a ' +
+    'test purchase',
+  example: 'sale',
+})
+
 const License = z.object({
-  id: z.string().meta({ example: 'lic_06f5w3k8hx7vq2m4n9t1r0s5zc' }),
+  id: z.string().meta({ description: 'The id of the license', example: 'lic_06f5w3k8hx7vq2m4n9t1r0s5zc' }),
   productId: Slug,
   keyTypeId: Slug,
-  displayKey: z.string().meta({ description: 'The key, masked', example: 'ACME…7KQ2' }),
-  status: z.enum(licenseStatuses),
+  displayKey: z.string(),
+  status: licenseStatus,
   quantity: z.int(),
   deviceLimit: z.int().nullable(),
   seatsUsed: z.int(),
@@ -20,43 +36,51 @@ const License = z.object({
   expiresAt: momentOut.nullable(),
   email: z.string().nullable(),
   customerId: z.string().nullable(),
-  source: z.enum(['api', 'import', 'sale', 'test']),
+  source: licenseSource,
   saleId: z.string().nullable(),
   test: z.boolean(),
   metadata: z.record(z.string(), z.string()),
   createdAt: momentOut,
   suspendedAt: momentOut.optional(),
-  revokedAt: momentOut.optional(),
+  revokedAt: momentOut.optional().meta({ description: 'When it was revoked; absent unless it is' }),
 })
 
-export const licenseOut = License.meta({ id: 'License' })
+export const licenseOut = License.meta({
+  id: 'License',
+  description: 'A license as it is now, or was at the moment that was asked for',
+})
 
 export const licenseDetailOut = License.extend({
-  devices: z.array(
-    z.object({
-      deviceId: z.string(),
-      instanceId: z.string(),
-      name: z.string(),
-      platform: z.string().nullable(),
-      status: z.enum(['active', 'deactivated']),
-      activatedAt: momentOut,
-      deactivatedAt: momentOut.nullable(),
-      telemetry: z
-        .object({
-          appVersion: z.string().nullable(),
-          sdkVersion: z.string().nullable(),
-          platform: z.string().nullable(),
-          sdk: z.string().nullable(),
-          seenAt: momentOut,
-        })
-        .nullable()
-        .meta({
-          description:
-            'What the app on the device last reported about itself; updated within seconds, once a day or on change',
-        }),
-    }),
-  ),
-}).meta({ id: 'LicenseDetail' })
+  devices: z
+    .array(
+      z.object({
+        deviceId: z.string(),
+        instanceId: z.string(),
+        name: z.string().meta({ description: 'The label of the device', example: 'MacBook' }),
+        platform: z.string().nullable(),
+        status: z
+          .enum(['active', 'deactivated'])
+          .meta({ description: '`active` while the device has a seat', example: 'active' }),
+        activatedAt: momentOut,
+        deactivatedAt: momentOut.nullable(),
+        telemetry: z
+          .object({
+            appVersion: z.string().nullable(),
+            sdkVersion: z.string().nullable(),
+            platform: z.string().nullable(),
+            sdk: z.string().nullable(),
+            seenAt: momentOut,
+          })
+          .nullable()
+          .meta({
+            description:
+              'What the app on the device last reported about itself; updated within seconds, once a day or on change. null ' +
+              'if it reported nothing, and for past moments',
+          }),
+      }),
+    )
+    .meta({ description: 'Every device that has or had a seat' }),
+}).meta({ id: 'LicenseDetail', description: 'A license with its devices' })
 
 /** What the events of a license alone decide. */
 export const licenseAloneOut = License.omit({ entitlements: true }).meta({

@@ -56,19 +56,42 @@ const rateLimitHeaders = {
 const hasErrorCode = ({ content }: z.infer<typeof Response>): boolean =>
   /"#\/components\/schemas\/(?:Error|DeviceLoginError|Client\w*Refusal)"/.test(JSON.stringify(content ?? {}))
 
+const Body = z.looseObject({ example: z.looseObject({ error: z.string() }) })
+
+/** The body of another error, with a message of its own if it is an example of one. */
+const withMessage = (content: Record<string, unknown>, error: string): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(content).map(([type, body]) => [
+      type,
+      Body.safeParse(body).success ? { ...Object(body), example: { error } } : body,
+    ]),
+  )
+
+const listed = (methods: readonly string[]): string =>
+  methods
+    .flatMap((method) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]))
+    .sort()
+    .join(', ')
+
 /** Adds to every operation the responses and headers that all of them share, such as 405. */
 export function withEveryAnswer(transform: SwaggerTransformObject): SwaggerTransformObject {
   return (source) => {
     const description = transform(source)
     const paths = Paths.parse(description.paths)
-    for (const operation of Object.values(paths).flatMap((methods) => Object.values(methods))) {
+    const operations = Object.values(paths).flatMap((methods) =>
+      Object.values(methods).map((operation) => ({ operation, methods: Object.keys(methods) })),
+    )
+    for (const { operation, methods } of operations) {
       const envelope = operation.responses['401']?.content ?? {
         'application/json': { schema: { $ref: '#/components/schemas/Error' } },
       }
       operation.responses['405'] = {
         description: 'The path does not support this method; see Allow',
         headers: { Allow: allow },
-        content: structuredClone(envelope),
+        content: withMessage(
+          structuredClone(envelope),
+          `TRACE is not allowed here; allowed: ${listed(methods)}`,
+        ),
       }
       const { security } = Secured.parse(operation)
       const isLimited = security.flatMap((one) => Object.keys(one)).some((way) => limitedCallers.has(way))

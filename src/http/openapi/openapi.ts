@@ -8,6 +8,8 @@ import { limited } from '../schemas.ts'
 import type { ZodApp } from '../zod-app.ts'
 import { cachedDocument, docsPath } from './documents.ts'
 import { withEveryAnswer } from './every-answer.ts'
+import { withExamples } from './examples.ts'
+import { withFieldWords } from './field-words.ts'
 import { withIdempotencyKeys } from './idempotency-keys.ts'
 import { withObjectParameters } from './object-parameters.ts'
 import { withOptionalBodies } from './optional-bodies.ts'
@@ -91,9 +93,13 @@ export async function describeApi(app: FastifyInstance, baseUrl: string): Promis
       webhooks: describedWebhooks(),
     },
     ...fastifyZodOpenApiTransformers,
-    transformObject: withEveryAnswer(
-      withObjectParameters(
-        withOptionalBodies(withIdempotencyKeys(fastifyZodOpenApiTransformers.transformObject)),
+    transformObject: withExamples(
+      withFieldWords(
+        withEveryAnswer(
+          withObjectParameters(
+            withOptionalBodies(withIdempotencyKeys(fastifyZodOpenApiTransformers.transformObject)),
+          ),
+        ),
       ),
     ),
   })
@@ -142,11 +148,18 @@ export function openApiRoute(app: ZodApp): void {
         operationId: 'getOpenApi',
         tags: ['System'],
         summary: 'This OpenAPI document',
+        description:
+          'It describes every operation of this server but `/mcp`, and is the same while the server runs.',
         security: [],
         response: {
           200: {
             description: 'OpenAPI 3.1',
-            content: { 'application/json': { schema: z.record(z.string(), z.unknown()) } },
+            content: {
+              'application/json': {
+                schema: z.record(z.string(), z.unknown()),
+                example: { openapi: '3.1.0', info: { title: 'keyledger', version: '1.0.0' }, paths: {} },
+              },
+            },
           },
           304: { description: 'Unchanged since the ETag that was sent' },
           ...limited(),

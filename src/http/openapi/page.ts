@@ -4,7 +4,11 @@ export const apiPage = `An event-sourced licensing ledger for software vendors.
 **Authentication.** \`Authorization: Bearer kl_pat_…\`, an access token with the scopes that each operation names. A token sees only its \
 own tenant: what belongs to another one is 404, like what does not exist. Apps send the SDK key in \`X-Service-SDK-Key\` instead.
 
-**Paging.** Lists answer \`items\` and \`nextCursor\`. Send it as \`cursor\` with the same filters until it is null. \`limit\` is 1 to 100.
+**Paging.** Lists answer \`items\` and \`nextCursor\`. Send it as \`cursor\` with the same filters until it is null. \`limit\` is 1 to 100. A list \
+that has no \`cursor\` is always one page.
+
+**Values.** Management operations use camelCase and times in ISO 8601, in UTC with milliseconds. Runtime and client operations use \
+snake_case and Unix seconds. Amounts are integers in minor units, such as cents.
 
 **Idempotency.** A POST with an \`Idempotency-Key\` runs once in 24 hours; a repetition gets the first response again, with \
 \`Idempotent-Replay: true\`.

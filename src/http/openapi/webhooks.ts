@@ -26,6 +26,10 @@ const headers = [
   ),
 ]
 
+const howSent =
+  'Sent to every webhook endpoint that gets this event, at least once: ignore an `id` that you have already handled. Verify the ' +
+  'signature before you read the body, and answer with any 2xx within 15 seconds.'
+
 /** The requests sent to the URL of `PUT /v1/webhook`, as the `webhooks` of an OpenAPI 3.1 document. */
 export function describedWebhooks(): Webhooks {
   const webhooks = Object.fromEntries(
@@ -38,6 +42,7 @@ export function describedWebhooks(): Webhooks {
             operationId: operationIdOf(event),
             tags: ['Webhook'],
             summary: whenSent[event],
+            description: howSent,
             security: [],
             parameters: headers,
             requestBody: { required: true, content: { 'application/json': { schema } } },

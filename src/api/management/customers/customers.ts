@@ -134,6 +134,8 @@ function readRoute(app: ZodApp, services: Ports<'db' | 'ledger' | 'now' | 'subje
         operationId: 'getCustomer',
         tags: ['Customers'],
         summary: 'Read a customer, now or at a past moment',
+        description:
+          'With `asOf`, the overrides and the metadata are those of that moment. A person who was erased since is null there too.',
         params: onlyId,
         querystring: asOfQuery,
         response: { 200: answer('The customer', oneCustomer), ...errors(400, 403, 404) },
@@ -198,7 +200,10 @@ function unlinkRoute(app: ZodApp, services: Ports<'db' | 'execute' | 'now' | 'su
         body: z
           .strictObject({ licenseId: text(100) })
           .meta({ example: { licenseId: 'lic_06f5w3k8hx7vq2m4n9t1r0s5zc' } }),
-        response: { 200: answer('The customer', oneCustomer), ...errors(400, 403, 404, 409) },
+        response: {
+          200: answer('The customer', oneCustomer, { customer: { licenseIds: [] } }),
+          ...errors(400, 403, 404, 409),
+        },
       },
     },
     async (request) => {
@@ -268,6 +273,8 @@ function entitlementsRoute(
   )
 }
 
+const erased = { customer: { email: null, name: null, erasedAt: '2026-11-24T14:05:12.000Z' } }
+
 function eraseRoute(app: ZodApp, services: ApprovalPorts): void {
   gatedRoute(app, services, eraseCustomer, {
     operationId: 'eraseCustomer',
@@ -276,7 +283,7 @@ function eraseRoute(app: ZodApp, services: ApprovalPorts): void {
     description:
       "The person's address and name become unreadable in the log, the tables and everything encrypted, immediately. Every " +
       'customer with the same address is the same person. The customer stays, with `erasedAt`.',
-    response: { 200: answer('The customer, erased', oneCustomer), ...errors(404, 409) },
+    response: { 200: answer('The customer, erased', oneCustomer, erased), ...errors(404, 409) },
     reply: async (entry) => shown(services, entry.customer.tenantId, entry),
   })
 }

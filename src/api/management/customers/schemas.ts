@@ -8,47 +8,73 @@ import { isSearchable } from '../../../vault/people-parts.ts'
 import type { Person } from '../../../vault/subjects.ts'
 
 const overrideOut = EntitlementOverride.extend({
-  productId: EntitlementOverride.shape.productId.meta({ description: 'Applies to this product only' }),
-  expiresAt: momentOut.optional().meta({ description: 'The override has no effect from this time on' }),
-}).meta({ id: 'EntitlementOverride' })
+  productId: EntitlementOverride.shape.productId.meta({
+    description: 'Applies to this product only; absent if it applies to every product',
+    example: 'editor',
+  }),
+  expiresAt: momentOut.optional().meta({
+    description: 'The override has no effect from this time on; absent if it lasts',
+    example: '2027-11-21T00:00:00.000Z',
+  }),
+}).meta({
+  id: 'EntitlementOverride',
+  description: "What a customer's licenses have or lack besides the entitlements of their key types",
+})
 
 export const customerOut = z
   .object({
-    id: z.string().meta({ example: 'cus_06f5w3k8hx7vq2m4n9t1r0s5zc' }),
-    email: z.string().nullable().meta({ description: 'null once the person has been erased' }),
-    name: z.string().nullable(),
+    id: z.string().meta({ description: 'The id of the customer', example: 'cus_06f5w3k8hx7vq2m4n9t1r0s5zc' }),
+    email: z.string().nullable().meta({
+      description: 'Their email address; null once the person has been erased',
+      example: 'grace@example.com',
+    }),
+    name: z.string().nullable().meta({
+      description: 'Their name; null if none is known, or once the person has been erased',
+      example: 'Grace Hopper',
+    }),
     metadata: z.record(z.string(), z.string()),
-    licenseIds: z.array(z.string()).meta({ description: 'Newest first' }),
-    entitlementOverrides: z.array(overrideOut),
+    licenseIds: z.array(z.string()).meta({
+      description: 'The ids of their licenses, newest first',
+      example: ['lic_06f5w3k8hx7vq2m4n9t1r0s5zc'],
+    }),
+    entitlementOverrides: z
+      .array(overrideOut)
+      .meta({ description: 'What their licenses have or lack besides what their key types grant' }),
     createdAt: momentOut,
-    erasedAt: momentOut.nullable().meta({ description: 'When the person was erased; null if they were not' }),
+    erasedAt: momentOut.nullable().meta({
+      description: 'When the person was erased; null if they were not',
+      example: null,
+    }),
   })
-  .meta({ id: 'Customer' })
+  .meta({ id: 'Customer', description: 'A person who holds licenses' })
 
 /** The query parameters that narrow a list of customers. */
 export const customerFilterQuery = {
-  email: EmailAddress.optional().meta({ description: 'The whole email address of the customer' }),
+  email: EmailAddress.optional().meta({
+    description: 'The whole email address of the customer',
+    example: 'grace@example.com',
+  }),
   name: text(200)
     .refine(isSearchable, 'must have at least three characters')
     .optional()
-    .meta({ description: 'Three or more characters of the name of the customer', example: 'lovelace' }),
+    .meta({ description: 'Three or more characters of the name of the customer', example: 'hopper' }),
 }
 
 export const customerIn = z
   .strictObject({
-    email: EmailAddress,
-    name: text(200).optional(),
+    email: EmailAddress.meta({ description: 'Their email address', example: 'grace@example.com' }),
+    name: text(200).optional().meta({ description: 'Their name', example: 'Grace Hopper' }),
     metadata: metadataIn.optional(),
   })
-  .meta({ example: { email: 'ada@example.com', name: 'Ada Lovelace' } })
+  .meta({ example: { email: 'grace@example.com', name: 'Grace Hopper' } })
 
 export const customerChange = z
   .strictObject({
-    email: EmailAddress.optional(),
-    name: text(200).nullable().optional().meta({ description: 'null removes it' }),
+    email: EmailAddress.optional().meta({ description: 'Their new email address' }),
+    name: text(200).nullable().optional().meta({ description: 'Their new name; null removes it' }),
     metadata: metadataIn.optional().meta({ description: 'Replaces all pairs' }),
   })
-  .meta({ example: { name: 'Ada King' } })
+  .meta({ example: { name: 'Grace Murray Hopper' } })
 
 const overrideIn = z.strictObject({
   entitlement: EntitlementOverride.shape.entitlement,
@@ -62,9 +88,18 @@ const overrideIn = z.strictObject({
   reason: text(500).optional().meta({ description: 'A note for people; do not put personal data here' }),
 })
 
-export const overridesIn = z.strictObject({ overrides: z.array(overrideIn).max(maxOverrides) }).meta({
-  example: { overrides: [{ entitlement: 'export', effect: 'grant', expiresAt: '2027-11-21T00:00:00.000Z' }] },
-})
+export const overridesIn = z
+  .strictObject({
+    overrides: z
+      .array(overrideIn)
+      .max(maxOverrides)
+      .meta({ description: 'All overrides of the customer, in any order; none removes them' }),
+  })
+  .meta({
+    example: {
+      overrides: [{ entitlement: 'export', effect: 'grant', expiresAt: '2027-11-21T00:00:00.000Z' }],
+    },
+  })
 
 /** The overrides in the format of the log: times in UTC, absent fields left out. */
 export function overridesFrom({ overrides }: z.infer<typeof overridesIn>): EntitlementOverride[] {

@@ -12,28 +12,41 @@ import { oneIntegration, readIntegration } from './schemas.ts'
 const statusOut = z
   .object({
     provider: z.literal('stripe'),
-    connected: z.boolean(),
-    status: z.enum(['not_connected', 'onboarding', 'connected']),
+    connected: z.boolean().meta({ description: 'Whether an account is connected', example: true }),
+    status: z.enum(['not_connected', 'onboarding', 'connected']).meta({
+      description: '`onboarding` while a person has not completed it at Stripe',
+      example: 'connected',
+    }),
     mode: z.enum(['connect', 'own_account']).nullable().meta({
+      example: 'connect',
       description:
         '`connect`: through the platform of this installation. `own_account`: with a key of the own account. null: neither',
     }),
-    test: z.boolean().meta({ description: 'The own account is connected with a test key' }),
+    test: z.boolean().meta({
+      description: 'Whether the own account is connected with a test key',
+      example: false,
+    }),
     connectedAt: momentOut.nullable(),
-    accountId: z
-      .string()
-      .nullable()
-      .meta({ example: 'acct_1Nv0FGQ9RKHgCVdK', description: 'Only in the mode `connect`' }),
+    accountId: z.string().nullable().meta({
+      example: 'acct_1Nv0FGQ9RKHgCVdK',
+      description: "Stripe's id of the account; null in other modes than `connect`",
+    }),
     account: z
       .object({
-        detailsSubmitted: z.boolean(),
-        chargesEnabled: z.boolean().meta({ description: 'Stripe accepts no payments until this is true' }),
-        payoutsEnabled: z.boolean(),
+        detailsSubmitted: z
+          .boolean()
+          .meta({ description: 'Whether the account has given Stripe all its details', example: true }),
+        chargesEnabled: z
+          .boolean()
+          .meta({ description: 'Stripe accepts no payments until this is true', example: true }),
+        payoutsEnabled: z
+          .boolean()
+          .meta({ description: 'Stripe pays nothing out until this is true', example: true }),
       })
       .nullable()
       .meta({ description: 'As Stripe reports it now; null if there is no account, or no access to it' }),
   })
-  .meta({ id: 'CardAccountStatus' })
+  .meta({ id: 'CardAccountStatus', description: 'The connection to Stripe' })
 
 export function cardAccountRoutes(
   app: ZodApp,
@@ -66,9 +79,10 @@ function connectRoute(
           200: answer(
             'The onboarding URL',
             z.object({
-              url: z
-                .url()
-                .meta({ example: 'https://connect.stripe.com/setup/s/acct_1Nv0FGQ9RKHgCVdK/TqckGNUHg2mG' }),
+              url: z.url().meta({
+                description: 'Where a person completes the onboarding; it works once and for a few minutes',
+                example: 'https://connect.stripe.com/setup/s/acct_1Nv0FGQ9RKHgCVdK/TqckGNUHg2mG',
+              }),
             }),
           ),
           ...errors(400, 403, 409, 422),
@@ -81,6 +95,16 @@ function connectRoute(
       return { url: await startOnboarding(services, tenantId, addresses, originOf(request)) }
     },
   )
+}
+
+const connected = {
+  integration: {
+    provider: 'stripe',
+    kind: 'card',
+    connected: true,
+    connectedAt: '2026-11-02T10:12:00.000Z',
+    products: [{ productId: 'editor', mapping: { prices: { pro: 'price_1QwGk2LkdIwHu7ixVbTq3aYz' } } }],
+  },
 }
 
 function ownAccountRoute(
@@ -108,7 +132,7 @@ function ownAccountRoute(
             }),
           })
           .meta({ example: { apiKey: 'rk_live_51T8oxK...', webhookSecret: 'whsec_8f3b...' } }),
-        response: { 200: answer('Connected', oneIntegration), ...errors(400, 403, 409, 422) },
+        response: { 200: answer('Connected', oneIntegration, connected), ...errors(400, 403, 409, 422) },
       },
     },
     async (request) => {
@@ -128,6 +152,7 @@ function statusRoute(app: ZodApp, services: Ports<'db' | 'providers' | 'secrets'
         operationId: 'getStripeStatus',
         tags: ['Integrations'],
         summary: 'Read the state of the connected Stripe account',
+        description: 'Asks Stripe for the state of the account, so it may take some seconds.',
         response: { 200: answer('The connection', statusOut), ...errors(403, 422) },
       },
     },

@@ -64,6 +64,7 @@ function listRoute(app: ZodApp, services: Ports<'db'>, cursors: Cursors): void {
         operationId: 'listIntegrations',
         tags: ['Integrations'],
         summary: 'List the five payment providers, connected or not, with their mappings',
+        description: 'Always in the same order, Stripe first; `order=oldest` reverses it.',
         querystring: z.strictObject(pageQuery),
         response: { 200: answer('A page of providers', pageOf(integrationOut)), ...errors(400, 403) },
       },
@@ -175,6 +176,8 @@ function endpointRoute(
   )
 }
 
+const disconnected = { integration: { connected: false, connectedAt: null } }
+
 function disconnectRoute(app: ZodApp, services: Ports<'db' | 'execute' | 'now' | 'secrets'>): void {
   app.delete(
     '/v1/integrations/:provider',
@@ -184,8 +187,10 @@ function disconnectRoute(app: ZodApp, services: Ports<'db' | 'execute' | 'now' |
         operationId: 'disconnectIntegration',
         tags: ['Integrations'],
         summary: 'Disconnect a provider and destroy its secrets; its mappings stay',
+        description:
+          'Its notifications are refused from now on, so remove the webhook at the provider too. Licenses of its sales stay as they are.',
         params: providerParam,
-        response: { 200: answer('Not connected', oneIntegration), ...errors(400, 403, 404) },
+        response: { 200: answer('Not connected', oneIntegration, disconnected), ...errors(400, 403, 404) },
       },
     },
     async (request) => {

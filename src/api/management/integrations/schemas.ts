@@ -26,29 +26,40 @@ const ids = z.record(z.string(), z.string())
 /** One field, depending on the provider; Stripe may have both of its own. */
 const mappingOut = z
   .object({
-    permalinks: z.array(z.string()).optional().meta({ description: 'gumroad' }),
+    permalinks: z
+      .array(z.string())
+      .optional()
+      .meta({ description: 'gumroad: the permalinks that sell the product' }),
     variants: ids.optional().meta({ description: 'lemonsqueezy: key type by variant' }),
     prices: ids.optional().meta({ description: 'paddle: key type by price; stripe: price by key type' }),
     products: ids.optional().meta({ description: 'polar: key type by product' }),
     paymentLinks: ids.optional().meta({ description: 'stripe: key type by payment link' }),
   })
-  .meta({ id: 'Mapping', example: { permalinks: ['editor'] } })
+  .meta({
+    id: 'Mapping',
+    description: "What of a provider sells a product. Only that provider's fields are present",
+    example: { products: { 'b7c9f0de-4a1b-4a54-9a53-0c5d6d1c2f3e': 'pro' } },
+  })
 
 export const integrationOut = z
   .object({
-    provider: Provider,
-    kind: ProviderKind,
+    provider: Provider.meta({ description: 'The payment provider', example: 'polar' }),
+    kind: ProviderKind.meta({
+      description: '`card`: payments to your own account. `marketplace`: it sells in its own name',
+      example: 'marketplace',
+    }),
     connected: z.boolean(),
     connectedAt: momentOut.nullable(),
-    products: z.array(z.object({ productId: Slug, mapping: mappingOut })),
+    products: z
+      .array(z.object({ productId: Slug, mapping: mappingOut }))
+      .meta({ description: 'The products that it sells, each with its mapping' }),
   })
-  .meta({ id: 'Integration' })
+  .meta({ id: 'Integration', description: 'A payment provider and what it sells' })
 
 export const oneIntegration = z.object({ integration: integrationOut })
 
 export const pingUrlOut = z.string().optional().meta({
-  description: 'Gumroad only: the ping URL, shown only in this response',
-  example: 'https://licenses.example.com/webhooks/gumroad/acme?token=…',
+  description: 'Gumroad only: the ping URL, shown only in this response; absent for other providers',
 })
 
 /** @param priced the products of the card provider, whose prices are stored with the key types */
@@ -97,7 +108,9 @@ export async function readIntegration(
 }
 
 export const providerParam = z.strictObject({
-  provider: z.string().meta({ description: Provider.options.join(', '), example: 'gumroad' }),
+  provider: z
+    .string()
+    .meta({ description: `The payment provider: ${Provider.options.join(', ')}`, example: 'polar' }),
 })
 
 /** @throws Refusal `provider_not_found` for an unknown provider */
@@ -117,7 +130,7 @@ export const connectIn = z
     }),
   })
   .nullish()
-  .meta({ example: { webhookSecret: 'pdl_ntfset_01gkdqbk...', apiKey: 'pdl_live_apikey_01gtgzt...' } })
+  .meta({ example: { webhookSecret: 'polar_whs_8fXk...', apiKey: 'polar_oat_0nH3...' } })
 
 export const endpointIn = z
   .strictObject({
@@ -133,14 +146,29 @@ export const endpointIn = z
 
 export const endpointOut = z
   .object({
-    url: z.string().meta({ example: 'https://licenses.example.com/webhooks/polar/acme' }),
-    id: z.string().meta({ description: "The provider's id of the endpoint" }),
-    created: z.boolean().meta({ description: 'false: it was there already, and is used' }),
-    removed: z.int().meta({ description: 'How many former endpoints with this address were removed' }),
-    left: z.int().meta({ description: 'How many of them could not be removed; remove them at the provider' }),
+    url: z.string().meta({
+      description: 'Where the provider sends its notifications',
+      example: 'https://licenses.acme.example/webhooks/polar/acme',
+    }),
+    id: z.string().meta({
+      description: "The provider's id of the endpoint",
+      example: '0f6e1c52-7a34-4c58-9d4b-52a4f3c6f0b1',
+    }),
+    created: z.boolean().meta({
+      description: 'Whether it was created; false when it was there already, and is used',
+      example: true,
+    }),
+    removed: z.int().meta({
+      description: 'How many former endpoints with this address were removed',
+      example: 0,
+    }),
+    left: z.int().meta({
+      description: 'How many of them could not be removed; remove them at the provider',
+      example: 0,
+    }),
   })
   .nullable()
-  .meta({ description: 'null when a repetition of the request found it done' })
+  .meta({ description: 'The endpoint at the provider; null when a repetition of the request found it done' })
 
 /**
  * @throws Refusal `webhook_secret_wanted`, `webhook_secret_unwanted`
@@ -163,14 +191,19 @@ const soldAs = z
 
 export const mappingIn = z
   .strictObject({
-    permalinks: z.array(Permalink).max(100).optional(),
-    variants: soldAs.optional(),
+    permalinks: z
+      .array(Permalink)
+      .max(100)
+      .optional()
+      .meta({ description: 'gumroad: the permalinks that sell the product' }),
+    variants: soldAs.optional().meta({ description: 'lemonsqueezy: key type by variant' }),
     prices: z
       .record(SoldId, SoldId)
       .refine((entries) => Object.keys(entries).length <= 1000, 'must have at most 1,000 entries')
-      .optional(),
-    products: soldAs.optional(),
-    paymentLinks: soldAs.optional(),
+      .optional()
+      .meta({ description: 'paddle: key type by price; stripe: price by key type' }),
+    products: soldAs.optional().meta({ description: 'polar: key type by product' }),
+    paymentLinks: soldAs.optional().meta({ description: 'stripe: key type by payment link' }),
   })
   .meta({
     description: "The provider's field; replaces the current mapping, and an empty one removes it",

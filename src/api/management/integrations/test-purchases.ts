@@ -18,23 +18,47 @@ import { requireProduct } from '../products/products.ts'
 
 const testPurchaseOut = z
   .object({
-    id: z.string(),
+    id: z
+      .string()
+      .meta({ description: 'The id of the test purchase', example: 'tp_06f5w3k8hx7vq2m4n9t1r0s5zc' }),
     productId: Slug,
     keyTypeId: Slug,
     provider: Provider,
-    status: z.enum(['running', 'succeeded', 'failed']),
-    stages: z.array(
-      z.object({
-        name: Stage,
-        status: z.enum(['pending', 'running', 'done', 'failed']),
-        at: momentOut.nullable(),
-        detail: z.string().nullable(),
+    status: z
+      .enum(['running', 'succeeded', 'failed'])
+      .meta({ description: 'How the whole of it stands', example: 'succeeded' }),
+    stages: z
+      .array(
+        z.object({
+          name: Stage.meta({ description: 'Which stage it is', example: 'license_minted' }),
+          status: z
+            .enum(['pending', 'running', 'done', 'failed'])
+            .meta({ description: 'How this stage stands', example: 'done' }),
+          at: momentOut.nullable().meta({
+            description: 'When its status last changed; null while it is pending',
+            example: '2026-11-21T09:30:02.000Z',
+          }),
+          detail: z
+            .string()
+            .nullable()
+            .meta({ description: 'Why it failed, and what to do; null if it did not', example: null }),
+        }),
+      )
+      .meta({
+        description: 'The stages of a sale, in order',
+        example: [
+          { name: 'checkout', status: 'done', at: '2026-11-21T09:30:00.000Z', detail: null },
+          { name: 'webhook', status: 'done', at: '2026-11-21T09:30:01.000Z', detail: null },
+          { name: 'license_minted', status: 'done', at: '2026-11-21T09:30:02.000Z', detail: null },
+        ],
       }),
-    ),
-    licenseId: z.string().optional().meta({ description: 'Present once the test purchase has succeeded' }),
+    licenseId: z.string().optional().meta({
+      description: 'The test license; absent until the test purchase has succeeded',
+      example: 'lic_06f5w3k8hx7vq2m4n9t1r0s5zc',
+    }),
     startedAt: momentOut,
   })
-  .meta({ id: 'TestPurchase' })
+  .meta({ id: 'TestPurchase', description: 'A sale that is simulated from end to end' })
 
 const oneTestPurchase = z.object({ testPurchase: testPurchaseOut })
 
@@ -52,6 +76,17 @@ export function testPurchaseRoutes(
 ): void {
   startRoute(app, services, run)
   pollRoute(app, services)
+}
+
+const started = {
+  testPurchase: {
+    status: 'running',
+    stages: [
+      { name: 'checkout', status: 'running', at: '2026-11-21T09:30:00.000Z', detail: null },
+      { name: 'webhook', status: 'pending', at: null, detail: null },
+      { name: 'license_minted', status: 'pending', at: null, detail: null },
+    ],
+  },
 }
 
 function startRoute(
@@ -77,9 +112,9 @@ function startRoute(
               description: 'Defaults to the first connected provider with a mapping for the product',
             }),
           })
-          .meta({ example: { productId: 'acme-editor' } }),
+          .meta({ example: { productId: 'editor' } }),
         response: {
-          202: { ...answer('The test purchase has started', oneTestPurchase), headers: pollLater },
+          202: { ...answer('The test purchase has started', oneTestPurchase, started), headers: pollLater },
           ...errors(400, 403, 404, 409),
         },
       },
@@ -111,6 +146,7 @@ function pollRoute(app: ZodApp, services: Ports<'db' | 'ledger'>): void {
         operationId: 'getTestPurchase',
         tags: ['Test purchases'],
         summary: 'Read the progress of a test purchase',
+        description: 'Poll it every second, as `Retry-After` says, until `status` is no longer `running`.',
         params: z.strictObject({ id: z.string() }),
         response: {
           200: {

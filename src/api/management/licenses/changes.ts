@@ -64,7 +64,10 @@ function remintRoute(
         description: 'The old key then gets `reminted` on runtime calls. A revoked license gets 409.',
         params: oneLicense,
         body: remintIn,
-        response: { 200: answer('The license and its new key', remintedOut), ...errors(400, 403, 404, 409) },
+        response: {
+          200: answer('The license and its new key', remintedOut, { license: { seatsUsed: 0 } }),
+          ...errors(400, 403, 404, 409),
+        },
       },
     },
     async (request) => {
@@ -153,10 +156,16 @@ function deactivateDeviceRoute(
         operationId: 'deactivateDeviceOfLicense',
         tags: ['Licenses'],
         summary: 'Deactivate a device; repeating it gets the same response',
+        description:
+          'Frees the seat of a device that its owner no longer has. The device may activate again while a seat is free. Name it ' +
+          'by `deviceId` or by `instanceId`, not by both.',
         params: oneLicense,
         body: deviceIn,
         response: {
-          200: answer('The device has no seat', z.object({ deactivated: z.literal(true) })),
+          200: answer(
+            'The device has no seat',
+            z.object({ deactivated: z.literal(true).meta({ description: 'Always true: it has no seat' }) }),
+          ),
           ...errors(400, 403, 404),
         },
       },

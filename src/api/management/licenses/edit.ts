@@ -13,6 +13,7 @@ import type { ZodApp } from '../../../http/zod-app.ts'
 import type { Ports } from '../../../ports.ts'
 import { unknownPerson } from '../../../vault/subjects.ts'
 import { requireLicenseId } from './licenses.ts'
+import { quantityIn } from './schemas.ts'
 
 const params = z.strictObject({ id: z.string() })
 
@@ -20,8 +21,8 @@ const reason = text(500).optional().meta({ description: "Shown in the license's 
 
 const editIn = z
   .strictObject({
-    keyTypeId: Slug.optional(),
-    quantity: z.int().min(1).max(100_000).optional(),
+    keyTypeId: Slug.optional().meta({ description: 'The id of another key type of the same product' }),
+    quantity: quantityIn.meta({ description: 'The number of units' }),
     deviceLimit: DeviceLimit.nullable().optional().meta({
       description: 'null is unlimited. Fewer than the seats in use lowers the limit and frees none',
     }),
@@ -45,7 +46,11 @@ const reasonIn = z
   .meta({ example: { reason: 'invoice 2026-117 is unpaid' } })
 
 /** One for each route, because an object that several share is described for the first of them only. */
-const oneLicense = () => answer('The license', z.object({ license: licenseOut }))
+const oneLicense = (example?: object) => answer('The license', z.object({ license: licenseOut }), example)
+
+const suspended = {
+  license: { status: 'suspended', entitlements: [], suspendedAt: '2026-11-24T14:05:12.000Z' },
+}
 
 export function licenseEditRoutes(
   app: ZodApp,
@@ -107,7 +112,7 @@ function suspendRoute(
           'and the expiry does not wait. A revoked license gets 409.',
         params,
         body: reasonIn,
-        response: { 200: oneLicense(), ...errors(400, 403, 404, 409) },
+        response: { 200: oneLicense(suspended), ...errors(400, 403, 404, 409) },
       },
     },
     async (request) => {

@@ -1,9 +1,9 @@
 import type { preValidationHookHandler } from 'fastify'
 import { z } from 'zod'
 import type { LicenseFilter } from '../../../../projections/licenses/filter.ts'
-import { licenseStatuses } from '../../../domain/licenses/license.ts'
-import { EmailAddress, isStorable, Slug } from '../../../domain/values.ts'
-import { inUtc, momentIn, text } from '../../../http/schemas.ts'
+import { EmailAddress, isStorable } from '../../../domain/values.ts'
+import { licenseSource, licenseStatus } from '../../../http/licenses/license.ts'
+import { inUtc, momentIn, productQuery, text } from '../../../http/schemas.ts'
 import type { Ports } from '../../../ports.ts'
 
 const pairs = z
@@ -15,19 +15,26 @@ const pairs = z
 
 /** The query parameters that narrow a list of licenses. */
 export const licenseFilterQuery = {
-  product: Slug.optional(),
-  status: z.enum(licenseStatuses).optional(),
-  email: EmailAddress.optional().meta({ description: 'The email address that the license was issued to' }),
-  customer: text(64).optional().meta({ description: 'The id of a customer', example: 'cus_06f5w3k8hx7v' }),
-  created_after: momentIn.optional().meta({ description: 'Created at this time or later' }),
-  created_before: momentIn.optional().meta({ description: 'Created before this time' }),
-  expires_before: momentIn.optional().meta({
-    description: 'Expires before this time, or has expired; without licenses that never expire',
+  product: productQuery,
+  status: licenseStatus.optional().meta({ description: 'Only licenses with this status' }),
+  email: EmailAddress.optional().meta({ description: 'Only licenses issued to this email address' }),
+  customer: text(64).optional().meta({
+    description: 'Only licenses of the customer with this id',
+    example: 'cus_06f5w3k8hx7vq2m4n9t1r0s5zc',
   }),
-  source: z.enum(['api', 'import', 'sale', 'test']).optional(),
-  test: z.enum(['true', 'false']).optional(),
+  created_after: momentIn.optional().meta({ description: 'Only licenses created at this time or later' }),
+  created_before: momentIn.optional().meta({ description: 'Only licenses created before this time' }),
+  expires_before: momentIn.optional().meta({
+    description:
+      'Only licenses that expire before this time, or have expired; without those that never expire',
+  }),
+  source: licenseSource.optional().meta({ description: 'Only licenses that came to be in this way' }),
+  test: z
+    .enum(['true', 'false'])
+    .optional()
+    .meta({ description: '`true`: only test licenses, which nobody paid for; `false`: only others' }),
   metadata: pairs.optional().meta({
-    description: 'Has these pairs: `metadata[order]=4711`',
+    description: 'Only licenses with these pairs: `metadata[order]=4711`',
   }),
 }
 

@@ -19,26 +19,46 @@ import { runtimeStatus } from '../../runtime/schemas.ts'
 import { answerPage } from '../page.ts'
 import { requireLicenseId } from './licenses.ts'
 
-const sequence = z.int().meta({ description: 'The position in the history of the license; 0 is the first' })
+const sequence = z
+  .int()
+  .meta({ description: 'The position in the history of the license; 0 is the first', example: 1 })
 
-const actorOut = z.object({
-  kind: z.enum(actorKinds),
-  id: z.string(),
-  name: z
-    .string()
-    .meta({ description: 'The name of the token, the email address of the member, or else the id' }),
+const actorOut = z
+  .object({
+    kind: z.enum(actorKinds).meta({ description: 'What kind of caller it was', example: 'token' }),
+    id: z.string().meta({
+      description: 'Its id, or the name of an operator, a provider or a part of keyledger',
+      example: 'tok_06f5w3k8hx7vq2m4n9t1r0s5zc',
+    }),
+    name: z.string().meta({
+      description: 'The name of the token, the email address of the member, or else the id',
+      example: 'CI',
+    }),
+  })
+  .meta({ description: 'Who caused it' })
+
+const event = z.enum(Object.values(publicNames)).meta({
+  description: 'The event name that webhooks use, where they have one',
+  example: 'license.activated',
 })
 
-const event = z
-  .enum(Object.values(publicNames))
-  .meta({ description: 'The event name that webhooks use, where they have one' })
-
-const summary = z
-  .string()
-  .meta({ description: 'What happened, in one line for people; the wording may change' })
+const summary = z.string().meta({
+  description: 'What happened, in one line for people; the wording may change',
+  example: '“MacBook” activated',
+})
 
 const value = z.union([z.string(), z.number()]).nullable()
-const changesOut = z.array(z.object({ field: z.enum(changedFields), before: value, after: value }))
+const before = value.meta({ description: 'Its value before; null if it had none', example: 0 })
+const after = value.meta({ description: 'Its value after; null if it has none', example: 1 })
+const changesOut = z
+  .array(
+    z.object({
+      field: z.enum(changedFields).meta({ description: 'What changed', example: 'seatsUsed' }),
+      before,
+      after,
+    }),
+  )
+  .meta({ description: 'What is different, one entry for each field' })
 
 const entryOut = z
   .object({
@@ -48,27 +68,49 @@ const entryOut = z
     actor: actorOut,
     requestId: z.string(),
     summary,
-    device: z.object({ deviceId: z.string(), name: z.string().nullable() }).nullable(),
+    device: z
+      .object({
+        deviceId: z.string(),
+        name: z.string().nullable().meta({ description: 'The label of the device; null if it is not known' }),
+      })
+      .nullable()
+      .meta({ description: 'The device that the event is about; null for others' }),
     changes: changesOut,
-    links: z.object({
-      saleId: z.string().nullable(),
-      customerId: z.string().nullable(),
-      confirmationId: z.string().nullable().meta({ description: 'The confirmation that a person approved' }),
-      deliveries: z.array(
-        z.object({
-          id: z.string(),
-          channel: z.enum(['webhook', 'mail']),
-          status: z.enum(['pending', 'delivered', 'abandoned']),
-        }),
-      ),
-    }),
+    links: z
+      .object({
+        saleId: z
+          .string()
+          .nullable()
+          .meta({ description: 'The id of the sale, `sal_…`; null if no sale caused it' }),
+        customerId: z
+          .string()
+          .nullable()
+          .meta({ description: 'The customer that it names; null if it names none' }),
+        confirmationId: z
+          .string()
+          .nullable()
+          .meta({ description: 'The confirmation that a person approved; null if none was needed' }),
+        deliveries: z
+          .array(
+            z.object({
+              id: z.string().meta({ description: 'The id of the delivery' }),
+              channel: z.enum(['webhook', 'mail']).meta({ description: 'How it is delivered' }),
+              status: z
+                .enum(['pending', 'delivered', 'abandoned'])
+                .meta({ description: 'Whether it arrived; `abandoned` after the last attempt' }),
+            }),
+          )
+          .meta({ description: 'The webhook deliveries and mails that the event caused' }),
+      })
+      .meta({ description: 'What the event belongs to' }),
   })
   .meta({
     id: 'LicenseHistoryEntry',
+    description: 'An event of a license, in words and with what it changed',
     example: {
       sequence: 1,
       event: 'license.activated',
-      time: '2026-11-21T09:30:00.000Z',
+      time: '2026-11-21T09:42:10.000Z',
       actor: { kind: 'token', id: 'tok_06f5w3k8hx7vq2m4n9t1r0s5zc', name: 'CI' },
       requestId: 'req_06f5w3k8hx7vq2m4n9t1r0s5zc',
       summary: '“MacBook” activated',
@@ -82,15 +124,24 @@ const entryOut = z
   })
 
 const reasoned = {
-  succeeds: z.boolean(),
+  succeeds: z.boolean().meta({
+    description: 'Whether the call would succeed: validate with `valid`, activate with `activated`',
+    example: true,
+  }),
   httpStatus: z.union([z.literal(200), z.literal(403)]).meta({
     description: '403 where the interface refuses the call before it looks up the license',
+    example: 200,
   }),
-  status: runtimeStatus
-    .nullable()
-    .meta({ description: 'The status that the runtime interface returns; null for a 403' }),
-  rule: z.enum(rules).meta({ description: 'The reason as a stable code' }),
-  because: z.string().meta({ description: 'The reason in words; the wording may change' }),
+  status: runtimeStatus.nullable().meta({
+    description: 'The status that the runtime interface returns; null for a 403',
+    example: 'active',
+  }),
+  rule: z.enum(rules).meta({ description: 'The reason as a stable code', example: 'seated' }),
+  because: z.string().meta({
+    description: 'The reason in words; the wording may change',
+    example:
+      'valid: “MacBook” has had a seat since 2026-11-21 09:42:10 UTC, and the license expires on 2027-11-21 09:30:00 UTC',
+  }),
   events: z
     .array(z.object({ sequence, event, time: momentOut, actor: actorOut, summary }))
     .meta({ description: 'The events that the answer rests on' }),
@@ -98,53 +149,81 @@ const reasoned = {
 
 const explanationOut = z
   .object({
-    at: momentOut.meta({ description: 'The moment that the answer is for' }),
-    sequence: z.int().meta({ description: 'The last event of the license at that moment' }),
+    at: momentOut.meta({
+      description: 'The moment that the answer is for',
+      example: '2026-11-24T14:05:12.000Z',
+    }),
+    sequence: sequence.meta({ description: 'The last event of the license at that moment' }),
     deviceId: z.string().nullable(),
-    validate: z.object({
-      ...reasoned,
-      expires_at: z.int().nullable().meta({ description: 'Unix seconds, as validate returns it' }),
-      entitlements: z.array(z.string()),
-    }),
-    activate: z.object(reasoned).meta({ description: 'For the given device, or for a new one' }),
-    seats: z.object({
-      used: z.int(),
-      limit: z.int().nullable(),
-      taken: z
-        .array(
-          z.object({
-            deviceId: z.string(),
-            instanceId: z.string(),
-            name: z.string(),
-            platform: z.string().nullable(),
-            activatedAt: momentOut,
-          }),
-        )
-        .meta({ description: 'The devices that have seats, oldest first, at most 20' }),
-    }),
+    validate: z
+      .object({
+        ...reasoned,
+        expires_at: z.int().nullable().meta({
+          description: 'Unix seconds, as validate returns it; null for a perpetual license',
+          example: 1_826_789_400,
+        }),
+        entitlements: z.array(z.string()),
+      })
+      .meta({ description: 'What validate returns' }),
+    activate: z
+      .object({
+        ...reasoned,
+        because: reasoned.because.meta({ example: 'allowed: “MacBook” already has a seat' }),
+      })
+      .meta({ description: 'What activate returns for the given device, or for a new one' }),
+    seats: z
+      .object({
+        used: z.int().meta({ description: 'How many devices have a seat', example: 1 }),
+        limit: z.int().nullable().meta({ description: 'The device limit; null is unlimited', example: 3 }),
+        taken: z
+          .array(
+            z.object({
+              deviceId: z.string(),
+              instanceId: z.string(),
+              name: z.string().meta({ description: 'The label of the device', example: 'MacBook' }),
+              platform: z.string().nullable(),
+              activatedAt: momentOut,
+            }),
+          )
+          .meta({ description: 'The devices that have seats, oldest first, at most 20' }),
+      })
+      .meta({ description: 'The seats of the license at that moment' }),
   })
-  .meta({ id: 'LicenseExplanation' })
+  .meta({
+    id: 'LicenseExplanation',
+    description: 'What validate and activate return for a license at a moment, and why',
+  })
 
 const sideOut = z.object({
   sequence: sequence.meta({ description: 'The last event of the license at that moment' }),
-  at: momentOut,
+  at: momentOut.meta({ description: 'The moment that was compared' }),
 })
 
 const comparisonOut = z
   .object({
-    from: sideOut,
-    to: sideOut,
+    from: sideOut.meta({ description: 'The earlier side' }),
+    to: sideOut.meta({ description: 'The later side' }),
     changes: changesOut,
-    devices: z.array(z.object({ deviceId: z.string(), name: z.string(), before: value, after: value })).meta({
-      description:
-        'The devices whose state differs: `active`, `deactivated`, or null before the first activation',
-    }),
+    devices: z
+      .array(
+        z.object({
+          deviceId: z.string(),
+          name: z.string().meta({ description: 'The label of the device' }),
+          before: value.meta({ description: 'Its state at the earlier moment' }),
+          after: value.meta({ description: 'Its state at the later moment' }),
+        }),
+      )
+      .meta({
+        description:
+          'The devices whose state differs: `active`, `deactivated`, or null before the first activation',
+      }),
   })
   .meta({
     id: 'LicenseComparison',
+    description: 'What differs in a license between two moments',
     example: {
-      from: { sequence: 0, at: '2026-11-21T09:00:00.000Z' },
-      to: { sequence: 1, at: '2026-11-21T09:30:00.000Z' },
+      from: { sequence: 0, at: '2026-11-21T09:30:00.000Z' },
+      to: { sequence: 1, at: '2026-11-21T09:42:10.000Z' },
       changes: [{ field: 'seatsUsed', before: 0, after: 1 }],
       devices: [{ deviceId: 'machine-7f3a', name: 'MacBook', before: null, after: 'active' }],
     },
@@ -247,6 +326,9 @@ function diffRoute(app: ZodApp, services: Ports<'db' | 'ledger' | 'now'>): void 
         operationId: 'compareLicense',
         tags: ['Licenses'],
         summary: 'Compare a license at two moments',
+        description:
+          'Names each field and each device that differs. Both moments lie in the past; what changed and changed back between them ' +
+          'is not listed, for which there is the history.',
         params,
         querystring: z.strictObject({
           from: pastMoment.meta({ description: `The earlier moment: ${momentHelp}` }),

@@ -30,26 +30,43 @@ const anyRow = z.unknown().meta({
   },
 })
 
-const importIn = z.strictObject({ productId: Slug, licenses: z.array(anyRow).max(1000) }).meta({
-  example: {
-    productId: 'acme-editor',
-    licenses: [{ licenseKey: 'OLD-4711-XKCD-2049', email: 'ada@example.com' }],
-  },
-})
+const importIn = z
+  .strictObject({
+    productId: Slug,
+    licenses: z.array(anyRow).max(1000).meta({ description: 'The licenses to import, one a row' }),
+  })
+  .meta({
+    example: {
+      productId: 'editor',
+      licenses: [{ licenseKey: 'OLD-4711-XKCD-2049', email: 'grace@example.com' }],
+    },
+  })
 
 const importOut = z.object({
-  imported: z.int(),
-  skipped: z.int().meta({ description: 'Duplicates and invalid rows' }),
-  results: z.array(
-    z.object({
-      index: z.int().meta({ description: 'The index of the row, from 0' }),
-      status: z.enum(['imported', 'duplicate', 'invalid']),
-      id: z.string().optional().meta({ description: 'The id of the license that has the key' }),
-      displayKey: z.string().optional(),
-      receiptUrl: receiptUrlOut.optional(),
-      error: z.string().optional().meta({ description: 'Why the row is invalid' }),
-    }),
-  ),
+  imported: z.int().meta({ description: 'How many licenses were created', example: 1 }),
+  skipped: z.int().meta({ description: 'Duplicates and invalid rows', example: 0 }),
+  results: z
+    .array(
+      z.object({
+        index: z.int().meta({ description: 'The index of the row, from 0', example: 0 }),
+        status: z.enum(['imported', 'duplicate', 'invalid']).meta({
+          description:
+            '`duplicate`: a license of the tenant has the key, or once had it; nothing was imported',
+          example: 'imported',
+        }),
+        id: z.string().optional().meta({
+          description: 'The id of the license that has the key; absent for an invalid row',
+          example: 'lic_06f5w3k8hx7vq2m4n9t1r0s5zc',
+        }),
+        displayKey: z.string().optional().meta({
+          description: 'The key, masked: at most its last quarter; absent for an invalid row',
+          example: '…2049',
+        }),
+        receiptUrl: receiptUrlOut.optional(),
+        error: z.string().optional().meta({ description: 'Why the row is invalid; absent for others' }),
+      }),
+    )
+    .meta({ description: 'The outcome of each row, in the order of the request' }),
 })
 
 type Result = z.infer<typeof importOut>['results'][number]

@@ -56,6 +56,8 @@ function listRoute(app: ZodApp, services: Ports<'db' | 'now' | 'subjects'>, curs
         operationId: 'listLicenses',
         tags: ['Licenses'],
         summary: 'List licenses, newest first',
+        description:
+          'Filters may be combined. Keys are masked: to find a license by its key, use `POST /v1/licenses/search`.',
         querystring: listQuery,
         response: { 200: answer('A page of licenses', pageOf(licenseOut)), ...errors(400, 403) },
       },
@@ -79,6 +81,9 @@ function listRoute(app: ZodApp, services: Ports<'db' | 'now' | 'subjects'>, curs
   )
 }
 
+/** No device has been activated yet. */
+const minted = { license: { source: 'api', saleId: null, seatsUsed: 0 } }
+
 function mintRoute(app: ZodApp, services: MintPorts & Ports<'findProduct'>): void {
   app.post(
     '/v1/licenses',
@@ -88,8 +93,14 @@ function mintRoute(app: ZodApp, services: MintPorts & Ports<'findProduct'>): voi
         operationId: 'mintLicense',
         tags: ['Licenses'],
         summary: 'Mint a license; its raw key is shown only in this response',
+        description:
+          'Issues a license of a key type without a sale. What the body does not set comes from the key type: the device limit ' +
+          'times `quantity`, and the expiry from its duration. Send an `Idempotency-Key`, so that a retry mints no second license.',
         body: licenseIn,
-        response: { 201: answer('The license and its key', mintedOut), ...errors(400, 403, 404, 409, 422) },
+        response: {
+          201: answer('The license and its key', mintedOut, minted),
+          ...errors(400, 403, 404, 409, 422),
+        },
       },
     },
     async (request, reply) => {
@@ -148,13 +159,18 @@ function readRoute(app: ZodApp, services: Ports<'db' | 'ledger' | 'now' | 'subje
   )
 }
 
+const revoked = { license: { status: 'revoked', entitlements: [], revokedAt: '2026-11-24T14:05:12.000Z' } }
+
 function revokeRoute(app: ZodApp, services: ApprovalPorts): void {
   gatedRoute(app, services, revokeLicense, {
     operationId: 'revokeLicense',
     tags: ['Licenses'],
     summary: 'Revoke a license permanently',
+    description:
+      'From the next validate on it is valid on no device. For a license that is to come back, use suspend; one that was revoked ' +
+      'by mistake can be reinstated.',
     response: {
-      200: answer('The license', z.object({ license: licenseOut })),
+      200: answer('The license', z.object({ license: licenseOut }), revoked),
       ...errors(404, 409),
     },
     reply: async (entry) => {

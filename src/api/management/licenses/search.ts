@@ -19,7 +19,7 @@ const searchIn = z
         'or an id of a license, a customer or a request',
     }),
   })
-  .meta({ example: { text: 'ada@example.com' } })
+  .meta({ example: { text: 'grace@example.com' } })
 
 const matchedBy = [
   'key',
@@ -37,8 +37,8 @@ const matchedBy = [
 
 const matchOut = z
   .object({
-    by: z.enum(matchedBy),
-    deviceId: z.string().optional().meta({ description: 'The device that matched' }),
+    by: z.enum(matchedBy).meta({ description: 'What the text was found in', example: 'email' }),
+    deviceId: z.string().optional().meta({ description: 'The device that matched; absent if no device did' }),
     keyStatus: z
       .string()
       .nullable()
@@ -49,14 +49,22 @@ const matchOut = z
           'while it cannot be read',
       }),
   })
-  .meta({ id: 'LicenseMatch' })
+  .meta({ id: 'LicenseMatch', description: 'Why a license was found', example: { by: 'email' } })
 type Match = z.infer<typeof matchOut>
 
-const foundOut = pageOf(z.object({ license: licenseOut, matched: z.array(matchOut) })).extend({
+const foundOut = pageOf(
+  z.object({
+    license: licenseOut,
+    matched: z
+      .array(matchOut)
+      .meta({ description: 'Everything about the license that the text was found in' }),
+  }),
+).extend({
   more: z.boolean().meta({
     description:
       `More may match than the first ${maxFound} of each kind, which are shown. So it is too when too many people ` +
       'match for any to be shown',
+    example: false,
   }),
 })
 

@@ -10,7 +10,18 @@ import type { ZodApp } from '../../../http/zod-app.ts'
 import type { Ports } from '../../../ports.ts'
 
 /** One for each route, because an object that several share is described for the first of them only. */
-const license = () => answer('The license', z.object({ license: licenseOut }))
+const license = (example?: object) => answer('The license', z.object({ license: licenseOut }), example)
+
+const takenBack = {
+  license: {
+    status: 'revoked',
+    source: 'import',
+    saleId: null,
+    seatsUsed: 0,
+    entitlements: [],
+    revokedAt: '2026-11-24T14:05:12.000Z',
+  },
+}
 
 /** Operations that undo a change of a license: each appends a new event, and each needs a person's approval. */
 export function licenseUndoRoutes(app: ZodApp, services: ApprovalPorts & Ports<'usage'>): void {
@@ -46,7 +57,7 @@ export function licenseUndoRoutes(app: ZodApp, services: ApprovalPorts & Ports<'
     description:
       'The license is revoked, its devices lose their seats, and its key can be imported again as another license; this one stays ' +
       'with its history. Refused if the license was activated, reminted, linked or renewed.',
-    response: { 200: license(), ...errors(404, 409) },
+    response: { 200: license(takenBack), ...errors(404, 409) },
     reply,
   })
 }

@@ -56,7 +56,7 @@ const loginIn = z.strictObject({
 type LoginAsked = z.infer<typeof loginIn>
 
 const tokenIn = z.strictObject({
-  device_code: text(200),
+  device_code: text(200).meta({ description: 'The `device_code` that the start returned' }),
   client_id: clientId,
   grant_type: text(200)
     .optional()
@@ -65,26 +65,46 @@ const tokenIn = z.strictObject({
 
 const loginOut = z
   .object({
-    device_code: z.string().meta({ description: 'Used to poll; keep it secret' }),
+    device_code: z.string().meta({
+      description: 'Used to poll; keep it secret',
+      example: 'kl_dvc_9c2Lq7TzVb4mXw8RkN1sYd6GhJ3pFa5e',
+    }),
     user_code: z.string().meta({ description: 'Show it to the person', example: 'BDWP-HQZK' }),
-    verification_uri: z.string(),
-    verification_uri_complete: z.string(),
-    expires_in: z.int().meta({ description: 'Seconds', example: loginLifetimeSeconds }),
+    verification_uri: z.string().meta({
+      description: 'Where the person signs in and enters the code',
+      example: 'https://licenses.acme.example/login',
+    }),
+    verification_uri_complete: z.string().meta({
+      description: 'The same with the code in it, for a link or a QR code',
+      example: 'https://licenses.acme.example/login?code=BDWP-HQZK',
+    }),
+    expires_in: z
+      .int()
+      .meta({ description: 'Seconds until the codes expire', example: loginLifetimeSeconds }),
     interval: z.int().meta({ description: 'Seconds between two polls', example: pollIntervalSeconds }),
   })
-  .meta({ id: 'DeviceLogin' })
+  .meta({ id: 'DeviceLogin', description: 'The codes of a device authorization' })
 
 const tokenOut = z
   .object({
-    access_token: z.string().meta({ description: 'Shown only in this response' }),
-    token_type: z.literal('Bearer'),
+    access_token: z.string().meta({
+      description: 'The access token, shown only in this response',
+      example: 'kl_pat_…',
+    }),
+    token_type: z.literal('Bearer').meta({ description: 'How to send it: `Authorization: Bearer <token>`' }),
     scopes: z.array(Scope),
-    scope: z.string().meta({ description: 'The scopes in one string, separated by spaces' }),
+    scope: z.string().meta({
+      description: 'The scopes in one string, separated by spaces',
+      example: 'products:read licenses:read',
+    }),
     tenant_id: z.string(),
     expires_at: momentOut.nullable(),
-    expires_in: z.int().optional().meta({ description: 'Seconds; absent for a token that does not expire' }),
+    expires_in: z.int().optional().meta({
+      description: 'Seconds until it expires; absent for a token that does not',
+      example: 31_536_000,
+    }),
   })
-  .meta({ id: 'DeviceLoginToken' })
+  .meta({ id: 'DeviceLoginToken', description: 'The token of an approved device authorization' })
 
 /** Authorizes a device without a browser: a person approves it in the dashboard (RFC 8628). */
 export function loginRoutes(
@@ -133,6 +153,9 @@ function startRoute(
         operationId: 'startDeviceLogin',
         tags: ['Login'],
         summary: 'Start a device authorization: get a code that a person approves in the dashboard',
+        description:
+          'RFC 8628: show the person `user_code` and `verification_uri`, and poll `POST /v1/login/device/token` with `device_code` ' +
+          'every `interval` seconds. Takes JSON, or a form as OAuth libraries send it.',
         security: [],
         consumes,
         body: loginIn.nullish(),
@@ -181,6 +204,9 @@ function pollRoute(
         operationId: 'pollDeviceLogin',
         tags: ['Login'],
         summary: 'Poll for the token, no faster than the interval; it is returned once',
+        description:
+          'The answer is 400 until a person has decided: go on polling on `authorization_pending`, wait longer after `slow_down`, and ' +
+          'start again after any other `error`.',
         security: [],
         consumes,
         body: tokenIn,
@@ -237,8 +263,13 @@ function logoutRoute(app: ZodApp, services: Ports<'db' | 'execute' | 'now'>): vo
         operationId: 'logout',
         tags: ['Login'],
         summary: 'Revoke the token of this request',
+        description:
+          'The token is rejected from the next request on. Any token may revoke itself, without an approval.',
         response: {
-          200: answer('The token is revoked', z.object({ revoked: z.literal(true) })),
+          200: answer(
+            'The token is revoked',
+            z.object({ revoked: z.literal(true).meta({ description: 'Always true: it is revoked' }) }),
+          ),
           ...errors(403),
         },
       },

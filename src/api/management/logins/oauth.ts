@@ -30,7 +30,11 @@ export const oauthRefusal = z
         'of RFC 8628; `invalid_request`: a field is missing, unknown, malformed or sent twice',
     }),
   })
-  .meta({ id: 'DeviceLoginError', example: { error: 'authorization_pending' } })
+  .meta({
+    id: 'DeviceLoginError',
+    description: 'A refusal with an error code of OAuth',
+    example: { error: 'authorization_pending' },
+  })
 
 /**
  * Makes routes callable by OAuth libraries: they accept forms as well as JSON, and refuse with OAuth's error codes.

@@ -42,9 +42,13 @@ function listRoute(app: ZodApp, services: Ports<'findProduct'>): void {
         operationId: 'listKeyTypes',
         tags: ['Key types'],
         summary: "List a product's key types, oldest first",
+        description: 'All of them, on one page: a product has few.',
         params: z.strictObject({ productId: SlugInPath }),
         response: {
-          200: answer('The key types', z.object({ keyTypes: z.array(keyTypeOut) })),
+          200: answer(
+            'The key types',
+            z.object({ keyTypes: z.array(keyTypeOut).meta({ description: 'The key types, oldest first' }) }),
+          ),
           ...errors(400, 403, 404),
         },
       },
@@ -68,6 +72,8 @@ function addRoute(
         operationId: 'createKeyType',
         tags: ['Key types'],
         summary: 'Add a key type to a product',
+        description:
+          'What the body omits is as in the key type of a new product: one device, perpetual, no entitlements, not for sale.',
         params: z.strictObject({ productId: SlugInPath }),
         body: keyTypeIn,
         response: {
@@ -134,7 +140,10 @@ function deleteRoute(app: ZodApp, services: ApprovalPorts): void {
     description:
       'Revoked and expired licenses keep their entitlements. A product needs at least one key type.',
     response: {
-      200: answer('The key type is deleted', z.object({ deleted: z.literal(true) })),
+      200: answer(
+        'The key type is deleted',
+        z.object({ deleted: z.literal(true).meta({ description: 'Always true: it is deleted' }) }),
+      ),
       ...errors(404, 409),
     },
     reply: () => ({ deleted: true }),

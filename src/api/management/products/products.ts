@@ -60,6 +60,7 @@ function listRoute(app: ZodApp, services: Ports<'db'>, cursors: Cursors): void {
         operationId: 'listProducts',
         tags: ['Products'],
         summary: 'List products, newest first',
+        description: 'Each comes with its settings and all its key types.',
         querystring: z.strictObject(pageQuery),
         response: { 200: answer('A page of products', pageOf(productOut)), ...errors(400, 403) },
       },
@@ -89,6 +90,9 @@ function createRoute(
         operationId: 'createProduct',
         tags: ['Products'],
         summary: 'Create a product; without key types it gets one named default',
+        description:
+          'Its id cannot be changed later, since apps and webhooks name it. A plan that allows no more products is 402, and an id ' +
+          'that is in use 409.',
         body: productIn,
         response: { 201: answer('The product', oneProduct), ...errors(400, 402, 403, 409) },
       },
@@ -125,6 +129,7 @@ function readRoute(app: ZodApp, services: Ports<'findProduct' | 'ledger' | 'now'
         operationId: 'getProduct',
         tags: ['Products'],
         summary: 'Read a product, now or at a past moment',
+        description: 'With `asOf`, its settings and key types are those of that moment.',
         params: onlyProductId,
         querystring: asOfQuery,
         response: { 200: answer('The product', oneProduct), ...errors(400, 403, 404) },
@@ -151,6 +156,8 @@ function changeRoute(app: ZodApp, services: Ports<'execute' | 'findProduct' | 'n
         operationId: 'updateProduct',
         tags: ['Products'],
         summary: 'Change a product; omitted fields keep their value',
+        description:
+          'Settings apply from the next call of an app on. The `keyPrefix` is that of keys issued from now on.',
         params: onlyProductId,
         body: productChange,
         response: { 200: answer('The product', oneProduct), ...errors(400, 403, 404) },

@@ -19,38 +19,66 @@ import { momentOut, text } from '../../../http/schemas.ts'
 const entitlementsIn = z
   .array(Entitlement)
   .max(100)
-  .meta({ description: 'A set: order and duplicates do not matter', example: ['export', 'sync'] })
+  .meta({
+    description: 'What its licenses unlock in the app. A set: order and duplicates do not matter',
+    example: ['export', 'sync'],
+  })
+
+const deviceLimit = DeviceLimit.nullable().meta({
+  description: 'How many devices may have a seat at the same time, for each unit; null is unlimited',
+  example: 3,
+})
+
+const keyTypeName = <Name extends z.ZodType>(name: Name): Name =>
+  name.meta({ description: 'The name that people read, also customers', example: 'Pro' })
+
+const productName = <Name extends z.ZodType>(name: Name): Name =>
+  name.meta({ description: 'The name that people read, also customers', example: 'Editor' })
 
 export const keyTypeOut = z
   .object({
     keyTypeId: Slug,
-    name: z.string(),
-    deviceLimit: DeviceLimit.nullable().meta({ description: 'Devices per unit; null is unlimited' }),
-    duration: Duration.nullable().meta({ description: 'null is perpetual' }),
+    name: keyTypeName(z.string()),
+    deviceLimit,
+    duration: Duration.nullable(),
     onExpiry: OnExpiry,
     entitlements: Entitlements,
     fallbackEntitlements: Entitlements,
-    price: Price.extend({ verifiedAt: momentOut.nullable() }).nullable(),
+    price: Price.extend({ verifiedAt: momentOut.nullable() })
+      .nullable()
+      .meta({ description: 'The price at Stripe; null if it is not sold there' }),
     sellInMultiples: z.boolean(),
     maxQuantity: z.int().nullable(),
   })
-  .meta({ id: 'KeyType' })
+  .meta({
+    id: 'KeyType',
+    description:
+      'A kind of license of a product. A license copies its terms when it is issued, except the entitlements',
+  })
 
 const keyTypeFields = z.strictObject({
-  name: text(200),
-  deviceLimit: DeviceLimit.nullable(),
+  name: keyTypeName(text(200)),
+  deviceLimit,
   duration: Duration.nullable(),
   onExpiry: OnExpiry,
   entitlements: entitlementsIn,
-  fallbackEntitlements: entitlementsIn,
-  price: z.strictObject({ priceId: text(255) }).nullable(),
+  fallbackEntitlements: entitlementsIn.meta({
+    description: 'What a license still unlocks after a fallback. A set',
+  }),
+  price: z
+    .strictObject({ priceId: text(255) })
+    .nullable()
+    .meta({ description: 'The price at Stripe, which is verified later; null removes it' }),
   sellInMultiples: z.boolean(),
   maxQuantity: z.int().min(1).max(100_000).nullable(),
 })
 
 export const keyTypeIn = keyTypeFields
   .partial()
-  .extend({ name: text(200), keyTypeId: Slug.optional() })
+  .extend({
+    name: keyTypeFields.shape.name,
+    keyTypeId: Slug.optional().meta({ description: 'Derived from the name when absent', example: 'pro' }),
+  })
   .meta({
     example: { name: 'Pro', deviceLimit: 3, duration: { count: 1, unit: 'year' }, entitlements: ['export'] },
   })
@@ -101,14 +129,14 @@ function defined<T extends object>(fields: T): Defined<T> {
 export const productOut = z
   .object({
     productId: Slug,
-    name: z.string(),
+    name: productName(z.string()),
     keyPrefix: KeyPrefix,
-    settings: ProductSettings,
-    keyTypes: z.array(keyTypeOut),
-    createdAt: momentOut,
+    settings: ProductSettings.meta({ description: 'How its licenses and apps behave' }),
+    keyTypes: z.array(keyTypeOut).meta({ description: 'Its key types, oldest first; there is at least one' }),
+    createdAt: momentOut.meta({ example: '2026-11-02T09:58:00.000Z' }),
     updatedAt: momentOut,
   })
-  .meta({ id: 'Product' })
+  .meta({ id: 'Product', description: 'A product of a tenant, with its settings and key types' })
 
 const settingsFields = ProductSettings.omit({ testMode: true })
   .extend({
@@ -118,22 +146,6 @@ const settingsFields = ProductSettings.omit({ testMode: true })
       .max(3650)
       .nullable()
       .meta({ description: '0 turns trials off, null returns to not configured' }),
-    onPaidInFull: z.enum(['by_key_type', 'keep', 'expire']).meta({
-      description:
-        'What the end of a subscription does to its license once all of a fixed number of payments were made: ' +
-        'by its key type, a perpetual license stays and another one expires with the last period, unless it is set',
-    }),
-    keyRecovery: z.boolean().meta({
-      description:
-        'Whether the key of a license with an email address is kept sealed from now on, so that it can be mailed there again. false destroys the kept keys',
-    }),
-    customerSeatFrees: z.int().min(0).max(100).meta({
-      description: 'How many seats a customer may free in the portal within 30 days; 3 unless it is set',
-    }),
-    customerKeyReplacement: z.boolean().meta({
-      description:
-        'Whether a customer may replace the key of a license in the portal; false unless it is set',
-    }),
   })
   .partial()
 
@@ -147,16 +159,29 @@ const settingsIn = {
 
 export const productIn = z
   .strictObject({
-    name: text(200),
-    productId: Slug.optional().meta({ description: 'Derived from the name when absent' }),
-    keyPrefix: KeyPrefix.optional().meta({ description: 'Derived from the name when absent' }),
+    name: productName(text(200)),
+    productId: Slug.optional().meta({ description: 'Derived from the name when absent', example: 'editor' }),
+    keyPrefix: KeyPrefix.optional().meta({
+      description: 'Derived from the name when absent',
+      example: 'ACME',
+    }),
     ...settingsIn,
-    keyTypes: z.array(keyTypeIn).max(100).optional(),
+    keyTypes: z
+      .array(keyTypeIn)
+      .max(100)
+      .optional()
+      .meta({ description: 'Its key types; one named `default` when absent' }),
   })
-  .meta({ example: { name: 'Acme Editor', keyPrefix: 'ACME', keyTypes: [{ name: 'Pro', deviceLimit: 2 }] } })
+  .meta({ example: { name: 'Editor', keyPrefix: 'ACME', keyTypes: [{ name: 'Pro', deviceLimit: 2 }] } })
 
 export const productChange = z
-  .strictObject({ name: text(200).optional(), keyPrefix: KeyPrefix.optional(), ...settingsIn })
+  .strictObject({
+    name: productName(text(200)).optional(),
+    keyPrefix: KeyPrefix.optional().meta({
+      description: 'Of keys issued from now on; existing keys keep theirs',
+    }),
+    ...settingsIn,
+  })
   .meta({ example: { trialDurationDays: 14 } })
 
 /** @throws Problem 400 when a setting is given both beside `settings` and in it */

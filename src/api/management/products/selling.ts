@@ -22,6 +22,8 @@ export function sellingRoutes(
   verifyPricesRoute(app, services)
 }
 
+const inTestMode = { product: { settings: { testMode: { enabled: true, publishableKey: 'pk_test_…' } } } }
+
 function enableTestModeRoute(
   app: ZodApp,
   services: Ports<'execute' | 'findProduct' | 'now' | 'secrets'>,
@@ -41,17 +43,19 @@ function enableTestModeRoute(
         params: onlyProductId,
         body: z
           .strictObject({
-            publishableKey: text(255).optional().meta({ description: '`pk_test_…`' }),
-            secretKey: text(255)
+            publishableKey: text(255)
               .optional()
-              .meta({ description: '`sk_test_…`, or better a restricted `rk_test_…`' }),
+              .meta({ description: 'The publishable test key, `pk_test_…`' }),
+            secretKey: text(255).optional().meta({
+              description: 'The secret test key, `sk_test_…`, or better a restricted one, `rk_test_…`',
+            }),
           })
           .refine(
             ({ publishableKey, secretKey }) => (publishableKey === undefined) === (secretKey === undefined),
             'publishableKey and secretKey: send both, or neither to turn on test mode without keys',
           )
           .meta({ example: { publishableKey: 'pk_test_…', secretKey: 'rk_test_…' } }),
-        response: { 200: answer('The product', oneProduct), ...errors(400, 403, 404, 422) },
+        response: { 200: answer('The product', oneProduct, inTestMode), ...errors(400, 403, 404, 422) },
       },
     },
     async (request) => {
@@ -80,6 +84,8 @@ function disableTestModeRoute(
         operationId: 'disableTestMode',
         tags: ['Products'],
         summary: 'Turn off test mode and destroy its secret key',
+        description:
+          'Test notifications then have no effect again. Test licenses that exist stay as they are.',
         params: onlyProductId,
         response: { 200: answer('The product', oneProduct), ...errors(400, 403, 404) },
       },
@@ -92,6 +98,8 @@ function disableTestModeRoute(
   )
 }
 
+const withFreeTier = { product: { settings: { freeTierEnabled: true } } }
+
 function freeTierRoute(app: ZodApp, services: Ports<'execute' | 'findProduct' | 'now'>): void {
   app.post(
     '/v1/products/:productId/free-tier',
@@ -101,9 +109,14 @@ function freeTierRoute(app: ZodApp, services: Ports<'execute' | 'findProduct' | 
         operationId: 'setFreeTier',
         tags: ['Products'],
         summary: 'Turn the free tier on or off',
+        description: 'Apps read it with their next call, and then run without a license, or no longer do.',
         params: onlyProductId,
-        body: z.strictObject({ enabled: z.boolean() }).meta({ example: { enabled: true } }),
-        response: { 200: answer('The product', oneProduct), ...errors(400, 403, 404) },
+        body: z
+          .strictObject({
+            enabled: z.boolean().meta({ description: 'Whether the app may be used without a license' }),
+          })
+          .meta({ example: { enabled: true } }),
+        response: { 200: answer('The product', oneProduct, withFreeTier), ...errors(400, 403, 404) },
       },
     },
     async (request) => {
@@ -135,8 +148,9 @@ function verifyPricesRoute(
           200: answer(
             'The updated key types',
             z.object({
-              keyTypes: z.array(keyTypeOut),
+              keyTypes: z.array(keyTypeOut).meta({ description: 'All key types of the product' }),
               skipped: z.boolean().meta({
+                example: false,
                 description: 'True if Stripe is not connected or there is no price to verify',
               }),
             }),

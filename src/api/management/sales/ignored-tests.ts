@@ -11,17 +11,23 @@ import { answerPage } from '../page.ts'
 const ignoredTestOut = z
   .object({
     provider: Provider,
-    notificationId: z
-      .string()
-      .meta({ description: "The provider's id of the notification, or a hash of its body" }),
+    notificationId: z.string().meta({
+      description: "The provider's id of the notification, or a hash of its body",
+      example: 'evt_1QwGk2LkdIwHu7ixR8vXn0Sd',
+    }),
     kind: z.string().meta({ description: 'What it reported', example: 'sold' }),
-    reason: z.enum(ignoredReasons),
-    message: z.string().meta({ description: 'Why it had no effect, and what to do' }),
-    times: z.int().meta({ description: 'How often it was sent' }),
+    reason: z
+      .enum(ignoredReasons)
+      .meta({ description: 'Why it had no effect, for programs', example: 'product_not_in_test_mode' }),
+    message: z.string().meta({
+      description: 'Why it had no effect, and what to do',
+      example: 'The product editor is not in test mode. Turn its test mode on and send the test again.',
+    }),
+    times: z.int().meta({ description: 'How often it was sent', example: 1 }),
     receivedAt: momentOut,
-    lastAt: momentOut,
+    lastAt: momentOut.meta({ description: 'When it was sent last', example: '2026-11-21T09:29:59.000Z' }),
   })
-  .meta({ id: 'IgnoredTest' })
+  .meta({ id: 'IgnoredTest', description: 'A test notification that had no effect' })
 
 /** A tenant's test notifications that had no effect. */
 export function ignoredTestsRoute(app: ZodApp, services: Ports<'db'>, cursors: Cursors): void {

@@ -7,7 +7,7 @@ import { Slug } from '../../../domain/values.ts'
 import { callerIn, originOf } from '../../../http/authenticate.ts'
 import type { Cursors } from '../../../http/cursor.ts'
 import { notFound } from '../../../http/problem.ts'
-import { answer, errors, pageOf, pageQuery } from '../../../http/schemas.ts'
+import { answer, errors, pageOf, pageQuery, productQuery } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
 import type { Ports } from '../../../ports.ts'
 import { readBuyer, readBuyers } from '../../../sales/buyers.ts'
@@ -43,11 +43,12 @@ function listRoute(app: ZodApp, services: Ports<'db' | 'subjects'>, cursors: Cur
         operationId: 'listSales',
         tags: ['Sales'],
         summary: 'List sales, newest first',
+        description: 'Filters may be combined. Test sales are among them, with `test: true`.',
         querystring: z.strictObject({
           ...pageQuery,
-          status: SaleStatus.optional(),
-          provider: Provider.optional(),
-          product: Slug.optional(),
+          status: SaleStatus.optional().meta({ description: 'Only sales with this status' }),
+          provider: Provider.optional().meta({ description: 'Only sales of this provider' }),
+          product: productQuery,
           needs: z.enum(['holder']).optional().meta({
             description: '`holder`: only sales whose license has neither an email address nor a customer',
           }),
@@ -63,6 +64,16 @@ function listRoute(app: ZodApp, services: Ports<'db' | 'subjects'>, cursors: Cur
   )
 }
 
+const parked = {
+  status: 'parked',
+  parked: { reason: 'no_mapping', detail: 'plink_1QwGk2LkdIwHu7ix', at: '2026-11-21T09:30:00.000Z' },
+  productId: null,
+  keyTypeId: null,
+  licenseId: null,
+  licenses: [],
+  licensedAt: null,
+}
+
 function parkedRoute(app: ZodApp, services: Ports<'db' | 'subjects'>, cursors: Cursors): void {
   app.get(
     '/v1/sales/parked',
@@ -75,7 +86,10 @@ function parkedRoute(app: ZodApp, services: Ports<'db' | 'subjects'>, cursors: C
         description:
           'Each sale gives the reason. Fix it, for example by adding a mapping, then replay the sale.',
         querystring: z.strictObject(pageQuery),
-        response: { 200: answer('A page of parked sales', pageOf(saleOut)), ...errors(400, 403) },
+        response: {
+          200: answer('A page of parked sales', pageOf(saleOut), { items: [parked] }),
+          ...errors(400, 403),
+        },
       },
     },
     async (request) =>
@@ -113,6 +127,8 @@ function readRoute(app: ZodApp, services: Ports<'db' | 'ledger' | 'subjects'>): 
         operationId: 'getSale',
         tags: ['Sales'],
         summary: 'Read a sale with its payments and history',
+        description:
+          'By keyledger’s id. To find a sale by the id of its provider, use `POST /v1/licenses/search`.',
         params: onlyId,
         response: { 200: answer('The sale', oneSale), ...errors(400, 403, 404) },
       },
@@ -166,11 +182,16 @@ function mendRoute(app: ZodApp, services: ReplayPorts): void {
         params: onlyId,
         body: z
           .strictObject({ productId: Slug, keyTypeId: Slug })
-          .meta({ example: { productId: 'acme-editor', keyTypeId: 'pro' } }),
+          .meta({ example: { productId: 'editor', keyTypeId: 'pro' } }),
         response: {
           200: answer(
             'How many sales have their license now, and how many like them are parked still',
-            z.object({ licensed: z.int(), stillParked: z.int() }),
+            z.object({
+              licensed: z.int().meta({ description: 'How many sales got their license', example: 3 }),
+              stillParked: z
+                .int()
+                .meta({ description: 'How many sales of the same item still wait', example: 0 }),
+            }),
           ),
           ...errors(400, 403, 404, 409, 422),
         },

@@ -8,102 +8,167 @@ import { momentOut } from '../../../http/schemas.ts'
 import type { Buyer } from '../../../sales/buyers.ts'
 import type { SaleHistoryEntry } from '../../../sales/history.ts'
 
-export const SaleStatus = z
-  .enum(['received', 'parked', 'licensed'])
-  .meta({ description: '`received` until its license exists; `parked` while it is unknown what to issue' })
+export const SaleStatus = z.enum(['received', 'parked', 'licensed']).meta({
+  description: '`received` until its license exists; `parked` while it is unknown what to issue',
+  example: 'licensed',
+})
 
-const money = { amount: z.int().meta({ description: 'Minor units' }), currency: z.string() }
+const money = { amount: z.int(), currency: z.string() }
 
 const Sale = z.object({
-  id: z.string().meta({ example: 'sal_06f5w3k8hx7vq2m4n9t1r0s5zc' }),
+  id: z.string().meta({ description: 'The id of the sale', example: 'sal_06f5w3k8hx7vq2m4n9t1r0s5zc' }),
   provider: Provider,
-  saleId: z.string().meta({ description: "The provider's id of the sale", example: 'cs_live_a1b2c3' }),
+  saleId: z.string(),
   sessionId: z.string(),
   status: SaleStatus,
   parked: z
-    .object({ reason: ParkedReason, detail: z.string(), at: momentOut })
+    .object({
+      reason: ParkedReason.meta({ description: 'The reason as a stable code', example: 'no_mapping' }),
+      detail: z.string().meta({
+        description: 'What the reason is about, such as the id that is not mapped',
+        example: 'plink_1QwGk2LkdIwHu7ix',
+      }),
+      at: momentOut.meta({ description: 'When it was parked' }),
+    })
     .nullable()
-    .meta({ description: 'Why the sale has no license yet' }),
+    .meta({ description: 'Why the sale has no license yet; null if it is not parked', example: null }),
   productId: z.string().nullable(),
   keyTypeId: z.string().nullable(),
-  licenseId: z.string().nullable().meta({ description: 'null until the license exists' }),
+  licenseId: z.string().nullable().meta({
+    description: 'The license of the first item; null until it exists',
+    example: 'lic_06f5w3k8hx7vq2m4n9t1r0s5zc',
+  }),
   licenses: z
     .array(
       z.object({ licenseId: z.string(), productId: z.string(), keyTypeId: z.string(), quantity: z.int() }),
     )
     .meta({ description: 'The license of each item that was bought, the first one first' }),
-  quantity: z.int().meta({ description: 'Of the first item' }),
-  email: z.string().nullable().meta({ description: 'null when the provider sent none, or after an erasure' }),
+  quantity: z.int().meta({ description: 'The number of units of the first item', example: 1 }),
+  email: z.string().nullable().meta({
+    description: 'The email address of the buyer; null when the provider sent none, or after an erasure',
+    example: 'grace@example.com',
+  }),
   needsHolder: z.boolean().meta({
-    description: 'The provider sent no email address, and the license has no customer yet',
+    description: 'Whether the provider sent no email address, and the license has no customer yet',
+    example: false,
   }),
   gift: z
-    .object({ giverEmail: z.string().nullable() })
+    .object({
+      giverEmail: z.string().nullable().meta({
+        description: 'The email address of the giver; null when the provider sent none, or after an erasure',
+        example: 'giver@example.com',
+      }),
+    })
     .nullable()
-    .meta({ description: 'Who paid, where the buyer was given it; `amount` is what the giver paid' }),
+    .meta({
+      description:
+        'Who paid, where the buyer was given it; `amount` is what the giver paid. null if it was no gift',
+      example: null,
+    }),
   notices: z
     .array(
       z.object({
-        code: z.enum(['quantity_exceeded', 'plan_not_mapped', 'item_not_mapped']),
-        message: z.string(),
+        code: z
+          .enum(['quantity_exceeded', 'plan_not_mapped', 'item_not_mapped'])
+          .meta({ description: 'What it is about, for programs', example: 'quantity_exceeded' }),
+        message: z.string().meta({
+          description: 'The same for people, with what to do',
+          example: '60 units were paid for, but the key type allows 50',
+        }),
       }),
     )
     .meta({
+      example: [],
       description:
         '`quantity_exceeded`: the quantity paid for is greater than the key type allows. `plan_not_mapped`: the subscription was ' +
         'changed to a plan that is not mapped to a key type, so the license did not change. `item_not_mapped`: something ' +
         'that was bought besides has no license, since it is not mapped to a key type',
     }),
-  name: z.string().nullable(),
+  name: z.string().nullable().meta({
+    description: 'The name of the buyer; null when the provider sent none, or after an erasure',
+    example: 'Grace Hopper',
+  }),
   ...money,
   productName: z.string(),
   test: z.boolean(),
-  refunded: z.enum(['no', 'partly', 'fully']),
+  refunded: z
+    .enum(['no', 'partly', 'fully'])
+    .meta({ description: 'Whether its payments were refunded', example: 'no' }),
   dispute: z
     .enum(['open', 'lost', 'won'])
     .nullable()
-    .meta({ description: 'The worst outcome of its disputes' }),
-  duplicates: z.int().meta({ description: 'How often the notification was repeated' }),
+    .meta({ description: 'The worst outcome of its disputes; null without a dispute', example: null }),
+  duplicates: z.int().meta({ description: 'How often the notification was repeated', example: 0 }),
   receivedAt: momentOut,
   licensedAt: momentOut.nullable(),
 })
 
-export const saleOut = Sale.meta({ id: 'Sale' })
+export const saleOut = Sale.meta({ id: 'Sale', description: 'A sale that a payment provider reported' })
 
 const eventTypes = SaleEvent.options.map(({ shape }) => shape.type.value)
 
 export const saleDetailOut = Sale.extend({
-  refunds: z.array(z.object({ refundId: z.string(), ...money, full: z.boolean() })),
-  renewals: z.array(
-    z.object({
-      paymentId: z.string(),
-      paidUntil: momentOut
-        .nullable()
-        .meta({ description: 'null where the provider reports the end of the period separately' }),
-      ...money,
-    }),
-  ),
-  disputes: z.array(
-    z.object({
-      disputeId: z.string(),
-      outcome: z.enum(['open', 'lost', 'won']),
-      amount: z.int().nullable(),
-      currency: z.string().nullable(),
-    }),
-  ),
+  refunds: z
+    .array(
+      z.object({
+        refundId: z
+          .string()
+          .meta({ description: "The provider's id of the refund", example: 're_3QwGk2LkdIwHu7ix' }),
+        ...money,
+        full: z.boolean().meta({
+          description: 'Whether the whole payment is refunded with it',
+          example: true,
+        }),
+      }),
+    )
+    .meta({ description: 'Its refunds, oldest first', example: [] }),
+  renewals: z
+    .array(
+      z.object({
+        paymentId: z
+          .string()
+          .meta({ description: "The provider's id of the payment", example: 'in_1QwGk2LkdIwHu7ix' }),
+        paidUntil: momentOut.nullable().meta({
+          description: 'The end of the paid period; null where the provider reports it separately',
+          example: '2028-11-21T09:30:00.000Z',
+        }),
+        ...money,
+      }),
+    )
+    .meta({ description: 'The payments of further periods, oldest first', example: [] }),
+  disputes: z
+    .array(
+      z.object({
+        disputeId: z
+          .string()
+          .meta({ description: "The provider's id of the dispute", example: 'dp_1QwGk2LkdIwHu7ix' }),
+        outcome: z
+          .enum(['open', 'lost', 'won'])
+          .meta({ description: 'How it ended, if it has', example: 'open' }),
+        amount: z.int().nullable(),
+        currency: z.string().nullable(),
+      }),
+    )
+    .meta({ description: 'Its disputes, oldest first', example: [] }),
   history: z
     .array(
       z.object({
-        type: z.enum(eventTypes),
+        type: z
+          .enum(eventTypes)
+          .meta({ description: 'The event, as the log names it', example: 'SaleReceived' }),
         at: momentOut,
-        actor: z.string(),
+        actor: z.string().meta({
+          description:
+            'Who caused it: `provider:<name>`, `member:<id>`, `token:<id>`, `operator:<name>` or `system:<part>`',
+          example: 'provider:stripe',
+        }),
         requestId: z.string(),
         notificationId: z.string().nullable(),
         occurredAt: momentOut.nullable(),
       }),
     )
     .meta({ description: 'Everything that happened to it, oldest first' }),
-}).meta({ id: 'SaleDetail' })
+}).meta({ id: 'SaleDetail', description: 'A sale with its payments and its history' })
 
 /** The public form of a sale. */
 export function saleView(sale: KnownSale, { needsHolder, ...person }: Buyer): z.infer<typeof saleOut> {

@@ -11,19 +11,27 @@ import { answerPage } from '../page.ts'
 const unmatchedOut = z
   .object({
     provider: Provider,
-    kind: z.enum(['refund', 'dispute_opened', 'dispute_lost', 'dispute_won']),
+    kind: z
+      .enum(['refund', 'dispute_opened', 'dispute_lost', 'dispute_won'])
+      .meta({ description: 'What the provider reported', example: 'refund' }),
     names: z.string().meta({
       description: 'The id at the provider that belongs to no sale',
       example: 'payment:pi_3QwGk2LkdIwHu7ix',
     }),
-    amount: z.int().nullable().meta({ description: 'Minor units; null where the provider names none' }),
+    amount: z.int().nullable().meta({
+      description: 'The amount in minor units; null where the provider names none',
+      example: 4900,
+    }),
     currency: z.string().nullable(),
-    full: z.boolean().nullable().meta({ description: 'Of a refund: whether all was refunded' }),
+    full: z.boolean().nullable().meta({
+      description: 'Of a refund: whether the whole payment was refunded; null for a dispute',
+      example: true,
+    }),
     notificationId: z.string(),
     occurredAt: momentOut,
     receivedAt: momentOut,
   })
-  .meta({ id: 'UnmatchedPayment' })
+  .meta({ id: 'UnmatchedPayment', description: 'A refund or a dispute that belongs to no known sale' })
 
 const kinds = {
   SaleRefunded: 'refund',

@@ -16,39 +16,57 @@ import type { Ports } from '../../../ports.ts'
 import { shownPayload } from '../../../webhooks/public-events.ts'
 import { answerPage } from '../page.ts'
 
-const Status = z.enum(['pending', 'delivered', 'abandoned'])
+const Status = z.enum(['pending', 'delivered', 'abandoned']).meta({
+  description:
+    '`pending`: tried again at `nextAttemptAt`. `abandoned`: no attempt succeeded and none follows',
+  example: 'delivered',
+})
 
 const attemptOut = z.object({
-  attempt: z.int().meta({ description: '1, 2, 3…' }),
+  attempt: z.int().meta({ description: 'The number of the attempt: 1, 2, 3…', example: 1 }),
   at: momentOut,
-  durationMs: z.int().nullable().meta({ description: 'null when `error` is `unknown`' }),
-  status: z.int().nullable().meta({ description: 'null when the receiver did not respond' }),
+  durationMs: z.int().nullable().meta({
+    description: 'How long it took, in milliseconds; null when `error` is `unknown`',
+    example: 84,
+  }),
+  status: z.int().nullable().meta({
+    description: 'The HTTP status of the response; null when the receiver did not respond',
+    example: 204,
+  }),
   error: DeliveryError.nullable().meta({
+    example: null,
     description:
-      'null when it succeeded. `unknown`: the process ended before the response was recorded. The receiver may have ' +
+      'Why it failed; null when it succeeded. `unknown`: the process ended before the response was recorded. The receiver may have ' +
       'got the event, and gets it again under the same id.',
   }),
-  excerpt: z.string().nullable().meta({ description: 'The first 1 KiB of the response' }),
+  excerpt: z.string().nullable().meta({
+    description: 'The first 1 KiB of the response; null when the receiver did not respond',
+    example: '',
+  }),
   nextAttemptAt: momentOut.nullable(),
 })
 
 const deliveryOut = z
   .object({
-    id: z.string().meta({ example: 'whd_06f5w3k8hx7vq2m4n9t1r0s5zc' }),
+    id: z.string().meta({ description: 'The id of the delivery', example: 'whd_06f5w3k8hx7vq2m4n9t1r0s5zc' }),
     endpointId: z.string().meta({ description: 'The webhook endpoint that gets it', example: 'first' }),
     eventId: z.string().meta({
       description: '`id` of the payload; the same for every endpoint',
       example: 'whd_06f5w3k8hx7vq2m4n9t1r0s5zc',
     }),
-    event: WebhookEventName,
+    event: WebhookEventName.meta({ description: 'The name of the event', example: 'license.created' }),
     licenseId: z.string(),
     sequence: z.int().nullable().meta({
+      example: 1,
       description:
         '1, 2, 3… within the license; null for a replayed event from before the endpoint wanted it',
     }),
     status: Status,
-    attempts: z.array(attemptOut),
-    nextAttemptAt: momentOut.nullable().meta({ description: 'null when no attempt will follow' }),
+    attempts: z.array(attemptOut).meta({ description: 'All attempts so far, oldest first' }),
+    nextAttemptAt: momentOut.nullable().meta({
+      description: 'When it is tried again; null when no attempt will follow',
+      example: null,
+    }),
     waitsFor: z
       .string()
       .nullable()
@@ -56,19 +74,37 @@ const deliveryOut = z
         description:
           'The delivery before it of the same license, while it is pending and the endpoint gets the events of a license ' +
           'in order: no attempt is made until that one is delivered or abandoned. null when it waits for none',
+        example: null,
       }),
     createdAt: momentOut,
     endedAt: momentOut.nullable(),
   })
-  .meta({ id: 'Delivery' })
+  .meta({ id: 'Delivery', description: 'An event on its way to one webhook endpoint' })
 
 const oneDelivery = z.object({ delivery: deliveryOut })
 const withPayload = z.object({
-  delivery: deliveryOut.extend({
-    payload: z
-      .record(z.string(), z.unknown())
-      .meta({ description: 'The payload, with the license key masked' }),
-  }),
+  delivery: deliveryOut
+    .extend({
+      payload: z.record(z.string(), z.unknown()).meta({
+        description: 'The payload, with the license key masked',
+        example: {
+          event: 'license.created',
+          id: 'whd_06f5w3k8hx7vq2m4n9t1r0s5zc',
+          created: 1_795_253_400,
+          version: '2026-11-01',
+          tenant_id: 'acme',
+          license_id: 'lic_06f5w3k8hx7vq2m4n9t1r0s5zc',
+          product_id: 'editor',
+          key_type_id: 'pro',
+          customer_email: 'grace@example.com',
+          test: false,
+          sequence: 1,
+          key: 'ACME…HJ6C',
+          session_id: 'cs_live_a1b2c3',
+        },
+      }),
+    })
+    .meta({ description: 'The delivery with its payload' }),
 })
 const onlyId = z.strictObject({ id: z.string() })
 
@@ -91,12 +127,17 @@ function listRoute(app: ZodApp, services: Ports<'db' | 'deriveId'>, cursors: Cur
         operationId: 'listDeliveries',
         tags: ['Webhook'],
         summary: 'List deliveries to the webhook endpoints with all attempts, newest first',
+        description: 'Filters may be combined. Payloads are left out: read one delivery for its payload.',
         querystring: z.strictObject({
           ...pageQuery,
-          status: Status.optional(),
-          event: WebhookEventName.optional(),
-          endpoint: text(100).optional().meta({ description: 'The id of a webhook endpoint' }),
-          license: text(100).optional().meta({ description: 'The id of a license' }),
+          status: Status.optional().meta({ description: 'Only deliveries with this status' }),
+          event: WebhookEventName.optional().meta({ description: 'Only deliveries of this event' }),
+          endpoint: text(100)
+            .optional()
+            .meta({ description: 'Only deliveries to the webhook endpoint with this id' }),
+          license: text(100)
+            .optional()
+            .meta({ description: 'Only deliveries about the license with this id' }),
         }),
         response: { 200: answer('A page of deliveries', pageOf(deliveryOut)), ...errors(400, 403) },
       },
@@ -125,6 +166,7 @@ function readRoute(app: ZodApp, services: Ports<'db' | 'deriveId' | 'subjects'>)
         operationId: 'getDelivery',
         tags: ['Webhook'],
         summary: 'Read a delivery with its payload',
+        description: 'The payload is shown as it is sent, except that the license key is masked.',
         params: onlyId,
         response: { 200: answer('The delivery', withPayload), ...errors(400, 403, 404) },
       },
@@ -139,6 +181,8 @@ function readRoute(app: ZodApp, services: Ports<'db' | 'deriveId' | 'subjects'>)
   )
 }
 
+const due = { delivery: { status: 'pending', nextAttemptAt: '2026-11-24T14:05:12.000Z', endedAt: null } }
+
 function redeliverRoute(app: ZodApp, services: Ports<'db' | 'deriveId' | 'execute' | 'now'>): void {
   app.post(
     '/v1/webhook/deliveries/:id/redeliver',
@@ -152,7 +196,7 @@ function redeliverRoute(app: ZodApp, services: Ports<'db' | 'deriveId' | 'execut
           'Uses the same id, the current webhook settings and a full set of attempts, and waits for no other delivery. A `license.created` whose delivery ' +
           'succeeded, or was abandoned more than 30 days ago, is sent with `key: null`, since the key is no longer stored.',
         params: onlyId,
-        response: { 202: answer('The delivery, due now', oneDelivery), ...errors(400, 403, 404) },
+        response: { 202: answer('The delivery, due now', oneDelivery, due), ...errors(400, 403, 404) },
       },
     },
     async (request, reply) => {

@@ -24,7 +24,9 @@ type EndpointPorts = ApprovalPorts & Ports<'sendTestEvent'>
 
 const path = '/v1/webhook-endpoints'
 const params = z.strictObject({
-  id: z.string().meta({ description: '`first` or `whe_…`', example: 'first' }),
+  id: z
+    .string()
+    .meta({ description: 'The id of the webhook endpoint, `first` or `whe_…`', example: 'first' }),
 })
 const publicTargets =
   'Only https URLs with public addresses are accepted: neither the host nor an address that it resolves to may be ' +
@@ -46,7 +48,9 @@ function readRoutes(app: ZodApp, services: Ports<'db' | 'now'>): void {
         operationId: 'listWebhookEndpoints',
         tags: ['Webhook'],
         summary: 'List the webhook endpoints',
-        description: 'There are at most 10, always on one page: the first endpoint, then the others by age.',
+        description:
+          'There are at most 10: the first endpoint, then the others by age. They are always on one page, so there is no `cursor`, ' +
+          '`limit` or `order`, and `nextCursor` is always null.',
         response: { 200: answer('The endpoints', pageOf(endpointOut)), ...errors(403) },
       },
     },
@@ -63,6 +67,7 @@ function readRoutes(app: ZodApp, services: Ports<'db' | 'now'>): void {
         operationId: 'getWebhookEndpoint',
         tags: ['Webhook'],
         summary: 'Read a webhook endpoint',
+        description: 'The signing secret is masked. It is shown once, when it is new.',
         params,
         response: { 200: answer('The endpoint', oneEndpointOut), ...errors(400, 403, 404) },
       },
@@ -112,7 +117,10 @@ function changeRoutes(app: ZodApp, services: ApprovalPorts): void {
     summary: 'Delete a webhook endpoint',
     description: 'Its pending deliveries are abandoned, and its signing secret is destroyed.',
     response: {
-      200: answer('The endpoint is deleted', z.object({ deleted: z.literal(true) })),
+      200: answer(
+        'The endpoint is deleted',
+        z.object({ deleted: z.literal(true).meta({ description: 'Always true: it is deleted' }) }),
+      ),
       ...errors(404),
     },
     reply: () => ({ deleted: true }),
@@ -121,15 +129,30 @@ function changeRoutes(app: ZodApp, services: ApprovalPorts): void {
 
 const testOut = z
   .object({
-    id: z.string().meta({ description: '`webhook-id` and `id` of the payload', example: 'whd_test_06f5…' }),
-    event: WebhookEventName,
-    ok: z.boolean().meta({ description: 'Whether a delivery with this answer would count as delivered' }),
-    status: z.int().nullable().meta({ description: 'null when the receiver did not respond' }),
-    error: AttemptError.nullable().meta({ description: 'null when it succeeded' }),
-    durationMs: z.int(),
-    excerpt: z.string().nullable().meta({ description: 'The first 1 KiB of the response' }),
+    id: z.string().meta({
+      description: '`webhook-id` and `id` of the payload',
+      example: 'whd_test_06f5w3k8hx7vq2m4n9t1r0s5zc',
+    }),
+    event: WebhookEventName.meta({ description: 'The event that was sent', example: 'license.created' }),
+    ok: z.boolean().meta({
+      description: 'Whether a delivery with this answer would count as delivered',
+      example: true,
+    }),
+    status: z.int().nullable().meta({
+      description: 'The HTTP status of the response; null when the receiver did not respond',
+      example: 204,
+    }),
+    error: AttemptError.nullable().meta({
+      description: 'Why it failed; null when it succeeded',
+      example: null,
+    }),
+    durationMs: z.int().meta({ description: 'How long the call took, in milliseconds', example: 84 }),
+    excerpt: z.string().nullable().meta({
+      description: 'The first 1 KiB of the response; null when the receiver did not respond',
+      example: '',
+    }),
   })
-  .meta({ id: 'WebhookTest' })
+  .meta({ id: 'WebhookTest', description: 'What a receiver answered to a test event' })
 
 function testRoute(app: ZodApp, services: Ports<'db' | 'sendTestEvent'>): void {
   app.post(
@@ -149,7 +172,7 @@ function testRoute(app: ZodApp, services: Ports<'db' | 'sendTestEvent'>): void {
         body: z
           .strictObject({
             event: WebhookEventName.optional().meta({
-              description: 'Default: the first that the endpoint wants',
+              description: 'The event to send; by default the first that the endpoint gets',
             }),
           })
           .nullish()

@@ -51,25 +51,49 @@ const replayIn = z
 
 const replayOut = z
   .object({
-    id: z.string().meta({ example: 'whr_06f5w3k8hx7vq2m4n9t1r0s5zc' }),
-    status: z.enum(['running', 'paused', 'finished', 'canceled']),
+    id: z.string().meta({ description: 'The id of the replay', example: 'whr_06f5w3k8hx7vq2m4n9t1r0s5zc' }),
+    status: z
+      .enum(['running', 'paused', 'finished', 'canceled'])
+      .meta({ description: 'How far it is', example: 'running' }),
     endpointId: z.string(),
-    from: momentOut,
-    to: momentOut,
-    events: z.array(WebhookEventName),
-    only: ReplayOnly,
-    progress: z.object({
-      total: z.int().meta({ description: 'How many deliveries were in the range when it was requested' }),
-      started: z.int().meta({ description: 'How many were made due again so far' }),
-      delivered: z.int(),
-      pending: z.int(),
-      failed: z.int().meta({ description: 'Of those made due again, how many were abandoned' }),
+    from: momentOut.meta({
+      description: 'The first moment of the range, by the time of the event',
+      example: '2026-11-21T00:00:00.000Z',
     }),
-    canceledFor: z.enum(['requested', 'endpoint_removed']).nullable(),
+    to: momentOut.meta({ description: 'The moment after the range', example: '2026-11-22T00:00:00.000Z' }),
+    events: z.array(WebhookEventName).meta({
+      description: 'The events that are replayed',
+      example: ['license.created', 'license.revoked'],
+    }),
+    only: ReplayOnly.meta({
+      description: '`failed`: only deliveries that were abandoned. `all`: every event of the range',
+      example: 'failed',
+    }),
+    progress: z
+      .object({
+        total: z.int().meta({
+          description: 'How many deliveries were in the range when it was requested',
+          example: 40,
+        }),
+        started: z.int().meta({ description: 'How many were made due again so far', example: 24 }),
+        delivered: z.int().meta({ description: 'Of those made due again, how many arrived', example: 21 }),
+        pending: z
+          .int()
+          .meta({ description: 'Of those made due again, how many wait or are tried again', example: 2 }),
+        failed: z.int().meta({ description: 'Of those made due again, how many were abandoned', example: 1 }),
+      })
+      .meta({ description: 'How many deliveries are in which state' }),
+    canceledFor: z.enum(['requested', 'endpoint_removed']).nullable().meta({
+      description: 'Why it was canceled; null unless it was',
+      example: null,
+    }),
     createdAt: momentOut,
-    endedAt: momentOut.nullable().meta({ description: 'null while it runs or is paused' }),
+    endedAt: momentOut.nullable().meta({
+      description: 'When it was finished or canceled; null while it runs or is paused',
+      example: null,
+    }),
   })
-  .meta({ id: 'WebhookReplay' })
+  .meta({ id: 'WebhookReplay', description: 'A request to deliver the events of a range again' })
 const oneReplay = z.object({ replay: replayOut })
 const params = z.strictObject({ id: z.string() })
 
@@ -119,6 +143,7 @@ function readRoutes(app: ZodApp, services: Ports<'db'>, cursors: Cursors): void 
         operationId: 'listWebhookReplays',
         tags: ['Webhook'],
         summary: 'List replays with their progress, newest first',
+        description: 'Those of all endpoints, finished and canceled ones included.',
         querystring: z.strictObject(pageQuery),
         response: { 200: answer('A page of replays', pageOf(replayOut)), ...errors(400, 403) },
       },
@@ -142,6 +167,7 @@ function readRoutes(app: ZodApp, services: Ports<'db'>, cursors: Cursors): void 
         operationId: 'getWebhookReplay',
         tags: ['Webhook'],
         summary: 'Read a replay and its progress',
+        description: 'Poll it to follow a replay that runs.',
         params,
         response: { 200: answer('The replay', oneReplay), ...errors(400, 403, 404) },
       },
@@ -154,13 +180,31 @@ function readRoutes(app: ZodApp, services: Ports<'db'>, cursors: Cursors): void 
   )
 }
 
-const summaries = {
-  pause: 'Pause a replay; what it made due again is still delivered',
-  resume: 'Resume a paused replay',
-  cancel: 'Cancel a replay; what it made due again is still delivered',
+const words = {
+  pause: {
+    summary: 'Pause a replay; what it made due again is still delivered',
+    description: 'It makes no further delivery due until it is resumed. One that has ended gets 409.',
+  },
+  resume: {
+    summary: 'Resume a paused replay',
+    description: 'It goes on with the next delivery of its range. One that has ended gets 409.',
+  },
+  cancel: {
+    summary: 'Cancel a replay; what it made due again is still delivered',
+    description:
+      'It makes no further delivery due, for good. Request another replay for the rest of the range.',
+  },
 }
 
-function changeRoute(app: ZodApp, services: ReplayPorts, what: keyof typeof summaries): void {
+const after = {
+  pause: { replay: { status: 'paused' } },
+  resume: { replay: { status: 'running' } },
+  cancel: {
+    replay: { status: 'canceled', canceledFor: 'requested', endedAt: '2026-11-24T14:05:12.000Z' },
+  },
+}
+
+function changeRoute(app: ZodApp, services: ReplayPorts, what: keyof typeof words): void {
   app.post(
     `${path}/:id/${what}`,
     {
@@ -168,9 +212,9 @@ function changeRoute(app: ZodApp, services: ReplayPorts, what: keyof typeof summ
       schema: {
         operationId: `${what}WebhookReplay`,
         tags: ['Webhook'],
-        summary: summaries[what],
+        ...words[what],
         params,
-        response: { 200: answer('The replay', oneReplay), ...errors(400, 403, 404, 409) },
+        response: { 200: answer('The replay', oneReplay, after[what]), ...errors(400, 403, 404, 409) },
       },
     },
     async (request) => {

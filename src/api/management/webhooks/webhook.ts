@@ -16,6 +16,7 @@ export function webhookRoutes(app: ZodApp, services: ApprovalPorts): void {
         operationId: 'getWebhook',
         tags: ['Webhook'],
         summary: 'Read the webhook settings',
+        description: 'Those of the first webhook endpoint, which is also `first` in `/v1/webhook-endpoints`.',
         response: { 200: answer('The settings', webhookOut), ...errors(403) },
       },
     },
