@@ -26,6 +26,7 @@ import {
 } from './active-devices.ts'
 import { expiriesDdl } from './expiries.ts'
 import { filterDdl, metadataRows } from './filter.ts'
+import { numberRows, numbersDdl } from './numbers.ts'
 import { type DeviceRow, deviceColumns, type LicenseRow, licenseColumns, licenseFrom } from './rows.ts'
 
 export const licensesProjector: Projector = {
@@ -34,6 +35,7 @@ export const licensesProjector: Projector = {
     'licenses',
     'license_keys',
     'license_metadata',
+    'license_numbers',
     'devices',
     'active_devices',
     'license_history',
@@ -87,6 +89,7 @@ export const licensesProjector: Projector = {
       where customer_id is not null;
     ${expiriesDdl};
     ${filterDdl};
+    ${numbersDdl};
     -- Every key a license ever had. Only its newest one is current; an older one answers "reminted".
     create table license_keys (
       tenant_id text not null,
@@ -288,8 +291,16 @@ function writesOfMetadata(changed: readonly { license: IssuedLicense; replaced: 
   return [
     ...(outdated.length === 0
       ? []
-      : [{ name: 'delete-license-metadata', text: deleteMetadata, values: [outdated] }]),
+      : [
+          { name: 'delete-license-metadata', text: deleteMetadata, values: [outdated] },
+          { name: 'delete-license-numbers', text: deleteNumbers, values: [outdated] },
+        ]),
     ...writesOf('write-license-metadata', writeMetadata, rows),
+    ...writesOf(
+      'write-license-numbers',
+      writeNumbers,
+      changed.flatMap(({ license }) => numberRows(license)),
+    ),
   ]
 }
 
@@ -340,6 +351,12 @@ const deleteMetadata = 'delete from license_metadata where license_id = any($1)'
 
 const writeMetadata = `
   insert into license_metadata select * from json_populate_recordset(null::license_metadata, $1)
+  on conflict do nothing`
+
+const deleteNumbers = 'delete from license_numbers where license_id = any($1)'
+
+const writeNumbers = `
+  insert into license_numbers select * from json_populate_recordset(null::license_numbers, $1)
   on conflict do nothing`
 
 const writeDevices = `

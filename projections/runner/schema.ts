@@ -26,7 +26,7 @@ const ownTables = `
   )`
 
 /** Increment it when the meaning of a table changes without its definition: the next start then rebuilds. */
-const generation = 7
+const generation = 8
 
 /** Identifies the version of all tables. Read models are never migrated: a new version is built beside the old one. */
 export const fingerprint: string = createHash('sha256')

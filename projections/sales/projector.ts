@@ -1,9 +1,11 @@
 import { itemsOf } from '../../src/domain/sales/items.ts'
+import { numbersOfSale } from '../../src/domain/sales/numbers.ts'
 import { nextStep, type Sale, sales } from '../../src/domain/sales/sale.ts'
 import { changedDocuments, type DocumentModel, evolvedBy, writesOfDocuments } from '../document.ts'
 import { saleCounts, saleInsightsDdl, writesOfSaleCounts } from '../insights/sales.ts'
 import type { CountRow } from '../insights/summed.ts'
 import type { Projector } from '../projector.ts'
+import { partsOfNumbers } from '../search/number-parts.ts'
 
 const model: DocumentModel<Sale> = {
   table: 'sales',
@@ -16,6 +18,7 @@ const model: DocumentModel<Sale> = {
           tenant_id: sale.tenantId,
           provider: sale.provider,
           sale_id: sale.saleId,
+          number_parts: partsOfNumbers(sale.tenantId, numbersOfSale(sale)),
           subject_id: sale.customer?.subjectId ?? null,
           giver_id: sale.giver?.subjectId ?? null,
           product_id: sale.productId,
@@ -39,6 +42,8 @@ export const salesProjector: Projector = {
       tenant_id text not null,
       provider text not null,
       sale_id text not null,
+      -- Of its order number and of the provider's ids: what they are found by, see number-parts.ts.
+      number_parts int[] not null,
       -- null for a sale whose buyer the provider did not name.
       subject_id text,
       -- Who paid for a gift.
@@ -54,6 +59,7 @@ export const salesProjector: Projector = {
     create index sales_of_license on sales using gin (license_ids);
     create index sales_by_age on sales (tenant_id, received_at desc, id desc);
     create index sales_by_sale_id on sales (tenant_id, lower(sale_id) text_pattern_ops);
+    create index sales_by_number_part on sales using gin (number_parts);
     create index sales_of_subject on sales (tenant_id, subject_id);
     create index sales_of_giver on sales (tenant_id, giver_id) where giver_id is not null;
     create index sales_of_nobody on sales (tenant_id, received_at desc, id desc) where subject_id is null;

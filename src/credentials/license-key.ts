@@ -51,11 +51,13 @@ export function isOwnKey(typed: string): boolean {
 
 /**
  * The spellings of a key's end as shown in lists, such as 0 for a typed O; empty for other text. The prefix may
- * precede it, as in `ACME…HJ6C`.
+ * precede it, as in `ACME…HJ6C`. Read from a whole key, the end has the check character behind it, as in `4HJ6C-M`.
  */
 export function endingsOf(typed: string): string[] {
-  const shown = plain(typed.normalize('NFC').toUpperCase())
-  const ending = /^(?:[A-Z0-9]{0,8}(?:…|\.{3}))?([^\s…]{1,4})$/.exec(shown)?.[1]
+  const upper = typed.normalize('NFC').toUpperCase().trim()
+  const read = /([A-Z0-9]{4})-[A-Z0-9]$/.exec(upper)?.[1]
+  if (read !== undefined) return [withoutLookalikes(read)]
+  const ending = /^(?:[A-Z0-9]{0,8}(?:…|\.{3}))?([^\s…]{1,4})$/.exec(plain(upper))?.[1]
   return ending === undefined ? [] : [...new Set([ending, withoutLookalikes(ending)])]
 }
 

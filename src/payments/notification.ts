@@ -35,6 +35,8 @@ type Happening =
       saleId: string
       /** The payment session, by which the tenant's own systems may know the sale. */
       sessionId: string
+      /** The number on the customer's receipt, where it is another than the sale's id. */
+      orderNumber?: string
       /** All other ids by which later notifications may name this sale. */
       links: string[]
       sold: Sold

@@ -40,7 +40,7 @@ export async function receivedFrom(
   raw: string,
   at: string,
 ) {
-  const { provider, saleId, sessionId, customer, giver: given, amount, currency } = notification
+  const { provider, saleId, sessionId, orderNumber, customer, giver: given, amount, currency } = notification
   const [payload, buyer, giver] = await Promise.all([
     keepPayload(services, tenantId, notification, raw),
     customer && services.subjects.sealPerson(tenantId, customer.email, customer.name ?? null),
@@ -59,6 +59,7 @@ export async function receivedFrom(
       tenantId,
       saleId,
       sessionId,
+      ...(orderNumber !== undefined && { orderNumber }),
       links: linksOf(notification),
       provider,
       ...first,

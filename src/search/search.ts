@@ -12,6 +12,8 @@ import {
   findLicensesOfPerson,
   findLicensesOfRequest,
 } from '../../projections/search/licenses.ts'
+import { isPartOf } from '../../projections/search/number-parts.ts'
+import { findLicensesByNumber, findSalesByNumber } from '../../projections/search/numbers.ts'
 import {
   findCustomersOfPeople,
   findSalesByName,
@@ -23,6 +25,8 @@ import { endingsOf, isOwnKey, readKey } from '../credentials/license-key.ts'
 import { sha256 } from '../credentials/sha256.ts'
 import { Provider } from '../domain/integrations/provider.ts'
 import type { IssuedLicense } from '../domain/licenses/license.ts'
+import { itemsOf } from '../domain/sales/items.ts'
+import { idsOfSale } from '../domain/sales/numbers.ts'
 import type { KnownSale } from '../domain/sales/sale.ts'
 import { saleStream } from '../domain/streams.ts'
 import { isStorable } from '../domain/values.ts'
@@ -38,7 +42,10 @@ type LicenseMatch =
   | 'key ending'
   | 'license id'
   | 'sale id'
+  | 'order number'
   | 'request id'
+
+type SaleMatch = 'sale id' | 'order number'
 
 /** The results of a search, at most {@link maxFound} of each kind, with the matched field. */
 export type Found = {
@@ -50,7 +57,7 @@ export type Found = {
     keyStatus?: RuntimeStatus | undefined
   }[]
   devices: (FoundDevice & { by: 'device id' | 'device name' })[]
-  sales: { sale: KnownSale; by: PersonMatch | 'sale id' }[]
+  sales: { sale: KnownSale; by: PersonMatch | SaleMatch }[]
   customers: { customer: PresentCustomer; by: PersonMatch | 'customer id' }[]
   /** There are more results of some kind than are shown. */
   more: boolean
@@ -69,8 +76,8 @@ const nothing: Found = { licenses: [], devices: [], sales: [], customers: [], mo
 
 /**
  * Searches for what a caller may name on the phone: a license key or its end, an id of keyledger's, an email
- * address, a part of an address or a name, a provider's id of a sale, a device's id or its name, or the beginning of
- * one of these. Text that may be a key is hashed first, and searched in other ways only if no license has it. Text in
+ * address, a part of an address or a name, a part of an order number or of a provider's id of a sale, a device's id or
+ * its name, or the beginning of one of these. Text that may be a key is hashed first, and searched in other ways only if no license has it. Text in
  * the form of keyledger's own keys is never searched in clear.
  */
 export async function search(services: Stores, tenantId: string, asked: string): Promise<Found> {
@@ -143,25 +150,32 @@ async function findByEmail({ db, subjects }: Stores, tenantId: string, email: st
   }
 }
 
-/** By a name that others chose, or the end of a key. */
+/** What stands before the end of a number that is not shown whole, as in `••••4711`, or before a number, as in `#4711`. */
+const beforeNumber = /^[#•…*.\s]+/
+
+/** By a name or a number that others chose, or the end of a key. */
 async function findByName({ db }: Stores, tenantId: string, name: string): Promise<Found> {
   const endings = endingsOf(name)
+  const number = name.replace(beforeNumber, '')
   const streams = Provider.options.map((provider) => saleStream(tenantId, provider, sha256(name)))
   const isLong = name.length >= shortestStart
-  const [byEnding, byId, byIdStart, byName, named, begun] = await Promise.all([
+  const [byEnding, byId, byIdStart, byName, named, begun, numbered, imported] = await Promise.all([
     endings.length === 0 ? [] : findLicensesByEnding(db, tenantId, endings, maxAsked),
     findDevicesById(db, tenantId, name, maxAsked),
     isLong ? findDevicesByIdStart(db, tenantId, name, maxAsked) : [],
     findDevicesByName(db, tenantId, name, maxAsked),
     findSalesByName(db, tenantId, name, streams),
     isLong ? findSalesByStart(db, tenantId, name, maxAsked) : [],
+    findSalesByNumber(db, tenantId, number),
+    findLicensesByNumber(db, tenantId, number),
   ])
-  const sales = once([...named, ...begun], ({ id }) => id)
-  const ofSales = await findLicensesByIds(
-    db,
-    tenantId,
-    shown(sales).map(({ licenseId }) => licenseId),
-  )
+  const sales = once([...named, ...begun, ...numbered.found], ({ id }) => id)
+  const saleBy = new Map<string, SaleMatch>()
+  for (const sale of shown(sales)) {
+    const isId = sale.id === name || isPartOf(idsOfSale(sale), number)
+    for (const { licenseId } of itemsOf(sale)) saleBy.set(licenseId, isId ? 'sale id' : 'order number')
+  }
+  const ofSales = await findLicensesByIds(db, tenantId, [...saleBy.keys()])
   const devices = once(
     [
       ...[...byId, ...byIdStart].map((device) => ({ ...device, by: 'device id' as const })),
@@ -169,15 +183,20 @@ async function findByName({ db }: Stores, tenantId: string, name: string): Promi
     ],
     placeOf,
   )
-  return {
-    licenses: [
-      ...ofSales.map((license) => ({ license, by: 'sale id' as const })),
+  const licenses = once(
+    [
       ...shown(byEnding).map((license) => ({ license, by: 'key ending' as const })),
+      ...ofSales.map((license) => ({ license, by: saleBy.get(license.licenseId) ?? ('sale id' as const) })),
+      ...imported.found.map((license) => ({ license, by: 'order number' as const })),
     ],
+    ({ license }) => license.licenseId,
+  )
+  return {
+    licenses: shown(licenses),
     devices: shown(devices),
-    sales: shown(sales).map((sale) => ({ sale, by: 'sale id' })),
+    sales: shown(sales).map((sale) => ({ sale, by: saleBy.get(sale.licenseId) ?? 'sale id' })),
     customers: [],
-    more: [byEnding, devices, sales].some(isMore),
+    more: numbered.more || imported.more || [byEnding, licenses, devices, sales].some(isMore),
   }
 }
 

@@ -1,5 +1,5 @@
-import pg, { type Pool } from 'pg'
-import { inTransaction } from '../../projections/database/transaction.ts'
+import type { Pool } from 'pg'
+import { rowsWithin } from '../../projections/database/time-limit.ts'
 import type { MasterKey } from './master-key.ts'
 import { hashesOf, normalized, trigramKey, trigramsIn, trigramsOfPerson } from './people-parts.ts'
 
@@ -39,9 +39,6 @@ const timeLimitMs = 1000
 /** A longer text is searched by its beginning; the comparison uses all of it. */
 const maxTrigrams = 60
 
-/** SQLSTATE of a statement that its time limit ended. */
-const canceled = '57014'
-
 export function createPeopleIndex(db: Pool, master: MasterKey): PeopleIndex {
   const hashes = (tenantId: string, trigrams: readonly string[]) =>
     hashesOf(trigramKey(master, tenantId), trigrams)
@@ -52,21 +49,17 @@ export function createPeopleIndex(db: Pool, master: MasterKey): PeopleIndex {
     async candidates(tenantId, text) {
       const asked = trigramsIn([normalized(text)]).slice(0, maxTrigrams)
       if (asked.length === 0) return { subjectIds: [], tooMany: false }
-      try {
-        const found = await inTransaction(db, async (client) => {
-          await client.query(`set local statement_timeout = ${timeLimitMs}`)
-          const { rows } = await client.query<{ id: string }>(
-            `select subject_id as id from vault.subject_keys
-             where tenant_id = $1 and trigrams @> $2::int[] limit $3`,
-            [tenantId, hashes(tenantId, asked), maxCandidates + 1],
-          )
-          return rows.map(({ id }) => id)
-        })
-        return { subjectIds: found.slice(0, maxCandidates), tooMany: found.length > maxCandidates }
-      } catch (error) {
-        if (error instanceof pg.DatabaseError && error.code === canceled)
-          return { subjectIds: [], tooMany: true }
-        throw error
+      const rows = await rowsWithin<{ id: string }>(
+        db,
+        timeLimitMs,
+        `select subject_id as id from vault.subject_keys
+         where tenant_id = $1 and trigrams @> $2::int[] limit $3`,
+        [tenantId, hashes(tenantId, asked), maxCandidates + 1],
+      )
+      const found = rows?.map(({ id }) => id) ?? []
+      return {
+        subjectIds: found.slice(0, maxCandidates),
+        tooMany: rows === undefined || found.length > maxCandidates,
       }
     },
     async listMissing(most) {

@@ -9,7 +9,7 @@ import { z } from 'zod'
 import { addMember, issueLink } from '../../src/commands/members/members.ts'
 import { deny } from '../../src/gate/approvals.ts'
 import { origin, uniqueId } from '../harness/ledger.ts'
-import { makeProduct, mint } from '../http/samples.ts'
+import { makeCustomer, makeProduct, mint } from '../http/samples.ts'
 import { confirmIdentity, openDashboard, signIn, type TestDashboard, type Visitor } from './dashboard.ts'
 import { codesOf, type TestMember } from './members.ts'
 
@@ -91,6 +91,21 @@ async function asksToSignIn() {
     },
   }
 }
+
+test('with JavaScript a form suggests the customers whose name is typed', async () => {
+  const { api, tenant } = dashboard
+  const customer = await makeCustomer(api.ask, tenant.token, {
+    email: 'grace@hopper.example',
+    name: 'Grace Hopper',
+  })
+  const page = await visitAs(owner, true)
+  await page.goto('/dashboard/new-license')
+  await page.getByLabel('Customer', { exact: true }).fill('hopp')
+  const suggested = page.locator('datalist option')
+  await suggested.waitFor({ state: 'attached' })
+  expect(await suggested.getAttribute('value')).toBe(customer)
+  expect(await suggested.textContent()).toBe('grace@hopper.example, Grace Hopper')
+})
 
 test('members who decide see the number of pending requests in the navigation within a second, without a reload', async () => {
   const page = await visit(true)

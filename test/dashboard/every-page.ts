@@ -29,6 +29,7 @@ const noPages = [
   '/dashboard/licenses/:id/evidence',
   '/dashboard/licenses/:id/receipts/:sequence',
   '/dashboard/customers/find',
+  '/dashboard/licenses/customer',
   '/dashboard/search',
   '/dashboard/start/test-purchase',
   '/dashboard/settings/webhook',

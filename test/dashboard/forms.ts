@@ -6,7 +6,8 @@ export function fieldsOf({ text }: Seen): Record<string, string> {
   for (const [tag] of text.matchAll(/<input[^>]*>/g)) {
     const name = /\sname="([^"]*)"/.exec(tag)?.[1]
     const isBox = /type="checkbox"/.test(tag)
-    if (name === undefined || (isBox && !/\schecked/.test(tag))) continue
+    const isChoice = isBox || /type="radio"/.test(tag)
+    if (name === undefined || (isChoice && !/\schecked/.test(tag))) continue
     fields[name] = isBox ? 'on' : unescaped(/\svalue="([^"]*)"/.exec(tag)?.[1] ?? '')
   }
   for (const [, name = '', body = ''] of text.matchAll(

@@ -217,8 +217,14 @@ test('a customer is linked once and for good', async () => {
   const unknown = await change(id, 'link-customer', { customerId: 'cus_none' })
   expect(unknown.seen.status).toBe(422)
   expect(wordsOf(unknown.seen)).toContain('There is no customer with this ID.')
-  const customer = await makeCustomer(api.ask, tenant.token)
-  const { seen } = await change(id, 'link-customer', { customerId: customer, reason: 'asked by mail' })
+  const [customer, other] = [
+    await makeCustomer(api.ask, tenant.token, { email: 'mary@lovelace.example', name: 'Mary Lovelace' }),
+    await makeCustomer(api.ask, tenant.token, { email: 'martha@lovelace.example' }),
+  ]
+  const several = await change(id, 'link-customer', { customerId: 'lovelace' })
+  expect(several.seen.status).toBe(422)
+  for (const one of [customer, other]) expect(several.seen.text).toContain(`value="${one}"`)
+  const { seen } = await change(id, 'link-customer', { customerId: 'mary love', reason: 'asked by mail' })
   expect(seen.status).toBe(303)
   expect(await read(id)).toMatchObject({ customerId: customer })
   expect((await support.get(pathOf(id))).text).not.toContain('/change/link-customer')

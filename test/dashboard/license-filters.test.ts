@@ -85,6 +85,26 @@ test('a person is found by email address, which the URL does not contain', async
   expect(await shownAt(unknown.location ?? '')).toStrictEqual([])
 })
 
+test('a customer is found by a part of their name or address, which the URL does not contain', async () => {
+  const { token } = tenant
+  const other = await makeCustomer(api.ask, token, {
+    email: 'mary@lovelace.example',
+    name: 'Mary Lovelace',
+  })
+  await makeCustomer(api.ask, token, { email: 'martha@lovelace.example' })
+  const find = (text: string) => client.post('/dashboard/licenses/customer', { text })
+  expect((await find('mary love')).location).toBe(`/dashboard/licenses?customer=${other}`)
+  expect((await find(customer)).location).toBe(`/dashboard/licenses?customer=${customer}`)
+  const several = await find('Lovelace')
+  expect(several.status).toBe(200)
+  expect(several.text).toContain(`/dashboard/licenses?customer=${other}`)
+  expect(wordsOf(several.text)).toContain('Several customers match. Choose one.')
+  expect(wordsOf((await find('nobody at all')).text)).toContain('No customer matches.')
+  expect(wordsOf((await client.get(`/dashboard/licenses?customer=${other}`)).text)).toContain(
+    'Showing one customer',
+  )
+})
+
 test('what was chosen stays chosen, and the rarer filters are open when one of them is used', async () => {
   const closed = await client.get('/dashboard/licenses?status=revoked')
   expect(closed.text).not.toMatch(/<details[^>]* open/)

@@ -80,6 +80,42 @@ test('from a customer the license is linked to them', async () => {
   expect(license).toMatchObject({ customerId, deviceLimit: null, expiresAt: null })
 })
 
+test('a customer is named by an address, or chosen among those whose name matches', async () => {
+  const make = (name: string) =>
+    makeCustomer(api.ask, tenant.token, {
+      email: `${name.toLowerCase()}@lovelace.example`,
+      name: `${name} Lovelace`,
+    })
+  const [ada, byron] = [await make('Ada'), await make('Byron')]
+  const fields = { ...fieldsOf(await form()), sold: 'editor/pro' }
+  const none = await client.post(list, { ...fields, customerId: 'nobody at all' })
+  expect(none.status).toBe(422)
+  expect(wordsOf(none)).toContain('No customer matches.')
+  const several = await client.post(list, { ...fields, customerId: 'lovelace' })
+  expect(several.status).toBe(422)
+  expect(wordsOf(several)).toContain('Several customers match. Choose one.')
+  expect(wordsOf(several)).toContain(`Byron Lovelace, byron@lovelace.example, ${byron}`)
+  const offered = fieldsOf(several)
+  // A choice counts only for the text that it was offered for.
+  const other = await client.post(list, { ...offered, customerId: 'nobody at all', customerChoice: byron })
+  expect(wordsOf(other)).toContain('No customer matches.')
+  const late = await client.post(list, {
+    ...offered,
+    customerChoice: byron,
+    expiry: 'day',
+    expiresOn: '2020-01-01',
+  })
+  expect(fieldsOf(late)).toMatchObject({ customerId: byron })
+  const chosen = await client.post(list, { ...offered, customerChoice: byron })
+  expect(chosen.text).toContain(`/dashboard/customers/${byron}`)
+  const named = await client.post(list, {
+    ...fieldsOf(await form()),
+    sold: 'editor/pro',
+    customerId: ' Ada@Lovelace.example ',
+  })
+  expect(named.text).toContain(`/dashboard/customers/${ada}`)
+})
+
 test('what the rules refuse stands beside its field, and mints nothing', async () => {
   const before = await licenses()
   const fields = { ...fieldsOf(await form()), sold: 'editor/pro' }

@@ -81,6 +81,8 @@ export const needed: Record<string, Permission | 'member'> = {
   'GET /dashboard/customers/find': 'member',
   'POST /dashboard/customers/find': 'member',
   'POST /dashboard/licenses/find': 'member',
+  'GET /dashboard/licenses/customer': 'member',
+  'POST /dashboard/licenses/customer': 'member',
   'POST /dashboard/device': 'member',
   'POST /dashboard/device/approve': 'member',
   'POST /dashboard/device/deny': 'member',

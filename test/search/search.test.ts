@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { z } from 'zod'
+import { maskedOrder } from '../../src/portal/words.ts'
 import { type Found, maxFound, search } from '../../src/search/search.ts'
 import { openTestApi, type TestApi } from '../harness/api.ts'
 import { commandLicense } from '../harness/ledger.ts'
@@ -85,6 +86,18 @@ test('the end of a key is found as it is displayed or read out', async () => {
   expect(await found(ending, stranger)).toStrictEqual([])
 })
 
+test('the end of a key is found as it is read from the whole key', async () => {
+  const { id, licenseKey } = await mint(api.ask, shop.token, 'editor')
+  for (const text of [
+    licenseKey.slice(-6),
+    licenseKey.slice(-7).toLowerCase(),
+    `…${licenseKey.slice(-13)}`,
+  ]) {
+    expect(await found(text)).toStrictEqual([`license ${id} by key ending`])
+    expect(await found(text, stranger)).toStrictEqual([])
+  }
+})
+
 test('an email address leads to the licenses, sales and customers of its person', async () => {
   const { sold } = purchase('by-mail')
   await shop.tell(sold())
@@ -124,6 +137,72 @@ test("a sale is found by the provider's id and by keyledger's id, with its licen
     ])
     expect(await found(text, stranger)).toStrictEqual([])
   }
+})
+
+test('an order number is found by any four characters of it, as pages and mails show it', async () => {
+  const saleId = 'cs_live_a1Qn7vRbT4zXw9kLmP'
+  await shop.tell(
+    purchase('by-order').sold({
+      saleId,
+      orderNumber: '524459935',
+      links: ['payment:pi_3PqZ8dKs', 'gift:editor.4900.1.ab12'],
+    }),
+  )
+  const sale = (await shop.sales()).find((one) => one.saleId === saleId)
+  if (!sale) throw new Error('nothing was sold')
+  const both = (by: string) => [`license ${sale.licenseId} by ${by}`, `sale ${sale.id} by ${by}`]
+  const mailed = `…${saleId.slice(-8)}`
+  for (const text of [maskedOrder(saleId), mailed, 'RBT4', 'live_a1qn', 'pi_3PqZ8dKs', 'qz8d']) {
+    expect(await found(text)).toStrictEqual(both('sale id'))
+    expect(await found(text, stranger)).toStrictEqual([])
+  }
+  for (const text of ['524459935', '#524459935', '4599', '••••9935']) {
+    expect(await found(text)).toStrictEqual(both('order number'))
+    expect(await found(text, stranger)).toStrictEqual([])
+  }
+  for (const text of ['459', '4490', 'editor.4900', '9k']) expect(await found(text)).toStrictEqual([])
+})
+
+test('a short order number is found whole', async () => {
+  await shop.tell(
+    purchase('by-number').sold({ orderNumber: '7', provider: 'lemonsqueezy', sold: { productId: 'editor' } }),
+  )
+  expect((await find('7')).sales.map(({ sale }) => sale.orderNumber)).toStrictEqual(['7'])
+  expect((await find('#7')).sales).toHaveLength(1)
+})
+
+test('an imported license is found by its order number and its id elsewhere, until its metadata change', async () => {
+  const imported = await api.ask('POST', '/v1/licenses/import', {
+    token: shop.token,
+    body: {
+      productId: 'editor',
+      licenses: [
+        {
+          licenseKey: 'an-imported-key-4711',
+          metadata: { orderNumber: 'R-90817263', externalId: 'EXT-55aa66bb' },
+        },
+      ],
+    },
+  })
+  const { results } = z.object({ results: z.array(z.object({ id: z.string() })) }).parse(imported.body)
+  const id = results[0]?.id ?? ''
+  for (const text of ['R-90817263', '0817', '55AA66'])
+    expect(await found(text)).toStrictEqual([`license ${id} by order number`])
+  expect(await found('0817', stranger)).toStrictEqual([])
+  const edited = await api.ask('PATCH', `/v1/licenses/${id}`, {
+    token: shop.token,
+    body: { metadata: { orderNumber: 'R-1111' } },
+  })
+  expect(edited.status).toBe(200)
+  expect(await found('0817')).toStrictEqual([])
+  expect(await found('1111')).toStrictEqual([`license ${id} by order number`])
+})
+
+test('every license of a purchase of several items is found by its order number', async () => {
+  const { sold } = purchase('by-items')
+  await shop.tell(sold({ orderNumber: '88112233', more: [{ sold: { productId: 'editor' }, quantity: 1 }] }))
+  const { licenses } = await find('88112233')
+  expect(licenses).toHaveLength(2)
 })
 
 test('a device is found by its id, its instance id and the beginning of its name', async () => {

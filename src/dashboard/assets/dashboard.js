@@ -1,5 +1,5 @@
-// What pages can do with JavaScript beside what they do without it: passkeys, copying, times in the reader's zone, and
-// the key that leads to the search.
+// What pages can do with JavaScript beside what they do without it: passkeys, copying, times in the reader's zone,
+// suggestions of customers, and the key that leads to the search.
 
 /** The token that the page's forms carry. */
 const formToken = (form) => form.elements._csrf.value
@@ -99,6 +99,51 @@ function suggestId(place) {
   suggest()
 }
 
+/** How long a text stands unchanged before customers are suggested for it, and how much of it must be typed. */
+const suggestAfterMs = 250
+const suggestFrom = 3
+
+/** Suggests the customers that the list of customers finds for the text of a field. */
+function suggestCustomers(place) {
+  const input = place.querySelector('input')
+  const list = document.createElement('datalist')
+  list.id = `${input.id}-suggested`
+  input.after(list)
+  input.setAttribute('list', list.id)
+  let timer
+
+  async function suggest() {
+    const text = input.value.trim()
+    if (text.length < suggestFrom || text.startsWith('cus_')) return
+    const body = new URLSearchParams({ _csrf: formToken(input.form), text })
+    const response = await fetch('/dashboard/customers/find', { method: 'POST', body }).catch(() => undefined)
+    if (!response?.ok || input.value.trim() !== text) return
+    const page = new DOMParser().parseFromString(await response.text(), 'text/html')
+    const found = [...page.querySelectorAll('#customers td:first-child, #customers th[scope=row]')]
+    list.replaceChildren(
+      ...found.flatMap((cell) => {
+        const id = /cus_\w+$/.exec(cell.querySelector('a')?.getAttribute('href') ?? '')?.[0]
+        return id
+          ? [
+              new Option(
+                [...cell.querySelectorAll('a, .sub')]
+                  .map((part) => part.textContent)
+                  .filter(Boolean)
+                  .join(', '),
+                id,
+              ),
+            ]
+          : []
+      }),
+    )
+  }
+
+  input.addEventListener('input', () => {
+    clearTimeout(timer)
+    timer = setTimeout(suggest, suggestAfterMs)
+  })
+}
+
 /** So often a page that somebody looks at asks how many requests wait, and so much later when it gets no answer. */
 const countEveryMs = 700
 const countAgainMs = 5000
@@ -134,6 +179,7 @@ function keepCount(badge) {
 }
 
 for (const place of document.querySelectorAll('[data-id-of]')) suggestId(place)
+for (const place of document.querySelectorAll('[data-customers]')) suggestCustomers(place)
 for (const badge of document.querySelectorAll('[data-waiting]')) keepCount(badge)
 if (window.SimpleWebAuthnBrowser?.browserSupportsWebAuthn()) {
   for (const form of document.querySelectorAll('form[data-passkey]')) usePasskeys(form)

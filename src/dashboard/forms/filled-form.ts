@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { inputWords, isPredicate } from '../../domain/input-words.ts'
+import type { Candidate } from '../customers/choose.ts'
 
 /** A form as a member filled it in, to show again: what was typed, and what is wrong with each field. */
 export type FilledForm = {
@@ -8,6 +9,8 @@ export type FilledForm = {
   typed: Readonly<Record<string, readonly string[]>>
   /** One sentence for each wrong field, by its name; `form` is for what concerns no single field. */
   problems: Readonly<Record<string, string>>
+  /** The customers to choose from when what was typed means several. */
+  candidates?: readonly Candidate[]
 }
 
 /** An empty form, with its first values. */

@@ -5,6 +5,7 @@ import type { KeyType } from '../../domain/products/key-type.ts'
 import type { RefusalCode } from '../../domain/refusal.ts'
 import type { Content } from '../../html.ts'
 import type { Person } from '../../vault/subjects.ts'
+import type { chosenCustomer } from '../forms/customer-field.ts'
 import type { FilledForm } from '../forms/filled-form.ts'
 import { optionalLine } from '../forms/typed.ts'
 import type { PageContext } from '../page-context.ts'
@@ -39,6 +40,8 @@ export type LicenseChange = {
   values: (about: AboutLicense, query: Record<string, string | undefined>) => Record<string, string>
   /** The fields besides the reason. */
   fields: (form: FilledForm, about: AboutLicense) => Content
+  /** Reads the customer that the form names; its id is then among what was typed. */
+  choose?: typeof chosenCustomer
   run: (services: Services, about: AboutLicense, typed: never, origin: Origin) => Promise<Changed>
   /** The field that each refusal concerns, and what it says there. */
   problems?: Partial<Record<RefusalCode, readonly [field: string, sentence: string]>>

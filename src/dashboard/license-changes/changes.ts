@@ -4,6 +4,7 @@ import { remintLicense, removeDevice } from '../../commands/licenses/changes.ts'
 import { editLicense, resumeLicense, suspendLicense } from '../../commands/licenses/edit.ts'
 import { sendKey } from '../../commands/licenses/send-key.ts'
 import { html } from '../../html.ts'
+import { chosenCustomer, customerField, maxCustomerText } from '../forms/customer-field.ts'
 import { checkField, textField } from '../forms/form-fields.ts'
 import { checked, optionalOf, wantedLine } from '../forms/typed.ts'
 import { moment } from '../frame/moments.ts'
@@ -142,16 +143,16 @@ const linkCustomer = licenseChange({
   button: 'Link customer',
   lead: () => "The license gets the customer's entitlement overrides.",
   fits: ({ customerId }) => customerId === null,
-  schema: withReason({ customerId: wantedLine(100, 'Enter the ID of a customer.') }),
+  schema: withReason({
+    customerId: wantedLine(maxCustomerText, 'Enter the name, the email address or the ID of a customer.'),
+  }),
   values: (_, { customer = '' }) => ({ customerId: customer }),
   fields: (form) =>
-    textField(form, {
-      name: 'customerId',
-      label: 'Customer ID',
-      hint: html`<code>cus_…</code>, from the <a href="/dashboard/customers">list of customers</a>.`,
-      maxlength: 100,
-      className: 'mono',
+    customerField(form, {
+      label: 'Customer',
+      hint: html`Name, email address or customer ID. <a href="/dashboard/new-customer">New customer</a>`,
     }),
+  choose: chosenCustomer,
   async run(services, about, { customerId, reason = null }, origin) {
     const { tenantId, licenseId } = about.license
     await linkLicense(services, tenantId, customerId, licenseId, origin, reason)

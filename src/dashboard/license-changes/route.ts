@@ -71,12 +71,15 @@ export function licenseChangePages(app: FastifyInstance, { services, show }: Pag
 
   app.post('/licenses/:id/change/:change', send, async (request: ChangeRequest, reply) => {
     const { about, change } = await found(request)
-    const { filled, data } = readForm(change.schema, request)
-    if (!data) return page(reply, { about, change }, filled, typedIn(filled, 'operation'))
+    const { filled: sent, data } = readForm(change.schema, request)
+    if (!data) return page(reply, { about, change }, sent, typedIn(sent, 'operation'))
+    const chosen = (await change.choose?.(services, about.license.tenantId, sent)) ?? { filled: sent }
+    if ('unclear' in chosen) return page(reply, { about, change }, chosen.unclear, typedIn(sent, 'operation'))
+    const { filled, ...named } = chosen
     try {
       const changed = await runOnce(services, request, async (own, origin) => {
         // The schema of a change reads what its own `run` takes.
-        return (await change.run(own, about, data as never, origin)) ?? null
+        return (await change.run(own, about, { ...data, ...named } as never, origin)) ?? null
       })
       const { licenseId } = about.license
       if (changed === null) return reply.redirect(licensePath(licenseId), 303)

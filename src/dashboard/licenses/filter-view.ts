@@ -1,7 +1,8 @@
 import { licenseStatuses } from '../../domain/licenses/license.ts'
 import { type Html, html } from '../../html.ts'
+import { maxCustomerText } from '../forms/customer-field.ts'
 import type { View } from '../frame/page.ts'
-import { asNamed, choicesOf, field, filters, productSelect, select } from '../frame/parts.ts'
+import { asNamed, choicesOf, field, filters, productSelect, select, tokenField } from '../frame/parts.ts'
 import { chosenPerson, personForm } from '../lists/person-filter.ts'
 import { licenseSources, type ShownFilter } from './filter.ts'
 
@@ -14,13 +15,15 @@ const kinds = [
 export function licenseFilters(
   view: View,
   products: readonly { productId: string; name: string }[],
-  { product, status, person, ...more }: ShownFilter,
+  { product, status, person, customer, ...more }: ShownFilter,
 ): Html {
   const path = '/dashboard/licenses'
   return html`<div>
     ${personForm(view, path)}
+    <form id="find-customer" method="post" action=${`${path}/customer`}>${tokenField(view.token)}</form>
     ${filters(path, 'licenses', [
       chosenPerson(person),
+      customer !== undefined && html`<input type="hidden" name="customer" value=${customer} />`,
       productSelect(products, product),
       select('status', 'Status', choicesOf('Any status', asNamed(licenseStatuses), status)),
       html`<details open=${Object.values(more).some((value) => value !== undefined)}>
@@ -31,13 +34,20 @@ export function licenseFilters(
           ${dayField('createdFrom', 'Issued on or after', more.createdFrom)}
           ${dayField('createdBefore', 'Issued before', more.createdBefore)}
           ${dayField('expiresBefore', 'Expires before', more.expiresBefore)}
-          ${field({ name: 'customer', label: 'Customer ID', value: more.customer, maxlength: 64, required: false })}
+          ${customerToFind}
           ${field({ name: 'metadata', label: 'Metadata, as name=value', value: more.metadata, maxlength: 1100, required: false })}
         </div>
       </details>`,
     ])}
   </div>`
 }
+
+/** Belongs to a form of its own: a URL contains a customer's id and never their name or email address. */
+const customerToFind = html`<div class="field" data-customers>
+    <label for="customer-to-find">Customer: name, email or ID</label>
+    <input id="customer-to-find" name="text" form="find-customer" type="text" maxlength=${maxCustomerText} autocomplete="off" />
+  </div>
+  <button class="second" form="find-customer">Find customer</button>`
 
 const dayField = (name: string, label: string, value: string | undefined): Html =>
   html`<div class="field">

@@ -1,18 +1,24 @@
 import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
 import { type LicenseEntry, listLicenses } from '../../../projections/licenses/queries.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { may } from '../../domain/members/roles.ts'
 import { licenseView as licenseOf } from '../../http/licenses/license.ts'
 import type { Ports } from '../../ports.ts'
 import { unknownPerson } from '../../vault/subjects.ts'
+import { customersMeant } from '../customers/choose.ts'
+import { formOf } from '../forms/forms.ts'
 import { productChoices } from '../lists/lists.ts'
 import { pathOfPerson } from '../lists/person-filter.ts'
 import type { PageContext } from '../page-context.ts'
 import { auditedPage, principalOf } from '../session/principal.ts'
 import { filterOf, LicenseQuery, licenseQueryOf } from './filter.ts'
-import { licensesView } from './view.ts'
+import { licensesView, whichCustomerView } from './view.ts'
 
 const pageSize = 50
+
+/** Longer than any email address. */
+const CustomerForm = z.object({ text: z.string().max(400) })
 
 export async function shownLicenses(
   services: Ports<'now' | 'subjects'>,
@@ -48,6 +54,25 @@ export function licensePages(app: FastifyInstance, { services, cursors, show }: 
           cursor,
           next: cursors.write(boundTo, found.next),
         }),
+    })
+  })
+
+  app.get('/licenses/customer', auditedPage('customers'), async (_request, reply) =>
+    reply.redirect('/dashboard/licenses', 303),
+  )
+
+  app.post('/licenses/customer', auditedPage('customers'), async (request, reply) => {
+    const { tenantId } = principalOf(request)
+    const text = formOf(CustomerForm, request).text.trim()
+    if (text === '') return reply.redirect('/dashboard/licenses', 303)
+    const meant = await customersMeant(services, tenantId, text)
+    const [one, ...others] = meant.candidates
+    if (one && others.length === 0 && !meant.more)
+      return reply.redirect(`/dashboard/licenses?customer=${one.customerId}`, 303)
+    return show(reply, {
+      title: 'Which customer?',
+      nav: 'licenses',
+      content: () => whichCustomerView(text, meant),
     })
   })
 

@@ -1,5 +1,6 @@
 import type { LicenseStatus } from '../../domain/licenses/license.ts'
 import { type Content, type Html, html } from '../../html.ts'
+import { candidateWords, type Meant, notOneCustomer } from '../customers/choose.ts'
 import { ago } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import { badge, empty, heading, pager, type Tone, table } from '../frame/parts.ts'
@@ -72,6 +73,7 @@ export function licensesView(
     ${licenseFilters(view, products, filter)}
     <div id="licenses">
       ${filter.person !== undefined && html`<p class="lead">Showing one person. <a href="/dashboard/licenses">Show all licenses</a></p>`}
+      ${filter.customer !== undefined && html`<p class="lead">Showing one <a href=${`/dashboard/customers/${filter.customer}`}>customer</a>. <a href="/dashboard/licenses">Show all licenses</a></p>`}
       ${
         licenses.length === 0
           ? noLicenses(filtered, mayMint)
@@ -79,6 +81,20 @@ export function licensesView(
       }
       ${pager('/dashboard/licenses', { ...filter, cursor }, next)}
     </div>
+  </div>`
+}
+
+/** The customers that a text means, each with a link to their licenses. */
+export function whichCustomerView(text: string, meant: Meant): Html {
+  return html`<div>
+    ${heading('Which customer?', notOneCustomer(text, meant))}
+    ${
+      meant.candidates.length > 0 &&
+      html`<ul class="sheet stack">
+        ${meant.candidates.map((candidate) => html`<li><a href=${`/dashboard/licenses?customer=${candidate.customerId}`}>${candidateWords(candidate)}</a></li>`)}
+      </ul>`
+    }
+    <p class="after"><a class="button second" href="/dashboard/licenses">Show all licenses</a></p>
   </div>`
 }
 

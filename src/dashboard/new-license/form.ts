@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { maxSeats } from '../../domain/licenses/issue.ts'
 import { EmailAddress, Slug } from '../../domain/values.ts'
 import { momentIn } from '../../http/schemas.ts'
+import { maxCustomerText } from '../forms/customer-field.ts'
 import { pairs } from '../forms/pairs.ts'
 import { checked, optionalLine, optionalOf, optionalWhole } from '../forms/typed.ts'
 
@@ -41,7 +42,7 @@ export const MintForm = z
     sold,
     email: optionalOf(EmailAddress, 'Enter an email address, for example ada@example.com.'),
     name: optionalLine(200),
-    customerId: optionalLine(100),
+    customerId: optionalLine(maxCustomerText),
     quantity: optionalWhole(1, 100_000),
     expiry: z.enum(['key-type', 'never', 'day']).optional().default('key-type'),
     expiresOn: optionalOf(day, 'Enter a day as 2027-11-21.'),

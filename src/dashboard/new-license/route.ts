@@ -7,6 +7,7 @@ import { isId, newId } from '../../credentials/id.ts'
 import { may } from '../../domain/members/roles.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { unknownPerson } from '../../vault/subjects.ts'
+import { chosenCustomer } from '../forms/customer-field.ts'
 import { type FilledForm, newForm, readForm, typedIn } from '../forms/filled-form.ts'
 import { runOnce } from '../forms/once.ts'
 import { refusedForm, refuseSuspended } from '../forms/refused.ts'
@@ -73,11 +74,15 @@ export function newLicensePages(app: FastifyInstance, { services, show }: PageCo
   app.post('/licenses', change, async (request, reply) => {
     const { tenantId, ...principal } = principalOf(request)
     refuseSuspended(principal)
-    const { filled, data } = readForm(MintForm, request)
-    if (!data) return page(reply, filled, typedIn(filled, 'operation'))
+    const { filled: sent, data } = readForm(MintForm, request)
+    if (!data) return page(reply, sent, typedIn(sent, 'operation'))
+    const chosen = await chosenCustomer(services, tenantId, sent)
+    if ('unclear' in chosen) return page(reply, chosen.unclear, typedIn(sent, 'operation'))
+    const { customerId, filled } = chosen
     const { sold, quantity, expiry, expiresOn, ...rest } = data
     const asked = {
       ...rest,
+      customerId,
       keyTypeId: sold.keyTypeId,
       quantity: quantity ?? undefined,
       expiresAt: expiryOf({ expiry, expiresOn }),

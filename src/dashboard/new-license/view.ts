@@ -1,5 +1,6 @@
 import type { PresentProduct } from '../../../projections/products/queries.ts'
 import { type Html, html } from '../../html.ts'
+import { customerField } from '../forms/customer-field.ts'
 import type { FilledForm } from '../forms/filled-form.ts'
 import { checkField, choiceField, formProblem, textArea, textField } from '../forms/form-fields.ts'
 import { empty, facts, heading, secretBox, tokenField } from '../frame/parts.ts'
@@ -46,13 +47,10 @@ export function newLicenseView({ token, operation, products, form }: NewLicense)
         label: 'Mail the key to the customer',
         hint: 'Needs an email address. The key is also shown on the next page.',
       })}
-      ${textField(form, {
-        name: 'customerId',
-        label: 'Customer ID',
-        hint: html`Links the license to a customer: <code>cus_…</code>. Optional.`,
+      ${customerField(form, {
+        label: 'Customer',
+        hint: 'Links the license to a customer: name, email address or customer ID. Optional.',
         required: false,
-        maxlength: 100,
-        className: 'mono',
       })}
       ${choiceField(form, { name: 'expiry', label: 'Expires', choices: expiries })}
       ${textField(form, {

@@ -167,6 +167,7 @@ export function saleView(view: View, one: OneSale): Html {
         ['Amount', money(sale.amount, sale.currency)],
         ['Provider', providerNames[sale.provider]],
         ['Provider sale ID', copyable('provider sale ID', sale.saleId)],
+        sale.orderNumber !== undefined && ['Order number', copyable('order number', sale.orderNumber)],
         ...(sale.productId === null
           ? []
           : [

@@ -32,17 +32,17 @@ export function foundView(view: View, page: FoundPage): Html {
   return html`<div>
     ${heading(
       'Search',
-      'By license key or its ending, any part of a name or an email address, sale ID, device ID or name, request ID, license ID or customer ID. Your input is not stored.',
+      'By license key or its ending, any part of a name or an email address, order number or sale ID, device ID or name, request ID, license ID or customer ID. Your input is not stored.',
     )}
     <div role="status">
       ${
         nothing &&
         html`<div class="part">
           ${empty(
-            wasEmpty ? 'No search term' : more ? 'Too many people match' : 'No results',
+            wasEmpty ? 'No search term' : more ? 'Too many results' : 'No results',
             more
-              ? 'Type more of the name or the email address.'
-              : 'A key must be entered as it was issued. Of a name or an email address type at least three characters. A sale or a device is found by its ID or its name, or by the start of one.',
+              ? 'Type more of the name, the email address or the number.'
+              : 'A key must be entered as it was issued. Of a name or an email address type at least three characters, and of an order number or a sale ID at least four. A device is found by its ID or its name, or by the start of one.',
           )}
         </div>`
       }

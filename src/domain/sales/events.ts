@@ -58,6 +58,8 @@ export const SaleReceived = z.object({
     /** The provider's id of the sale. */
     saleId: ForeignId,
     sessionId: ForeignId,
+    /** The number on the customer's receipt, where it is another than the provider's id. */
+    orderNumber: ForeignId.optional(),
     links: z.array(SaleLink),
     sold: SoldItem,
     quantity: z.int().min(1),

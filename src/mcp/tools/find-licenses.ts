@@ -12,9 +12,9 @@ export const findLicenseTools = [
     title: 'Find a license by any hint',
     description:
       'Start here when somebody names a license in any way: a license key or its end, three or more characters of an ' +
-      "email address or a person's name, an order number or sale id of a payment provider, a device id or name, or an " +
-      'id of a license, customer or request. Returns the licenses with what matched. `more: true` means: ask with a ' +
-      'longer text.',
+      "email address or a person's name, four or more characters of an order number or sale id of a payment provider, a " +
+      'device id or name, or an id of a license, customer or request. Returns the licenses with what matched. ' +
+      '`more: true` means: ask with a longer text.',
     effect: 'reads',
     input: { text: z.string().min(1).max(500).describe('What the customer or the log says') },
     request: (body) => ({ method: 'POST', path: '/v1/licenses/search', body }),

@@ -37,6 +37,7 @@ export function translatePing(raw: string, now: Date): Translated {
   const permalink = form.get('product_permalink')
   if (!permalink) return incomplete
   const name = form.get('full_name')
+  const orderNumber = form.get('order_number')?.slice(0, 255)
   const isGift = form.get('is_gift_receiver_purchase') === 'true'
   const giver = isGift && form.get('gifter_email')
   return {
@@ -46,6 +47,7 @@ export function translatePing(raw: string, now: Date): Translated {
     ...(isGift && { amount: countOf(form.get('gift_price')) ?? 0 }),
     saleId,
     sessionId: `gr_${saleId}`,
+    ...(orderNumber && { orderNumber }),
     links: [
       `sale:${saleId}`,
       ...(subscriptionId ? [`subscription:${subscriptionId}`] : []),

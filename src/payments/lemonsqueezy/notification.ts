@@ -61,6 +61,7 @@ async function translate(
 }
 
 const Order = z.object({
+  order_number: z.int().nullish().catch(null),
   user_name: z.string().nullish(),
   user_email: z.string().nullish(),
   currency: z.string().length(3),
@@ -108,6 +109,7 @@ async function soldBy(
     at,
     saleId: data.id,
     sessionId: data.id,
+    ...(typeof order.order_number === 'number' && { orderNumber: String(order.order_number) }),
     links: [`order:${data.id}`],
     ...soldAs(item),
     ...(others.length > 0 && { more: others.map(soldAs) }),

@@ -77,6 +77,7 @@ async function translate(
 
 const Transaction = z.object({
   id: Id,
+  invoice_number: z.string().max(255).nullish().catch(null),
   customer_id: Id.nullish(),
   origin: z.string(),
   subscription_id: Id.nullish(),
@@ -138,6 +139,7 @@ async function paidBy(event: Event, common: Common, context: PaddleContext): Pro
     ...common,
     saleId: id,
     sessionId: id,
+    ...(transaction.invoice_number && { orderNumber: transaction.invoice_number }),
     links: [`transaction:${id}`, ...(subscriptionId ? [`subscription:${subscriptionId}`] : [])],
     ...item,
     ...(more.length > 0 && { more }),

@@ -54,6 +54,7 @@ function translate(event: Event, common: Common): Translated | undefined {
 
 const Order = z.object({
   id: Id,
+  invoice_number: z.string().max(255).nullish().catch(null),
   billing_reason: z.string(),
   status: z.string(),
   total_amount: z.int(),
@@ -100,6 +101,7 @@ function paidBy({ data }: Event, common: Common): Translated | undefined {
     ...common,
     saleId: id,
     sessionId: order.checkout_id ?? id,
+    ...(order.invoice_number && { orderNumber: order.invoice_number }),
     links: [`order:${id}`, ...(subscriptionId ? [`subscription:${subscriptionId}`] : [])],
     sold: { providerProduct: order.product_id },
     quantity: seats ?? 1,

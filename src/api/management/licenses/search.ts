@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { findLicenses, type LicenseEntry, listLicenses } from '../../../../projections/licenses/queries.ts'
 import { momentOf } from '../../../commands/origin.ts'
+import { itemsOf } from '../../../domain/sales/items.ts'
 import { callerIn } from '../../../http/authenticate.ts'
 import { licenseOut, licenseView } from '../../../http/licenses/license.ts'
 import { answer, errors, pageOf, text } from '../../../http/schemas.ts'
@@ -14,9 +15,9 @@ const searchIn = z
   .strictObject({
     text: text(500).meta({
       description:
-        'A license key or the end of one, three or more characters of an email address or a name, a provider’s order ' +
-        'number or id of a sale, the id or the name of a device, or three or more characters from the beginning of one, ' +
-        'or an id of a license, a customer or a request',
+        'A license key or the end of one, three or more characters of an email address or a name, four or more characters ' +
+        'of an order number or of a provider’s id of a sale, the id or the name of a device, or three or more characters ' +
+        'from the beginning of one, or an id of a license, a customer or a request',
     }),
   })
   .meta({ example: { text: 'grace@example.com' } })
@@ -29,6 +30,7 @@ const matchedBy = [
   'email',
   'name',
   'sale_id',
+  'order_number',
   'request_id',
   'device_id',
   'device_name',
@@ -63,7 +65,7 @@ const foundOut = pageOf(
   more: z.boolean().meta({
     description:
       `More may match than the first ${maxFound} of each kind, which are shown. So it is too when too many people ` +
-      'match for any to be shown',
+      'or order numbers match for any to be shown',
     example: false,
   }),
 })
@@ -75,6 +77,7 @@ const nameOf: Record<string, Match['by']> = {
   'e-mail': 'email',
   name: 'name',
   'sale id': 'sale_id',
+  'order number': 'order_number',
   'request id': 'request_id',
   'device id': 'device_id',
   'device name': 'device_name',
@@ -139,7 +142,8 @@ async function matchesIn(
   for (const { license, seat, by } of devices) {
     add(license.licenseId, { by: byOf(by), deviceId: seat.deviceId })
   }
-  for (const { sale, by } of sales) add(sale.licenseId, { by: byOf(by) })
+  for (const { sale, by } of sales)
+    for (const { licenseId } of itemsOf(sale)) add(licenseId, { by: byOf(by) })
   for (const { customer, by } of customers) {
     const linked = await licensesOf(services, tenantId, customer.customerId)
     for (const { license } of linked) add(license.licenseId, { by: byOf(by) })

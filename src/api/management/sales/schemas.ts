@@ -20,6 +20,10 @@ const Sale = z.object({
   provider: Provider,
   saleId: z.string(),
   sessionId: z.string(),
+  orderNumber: z.string().nullable().meta({
+    description: "The number on the customer's receipt, where the provider sends it",
+    example: '524459935',
+  }),
   status: SaleStatus,
   parked: z
     .object({
@@ -179,6 +183,7 @@ export function saleView(sale: KnownSale, { needsHolder, ...person }: Buyer): z.
     provider: sale.provider,
     saleId: sale.saleId,
     sessionId: sale.sessionId,
+    orderNumber: sale.orderNumber ?? null,
     status: sale.status,
     parked: sale.parked,
     productId: sale.productId,

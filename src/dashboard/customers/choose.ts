@@ -1,0 +1,60 @@
+import { findCustomer, type PresentCustomer } from '../../../projections/customers/queries.ts'
+import { isId } from '../../credentials/id.ts'
+import type { Ports } from '../../ports.ts'
+import { findCustomersByPersonPart } from '../../search/people.ts'
+import { type Person, unknownPerson } from '../../vault/subjects.ts'
+
+/** A customer that a text may mean. */
+export type Candidate = { customerId: string; person: Person }
+
+/** The customers that a text means: one with the id or the address itself, or all whose name or address contains it. */
+export type Meant = {
+  candidates: Candidate[]
+  /** There may be others. */
+  more: boolean
+}
+
+/** As many as a person looks through. */
+const maxCandidates = 20
+
+/** Finds the customers that a typed text means: an id, an email address, or a part of an address or a name. */
+export async function customersMeant(
+  services: Ports<'db' | 'subjects'>,
+  tenantId: string,
+  text: string,
+): Promise<Meant> {
+  if (text.startsWith('cus_')) {
+    const entry = isId('cus', text) ? await findCustomer(services.db, tenantId, text) : undefined
+    return { candidates: await withPeople(services, tenantId, entry ? [entry.customer] : []), more: false }
+  }
+  const { customers, more } = await findCustomersByPersonPart(services, tenantId, text)
+  const present = customers.filter(({ erasedAt }) => erasedAt === null)
+  const candidates = await withPeople(services, tenantId, present)
+  const exact = candidates.filter(({ person }) => person.email?.toLowerCase() === text.toLowerCase())
+  if (exact.length > 0) return { candidates: exact.slice(0, maxCandidates), more: false }
+  return { candidates: candidates.slice(0, maxCandidates), more: more || candidates.length > maxCandidates }
+}
+
+async function withPeople(
+  { subjects }: Ports<'subjects'>,
+  tenantId: string,
+  customers: readonly PresentCustomer[],
+): Promise<Candidate[]> {
+  const people = await subjects.openPeople(tenantId, customers)
+  return customers.map(({ customerId }, at) => ({ customerId, person: people[at] ?? unknownPerson }))
+}
+
+/** How a candidate is told apart from others: two customers may have the same address. */
+export const candidateWords = ({ customerId, person: { email, name } }: Candidate): string =>
+  [name, email, customerId].filter((text) => text !== null).join(', ')
+
+/** What to do when a text does not mean exactly one customer. */
+export function notOneCustomer(text: string, { candidates, more }: Meant): string {
+  if (candidates.length > 0)
+    return more
+      ? 'Several customers match, and not all are shown. Choose one, or type more of the name or the email address.'
+      : 'Several customers match. Choose one.'
+  if (more) return 'Too many people match. Type more of the name or the email address.'
+  if (text.startsWith('cus_')) return 'There is no customer with this ID.'
+  return 'No customer matches. Enter three or more characters of a name or an email address, or a customer ID.'
+}
