@@ -16,7 +16,6 @@ import {
   secondsLeft,
   secondsToUse,
 } from '../domain/confirmations/confirmation.ts'
-import type { Client } from '../domain/confirmations/events.ts'
 import { plainText } from '../domain/plain-text.ts'
 import { Refusal, type RefusalCode } from '../domain/refusal.ts'
 import type { Ports } from '../ports.ts'
@@ -49,7 +48,8 @@ export type Approval = {
   byMember: boolean
   /** A member requested a file: they download it once, after the approval. */
   downloads: boolean
-  client: Client
+  /** The address is null where none is recorded, and once the person behind the request was erased. */
+  client: { address: string | null; userAgent: string | null }
   askedAt: string
   expiresAt: string
   expiresInSeconds: number
@@ -202,7 +202,7 @@ async function approvalOf(
     byMember: isMember(tokenId),
     downloads: isMember(tokenId) && findOperation(operation)?.streams === true,
     client: {
-      address: client.address,
+      address: client.address ?? (await openedAddress(services, confirmation)),
       userAgent: client.userAgent === null ? null : plainText(client.userAgent),
     },
     askedAt: createdAt,
@@ -218,6 +218,14 @@ async function approvalOf(
     outcome: confirmation.outcome,
     reason: confirmation.reason,
   }
+}
+
+async function openedAddress(
+  { subjects }: Ports<'subjects'>,
+  { tenantId, client: { from } }: RequestedConfirmation,
+): Promise<string | null> {
+  const [address = null] = from === null ? [] : await subjects.openAddresses(tenantId, [from])
+  return address
 }
 
 const shownParameters = (parameters: Record<string, string>): Record<string, string> =>

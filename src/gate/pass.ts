@@ -1,9 +1,9 @@
 import { findTenant } from '../../projections/tenants/queries.ts'
 import { changeConfirmation, loadConfirmation } from '../commands/confirmations.ts'
 import { momentOf, type Origin } from '../commands/origin.ts'
+import { sealSourceWith } from '../commands/sealed-source.ts'
 import { isId, newId } from '../credentials/id.ts'
 import { decideConfirmation, type RequestedConfirmation } from '../domain/confirmations/confirmation.ts'
-import type { Client } from '../domain/confirmations/events.ts'
 import { shortestLifetimeSeconds } from '../domain/confirmations/lifetime.ts'
 import { Refusal, type RefusalCode } from '../domain/refusal.ts'
 import type { Ports } from '../ports.ts'
@@ -17,7 +17,8 @@ export type GatedCall = {
   tenantId: string
   /** The id of the token, or of the member who makes the request in the dashboard. */
   tokenId: string
-  client: Client
+  /** What the program that sent it calls itself. */
+  userAgent: string | null
   request: RequestInput
   origin: Origin
   /** The confirmation that the call names, if any. */
@@ -114,7 +115,7 @@ function consumption(services: Ports<'now'>, operation: GatedOperation<unknown>,
 async function ask(
   services: ApprovalPorts,
   operation: GatedOperation<unknown>,
-  { tenantId, tokenId, client, request, origin }: GatedCall,
+  { tenantId, tokenId, userAgent, request, origin }: GatedCall,
 ): Promise<RequestedConfirmation> {
   const { state } = await operation.describe(services, tenantId, request)
   const { effect } = await operation.preview(services, tenantId, request)
@@ -123,6 +124,8 @@ async function ask(
   const lifetimeSeconds = tenant?.confirmationSeconds ?? shortestLifetimeSeconds
   const now = services.now()
   const { name, method, path } = operation
+  const source = origin.source?.()
+  const from = source && (await sealSourceWith(services.db, services.subjects)(source))
   await keepRequest(services, { tenantId, confirmationId }, request, effect)
   return changeConfirmation(
     services,
@@ -139,7 +142,7 @@ async function ask(
         parameters: request.parameters,
         requestHash: requestHashOf(operation, request),
         stateHash: hashOf(state),
-        client,
+        client: { from: from ?? null, userAgent },
         requestId: origin.requestId,
         expiresAt: new Date(now.getTime() + lifetimeSeconds * 1000).toISOString(),
       },

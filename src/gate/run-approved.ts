@@ -23,13 +23,14 @@ export async function runApproved(
 ): Promise<boolean> {
   const { state: confirmation } = await loadConfirmation(services, confirmationId)
   if (confirmation.status === 'absent') throw new Refusal('confirmation_not_found')
-  const { tenantId, tokenId, client } = confirmation
+  const { tenantId, tokenId } = confirmation
+  const { userAgent } = confirmation.client
   if (!isMember(tokenId)) return false
   const operation = findOperation(confirmation.operation)
   if (operation?.streams) return false
   const request = await openRequest(services, confirmation)
   if (!operation || !request) throw new Refusal('confirmation_consumed')
-  await passGate(services, operation, { tenantId, tokenId, client, request, origin, confirmationId })
+  await passGate(services, operation, { tenantId, tokenId, userAgent, request, origin, confirmationId })
   return true
 }
 
@@ -58,8 +59,8 @@ export async function runForMember<Result>(
   if (status !== 'approved') throw new Refusal(refusalOf[status])
   const request = await openRequest(services, confirmation)
   if (!request) throw new Refusal('confirmation_consumed')
-  const { client } = confirmation
-  const call = { tenantId, tokenId: memberId, client, request, origin, confirmationId }
+  const { userAgent } = confirmation.client
+  const call = { tenantId, tokenId: memberId, userAgent, request, origin, confirmationId }
   const outcome = await passGate(services, operation, call)
   if (!outcome.passed) throw new Error('an approved request did not pass the gate')
   return outcome.result

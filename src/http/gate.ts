@@ -6,7 +6,7 @@ import { secondsLeft } from '../domain/confirmations/confirmation.ts'
 import type { GatedOperation, RequestInput } from '../gate/operation.ts'
 import { type GatedCall, passGate, requireUsable } from '../gate/pass.ts'
 import type { ApprovalPorts } from '../gate/ports.ts'
-import { addressOf } from './address.ts'
+import { userAgentOf } from './address.ts'
 import { callerIn, originOf, requireScope } from './authenticate.ts'
 import { confirmationHeader, confirmationIn } from './confirmation-header.ts'
 import { dryRunQuery, isDryRun, sendDryRun, withDryRun } from './dry-run.ts'
@@ -183,7 +183,7 @@ function callIn(request: FastifyRequest): GatedCall {
   return {
     tenantId,
     tokenId,
-    client: { address: addressOf(request), userAgent: request.headers['user-agent']?.slice(0, 256) ?? null },
+    userAgent: userAgentOf(request),
     request: inputIn(request),
     origin: originOf(request),
     confirmationId: confirmationIn(request),

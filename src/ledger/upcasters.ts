@@ -97,7 +97,14 @@ const deliveryToFirstEndpoint = from(z.looseObject({ channel: z.string() }), (sc
   endpointId: scheduled.channel === 'webhook' ? firstEndpointId : null,
 }))
 
+/** Before the addresses of requests were sealed, they were recorded in clear. */
+const requestFromAddress = from(z.looseObject({ client: z.looseObject({}) }), (request) => ({
+  ...request,
+  client: { ...request.client, from: null },
+}))
+
 export const upcasters: Upcasters = {
+  ConfirmationRequested: [requestFromAddress],
   ProductCreated: [settingsWithoutRecovery],
   ProductSettingsChanged: [settingsWithoutRecovery],
   MailSettingsChanged: [mailInEnglish],

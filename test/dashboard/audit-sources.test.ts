@@ -124,12 +124,36 @@ test('what the command line does has no address', async () => {
   expect(words(text)).toContain('operator ada command line')
 })
 
+/** Requests to revoke a new license over the API, from an address. @returns the page of the approval */
+async function requestFrom(token: string, remoteAddress: string): Promise<string> {
+  const { id } = await mint(api.ask, tenant.token, 'editor')
+  const { statusCode, body } = await api.app.inject({
+    method: 'POST',
+    url: `/v1/licenses/${id}/revoke`,
+    headers: { authorization: `Bearer ${token}` },
+    payload: {},
+    remoteAddress,
+  })
+  expect(statusCode).toBe(202)
+  const { confirmation } = z.object({ confirmation: z.object({ id: z.string() }) }).parse(JSON.parse(body))
+  return `/dashboard/approvals/${confirmation.id}`
+}
+
+test('a request for an approval names its address to those who decide', async () => {
+  for (const token of [tenant.token, await tokenOf(owner, Scope.options)]) {
+    const page = await requestFrom(token, ofToken)
+    expect(words((await browser.get(page)).text)).toContain(`IP address ${ofToken} `)
+  }
+  expect(words((await browser.get('/dashboard/approvals')).text)).toContain(ofToken)
+})
+
 test('no address is in clear in the log or a table, and licenses have none at all', async () => {
   await mint(api.ask, tenant.token, 'editor')
   const { entries } = await api.ledger.services.ledger.readPage(undefined, 10_000)
   const known = entries.filter((entry) => entry.readable)
   const from = known.filter(({ metadata }) => metadata.from !== undefined)
   expect(new Set(from.map(({ category }) => category))).toContain('product')
+  expect(known.map(({ category }) => category)).toContain('confirmation')
   expect(known.filter(({ category, metadata }) => category === 'license' && metadata.from)).toStrictEqual([])
   const everywhere = known.map((entry) => JSON.stringify([entry.event, entry.metadata]))
   for (const table of [...readModelTables, 'vault.subject_keys']) {
@@ -149,9 +173,14 @@ test('after the erasure of the person nobody can read the address', async () => 
   expect((await renameBy(token, 'Third', '203.0.113.5')).statusCode).toBe(200)
   const query = '?kind=product&action=changed&limit=1'
   expect(await sourcesOf(query)).toStrictEqual(['changed product: api 203.0.113.5'])
+  const requested = await requestFrom(token, '203.0.113.5')
+  expect(words((await browser.get(requested)).text)).toContain('IP address 203.0.113.5 ')
   await changeRole(services, tenant.tenantId, gone.memberId, 'support', origin)
   await removeMember(services, tenant.tenantId, gone.memberId, origin)
   const subjectId = (await services.subjects.findSubject(tenant.tenantId, gone.email)) ?? ''
   await eraseSubject(services, tenant.tenantId, subjectId, origin)
   expect(await sourcesOf(query)).toStrictEqual(['changed product: api null'])
+  const page = words((await browser.get(requested)).text)
+  expect(page).toContain('IP address not recorded')
+  expect(page).not.toContain('203.0.113.5')
 })

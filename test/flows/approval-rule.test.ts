@@ -29,7 +29,7 @@ test(`none of ${processes * approvals} approvals by the requester succeeds while
     const outcome = await passGate(services, rotateSdkKey, {
       tenantId: 'acme',
       tokenId: memberId,
-      client: { address: '::1', userAgent: null },
+      userAgent: null,
       request: { parameters: {}, query: {}, body: null },
       origin: { requestId: 'req_ask', actor: `member:${memberId}` },
       confirmationId: undefined,

@@ -27,7 +27,7 @@ await passGate(
   {
     tenantId,
     tokenId,
-    client: { address: '::1', userAgent: null },
+    userAgent: null,
     request: { parameters: { id }, query: {}, body: null },
     origin: { requestId: 'req_victim', actor: `token:${tokenId}` },
     confirmationId,

@@ -31,7 +31,7 @@ describe('a process that dies while it opens a confirmation', () => {
     passGate({ ...api.ledger.services, ...services }, revokeLicense, {
       tenantId: tenant.tenantId,
       tokenId: tenant.tokenId,
-      client: { address: '::1', userAgent: null },
+      userAgent: null,
       request: { parameters: { id }, query: {}, body: { reason: 'charged back' } },
       origin: { requestId: 'req_call', actor: `token:${tenant.tokenId}` },
       confirmationId: undefined,

@@ -149,7 +149,7 @@ test('an execution that was killed after its write is completed, and reverts no 
   const call = {
     tenantId: tenant.tenantId,
     tokenId: tenant.tokenId,
-    client: { address: '::1', userAgent: null },
+    userAgent: null,
     request: { parameters: { id }, query: {}, body: null },
     origin: { requestId: 'req_call', actor: `token:${tenant.tokenId}` },
     confirmationId,

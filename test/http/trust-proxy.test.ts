@@ -9,7 +9,10 @@ let api: TestApi
 afterEach(() => api.close())
 
 /** The address shown to an approver for a caller at 127.0.0.1 that claims another one. */
-async function addressShown(trustProxy?: string[], forwarded = '198.51.100.1, 203.0.113.7'): Promise<string> {
+async function addressShown(
+  trustProxy?: string[],
+  forwarded = '198.51.100.1, 203.0.113.7',
+): Promise<string | null> {
   api = await openTestApi(trustProxy && { trustProxy })
   const { token, tenantId } = await makeTenant(api.ledger)
   await makeProduct(api.ask, token, 'editor')

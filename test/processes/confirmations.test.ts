@@ -48,7 +48,7 @@ function dyingAfter(type: string): AllPorts {
 const callOf = (parameters: Record<string, string>, body: unknown = null): GatedCall => ({
   tenantId: tenant.tenantId,
   tokenId: tenant.tokenId,
-  client: { address: '::1', userAgent: null },
+  userAgent: null,
   request: { parameters, query: {}, body },
   origin: { requestId: 'req_call', actor: `token:${tenant.tokenId}` },
   confirmationId: undefined,

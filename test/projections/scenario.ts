@@ -106,7 +106,7 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
     const call = {
       tenantId,
       tokenId: 'tok_1',
-      client: { address: '::1', userAgent: null },
+      userAgent: null,
       request: { parameters: { id }, query: {}, body: null },
       origin,
       confirmationId: undefined,

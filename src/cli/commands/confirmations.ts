@@ -107,7 +107,7 @@ function lines(approval: ShownApproval): string[] {
       ['request', `${approval.method} ${approval.path} ${JSON.stringify(approval.parameters)}`],
       ['tenant', approval.tenantId],
       ['token', token.name === null ? token.id : `${token.name} (${token.id})`],
-      ['from', `${client.address}, ${client.userAgent ?? 'no user agent'}`],
+      ['from', `${client.address ?? 'no address'}, ${client.userAgent ?? 'no user agent'}`],
       ['requested', approval.askedAt],
     ]),
   ]

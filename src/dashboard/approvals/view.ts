@@ -72,7 +72,7 @@ function row(view: View, approval: Approval): Content[] {
       ><a href=${`/dashboard/approvals/${id}`}>${description?.summary ?? title}</a>
       <span class="sub">${title}, requested ${ago(askedAt, view.now)}</span></span
     >`,
-    html`<span>${token.name === null ? token.id : byMember ? token.name : quoted(token.name)}<span class="sub">${client.address}</span></span>`,
+    html`<span>${token.name === null ? token.id : byMember ? token.name : quoted(token.name)}<span class="sub">${client.address ?? ''}</span></span>`,
     until(expiresAt, view.now),
   ]
 }
@@ -220,7 +220,7 @@ function whoAsks({ approval, askedBy }: ShownApproval): Html {
   return facts([
     byMember ? ['Member', token.name ?? token.id] : ['Token', tokenWords(token)],
     !byMember && approval.approvers && ['Token created by', askedBy ?? 'an operator on the host'],
-    ['IP address', html`<code>${client.address}</code>`],
+    ['IP address', client.address === null ? 'not recorded' : html`<code>${client.address}</code>`],
     ['Client', client.userAgent === null ? 'not reported' : `${quoted(client.userAgent)}, self-reported`],
     ['Requested', moment(askedAt)],
   ])

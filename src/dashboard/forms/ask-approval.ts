@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { GatedOperation, RequestInput } from '../../gate/operation.ts'
 import { passGate } from '../../gate/pass.ts'
 import type { ApprovalPorts } from '../../gate/ports.ts'
-import { addressOf } from '../../http/address.ts'
+import { userAgentOf } from '../../http/address.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
 
 /**
@@ -20,7 +20,7 @@ export async function askApproval(
   const outcome = await passGate(services, operation, {
     tenantId,
     tokenId: memberId,
-    client: clientOf(request),
+    userAgent: userAgentOf(request),
     request: input,
     origin: originOfMember(request),
     confirmationId: undefined,
@@ -28,9 +28,3 @@ export async function askApproval(
   if (outcome.passed) throw new Error('a request without an approval passed the gate')
   return outcome.confirmation.confirmationId
 }
-
-/** The browser that a request comes from, as its approver sees it. */
-const clientOf = (request: FastifyRequest) => ({
-  address: addressOf(request),
-  userAgent: request.headers['user-agent']?.slice(0, 256) ?? null,
-})

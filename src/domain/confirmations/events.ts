@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { SealedSource } from '../recorded.ts'
 import { Moment, Slug } from '../values.ts'
 
 const Hash = z.string().regex(/^[0-9a-f]{64}$/)
@@ -7,8 +8,13 @@ const Hash = z.string().regex(/^[0-9a-f]{64}$/)
 const Person = z.string().regex(/^(member|operator):.+$/)
 
 /** Where a request came from, as shown to the approver. */
-export const Client = z.strictObject({ address: z.string(), userAgent: z.string().nullable() })
-export type Client = z.infer<typeof Client>
+const Client = z.strictObject({
+  /** null where the request came over no network, and for a person who was erased. */
+  from: SealedSource.nullable(),
+  userAgent: z.string().nullable(),
+  /** The address in clear, in events from before it was sealed. */
+  address: z.string().optional(),
+})
 
 /**
  * The request that needs an approval. Its query and body may hold secrets, so the vault keeps them sealed

@@ -37,7 +37,7 @@ const request: GatedRequest = {
   parameters: { id: 'lic_1' },
   requestHash,
   stateHash: 'b'.repeat(64),
-  client: { address: '203.0.113.7', userAgent: null },
+  client: { from: { subjectId: 'sub_1', address: 'sealed.1.key.text' }, userAgent: null },
   requestId: 'req_1',
   expiresAt,
 }
