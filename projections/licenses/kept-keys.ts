@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import type { KeptKeyPlace } from '../../src/domain/licenses/kept-key.ts'
+import type { KeptKeyPlace, KeptPeriod } from '../../src/domain/licenses/kept-key.ts'
 
 /**
  * Lists kept keys that were not checked yet, with whether their license has that key and that holder. A key is kept before
@@ -23,16 +23,22 @@ export async function listUnsettledKeys(
   return rows
 }
 
-/** Lists products that keep no keys, for which keys are left from the time when they did. */
+/** Lists products for which keys are kept from an earlier period, or from before keys had a period. */
 export async function listProductsWithLeftKeys(
   db: Pool,
   { except, most }: { except: readonly string[]; most: number },
-): Promise<{ tenantId: string; productId: string }[]> {
-  const { rows } = await db.query<{ tenantId: string; productId: string }>(
-    `select p.tenant_id as "tenantId", p.product_id as "productId"
+): Promise<KeptPeriod[]> {
+  const { rows } = await db.query<KeptPeriod>(
+    `select p.tenant_id as "tenantId", p.product_id as "productId", p.key_period as period, p.key_recovery as keeps
      from products p
-     where not p.key_recovery and p.tenant_id || '.' || p.product_id <> all($1)
-       and exists (select from vault.kept_keys k where (k.tenant_id, k.product_id) = (p.tenant_id, p.product_id))
+     where p.tenant_id || '.' || p.product_id <> all($1)
+       and (exists (
+           select from vault.kept_keys k
+           where k.tenant_id = p.tenant_id and k.product_id = p.product_id and k.period < p.key_period
+         ) or exists (
+           select from vault.kept_keys k
+           where k.tenant_id = p.tenant_id and k.product_id = p.product_id and k.period is null
+         ))
      limit $2`,
     [except, most],
   )

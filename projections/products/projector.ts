@@ -1,4 +1,4 @@
-import { type Product, products } from '../../src/domain/products/product.ts'
+import { keyPeriodOf, type Product, products } from '../../src/domain/products/product.ts'
 import type { Recorded } from '../../src/domain/recorded.ts'
 import {
   changedDocuments,
@@ -23,6 +23,7 @@ const model: DocumentModel<Product> = {
           lease_seconds: product.settings.leaseSeconds,
           free_tier_enabled: product.settings.freeTierEnabled,
           key_recovery: product.settings.keyRecovery,
+          key_period: keyPeriodOf(product),
           trial_duration_days: product.settings.trialDurationDays ?? null,
           client_settings_since: product.clientSettingsSince,
           created_at: product.createdAt,
@@ -44,6 +45,8 @@ export const productsProjector: Projector = {
       free_tier_enabled boolean not null,
       trial_duration_days int,
       key_recovery boolean not null,
+      -- Keys that were kept in an earlier period are left over.
+      key_period int not null,
       client_settings_since timestamptz not null,
       created_at timestamptz not null,
       unique (tenant_id, product_id)

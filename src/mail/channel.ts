@@ -150,7 +150,7 @@ async function keyOf(
   // The mailbox of an installation without a mail server shows its mails, and a kept key is never shown.
   if (services.mailing.mailbox) return undefined
   const product = await services.findProduct(tenantId, license.productId)
-  return product?.settings.keyRecovery ? openKeptKey(services, license) : undefined
+  return product && openKeptKey(services, product, license)
 }
 
 /** Each problem as the log of deliveries names it. */

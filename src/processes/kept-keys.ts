@@ -1,6 +1,6 @@
 import { listProductsWithLeftKeys, listUnsettledKeys } from '../../projections/licenses/kept-keys.ts'
 import { catchUpWithLog } from '../commands/cross-stream/catch-up.ts'
-import type { KeptKeyPlace } from '../domain/licenses/kept-key.ts'
+import type { KeptKeyPlace, KeptPeriod } from '../domain/licenses/kept-key.ts'
 import { productKey } from '../domain/streams.ts'
 import type { Ports } from '../ports.ts'
 import type { Poller } from './poller.ts'
@@ -30,15 +30,15 @@ export const settleKeptKeys = (
       isCurrent ? services.keptKeys.settle(place) : services.keptKeys.destroy(place),
   })
 
-/** Destroys the keys of products that keep none any more. */
+/** Destroys the keys that were kept before their product turned key recovery off, also when it is on again. */
 export const destroyLeftKeys = (
   services: Ports<'db' | 'keptKeys' | 'ledger' | 'now'>,
   onTrouble: OnTrouble,
 ): Poller =>
-  processOf<{ tenantId: string; productId: string }>(services, onTrouble, {
+  processOf<KeptPeriod>(services, onTrouble, {
     name: 'products.clear_keys',
     everyMs: 60_000,
     due: (wanted) => listProductsWithLeftKeys(services.db, wanted),
     idOf: ({ tenantId, productId }) => productKey(tenantId, productId),
-    advance: ({ tenantId, productId }) => services.keptKeys.destroyOfProduct(tenantId, productId),
+    advance: (product) => services.keptKeys.clearPeriods(product),
   })

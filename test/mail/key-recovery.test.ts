@@ -11,6 +11,7 @@ import { listOpenSales } from '../../projections/sales/queries.ts'
 import { eraseSubject } from '../../src/commands/customers/erasure.ts'
 import { mintLicense, revokeLicense } from '../../src/commands/licenses/licenses.ts'
 import { sendKey as sendKeptKey } from '../../src/commands/licenses/send-key.ts'
+import { changeProduct } from '../../src/commands/products/products.ts'
 import { newId } from '../../src/credentials/id.ts'
 import { keyHashOf } from '../../src/credentials/license-key.ts'
 import { runOf } from '../../src/idempotency/run.ts'
@@ -226,14 +227,52 @@ test('an imported key can be sent', async () => {
   await expect.poll(() => mailed(ada.email)).toStrictEqual([expect.stringContaining(licenseKey)])
 })
 
-test('turning keyRecovery off stops sending keys and destroys them', async () => {
+test('turning keyRecovery off destroys the kept keys at once, also when it is turned on again', async () => {
   const { id } = await mint(api.ask, tenant.token, 'editor', ada)
+  const other = await makeTenant(api.ledger)
+  await makeProduct(api.ask, other.token, 'editor', { keyRecovery: true })
+  const { id: elsewhere } = await mint(api.ask, other.token, 'editor', ada)
+  expect((await patch('/v1/products/editor?dryRun=true', { keyRecovery: false })).status).toBe(200)
+  expect(await kept()).toStrictEqual([id])
   await patch('/v1/products/editor', { keyRecovery: false })
-  expect(await sendKey(id)).toMatchObject(refusedWith('the product keeps no keys'))
-  await sweep()
   expect(await kept()).toStrictEqual([])
+  expect(await sendKey(id)).toMatchObject(refusedWith('the product keeps no keys'))
   await patch('/v1/products/editor', { keyRecovery: true })
   expect(await sendKey(id)).toMatchObject(refusedWith('not kept'))
+  tenant = other
+  expect(await kept()).toStrictEqual([elsewhere])
+})
+
+test('after a process has died with keyRecovery turned off, no former key can be sent, and the sweep destroys them', async () => {
+  const { services } = api.ledger
+  const { id } = await mint(api.ask, tenant.token, 'editor', ada)
+  const clearPeriods = () => Promise.reject(new Killed())
+  const mortalServices = { ...services, keptKeys: { ...services.keptKeys, clearPeriods } }
+  const off = { settings: { keyRecovery: false } }
+  await expect(changeProduct(mortalServices, tenant.tenantId, 'editor', off, origin)).rejects.toThrow(Killed)
+  await patch('/v1/products/editor', { keyRecovery: true })
+  expect(await kept()).toStrictEqual([id])
+  expect(await sendKey(id)).toMatchObject(refusedWith('not kept'))
+  const { id: next } = await mint(api.ask, tenant.token, 'editor', bob)
+  await sweep()
+  expect(await kept()).toStrictEqual([next])
+  expect((await sendKey(next)).status).toBe(200)
+})
+
+test('a key that was kept before keys had a period can be sent until keyRecovery is turned off', async () => {
+  const { id } = await mint(api.ask, tenant.token, 'editor', ada)
+  const forget = () =>
+    api.ledger.db.query('update vault.kept_keys set period = null where tenant_id = $1', [tenant.tenantId])
+  await forget()
+  expect((await sendKey(id)).status).toBe(200)
+  await sweep()
+  const { rows } = await api.ledger.db.query('select period from vault.kept_keys where license_id = $1', [id])
+  expect(rows).toStrictEqual([{ period: 0 }])
+  later()
+  expect((await sendKey(id)).status).toBe(200)
+  await forget()
+  await patch('/v1/products/editor', { keyRecovery: false })
+  expect(await kept()).toStrictEqual([])
 })
 
 test('erasing the person destroys the key and makes copies of it unreadable', async () => {
@@ -251,8 +290,8 @@ test('erasing the person destroys the key and makes copies of it unreadable', as
   for (const subjectId of [row.subject_id, again ?? '']) {
     const place = { tenantId: tenant.tenantId, licenseId: id, keyHash: row.key_hash, subjectId }
     expect(await services.subjects.openLicenseKey(tenant.tenantId, subjectId, row.sealed)).toBeNull()
-    await services.keptKeys.keep({ ...place, productId: 'editor' }, 'no key of the license')
-    expect(await services.keptKeys.open(place)).toBeUndefined()
+    await services.keptKeys.keep({ ...place, productId: 'editor', period: 0 }, 'no key of the license')
+    expect(await services.keptKeys.open({ ...place, period: 0 })).toBeUndefined()
   }
   await sweep()
   expect(await kept()).toStrictEqual([])

@@ -3,7 +3,11 @@ import type { LicenseKey } from '../../credentials/license-key.ts'
 import type { Holder, LicenseTerms } from '../../domain/licenses/events.ts'
 import type { KeptKeyPlace } from '../../domain/licenses/kept-key.ts'
 import type { IssuedLicense } from '../../domain/licenses/license.ts'
+import { keyPeriodOf } from '../../domain/products/product.ts'
 import type { Ports } from '../../ports.ts'
+
+/** What says whether a product keeps keys now, and in which period. */
+type KeyKeeper = Pick<PresentProduct, 'settings' | 'keyPeriod'>
 
 type KeyHolder = Pick<LicenseTerms, 'tenantId' | 'productId' | 'licenseId' | 'holder'>
 
@@ -12,12 +16,13 @@ type KeyHolder = Pick<LicenseTerms, 'tenantId' | 'productId' | 'licenseId' | 'ho
  */
 export async function keepKey(
   { keptKeys }: Ports<'keptKeys'>,
-  { settings }: Pick<PresentProduct, 'settings'>,
+  product: KeyKeeper,
   license: KeyHolder,
   { licenseKey, keyHash }: Pick<LicenseKey, 'licenseKey' | 'keyHash'>,
 ): Promise<void> {
-  const place = settings.keyRecovery ? placeOf({ ...license, keyHash }) : undefined
-  if (place) await keptKeys.keep({ ...place, productId: license.productId }, licenseKey)
+  const place = product.settings.keyRecovery ? placeOf({ ...license, keyHash }) : undefined
+  const { productId } = license
+  if (place) await keptKeys.keep({ ...place, productId, period: keyPeriodOf(product) }, licenseKey)
 }
 
 /** Keeps the key of a license for its next holder, before the event that names them. */
@@ -29,20 +34,21 @@ export async function passKeyOn(
   if (holder?.subjectId === license.holder?.subjectId) return
   const product = await findProduct(license.tenantId, license.productId)
   if (!product?.settings.keyRecovery) return
-  const licenseKey = await openKeptKey({ keptKeys }, license)
+  const licenseKey = await openKeptKey({ keptKeys }, product, license)
   if (licenseKey === undefined) return
   const { keyHash } = license
   if (holder) await keepKey({ keptKeys }, product, { ...license, holder }, { licenseKey, keyHash })
   else await keptKeys.recheck(license.licenseId)
 }
 
-/** The present key of a license, if it is kept for its present holder. */
+/** The present key of a license, if it is kept for its present holder since its product keeps keys. */
 export async function openKeptKey(
   { keptKeys }: Ports<'keptKeys'>,
+  product: KeyKeeper,
   license: KeyHolder & Pick<LicenseTerms, 'keyHash'>,
 ): Promise<string | undefined> {
-  const place = placeOf(license)
-  return place && keptKeys.open(place)
+  const place = product.settings.keyRecovery ? placeOf(license) : undefined
+  return place && keptKeys.open({ ...place, period: keyPeriodOf(product) })
 }
 
 function placeOf({

@@ -55,7 +55,7 @@ async function requireSendable(services: SendPorts, license: IssuedLicense): Pro
   if (services.mailing.mailbox) throw new Refusal('no_mail_server')
   const product = await services.findProduct(license.tenantId, license.productId)
   if (!product?.settings.keyRecovery) throw new Refusal('keys_not_kept')
-  if ((await openKeptKey(services, license)) === undefined) throw new Refusal('key_not_kept')
+  if ((await openKeptKey(services, product, license)) === undefined) throw new Refusal('key_not_kept')
 }
 
 /** Whether the key of a license may be mailed to its holder again. */

@@ -1,6 +1,11 @@
 import type { PresentProduct } from '../../../projections/products/queries.ts'
 import type { KeyType } from '../../domain/products/key-type.ts'
-import { type ProductCommand, products, type SettingsChange } from '../../domain/products/product.ts'
+import {
+  keyPeriodOf,
+  type ProductCommand,
+  products,
+  type SettingsChange,
+} from '../../domain/products/product.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { productKey } from '../../domain/streams.ts'
 import type { Plan } from '../../domain/tenants/events.ts'
@@ -32,19 +37,29 @@ export async function createProduct(
   )
 }
 
-/** @throws Refusal `product_not_found` */
-export function changeProduct(
-  services: Ports<'execute' | 'findProduct' | 'now'>,
+/**
+ * Changes a product. When it keeps no keys any more, the kept ones are gone before this returns; if the process dies in
+ * between, the role `reactions` deletes them.
+ * @throws Refusal `product_not_found`
+ */
+export async function changeProduct(
+  services: Ports<'execute' | 'findProduct' | 'keptKeys' | 'now'>,
   tenantId: string,
   productId: string,
   asked: { name?: string; keyPrefix?: string; settings: SettingsChange },
   origin: Origin,
 ): Promise<PresentProduct> {
-  return changeProductWith(services, tenantId, productId, origin, (at) => ({
+  const product = await changeProductWith(services, tenantId, productId, origin, (at) => ({
     type: 'ChangeProduct',
     ...asked,
     at,
   }))
+  if (asked.settings.keyRecovery === false) {
+    const period = keyPeriodOf(product)
+    // Whatever has no period is from before, also when the setting is on again by now.
+    await services.keptKeys.clearPeriods({ tenantId, productId, period, keeps: false })
+  }
+  return product
 }
 
 /** @throws Refusal `product_not_found`, `key_type_exists` */

@@ -24,6 +24,8 @@ export type Product =
        * settings.
        */
       clientSettingsSince: string
+      /** How often key recovery was turned off, which ends a period of kept keys; absent while it never was. */
+      keyPeriod?: number
     }
 
 /** A change of the settings, as in a PATCH request; `null` resets the trial length to "never configured". */
@@ -136,6 +138,9 @@ export function findKeyType(
   return product.keyTypes.find((keyType) => keyType.keyTypeId === keyTypeId)
 }
 
+/** The period that a key which is kept now belongs to. */
+export const keyPeriodOf = ({ keyPeriod = 0 }: { keyPeriod?: number }): number => keyPeriod
+
 function tellsAppsTheSame(left: ProductSettings, right: ProductSettings): boolean {
   return left.freeTierEnabled === right.freeTierEnabled && left.trialDurationDays === right.trialDurationDays
 }
@@ -156,9 +161,13 @@ export function evolveProduct(product: Product, event: ProductEvent): Product {
       return { ...changed, keyPrefix: event.data.keyPrefix }
     case 'ProductSettingsChanged': {
       const { settings, at } = event.data
-      return tellsAppsTheSame(settings, product.settings)
-        ? { ...changed, settings }
-        : { ...changed, settings, clientSettingsSince: at }
+      const turnedOff = product.settings.keyRecovery && !settings.keyRecovery
+      return {
+        ...changed,
+        settings,
+        ...(!tellsAppsTheSame(settings, product.settings) && { clientSettingsSince: at }),
+        ...(turnedOff && { keyPeriod: keyPeriodOf(product) + 1 }),
+      }
     }
     case 'KeyTypeAdded':
       return { ...changed, keyTypes: [...product.keyTypes, event.data.keyType] }

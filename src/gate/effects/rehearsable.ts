@@ -27,6 +27,7 @@ export const rehearsable = <S extends object>(services: S): S =>
  */
 export const rehearsed = (services: Rehearsed, work: () => Promise<unknown>): Promise<Decided[]> =>
   rehearse(services, (own) => {
-    const keptKeys = { ...own.keptKeys, keep: async () => undefined, recheck: async () => undefined }
+    const nothing = async () => undefined
+    const keptKeys = { ...own.keptKeys, keep: nothing, recheck: nothing, clearPeriods: nothing }
     return present.run({ ...own, keptKeys, usage: { ...own.usage, count: () => undefined } }, work)
   })

@@ -41,7 +41,15 @@ export async function requireProduct(
 export function productRoutes(
   app: ZodApp,
   services: Ports<
-    'db' | 'execute' | 'findProduct' | 'ledger' | 'newId' | 'now' | 'planCapacity' | 'randomBytes'
+    | 'db'
+    | 'execute'
+    | 'findProduct'
+    | 'keptKeys'
+    | 'ledger'
+    | 'newId'
+    | 'now'
+    | 'planCapacity'
+    | 'randomBytes'
   >,
   cursors: Cursors,
 ): void {
@@ -147,7 +155,7 @@ function readRoute(app: ZodApp, services: Ports<'findProduct' | 'ledger' | 'now'
   )
 }
 
-function changeRoute(app: ZodApp, services: Ports<'execute' | 'findProduct' | 'now'>): void {
+function changeRoute(app: ZodApp, services: Ports<'execute' | 'findProduct' | 'keptKeys' | 'now'>): void {
   app.patch(
     '/v1/products/:productId',
     {

@@ -14,7 +14,7 @@ const onlyProductId = z.strictObject({ productId: SlugInPath })
 
 export function sellingRoutes(
   app: ZodApp,
-  services: Ports<'db' | 'execute' | 'findProduct' | 'now' | 'providers' | 'secrets'>,
+  services: Ports<'db' | 'execute' | 'findProduct' | 'keptKeys' | 'now' | 'providers' | 'secrets'>,
 ): void {
   enableTestModeRoute(app, services)
   disableTestModeRoute(app, services)
@@ -100,7 +100,7 @@ function disableTestModeRoute(
 
 const withFreeTier = { product: { settings: { freeTierEnabled: true } } }
 
-function freeTierRoute(app: ZodApp, services: Ports<'execute' | 'findProduct' | 'now'>): void {
+function freeTierRoute(app: ZodApp, services: Ports<'execute' | 'findProduct' | 'keptKeys' | 'now'>): void {
   app.post(
     '/v1/products/:productId/free-tier',
     {
