@@ -23,7 +23,7 @@ const Responses = z.record(z.string(), z.custom<object>())
 /** Offers a dry run on every route that says so and is registered after this. Its query has no other parameters. */
 export function offerDryRuns(
   app: FastifyInstance,
-  services: ApprovalPorts & Ports<'keptKeys' | 'usage'>,
+  services: ApprovalPorts & Ports<'keptKeys' | 'providers' | 'usage'>,
 ): void {
   app.addHook('onRoute', (route) => {
     if (!route.config?.dryRun) return

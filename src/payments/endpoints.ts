@@ -5,6 +5,8 @@ type KnownEndpoint = {
   secret: string | null
   /** It is enabled, and sends every event that is needed. */
   isComplete: boolean
+  /** It has the name that keyledger gives to its own, where the provider stores one. */
+  isNamedSo: boolean
 }
 
 /** What an endpoint is created with. */

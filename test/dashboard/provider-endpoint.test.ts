@@ -67,6 +67,24 @@ test.each([
   expect(wordsOf(await member.get(path(provider)))).toContain(`${name} is connected`)
 })
 
+test('disconnecting removes the endpoint, or says that it could not', async () => {
+  expect(await send('polar', goodKey)).toMatchObject({ status: 303 })
+  expect(wordsOf(await member.get(path('polar')))).toContain(
+    'The endpoint that keyledger created at Polar is removed there.',
+  )
+  await member.post(`${path('polar')}/disconnect`)
+  expect(there('polar')).toStrictEqual([])
+  expect(wordsOf(await member.get(path('polar')))).toContain('and the endpoint was removed there.')
+  await send('polar', goodKey)
+  const id = there('polar')[0]?.id ?? ''
+  api.standIns.polar.health = 'cut'
+  await member.post(`${path('polar')}/disconnect`)
+  expect(await statusOf('polar')).toBe('disconnected')
+  expect(wordsOf(await member.get(path('polar')))).toContain(
+    `did not remove the endpoint ${id}. Remove it at Polar.`,
+  )
+})
+
 test('Gumroad offers no such form', async () => {
   expect((await member.get(path('gumroad'))).text).not.toContain('/endpoint"')
   expect((await member.post(`${path('gumroad')}/endpoint`)).status).toBe(422)

@@ -9,6 +9,8 @@ export type StandInEndpoint = {
   events: string[]
   secret: string
   enabled: boolean
+  /** What a person has called it, if it is not keyledger's. */
+  name?: string
   /** Lemon Squeezy's store. */
   store?: string
 }
@@ -32,13 +34,13 @@ const idIn = ({ path }: Asked) => decodeURIComponent(path.split('/').at(-1) ?? '
 /** @see https://docs.stripe.com/api/webhook_endpoints/object */
 export function stripeEndpoints(endpoints: StandInEndpoints, asked: Asked): Answered {
   const { method } = asked
-  const shown = ({ id, url, events, enabled }: StandInEndpoint) => ({
+  const shown = ({ id, url, events, enabled, name = 'keyledger' }: StandInEndpoint) => ({
     id,
     object: 'webhook_endpoint',
     api_version: null,
     application: null,
     created: 1_772_366_400,
-    description: 'keyledger',
+    description: name,
     enabled_events: events,
     livemode: true,
     metadata: {},
@@ -83,9 +85,9 @@ export function paddleEndpoints(endpoints: StandInEndpoints, asked: Asked): Answ
     status,
     body: { error: { type: 'request_error', code, detail: code, documentation_url: '' }, meta },
   })
-  const shown = ({ id, url, events, enabled, secret }: StandInEndpoint) => ({
+  const shown = ({ id, url, events, enabled, secret, name = 'keyledger' }: StandInEndpoint) => ({
     id,
-    description: 'keyledger',
+    description: name,
     type: 'url',
     destination: url,
     active: enabled,
@@ -121,11 +123,11 @@ const PolarAsked = z.strictObject({
 
 /** @see https://polar.sh/docs/api-reference/webhooks/endpoints/create */
 export function polarEndpoints(endpoints: StandInEndpoints, asked: Asked): Answered {
-  const shown = ({ enabled, ...endpoint }: StandInEndpoint) => ({
+  const shown = ({ enabled, name = 'keyledger', ...endpoint }: StandInEndpoint) => ({
     created_at: '2026-02-01T12:00:00Z',
     modified_at: null,
     ...endpoint,
-    name: 'keyledger',
+    name,
     format: 'raw',
     organization_id: '1dbfc517-0bbf-4301-9ba8-555ca42b9737',
     enabled,

@@ -72,13 +72,18 @@ export async function connectWithEndpoint(
     const own = { address, events, secret: secretFor(services) }
     const used = usable ?? (await endpoints.create(own))
     const secret = used.secret ?? own.secret
-    const integration = await record(services, asked, { id: used.id, secret }, operationId, origin).catch(
-      async (error: unknown) => {
-        // Nothing was recorded. After another error that is not certain, and the endpoint stays.
-        if (error instanceof Refusal && !usable) await endpoints.remove(used.id).catch(() => undefined)
-        throw error
-      },
-    )
+    const isOwn = usable?.isNamedSo ?? true
+    const integration = await record(
+      services,
+      asked,
+      { id: used.id, secret, isOwn },
+      operationId,
+      origin,
+    ).catch(async (error: unknown) => {
+      // Nothing was recorded. After another error that is not certain, and the endpoint stays.
+      if (error instanceof Refusal && !usable) await endpoints.remove(used.id).catch(() => undefined)
+      throw error
+    })
     const former = usable ? [] : present
     const removed = await removeAll(endpoints, former)
     const left = former.length - removed
@@ -97,7 +102,7 @@ const secretFor = ({ randomBytes }: Ports<'randomBytes'>): string =>
 async function record(
   services: EndpointPorts,
   { tenantId, provider, apiKey }: EndpointAsked,
-  { id, secret }: { id: string; secret: string },
+  { id, secret, isOwn }: { id: string; secret: string; isOwn: boolean },
   operationId: string,
   origin: Origin,
 ): Promise<KnownIntegration> {
@@ -108,22 +113,27 @@ async function record(
     apiKey: await keepSecret(services, place, 'apiKey', apiKey),
     webhookSecret: await keepSecret(services, ofEndpoint, 'webhookSecret', secret),
   }
+  const endpointId = isOwn ? id : undefined
   const command: (at: string) => IntegrationCommand =
     provider === 'stripe'
-      ? connectCardKey(place, apiKey, names)
+      ? connectCardKey(place, apiKey, { ...names, endpointId })
       : (at) => ({
           type: 'ConnectMarketplace',
           tenantId,
           provider,
           operationId,
           credentials: { ...names, pingToken: null },
+          endpointId,
           at,
         })
   return changeWith(services, place, Object.values(names), origin, command)
 }
 
 /** @returns how many were removed: the connection works without it, so a failure is reported and no error */
-async function removeAll(endpoints: ProviderEndpoints, former: readonly { id: string }[]): Promise<number> {
+export async function removeAll(
+  endpoints: ProviderEndpoints,
+  former: readonly { id: string }[],
+): Promise<number> {
   let removed = 0
   for (const { id } of former) {
     try {

@@ -56,7 +56,7 @@ export async function connectOwnAccount(
 export function connectCardKey(
   { tenantId, operationId }: Place,
   apiKey: string,
-  names: Pick<CardKeyCommand, 'apiKey' | 'webhookSecret'>,
+  names: Pick<CardKeyCommand, 'apiKey' | 'webhookSecret' | 'endpointId'>,
 ): (at: string) => CardKeyCommand {
   const test = modeOfRestrictedKey(apiKey) === 'test'
   return (at) => ({ type: 'ConnectCardKey', tenantId, operationId, ...names, test, at })

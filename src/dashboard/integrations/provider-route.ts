@@ -3,11 +3,11 @@ import { z } from 'zod'
 import { findIntegration } from '../../../projections/integrations/queries.ts'
 import { listProductsSold, type PresentProduct } from '../../../projections/products/queries.ts'
 import { mapPrices } from '../../commands/checkout/prices.ts'
-import { disconnectCardAccount, startOnboarding } from '../../commands/integrations/card-account.ts'
+import { startOnboarding } from '../../commands/integrations/card-account.ts'
+import { disconnectProvider, type FormerEndpoint } from '../../commands/integrations/disconnect.ts'
 import {
   type Connection,
   connectMarketplace,
-  disconnect,
   mapItem,
   unmapItem,
 } from '../../commands/integrations/integrations.ts'
@@ -31,11 +31,14 @@ import { pageRoute } from '../frame/page-route.ts'
 import { productChoices } from '../lists/lists.ts'
 import type { PageContext } from '../page-context.ts'
 import { freshFormMs, freshMs, originOfMember, principalOf } from '../session/principal.ts'
+import type { FlashMessage } from '../session/session.ts'
 import { arrivalPart } from './arrival-view.ts'
 import { onboardingView, pingUrlView, providerView, rotateView } from './provider-view.ts'
 
 const member = pageRoute({ page: 'member' })
 const manage = pageRoute({ page: 'manage_connections' })
+/** A provider may take longer to answer than a page. */
+const manageThere = pageRoute({ page: 'manage_connections', noRequestTimeout: true })
 const path = '/dashboard/integrations'
 
 export type ProviderRequest = FastifyRequest<{ Params: { provider: string } }>
@@ -172,13 +175,23 @@ function connectForms(app: FastifyInstance, context: PageContext): void {
     }
   })
 
-  app.post('/integrations/:provider/disconnect', manage, async (request: ProviderRequest, reply) => {
+  app.post('/integrations/:provider/disconnect', manageThere, async (request: ProviderRequest, reply) => {
     const provider = providerOf(request)
     const { tenantId } = principalOf(request)
-    if (provider === 'stripe') await disconnectCardAccount(services, tenantId, originOfMember(request))
-    else await disconnect(services, tenantId, provider, originOfMember(request))
-    return done(request, reply, provider, `${providerNames[provider]} is disconnected.`)
+    const endpoint = await disconnectProvider(services, tenantId, provider, originOfMember(request))
+    request.session.notice = disconnectedWords(providerNames[provider], endpoint)
+    return reply.redirect(`${path}/${provider}`, 303)
   })
+}
+
+function disconnectedWords(name: string, endpoint: FormerEndpoint | null): FlashMessage {
+  if (endpoint === null) return { kind: 'done', text: `${name} is disconnected.` }
+  if (endpoint.removed)
+    return { kind: 'done', text: `${name} is disconnected, and the endpoint was removed there.` }
+  return {
+    kind: 'wrong',
+    text: `${name} is disconnected, but did not remove the endpoint ${endpoint.id}. Remove it at ${name}.`,
+  }
 }
 
 function wrongSecret(provider: Provider, webhookSecret: string): string | undefined {

@@ -80,8 +80,12 @@ function connectedParts(view: View, shown: Shown, integration: KnownIntegration)
           <form class="stack-tight" method="post" action=${`${at(provider)}/disconnect`}>
             ${tokenField(view.token)}
             <p>
-              Its notifications are refused immediately, and its secrets are destroyed. Licenses and mappings stay. Remove
-              the endpoint at ${providerNames[provider]} too.
+              Its notifications are refused immediately, and its secrets are destroyed. Licenses and mappings stay.
+              ${
+                integration.endpointId === undefined
+                  ? `Remove the endpoint at ${providerNames[provider]} too.`
+                  : `The endpoint that keyledger created at ${providerNames[provider]} is removed there.`
+              }
             </p>
             <div><button class="dangerous">Disconnect</button></div>
           </form>

@@ -20,6 +20,9 @@ export const Credentials = z.strictObject({
 })
 export type Credentials = z.infer<typeof Credentials>
 
+/** The endpoint that keyledger created at the provider; absent where a person has set one up. */
+const EndpointId = z.string().min(1).max(255).optional()
+
 const AccountId = z.string().min(1).max(255)
 const OperationId = z.string().min(1).max(100)
 
@@ -32,6 +35,7 @@ export const IntegrationEvent = z.discriminatedUnion('type', [
       provider: Marketplace,
       operationId: OperationId,
       credentials: Credentials,
+      endpointId: EndpointId,
       at: Moment,
     }),
   }),
@@ -52,6 +56,7 @@ export const IntegrationEvent = z.discriminatedUnion('type', [
       webhookSecret: SecretName,
       /** Whether the key is one of test mode, which moves no money. */
       test: z.boolean(),
+      endpointId: EndpointId,
       at: Moment,
     }),
   }),

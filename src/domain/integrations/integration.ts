@@ -32,6 +32,8 @@ export type Integration =
        */
       ownAccount: { test: boolean } | null
       credentials: Credentials
+      /** The provider's id of the endpoint that keyledger created there; absent where a person has set one up. */
+      endpointId?: string
       /** Names of secrets that are no longer used, for the vault to destroy. */
       retired: readonly string[]
       /** They outlive a disconnection, so that connecting again does not lose them. */
@@ -49,6 +51,7 @@ export type IntegrationCommand =
       provider: Marketplace
       operationId: string
       credentials: Credentials
+      endpointId?: string | undefined
       at: string
     }
   | { type: 'StartOnboarding'; tenantId: string; accountId: string; at: string }
@@ -60,6 +63,7 @@ export type IntegrationCommand =
       apiKey: string
       webhookSecret: string
       test: boolean
+      endpointId?: string | undefined
       at: string
     }
   | { type: 'RotateWebhookSecret'; operationId: string; webhookSecret: string; at: string }
@@ -87,10 +91,10 @@ const noCredentials: Credentials = { webhookSecret: null, apiKey: null, pingToke
 export function decideIntegration(integration: Integration, command: IntegrationCommand): IntegrationEvent[] {
   switch (command.type) {
     case 'ConnectMarketplace': {
-      const { type: _, ...data } = command
+      const { type: _, endpointId, ...data } = command
       if (isDone(integration, command.operationId)) return []
       if (integration.status === 'connected') throw new Refusal('integration_connected')
-      return [{ type: 'MarketplaceConnected', data }]
+      return [{ type: 'MarketplaceConnected', data: { ...data, ...madeThere(endpointId) } }]
     }
     case 'StartOnboarding': {
       const { tenantId, accountId, at } = command
@@ -99,10 +103,10 @@ export function decideIntegration(integration: Integration, command: Integration
       return begun ? [] : [{ type: 'CardOnboardingStarted', data: { tenantId, accountId, at } }]
     }
     case 'ConnectCardKey': {
-      const { type: _, ...data } = command
+      const { type: _, endpointId, ...data } = command
       if (isDone(integration, command.operationId)) return []
       if (integration.status === 'connected') throw new Refusal('integration_connected')
-      return [{ type: 'CardKeyConnected', data }]
+      return [{ type: 'CardKeyConnected', data: { ...data, ...madeThere(endpointId) } }]
     }
     case 'FinishOnboarding': {
       const { accountId, at } = command
@@ -176,8 +180,8 @@ function isDone(integration: Integration, operationId: string): boolean {
 export function evolveIntegration(integration: Integration, event: IntegrationEvent): Integration {
   switch (event.type) {
     case 'MarketplaceConnected': {
-      const { tenantId, provider, operationId, credentials, at } = event.data
-      const before = known(integration, tenantId, provider)
+      const { tenantId, provider, operationId, credentials, endpointId, at } = event.data
+      const before = withEndpoint(known(integration, tenantId, provider), endpointId)
       return done({ ...before, status: 'connected', connectedAt: at, credentials }, operationId)
     }
     case 'CardOnboardingStarted': {
@@ -185,8 +189,8 @@ export function evolveIntegration(integration: Integration, event: IntegrationEv
       return { ...known(integration, tenantId, 'stripe'), status: 'onboarding', accountId }
     }
     case 'CardKeyConnected': {
-      const { tenantId, operationId, apiKey, webhookSecret, test, at } = event.data
-      const before = known(integration, tenantId, 'stripe')
+      const { tenantId, operationId, apiKey, webhookSecret, test, endpointId, at } = event.data
+      const before = withEndpoint(known(integration, tenantId, 'stripe'), endpointId)
       const credentials = { webhookSecret, apiKey, pingToken: null }
       const now = {
         ...before,
@@ -233,7 +237,7 @@ function evolveKnown(
     }
     case 'IntegrationDisconnected':
       return {
-        ...integration,
+        ...withEndpoint(integration, undefined),
         status: 'disconnected',
         connectedAt: null,
         ownAccount: null,
@@ -242,6 +246,16 @@ function evolveKnown(
       }
   }
 }
+
+function withEndpoint(
+  { endpointId: _, ...integration }: KnownIntegration,
+  endpointId: string | undefined,
+): KnownIntegration {
+  return { ...integration, ...madeThere(endpointId) }
+}
+
+const madeThere = (endpointId: string | undefined): { endpointId?: string } =>
+  endpointId === undefined ? {} : { endpointId }
 
 function known(integration: Integration, tenantId: string, provider: Provider): KnownIntegration {
   if (integration.status !== 'absent') return integration

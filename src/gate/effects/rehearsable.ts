@@ -1,9 +1,17 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { ProviderEndpoints } from '../../payments/endpoints.ts'
 import type { Ports } from '../../ports.ts'
 import type { OperationPorts } from '../ports.ts'
 import { type Decided, rehearse } from './rehearse.ts'
 
-type Rehearsed = OperationPorts & Ports<'keptKeys' | 'usage'>
+type Rehearsed = OperationPorts & Ports<'keptKeys' | 'providers' | 'usage'>
+
+/** The endpoints at a provider for a rehearsal: none is created or removed. */
+const untouched: ProviderEndpoints = {
+  find: async () => [],
+  create: async ({ secret }) => ({ id: 'rehearsed', secret }),
+  remove: async () => undefined,
+}
 
 /** The services of the rehearsal that the present work belongs to. */
 const present = new AsyncLocalStorage<object>()
@@ -29,5 +37,7 @@ export const rehearsed = (services: Rehearsed, work: () => Promise<unknown>): Pr
   rehearse(services, (own) => {
     const nothing = async () => undefined
     const keptKeys = { ...own.keptKeys, keep: nothing, recheck: nothing, clearPeriods: nothing }
-    return present.run({ ...own, keptKeys, usage: { ...own.usage, count: () => undefined } }, work)
+    const providers = { ...own.providers, endpoints: () => untouched }
+    const usage = { ...own.usage, count: () => undefined }
+    return present.run({ ...own, keptKeys, providers, usage }, work)
   })

@@ -59,7 +59,12 @@ export function lemonSqueezyEndpoints(
       const { data } = await read(Webhooks, `webhooks?${filter}`)
       return data
         .filter(({ attributes }) => attributes.url === address && attributes.test_mode === isTest)
-        .map(({ id, attributes }) => ({ id, secret: null, isComplete: hasAll(attributes.events, events) }))
+        .map(({ id, attributes }) => ({
+          id,
+          secret: null,
+          isComplete: hasAll(attributes.events, events),
+          isNamedSo: false,
+        }))
     },
     async create({ address, events, secret }) {
       const { store, isTest } = await place()

@@ -6,6 +6,7 @@ import { connect } from './api.ts'
 
 const Destination = z.object({
   id: z.string().min(1),
+  description: z.string().nullish(),
   type: z.string(),
   destination: z.string(),
   active: z.boolean(),
@@ -59,9 +60,10 @@ export function paddleEndpoints(
       )
       return listed
         .filter(({ type, destination }) => type === 'url' && destination === address)
-        .map(({ id, active, endpointSecretKey: secret, subscribedEvents }) => ({
+        .map(({ id, description, active, endpointSecretKey: secret, subscribedEvents }) => ({
           id,
           secret,
+          isNamedSo: description === endpointName,
           isComplete:
             active &&
             hasAll(

@@ -6,6 +6,7 @@ import { asEndpointTrouble } from '../trouble.ts'
 const Endpoint = z.object({
   id: z.string().min(1),
   url: z.string(),
+  name: z.string().nullish(),
   format: z.string(),
   secret: z.string().min(1),
   enabled: z.boolean().optional().default(true),
@@ -29,9 +30,10 @@ export function polarEndpoints(apiUrl: string, apiKey: string, timeLimitMs: numb
       const { items } = contentOf(Endpoints, answer)
       return items
         .filter((endpoint) => endpoint.url === address)
-        .map(({ id, secret, format, enabled, events: has }) => ({
+        .map(({ id, name, secret, format, enabled, events: has }) => ({
           id,
           secret,
+          isNamedSo: name === endpointName,
           isComplete: enabled && format === 'raw' && hasAll(has, events),
         }))
     },

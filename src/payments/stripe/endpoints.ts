@@ -9,6 +9,7 @@ const Endpoint = z.object({
   url: z.string(),
   status: z.string(),
   enabled_events: z.array(z.string()),
+  description: z.string().nullish(),
 })
 const Endpoints = z.object({ data: z.array(Endpoint) })
 const Created = Endpoint.extend({ secret: z.string().min(1) })
@@ -28,10 +29,11 @@ export const stripeEndpoints = (call: Call, key: string): ProviderEndpoints => (
     const { data } = await call(key, Endpoints, (stripe) => stripe.webhookEndpoints.list({ limit: inList }))
     return data
       .filter(({ url }) => url === address)
-      .map(({ id, status, enabled_events: has }) => ({
+      .map(({ id, status, enabled_events: has, description }) => ({
         id,
         secret: null,
         isComplete: status === 'enabled' && hasAll(has, events),
+        isNamedSo: description === endpointName,
       }))
   },
   async create({ address, events }) {

@@ -153,7 +153,9 @@ describe('gumroad', () => {
 
   test('gets a new token when it is connected again', async () => {
     const first = PingUrl.parse((await connect('gumroad')).body).pingUrl
-    expect(await disconnect('gumroad')).toStrictEqual(ok({ integration: notConnected('gumroad') }))
+    expect(await disconnect('gumroad')).toStrictEqual(
+      ok({ integration: notConnected('gumroad'), endpoint: null }),
+    )
     expect(await secrets()).toStrictEqual([])
     const second = PingUrl.parse((await connect('gumroad')).body).pingUrl
     expect(second).not.toBe(first)
@@ -236,7 +238,9 @@ describe.each(['lemonsqueezy', 'paddle', 'polar'] as const)('%s', (provider) => 
   test('destroys its secrets when it is disconnected; a second call changes nothing', async () => {
     await connect(provider, { webhookSecret, apiKey: goodKey })
     for (let times = 0; times < 2; times++) {
-      expect(await disconnect(provider)).toStrictEqual(ok({ integration: notConnected(provider) }))
+      expect(await disconnect(provider)).toStrictEqual(
+        ok({ integration: notConnected(provider), endpoint: null }),
+      )
     }
     expect(await secrets()).toStrictEqual([])
     expect(await eventTypes(provider)).toStrictEqual(['MarketplaceConnected', 'IntegrationDisconnected'])

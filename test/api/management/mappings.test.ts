@@ -133,6 +133,7 @@ describe('a mapping', () => {
     const products = [{ productId: 'editor', mapping }]
     expect((await disconnect('gumroad')).body).toStrictEqual({
       integration: notConnected('gumroad', products),
+      endpoint: null,
     })
     expect((await connect('gumroad')).body).toMatchObject({ integration: connected('gumroad', products) })
   })

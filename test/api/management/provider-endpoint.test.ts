@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { findIntegration } from '../../../projections/integrations/queries.ts'
+import { disconnectProvider } from '../../../src/commands/integrations/disconnect.ts'
 import { connectWithEndpoint, type EndpointProvider } from '../../../src/commands/integrations/endpoints.ts'
 import { newId } from '../../../src/credentials/id.ts'
 import { notificationEvents } from '../../../src/payments/events.ts'
@@ -44,10 +45,13 @@ const there = (provider: EndpointProvider) =>
   endpointsAt(api.standIns[provider].endpoints, addressOf(provider))
 const create = (provider: string, body: object) =>
   api.ask('POST', `/v1/integrations/${provider}/endpoint`, { token: tenant.token, body })
+const disconnect = (provider: string, query = '') =>
+  api.ask('DELETE', `/v1/integrations/${provider}${query}`, { token: tenant.token })
 const integrationOf = (provider: EndpointProvider) =>
   findIntegration(api.ledger.db, tenant.tenantId, provider)
 const putEndpoint = (provider: EndpointProvider, events: readonly string[], id = `manual_${runs}`) => {
-  const endpoint = { id, url: addressOf(provider), events: [...events], secret: 'by_hand', enabled: true }
+  const by = { name: 'made by hand', secret: 'by_hand' }
+  const endpoint = { id, url: addressOf(provider), events: [...events], enabled: true, ...by }
   api.standIns[provider].endpoints.set(id, { ...endpoint, store: '1' })
 }
 const keptSecret = async (provider: EndpointProvider) => {
@@ -153,6 +157,52 @@ describe.each(providers)('at %s', (provider) => {
     expect(answer.text).toContain('denies this key the permission')
     expect(await isConnected(provider)).toBe(false)
   })
+
+  test('disconnecting removes the endpoint, and a dry run of it does not', async () => {
+    await create(provider, { apiKey: key(provider) })
+    const id = there(provider)[0]?.id ?? ''
+    expect(await disconnect(provider, '?dryRun=true')).toMatchObject({ status: 200 })
+    expect(there(provider)).toMatchObject([{ id }])
+    const endpoint = { url: addressOf(provider), id, removed: true }
+    const answer = await disconnect(provider)
+    expect(answer).toMatchObject({ status: 200, body: { integration: { connected: false }, endpoint } })
+    expect(there(provider)).toStrictEqual([])
+    expect(await disconnect(provider)).toMatchObject({ status: 200, body: { endpoint: null } })
+    await create(provider, { apiKey: key(provider) })
+    expect(there(provider)).toHaveLength(1)
+  })
+
+  test('a crash between the removal and its event is repaired by disconnecting again', async () => {
+    await create(provider, { apiKey: key(provider) })
+    const { services } = api.ledger
+    const crashing = { ...services, execute: () => Promise.reject(new Error('killed')) }
+    await expect(disconnectProvider(crashing, tenant.tenantId, provider, origin)).rejects.toThrow('killed')
+    expect(await isConnected(provider)).toBe(true)
+    expect((await disconnect(provider)).body).toMatchObject({ endpoint: { removed: true } })
+    expect(await isConnected(provider)).toBe(false)
+  })
+
+  test.each(['cut', 500] as const)(
+    'a provider failure (%s) leaves the endpoint, and the answer says so',
+    async (health) => {
+      await create(provider, { apiKey: key(provider) })
+      const id = there(provider)[0]?.id ?? ''
+      api.standIns[provider].health = health
+      const answer = await disconnect(provider)
+      expect(answer).toMatchObject({ status: 200, body: { endpoint: { id, removed: false } } })
+      expect(await isConnected(provider)).toBe(false)
+      expect(there(provider)).toMatchObject([{ id }])
+    },
+  )
+
+  test('a key that was withdrawn leaves the endpoint, and the answer says so', async () => {
+    await create(provider, { apiKey: key(provider) })
+    const refusing = { ...api.ledger.services.secrets, open: async () => 'withdrawn' }
+    const services = { ...api.ledger.services, secrets: refusing }
+    const endpoint = await disconnectProvider(services, tenant.tenantId, provider, origin)
+    expect(endpoint).toStrictEqual({ id: there(provider)[0]?.id, removed: false })
+    expect(await isConnected(provider)).toBe(false)
+  })
 })
 
 test.each(secretive)(
@@ -169,7 +219,24 @@ test.each(['paddle', 'polar'] as const)('at %s an existing complete endpoint is 
   expect(body).toMatchObject({ endpoint: { id: `manual_${runs}`, created: false, removed: 0 } })
   expect(await keptSecret(provider)).toBe('by_hand')
   expect(there(provider)).toHaveLength(1)
+  // A person has made it, so it stays when the provider is disconnected.
+  expect((await disconnect(provider)).body).toMatchObject({ endpoint: null })
+  expect(there(provider)).toHaveLength(1)
 })
+
+test.each(['paddle', 'polar'] as const)(
+  'at %s an endpoint that a crash left is removed with the connection',
+  async (provider) => {
+    putEndpoint(provider, notificationEvents[provider])
+    const [left] = there(provider)
+    if (left) left.name = 'keyledger'
+    expect((await create(provider, { apiKey: key(provider) })).body).toMatchObject({
+      endpoint: { created: false },
+    })
+    expect((await disconnect(provider)).body).toMatchObject({ endpoint: { removed: true } })
+    expect(there(provider)).toStrictEqual([])
+  },
+)
 
 test('at Lemon Squeezy the request must name a store when the account has several', async () => {
   const { stores } = api.standIns.lemonsqueezy

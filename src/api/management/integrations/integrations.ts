@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { listIntegrations, listPricedProducts } from '../../../../projections/integrations/queries.ts'
 import { mapPrices } from '../../../commands/checkout/prices.ts'
-import { disconnectCardAccount } from '../../../commands/integrations/card-account.ts'
+import { disconnectProvider } from '../../../commands/integrations/disconnect.ts'
 import { connectWithEndpoint } from '../../../commands/integrations/endpoints.ts'
-import { connectMarketplace, disconnect, mapProduct } from '../../../commands/integrations/integrations.ts'
+import { connectMarketplace, mapProduct } from '../../../commands/integrations/integrations.ts'
 import { Provider } from '../../../domain/integrations/provider.ts'
 import { Refusal } from '../../../domain/refusal.ts'
 import { SlugInPath } from '../../../domain/values.ts'
@@ -23,6 +23,7 @@ import {
   connectionFrom,
   endpointIn,
   endpointOut,
+  formerEndpointOut,
   integrationOut,
   integrationView,
   mappingFrom,
@@ -43,7 +44,7 @@ export function integrationRoutes(
   listRoute(app, services, cursors)
   connectRoute(app, services, baseUrl)
   endpointRoute(app, services, baseUrl)
-  disconnectRoute(app, services)
+  disconnectRoute(app, services, baseUrl)
   rotateRoute(app, services, baseUrl)
   configureRoute(app, services)
 }
@@ -178,27 +179,35 @@ function endpointRoute(
 
 const disconnected = { integration: { connected: false, connectedAt: null } }
 
-function disconnectRoute(app: ZodApp, services: Ports<'db' | 'execute' | 'now' | 'secrets'>): void {
+function disconnectRoute(
+  app: ZodApp,
+  services: Ports<'db' | 'execute' | 'now' | 'providers' | 'secrets'>,
+  baseUrl: string,
+): void {
   app.delete(
     '/v1/integrations/:provider',
     {
-      config: { scope: 'integrations:write', dryRun: true },
+      config: { scope: 'integrations:write', dryRun: true, noRequestTimeout: true },
       schema: {
         operationId: 'disconnectIntegration',
         tags: ['Integrations'],
         summary: 'Disconnect a provider and destroy its secrets; its mappings stay',
         description:
-          'Its notifications are refused from now on, so remove the webhook at the provider too. Licenses of its sales stay as they are.',
+          'An endpoint that was created at the provider by `createProviderEndpoint` is removed there, with the key of the connection. Where that fails, the provider is disconnected all the same, and `endpoint` says so.',
         params: providerParam,
-        response: { 200: answer('Not connected', oneIntegration, disconnected), ...errors(400, 403, 404) },
+        response: {
+          200: answer('Not connected', oneIntegration.extend({ endpoint: formerEndpointOut }), disconnected),
+          ...errors(400, 403, 404),
+        },
       },
     },
     async (request) => {
       const { tenantId } = callerIn(request)
       const provider = requireProvider(request.params.provider)
-      if (provider === 'stripe') await disconnectCardAccount(services, tenantId, originOf(request))
-      else await disconnect(services, tenantId, provider, originOf(request))
-      return { integration: await readIntegration(services, tenantId, provider) }
+      const endpoint = await disconnectProvider(services, tenantId, provider, originOf(request))
+      const integration = await readIntegration(services, tenantId, provider)
+      if (endpoint === null || provider === 'gumroad') return { integration, endpoint: null }
+      return { integration, endpoint: { url: endpointUrlOf(baseUrl, tenantId, provider), ...endpoint } }
     },
   )
 }

@@ -170,6 +170,19 @@ export const endpointOut = z
   .nullable()
   .meta({ description: 'The endpoint at the provider; null when a repetition of the request found it done' })
 
+export const formerEndpointOut = z
+  .object({
+    url: z.string().meta({ example: 'https://licenses.example.com/webhooks/polar/acme' }),
+    id: z.string().meta({ description: "The provider's id of the endpoint" }),
+    removed: z
+      .boolean()
+      .meta({ description: 'false: the provider did not remove it; remove it there by hand' }),
+  })
+  .nullable()
+  .meta({
+    description: 'The endpoint that was created at the provider for this connection; null where none was',
+  })
+
 /**
  * @throws Refusal `webhook_secret_wanted`, `webhook_secret_unwanted`
  * @throws Problem 400 when the body contains an API key that is not used
