@@ -1,4 +1,5 @@
 import { type Customer, customers } from '../../src/domain/customers/customer.ts'
+import { withoutReasons } from '../../src/domain/customers/overrides.ts'
 import { applyToDocuments, type DocumentModel, evolvedBy } from '../document.ts'
 import type { Projector } from '../projector.ts'
 
@@ -12,7 +13,7 @@ const model: DocumentModel<Customer> = {
           customer_id: customer.customerId,
           tenant_id: customer.tenantId,
           subject_id: customer.subjectId,
-          overrides: customer.overrides.length > 0 ? customer.overrides : null,
+          overrides: customer.overrides.length > 0 ? withoutReasons(customer.overrides) : null,
           created_at: customer.createdAt,
         },
 }

@@ -8,10 +8,12 @@ import { createPeopleIndex, maxOfPerson, type PeopleIndex } from './people-index
 import { open, seal } from './seal.ts'
 import { newWrappedKey, unwrapKey } from './wrapped-key.ts'
 
-type Field = 'email' | 'name' | 'address' | 'license_key' | 'device_name'
+type Field = 'email' | 'name' | 'address' | 'license_key' | 'device_name' | 'reason'
 type SealedPerson = { subjectId: string; email: string | null; name: string | null }
 /** Where a person called from; null where that was not recorded. */
 type SealedAddress = { subjectId: string | null; address: string | null }
+/** A text, and the person under whose key it is sealed. */
+type SealedText = { subjectId: string; text: string }
 export type Person = { email: string | null; name: string | null }
 
 /**
@@ -48,10 +50,15 @@ export type Subjects = {
   /** Seals the name that a person gave to a device; null for a person who was erased. */
   sealDeviceName(tenantId: string, subjectId: string, name: string): Promise<string | null>
   /** Decrypts names of devices, in the order given; null for an absent one and for a person who was erased. */
-  openDeviceNames(
+  openDeviceNames(tenantId: string, sealed: readonly (SealedText | null)[]): Promise<(string | null)[]>
+  /** Seals what was written about a person, in the order given; null for an absent text and for a person who was erased. */
+  sealReasons(
     tenantId: string,
-    sealed: readonly ({ subjectId: string; text: string } | null)[],
+    subjectId: string,
+    reasons: readonly (string | undefined)[],
   ): Promise<(string | null)[]>
+  /** Decrypts what was written about people, in the order given; null for an absent text and for a person who was erased. */
+  openReasons(tenantId: string, sealed: readonly (SealedText | null)[]): Promise<(string | null)[]>
   /**
    * Destroys a person's key, and with it everything by which they are found, their sessions in the portal, and the kept keys
    * of their licenses.
@@ -153,36 +160,47 @@ export function createSubjects(db: Pool, master: MasterKey): Subjects {
     },
     tenantSubject: (tenantId) => makeTenantSubject(db, master, tenantId),
     sealAddress: sealFor('address'),
-    async openAddresses(tenantId, sealed) {
-      const keys = await keysOf(tenantId, [...new Set(sealed.flatMap(({ subjectId }) => subjectId ?? []))])
-      return sealed.map(({ subjectId, address }) => {
-        const key = subjectId === null ? undefined : keys.get(subjectId)
-        return subjectId === null || !key ? null : openedText(key, [tenantId, subjectId, 'address'], address)
-      })
-    },
+    openAddresses: (tenantId, sealed) => openTexts(db, master, tenantId, 'address', sealed.map(textIn)),
     sealLicenseKey: sealFor('license_key'),
-    async openLicenseKey(tenantId, subjectId, sealed) {
-      const key = (await keysOf(tenantId, [subjectId])).get(subjectId)
-      return key ? openedText(key, [tenantId, subjectId, 'license_key'], sealed) : null
-    },
+    openLicenseKey: async (tenantId, subjectId, text) =>
+      (await openTexts(db, master, tenantId, 'license_key', [{ subjectId, text }]))[0] ?? null,
     sealDeviceName: sealFor('device_name'),
-    openDeviceNames: (tenantId, sealed) => openNames(db, master, tenantId, sealed),
+    openDeviceNames: (tenantId, sealed) => openTexts(db, master, tenantId, 'device_name', sealed),
+    sealReasons: async (tenantId, subjectId, reasons) =>
+      sealedReasons(await keysOf(tenantId, [subjectId]), tenantId, subjectId, reasons),
+    openReasons: (tenantId, sealed) => openTexts(db, master, tenantId, 'reason', sealed),
     destroy: (tenantId, subjectId) => destroyPerson(db, tenantId, subjectId),
   }
 }
 
-async function openNames(
+const textIn = ({ subjectId, address: text }: SealedAddress): SealedText | null =>
+  subjectId === null || text === null ? null : { subjectId, text }
+
+function sealedReasons(
+  keys: ReadonlyMap<string, KeyObject>,
+  tenantId: string,
+  subjectId: string,
+  reasons: readonly (string | undefined)[],
+): (string | null)[] {
+  const key = keys.get(subjectId)
+  return reasons.map((reason) =>
+    key && reason !== undefined ? sealedText(key, [tenantId, subjectId, 'reason'], reason) : null,
+  )
+}
+
+async function openTexts(
   db: Pool,
   master: MasterKey,
   tenantId: string,
-  sealed: readonly ({ subjectId: string; text: string } | null)[],
+  field: Field,
+  sealed: readonly (SealedText | null)[],
 ): Promise<(string | null)[]> {
   const keys = await readKeys(db, master, tenantId, [
-    ...new Set(sealed.flatMap((name) => name?.subjectId ?? [])),
+    ...new Set(sealed.flatMap((one) => one?.subjectId ?? [])),
   ])
-  return sealed.map((name) => {
-    const key = name && keys.get(name.subjectId)
-    return key ? openedText(key, [tenantId, name.subjectId, 'device_name'], name.text) : null
+  return sealed.map((one) => {
+    const key = one && keys.get(one.subjectId)
+    return key ? openedText(key, [tenantId, one.subjectId, field], one.text) : null
   })
 }
 

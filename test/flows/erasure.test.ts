@@ -64,6 +64,13 @@ async function plant(email: string, name: string) {
   const key = { 'idempotency-key': email }
   const { ask, ledger } = api
   const customer = await makeCustomer(ask, token, { email, name, metadata: { phone: email } })
+  const reason = `${name} asked for it`
+  const overrides = [{ entitlement: 'beta', effect: 'grant', reason }]
+  const explained = await ask('PATCH', `/v1/customers/${customer}/entitlements`, {
+    token,
+    body: { overrides },
+  })
+  expect(explained.body).toMatchObject({ customer: { entitlementOverrides: overrides } })
   const keyed = await ask('POST', '/v1/licenses', {
     token,
     headers: key,
@@ -154,6 +161,11 @@ describe('a person with data everywhere', () => {
     const { body } = await askApproveRepeat(api, shop, 'DELETE', `/v1/customers/${customer}`)
     const erasedAt = api.ledger.clock.now().toISOString()
     expect(body).toMatchObject({ customer: { id: customer, email: null, name: null, erasedAt } })
+    // The override itself stays, since licenses depend on it.
+    const entitlementOverrides = [{ entitlement: 'beta', effect: 'grant' }]
+    expect((await asks('GET', `/v1/customers/${customer}`)).body).toMatchObject({
+      customer: { entitlementOverrides },
+    })
     // Other text that a tenant writes stays in the log: see docs/concepts/erasure.md.
     const left = (await tracesOf(email, name)).map((text): unknown => JSON.parse(text))
     expect(left).toMatchObject([{ event: { type: 'CustomerCreated', data: { metadata: { phone: email } } } }])

@@ -5,7 +5,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
-import { replaceOverrides } from '../../src/commands/customers/customers.ts'
+import { replaceOverrides } from '../../src/commands/customers/overrides.ts'
 import { revokeLicense } from '../../src/commands/licenses/licenses.ts'
 import { undo } from '../../src/commands/licenses/undo.ts'
 import { changeKeyType, changeProduct } from '../../src/commands/products/products.ts'

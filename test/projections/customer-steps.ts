@@ -4,11 +4,11 @@ import {
   changeCustomer,
   createCustomer,
   linkLicense,
-  replaceOverrides,
   requireCustomer,
   unlinkLicense,
 } from '../../src/commands/customers/customers.ts'
 import { eraseSubject } from '../../src/commands/customers/erasure.ts'
+import { replaceOverrides } from '../../src/commands/customers/overrides.ts'
 import { removeWebhook, setWebhook } from '../../src/commands/webhooks.ts'
 import { origin, type TestLedger } from '../harness/ledger.ts'
 

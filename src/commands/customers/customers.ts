@@ -1,6 +1,5 @@
 import { type CustomerEntry, findCustomer } from '../../../projections/customers/queries.ts'
 import { type CustomerCommand, customers } from '../../domain/customers/customer.ts'
-import type { EntitlementOverride } from '../../domain/customers/overrides.ts'
 import { sameJson } from '../../domain/equality.ts'
 import { type LicenseCommand, licenses } from '../../domain/licenses/license.ts'
 import { Refusal } from '../../domain/refusal.ts'
@@ -64,26 +63,6 @@ export async function changeCustomer(
     { run: origin.run },
   )
   return requireCustomer(services, tenantId, customerId)
-}
-
-/**
- * Replaces all overrides of a customer; they have an effect from the next validate on.
- * @throws Refusal `customer_not_found`, `product_not_found` when an override names a product that the tenant
- *   does not have
- */
-export async function replaceOverrides(
-  services: Ports<'db' | 'execute' | 'findProduct' | 'now'>,
-  tenantId: string,
-  customerId: string,
-  overrides: readonly EntitlementOverride[],
-  origin: Origin,
-): Promise<CustomerEntry> {
-  await requireCustomer(services, tenantId, customerId)
-  const named = new Set(overrides.flatMap(({ productId }) => productId ?? []))
-  const products = await Promise.all([...named].map((id) => services.findProduct(tenantId, id)))
-  if (products.includes(undefined)) throw new Refusal('product_not_found')
-  const at = momentOf(services)
-  return change(services, tenantId, customerId, { type: 'ReplaceOverrides', overrides, at }, origin)
 }
 
 /**

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type EntitlementOverride, maxOverrides } from '../../domain/customers/overrides.ts'
+import { type ExplainedOverride, maxOverrides } from '../../domain/customers/overrides.ts'
 import { Entitlement } from '../../domain/products/key-type.ts'
 import { isPlain, Slug } from '../../domain/values.ts'
 import { type FilledForm, newForm, typedIn, withProblem } from '../forms/filled-form.ts'
@@ -24,7 +24,7 @@ export const withMoreRows = (form: FilledForm): FilledForm => ({
 })
 
 /** @param seen identifies the overrides that the form was opened with */
-export function overridesForm(overrides: readonly EntitlementOverride[], seen: string): FilledForm {
+export function overridesForm(overrides: readonly ExplainedOverride[], seen: string): FilledForm {
   const rows = Math.min(maxOverrides, overrides.length + spareRows)
   const values: Record<string, string> = { rows: String(rows), seen }
   for (const [row, { entitlement, effect, productId, expiresAt, reason }] of overrides.entries()) {
@@ -48,9 +48,9 @@ const Day = z.iso.date()
  * The overrides that were typed; rows without an entitlement are left out.
  * @returns the form with what is wrong, or the overrides
  */
-export function overridesTyped(form: FilledForm): { form: FilledForm; overrides: EntitlementOverride[] } {
+export function overridesTyped(form: FilledForm): { form: FilledForm; overrides: ExplainedOverride[] } {
   let checked = form
-  const overrides: EntitlementOverride[] = []
+  const overrides: ExplainedOverride[] = []
   for (let row = 0; row < rowsOf(form); row++) {
     const typed = (field: Field) => typedIn(form, fieldIn(field, row)).trim()
     const complain = (field: Field, problem: string) => {

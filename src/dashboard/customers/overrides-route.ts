@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { replaceOverrides } from '../../commands/customers/customers.ts'
+import { openOverrides, replaceOverrides } from '../../commands/customers/overrides.ts'
 import { sha256 } from '../../credentials/sha256.ts'
 import type { EntitlementOverride } from '../../domain/customers/overrides.ts'
 import { sameJson } from '../../domain/equality.ts'
@@ -39,8 +39,9 @@ export function overridePages(app: FastifyInstance, { services, show }: PageCont
   }
 
   app.get('/customers/:id/entitlements', changeOne, async (request: CustomerRequest, reply) => {
-    const { customerId, overrides } = (await customerOf(services, request)).customer
-    return page(request, reply, customerId, overridesForm(overrides, seenHashOf(overrides)))
+    const { tenantId, customerId, overrides } = (await customerOf(services, request)).customer
+    const [shown = []] = await openOverrides(services, tenantId, [overrides])
+    return page(request, reply, customerId, overridesForm(shown, seenHashOf(overrides)))
   })
 
   app.post('/customers/:id/entitlements', change, async (request: CustomerRequest, reply) => {
@@ -50,7 +51,8 @@ export function overridePages(app: FastifyInstance, { services, show }: PageCont
     const { form, overrides } = overridesTyped(filled)
     if (Object.keys(form.problems).length > 0) return page(request, reply, customerId, form)
     const now = seenHashOf(present)
-    if (typedIn(filled, 'seen') !== now && !sameJson(overrides, present)) {
+    const [shown = []] = await openOverrides(services, tenantId, [present])
+    if (typedIn(filled, 'seen') !== now && !sameJson(overrides, shown)) {
       const seen = { ...form, typed: { ...form.typed, seen: [now] } }
       const problem =
         'The overrides were changed since you opened this page. Check the rows: saving replaces that change.'

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { type CustomerEntry, findCustomer, listCustomers } from '../../../projections/customers/queries.ts'
 import { findLicense } from '../../../projections/licenses/queries.ts'
 import { listSales } from '../../../projections/sales/queries.ts'
+import { openOverrides } from '../../commands/customers/overrides.ts'
 import { may } from '../../domain/members/roles.ts'
 import type { Ports } from '../../ports.ts'
 import { readBuyers } from '../../sales/buyers.ts'
@@ -142,6 +143,7 @@ function onePage(app: FastifyInstance, { services, show }: PageContext): void {
       ),
     ])
     const sales = await readBuyers(services, tenantId, bought.items)
+    const [overrides = []] = await openOverrides(services, tenantId, [entry.customer.overrides])
     const licenses = await shownLicenses(
       services,
       tenantId,
@@ -155,6 +157,7 @@ function onePage(app: FastifyInstance, { services, show }: PageContext): void {
         customerView(view, {
           ...entry,
           person,
+          overrides,
           licenses,
           hidden,
           sales,

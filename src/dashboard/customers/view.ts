@@ -1,4 +1,5 @@
 import type { CustomerEntry } from '../../../projections/customers/queries.ts'
+import type { ExplainedOverride } from '../../domain/customers/overrides.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import type { Person } from '../../vault/subjects.ts'
 import { copyable } from '../frame/copy.ts'
@@ -104,6 +105,7 @@ const noCustomers = (isFiltered: boolean, mayChange: boolean): Html =>
 
 type OneCustomer = CustomerEntry & {
   person: Person
+  overrides: readonly ExplainedOverride[]
   licenses: readonly ShownLicense[]
   /** How many licenses are not shown. */
   hidden: number
@@ -115,7 +117,7 @@ type OneCustomer = CustomerEntry & {
 
 export function customerView(
   view: View,
-  { customer, person, licenses, hidden, sales, moreSales, mayChange }: OneCustomer,
+  { customer, person, overrides, licenses, hidden, sales, moreSales, mayChange }: OneCustomer,
 ): Html {
   const own = `${path}/${customer.customerId}`
   const to = (href: string, label: string, look = 'button second') =>
@@ -145,12 +147,12 @@ export function customerView(
       'The sales of the licenses above, and those to the same email address, newest first.',
     )}
     ${moreSales && html`<p class="after">${to(`/dashboard/sales?customer=${customer.customerId}`, 'Show all sales')}</p>`}
-    ${section('Entitlement overrides', overridesView(customer.overrides), 'Entitlements that this customer has or lacks regardless of the license.')}
+    ${section('Entitlement overrides', overridesView(overrides), 'Entitlements that this customer has or lacks regardless of the license.')}
     ${mayChange && html`<p class="after">${to(`${own}/entitlements`, 'Edit overrides')}</p>`}
   </div>`
 }
 
-function overridesView(overrides: CustomerEntry['customer']['overrides']): Html {
+function overridesView(overrides: readonly ExplainedOverride[]): Html {
   if (overrides.length === 0) return html`<p class="lead">No overrides.</p>`
   return html`<div class="sheeted">
     ${table({

@@ -2,7 +2,7 @@ import type { Decider } from '../decider.ts'
 import { sameJson } from '../equality.ts'
 import { Refusal } from '../refusal.ts'
 import type { CustomerEvent } from './events.ts'
-import type { EntitlementOverride } from './overrides.ts'
+import { type EntitlementOverride, withoutReasons } from './overrides.ts'
 
 export type Customer =
   | { status: 'absent' }
@@ -13,7 +13,7 @@ export type Customer =
       subjectId: string
       /** The people of the vault that the customer's earlier addresses belong to; absent while there are none. */
       formerSubjects?: readonly string[]
-      /** Sealed. Null once the person is erased, like their name; the metadata is then empty. */
+      /** Sealed. Null once the person is erased, like their name; the metadata is then empty, and no override has a reason. */
       email: string | null
       name: string | null
       metadata: Record<string, string>
@@ -93,7 +93,8 @@ export function evolveCustomer(customer: Customer, event: CustomerEvent): Custom
       return customer.status === 'absent' ? customer : { ...customer, overrides: event.data.overrides }
     case 'CustomerErased': {
       if (customer.status === 'absent') return customer
-      return { ...customer, email: null, name: null, metadata: {}, erasedAt: event.data.at }
+      const overrides = withoutReasons(customer.overrides)
+      return { ...customer, email: null, name: null, metadata: {}, overrides, erasedAt: event.data.at }
     }
   }
 }

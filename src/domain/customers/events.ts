@@ -31,7 +31,7 @@ export const CustomerEvent = z.discriminatedUnion('type', [
     type: z.literal('EntitlementOverridesReplaced'),
     data: z.strictObject({ overrides: z.array(EntitlementOverride).max(maxOverrides), at: Moment }),
   }),
-  /** The person was erased. The customer's overrides and licenses stay. */
+  /** The person was erased. The customer's overrides stay, without their reasons, and their licenses. */
   z.object({ type: z.literal('CustomerErased'), data: z.strictObject({ at: Moment }) }),
 ])
 export type CustomerEvent = z.infer<typeof CustomerEvent>

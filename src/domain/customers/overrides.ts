@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Entitlement } from '../products/key-type.ts'
-import { Moment, Slug } from '../values.ts'
+import { Moment, Sealed, Slug } from '../values.ts'
 
 /**
  * An entitlement that a customer's licenses have, or lack, regardless of their key types: for one product or
@@ -13,14 +13,24 @@ export const EntitlementOverride = z.strictObject({
     .meta({ description: 'Whether licenses have the entitlement or lack it', example: 'grant' }),
   productId: Slug.optional(),
   expiresAt: Moment.optional(),
+  /** In clear, in events from before reasons were sealed. */
   reason: z
     .string()
     .min(1)
     .max(500)
     .optional()
     .meta({ description: 'A note for people; absent without one', example: 'beta tester' }),
+  /** Sealed under the key of the customer's person, so that erasing them makes it unreadable. */
+  sealedReason: z.strictObject({ subjectId: z.string().min(1), text: Sealed }).optional(),
 })
 export type EntitlementOverride = z.infer<typeof EntitlementOverride>
+
+/** An override as people write and read it. */
+export type ExplainedOverride = Omit<EntitlementOverride, 'sealedReason'>
+
+/** The overrides without what was written about them. */
+export const withoutReasons = (overrides: readonly EntitlementOverride[]): EntitlementOverride[] =>
+  overrides.map(({ reason: _, sealedReason: __, ...override }) => override)
 
 /** Enough for any customer, and few enough to read at every validate. */
 export const maxOverrides = 100

@@ -129,13 +129,15 @@ describe('erasing', () => {
 
   test('of an absent customer is refused', () => given().when(erase).expectRefusal('customer_not_found'))
 
-  test('leaves their overrides, and no personal data', () => {
-    expect([created, replaced(grant), erased].reduce(evolveCustomer, absentCustomer)).toStrictEqual({
+  test('leaves their overrides without the reasons, and no personal data', () => {
+    const sealedReason = { subjectId: 'sub_ada', text: 'sealed.1.key.text' }
+    const given = replaced(grant, { ...revoke, sealedReason })
+    expect([created, given, erased].reduce(evolveCustomer, absentCustomer)).toStrictEqual({
       ...ada,
       status: 'present',
       email: null,
       metadata: {},
-      overrides: [grant],
+      overrides: [{ entitlement: 'export', effect: 'grant' }, revoke],
       createdAt: at,
       erasedAt: later,
     })

@@ -4,10 +4,11 @@ import {
   changeCustomer,
   createCustomer,
   linkLicense,
-  replaceOverrides,
   requireCustomer,
   unlinkLicense,
 } from '../../../commands/customers/customers.ts'
+import { openOverrides, replaceOverrides } from '../../../commands/customers/overrides.ts'
+import { withoutReasons } from '../../../domain/customers/overrides.ts'
 import { eraseCustomer } from '../../../gate/operations/erase-customer.ts'
 import type { ApprovalPorts } from '../../../gate/ports.ts'
 import { customerAsOf } from '../../../history/as-of.ts'
@@ -57,7 +58,17 @@ async function views(services: Ports<'subjects'>, tenantId: string, entries: Cus
     tenantId,
     entries.map(({ customer }) => customer),
   )
-  return entries.map((entry, index) => customerView(entry, people[index] ?? { email: null, name: null }))
+  // A past state of a customer who was erased since may have reasons that were recorded in clear.
+  const overrides = await openOverrides(
+    services,
+    tenantId,
+    entries.map(({ customer }, index) =>
+      people[index]?.email === null ? withoutReasons(customer.overrides) : customer.overrides,
+    ),
+  )
+  return entries.map((entry, index) =>
+    customerView(entry, people[index] ?? { email: null, name: null }, overrides[index] ?? []),
+  )
 }
 
 async function shown(services: Ports<'subjects'>, tenantId: string, entry: CustomerEntry) {

@@ -1,25 +1,31 @@
 import { z } from 'zod'
 import type { CustomerEntry } from '../../../../projections/customers/queries.ts'
-import { EntitlementOverride, maxOverrides } from '../../../domain/customers/overrides.ts'
+import {
+  EntitlementOverride,
+  type ExplainedOverride,
+  maxOverrides,
+} from '../../../domain/customers/overrides.ts'
 import { wholeSeconds } from '../../../domain/licenses/expiry.ts'
 import { EmailAddress } from '../../../domain/values.ts'
 import { metadataIn, momentIn, momentOut, text } from '../../../http/schemas.ts'
 import { isSearchable } from '../../../vault/people-parts.ts'
 import type { Person } from '../../../vault/subjects.ts'
 
-const overrideOut = EntitlementOverride.extend({
-  productId: EntitlementOverride.shape.productId.meta({
-    description: 'Applies to this product only; absent if it applies to every product',
-    example: 'editor',
-  }),
-  expiresAt: momentOut.optional().meta({
-    description: 'The override has no effect from this time on; absent if it lasts',
-    example: '2027-11-21T00:00:00.000Z',
-  }),
-}).meta({
-  id: 'EntitlementOverride',
-  description: "What a customer's licenses have or lack besides the entitlements of their key types",
-})
+const overrideOut = EntitlementOverride.omit({ sealedReason: true })
+  .extend({
+    productId: EntitlementOverride.shape.productId.meta({
+      description: 'Applies to this product only; absent if it applies to every product',
+      example: 'editor',
+    }),
+    expiresAt: momentOut.optional().meta({
+      description: 'The override has no effect from this time on; absent if it lasts',
+      example: '2027-11-21T00:00:00.000Z',
+    }),
+  })
+  .meta({
+    id: 'EntitlementOverride',
+    description: "What a customer's licenses have or lack besides the entitlements of their key types",
+  })
 
 export const customerOut = z
   .object({
@@ -85,7 +91,7 @@ const overrideIn = z.strictObject({
   expiresAt: momentIn.optional().meta({
     description: 'The override has no effect from this time on; may be in the past; truncated to the second',
   }),
-  reason: text(500).optional().meta({ description: 'A note for people; do not put personal data here' }),
+  reason: text(500).optional().meta({ description: 'A note for people, which is erased with the customer' }),
 })
 
 export const overridesIn = z
@@ -102,7 +108,7 @@ export const overridesIn = z
   })
 
 /** The overrides in the format of the log: times in UTC, absent fields left out. */
-export function overridesFrom({ overrides }: z.infer<typeof overridesIn>): EntitlementOverride[] {
+export function overridesFrom({ overrides }: z.infer<typeof overridesIn>): ExplainedOverride[] {
   return overrides.map(({ expiresAt, ...override }) => ({
     ...override,
     ...(expiresAt !== undefined && { expiresAt: wholeSeconds(expiresAt) }),
@@ -113,6 +119,7 @@ export function overridesFrom({ overrides }: z.infer<typeof overridesIn>): Entit
 export function customerView(
   { customer, licenseIds }: CustomerEntry,
   person: Person,
+  overrides: ExplainedOverride[],
 ): z.infer<typeof customerOut> {
   return {
     id: customer.customerId,
@@ -120,7 +127,7 @@ export function customerView(
     name: person.name,
     metadata: customer.metadata,
     licenseIds,
-    entitlementOverrides: [...customer.overrides],
+    entitlementOverrides: overrides,
     createdAt: customer.createdAt,
     erasedAt: customer.erasedAt,
   }
