@@ -16,8 +16,6 @@ export type DeliveryCounts = {
   abandoned: number
 }
 
-const isDue = `next_attempt_at <= $3 and not ${isPaused('d')} and not ${isHeldBack('d')}`
-
 /** @param since counts only abandoned deliveries that were scheduled at or after this time */
 export async function countDeliveries(
   db: Pool,
@@ -26,13 +24,20 @@ export async function countDeliveries(
 ): Promise<DeliveryCounts> {
   const { rows } = await db.query<Record<'pending' | 'failing' | 'due' | 'abandoned', bigint> & Due>({
     name: 'count-waiting-deliveries',
-    text: `select count(*) as pending, count(*) filter (where tries > 0) as failing,
-             count(*) filter (where ${isDue}) as due,
-             min(next_attempt_at) filter (where ${isDue}) as "oldestDueAt",
+    text: `select sum(pending) as pending, sum(failing) as failing,
+             sum(due) filter (where not ${isPaused('d')} and not ${isHeldBack('d')}) as due,
+             min(oldest) filter (where not ${isPaused('d')} and not ${isHeldBack('d')}) as "oldestDueAt",
              (select count(*) from deliveries
               where tenant_id = $1 and status = 'abandoned' and created_at >= $4) as abandoned
-           from deliveries d
-           where channel = any($2) and tenant_id = $1 and next_attempt_at is not null`,
+           from (
+             select tenant_id, endpoint_id, waits, count(*)::int as pending,
+               count(*) filter (where tries > 0)::int as failing,
+               count(*) filter (where next_attempt_at <= $3)::int as due,
+               min(next_attempt_at) filter (where next_attempt_at <= $3) as oldest
+             from deliveries
+             where channel = any($2) and tenant_id = $1 and next_attempt_at is not null
+             group by tenant_id, endpoint_id, waits
+           ) d`,
     values: [tenantId, channels, now, since],
   })
   const [row] = rows

@@ -4,6 +4,7 @@
  */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
+import { countDeliveries } from '../../projections/deliveries/counts.ts'
 import { changeEndpoint } from '../../src/commands/webhook-endpoints.ts'
 import { runReplays } from '../../src/processes/replays.ts'
 import type { DispatchFeed } from '../../src/webhooks/feed.ts'
@@ -139,6 +140,12 @@ test('a license whose first event is refused waits with its others, and no other
     delivery: { waitsFor: second?.id },
   })
   expect(arrived(stuck)).toStrictEqual([1])
+  // None of them is late: one waits for its next attempt, the others for that one.
+  const { db, services } = api.ledger
+  const now = services.now().toISOString()
+  await expect
+    .poll(() => countDeliveries(db, tenant.tenantId, { now, since: now }))
+    .toMatchObject({ pending: 3, failing: 1, due: 0, oldestDueAt: null })
 
   isRefused = () => false
   minutesLater(1)
