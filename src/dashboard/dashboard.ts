@@ -50,6 +50,7 @@ import { registerSessions } from './session/session.ts'
 import { settingPages } from './settings/route.ts'
 import { confirmRoutes } from './sign-in/confirm-route.ts'
 import { knownBrowsers } from './sign-in/known-browsers.ts'
+import { askForProof } from './sign-in/proof.ts'
 import { signInRoutes, signOutRoute } from './sign-in/route.ts'
 import { startPages } from './start/route.ts'
 import { systemPage } from './system/route.ts'
@@ -80,11 +81,10 @@ export async function dashboard(app: FastifyInstance, options: DashboardOptions)
       await readForms(pages)
       const endSession = await registerSessions(pages, { ...options, isHttps })
       refuseForeignForms(pages)
-      guardRoutes(pages, services)
       noteFreshness(pages, services)
       const show = pagesOf(services, baseUrl)
       answerFailures(pages, show)
-      routes(pages, {
+      const context: PageContext = {
         services,
         cursors,
         party: relyingPartyOf(baseUrl),
@@ -95,7 +95,11 @@ export async function dashboard(app: FastifyInstance, options: DashboardOptions)
         baseUrl,
         readiness,
         limits,
-      })
+      }
+      // Before views are recorded: a form that waits for a proof shows nothing.
+      askForProof(pages, context)
+      guardRoutes(pages, services)
+      routes(pages, context)
     },
     { prefix: home },
   )

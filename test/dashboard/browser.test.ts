@@ -191,13 +191,12 @@ describe.each([
 
   test('a request is approved after the identity was confirmed', async () => {
     const page = await visitAs(owner, javaScript)
-    dashboard.api.ledger.clock.advance(6 * 60_000)
+    dashboard.api.ledger.clock.advance(11 * 60_000)
     const { url, poll } = await asksToRevoke()
     await page.goto(url)
-    await page.getByRole('link', { name: 'Confirm your identity to approve' }).click()
-    await confirmIdentity(page, owner)
-    expect(page.url()).toBe(url)
     await page.getByRole('button', { name: 'Approve' }).click()
+    await confirmIdentity(page, owner)
+    await page.waitForURL(url)
     await page.getByText('approved', { exact: true }).waitFor()
     expect(await poll()).toBe('approved')
   })
@@ -351,12 +350,11 @@ describe('a passkey', () => {
     await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
     await page.getByRole('heading', { name: 'Home' }).waitFor()
 
-    dashboard.api.ledger.clock.advance(6 * 60_000)
+    dashboard.api.ledger.clock.advance(11 * 60_000)
     const { url, poll } = await asksToRevoke()
     await page.goto(url)
-    await page.getByRole('link', { name: 'Confirm your identity to approve' }).click()
-    await page.getByRole('button', { name: 'Confirm with a passkey' }).click()
     await page.getByRole('button', { name: 'Approve' }).click()
+    await page.getByRole('button', { name: 'Confirm with a passkey' }).click()
     await page.getByText('approved', { exact: true }).waitFor()
     expect(await poll()).toBe('approved')
 

@@ -81,27 +81,17 @@ describe('danger', () => {
     expect(/<input[^>]*id="scope-licenses:write"[^>]*>/.exec(text)?.[0]).toContain('checked')
   })
 
-  test('is granted when it is turned on after a fresh sign-in', async () => {
-    const { device_code, user_code } = await start(['licenses:write', 'danger'])
+  test('is granted when it is turned on, after a proof', async () => {
     const client = await signedIn()
+    api.ledger.clock.advance(10 * 60_000)
+    const { device_code, user_code } = await start(['licenses:write', 'danger'])
     await enter(client, user_code)
     const fields = { scopes: ['licenses:write', 'danger'], lifetime: 'never' }
-    api.ledger.clock.advance(5 * 60_000)
-    expect(await client.post('/dashboard/device/approve', fields)).toMatchObject({
-      status: 303,
-      location: '/dashboard/confirm?return=%2Fdashboard%2Fdevice%2Freview',
-    })
+    const asked = await client.post('/dashboard/device/approve', fields)
+    expect(asked.text).toContain('Confirm your identity')
     expect(await fetched(device_code)).toStrictEqual({ error: 'authorization_pending' })
-    const { password, newCode } = owner
-    await client.get('/dashboard/confirm')
-    const back = await client.post('/dashboard/confirm', {
-      password,
-      code: newCode(),
-      return: '/dashboard/device/review',
-    })
-    expect(back.location).toBe('/dashboard/device/review')
-    expect((await client.get('/dashboard/device/review')).status).toBe(200)
-    await client.post('/dashboard/device/approve', fields)
+    const identity = { 'identity-password': owner.password, 'identity-code': owner.newCode() }
+    await client.post('/dashboard/device/approve', { ...fields, ...identity })
     expect(await fetched(device_code)).toMatchObject({
       scopes: ['danger', 'licenses:write'],
       expires_at: null,

@@ -77,7 +77,6 @@ export const needed: Record<string, Permission | 'member'> = {
   'POST /dashboard/account/sessions/end-others': 'member',
   'POST /dashboard/confirm': 'member',
   'POST /dashboard/confirm/challenge': 'member',
-  'POST /dashboard/confirm/passkey': 'member',
   'GET /dashboard/customers/find': 'member',
   'POST /dashboard/customers/find': 'member',
   'POST /dashboard/licenses/find': 'member',

@@ -14,9 +14,11 @@ import { dashboard } from '../../src/dashboard/dashboard.ts'
 import { createCursors } from '../../src/http/cursor.ts'
 import { noLimits } from '../../src/limits/limits.ts'
 import { createTestApp, makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
-import { origin } from '../harness/ledger.ts'
+import { origin, uniqueId } from '../harness/ledger.ts'
 import { type Client, clientOf } from './client.ts'
+import { fieldsOf } from './forms.ts'
 import { makeMember, type TestMember } from './members.ts'
+import { dashboardRoutes, urlOf } from './routes.ts'
 
 let api: TestApi
 let tenant: TestTenant
@@ -202,29 +204,108 @@ describe('access', () => {
 })
 
 describe('before a dangerous action', () => {
-  test('a member signs in again, with an unused code, and returns', async () => {
+  const identity = (code: string, password = member.password) => ({
+    'identity-password': password,
+    'identity-code': code,
+  })
+
+  test('a member signs in again, with an unused code, and the form that was sent has its effect', async () => {
     const client = await signedIn()
-    expect((await client.get('/dashboard/tokens/new')).status).toBe(200)
-    api.ledger.clock.advance(5 * 60_000)
-    const led = await client.get('/dashboard/tokens/new')
-    expect(led).toMatchObject({
-      status: 303,
-      location: '/dashboard/confirm?return=%2Fdashboard%2Ftokens%2Fnew',
+    api.ledger.clock.advance(10 * 60_000 - 1)
+    const form = await client.get('/dashboard/tokens/new')
+    expect(form.status).toBe(200)
+    const name = uniqueId('late')
+    const typed = fieldsOf(form)
+    const fields = { ...typed, name, scopes: ['licenses:read', 'usage:read'] }
+    api.ledger.clock.advance(1)
+    const referer = { referer: 'http://localhost:8080/dashboard/tokens/new' }
+    const asked = await client.post('/dashboard/tokens', fields, referer)
+    expect(asked.status).toBe(403)
+    expect(asked.text).toContain('Confirm your identity')
+    expect(asked.text).toContain('href="/dashboard/tokens/new"')
+    const isMade = async () => (await client.get('/dashboard/tokens')).text.includes(name)
+    expect(await isMade()).toBe(false)
+
+    const held = { ...fieldsOf(asked), scopes: ['licenses:read', 'usage:read'] }
+    expect(held).toMatchObject({ name, lifetime: typed.lifetime, tokenId: typed.tokenId })
+    const wrong = await client.post('/dashboard/tokens', {
+      ...held,
+      ...identity(member.newCode(), 'not this one'),
     })
-    const back = { return: '/dashboard/tokens/new' }
-    await client.get(led.location ?? '')
-    const { password, newCode } = member
-    expect(
-      (await client.post('/dashboard/confirm', { password: 'not this one', code: newCode(), ...back }))
-        .status,
-    ).toBe(401)
-    const code = newCode()
-    expect(await client.post('/dashboard/confirm', { password, code, ...back })).toMatchObject({
+    expect(wrong.status).toBe(401)
+    expect(fieldsOf(wrong)).toMatchObject({ name, 'identity-back': '/dashboard/tokens/new' })
+    expect(await isMade()).toBe(false)
+    const code = member.newCode()
+    const made = await client.post('/dashboard/tokens', { ...held, ...identity(code) })
+    expect(made.status).toBe(200)
+    expect(made.text).toMatch(/kl_pat_\w+/)
+    expect(made.text).not.toContain(member.password)
+    expect(await isMade()).toBe(true)
+
+    // One proof lasts ten minutes, and its code works once.
+    await client.get('/dashboard/tokens/new')
+    expect((await client.post('/dashboard/confirm', identity(code))).status).toBe(401)
+    api.ledger.clock.advance(9 * 60_000)
+    const next = { ...fieldsOf(await client.get('/dashboard/tokens/new')), name: 'CI', scopes: 'usage:read' }
+    expect((await client.post('/dashboard/tokens', next)).status).toBe(200)
+  })
+
+  test('no page asks who looks at it, except those that show or take a secret', async () => {
+    const client = await signedIn()
+    api.ledger.clock.advance(60 * 60_000)
+    const asking: string[] = []
+    for (const route of dashboardRoutes(api.app).filter(({ method }) => method === 'GET')) {
+      const { location } = await client.get(urlOf(route))
+      if (location?.startsWith('/dashboard/confirm')) asking.push(route.path)
+    }
+    expect(asking.toSorted()).toStrictEqual([
+      '/dashboard/account/passkeys/new',
+      '/dashboard/account/password',
+      '/dashboard/integrations/:provider/secret',
+    ])
+    expect(await client.get('/dashboard/account/password')).toMatchObject({
       status: 303,
-      location: '/dashboard/tokens/new',
+      location: '/dashboard/confirm?return=%2Fdashboard%2Faccount%2Fpassword',
     })
-    expect((await client.get('/dashboard/tokens/new')).status).toBe(200)
-    expect((await client.post('/dashboard/confirm', { password, code, ...back })).status).toBe(401)
+    const page = await client.get('/dashboard/confirm?return=%2Fdashboard%2Faccount%2Fpassword')
+    const sent = { ...fieldsOf(page), ...identity(member.newCode()) }
+    expect(await client.post('/dashboard/confirm', sent)).toMatchObject({
+      status: 303,
+      location: '/dashboard/account/password',
+    })
+    expect((await client.get('/dashboard/account/password')).status).toBe(200)
+  })
+
+  test('the code that a member has just signed in with proves it once more, in that session alone', async () => {
+    const other = await signedIn()
+    const client = stranger()
+    const code = member.newCode()
+    expect((await client.signIn({ ...member, newCode: () => code })).status).toBe(303)
+    for (const [browser, status] of [
+      [other, 401],
+      [client, 303],
+      [client, 401],
+    ] as const) {
+      await browser.get('/dashboard/confirm')
+      expect((await browser.post('/dashboard/confirm', identity(code))).status).toBe(status)
+    }
+    expect((await stranger().signIn({ ...member, newCode: () => code })).status).toBe(401)
+  })
+
+  test('a form of another site or session is refused, and never held', async () => {
+    const client = await signedIn()
+    api.ledger.clock.advance(11 * 60_000)
+    await client.get('/dashboard/tokens/new')
+    const evil = { name: 'evil', scopes: 'danger' }
+    const site = { 'sec-fetch-site': 'cross-site' }
+    for (const refused of [
+      await client.post('/dashboard/tokens', evil, site),
+      await client.postBare('/dashboard/tokens', evil),
+    ]) {
+      expect(refused.status).toBe(403)
+      expect(refused.text).not.toContain('evil')
+      expect(refused.text).not.toContain('Confirm your identity')
+    }
   })
 
   test('attempts are limited, too', async () => {
@@ -232,7 +313,7 @@ describe('before a dangerous action', () => {
     await client.get('/dashboard/confirm')
     const statuses = []
     for (let tries = 0; tries < 9; tries++)
-      statuses.push((await client.post('/dashboard/confirm', { password: 'guess', code: '000000' })).status)
+      statuses.push((await client.post('/dashboard/confirm', identity('000000', 'guess'))).status)
     expect(statuses.at(-1)).toBe(429)
     expect(statuses.filter((status) => status === 401)).toHaveLength(8)
   })

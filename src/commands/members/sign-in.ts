@@ -29,6 +29,8 @@ export type SignIn =
       known: KnownMember
       /** Makes the code usable again when the session cannot begin. A passkey signs a new challenge each time. */
       giveBack?: () => Promise<void>
+      /** The period of the code that was used. */
+      codeStep?: number
     }
   /** `tried`: whose account it was, which no answer may reveal. */
   | { outcome: 'no_match'; tried?: KnownMember }
@@ -80,13 +82,16 @@ export async function signInWithPassword(
   if (step === undefined) return { outcome: 'no_match', tried: only }
   await resetLimits(services, buckets)
   const giveBack = () => giveBackTotpStep(services.db, only.member.memberId, step)
-  return { outcome: 'signed_in', known: only, giveBack }
+  return { outcome: 'signed_in', known: only, giveBack, codeStep: step }
 }
 
-/** Verifies in a session that it is still the same person. Others cannot use up the session's attempts. */
+/**
+ * Verifies in a session that it is still the same person. Others cannot use up the session's attempts. The code that the session was
+ * signed in with is accepted while it is valid, because that sign-in is a proof no older than the code; it opens no other session.
+ */
 export async function proveWithPassword(
   services: Ports<'attempts' | 'db' | 'now' | 'secrets'>,
-  { memberId, sessionHash }: InSession,
+  { memberId, sessionHash, signedInWith }: InSession & { signedInWith: number | undefined },
   proof: { password: string; code: string },
 ): Promise<SignIn> {
   const buckets = [{ bucket: `sign-in session ${sessionHash}`, allowance: perPerson }]
@@ -94,7 +99,7 @@ export async function proveWithPassword(
   if (!attempt.allowed) return { outcome: 'wait', retryAfterSeconds: attempt.retryAfterSeconds }
   const credentials = await findCredentials(services.db, memberId)
   const [known] = await findMembers(services.db, [memberId])
-  const step = await takeCode(services, credentials, proof.password, proof.code)
+  const step = await takeCode(services, credentials, proof.password, proof.code, signedInWith)
   if (!known) return noMatch
   if (step === undefined) return { outcome: 'no_match', tried: known }
   await resetLimits(services, buckets)
@@ -192,6 +197,7 @@ async function resetLimits({ attempts }: Ports<'attempts'>, buckets: readonly Bu
 
 /**
  * A code is used up only if the password is right too.
+ * @param again the period of a used code that is accepted once more
  * @returns the period of the code; undefined when the password or the code does not fit
  */
 async function takeCode(
@@ -199,11 +205,12 @@ async function takeCode(
   credentials: Credentials | undefined,
   password: string,
   code: string,
+  again?: number,
 ): Promise<number | undefined> {
   const { db, secrets } = services
   const fits = await passwordFits(credentials?.passwordHash ?? null, password)
   const secret = await secrets.open(credentials?.tenantId ?? '', credentials?.totpName ?? '')
   const step = totpStep(secret, code, services.now())
   if (!credentials || !fits || step === undefined) return undefined
-  return (await takeTotpStep(db, credentials.memberId, step)) ? step : undefined
+  return step === again || (await takeTotpStep(db, credentials.memberId, step)) ? step : undefined
 }

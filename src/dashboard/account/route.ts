@@ -16,7 +16,7 @@ import { Problem } from '../../http/problem.ts'
 import { formOf, line } from '../forms/forms.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
-import { freshFormMs, freshMs, principalOf } from '../session/principal.ts'
+import { principalOf } from '../session/principal.ts'
 import { challengeIn, giveChallenge } from '../sign-in/challenges.ts'
 import { qrCode } from '../welcome/qr.ts'
 import { notProven, PasswordSetUpForm } from '../welcome/route.ts'
@@ -32,8 +32,8 @@ const OnePasskey = z.object({
 const OneSession = z.object({ session: z.string().regex(/^[0-9a-f]{64}$/) })
 
 const member = pageRoute({ page: 'member' })
-const fresh = pageRoute({ page: 'member', freshMs })
-const freshForm = pageRoute({ page: 'member', freshMs: freshFormMs })
+/** These pages show a new secret, or take one. */
+const proven = pageRoute({ page: 'member', proof: 'open' })
 
 const path = '/dashboard/account'
 
@@ -105,9 +105,9 @@ function passwordRoutes(app: FastifyInstance, { services, show, browsers }: Page
     )
   }
 
-  app.get('/account/password', fresh, (request, reply) => page(request, reply))
+  app.get('/account/password', proven, (request, reply) => page(request, reply))
 
-  app.post('/account/password', freshForm, async (request, reply) => {
+  app.post('/account/password', proven, async (request, reply) => {
     const { enrolment } = request.session
     if (enrolment === undefined) return page(request, reply)
     const chosen = formOf(PasswordSetUpForm, request)
@@ -120,16 +120,20 @@ function passwordRoutes(app: FastifyInstance, { services, show, browsers }: Page
 }
 
 function passkeyRoutes(app: FastifyInstance, { services, party, show }: PageContext): void {
-  app.post('/account/passkeys/remove', freshForm, async (request, reply) => {
-    const { passkey } = formOf(OnePasskey, request)
-    if (await removePasskey(services, principalOf(request).memberId, passkey))
-      return done(request, reply, 'Passkey removed.')
-    request.session.notice = {
-      kind: 'wrong',
-      text: 'You cannot remove your only sign-in method. Add another one first.',
-    }
-    return reply.redirect(path, 303)
-  })
+  app.post(
+    '/account/passkeys/remove',
+    pageRoute({ page: 'member', proof: 'send' }),
+    async (request, reply) => {
+      const { passkey } = formOf(OnePasskey, request)
+      if (await removePasskey(services, principalOf(request).memberId, passkey))
+        return done(request, reply, 'Passkey removed.')
+      request.session.notice = {
+        kind: 'wrong',
+        text: 'You cannot remove your only sign-in method. Add another one first.',
+      }
+      return reply.redirect(path, 303)
+    },
+  )
 
   if (!party) return
   const page = (reply: FastifyReply, problem?: string) =>
@@ -139,9 +143,9 @@ function passkeyRoutes(app: FastifyInstance, { services, party, show }: PageCont
       problem ? 422 : 200,
     )
 
-  app.get('/account/passkeys/new', fresh, async (_request, reply) => page(reply))
+  app.get('/account/passkeys/new', proven, async (_request, reply) => page(reply))
 
-  app.post('/account/passkeys/challenge', freshForm, async (request, reply) => {
+  app.post('/account/passkeys/challenge', proven, async (request, reply) => {
     const { memberId, email } = settingUpOf(request)
     const { tenantName } = principalOf(request)
     const { passkeys } = await signInMethods(services, memberId)
@@ -154,7 +158,7 @@ function passkeyRoutes(app: FastifyInstance, { services, party, show }: PageCont
     return reply.send(options)
   })
 
-  app.post('/account/passkeys', freshForm, async (request, reply) => {
+  app.post('/account/passkeys', proven, async (request, reply) => {
     const { credential, name } = formOf(NewPasskeyForm, request)
     const challenge = await challengeIn(request, services, 'new passkey')
     const passkey = challenge && (await checkNewPasskey(party, credential, challenge))

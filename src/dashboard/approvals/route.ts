@@ -22,7 +22,7 @@ import { Problem, problemOfRefusal } from '../../http/problem.ts'
 import { formOf } from '../forms/forms.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
-import { freshMs, isFresh, originOfMember, principalOf } from '../session/principal.ts'
+import { originOfMember, principalOf } from '../session/principal.ts'
 import { approvalPart, approvalsPart, approvalsView, approvalView } from './view.ts'
 
 /** Mails, and agents, name the address of an approval. */
@@ -32,7 +32,7 @@ const decide = pageRoute({ page: 'decide_confirmations' })
 const countWaiting = pageRoute({ page: 'decide_confirmations', background: true })
 /** A download has no time limit. */
 const download = pageRoute({ page: 'manage_settings', noRequestTimeout: true })
-const decideFresh = pageRoute({ page: 'decide_confirmations', freshMs })
+const decideFresh = pageRoute({ page: 'decide_confirmations', proof: 'send' })
 
 /** `seen` is a hash of what the member has read, so that they approve exactly that. */
 const ApproveForm = z.object({ seen: z.string().regex(/^[0-9a-f]{64}$/) })
@@ -62,7 +62,6 @@ export function approvalPages(app: FastifyInstance, context: PageContext): void 
       mayDecide: may(principal.role, 'decide_confirmations'),
       mayApprove: approvers?.members.some(({ memberId }) => memberId === principal.memberId) ?? false,
       mayDownload: approval.token.id === principal.memberId && may(principal.role, 'manage_settings'),
-      fresh: isFresh(services, principal),
       decidedBy: decidedBy && nameOf(decidedBy),
       withdrawnBy: withdrawnBy && nameOf(withdrawnBy),
       askedBy: askedBy && nameOf(askedBy),

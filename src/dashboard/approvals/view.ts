@@ -16,7 +16,6 @@ import {
   table,
   tokenField,
 } from '../frame/parts.ts'
-import { leadingTo } from '../session/return-path.ts'
 import { effectPart, listOf } from './effect.ts'
 
 const statusBadge: Record<Approval['status'], readonly [tone: Tone, text: string]> = {
@@ -86,7 +85,6 @@ export type ShownApproval = {
   mayApprove: boolean
   /** The member requested the file that this approval allows to download. */
   mayDownload: boolean
-  fresh: boolean
   decidedBy: string | null
   withdrawnBy: string | null
   /** The member who requested it, directly or with a token. */
@@ -179,22 +177,20 @@ function settled({ approval, decidedBy, withdrawnBy }: ShownApproval): Content {
   return html`<span class="lead-line">${by} ${left} ${ran}</span>`
 }
 
-function decideForms(view: View, { mayDecide, mayApprove, fresh, seen }: ShownApproval, at: string): Html {
+function decideForms(view: View, { mayDecide, mayApprove, seen }: ShownApproval, at: string): Html {
   if (!mayDecide) return html`<p class="lead">Only an owner or an approver of the workspace can decide.</p>`
   return html`<div class="decide">
-    ${mayApprove ? approveForm(view, fresh, seen, at) : html`<p class="lead">You made this request, so another member must approve it.</p>`}
+    ${mayApprove ? approveForm(view, seen, at) : html`<p class="lead">You made this request, so another member must approve it.</p>`}
     <form method="post" action=${`${at}/deny`}>${tokenField(view.token)}<button class="second">Deny</button></form>
   </div>`
 }
 
-const approveForm = (view: View, fresh: boolean, seen: string, at: string): Html =>
-  fresh
-    ? html`<form method="post" action=${`${at}/approve`}>
-            ${tokenField(view.token)}
-            <input type="hidden" name="seen" value=${seen} />
-            <button class="dangerous">Approve</button>
-          </form>`
-    : html`<a class="button" href=${leadingTo('/dashboard/confirm', at)}>Confirm your identity to approve</a>`
+const approveForm = (view: View, seen: string, at: string): Html =>
+  html`<form method="post" action=${`${at}/approve`}>
+    ${tokenField(view.token)}
+    <input type="hidden" name="seen" value=${seen} />
+    <button class="dangerous">Approve</button>
+  </form>`
 
 function downloadForm(view: View, { mayDownload }: ShownApproval, at: string): Html {
   if (!mayDownload)

@@ -18,16 +18,17 @@ async function challengeFor(form) {
 /** A form with `data-passkey` asks the browser for a passkey and sends what it gets as an ordinary form. */
 function usePasskeys(form) {
   const problem = form.querySelector('[role=alert]')
+  const credential = form.querySelector('[data-credential]')
   form.hidden = false
   form.addEventListener('submit', async (event) => {
-    if (form.elements.credential.value !== '') return
+    if (credential.value !== '') return
     event.preventDefault()
     problem.textContent = ''
     try {
       const optionsJSON = await challengeFor(form)
       const { startAuthentication, startRegistration } = window.SimpleWebAuthnBrowser
       const ask = form.dataset.passkey === 'new' ? startRegistration : startAuthentication
-      form.elements.credential.value = JSON.stringify(await ask({ optionsJSON }))
+      credential.value = JSON.stringify(await ask({ optionsJSON }))
       form.requestSubmit()
     } catch (error) {
       problem.textContent =

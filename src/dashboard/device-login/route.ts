@@ -16,8 +16,7 @@ import { boxes, formOf } from '../forms/forms.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import { one } from '../lists/query.ts'
 import type { PageContext } from '../page-context.ts'
-import { deciderOf, isFresh, originOfMember, principalOf } from '../session/principal.ts'
-import { leadingTo } from '../session/return-path.ts'
+import { deciderOf, originOfMember, principalOf } from '../session/principal.ts'
 import { messageView } from '../sign-in/view.ts'
 import { expiryOf, Lifetime } from '../tokens/lifetimes.ts'
 import { codeView, reviewView } from './view.ts'
@@ -29,6 +28,12 @@ const Query = z.object({ code: one })
 /** Devices show the address of the page. */
 const linked = pageRoute({ page: 'member', query: Query, foreignQuery: 'in links' })
 const member = pageRoute({ page: 'member' })
+/** Only `danger` needs a proof. */
+const approving = pageRoute({
+  page: 'member',
+  proof: 'send',
+  proofIf: ({ scopes }) => [scopes].flat().includes('danger'),
+})
 
 const path = '/dashboard/device'
 
@@ -128,14 +133,11 @@ function reviewPages(app: FastifyInstance, { services, show }: PageContext): voi
     return login ? review(request, reply, login) : gone(reply)
   })
 
-  app.post('/device/approve', member, async (request, reply) => {
+  app.post('/device/approve', approving, async (request, reply) => {
     const login = await waiting(request)
     if (!login) return gone(reply)
     const { scopes, lifetime } = formOf(ApproveForm, request)
     const principal = principalOf(request)
-    // Only `danger` needs a fresh sign-in.
-    if (scopes.includes('danger') && !isFresh(services, principal))
-      return reply.redirect(leadingTo('/dashboard/confirm', `${path}/review`), 303)
     if (scopes.length === 0)
       return review(request, reply, login, 'Choose at least one scope, or deny the request.')
     const granted = { scopes, tokenExpiresAt: expiryOf(lifetime, services.now()) }

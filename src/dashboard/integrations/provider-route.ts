@@ -30,7 +30,7 @@ import { refusedForm, sentenceOf } from '../forms/refused.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import { productChoices } from '../lists/lists.ts'
 import type { PageContext } from '../page-context.ts'
-import { freshFormMs, freshMs, originOfMember, principalOf } from '../session/principal.ts'
+import { originOfMember, principalOf } from '../session/principal.ts'
 import type { FlashMessage } from '../session/session.ts'
 import { arrivalPart } from './arrival-view.ts'
 import { onboardingView, pingUrlView, providerView, rotateView } from './provider-view.ts'
@@ -252,12 +252,11 @@ function rotateForms(app: FastifyInstance, { services, show, baseUrl }: PageCont
       Object.keys(form.problems).length > 0 ? 422 : 200,
     )
   }
-  const fresh = pageRoute({ page: 'manage_connections', freshMs })
-  const freshForm = pageRoute({ page: 'manage_connections', freshMs: freshFormMs })
-  app.get('/integrations/:provider/secret', fresh, (request: ProviderRequest, reply) =>
+  const proven = pageRoute({ page: 'manage_connections', proof: 'open' })
+  app.get('/integrations/:provider/secret', proven, (request: ProviderRequest, reply) =>
     shown(request, reply, newForm()),
   )
-  app.post('/integrations/:provider/secret', freshForm, async (request: ProviderRequest, reply) => {
+  app.post('/integrations/:provider/secret', proven, async (request: ProviderRequest, reply) => {
     const provider = providerOf(request)
     const { filled, data } = readForm(RotateForm, request)
     const again = ({ problems }: FilledForm) => shown(request, reply, { typed: {}, problems })

@@ -15,7 +15,7 @@ import { notFound, Problem } from '../../http/problem.ts'
 import { formOf, line } from '../forms/forms.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
-import { freshFormMs, freshMs, originOfMember, principalOf } from '../session/principal.ts'
+import { originOfMember, principalOf } from '../session/principal.ts'
 import { welcomePath } from '../welcome/path.ts'
 import { linkView, membersView, memberView, newMemberView } from './view.ts'
 
@@ -23,8 +23,8 @@ const NewMember = z.object({ email: line(320), role: Role })
 const RoleForm = z.object({ role: Role })
 
 const path = '/dashboard/members'
-const manage = pageRoute({ page: 'manage_members', freshMs })
-const manageForm = pageRoute({ page: 'manage_members', freshMs: freshFormMs })
+const manage = pageRoute({ page: 'manage_members' })
+const manageForm = pageRoute({ page: 'manage_members', proof: 'send' })
 
 type MemberRequest = FastifyRequest<{ Params: { id: string } }>
 

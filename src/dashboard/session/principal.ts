@@ -39,16 +39,20 @@ declare module 'fastify' {
     page?: 'open' | 'member' | Permission
     /** Requested by the page itself at intervals, which does not extend the session. */
     background?: true
-    /** The member must have proved who they are within this time. */
-    freshMs?: number
+    /**
+     * The member must have proved who they are a short time ago. `send` asks when a form is sent, and keeps what was typed. `open`
+     * asks before a page is opened: for forms that take or show a secret, which no other page holds.
+     */
+    proof?: 'send' | 'open'
+    /** Whether a form with these fields needs the proof; without it, every one does. */
+    proofIf?: (fields: Readonly<Record<string, unknown>>) => boolean
     /** The page shows personal data: each view is recorded in the audit log before the page is returned. */
     auditedView?: AuditTarget['kind']
   }
 }
 
-/** How long a sign-in counts as fresh for dangerous actions, and for sending a form opened in that time. */
-export const freshMs = 5 * 60_000
-export const freshFormMs = 15 * 60_000
+/** How long a sign-in or a proof counts for what needs one, and how long a page that was opened in that time may be filled in. */
+const freshMs = 10 * 60_000
 
 /** Authenticates each request of the dashboard, and enforces its route's `page` permission. */
 export function guardRoutes(
@@ -62,7 +66,7 @@ export function guardRoutes(
     const { background } = request.routeOptions.config
     if (request.principal && !background && request.headers['hx-trigger'] === undefined)
       await touchSession(services.db, request.principal.sessionHash, services.now())
-    const { page, freshMs: within } = request.routeOptions.config
+    const { page, proof } = request.routeOptions.config
     if (page === undefined || page === 'open') return
     const { principal } = request
     if (!principal) return leadTo(request, reply, '/dashboard/sign-in')
@@ -70,7 +74,8 @@ export function guardRoutes(
     if (page !== 'member' && !may(principal.role, page)) {
       throw new Problem(403, 'forbidden', 'Your role does not allow this. Ask an owner of the workspace.')
     }
-    if (within !== undefined && !isFresh(services, principal, within))
+    const within = request.method === 'GET' ? freshMs : 2 * freshMs
+    if (proof === 'open' && !isFresh(services, principal, within))
       return leadTo(request, reply, '/dashboard/confirm')
   })
   // After everything that refuses a request, because a refusal shows nothing.
@@ -121,7 +126,8 @@ async function leadTo(request: FastifyRequest, reply: FastifyReply, page: string
   return reply.redirect(location, 303)
 }
 
-function pathOfReferer({ headers }: FastifyRequest): string {
+/** The page that a form was sent from. */
+export function pathOfReferer({ headers }: FastifyRequest): string {
   const url = URL.parse(headers.referer ?? '')
   return url ? url.pathname + url.search : '/dashboard'
 }
@@ -149,11 +155,11 @@ async function signedIn(
   }
 }
 
-/** Whether the member has proved who they are within this time. */
+/** Whether the member has proved who they are a short time ago. */
 export function isFresh(
   services: Ports<'now'>,
   { authenticatedAt }: Pick<Principal, 'authenticatedAt'>,
-  within: number = freshMs,
+  within = freshMs,
 ): boolean {
   return services.now().getTime() - Date.parse(authenticatedAt) < within
 }

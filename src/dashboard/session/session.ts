@@ -18,6 +18,8 @@ const SessionMember = z.object({
   tenantId: z.string(),
   /** When the member last proved who they are. */
   authenticatedAt: z.string(),
+  /** The period of the code that the member signed in with; undefined once it was used for a proof, too. */
+  codeStep: z.int().optional(),
   address: z.string(),
   userAgent: z.string().nullable(),
 })

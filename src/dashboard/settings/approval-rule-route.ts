@@ -10,11 +10,11 @@ import { askApproval } from '../forms/ask-approval.ts'
 import { formOf } from '../forms/forms.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
-import { freshFormMs, freshMs, originOfMember, principalOf } from '../session/principal.ts'
+import { originOfMember, principalOf } from '../session/principal.ts'
 import { approvalRuleView } from './approval-rule-view.ts'
 
-const manage = pageRoute({ page: 'manage_members', freshMs })
-const manageForm = pageRoute({ page: 'manage_members', freshMs: freshFormMs })
+const manage = pageRoute({ page: 'manage_members' })
+const manageForm = pageRoute({ page: 'manage_members', proof: 'send' })
 
 const Form = z.object({
   rule: z.enum(['anyone', 'another']),

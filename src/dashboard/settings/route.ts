@@ -10,15 +10,15 @@ import { may } from '../../domain/members/roles.ts'
 import { formOf } from '../forms/forms.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
-import { freshFormMs, freshMs, originOfMember, principalOf } from '../session/principal.ts'
+import { originOfMember, principalOf } from '../session/principal.ts'
 import { approvalRulePages } from './approval-rule-route.ts'
 import { namePages } from './name-route.ts'
 import { sdkKeyPages } from './sdk-key-route.ts'
 import { signingKeyPages } from './signing-keys-route.ts'
 import { checkoutKeyView, madeCheckoutKeyView, settingsView } from './view.ts'
 
-const manage = pageRoute({ page: 'manage_connections', freshMs })
-const manageForm = pageRoute({ page: 'manage_connections', freshMs: freshFormMs })
+const manage = pageRoute({ page: 'manage_connections' })
+const manageForm = pageRoute({ page: 'manage_connections', proof: 'send' })
 
 const path = '/dashboard/settings'
 

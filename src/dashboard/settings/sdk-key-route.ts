@@ -9,11 +9,11 @@ import { formOf } from '../forms/forms.ts'
 import { sentenceOf } from '../forms/refused.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
-import { freshFormMs, freshMs, originOfMember, principalOf } from '../session/principal.ts'
+import { originOfMember, principalOf } from '../session/principal.ts'
 import { sdkKeyView, shownSdkKeyView } from './sdk-key-view.ts'
 
-const connect = pageRoute({ page: 'manage_connections', freshMs })
-const connectForm = pageRoute({ page: 'manage_connections', freshMs: freshFormMs })
+const connect = pageRoute({ page: 'manage_connections' })
+const connectForm = pageRoute({ page: 'manage_connections', proof: 'send' })
 
 const path = '/settings/sdk-key'
 

@@ -6,7 +6,7 @@ import { rotateSigningKey } from '../../commands/signing-keys.ts'
 import { formOf } from '../forms/forms.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
-import { freshFormMs, freshMs, originOfMember, principalOf } from '../session/principal.ts'
+import { originOfMember, principalOf } from '../session/principal.ts'
 import { rotateSigningKeyView } from './signing-keys-view.ts'
 
 const page = '/settings/signing-keys'
@@ -18,7 +18,7 @@ export function signingKeyPages(app: FastifyInstance, { services, show }: PageCo
   const newest = async (tenantId: string) =>
     (await listSigningKeys(services.db, tenantId, momentOf(services))).at(-1)
 
-  app.get(page, pageRoute({ page: 'manage_settings', freshMs }), async (request, reply) => {
+  app.get(page, pageRoute({ page: 'manage_settings' }), async (request, reply) => {
     const key = await newest(principalOf(request).tenantId)
     return show(reply, {
       title: 'Signing keys',
@@ -27,7 +27,7 @@ export function signingKeyPages(app: FastifyInstance, { services, show }: PageCo
     })
   })
 
-  app.post(page, pageRoute({ page: 'manage_settings', freshMs: freshFormMs }), async (request, reply) => {
+  app.post(page, pageRoute({ page: 'manage_settings', proof: 'send' }), async (request, reply) => {
     const { tenantId } = principalOf(request)
     const { replaces } = formOf(RotateForm, request)
     const present = (await newest(tenantId))?.kid ?? 'none'

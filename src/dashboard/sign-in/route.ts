@@ -27,6 +27,7 @@ import { beginSession } from '../session/session.ts'
 import { challengeIn, giveChallenge } from './challenges.ts'
 import { failureRecorder } from './failures.ts'
 import { signInView } from './view.ts'
+import { waitProblem } from './wait.ts'
 
 const SignInForm = z.object({
   email: z.string().max(320),
@@ -43,8 +44,7 @@ const noMatch =
   'Sign-in failed. Check the email address, the password and the code; each code works once. If your address ' +
   'belongs to several workspaces, enter the workspace.'
 
-const notNow =
-  'You cannot be signed in at the moment, because the sign-in cannot be recorded. Try again in a moment.'
+const notNow = 'Sign-ins cannot be recorded at the moment. Try again in a minute.'
 
 /**
  * When to try again, in seconds, after a sign-in that could not be recorded.
@@ -100,13 +100,13 @@ export function signInRoutes(app: FastifyInstance, context: PageContext): void {
   ) => {
     if (signIn.outcome === 'signed_in') {
       try {
-        await admit(context, request, reply, signIn.known, method)
+        await admit(context, request, reply, signIn.known, method, signIn.codeStep)
       } catch (error) {
         const retryAfter = retryAfterOf(error)
         await signIn.giveBack?.()
         return page(
           reply.header('retry-after', retryAfter),
-          { ...given, problem: signIn.giveBack ? `${notNow} The code is not used up.` : notNow },
+          { ...given, problem: signIn.giveBack ? `${notNow} The same code works again.` : notNow },
           503,
         )
       }
@@ -170,27 +170,25 @@ async function limitChallenges(
   throw new Problem(429, 'rate_limited', 'Too many attempts. Wait a minute and try again.', headers)
 }
 
-/** Records the sign-in of a member, opens a new session for them, and remembers the browser. */
+/**
+ * Records the sign-in of a member, opens a new session for them, and remembers the browser.
+ * @param codeStep the period of the code that was used
+ */
 export async function admit(
   { services, browsers }: Pick<PageContext, 'services' | 'browsers'>,
   request: FastifyRequest,
   reply: FastifyReply,
   { member }: Pick<KnownMember, 'member'>,
   method: SignInMethod,
+  codeStep?: number,
 ): Promise<void> {
   const { memberId, tenantId } = member
   await recordSignIn(services, member, { method, address: addressOf(request) }, request.id)
   await browsers.remember(request, reply, memberId)
   const userAgent = request.headers['user-agent']?.slice(0, 300) ?? null
   const authenticatedAt = momentOf(services)
-  await beginSession(request, { memberId, tenantId, authenticatedAt, address: addressOf(request), userAgent })
-}
-
-/** The message after too many attempts; also sets Retry-After. */
-export function waitProblem(reply: FastifyReply, retryAfterSeconds: number): string {
-  reply.header('retry-after', String(retryAfterSeconds))
-  const minutes = Math.ceil(retryAfterSeconds / 60)
-  return `Too many attempts. Wait ${minutes} ${minutes === 1 ? 'minute' : 'minutes'} and try again.`
+  const address = addressOf(request)
+  await beginSession(request, { memberId, tenantId, authenticatedAt, codeStep, address, userAgent })
 }
 
 export function signOutRoute(app: FastifyInstance, { endSession }: PageContext): void {

@@ -6,6 +6,8 @@ type PasskeyForm = {
   /** The URL that returns the challenge; `action` receives the passkey. */
   challenge: string
   action: string
+  /** The name of the field that carries the passkey. */
+  field?: string
   token: string
   label: string
   /** Creates a passkey instead of using one. */
@@ -28,7 +30,7 @@ export function passkeyForm(form: PasskeyForm): Html {
     hidden
   >
     ${tokenField(form.token)}
-    <input type="hidden" name="credential" value="" />
+    <input type="hidden" name=${form.field ?? 'credential'} value="" data-credential />
     ${form.returnTo !== undefined && html`<input type="hidden" name="return" value=${form.returnTo} />`} ${form.extra}
     <button class=${form.second ? 'second wide-button' : 'wide-button'}>${form.label}</button>
     <p class="error" role="alert"></p>
@@ -87,46 +89,67 @@ export function signInView({ token, returnTo, problem, email, workspace, passkey
   </div>`
 }
 
+/** The fields of a form that waits for a proof. */
+export type HeldFields = Readonly<Record<string, string | string[] | undefined>>
+
 type ConfirmView = {
   token: string
-  returnTo: string
+  /** Where the held fields and the proof are sent. */
+  action: string
+  held: HeldFields
+  /** The page to return to without a proof. */
+  back: string
   problem: Content
   email: string | null
   password: boolean
   passkeys: boolean
 }
 
-export function confirmView({ token, returnTo, problem, email, password, passkeys }: ConfirmView): Html {
-  const target = {
-    token,
-    returnTo,
-    challenge: '/dashboard/confirm/challenge',
-    action: '/dashboard/confirm/passkey',
-  }
+export function confirmView(shown: ConfirmView): Html {
+  const { token, action, held, back, problem, email, password, passkeys } = shown
+  const hidden = html`${heldFields(held)}<input type="hidden" name="identity-back" value=${back} />`
   return html`<div class="narrow stack">
     <div>
       <h1>Confirm your identity</h1>
-      <p class="lead">This action is sensitive. Confirm who you are to continue. The confirmation is valid for five minutes.</p>
+      <p class="lead">Confirm who you are to continue. You are not asked again for ten minutes.</p>
     </div>
     ${problem && notice('wrong', problem)}
-    ${passkeys && passkeyForm({ ...target, label: 'Confirm with a passkey', second: password, ...(password && { or: 'or' }) })}
+    ${
+      passkeys &&
+      passkeyForm({
+        token,
+        action,
+        challenge: '/dashboard/confirm/challenge',
+        field: 'identity-credential',
+        extra: hidden,
+        label: 'Confirm with a passkey',
+        second: password,
+        ...(password && { or: 'or' }),
+      })
+    }
     ${
       password &&
-      html`<form class="sheet stack" method="post" action="/dashboard/confirm">
-        ${tokenField(token)}
-        <input type="hidden" name="return" value=${returnTo} />
-        <input type="hidden" name="email" value=${email} autocomplete="username" />
-        ${field({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password' })}
-        ${code('code', 'A new six-digit code from your authenticator app. The code that you signed in with does not work again.')}
+      html`<form class="sheet stack" method="post" action=${action}>
+        ${tokenField(token)} ${hidden}
+        <input type="hidden" name="identity-email" value=${email} autocomplete="username" />
+        ${field({ name: 'identity-password', label: 'Password', type: 'password', autocomplete: 'current-password' })}
+        ${code('identity-code', 'The six-digit code that your authenticator app shows now.')}
         <div class="decide">
           <button>Confirm</button>
-          <a class="button second" href=${returnTo}>Go back</a>
+          <a class="button second" href=${back}>Go back</a>
         </div>
       </form>`
     }
-    ${!password && html`<p><a href=${returnTo}>Go back</a></p>`}
+    ${!password && html`<p><a href=${back}>Go back</a></p>`}
   </div>`
 }
+
+const heldFields = (held: HeldFields): Content =>
+  Object.entries(held).flatMap(([name, value]) =>
+    name === '_csrf' || value === undefined
+      ? []
+      : [value].flat().map((one) => html`<input type="hidden" name=${name} value=${one} />`),
+  )
 
 type PasswordSetUp = {
   token: string

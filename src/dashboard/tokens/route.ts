@@ -13,7 +13,7 @@ import { boxes, formOf, line } from '../forms/forms.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import { one } from '../lists/query.ts'
 import type { PageContext } from '../page-context.ts'
-import { freshFormMs, freshMs, originOfMember, principalOf } from '../session/principal.ts'
+import { originOfMember, principalOf } from '../session/principal.ts'
 import { expiryOf, Lifetime } from './lifetimes.ts'
 import { madeTokenView, newTokenView, revokeTokenView, tokensView, tokenView } from './view.ts'
 
@@ -26,6 +26,8 @@ const NewToken = z.object({
 })
 
 const path = '/dashboard/tokens'
+const manage = pageRoute({ page: 'manage_tokens' })
+const manageForm = pageRoute({ page: 'manage_tokens', proof: 'send' })
 
 const Query = z.object({ cursor: one, show: one })
 
@@ -69,10 +71,7 @@ export function tokenPages(app: FastifyInstance, context: PageContext): void {
 
 /** A member who has just proved who they are revokes a token, with the rules of an approved API request. */
 function revokeForms(app: FastifyInstance, { services, show }: PageContext): void {
-  const fresh = pageRoute({ page: 'manage_tokens', freshMs })
-  const freshForm = pageRoute({ page: 'manage_tokens', freshMs: freshFormMs })
-
-  app.get('/tokens/:id/revoke', fresh, async (request: TokenRequest, reply) => {
+  app.get('/tokens/:id/revoke', manage, async (request: TokenRequest, reply) => {
     const { tenantId } = principalOf(request)
     const input = inputOf(request)
     await revokeToken.check(services, tenantId, input)
@@ -89,7 +88,7 @@ function revokeForms(app: FastifyInstance, { services, show }: PageContext): voi
     })
   })
 
-  app.post('/tokens/:id/revoke', freshForm, async (request: TokenRequest, reply) => {
+  app.post('/tokens/:id/revoke', manageForm, async (request: TokenRequest, reply) => {
     const { tenantId } = principalOf(request)
     const input = inputOf(request)
     try {
@@ -123,11 +122,11 @@ function newTokenPages(app: FastifyInstance, { services, show }: PageContext): v
       problem ? 422 : 200,
     )
 
-  app.get('/tokens/new', pageRoute({ page: 'manage_tokens', freshMs }), async (_request, reply) =>
+  app.get('/tokens/new', manage, async (_request, reply) =>
     form(reply, { name: '', scopes: ['products:read', 'licenses:read'], lifetime: '90' }),
   )
 
-  app.post('/tokens', pageRoute({ page: 'manage_tokens', freshMs: freshFormMs }), async (request, reply) => {
+  app.post('/tokens', manageForm, async (request, reply) => {
     const { tokenId, lifetime, ...asked } = formOf(NewToken, request)
     if (asked.name === '') return form(reply, { ...asked, lifetime }, 'Enter a name.')
     if (asked.scopes.length === 0) return form(reply, { ...asked, lifetime }, 'Choose at least one scope.')

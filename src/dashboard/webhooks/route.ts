@@ -20,15 +20,14 @@ import { formOf } from '../forms/forms.ts'
 import { refusedForm } from '../forms/refused.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
-import { freshFormMs, freshMs, originOfMember, principalOf } from '../session/principal.ts'
+import { originOfMember, principalOf } from '../session/principal.ts'
 import { endpointFormView, endpointView, secretView, testAnswerView } from './endpoint-view.ts'
 import { EndpointForm, fieldOf, OperationForm, PauseForm, TestForm } from './form.ts'
 import { replayPages } from './replay-route.ts'
 import { webhooksView } from './view.ts'
 
-const quick = pageRoute({ page: 'manage_connections' })
-const manage = pageRoute({ page: 'manage_connections', freshMs })
-const manageForm = pageRoute({ page: 'manage_connections', freshMs: freshFormMs })
+const manage = pageRoute({ page: 'manage_connections' })
+const manageForm = pageRoute({ page: 'manage_connections', proof: 'send' })
 
 const path = '/dashboard/webhooks'
 const weekMs = 7 * 86_400_000
@@ -189,7 +188,7 @@ function changeForm(app: FastifyInstance, context: PageContext): void {
 
 /** What needs no new proof of identity: pausing, resuming and testing. */
 function quickForms(app: FastifyInstance, { services, show }: PageContext): void {
-  app.post('/webhooks/:id/pause', quick, async (request: OneRequest, reply) => {
+  app.post('/webhooks/:id/pause', manage, async (request: OneRequest, reply) => {
     const { endpointId } = await endpointOf(services, request)
     const paused = formOf(PauseForm, request).paused === 'yes'
     const { tenantId } = principalOf(request)
@@ -197,7 +196,7 @@ function quickForms(app: FastifyInstance, { services, show }: PageContext): void
     return done(request, reply, paused ? 'Endpoint paused. Its deliveries wait.' : 'Endpoint resumed.')
   })
 
-  app.post('/webhooks/:id/test', quick, async (request: OneRequest, reply) => {
+  app.post('/webhooks/:id/test', manage, async (request: OneRequest, reply) => {
     const endpoint = await endpointOf(services, request)
     const { event = endpoint.events[0] ?? 'license.created' } = formOf(TestForm, request)
     const answer = await services.sendTestEvent(principalOf(request).tenantId, endpoint, event)
