@@ -40,6 +40,9 @@ export function operationsText(document: string): string {
   const lines = [...operationsIn(JSON.parse(document) as Document)].map(
     ({ method, path, operation }) => `  ${operation.operationId}: '${method} ${path}${flagOf(operation)}',`,
   )
+  const dryRuns = [...operationsIn(JSON.parse(document) as Document)].flatMap(({ operation }) =>
+    operation.parameters?.some(({ name }) => name === 'dryRun') ? `  | '${operation.operationId}'` : [],
+  )
   return [
     '/**',
     ' * The operations that a token may call, from the OpenAPI document; `npx vitest run test/http/openapi.test.ts -u` writes it.',
@@ -48,6 +51,10 @@ export function operationsText(document: string): string {
     'export const operations = {',
     ...lines.toSorted(),
     '} as const',
+    '',
+    '/** The operations that say what they would change. */',
+    'export type DryRunId =',
+    ...dryRuns.toSorted(),
     '',
   ].join('\n')
 }

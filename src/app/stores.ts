@@ -41,7 +41,7 @@ import { createRefusals } from '../usage/refusals.ts'
 import { createTokenUse } from '../usage/token-use.ts'
 import { checkMasterKey } from '../vault/check.ts'
 import { createKeptKeys } from '../vault/kept-keys.ts'
-import { createKeyHashing } from '../vault/key-hashing.ts'
+import { createKeyHashing, keyHashSecret } from '../vault/key-hashing.ts'
 import { createMachines } from '../vault/machines.ts'
 import type { MasterKey } from '../vault/master-key.ts'
 import { createSecrets } from '../vault/secrets.ts'
@@ -237,7 +237,7 @@ function createKeyed(db: Pool, masterKey: MasterKey, now: () => Date) {
   const secrets = createSecrets(db, masterKey)
   const signer = createSigner(secrets)
   const subjects = createSubjects(db, masterKey)
-  const keyHashing = createKeyHashing(createTenantKeys(secrets, 'key-hashes', randomBytes))
+  const keyHashing = createKeyHashing(createTenantKeys(secrets, keyHashSecret, randomBytes))
   return {
     subjects,
     secrets,

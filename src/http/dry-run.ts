@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
+import type { RefusalCode } from '../domain/refusal.ts'
 import { Effect, type Preview } from '../gate/effects/effect.ts'
 import { effectWords } from '../gate/effects/words.ts'
 import { problemOfRefusal } from './problem.ts'
@@ -30,6 +31,9 @@ export const previewOut = {
       error: z
         .string()
         .meta({ description: 'What the refusal would say', example: 'the license is revoked' }),
+      code: z
+        .string()
+        .meta({ description: 'The stable code, as in `Error-Code`', example: 'license_revoked' }),
     })
     .nullable()
     .meta({
@@ -52,26 +56,34 @@ const dryRunOut = z
 
 type Described = { description?: string; content?: Record<string, object> }
 
-/** The responses of an operation with the answer to a dry run among them. */
+/**
+ * The responses of an operation with the answer to a dry run among them. It is 200, also where the call itself has another
+ * status; the call's own answer is described beside it, so that clients made from the description have one type for it.
+ */
 export function withDryRun(responses: Record<string, object>): Record<string, object> {
-  const { description = 'What would change', content }: Described = responses[200] ?? {}
-  const dryRun = { [effectType]: { schema: dryRunOut } }
-  const answer = { ...responses[200], description: `${description}. With \`dryRun=true\`: what would change` }
-  return { ...responses, 200: { ...answer, content: { ...content, ...dryRun } } }
+  const success = Object.keys(responses).find((status) => status.startsWith('2')) ?? '200'
+  const own: Described = responses[success] ?? {}
+  const description =
+    success === '200'
+      ? `${own.description ?? 'Done'}. With \`dryRun=true\`: what would change`
+      : `Only with \`dryRun=true\`: what would change. The call itself answers ${success}`
+  const content = { ...own.content, [effectType]: { schema: dryRunOut } }
+  return { ...responses, 200: { ...own, description, content } }
 }
 
-/** @throws Problem 404 for a call about something that does not exist, as the call itself */
-function shownPreview({ effect, refusal }: Preview): {
-  wouldBeRefused: { status: number; error: string } | null
-  effect: Effect
-  sentences: string[]
-} {
-  const problem = refusal === null ? null : problemOfRefusal(refusal)
-  if (problem?.status === 404) throw problem
-  const wouldBeRefused = problem && { status: problem.status, error: problem.message }
-  return { wouldBeRefused, effect, sentences: effectWords(effect) }
+type WouldBeRefused = z.infer<typeof previewOut.wouldBeRefused>
+
+/** How a call is refused now, for a preview of it. */
+export function wouldBeRefused(refusal: RefusalCode | null): WouldBeRefused {
+  if (refusal === null) return null
+  const { status, message, errorCode } = problemOfRefusal(refusal)
+  return { status, error: message, code: errorCode }
 }
 
-/** Answers a dry run. @throws Problem 404 */
-export const sendDryRun = (reply: FastifyReply, preview: Preview): FastifyReply =>
-  reply.type(effectType).send({ dryRun: true, ...shownPreview(preview) })
+/** Answers a dry run. @throws Problem 404 for a call about something that does not exist, as the call itself */
+export function sendDryRun(reply: FastifyReply, { effect, refusal }: Preview): FastifyReply {
+  const refused = wouldBeRefused(refusal)
+  if (refusal !== null && refused?.status === 404) throw problemOfRefusal(refusal)
+  const sentences = effectWords(effect)
+  return reply.code(200).type(effectType).send({ dryRun: true, wouldBeRefused: refused, effect, sentences })
+}

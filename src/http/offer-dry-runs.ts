@@ -1,32 +1,34 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, RouteOptions } from 'fastify'
 import { z } from 'zod'
-import { previewOf } from '../gate/effects/effect.ts'
+import { type Fact, type Preview, previewOf } from '../gate/effects/effect.ts'
 import { effectOf } from '../gate/effects/effect-of.ts'
-import { rehearsed } from '../gate/effects/rehearsable.ts'
-import type { ApprovalPorts } from '../gate/ports.ts'
+import { recordedFacts } from '../gate/effects/recorded.ts'
+import { NotRehearsable, type RehearsablePorts, rehearsed } from '../gate/effects/rehearsable.ts'
 import type { Ports } from '../ports.ts'
 import { callerIn } from './authenticate.ts'
 import { dryRunQuery, isDryRun, sendDryRun, withDryRun } from './dry-run.ts'
+import { invalid } from './problem.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
-     * Dry runs of the route run its own handler on services that record nothing. Its handler changes nothing but by commands,
-     * decides at most once on each stream, and answers with a body.
+     * Dry runs of the route run its own handler on services that record nothing. Its handler changes nothing but by commands.
+     * A function makes facts of the handler's answer that its events do not say.
      */
-    dryRun?: true
+    dryRun?: true | ((answer: unknown) => Fact[])
+    /** Why the route offers no dry run, as the rest of a sentence after "because". Every other write that is described offers one. */
+    noDryRun?: string
   }
 }
 
 const Responses = z.record(z.string(), z.custom<object>())
 
 /** Offers a dry run on every route that says so and is registered after this. Its query has no other parameters. */
-export function offerDryRuns(
-  app: FastifyInstance,
-  services: ApprovalPorts & Ports<'keptKeys' | 'providers' | 'usage'>,
-): void {
+export function offerDryRuns(app: FastifyInstance, services: RehearsablePorts & Ports<'findProduct'>): void {
   app.addHook('onRoute', (route) => {
-    if (!route.config?.dryRun) return
+    requireDecided(route)
+    const { dryRun } = route.config ?? {}
+    if (!dryRun) return
     const { handler, schema } = route
     route.schema = {
       ...schema,
@@ -37,15 +39,27 @@ export function offerDryRuns(
       if (!isDryRun(request.query)) return handler.call(this, request, reply)
       const { tenantId } = callerIn(request)
       const preview = await previewOf(async () => {
-        const decided = await rehearsed(services, async () => handler.call(this, request, reply))
-        const recorded = decided.map(({ category, id, events }) => ({
-          what: 'recorded' as const,
-          stream: `${category}-${id}`,
-          events: events.map(({ type }) => type),
-        }))
-        return effectOf(services, tenantId, decided, recorded)
-      })
+        let answer: unknown
+        const decided = await rehearsed(services, async () => {
+          answer = await handler.call(this, request, reply)
+        })
+        const told = typeof dryRun === 'function' ? dryRun(answer) : []
+        return effectOf(services, tenantId, decided, [...recordedFacts(decided), ...told])
+      }).catch(refuse)
       return sendDryRun(reply, preview)
     }
   })
+}
+
+/** @throws Error for a route that changes something and says nothing about dry runs */
+function requireDecided({ method, url, schema, config }: RouteOptions): void {
+  const reads = [method].flat().every((one) => one === 'GET' || one === 'HEAD' || one === 'OPTIONS')
+  if (reads || !schema?.operationId || config?.gated || config?.dryRun || config?.noDryRun) return
+  throw new Error(`${String(method)} ${url} needs dryRun or noDryRun`)
+}
+
+/** @throws Problem 400 for a call that has no dry run because of what it asks for */
+function refuse(error: unknown): Preview {
+  if (!(error instanceof NotRehearsable)) throw error
+  throw invalid(`this call has no dry run, because ${error.message}; nothing was done`)
 }

@@ -1,7 +1,6 @@
 import type { FastifyInstance, preParsingHookHandler, RouteOptions } from 'fastify'
 import { z } from 'zod'
 import { someOf } from '../domain/plain-text.ts'
-import { whyNoDryRun } from './no-dry-run.ts'
 import { RefusedInput } from './refused-input.ts'
 import { notAsDescribed } from './schemas.ts'
 
@@ -45,7 +44,7 @@ function checking(route: RouteOptions): preParsingHookHandler {
       unknown.push(name)
     }
     if (unknown)
-      done(new RefusedInput(refusal(unknown, known.names, reads, whyNoDryRun(route.schema?.operationId))))
+      done(new RefusedInput(refusal(unknown, known.names, reads, route.config?.noDryRun ?? ofPages)))
     else done(null, payload)
   }
 }
@@ -69,6 +68,9 @@ function isPair({ pairs }: Known, name: string): boolean {
   const [, of = '', key] = /^([^[]+)\[(.*)\]$/su.exec(name) ?? []
   return pairs.has(of) && key !== '__proto__'
 }
+
+/** Why a form of a page has no dry run. */
+const ofPages = 'it is a form of a page'
 
 /** `dryRun` in any spelling. */
 const asksForDryRun = (name: string): boolean => /^dry[_-]?run$/i.test(name)

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import { idempotencyKey } from './arguments.ts'
+import { dryRun, idempotencyKey } from './arguments.ts'
 
 /** A request to the management interface. */
 export type ApiRequest = {
@@ -52,28 +52,41 @@ type Definition<Shape extends z.ZodRawShape> = Pick<Tool, 'name' | 'title' | 'de
   Partial<Pick<Tool, 'repeatable' | 'reachesOut'>> & {
     /** It sends a PATCH, which takes no Idempotency-Key because it can be repeated. */
     patches?: true
+    /** Its operation has no dry run. */
+    noDryRun?: true
     input: Shape
     request(input: z.infer<z.ZodObject<Shape>>): ApiRequest
   }
 
 /**
  * Defines a tool. By default, it can be repeated unless it adds something, and it sends nothing outside the workspace. A tool that
- * sends a POST takes an Idempotency-Key, and sends one of its own without; gated operations ignore it.
+ * sends a POST takes an Idempotency-Key, and sends one of its own without; gated operations ignore it. One that changes
+ * something takes `dryRun`.
  */
 export function tool<Shape extends z.ZodRawShape>({ input, request, ...rest }: Definition<Shape>): Tool {
   const own = z.object(input).strict()
   const takesKey = rest.effect !== 'reads' && rest.patches !== true && !('confirmationId' in input)
-  const schema = takesKey ? own.extend({ idempotencyKey }) : own
-  const Key = z.looseObject({ idempotencyKey })
+  const rehearses = rest.effect !== 'reads' && rest.noDryRun !== true
+  const schema = own.extend({ ...(rehearses && { dryRun }), ...(takesKey && { idempotencyKey }) })
+  const Apart = z.looseObject({ dryRun, idempotencyKey })
   return {
     repeatable: rest.effect !== 'adds',
     reachesOut: false,
     ...rest,
     input: schema,
     request(given) {
-      if (!takesKey) return request(own.parse(given))
-      const { idempotencyKey: key = randomUUID(), ...fields } = Key.parse(given)
-      return { ...request(own.parse(fields)), idempotencyKey: key }
+      if (rest.effect === 'reads') return request(own.parse(given))
+      const {
+        idempotencyKey: key = randomUUID(),
+        dryRun: rehearsed,
+        ...fields
+      } = Apart.parse(schema.parse(given))
+      const asked = request(own.parse(fields))
+      return {
+        ...asked,
+        ...(rehearsed && { query: { ...asked.query, dryRun: 'true' } }),
+        ...(takesKey && { idempotencyKey: key }),
+      }
     },
   }
 }

@@ -1,5 +1,6 @@
 import type { PresentProduct } from '../../projections/products/queries.ts'
 import { findSale, listParkedLike } from '../../projections/sales/queries.ts'
+import { findTenant } from '../../projections/tenants/queries.ts'
 import { waitOnce } from '../commands/cross-stream/wait-once.ts'
 import { mapItem } from '../commands/integrations/integrations.ts'
 import type { Origin } from '../commands/origin.ts'
@@ -13,7 +14,6 @@ import type { KnownSale, SaleCommand } from '../domain/sales/sale.ts'
 import { resolutionAs, resolveItems } from './mapping.ts'
 import { advanceToOutcome } from './outcome.ts'
 import type { ReplayPorts } from './ports.ts'
-import { replaySale } from './replay.ts'
 
 /** Sales that are replayed by one call; further ones stay parked for the next. */
 const maxAtOnce = 100
@@ -61,35 +61,19 @@ export async function mendSale(
   if (!isMendable(sale)) throw new Refusal('sale_not_parked')
   const keyType = findKeyType(product, keyTypeId)
   if (!keyType) throw new Refusal('mapping_key_type_not_found')
+  const tenant = await findTenant(services.db, tenantId)
+  if (tenant && tenant.status !== 'active') throw new Refusal(`tenant_${tenant.status}`)
   const item = itemOf(sale)
   if (item !== undefined) await mapItem(services, product, sale.provider, { item, keyTypeId }, origin)
   const { items, count } = await salesLike(services, sale)
   let licensed = 0
   for (const like of items) {
-    const isLicensed = await (item === undefined
-      ? licenseAs(services, like, product, keyType, origin)
-      : replayed(services, like, origin))
-    if (isLicensed) licensed += 1
+    if (await licenseAs(services, like, product, keyType, origin)) licensed += 1
   }
   return { licensed, stillParked: count - licensed }
 }
 
-async function replayed(
-  services: ReplayPorts,
-  { tenantId, id }: KnownSale,
-  origin: Origin,
-): Promise<boolean> {
-  try {
-    await replaySale(services, tenantId, id, origin)
-    return true
-  } catch (error) {
-    // Another process has licensed it meanwhile.
-    if (error instanceof Refusal && error.code === 'sale_not_parked') return true
-    if (error instanceof Refusal && error.code === 'sale_still_parked') return false
-    throw error
-  }
-}
-
+/** @returns whether the sale has its license, also when another process has licensed it meanwhile */
 async function licenseAs(
   services: ReplayPorts,
   sale: KnownSale,
@@ -99,7 +83,7 @@ async function licenseAs(
 ): Promise<boolean> {
   const { state, revision } = await loadSale(services, sale)
   if (state.status !== 'parked') return true
-  // Nothing else of it is mapped, or it would have a license.
+  // Of its other items nothing was mapped, or it would have a license.
   const resolutions = [
     resolutionAs(product, keyType, state.quantity),
     ...(await resolveItems(services, state, itemsOf(state))).resolutions.slice(1),

@@ -18,6 +18,9 @@ export type KeyHashing = {
   isOf(tenantId: string, licenseKey: string, stored: string): Promise<boolean>
 }
 
+/** The name of the secret that keys are hashed with. */
+export const keyHashSecret = 'key-hashes'
+
 export function createKeyHashing(keys: TenantKeys): KeyHashing {
   async function hashesOf(tenantId: string, key: TypedKey): Promise<KeyHashes> {
     return key.isOwn ? onlyPlain(key) : hashesWith(await keys.of(tenantId), key)

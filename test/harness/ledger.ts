@@ -40,7 +40,7 @@ import { createRefusals } from '../../src/usage/refusals.ts'
 import { createTokenUse } from '../../src/usage/token-use.ts'
 import { checkMasterKey } from '../../src/vault/check.ts'
 import { createKeptKeys } from '../../src/vault/kept-keys.ts'
-import { createKeyHashing } from '../../src/vault/key-hashing.ts'
+import { createKeyHashing, keyHashSecret } from '../../src/vault/key-hashing.ts'
 import { createMachines } from '../../src/vault/machines.ts'
 import { type MasterKey, newMasterKey, parseMasterKey } from '../../src/vault/master-key.ts'
 import { createSecrets } from '../../src/vault/secrets.ts'
@@ -173,7 +173,7 @@ export async function openTestLedger(
   const rawLog = openRawLog(store)
   undo.push(() => rawLog.close())
   const subjects = createSubjects(db, masterKey)
-  const keyHashing = createKeyHashing(createTenantKeys(secrets, 'key-hashes', randomBytes))
+  const keyHashing = createKeyHashing(createTenantKeys(secrets, keyHashSecret, randomBytes))
   const services: AllPorts = {
     ledger,
     execute: createExecute(ledger, readModels, createKeyedMutex(), sealSourceWith(db, subjects)),

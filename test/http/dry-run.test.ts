@@ -280,6 +280,7 @@ test('a key type that changes says how many live licenses it reaches', async () 
     sentences: [
       '2 licenses lose “export”',
       '2 licenses get “sync”',
+      expect.stringMatching(/^Records KeyTypeChanged in product-/),
       'Key type “pro” of “editor” changes; 2 live licenses use it',
       'Device limit of new licenses: 5 becomes 2',
       'Term of new licenses: none becomes 1 year',

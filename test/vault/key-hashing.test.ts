@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { migrate } from '../../projections/database/migrate.ts'
 import { createPool } from '../../projections/database/pool.ts'
 import { readKey, type TypedKey } from '../../src/credentials/license-key.ts'
-import { createKeyHashing } from '../../src/vault/key-hashing.ts'
+import { createKeyHashing, keyHashSecret } from '../../src/vault/key-hashing.ts'
 import { newMasterKey, parseMasterKey } from '../../src/vault/master-key.ts'
 import { createSecrets } from '../../src/vault/secrets.ts'
 import { createTenantKeys } from '../../src/vault/tenant-keys.ts'
@@ -29,7 +29,7 @@ afterAll(async () => {
 
 /** What a process has of its own. */
 const processOf = () =>
-  createKeyHashing(createTenantKeys(createSecrets(db, masterKey), 'key-hashes', randomBytes))
+  createKeyHashing(createTenantKeys(createSecrets(db, masterKey), keyHashSecret, randomBytes))
 
 function keyOf(typed: string): TypedKey {
   const key = readKey(typed)

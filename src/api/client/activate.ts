@@ -46,7 +46,11 @@ export function activateRoute(
   app.post(
     path,
     {
-      config: { client: 'activate', refusedWhileSuspended: true },
+      config: {
+        client: 'activate',
+        refusedWhileSuspended: true,
+        noDryRun: 'whether a seat is free is only certain once it is taken; validate changes nothing',
+      },
       schema: {
         operationId: 'activateInstance',
         tags: ['Client'],

@@ -86,7 +86,7 @@ export function beaconRoutes(
   app.post(
     freeTier,
     {
-      config: { client: 'free-tier' },
+      config: { client: 'free-tier', noDryRun: 'it only counts the install' },
       schema: {
         operationId: 'reportFreeTier',
         tags: ['Client'],
@@ -111,7 +111,7 @@ export function beaconRoutes(
   app.post(
     keyless,
     {
-      config: { client: 'keyless' },
+      config: { client: 'keyless', noDryRun: 'it counts the install, and its answer is the same each time' },
       ...asItStands,
       schema: {
         operationId: 'reportKeyless',

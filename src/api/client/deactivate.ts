@@ -21,7 +21,7 @@ export function deactivateRoute(
   app.post(
     path,
     {
-      config: { client: 'deactivate' },
+      config: { client: 'deactivate', noDryRun: 'it is for an app that gives up its own seat' },
       schema: {
         operationId: 'deactivateInstance',
         tags: ['Client'],

@@ -53,7 +53,12 @@ export function validateRoute(
     path,
     {
       ...asItStands,
-      config: { client: 'validate', admitsItself: true, noRequestTimeout: true },
+      config: {
+        client: 'validate',
+        admitsItself: true,
+        noRequestTimeout: true,
+        noDryRun: 'it changes nothing but counts',
+      },
       schema: {
         operationId: 'validateInstance',
         tags: ['Client'],

@@ -11,8 +11,8 @@ import {
 import { effectFor, type ShownEffect } from '../../gate/effects/shown.ts'
 import type { ApprovalPorts } from '../../gate/ports.ts'
 import { callerIn } from '../../http/authenticate.ts'
-import { previewOut } from '../../http/dry-run.ts'
-import { notFound, problemOfRefusal } from '../../http/problem.ts'
+import { previewOut, wouldBeRefused } from '../../http/dry-run.ts'
+import { notFound } from '../../http/problem.ts'
 import { answer, errors } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
 import type { Ports } from '../../ports.ts'
@@ -116,12 +116,7 @@ function previewRoute(app: ZodApp, services: ApprovalPorts): void {
 
 /** A request about something that is gone would be refused with 404. */
 function previewView({ effect, refusal, sentences }: ShownEffect): z.infer<z.ZodObject<typeof previewOut>> {
-  const problem = refusal === null ? null : problemOfRefusal(refusal)
-  return {
-    wouldBeRefused: problem && { status: problem.status, error: problem.message },
-    effect,
-    sentences,
-  }
+  return { wouldBeRefused: wouldBeRefused(refusal), effect, sentences }
 }
 
 const sinceAskedView = ({ before, now }: NonNullable<ShownEffect['sinceAsked']>) => ({

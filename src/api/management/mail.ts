@@ -168,7 +168,12 @@ function testRoute(app: ZodApp, services: MailPorts, baseUrl: string): void {
     '/v1/products/:productId/mail/test',
     {
       // Each call sends a mail and returns its result, which may take longer than other calls.
-      config: { scope: 'products:write', idempotencyKey: 'ignored', noRequestTimeout: true },
+      config: {
+        scope: 'products:write',
+        idempotencyKey: 'ignored',
+        noRequestTimeout: true,
+        noDryRun: 'it changes nothing but to send a mail, whose outcome only the mail server knows',
+      },
       schema: {
         operationId: 'testProductMail',
         tags: ['Products'],

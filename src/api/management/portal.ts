@@ -140,7 +140,7 @@ function logoRoutes(app: ZodApp, services: PortalPorts, baseUrl: string): void {
   app.put(
     '/v1/portal/logo',
     {
-      config: { scope: 'products:write' },
+      config: { scope: 'products:write', dryRun: true },
       schema: {
         operationId: 'setPortalLogo',
         tags: ['Portal'],
@@ -168,7 +168,7 @@ function logoRoutes(app: ZodApp, services: PortalPorts, baseUrl: string): void {
   app.delete(
     '/v1/portal/logo',
     {
-      config: { scope: 'products:write' },
+      config: { scope: 'products:write', dryRun: true },
       schema: {
         operationId: 'removePortalLogo',
         tags: ['Portal'],

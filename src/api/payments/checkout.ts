@@ -54,7 +54,10 @@ export function checkoutRoute(
   app.post(
     '/api/:tenantId/checkout',
     {
-      config: { noRequestTimeout: true },
+      config: {
+        noRequestTimeout: true,
+        noDryRun: 'it opens a checkout session at Stripe, which takes part only in the call itself',
+      },
       onRequest: admitting(services, limits.checkout),
       schema: {
         operationId: 'createCheckout',

@@ -30,7 +30,12 @@ export const common = { tags: ['Notifications'], security: [] }
  * A provider on a slow connection may take its time, as long as bytes arrive. No sale is refused because of what a vendor or a
  * provider has added to the address.
  */
-export const config = { slowBody: true, foreignQuery: 'always', repeatable: true } as const
+export const config = {
+  slowBody: true,
+  foreignQuery: 'always',
+  repeatable: true,
+  noDryRun: 'a notification is sent by a payment provider',
+} as const
 /** A subscription of many items is long; the signature is checked before anything is built of the body. */
 export const bodyLimit = 1_048_576
 export const nothing = { description: 'The notification has no effect' }

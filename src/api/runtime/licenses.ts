@@ -86,6 +86,7 @@ function validateRoute(
         admitsItself: true,
         idempotencyKey: 'ignored',
         noRequestTimeout: true,
+        noDryRun: 'it changes nothing but counts',
       },
       schema: {
         operationId: 'validateLicense',
@@ -155,7 +156,11 @@ function activateRoute(
   app.post(
     '/v1/licenses/activate',
     {
-      config: { scope: 'licenses:runtime', refusedWhileSuspended: true },
+      config: {
+        scope: 'licenses:runtime',
+        refusedWhileSuspended: true,
+        noDryRun: 'whether a seat is free is only certain once it is taken; validate changes nothing',
+      },
       schema: {
         operationId: 'activateDevice',
         tags: ['Runtime'],
@@ -226,7 +231,7 @@ function deactivateRoute(
   app.post(
     '/v1/licenses/deactivate',
     {
-      config: { scope: 'licenses:runtime' },
+      config: { scope: 'licenses:runtime', noDryRun: 'it gives up the seat of its own device' },
       schema: {
         operationId: 'deactivateDevice',
         tags: ['Runtime'],

@@ -3,7 +3,7 @@ import { type OutputOptions, print } from '../../terminal/output.ts'
 import type { Call, Client } from './client.ts'
 
 const DryRun = z.looseObject({
-  wouldBeRefused: z.object({ status: z.int(), error: z.string() }).nullable(),
+  wouldBeRefused: z.object({ status: z.int(), error: z.string(), code: z.string() }).nullable(),
   sentences: z.array(z.string()),
 })
 

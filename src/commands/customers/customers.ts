@@ -21,7 +21,11 @@ export async function createCustomer(
   const person = await services.subjects.sealPerson(tenantId, asked.email, asked.name)
   const { metadata } = asked
   const customer = { customerId, tenantId, ...person, metadata, at: momentOf(services) }
-  return change(services, tenantId, customerId, { type: 'CreateCustomer', ...customer }, origin)
+  const command = { type: 'CreateCustomer', ...customer } as const
+  const { state, events } = await execute(services, customerId, command, origin)
+  // An earlier request of the same run created them, and they may have licenses since.
+  if (events.length === 0 || state.status === 'absent') return requireCustomer(services, tenantId, customerId)
+  return { customer: state, licenseIds: [] }
 }
 
 /** What to change of a customer; an absent field stays as it is, and a null name is removed. */
@@ -131,6 +135,9 @@ async function change(
   command: CustomerCommand,
   origin: Origin,
 ): Promise<CustomerEntry> {
-  await services.execute(customers, customerId, command, causeOf(origin, command.at), { run: origin.run })
+  await execute(services, customerId, command, origin)
   return requireCustomer(services, tenantId, customerId)
 }
+
+const execute = (services: Ports<'execute'>, customerId: string, command: CustomerCommand, origin: Origin) =>
+  services.execute(customers, customerId, command, causeOf(origin, command.at), { run: origin.run })

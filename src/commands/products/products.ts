@@ -24,7 +24,7 @@ export type ProductAsked = {
 
 /** @throws Refusal `product_exists`, `key_type_exists`, `product_limit_reached` */
 export async function createProduct(
-  services: Ports<'execute' | 'findProduct' | 'now' | 'planCapacity'>,
+  services: Ports<'execute' | 'now' | 'planCapacity'>,
   { plan, ...asked }: ProductAsked,
   origin: Origin,
 ): Promise<PresentProduct> {
@@ -43,7 +43,7 @@ export async function createProduct(
  * @throws Refusal `product_not_found`
  */
 export async function changeProduct(
-  services: Ports<'execute' | 'findProduct' | 'keptKeys' | 'now'>,
+  services: Ports<'execute' | 'keptKeys' | 'now'>,
   tenantId: string,
   productId: string,
   asked: { name?: string; keyPrefix?: string; settings: SettingsChange },
@@ -64,7 +64,7 @@ export async function changeProduct(
 
 /** @throws Refusal `product_not_found`, `key_type_exists` */
 export function addKeyType(
-  services: Ports<'execute' | 'findProduct' | 'now'>,
+  services: Ports<'execute' | 'now'>,
   tenantId: string,
   productId: string,
   keyType: KeyType,
@@ -79,7 +79,7 @@ export function addKeyType(
 
 /** @throws Refusal `product_not_found`, `key_type_not_found` */
 export function changeKeyType(
-  services: Ports<'execute' | 'findProduct' | 'now'>,
+  services: Ports<'execute' | 'now'>,
   tenantId: string,
   productId: string,
   keyTypeId: string,
@@ -96,7 +96,7 @@ export function changeKeyType(
 
 /** Carries out any command on a product. @throws Refusal as `decideProduct` does */
 export function changeProductWith(
-  services: Ports<'execute' | 'findProduct' | 'now'>,
+  services: Ports<'execute' | 'now'>,
   tenantId: string,
   productId: string,
   origin: Origin,
@@ -113,15 +113,15 @@ type Change = {
 }
 
 async function change(
-  services: Ports<'execute' | 'findProduct' | 'now'>,
+  services: Ports<'execute' | 'now'>,
   { tenantId, productId, origin, proof }: Change,
   command: (at: string) => ProductCommand,
 ): Promise<PresentProduct> {
   const at = momentOf(services)
   const key = productKey(tenantId, productId)
   const prepare = () => command(at)
-  await services.execute(products, key, prepare, causeOf(origin, at), { run: origin.run, proof })
-  const product = await services.findProduct(tenantId, productId)
-  if (!product) throw new Refusal('product_not_found')
-  return product
+  const options = { run: origin.run, proof }
+  const { state } = await services.execute(products, key, prepare, causeOf(origin, at), options)
+  if (state.status === 'absent') throw new Refusal('product_not_found')
+  return state
 }

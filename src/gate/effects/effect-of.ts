@@ -7,12 +7,11 @@ import { ProductEvent } from '../../domain/products/events.ts'
 import type { WebhookEndpoint } from '../../domain/webhooks/endpoint.ts'
 import { WebhookEventName } from '../../domain/webhooks/events.ts'
 import type { Ports } from '../../ports.ts'
-import type { ApprovalPorts } from '../ports.ts'
-import { type Effect, type Fact, mostNames, type Preview, previewOf, type WebhookCall } from './effect.ts'
+import { type AffectedDevice, type Effect, type Fact, mostNames, type WebhookCall } from './effect.ts'
 import { factsOf } from './facts.ts'
 import { effectOnKeyType } from './key-types.ts'
 import { type ChangedLicense, effectOnLicenses, followingEvents } from './licenses.ts'
-import { type Decided, rehearse } from './rehearse.ts'
+import type { Decided } from './rehearse.ts'
 
 /**
  * What decided events would change if they were recorded now. It reads a bounded number of rows.
@@ -27,7 +26,11 @@ export async function effectOf(
   const now = momentOf(services)
   const changed = await changedLicenses(services, tenantId, decided)
   const events = changed.flatMap((one) => [...one.events, ...followingEvents(one, now)])
-  const names = [...events.flatMap((event) => publicNameOf(event) ?? []), ...facts.flatMap(namesIn)]
+  const issued = decided
+    .filter(({ category, isNew }) => category === 'license' && isNew)
+    .map(({ id, events }) => ({ licenseId: id, events: LicenseEvent.array().parse(events) }))
+  const announced = [...events, ...issued.flatMap((one) => one.events)]
+  const names = [...announced.flatMap((event) => publicNameOf(event) ?? []), ...facts.flatMap(namesIn)]
   const endpoints = names.length === 0 ? [] : await listEndpoints(services.db, tenantId)
   const keyTypes = await Promise.all(
     decided
@@ -42,8 +45,14 @@ export async function effectOf(
   )
   const others = await Promise.all(decided.map((one) => factsOf(services, tenantId, one)))
   const licenses = effectOnLicenses(changed, now)
+  const seated = issued.flatMap(devicesOf)
   return {
     ...licenses,
+    devicesGaining: {
+      ...licenses.devicesGaining,
+      count: licenses.devicesGaining.count + seated.length,
+      first: [...licenses.devicesGaining.first, ...seated].slice(0, mostNames),
+    },
     entitlementsAppearing: [
       ...licenses.entitlementsAppearing,
       ...keyTypes.flatMap(({ entitlementsAppearing }) => entitlementsAppearing),
@@ -57,12 +66,19 @@ export async function effectOf(
   }
 }
 
-/** What work would change that is not gated. */
-export const previewOfWork = (
-  services: ApprovalPorts,
-  tenantId: string,
-  work: (services: ApprovalPorts) => Promise<unknown>,
-): Promise<Preview> => previewOf(async () => effectOf(services, tenantId, await rehearse(services, work)))
+/** The devices that a new license comes with, as imported ones may. */
+const devicesOf = ({
+  licenseId,
+  events,
+}: {
+  licenseId: string
+  events: readonly LicenseEvent[]
+}): AffectedDevice[] =>
+  events.flatMap((event) =>
+    event.type === 'DeviceActivated'
+      ? [{ licenseId, deviceId: event.data.deviceId, name: event.data.name }]
+      : [],
+  )
 
 async function changedLicenses(
   { db }: Ports<'db'>,

@@ -68,6 +68,10 @@ const live = Counted.meta({ description: 'Licenses of it that are neither revoke
 const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()])
 const sdkKey = z.string().meta({ description: 'The SDK key, masked', example: 'kl_sdk_…4fT9' })
 
+const createdCategory = z.enum(['customer', 'license', 'notice', 'replay'])
+/** A category whose streams have an id of the server's choice. */
+export type CreatedCategory = z.infer<typeof createdCategory>
+
 /** A change that is not about the state of a license. */
 const Fact = z
   .discriminatedUnion('what', [
@@ -140,6 +144,20 @@ const Fact = z
         .string()
         .meta({ description: 'The stream of the log', example: 'license-lic_06f5w3k8hx7vq2m4n9t1r0s5zc' }),
       events: z.array(z.string()).meta({ description: 'The events that the call would record there' }),
+    }),
+    z.object({
+      what: z.literal('created'),
+      category: createdCategory.meta({ description: 'Its id exists only once it is created' }),
+      count: z.int().positive(),
+      events: z.array(z.string()).meta({ description: 'The events that the call would record of them' }),
+    }),
+    z.object({
+      what: z.literal('rows_skipped'),
+      duplicate: z.int().nonnegative(),
+      invalid: z.int().nonnegative(),
+      first: z
+        .array(z.object({ index: z.int(), error: z.string() }))
+        .meta({ description: `Why rows are invalid, at most ${mostNames} of them` }),
     }),
   ])
   .meta({ id: 'EffectFact', description: 'A change that is not about the state of a license' })

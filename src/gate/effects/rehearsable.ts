@@ -1,10 +1,15 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { ProviderEndpoints } from '../../payments/endpoints.ts'
 import type { Ports } from '../../ports.ts'
+import { createKeyHashing, keyHashSecret } from '../../vault/key-hashing.ts'
+import { createTenantKeys } from '../../vault/tenant-keys.ts'
 import type { OperationPorts } from '../ports.ts'
 import { type Decided, rehearse } from './rehearse.ts'
 
-type Rehearsed = OperationPorts & Ports<'keptKeys' | 'providers' | 'usage'>
+export type RehearsablePorts = OperationPorts & Ports<'keptKeys' | 'keyHashing' | 'providers' | 'usage'>
+
+/** Why work cannot be rehearsed, as the rest of a sentence after "because". */
+export class NotRehearsable extends Error {}
 
 /** The endpoints at a provider for a rehearsal: none is created or removed. */
 const untouched: ProviderEndpoints = {
@@ -30,14 +35,30 @@ export const rehearsable = <S extends object>(services: S): S =>
 
 /**
  * Runs work that uses {@link rehearsable} services. Nothing is recorded, kept or counted.
- * @returns what it decided, in order
- * @throws what the work throws
+ * @returns what it decided, a stream each
+ * @throws what the work throws; NotRehearsable when it calls a payment provider
  */
-export const rehearsed = (services: Rehearsed, work: () => Promise<unknown>): Promise<Decided[]> =>
+export const rehearsed = (services: RehearsablePorts, work: () => Promise<unknown>): Promise<Decided[]> =>
   rehearse(services, (own) => {
     const nothing = async () => undefined
     const keptKeys = { ...own.keptKeys, keep: nothing, recheck: nothing, clearPeriods: nothing }
-    const providers = { ...own.providers, endpoints: () => untouched }
+    // A tenant's first secret of key hashes is not kept either.
+    const keyHashing = createKeyHashing(createTenantKeys(own.secrets, keyHashSecret, own.randomBytes))
+    const providers = { ...unasked(own.providers), endpoints: () => untouched }
     const usage = { ...own.usage, count: () => undefined }
-    return present.run({ ...own, keptKeys, providers, usage }, work)
+    return present.run({ ...own, keptKeys, keyHashing, providers, usage }, work)
   })
+
+/** Every function of it, and of what it holds, refuses. */
+const unasked = <T extends object>(part: T): T =>
+  new Proxy(part, {
+    get(own, name) {
+      const value: unknown = Reflect.get(own, name)
+      if (typeof value === 'function') return refuse
+      return typeof value === 'object' && value !== null ? unasked(value) : value
+    },
+  })
+
+function refuse(): never {
+  throw new NotRehearsable('it asks a payment provider, which takes part only in the call itself')
+}

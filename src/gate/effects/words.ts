@@ -1,7 +1,7 @@
 import { plainText, quoted } from '../../domain/plain-text.ts'
 import type { Ordering } from '../../domain/webhooks/events.ts'
 import { counted as withWords } from '../words.ts'
-import type { Counted, Effect, EntitlementChange, Fact } from './effect.ts'
+import type { Counted, CreatedCategory, Effect, EntitlementChange, Fact } from './effect.ts'
 
 /** The effect in sentences; none when nothing changes. Names from outside are quoted and plain. */
 export function effectWords(effect: Effect): string[] {
@@ -131,11 +131,30 @@ function factWords(fact: Fact): string[] {
       return [`The SDK key ${fact.displayKey} stops working`]
     case 'recorded':
       return [`Records ${fact.events.join(', ')} in ${fact.stream}`]
+    case 'created':
+      return [`Creates ${withWords(fact.count, ...createdNames[fact.category])}: ${fact.events.join(', ')}`]
+    case 'rows_skipped':
+      return skippedWords(fact)
     case 'provider_secret_replaced':
       return [
         `The current secret of ${fact.provider} stops working; ${withWords(fact.products, 'product is', 'products are')} sold through it`,
       ]
   }
+}
+
+const createdNames: Record<CreatedCategory, [one: string, several: string]> = {
+  customer: ['customer', 'customers'],
+  license: ['license', 'licenses'],
+  notice: ['link of a sale', 'links of sales'],
+  replay: ['webhook replay', 'webhook replays'],
+}
+
+function skippedWords({ duplicate, invalid, first }: Extract<Fact, { what: 'rows_skipped' }>): string[] {
+  return [
+    ...(duplicate > 0 ? [`${withWords(duplicate, 'row is a duplicate', 'rows are duplicates')}`] : []),
+    ...(invalid > 0 ? [`${withWords(invalid, 'row is', 'rows are')} invalid`] : []),
+    ...first.map(({ index, error }) => `Row ${index} is invalid: ${quoted(error)}`),
+  ]
 }
 
 const fieldNames: Record<string, string> = {

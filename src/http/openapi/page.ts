@@ -16,7 +16,8 @@ snake_case and Unix seconds. Amounts are integers in minor units, such as cents.
 **Approvals.** Dangerous operations answer 202 with a confirmation that a person approves. Then repeat exactly the same request with its \
 id in \`X-Service-Confirmation\`: it runs once.
 
-**Dry runs.** Where an operation has the parameter \`dryRun\`, \`dryRun=true\` answers what the call would change now, and changes nothing.
+**Dry runs.** Where an operation has the parameter \`dryRun\`, \`dryRun=true\` answers 200 with what the call would change now, and changes \
+nothing. Other writes refuse it and say why.
 
 **Errors.** Management and client operations answer \`{"error": "<message>"}\`, with a stable code in the header \`Error-Code\`. \
 Operations of the runtime interface answer \`{"error": {"code", "message"}}\`. Messages are for people, codes are for programs. Every \

@@ -3,7 +3,6 @@ import {
   confirmationId,
   customerId,
   deviceId,
-  dryRun,
   keyTypeId,
   licenseId,
   productId,
@@ -20,7 +19,7 @@ const post = (id: string, action: string, body: object): ApiRequest => ({
 })
 
 const needsApproval =
-  '`dryRun: true` tells first what would change. A person must approve it: the first call returns an approval with `approveUrl` and changes nothing. Give the ' +
+  'A person must approve it: the first call returns an approval with `approveUrl` and changes nothing. Give the ' +
   'address to the person you work for, ask check_approval, and then repeat the call with `confirmationId`.'
 
 const expiresAt = time('The new expiry; null never expires').nullable()
@@ -140,10 +139,9 @@ export const changeLicenseTools = [
     title: 'Revoke a license for good',
     description: `Ends a license permanently, for example after fraud. ${needsApproval}`,
     effect: 'destroys',
-    input: { licenseId, reason, dryRun, confirmationId },
-    request: ({ licenseId: id, confirmationId: approved, dryRun: rehearsed, ...body }) => ({
+    input: { licenseId, reason, confirmationId },
+    request: ({ licenseId: id, confirmationId: approved, ...body }) => ({
       ...post(id, 'revoke', body),
-      query: { dryRun: rehearsed ? 'true' : undefined },
       confirmationId: approved,
     }),
   }),
@@ -152,10 +150,9 @@ export const changeLicenseTools = [
     title: 'Reinstate a revoked license',
     description: `Makes a license valid again that was revoked by mistake. ${needsApproval}`,
     effect: 'changes',
-    input: { licenseId, reason, dryRun, confirmationId },
-    request: ({ licenseId: id, confirmationId: approved, dryRun: rehearsed, ...body }) => ({
+    input: { licenseId, reason, confirmationId },
+    request: ({ licenseId: id, confirmationId: approved, ...body }) => ({
       ...post(id, 'reinstate', body),
-      query: { dryRun: rehearsed ? 'true' : undefined },
       confirmationId: approved,
     }),
   }),

@@ -64,6 +64,7 @@ export const saleTools = [
       'payment is made, and the license is marked as a test. Returns the id of the run: ask get_test_purchase until it ' +
       'has ended.',
     effect: 'adds',
+    noDryRun: true,
     reachesOut: true,
     input: { productId, keyTypeId: keyTypeId.optional(), provider: provider.optional() },
     request: (body) => ({ method: 'POST', path: '/v1/test-purchase', body }),

@@ -1,12 +1,11 @@
 import { segment } from '../segment.ts'
 import { KeyledgerError } from './error.ts'
-import { operations } from './operations.ts'
+import { type DryRunId, operations } from './operations.ts'
 import { type Fetch, type Sent, send, type Transport } from './send.ts'
 import type {
   Answer,
   CallOptions,
   DryRun,
-  DryRunId,
   GatedId,
   Input,
   Methods,

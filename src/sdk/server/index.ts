@@ -7,11 +7,11 @@ export {
   type ServerClientOptions,
 } from './client.ts'
 export { KeyledgerError } from './error.ts'
+export type { DryRunId } from './operations.ts'
 export type {
   Answer,
   CallOptions,
   DryRun,
-  DryRunId,
   GatedId,
   Input,
   OperationId,

@@ -29,14 +29,11 @@ export type Pending = {
   confirmation: { id: string; status: 'pending'; approveUrl: string; expiresInSeconds: number }
 }
 
-/** The operations that tell what they would change. */
-export type DryRunId = GatedId | 'updateKeyType'
-
 /** What a call would change now; nothing was changed. */
 export type DryRun = {
   dryRun: true
   /** What the call would be refused with; then nothing would change. */
-  wouldBeRefused: { status: number; error: string } | null
+  wouldBeRefused: { status: number; error: string; code: string } | null
   /** The licenses, devices, entitlements, webhooks and other things that would change, as the API describes them. */
   effect: Readonly<Record<string, unknown>>
   /** The effect in words. */

@@ -115,7 +115,7 @@ function createRoute(
   app.post(
     '/v1/customers',
     {
-      config: { scope: 'customers:write' },
+      config: { scope: 'customers:write', dryRun: true },
       schema: {
         operationId: 'createCustomer',
         tags: ['Customers'],
@@ -131,7 +131,8 @@ function createRoute(
       const { email, name = null, metadata = {} } = request.body
       const own = runServices(request, services)
       const entry = await createCustomer(own, tenantId, { email, name, metadata }, runOriginOf(request))
-      return reply.code(201).send(await shown(services, tenantId, entry))
+      void reply.code(201)
+      return shown(services, tenantId, entry)
     },
   )
 }
@@ -231,7 +232,7 @@ function changeRoute(app: ZodApp, services: Ports<'db' | 'execute' | 'now' | 'su
   app.patch(
     '/v1/customers/:id',
     {
-      config: { scope: 'customers:write' },
+      config: { scope: 'customers:write', dryRun: true },
       schema: {
         operationId: 'updateCustomer',
         tags: ['Customers'],

@@ -66,7 +66,11 @@ function connectRoute(
   app.post(
     '/v1/integrations/stripe/connect',
     {
-      config: { scope: 'integrations:write', noRequestTimeout: true },
+      config: {
+        scope: 'integrations:write',
+        noRequestTimeout: true,
+        noDryRun: 'it opens an account at Stripe, which takes part only in the call itself',
+      },
       schema: {
         operationId: 'connectStripe',
         tags: ['Integrations'],
@@ -114,7 +118,11 @@ function ownAccountRoute(
   app.post(
     '/v1/integrations/stripe/own-account',
     {
-      config: { scope: 'integrations:write', noRequestTimeout: true },
+      config: {
+        scope: 'integrations:write',
+        noRequestTimeout: true,
+        noDryRun: 'Stripe checks the key, in the call itself',
+      },
       schema: {
         operationId: 'connectOwnStripeAccount',
         tags: ['Integrations'],

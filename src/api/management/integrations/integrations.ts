@@ -106,7 +106,7 @@ function connectRoute(
   app.post(
     '/v1/integrations/:provider/connect',
     {
-      config: { scope: 'integrations:write', noRequestTimeout: true },
+      config: { scope: 'integrations:write', noRequestTimeout: true, dryRun: true },
       schema: {
         operationId: 'connectIntegration',
         tags: ['Integrations'],
@@ -148,7 +148,11 @@ function endpointRoute(
   app.post(
     '/v1/integrations/:provider/endpoint',
     {
-      config: { scope: 'integrations:write', noRequestTimeout: true },
+      config: {
+        scope: 'integrations:write',
+        noRequestTimeout: true,
+        noDryRun: 'it makes an endpoint at the provider, which takes part only in the call itself',
+      },
       schema: {
         operationId: 'createProviderEndpoint',
         tags: ['Integrations'],
@@ -238,7 +242,7 @@ function configureRoute(
   app.post(
     '/v1/products/:productId/integrations/:provider',
     {
-      config: { scope: 'integrations:write', noRequestTimeout: true },
+      config: { scope: 'integrations:write', noRequestTimeout: true, dryRun: true },
       schema: {
         operationId: 'configureProductIntegration',
         tags: ['Integrations'],

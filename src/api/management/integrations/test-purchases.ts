@@ -97,7 +97,11 @@ function startRoute(
   app.post(
     '/v1/test-purchase',
     {
-      config: { scope: 'licenses:write', refusedWhileSuspended: true },
+      config: {
+        scope: 'licenses:write',
+        refusedWhileSuspended: true,
+        noDryRun: 'it is itself a test, whose stages take part only in the call itself',
+      },
       schema: {
         operationId: 'startTestPurchase',
         tags: ['Test purchases'],

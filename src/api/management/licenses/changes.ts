@@ -56,7 +56,7 @@ function remintRoute(
   app.post(
     '/v1/licenses/:id/remint',
     {
-      config: { scope: 'licenses:write' },
+      config: { scope: 'licenses:write', dryRun: true },
       schema: {
         operationId: 'remintLicense',
         tags: ['Licenses'],
@@ -100,7 +100,7 @@ function sendKeyRoute(
   app.post(
     '/v1/licenses/:id/send-key',
     {
-      config: { scope: 'licenses:write' },
+      config: { scope: 'licenses:write', dryRun: true },
       schema: {
         operationId: 'sendLicenseKey',
         tags: ['Licenses'],

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type Imported, importLicenses } from '../../../commands/licenses/import.ts'
 import { Slug } from '../../../domain/values.ts'
+import { type Fact, mostNames } from '../../../gate/effects/effect.ts'
 import { callerIn } from '../../../http/authenticate.ts'
 import { runOriginOf, runServices } from '../../../http/idempotency.ts'
 import { importRowIn, importRowOf } from '../../../http/licenses/import-row.ts'
@@ -92,7 +93,13 @@ export function licenseImportRoutes(
   app.post(
     path,
     {
-      config: { scope: 'licenses:write', refusedWhileSuspended: true, slowBody: true, mostFields },
+      config: {
+        scope: 'licenses:write',
+        refusedWhileSuspended: true,
+        slowBody: true,
+        mostFields,
+        dryRun: skippedRows,
+      },
       bodyLimit: maxBytes,
       schema: {
         operationId: 'importLicenses',
@@ -125,6 +132,16 @@ export function licenseImportRoutes(
       return { imported, skipped: results.length - imported, results }
     },
   )
+}
+
+/** For a dry run: the rows that would not be imported. */
+function skippedRows(answered: unknown): Fact[] {
+  const { results } = importOut.parse(answered)
+  const duplicate = results.filter(({ status }) => status === 'duplicate').length
+  const invalid = results.filter(({ status }) => status === 'invalid')
+  if (duplicate + invalid.length === 0) return []
+  const first = invalid.slice(0, mostNames).map(({ index, error = '' }) => ({ index, error }))
+  return [{ what: 'rows_skipped', duplicate, invalid: invalid.length, first }]
 }
 
 function resultOf(baseUrl: string, index: number, outcome: Imported): Result {

@@ -93,7 +93,12 @@ export function licenseSearchRoute(
   app.post(
     '/v1/licenses/search',
     {
-      config: { scope: 'licenses:read', idempotencyKey: 'ignored', repeatable: true },
+      config: {
+        scope: 'licenses:read',
+        idempotencyKey: 'ignored',
+        repeatable: true,
+        noDryRun: 'it changes nothing',
+      },
       schema: {
         operationId: 'searchLicenses',
         tags: ['Licenses'],

@@ -148,7 +148,7 @@ function startRoute(
     '/v1/login/device',
     {
       onRequest: allowing(services, 'login start', starting),
-      config: { repeatable: true },
+      config: { repeatable: true, noDryRun: 'a login exists only once its codes are shown' },
       schema: {
         operationId: 'startDeviceLogin',
         tags: ['Login'],
@@ -199,7 +199,10 @@ function pollRoute(
     '/v1/login/device/token',
     {
       onRequest: allowing(services, 'login poll', polling),
-      config: { repeatable: true },
+      config: {
+        repeatable: true,
+        noDryRun: 'its answer depends on a person, and a poll changes nothing else',
+      },
       schema: {
         operationId: 'pollDeviceLogin',
         tags: ['Login'],
@@ -258,7 +261,7 @@ function logoutRoute(app: ZodApp, services: Ports<'db' | 'execute' | 'now'>): vo
     '/v1/logout',
     {
       // A revoked token cannot authenticate a replay.
-      config: { scope: 'any', idempotencyKey: 'ignored', repeatable: true },
+      config: { scope: 'any', idempotencyKey: 'ignored', repeatable: true, dryRun: true },
       schema: {
         operationId: 'logout',
         tags: ['Login'],

@@ -4,11 +4,9 @@ import { addKeyType, changeKeyType } from '../../../commands/products/products.t
 import type { KeyType } from '../../../domain/products/key-type.ts'
 import { findKeyType } from '../../../domain/products/product.ts'
 import { SlugInPath } from '../../../domain/values.ts'
-import { previewOfWork } from '../../../gate/effects/effect-of.ts'
 import { deleteKeyType } from '../../../gate/operations/delete-key-type.ts'
 import type { ApprovalPorts } from '../../../gate/ports.ts'
 import { callerIn, originOf } from '../../../http/authenticate.ts'
-import { dryRunQuery, isDryRun, sendDryRun, withDryRun } from '../../../http/dry-run.ts'
 import { gatedRoute } from '../../../http/gate.ts'
 import { runOriginOf, runServices } from '../../../http/idempotency.ts'
 import { notFound, Problem } from '../../../http/problem.ts'
@@ -67,7 +65,7 @@ function addRoute(
   app.post(
     path,
     {
-      config: { scope: 'products:write' },
+      config: { scope: 'products:write', dryRun: true },
       schema: {
         operationId: 'createKeyType',
         tags: ['Key types'],
@@ -88,16 +86,17 @@ function addRoute(
       const { productId } = request.params
       const own = runServices(request, services)
       const product = await addKeyType(own, tenantId, productId, keyType, runOriginOf(request))
-      return reply.code(201).send({ created: requireKeyType(product, keyType.keyTypeId) })
+      void reply.code(201)
+      return { created: requireKeyType(product, keyType.keyTypeId) }
     },
   )
 }
 
-function changeRoute(app: ZodApp, services: ApprovalPorts): void {
+function changeRoute(app: ZodApp, services: Ports<'execute' | 'findProduct' | 'now'>): void {
   app.patch(
     `${path}/:keyTypeId`,
     {
-      config: { scope: 'products:write' },
+      config: { scope: 'products:write', dryRun: true },
       schema: {
         operationId: 'updateKeyType',
         tags: ['Key types'],
@@ -106,15 +105,14 @@ function changeRoute(app: ZodApp, services: ApprovalPorts): void {
           'Existing licenses keep their device limit and expiry; their entitlements change with the key type. With ' +
           '`dryRun=true` it answers how many licenses that reaches, and changes nothing.',
         params: z.strictObject({ productId: SlugInPath, keyTypeId: SlugInPath }),
-        querystring: z.object(dryRunQuery),
         body: keyTypeChange,
-        response: withDryRun({
+        response: {
           200: answer('The key type', z.object({ updated: keyTypeOut })),
           ...errors(400, 403, 404, 422),
-        }),
+        },
       },
     },
-    async (request, reply) => {
+    async (request) => {
       const { tenantId } = callerIn(request)
       const { productId, keyTypeId } = request.params
       const { keyTypeId: asked, ...fields } = request.body
@@ -123,10 +121,7 @@ function changeRoute(app: ZodApp, services: ApprovalPorts): void {
         throw new Problem(422, 'invalid_request', 'keyTypeId cannot be changed; add another key type instead')
       }
       const change = keyTypeChangeFrom(fields)
-      const run = (own: ApprovalPorts) =>
-        changeKeyType(own, tenantId, productId, keyTypeId, change, originOf(request))
-      if (isDryRun(request.query)) return sendDryRun(reply, await previewOfWork(services, tenantId, run))
-      const product = await run(services)
+      const product = await changeKeyType(services, tenantId, productId, keyTypeId, change, originOf(request))
       return { updated: requireKeyType(product, keyTypeId) }
     },
   )

@@ -93,7 +93,7 @@ function createRoute(
   app.post(
     '/v1/products',
     {
-      config: { scope: 'products:write' },
+      config: { scope: 'products:write', dryRun: true },
       schema: {
         operationId: 'createProduct',
         tags: ['Products'],
@@ -123,7 +123,8 @@ function createRoute(
         },
         runOriginOf(request),
       )
-      return reply.code(201).send({ product: productView(product) })
+      void reply.code(201)
+      return { product: productView(product) }
     },
   )
 }

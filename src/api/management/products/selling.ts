@@ -31,7 +31,7 @@ function enableTestModeRoute(
   app.post(
     '/v1/products/:productId/test-mode',
     {
-      config: { scope: 'products:write' },
+      config: { scope: 'products:write', dryRun: true },
       schema: {
         operationId: 'enableTestMode',
         tags: ['Products'],
@@ -79,7 +79,7 @@ function disableTestModeRoute(
   app.delete(
     '/v1/products/:productId/test-mode',
     {
-      config: { scope: 'products:write' },
+      config: { scope: 'products:write', dryRun: true },
       schema: {
         operationId: 'disableTestMode',
         tags: ['Products'],
@@ -136,7 +136,11 @@ function verifyPricesRoute(
   app.post(
     '/v1/products/:productId/key-types/verify-prices',
     {
-      config: { scope: 'products:write', noRequestTimeout: true },
+      config: {
+        scope: 'products:write',
+        noRequestTimeout: true,
+        noDryRun: 'what it records is what Stripe answers, which is asked in the call itself',
+      },
       schema: {
         operationId: 'verifyPrices',
         tags: ['Key types'],

@@ -147,7 +147,7 @@ function replayRoute(app: ZodApp, services: ReplayPorts & Ports<'subjects'>): vo
   app.post(
     '/v1/sales/:id/replay',
     {
-      config: { scope: 'licenses:write' },
+      config: { scope: 'licenses:write', dryRun: true },
       schema: {
         operationId: 'replaySale',
         tags: ['Sales'],
@@ -172,7 +172,7 @@ function mendRoute(app: ZodApp, services: ReplayPorts): void {
   app.post(
     '/v1/sales/:id/map',
     {
-      config: { scope: 'integrations:write' },
+      config: { scope: 'integrations:write', dryRun: true },
       schema: {
         operationId: 'mapSale',
         tags: ['Sales'],

@@ -187,7 +187,7 @@ function redeliverRoute(app: ZodApp, services: Ports<'db' | 'deriveId' | 'execut
   app.post(
     '/v1/webhook/deliveries/:id/redeliver',
     {
-      config: { scope: 'integrations:write' },
+      config: { scope: 'integrations:write', dryRun: true },
       schema: {
         operationId: 'redeliver',
         tags: ['Webhook'],
@@ -203,7 +203,8 @@ function redeliverRoute(app: ZodApp, services: Ports<'db' | 'deriveId' | 'execut
       const { tenantId } = callerIn(request)
       const { deliveryId } = await requireDelivery(services, tenantId, request.params.id)
       const delivery = await askRedelivery(services, tenantId, deliveryId, runOriginOf(request))
-      return reply.code(202).send({ delivery: await view(services, delivery) })
+      void reply.code(202)
+      return { delivery: await view(services, delivery) }
     },
   )
 }

@@ -159,7 +159,11 @@ function testRoute(app: ZodApp, services: Ports<'db' | 'sendTestEvent'>): void {
     `${path}/:id/test`,
     {
       // Each call sends a request and returns its result.
-      config: { scope: 'integrations:write', idempotencyKey: 'ignored' },
+      config: {
+        scope: 'integrations:write',
+        idempotencyKey: 'ignored',
+        noDryRun: 'it changes nothing but to send a test event, whose outcome only the receiver knows',
+      },
       schema: {
         operationId: 'testWebhookEndpoint',
         tags: ['Webhook'],

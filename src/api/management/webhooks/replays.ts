@@ -108,7 +108,7 @@ function requestRoute(app: ZodApp, services: ReplayPorts): void {
   app.post(
     path,
     {
-      config: { scope: 'integrations:write' },
+      config: { scope: 'integrations:write', dryRun: true },
       schema: {
         operationId: 'createWebhookReplay',
         tags: ['Webhook'],
@@ -129,7 +129,8 @@ function requestRoute(app: ZodApp, services: ReplayPorts): void {
       // Requests with one Idempotency-Key share this id.
       const replayId = idOfMade('whr', origin.correlationId ?? request.id)
       const replay = await requestReplay(services, tenantId, asked, replayId, origin)
-      return reply.code(202).send({ replay: await view(services, replay) })
+      void reply.code(202)
+      return { replay: await view(services, replay) }
     },
   )
 }

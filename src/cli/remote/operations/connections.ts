@@ -121,6 +121,7 @@ const deliveries: readonly Operation[] = [
     'webhooks deliveries redeliver',
     'POST /v1/webhook/deliveries/{id}/redeliver',
     'Deliver again now',
+    { dryRun: true },
   ),
 ]
 
@@ -141,6 +142,7 @@ const replays: readonly Operation[] = [
     'POST /v1/webhook/replays',
     'Deliver the events of a range again',
     {
+      dryRun: true,
       body: {
         from: moment('the first event', required),
         to: moment('the last event; defaults to now'),
@@ -194,7 +196,7 @@ export const integrationOperations: readonly Operation[] = [
     'integrations connect',
     'POST /v1/integrations/{provider}/connect',
     'Connect gumroad, lemonsqueezy, paddle or polar',
-    { body: { webhookSecret, apiKey: secret('the API key') } },
+    { dryRun: true, body: { webhookSecret, apiKey: secret('the API key') } },
   ),
   operation(
     'createProviderEndpoint',
@@ -229,6 +231,7 @@ export const integrationOperations: readonly Operation[] = [
     'POST /v1/products/{productId}/integrations/{provider}',
     "Map a provider's products to a product's key types",
     {
+      dryRun: true,
       body: {
         permalinks: list('Gumroad: comma-separated'),
         variants: pairs('Lemon Squeezy: id=key type; may be repeated'),
@@ -311,8 +314,11 @@ export const saleOperations: readonly Operation[] = [
     },
   ),
   operation('getSale', 'sales show', 'GET /v1/sales/{id}', 'Show a sale with its payments and history'),
-  operation('replaySale', 'sales replay', 'POST /v1/sales/{id}/replay', 'Replay a parked sale'),
+  operation('replaySale', 'sales replay', 'POST /v1/sales/{id}/replay', 'Replay a parked sale', {
+    dryRun: true,
+  }),
   operation('mapSale', 'sales map', 'POST /v1/sales/{id}/map', 'Say what a parked sale sold', {
+    dryRun: true,
     body: {
       productId: text('the product', { option: 'product', ...required }),
       keyTypeId: text('the key type', { option: 'key-type', ...required }),

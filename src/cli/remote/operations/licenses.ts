@@ -118,6 +118,7 @@ const changing: readonly Operation[] = [
     'POST /v1/licenses',
     'Mint a license; its key is shown only once',
     {
+      dryRun: true,
       body: {
         productId: text('the product', { option: 'product', ...required }),
         keyTypeId: text("defaults to the product's first", { option: 'key-type' }),
@@ -155,6 +156,7 @@ const changing: readonly Operation[] = [
   }),
   onLicense('reinstateLicense', 'reinstate', 'reinstate', 'Reinstate a revoked license', { gated: true }),
   onLicense('remintLicense', 'remint', 'remint', 'Give a license a new key, shown only once', {
+    dryRun: true,
     body: {
       keepDevices: flag('whether its devices keep their seats'),
       sendKey: flag('whether to mail the key to the holder'),
@@ -162,7 +164,9 @@ const changing: readonly Operation[] = [
     },
     question: 'Replace the key? The current one stops working.',
   }),
-  onLicense('sendLicenseKey', 'send-key', 'send-key', 'Mail the kept key to the holder again'),
+  onLicense('sendLicenseKey', 'send-key', 'send-key', 'Mail the kept key to the holder again', {
+    dryRun: true,
+  }),
   onLicense(
     'deactivateDeviceOfLicense',
     'deactivate-device',
@@ -240,6 +244,7 @@ export const customerOperations: readonly Operation[] = [
     columns: { CUSTOMER: 'id', EMAIL: 'email', NAME: 'name', LICENSES: 'licenseIds', CREATED: 'createdAt' },
   }),
   operation('createCustomer', 'customers create', 'POST /v1/customers', 'Create a customer', {
+    dryRun: true,
     body: {
       email: text('their address', required),
       name: text('their name'),
@@ -248,6 +253,7 @@ export const customerOperations: readonly Operation[] = [
   }),
   operation('getCustomer', 'customers show', 'GET /v1/customers/{id}', 'Show a customer', { query: asOf }),
   operation('updateCustomer', 'customers update', 'PATCH /v1/customers/{id}', 'Change a customer', {
+    dryRun: true,
     body: { email: text('their address'), ...customerFields },
   }),
   operation('eraseCustomer', 'customers erase', 'DELETE /v1/customers/{id}', 'Erase the person everywhere', {

@@ -42,6 +42,7 @@ export const productOperations: readonly Operation[] = [
     columns: productColumns,
   }),
   operation('createProduct', 'products create', 'POST /v1/products', 'Create a product', {
+    dryRun: true,
     body: {
       name: text('shown to customers', required),
       productId: text('defaults to the name', { option: 'id' }),
@@ -69,6 +70,7 @@ export const productOperations: readonly Operation[] = [
     'POST /v1/products/{productId}/test-mode',
     'Turn on test mode, with or without Stripe test keys',
     {
+      dryRun: true,
       body: {
         publishableKey: text('the publishable test key, pk_test_…'),
         secretKey: secret('the secret test key, sk_test_…'),
@@ -80,7 +82,7 @@ export const productOperations: readonly Operation[] = [
     'products test-mode off',
     'DELETE /v1/products/{productId}/test-mode',
     'Turn off test mode and destroy its secret key',
-    { question: 'Turn off test mode and destroy its secret key?' },
+    { dryRun: true, question: 'Turn off test mode and destroy its secret key?' },
   ),
   operation(
     'getProductMail',
@@ -127,6 +129,7 @@ export const productOperations: readonly Operation[] = [
     'POST /v1/products/{productId}/key-types',
     'Add a key type to a product',
     {
+      dryRun: true,
       body: {
         name: text('shown to customers', required),
         keyTypeId: text('defaults to the name', { option: 'id' }),

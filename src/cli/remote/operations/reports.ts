@@ -160,6 +160,7 @@ export const portalOperations: readonly Operation[] = [
     'PUT /v1/portal/logo',
     'Replace the logo of the customer portal',
     {
+      dryRun: true,
       body: { data: file('a PNG, JPEG or WebP of up to 100 kB', { option: 'picture', ...argument }) },
     },
   ),
@@ -168,5 +169,6 @@ export const portalOperations: readonly Operation[] = [
     'portal logo remove',
     'DELETE /v1/portal/logo',
     'Remove the logo of the portal',
+    { dryRun: true },
   ),
 ]

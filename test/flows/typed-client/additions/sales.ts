@@ -12,7 +12,7 @@ import {
   mapSale,
   replaySale,
 } from '../client/index.ts'
-import { expect } from '../program.ts'
+import { expect, rehearsed } from '../program.ts'
 
 const { POLAR_KEY: polarKey = '', STRIPE_KEY: apiKey = '', STRIPE_PRICE: price = '' } = process.env
 
@@ -23,17 +23,23 @@ await configureProductIntegration({
   body: { prices: { forever: price } },
 })
 
-await connectIntegration({ path: { provider: 'paddle' }, body: { webhookSecret: 'pdl_of_the_account' } })
+const paddle = { path: { provider: 'paddle' }, body: { webhookSecret: 'pdl_of_the_account' } } as const
+await rehearsed((query) => connectIntegration({ ...paddle, query }))
+await connectIntegration(paddle)
 const parked = await listParkedSales({ query: { order: 'oldest' } })
 const { items } = expect('two sales are parked', parked.data, (page) => page.items.length === 2)
 const unmapped = items.find(({ provider }) => provider === 'paddle')
 const late = items.find(({ provider }) => provider === 'stripe')
-const mapped = await mapSale({
-  path: { id: unmapped?.id ?? '' },
-  body: { productId: 'editor', keyTypeId: 'forever' },
-})
+const prices = { prices: { pri_other: 'forever' } }
+await rehearsed((query) =>
+  configureProductIntegration({ path: { productId: 'editor', provider: 'paddle' }, query, body: prices }),
+)
+const toMap = { path: { id: unmapped?.id ?? '' }, body: { productId: 'editor', keyTypeId: 'forever' } }
+await rehearsed((query) => mapSale({ ...toMap, query }))
+const mapped = await mapSale(toMap)
 expect('what was sold is said', mapped.data, ({ licensed }) => licensed === 1)
 await createProduct({ body: { productId: 'late', name: 'Late' } })
+await rehearsed((query) => replaySale({ path: { id: late?.id ?? '' }, query }))
 const replayed = await replaySale({ path: { id: late?.id ?? '' } })
 expect('the other is licensed by a replay', replayed.data, ({ sale }) => sale.status === 'licensed')
 const sale = await getSale({ path: { id: unmapped?.id ?? '' } })
