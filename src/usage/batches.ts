@@ -9,6 +9,12 @@ export type Batches = {
   stop(): Promise<void>
 }
 
+/** How long counts wait in memory: a killed process loses these, and those of the write that is under way. */
+export const flushAfterMs = 50
+
+/** How long a batch waits after it could not be written. */
+const retryAfterMs = 1000
+
 /**
  * A batch that was written without an answer is sent again with the same number, so it counts once.
  * @param add inserts the rows of its first parameter, as JSON, `where exists (select from fresh)`
@@ -45,12 +51,24 @@ export function createBatches(
     flushing = flushing.then(write)
     return flushing
   }
-  const timer = setInterval(() => void flush(), flushEveryMs)
+  let stopped = false
+  let timer: NodeJS.Timeout | undefined
+  // The next wait begins when the write has ended, so that writes never queue up.
+  const wait = (ms: number) => {
+    if (stopped) return
+    timer = setTimeout(() => {
+      void flush().then(() =>
+        wait(sending === undefined ? flushEveryMs : Math.max(flushEveryMs, retryAfterMs)),
+      )
+    }, ms)
+  }
+  wait(flushEveryMs)
 
   return {
     flush,
     async stop() {
-      clearInterval(timer)
+      stopped = true
+      clearTimeout(timer)
       await flush()
       // The first flush may have sent a batch that was left over.
       await flush()

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import type { LimitName } from '../limits/limits.ts'
-import { createBatches } from './batches.ts'
+import { createBatches, flushAfterMs } from './batches.ts'
 import { pointsIn, type UsageRange } from './range.ts'
 
 /** Limits whose hits can be attributed to a tenant, which limits per address cannot. */
@@ -34,7 +34,7 @@ export function createLimitHits(
   db: Pool,
   now: () => Date,
   onFailure: (error: unknown) => void,
-  flushEveryMs = 1000,
+  flushEveryMs = flushAfterMs,
 ): LimitHits {
   let counted = new Map<string, Hit>()
   const take = () => {
@@ -63,6 +63,7 @@ const addHits = {
     insert into usage.limit_hits as h
     select * from json_populate_recordset(null::usage.limit_hits, $1)
     where exists (select from fresh)
+    order by tenant_id, hour, limit_name
     on conflict (tenant_id, hour, limit_name) do update set hits = h.hits + excluded.hits`,
 }
 

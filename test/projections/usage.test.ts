@@ -1,5 +1,5 @@
 /** Guarantee: usage is summed in memory and written in batches; a failed write loses and duplicates nothing. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { createUsageCounter, type UsageCounter } from '../../src/usage/counter.ts'
 import { openTestLedger, type TestLedger, uniqueId } from '../harness/ledger.ts'
 
@@ -98,6 +98,20 @@ test('stopping writes the remaining counts', async () => {
   await counter.stop()
   expect(await written()).toMatchObject([{ rejected: 1 }])
   expect((await ledger.db.query('select from usage.writers')).rows).toStrictEqual([])
+})
+
+test('what is counted is sent to Postgres within 50 ms, and nothing is when nothing was counted', async () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const sent: unknown[] = []
+  const query = async ({ values }: { values: unknown[] }) => void sent.push(values[0])
+  const db = { query } as unknown as typeof ledger.db
+  const own = createUsageCounter(db, ledger.clock.now, (error) => failures.push(error))
+  await vi.advanceTimersByTimeAsync(10_000)
+  expect(sent).toStrictEqual([])
+  own.count(tenantId, 'editor', 'validations')
+  await vi.advanceTimersByTimeAsync(50)
+  expect(sent).toHaveLength(1)
 })
 
 test('several processes add to the same hour', async () => {

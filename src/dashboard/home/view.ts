@@ -59,7 +59,8 @@ export function homeView(view: View, home: Home): Html {
         ${
           usage.totals.validations + usage.totals.rejected === 0
             ? html`<p class="lead">No validations yet. They appear here once your app validates a license.</p>`
-            : validationsPlot(usage.series, 'day')
+            : html`${validationsPlot(usage.series, 'day')}
+                <p class="lead">A server that is killed loses about the last 100 ms of counts; one that is stopped loses none.</p>`
         }
       </div>`,
     )}
