@@ -1,9 +1,9 @@
 /**
  * Guarantee: `npm ci` in a clone warns of no package that needs a newer Node than the system's: keyledger runs on the Node that npm
- * installs with it.
+ * installs with it. A package cannot say the same to the npm that installs it; its installation needs the option of the documentation.
  */
 import { execFile } from 'node:child_process'
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -38,3 +38,49 @@ test('a package that needs another Node is no warning in a clone, and is one els
   copyFileSync(join(import.meta.dirname, '../../.npmrc'), join(directory, '.npmrc'))
   expect(await install(directory)).toBe('')
 })
+
+test('a packed package cannot keep npm from warning: the option of its installation does', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'kl-'))
+  onTestFinished(() => rmSync(directory, { recursive: true }))
+  const { resolved: _, integrity: __, ...old } = demanding
+  await pack(directory, 'demanding', { ...old, name: 'demanding' })
+  const needs = { demanding: `file:${join(directory, 'demanding-1.0.0.tgz')}` }
+  const manifest = { name: 'packed', version: '1.0.0', dependencies: needs }
+  const locked = { name: 'demanding', version: '1.0.0', resolved: needs.demanding }
+  const lock = {
+    ...{ name: 'packed', version: '1.0.0', lockfileVersion: 3, requires: true },
+    packages: { '': manifest, 'node_modules/demanding': locked },
+  }
+  // What a package can bring along: settings, and a list of packages that does not name what they need.
+  const files = { '.npmrc': 'loglevel=error\n', 'npm-shrinkwrap.json': JSON.stringify(lock) }
+  await pack(directory, 'packed', { ...manifest, _hasShrinkwrap: true }, files)
+  const installed = (words: readonly string[]) => {
+    const project = mkdtempSync(join(directory, 'project-'))
+    const all = [
+      'install',
+      join(directory, 'packed-1.0.0.tgz'),
+      '--offline',
+      '--no-update-notifier',
+      '--no-audit',
+      '--no-fund',
+    ]
+    return promisify(execFile)('npm', [...all, ...words], { cwd: project, env })
+  }
+  expect((await installed([])).stderr).toContain('EBADENGINE')
+  expect((await installed(['--loglevel=error'])).stderr).toBe('')
+})
+
+/** A tarball as npm makes it, with files that npm would leave out. */
+async function pack(
+  directory: string,
+  name: string,
+  manifest: object,
+  files: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const folder = join(mkdtempSync(join(directory, 'source-')), 'package')
+  mkdirSync(folder)
+  for (const [file, text] of Object.entries({ 'package.json': JSON.stringify(manifest), ...files }))
+    writeFileSync(join(folder, file), text)
+  const tarball = join(directory, `${name}-1.0.0.tgz`)
+  await promisify(execFile)('tar', ['-czf', tarball, '-C', join(folder, '..'), 'package'])
+}
