@@ -272,8 +272,12 @@ function ofPortal({ event }: Own<'portal'>): Administration {
 }
 
 function ofSigning({ event }: Own<'signing'>): Administration {
-  const { tenantId, kid, signsFrom } = event.data
-  return { kind: 'signing_key', id: kid, tenantId, action: 'created', fields: fieldsOf({ signsFrom }) }
+  const { tenantId, kid } = event.data
+  const of = { kind: 'signing_key', id: kid, tenantId }
+  if (event.type === 'SigningKeyPrepared') return { ...of, action: 'created', fields: {} }
+  const { signsFrom, preparedAt } = event.data
+  const action = preparedAt === undefined ? 'created' : 'changed'
+  return { ...of, action, fields: fieldsOf({ signsFrom }) }
 }
 
 function ofLogin({ event }: Own<'login'>): Administration {

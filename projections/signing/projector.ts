@@ -5,7 +5,7 @@ import { writesOf } from '../statements.ts'
 /** The public part of every tenant's signing keys, and the lease lengths over time, which `keyStates` needs. */
 export const signingProjector: Projector = {
   name: 'signing',
-  tables: ['signing_keys', 'lease_lengths'],
+  tables: ['signing_keys', 'prepared_signing_keys', 'lease_lengths'],
   ddl: `
     create table signing_keys (
       tenant_id text not null,
@@ -14,6 +14,14 @@ export const signingProjector: Projector = {
       secret_name text not null,
       signs_from timestamptz not null,
       primary key (tenant_id, signs_from)
+    );
+    -- Keys that were published before it was known from when they sign. They stay once they sign.
+    create table prepared_signing_keys (
+      tenant_id text not null,
+      kid text not null,
+      public_key text not null,
+      secret_name text not null,
+      primary key (tenant_id, kid)
     );
     -- A row for each time that a product's settings were set; it counts until the next one.
     create table lease_lengths (
@@ -33,6 +41,12 @@ export const signingProjector: Projector = {
         entries.flatMap(keyRowOf),
       ),
       ...writesOf(
+        'write-prepared-signing-keys',
+        `insert into prepared_signing_keys select * from json_populate_recordset(null::prepared_signing_keys, $1)
+         on conflict do nothing`,
+        entries.flatMap(preparedRowOf),
+      ),
+      ...writesOf(
         'write-lease-lengths',
         `insert into lease_lengths select * from json_populate_recordset(null::lease_lengths, $1)
          on conflict do nothing`,
@@ -43,9 +57,15 @@ export const signingProjector: Projector = {
 }
 
 function keyRowOf({ category, event }: Recorded) {
-  if (category !== 'signing') return []
+  if (category !== 'signing' || event.type !== 'SigningKeyPublished') return []
   const { tenantId, kid, publicKey, secretName, signsFrom } = event.data
   return [{ tenant_id: tenantId, kid, public_key: publicKey, secret_name: secretName, signs_from: signsFrom }]
+}
+
+function preparedRowOf({ category, event }: Recorded) {
+  if (category !== 'signing' || event.type !== 'SigningKeyPrepared') return []
+  const { tenantId, kid, publicKey, secretName } = event.data
+  return [{ tenant_id: tenantId, kid, public_key: publicKey, secret_name: secretName }]
 }
 
 function lengthRowOf({ category, stream, revision, event }: Recorded) {

@@ -1,65 +1,85 @@
-import type { SigningKey } from '../domain/signing/events.ts'
-import { type SigningKeys, signerAt, signingKeys, wantsKey } from '../domain/signing/signing.ts'
+import type { PreparedKey, SigningKey } from '../domain/signing/events.ts'
+import {
+  type Signing,
+  type SigningCommand,
+  signerAt,
+  signingKeys,
+  spentKeys,
+  wantsKey,
+} from '../domain/signing/signing.ts'
 import type { Ports } from '../ports.ts'
 import { keyPairOf } from '../signing/keys.ts'
 import { causeOf, momentOf, type Origin } from './origin.ts'
 
+type SigningPorts = Ports<'execute' | 'now' | 'randomBytes' | 'secrets'>
+
 /** The key that signs for a tenant now; the first one is created when it is first needed. */
 export async function signingKeyOf(
-  services: Ports<'execute' | 'now' | 'randomBytes' | 'secrets'>,
+  services: SigningPorts,
   tenantId: string,
   origin: Origin,
 ): Promise<SigningKey> {
-  const keys = await publish(services, tenantId, 'PublishFirstKey', origin)
+  const { keys } = await change(services, tenantId, 'PublishFirstKey', origin)
   const key = signerAt(keys, momentOf(services))
   if (!key) throw new Error(`${tenantId} has no signing key although one was published`)
   return key
 }
 
 /**
- * Publishes another key, which signs once every cached keyset without it has expired. Seeds of keys that no
- * longer sign are destroyed.
+ * Publishes the key that the next rotation lets sign, for apps that ship with the public keys. It signs nothing until then; while
+ * one is prepared, nothing changes.
  */
-export async function rotateSigningKey(
-  services: Ports<'execute' | 'now' | 'randomBytes' | 'secrets'>,
+export async function prepareSigningKey(
+  services: SigningPorts,
   tenantId: string,
   origin: Origin,
 ): Promise<void> {
-  const keys = await publish(services, tenantId, 'RotateKey', origin)
-  const signing = signerAt(keys, momentOf(services))
-  const former = keys.filter(({ signsFrom }) => signing && signsFrom < signing.signsFrom)
-  await Promise.all(former.map(({ secretName }) => services.secrets.destroy(tenantId, secretName)))
+  await change(services, tenantId, 'PrepareKey', origin)
 }
 
-/** @returns all keys, including the published one if it was needed */
-async function publish(
-  services: Ports<'execute' | 'now' | 'randomBytes' | 'secrets'>,
+/**
+ * Lets the prepared key sign, or publishes another one; it signs once every cached keyset holds it. Seeds of keys that no
+ * longer sign are destroyed.
+ */
+export async function rotateSigningKey(
+  services: SigningPorts,
   tenantId: string,
-  type: 'PublishFirstKey' | 'RotateKey',
   origin: Origin,
-): Promise<SigningKeys> {
+): Promise<void> {
+  const { keys } = await change(services, tenantId, 'RotateKey', origin)
+  const spent = spentKeys(keys, momentOf(services))
+  await Promise.all(spent.map(({ secretName }) => services.secrets.destroy(tenantId, secretName)))
+}
+
+/** @returns all keys, including the published or prepared one */
+async function change(
+  services: SigningPorts,
+  tenantId: string,
+  type: SigningCommand['type'],
+  origin: Origin,
+): Promise<Signing> {
   const at = momentOf(services)
   const { state } = await services.execute(
     signingKeys,
     tenantId,
-    async (keys) =>
-      wantsKey(keys, type, at)
-        ? { type, tenantId, key: await nextKey(services, tenantId, keys), at }
-        : undefined,
+    async (signing) => {
+      const key = wantsKey(signing, type, at) ? await nextKey(services, tenantId, signing) : null
+      return { type, tenantId, key, at }
+    },
     causeOf(origin, at),
   )
   return state
 }
 
 /**
- * The seed is sealed before the key is published. Its name holds the key's number, so that concurrent runs
- * use the same seed.
+ * The seed is sealed before the key is published. Its name holds the key's number, so that concurrent runs, and a run after a
+ * crash, use the same seed.
  */
 async function nextKey(
   services: Ports<'randomBytes' | 'secrets'>,
   tenantId: string,
-  keys: SigningKeys,
-): Promise<Omit<SigningKey, 'signsFrom'>> {
+  { keys }: Signing,
+): Promise<PreparedKey> {
   const secretName = `signing-key.${keys.length + 1}`
   const fresh = Buffer.from(services.randomBytes(32)).toString('base64')
   const { kid, publicKey } = keyPairOf(await services.secrets.keep(tenantId, secretName, fresh))

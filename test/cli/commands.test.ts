@@ -149,6 +149,20 @@ describe('keyledger commands for keys', () => {
     )
   })
 
+  test('prepare the next signing key, which signs nothing until it is rotated in', async () => {
+    await keyledger('tenant', 'create', 'preparer')
+    const keys = (verb: string) => host.json(Keys, ['keys', verb, '--tenant', 'preparer'], environment)
+    await keys('rotate')
+    const [signing, next] = await keys('prepare')
+    expect([signing, next]).toMatchObject([{ status: 'signing' }, { status: 'next', signsFrom: null }])
+    expect(await keys('prepare')).toStrictEqual([signing, next])
+    const rotated = await keys('rotate')
+    expect(rotated).toMatchObject([{ kid: signing?.kid }, { kid: next?.kid, status: 'next' }])
+    expect(rotated[1]?.signsFrom).not.toBeNull()
+    const { stdout } = await keyledger('keys', 'list', '--tenant', 'preparer')
+    expect(stdout).toContain(next?.kid)
+  })
+
   test('show the same SDK key each time', async () => {
     await keyledger('tenant', 'create', 'shower')
     const { stdout } = await keyledger('sdk-key', 'show', '--tenant', 'shower')

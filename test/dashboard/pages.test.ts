@@ -213,6 +213,32 @@ describe('settings', () => {
     expect(keys.map(({ status }) => status)).toStrictEqual(['signing', 'next'])
     expect((await client.get('/dashboard/settings')).text).toContain(keys[1]?.kid)
   })
+
+  test('publish the next signing key, and let it sign with the next rotation', async () => {
+    const { services, db } = api.ledger
+    const { tenantId } = await makeTenant(api.ledger)
+    const { kid } = await signingKeyOf(services, tenantId, origin)
+    const client = await signedIn(await makeMember(api.ledger, tenantId, 'owner'))
+    const page = '/dashboard/settings/signing-keys'
+    const states = async () =>
+      (await listSigningKeys(db, tenantId, services.now().toISOString())).map(({ status, signsFrom }) => [
+        status,
+        signsFrom === null ? 'its rotation' : 'a time',
+      ])
+    await client.post(page, { replaces: kid, what: 'prepare' })
+    expect(await states()).toStrictEqual([
+      ['signing', 'a time'],
+      ['next', 'its rotation'],
+    ])
+    const form = await client.get(page)
+    expect(form.text).not.toContain('value="prepare"')
+    const replaces = /name="replaces" value="([^"]+)"/.exec(form.text)?.[1] ?? ''
+    await client.post(page, { replaces, what: 'rotate' })
+    expect(await states()).toStrictEqual([
+      ['signing', 'a time'],
+      ['next', 'a time'],
+    ])
+  })
 })
 
 describe('lists', () => {

@@ -103,7 +103,8 @@ const saleFacts = goldenEvents('notice').flatMap((event) =>
 const link = goldenData('notice', 'LinkBound')
 const request = goldenData('confirmation', 'ConfirmationRequested')
 const { at: _, ...gated } = request
-const { at: __, ...published } = goldenData('signing', 'SigningKeyPublished')
+const { kid, publicKey, secretName } = goldenData('signing', 'SigningKeyPublished')
+const published = { kid, publicKey, secretName }
 const consumed = { tokenId: request.tokenId, requestHash: request.requestHash }
 const asked = { tenantId, memberId: 'mem_1', clientName: 'CI', scopesAsked: [], at }
 
@@ -364,6 +365,7 @@ const all: Laws[] = [
   ]),
   lawsOf('signing keys', signingKeys, [
     { type: 'PublishFirstKey', tenantId, key: published, at },
+    { type: 'PrepareKey', tenantId, key: published, at },
     { type: 'RotateKey', tenantId, key: published, at },
   ]),
   lawsOf('trials', trials, [{ tenantId, productId: 'editor', state: 'trial', installs: 30, at }]),

@@ -11,7 +11,7 @@ import {
   changeProduct,
   createProduct,
 } from '../../src/commands/products/products.ts'
-import { rotateSigningKey } from '../../src/commands/signing-keys.ts'
+import { prepareSigningKey, rotateSigningKey } from '../../src/commands/signing-keys.ts'
 import {
   changeApprovalRule,
   createTenant,
@@ -193,6 +193,8 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
       }
       case 'request revocation':
         return askForRevocation(id, step.decision)
+      case 'prepare signing key':
+        return prepareSigningKey(services, tenantId, origin)
       case 'rotate signing key':
         return rotateSigningKey(services, tenantId, origin)
       case 'suspend':

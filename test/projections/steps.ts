@@ -21,7 +21,16 @@ export type Step =
   | { do: 'edit license'; license: number; seats: number; person: 'ada' | 'bob' | null }
   | { do: 'change product'; trial: number | null }
   | { do: 'add key type' | 'change key type'; keyType: number; entitlement: string }
-  | { do: 'suspend' | 'reinstate' | 'create token' | 'add member' | 'delete key type' | 'rotate signing key' }
+  | {
+      do:
+        | 'suspend'
+        | 'reinstate'
+        | 'create token'
+        | 'add member'
+        | 'delete key type'
+        | 'prepare signing key'
+        | 'rotate signing key'
+    }
   | { do: 'request revocation'; license: number; decision: Decision }
   | SellingStep
   | { do: 'wait'; days: number }
@@ -82,6 +91,7 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
       'create token' as const,
       'add member' as const,
       'delete key type' as const,
+      'prepare signing key' as const,
       'rotate signing key' as const,
     ),
   }),
@@ -127,6 +137,7 @@ export const everyStep: readonly Step[] = [
   { do: 'change key type', keyType: 2, entitlement: 'b' },
   ...everySellingStep,
   { do: 'rotate signing key' },
+  { do: 'prepare signing key' },
   { do: 'rotate signing key' },
   { do: 'suspend' },
   { do: 'reinstate' },

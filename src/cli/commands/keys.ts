@@ -5,7 +5,7 @@ import { withStores } from '../../app/with-stores.ts'
 import { recordAudit } from '../../commands/audit.ts'
 import { issueCheckoutKey, revealSdkKey } from '../../commands/client-keys.ts'
 import { momentOf } from '../../commands/origin.ts'
-import { rotateSigningKey } from '../../commands/signing-keys.ts'
+import { prepareSigningKey, rotateSigningKey } from '../../commands/signing-keys.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { KeyState } from '../../domain/signing/signing.ts'
 import type { Ports } from '../../ports.ts'
@@ -33,8 +33,23 @@ export function keyCommands(program: Command): void {
     )
 
   keys
+    .command('prepare')
+    .description(
+      'Publish the next key, which signs only after `keys rotate`; for apps that ship with the keys',
+    )
+    .requiredOption('--tenant <id>')
+    .option('--json', 'print an array of {kid, status, publicKey, signsFrom, signsUntil, publishedUntil}')
+    .action((options: TenantOptions) =>
+      withStores(async ({ services }, origin) => {
+        await requireTenant(services, options.tenant)
+        await prepareSigningKey(services, options.tenant, origin)
+        await printKeys(services, options)
+      }),
+    )
+
+  keys
     .command('rotate')
-    .description('Publish a new key; it signs once every cached keyset has it')
+    .description('Let the prepared key sign, or publish a new one; it signs once every cached keyset has it')
     .requiredOption('--tenant <id>')
     .option('--json', 'print an array of {kid, status, publicKey, signsFrom, signsUntil, publishedUntil}')
     .action((options: TenantOptions) =>
@@ -85,7 +100,7 @@ async function printKeys(services: Ports<'db' | 'now'>, options: TenantOptions):
           ...keys.map(({ kid, status, signsFrom, signsUntil, publishedUntil }) => [
             kid,
             status,
-            signsFrom,
+            signsFrom ?? 'keys rotate',
             signsUntil ?? '-',
             publishedUntil ?? '-',
           ]),

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { listSigningKeys } from '../../../projections/signing/queries.ts'
 import { momentOf } from '../../commands/origin.ts'
-import { rotateSigningKey } from '../../commands/signing-keys.ts'
+import { prepareSigningKey, rotateSigningKey } from '../../commands/signing-keys.ts'
 import { formOf } from '../forms/forms.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
@@ -11,8 +11,16 @@ import { rotateSigningKeyView } from './signing-keys-view.ts'
 
 const page = '/settings/signing-keys'
 
-/** The form names the newest key, so that sending it twice rotates once. */
-const RotateForm = z.object({ replaces: z.string().max(100) })
+/** The form names the newest key, so that sending it twice changes something once. */
+const RotateForm = z.object({
+  replaces: z.string().max(100),
+  what: z.enum(['rotate', 'prepare']).default('rotate'),
+})
+
+const done = {
+  prepare: 'Next signing key published. It signs nothing until you rotate.',
+  rotate: 'Signing key rotated.',
+}
 
 export function signingKeyPages(app: FastifyInstance, { services, show }: PageContext): void {
   const newest = async (tenantId: string) =>
@@ -29,11 +37,12 @@ export function signingKeyPages(app: FastifyInstance, { services, show }: PageCo
 
   app.post(page, pageRoute({ page: 'manage_settings', proof: 'send' }), async (request, reply) => {
     const { tenantId } = principalOf(request)
-    const { replaces } = formOf(RotateForm, request)
+    const { replaces, what } = formOf(RotateForm, request)
     const present = (await newest(tenantId))?.kid ?? 'none'
     if (replaces === present) {
-      await rotateSigningKey(services, tenantId, originOfMember(request))
-      request.session.notice = { kind: 'done', text: 'Next signing key published.' }
+      const run = what === 'prepare' ? prepareSigningKey : rotateSigningKey
+      await run(services, tenantId, originOfMember(request))
+      request.session.notice = { kind: 'done', text: done[what] }
     } else {
       request.session.notice = { kind: 'wrong', text: 'Another signing key was published in the meantime.' }
     }

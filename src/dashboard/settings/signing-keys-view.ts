@@ -24,7 +24,7 @@ export function signingKeysSummary(view: View, keys: readonly KeyState[], mayMan
             rows: published.map(({ kid, status, signsFrom, publishedUntil }) => [
               html`<code>${kid}</code>`,
               statusWords[status],
-              ago(signsFrom, view.now),
+              signsFrom === null ? 'Its rotation' : ago(signsFrom, view.now),
               publishedUntil === null ? 'Until it is replaced' : html`Until ${moment(publishedUntil)}`,
             ]),
           })
@@ -42,23 +42,38 @@ export function rotateSigningKeyView(token: string, newest: KeyState | undefined
     <form class="sheet stack" method="post" action="/dashboard/settings/signing-keys">
       ${tokenField(token)}
       <input type="hidden" name="replaces" value=${newest?.kid ?? 'none'} />
-      <p>
-        ${
-          newest?.status === 'next'
-            ? html`The key <code>${newest.kid}</code> is published and starts signing within five minutes. Rotating again now
-                has no effect.`
-            : html`A new key is published immediately and starts signing in five minutes, when every app's keyset has it.${' '}
-              ${
-                newest &&
-                html`The current key <code>${newest.kid}</code> stays published until everything it signed has
-                expired. `
-              }Apps are not affected.`
-        }
-      </p>
+      ${explanation(newest)}
       <div class="decide">
-        <button>Rotate key</button>
+        <button name="what" value="rotate">Rotate key</button>
+        ${!isPrepared(newest) && html`<button class="second" name="what" value="prepare">Publish next key</button>`}
         <a class="button second" href="/dashboard/settings">Cancel</a>
       </div>
     </form>
   </div>`
+}
+
+const isPrepared = (newest: KeyState | undefined): boolean => newest?.signsFrom === null
+
+function explanation(newest: KeyState | undefined): Html {
+  if (newest && isPrepared(newest))
+    return html`<p>
+      The next key <code>${newest.kid}</code> is published and signs nothing yet. Rotate when your apps have it: it then starts
+      signing, at once if it was published at least five minutes ago.
+    </p>`
+  const forPinning = html`<p>
+    Do your apps ship with the keys? Publish the next key first, ship it with a new version of your app, and rotate later.
+  </p>`
+  if (newest?.status === 'next')
+    return html`<p>
+        The key <code>${newest.kid}</code> is published and starts signing within five minutes. Rotating again now has no effect.
+      </p>
+      ${forPinning}`
+  return html`<p>
+      A new key is published immediately and starts signing in five minutes, when every app's keyset has it.${' '}
+      ${
+        newest &&
+        html`The current key <code>${newest.kid}</code> stays published until everything it signed has expired. `
+      }Apps are not affected.
+    </p>
+    ${forPinning}`
 }

@@ -223,8 +223,10 @@ function keysTable({ now }: View, keys: readonly KeyState[]): Html {
       rows: keys.map(({ kid, status, signsFrom }): Content[] => [
         html`<code>${kid}</code>`,
         keyWords[status],
-        signsFrom > now.toISOString() ? '–' : counted(daysSince(signsFrom, now), 'day', 'days'),
-        ago(signsFrom, now),
+        signsFrom === null || signsFrom > now.toISOString()
+          ? '–'
+          : counted(daysSince(signsFrom, now), 'day', 'days'),
+        signsFrom === null ? 'Its rotation' : ago(signsFrom, now),
       ]),
     })}
   </div>`

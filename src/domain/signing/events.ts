@@ -15,11 +15,24 @@ export const SigningKey = z.strictObject({
 })
 export type SigningKey = z.infer<typeof SigningKey>
 
+/** A key that is published, and signs nothing until it is published again with the time from which it signs. */
+const PreparedKey = SigningKey.omit({ signsFrom: true })
+export type PreparedKey = z.infer<typeof PreparedKey>
+
 /** Everything a `signing-<tenant>` stream may hold. A recorded shape is never edited: add a new type. */
 export const SigningEvent = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('SigningKeyPublished'),
-    data: SigningKey.extend({ tenantId: Slug, at: Moment }),
+    data: SigningKey.extend({
+      tenantId: Slug,
+      at: Moment,
+      /** When the key was prepared; absent for one that was not. */
+      preparedAt: Moment.optional(),
+    }),
+  }),
+  z.object({
+    type: z.literal('SigningKeyPrepared'),
+    data: PreparedKey.extend({ tenantId: Slug, at: Moment }),
   }),
 ])
 export type SigningEvent = z.infer<typeof SigningEvent>

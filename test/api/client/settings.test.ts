@@ -215,7 +215,7 @@ describe('the keyset', () => {
     }
     await rotateSigningKey(services, own.tenantId, origin)
     expect(await seeds()).toStrictEqual(['signing-key.1', 'signing-key.2'])
-    clock.advance(300_000)
+    clock.advance(360_000)
     await rotateSigningKey(services, own.tenantId, origin)
     expect(await seeds()).toStrictEqual(['signing-key.2', 'signing-key.3'])
   })
