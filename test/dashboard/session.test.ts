@@ -220,7 +220,7 @@ describe('before a dangerous action', () => {
     api.ledger.clock.advance(1)
     const referer = { referer: 'http://localhost:8080/dashboard/tokens/new' }
     const asked = await client.post('/dashboard/tokens', fields, referer)
-    expect(asked.status).toBe(403)
+    expect(asked.status).toBe(401)
     expect(asked.text).toContain('Confirm your identity')
     expect(asked.text).toContain('href="/dashboard/tokens/new"')
     const isMade = async () => (await client.get('/dashboard/tokens')).text.includes(name)

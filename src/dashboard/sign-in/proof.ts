@@ -36,7 +36,7 @@ export function askForProof(app: FastifyInstance, context: PageContext): void {
     request.body = held
     if (identity === undefined) {
       if (isFresh(services, principalOf(request)) || proofIf?.(held) === false) return
-      return ask(context, request, reply, { held, back, problem: null, status: 403 })
+      return ask(context, request, reply, { held, back, problem: null, status: 401 })
     }
     const outcome = await proved(context, request, identity)
     if (outcome === 'proven') return
