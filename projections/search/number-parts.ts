@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
 
 /** So many characters of a number find it wherever they stand in it; a shorter text is compared with the whole number. */
-export const shortestPart = 4
+const shortestPart = 4
 
 /** A longer text is searched by its beginning; the comparison uses all of it. */
 const maxParts = 60

@@ -158,7 +158,8 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
         return resumeLicense(services, { tenantId, licenseId: id, reason: null }, origin)
       case 'edit license': {
         const email = step.person && `${step.person}-${tenantId}@example.com`
-        const edit = { deviceLimit: step.seats, email, metadata: { seats: String(step.seats) } }
+        const metadata = { seats: String(step.seats), orderNumber: `order-${step.seats}` }
+        const edit = { deviceLimit: step.seats, email, metadata }
         return editLicense(services, { tenantId, licenseId: id, reason: null }, edit, origin)
       }
       case 'renew': {
