@@ -19,7 +19,7 @@ import { type DueAttempt, due, isHeldBack, isOrdered, isPaused } from './due.ts'
  */
 
 /** A delivery as far as its turn depends on it. */
-export type TurnOf = Pick<
+type TurnOf = Pick<
   KnownDelivery,
   'tenantId' | 'endpointId' | 'licenseId' | 'licenseRevision' | 'place' | 'sequence'
 >

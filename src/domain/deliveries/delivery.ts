@@ -41,7 +41,7 @@ export type KnownDelivery = {
  *
  * Whether the endpoint wants order at all is its own setting.
  */
-export type Place = 'in_turn' | 'asked' | 'none'
+type Place = 'in_turn' | 'asked' | 'none'
 
 export type Delivery = { status: 'absent' } | KnownDelivery
 
