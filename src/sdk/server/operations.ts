@@ -142,6 +142,7 @@ export type DryRunId =
   | 'reinstateLicense'
   | 'remintLicense'
   | 'removePortalLogo'
+  | 'renameWorkspace'
   | 'replaceEntitlementOverrides'
   | 'replaySale'
   | 'reseatDevice'
