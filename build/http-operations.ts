@@ -38,7 +38,7 @@ function gateOf({ parameters = [], security = [] }: Operation): string {
 }
 
 /** A table of the operations of each tag, in the order of the document. @param text the OpenAPI document */
-export function operationsTables(text: string): string {
+function operationsTables(text: string): string {
   const { tags, paths, security } = JSON.parse(text) as Document
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),

@@ -146,17 +146,22 @@ const Fact = z
       events: z.array(z.string()).meta({ description: 'The events that the call would record there' }),
     }),
     z.object({
-      what: z.literal('created'),
+      what: kindOf('created'),
       category: createdCategory.meta({ description: 'Its id exists only once it is created' }),
-      count: z.int().positive(),
+      count: z.int().positive().meta({ description: 'How many would be created', example: 1 }),
       events: z.array(z.string()).meta({ description: 'The events that the call would record of them' }),
     }),
     z.object({
-      what: z.literal('rows_skipped'),
-      duplicate: z.int().nonnegative(),
-      invalid: z.int().nonnegative(),
+      what: kindOf('rows_skipped'),
+      duplicate: z.int().nonnegative().meta({ description: 'Rows whose key a license has, or once had' }),
+      invalid: z.int().nonnegative().meta({ description: 'Rows that are invalid' }),
       first: z
-        .array(z.object({ index: z.int(), error: z.string() }))
+        .array(
+          z.object({
+            index: z.int().meta({ description: 'The index of the row, from 0' }),
+            error: z.string().meta({ description: 'Why the row is invalid' }),
+          }),
+        )
         .meta({ description: `Why rows are invalid, at most ${mostNames} of them` }),
     }),
   ])

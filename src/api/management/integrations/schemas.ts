@@ -144,16 +144,20 @@ export const endpointIn = z
   })
   .meta({ example: { apiKey: 'polar_oat_0nH3...' } })
 
+const endpointFields = {
+  url: z.string().meta({
+    description: 'Where the provider sends its notifications',
+    example: 'https://licenses.acme.example/webhooks/polar/acme',
+  }),
+  id: z.string().meta({
+    description: "The provider's id of the endpoint",
+    example: '0f6e1c52-7a34-4c58-9d4b-52a4f3c6f0b1',
+  }),
+}
+
 export const endpointOut = z
   .object({
-    url: z.string().meta({
-      description: 'Where the provider sends its notifications',
-      example: 'https://licenses.acme.example/webhooks/polar/acme',
-    }),
-    id: z.string().meta({
-      description: "The provider's id of the endpoint",
-      example: '0f6e1c52-7a34-4c58-9d4b-52a4f3c6f0b1',
-    }),
+    ...endpointFields,
     created: z.boolean().meta({
       description: 'Whether it was created; false when it was there already, and is used',
       example: true,
@@ -172,11 +176,11 @@ export const endpointOut = z
 
 export const formerEndpointOut = z
   .object({
-    url: z.string().meta({ example: 'https://licenses.example.com/webhooks/polar/acme' }),
-    id: z.string().meta({ description: "The provider's id of the endpoint" }),
-    removed: z
-      .boolean()
-      .meta({ description: 'false: the provider did not remove it; remove it there by hand' }),
+    ...endpointFields,
+    removed: z.boolean().meta({
+      description: 'Whether it was removed at the provider; when false, remove it there by hand',
+      example: true,
+    }),
   })
   .nullable()
   .meta({
