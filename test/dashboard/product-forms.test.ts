@@ -32,6 +32,29 @@ test('an empty workspace leads to the form of a product', async () => {
 })
 
 describe('a new product', () => {
+  const more = (text: string) => /<details( open)?[^>]*>\s*<summary>More<\/summary>/.exec(text)
+
+  test('asks for its name, its prefix and one key type; the rest is collapsed unless it is wrong', async () => {
+    const asked = ({ text }: { text: string }, until = more(text)?.index) =>
+      [
+        ...text
+          .slice(text.indexOf('<main'), until)
+          .matchAll(/<(?:input|select|textarea)[^>]*\sname="([^"]+)"/g),
+      ]
+        .map(([, name]) => name)
+        .filter((name) => name !== '_csrf' && name !== 'operation')
+    const page = await client.get('/dashboard/new-product')
+    const keyType = ['keyTypeName', 'deviceLimit', 'durationCount', 'durationUnit']
+    expect(asked(page)).toStrictEqual(['name', 'keyPrefix', ...keyType])
+    expect(more(page.text)?.[1]).toBeUndefined()
+    const wrong = { ...fieldsOf(page), name: 'Paper', trialDurationDays: 'x' }
+    expect(more((await client.post('/dashboard/products', wrong)).text)?.[1]).toBe(' open')
+    const nameless = { ...fieldsOf(page), name: '' }
+    expect(more((await client.post('/dashboard/products', nameless)).text)?.[1]).toBeUndefined()
+    await makeProduct(api.ask, tenant.token, 'paper')
+    expect(asked(await client.get('/dashboard/products/paper/new-key-type'))).toStrictEqual(keyType)
+  })
+
   test('is created with its first key type, once for a form that is sent twice', async () => {
     const fields = {
       ...fieldsOf(await client.get('/dashboard/new-product')),

@@ -126,16 +126,16 @@ function sidebar({ principal, hasMailbox, nav, waiting, token }: Sidebar): Html 
           </div>`,
         )}
       </nav>
-      <div class="me">
-        <a href="/dashboard/account" aria-current=${nav === 'account' ? 'page' : undefined}>
-          <span class="me-name">${principal.email ?? principal.memberId}</span>
-          <span class="me-role">${principal.role}</span>
-        </a>
-        <form method="post" action="/dashboard/sign-out">
-          <input type="hidden" name="_csrf" value=${token} />
-          <button class="quiet">Sign out</button>
-        </form>
-      </div>
+    </div>
+    <div class="me">
+      <a href="/dashboard/account" aria-current=${nav === 'account' ? 'page' : undefined}>
+        <span class="me-name">${principal.email ?? principal.memberId}</span>
+        <span class="me-role">${principal.role}</span>
+      </a>
+      <form method="post" action="/dashboard/sign-out">
+        <input type="hidden" name="_csrf" value=${token} />
+        <button class="quiet">Sign out</button>
+      </form>
     </div>
   </div></header>`
 }

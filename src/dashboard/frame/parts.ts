@@ -40,6 +40,7 @@ type Table = {
   rows: readonly (readonly Content[])[]
 }
 
+/** On phones each row is a card: the first cell is its title, and the others stand beside the names of their columns. */
 export function table({ caption, columns, rows }: Table): Html {
   const className = ({ wide, number }: Column) =>
     [wide && 'wide', number && 'number'].filter(Boolean).join(' ') || undefined
@@ -55,7 +56,12 @@ export function table({ caption, columns, rows }: Table): Html {
     <tbody>
       ${rows.map(
         (cells) => html`<tr>
-          ${cells.map((cell, index) => html`<td class=${columns[index] && className(columns[index])}>${cell}</td>`)}
+          ${cells.map(
+            (cell, index) =>
+              html`<td class=${columns[index] && className(columns[index])} data-label=${columns[index]?.label}>
+                <div>${cell}</div>
+              </td>`,
+          )}
         </tr>`,
       )}
     </tbody>

@@ -1,4 +1,4 @@
-import { type Html, html } from '../../html.ts'
+import { type Content, type Html, html } from '../../html.ts'
 import type { FilledForm } from '../forms/filled-form.ts'
 import { checkField, choiceField, textArea, textField } from '../forms/form-fields.ts'
 
@@ -13,8 +13,24 @@ const expiries = [
   ['fallback', 'The license falls back to other entitlements'],
 ] as const
 
+/** The id of a new product or key type, made from a name when it is left empty; the script shows which. */
+export const idField = (form: FilledForm, name: string, from: string, label: string, hint: string): Html =>
+  html`<div data-id-of=${from}>
+${textField(form, {
+  name,
+  label,
+  hint: `${hint} Leave empty to make it from the name.`,
+  required: false,
+  maxlength: 63,
+})}
+</div>`
+
 /** The fields of a key type except its name and its id. */
-export function keyTypeInputs(form: FilledForm): Html {
+export const keyTypeInputs = (form: FilledForm): Html =>
+  html`<div class="stack">${termInputs(form)} ${moreKeyTypeInputs(form)}</div>`
+
+/** How many devices a license covers, and how long it lasts. */
+export function termInputs(form: FilledForm): Html {
   return html`<div class="stack">
     ${textField(form, {
       name: 'deviceLimit',
@@ -36,6 +52,20 @@ export function keyTypeInputs(form: FilledForm): Html {
       })}
       ${choiceField(form, { name: 'durationUnit', label: 'Unit', choices: units })}
     </fieldset>
+  </div>`
+}
+
+/** Fields that have a usual value, collapsed unless one of them is wrong. @param shown the names of the other fields */
+export const moreFields = (form: FilledForm, shown: readonly string[], content: Content): Html =>
+  html`<details open=${Object.keys(form.problems).some((name) => name !== 'form' && !shown.includes(name))}>
+    <summary>More</summary>
+    ${content}
+  </details>`
+
+export const termNames = ['deviceLimit', 'durationCount'] as const
+
+export function moreKeyTypeInputs(form: FilledForm): Html {
+  return html`<div class="stack">
     ${choiceField(form, { name: 'onExpiry', label: 'When it expires', choices: expiries })}
     ${textArea(form, {
       name: 'entitlements',
@@ -46,7 +76,7 @@ export function keyTypeInputs(form: FilledForm): Html {
     ${textArea(form, {
       name: 'fallbackEntitlements',
       label: 'Fallback entitlements',
-      hint: 'What is left after the expiry of a license that falls back. One per line.',
+      hint: 'What your app may still do once a license that falls back has expired. One per line.',
       required: false,
       rows: 2,
     })}

@@ -2,7 +2,14 @@ import { type Html, html } from '../../html.ts'
 import { type FilledForm, typedIn } from '../forms/filled-form.ts'
 import { formProblem, textField } from '../forms/form-fields.ts'
 import { facts, heading, notice, section, tokenField } from '../frame/parts.ts'
-import { keyTypeInputs } from './key-type-fields.ts'
+import {
+  idField,
+  keyTypeInputs,
+  moreFields,
+  moreKeyTypeInputs,
+  termInputs,
+  termNames,
+} from './key-type-fields.ts'
 
 type Place = { token: string; product: { productId: string; name: string } }
 
@@ -19,16 +26,15 @@ export function newKeyTypeView({ token, product }: Place, operation: string, for
       ${tokenField(token)}
       <input type="hidden" name="operation" value=${operation} />
       ${nameField(form)}
-      <div data-id-of="keyTypeName">
-${textField(form, {
-  name: 'keyTypeId',
-  label: 'Key type ID',
-  hint: 'It cannot be changed later. Leave empty to make it from the name.',
-  required: false,
-  maxlength: 63,
-})}
-</div>
-      ${keyTypeInputs(form)}
+      ${termInputs(form)}
+      ${moreFields(
+        form,
+        ['keyTypeName', ...termNames],
+        html`<div class="stack">
+          ${idField(form, 'keyTypeId', 'keyTypeName', 'Key type ID', 'It cannot be changed later.')}
+          ${moreKeyTypeInputs(form)}
+        </div>`,
+      )}
       <div class="decide">
         <button>Create key type</button>
         <a class="button second" href=${pathOf(product)}>Cancel</a>

@@ -3,7 +3,7 @@ import type { FilledForm } from '../forms/filled-form.ts'
 import { typedIn } from '../forms/filled-form.ts'
 import { checkField, choiceField, formProblem, textField } from '../forms/form-fields.ts'
 import { heading, section, tokenField } from '../frame/parts.ts'
-import { keyTypeInputs } from './key-type-fields.ts'
+import { idField, moreFields, moreKeyTypeInputs, termInputs, termNames } from './key-type-fields.ts'
 
 const path = '/dashboard/products'
 
@@ -17,15 +17,6 @@ export function newProductView(token: string, operation: string, form: FilledFor
       <input type="hidden" name="operation" value=${operation} />
       <div class="sheet stack">
         ${nameField(form)}
-        <div data-id-of="name">
-${textField(form, {
-  name: 'productId',
-  label: 'Product ID',
-  hint: 'Your app sends it. It cannot be changed later. Leave empty to make it from the name.',
-  required: false,
-  maxlength: 63,
-})}
-</div>
         ${textField(form, {
           name: 'keyPrefix',
           label: 'Key prefix',
@@ -33,12 +24,9 @@ ${textField(form, {
           required: false,
           maxlength: 8,
         })}
-        ${unlicensedFields(form)}
-        ${recoveryField(form)}
-        ${customerFields(form)}
       </div>
       ${section(
-        'First key type',
+        'Key type',
         html`<div class="sheet stack">
           ${textField(form, {
             name: 'keyTypeName',
@@ -46,19 +34,26 @@ ${textField(form, {
             hint: 'For example Standard, Pro or Team. You can add more key types later.',
             maxlength: 200,
           })}
-          <div data-id-of="keyTypeName">
-${textField(form, {
-  name: 'keyTypeId',
-  label: 'Key type ID',
-  hint: 'It cannot be changed later. Leave empty to make it from the name.',
-  required: false,
-  maxlength: 63,
-})}
-</div>
-          ${keyTypeInputs(form)}
+          ${termInputs(form)}
         </div>`,
         'What a license allows: each license is issued for one key type.',
       )}
+      <div class="part">
+        ${moreFields(
+          form,
+          ['name', 'keyPrefix', 'keyTypeName', ...termNames],
+          html`<div class="sheet stack">
+              <h2>Product</h2>
+              ${idField(form, 'productId', 'name', 'Product ID', 'Your app sends it. It cannot be changed later.')}
+              ${unlicensedFields(form)} ${recoveryField(form)} ${customerFields(form)}
+            </div>
+            <div class="sheet stack after">
+              <h2>Key type</h2>
+              ${idField(form, 'keyTypeId', 'keyTypeName', 'Key type ID', 'It cannot be changed later.')}
+              ${moreKeyTypeInputs(form)}
+            </div>`,
+        )}
+      </div>
       <div class="decide form-end">
         <button>Create product</button>
         <a class="button second" href=${path}>Cancel</a>
@@ -82,7 +77,7 @@ const unlicensedFields = (form: FilledForm): Html => html`<div class="stack">
   ${checkField(form, {
     name: 'freeTierEnabled',
     label: 'Free tier',
-    hint: 'The app can be used without a license, with what it allows there.',
+    hint: 'People can use the app without a license, with the features that the app gives them.',
   })}
 </div>`
 
@@ -90,14 +85,14 @@ const recoveryField = (form: FilledForm): Html =>
   checkField(form, {
     name: 'keyRecovery',
     label: 'Keep license keys',
-    hint: 'For customers who lose theirs: the key of a license with an email address is kept encrypted, and can be mailed to that address again. It is never shown again. Keys that were issued before are not kept. Turning this off destroys the kept keys.',
+    hint: 'Keeps the key of each license with an email address, encrypted, so that you can mail it again to a customer who lost it. It is never shown again. Keys that were issued before you turn this on are not kept. Turning it off destroys the kept keys.',
   })
 
 const customerFields = (form: FilledForm): Html => html`<div class="stack">
   ${textField(form, {
     name: 'customerSeatFrees',
     label: 'Devices that a customer may remove',
-    hint: 'Within 30 days, in the portal. 0 allows none; leave empty for 3.',
+    hint: 'In the portal, within 30 days. Enter 0 for none. Leave empty for 3.',
     required: false,
     inputmode: 'numeric',
     maxlength: 3,
