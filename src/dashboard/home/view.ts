@@ -44,7 +44,7 @@ export function homeView(view: View, home: Home): Html {
       section(
         'Get started',
         html`${startSteps(view, start, newId('req'))} ${dismissForm(view)}`,
-        'This checklist stays under Help once it is done.',
+        'Once it is done, you find this checklist under Help.',
       )
     }
     ${section('Pending approvals', approvalsPart(view, approvals, mayDecide))}
@@ -141,7 +141,7 @@ function waitsView(view: View, waits: Waits): Html {
       ),
   ].filter(Boolean)
   if (rows.length === 0)
-    return html`<p class="all-well">Nothing. Deliveries succeed, sales have their licenses, and the pages are up to date.</p>`
+    return html`<p class="all-well">Nothing needs attention: deliveries succeed, sales have their licenses, and the pages are up to date.</p>`
   return html`<ul class="waits">
     ${rows}
   </ul>`

@@ -12,7 +12,7 @@ import { asTable, card, counted } from './parts.ts'
 export function salesPart(insights: Insights): Html {
   const { sales } = insights.figures
   const lead =
-    'By the day of the payment. Refunds and lost disputes count on the day of the payment that they return.'
+    'Each payment counts on its day. A refund or a lost dispute lowers the revenue of the day of its payment.'
   if (sales.length === 0) {
     return section(
       'Sales and revenue',

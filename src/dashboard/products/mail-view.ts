@@ -103,7 +103,7 @@ function settingsForm({ token, product: { productId }, form, sender }: Shown): H
     ${choiceField(form, {
       name: 'language',
       label: 'Language',
-      hint: 'Of your own texts. The built-in text is sent in the language of the customer, and in this one if that is not known.',
+      hint: 'The language of your own texts. The built-in text is in the customer’s language, or in this one if it is unknown.',
       choices: portalLanguages.map((language) => [language, languageNames[language]] as const),
     })}
     ${checkField(form, {

@@ -42,7 +42,7 @@ export function foundView(view: View, page: FoundPage): Html {
             wasEmpty ? 'No search term' : more ? 'Too many results' : 'No results',
             more
               ? 'Type more of the name, the email address or the number.'
-              : 'A key must be entered as it was issued. Of a name or an email address type at least three characters, and of an order number or a sale ID at least four. A device is found by its ID or its name, or by the start of one.',
+              : 'Enter a license key exactly as it was issued, at least three characters of a name or an email address, or at least four of an order number or a sale ID. Devices are found by their ID or name, or by how it begins.',
           )}
         </div>`
       }

@@ -71,7 +71,7 @@ export function approvalRuleView({ token, anotherMember, confirmationSeconds, ab
       )}
       ${
         anotherMember &&
-        html`<p class="hint">Any owner or approver is allowed only once a member other than you has approved the change.</p>`
+        html`<p class="hint">If you choose “Any owner or approver”, another member must approve the change first.</p>`
       }
       <p class="hint">
         A request with an API token counts as a request from the member who created the token. If an operator on the host

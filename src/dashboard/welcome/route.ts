@@ -131,7 +131,7 @@ const setUpPage = {
   content: () =>
     messageView(
       'Sign-in is set up',
-      'You cannot be signed in at the moment, because the sign-in cannot be recorded. Sign in in a moment, with a new code.',
+      'Sign-ins cannot be recorded at the moment. Try to sign in again in a minute, with a new code.',
       html`<p><a href="/dashboard/sign-in">Sign in</a></p>`,
     ),
 }
