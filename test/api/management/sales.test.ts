@@ -49,6 +49,7 @@ test('a sale has its refunds, renewals, disputes and history', async () => {
     provider: 'stripe',
     saleId: 'cs_ada',
     sessionId: 'cs_ada',
+    orderNumber: null,
     status: 'licensed',
     parked: null,
     productId: 'editor',
