@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
-import { testMs, waitMs } from './test/harness/patience.ts'
+import { testMs, waitMs } from './test/harness/time-limits.ts'
 
 // Compiling what every file imports takes longer than most files run.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/keyledger', import.meta.url))

@@ -1,17 +1,13 @@
 import { z } from 'zod'
 import type { Evolver } from './decider.ts'
 import type { Category, EventOf } from './events.ts'
-import { Moment } from './values.ts'
+import { Moment, SealedSource } from './values.ts'
 
 /**
  * Who caused an event: a token, a member, a customer in the portal, a payment provider, an app, an operator on the
  * host, or the service itself.
  */
 export const Actor = z.string().regex(/^(token|member|customer|provider|client|operator|system):.+$/)
-
-/** From where a request came: its network address, sealed under the key of a person of the tenant. */
-export const SealedSource = z.strictObject({ subjectId: z.string().min(1), address: z.string().min(1) })
-export type SealedSource = z.infer<typeof SealedSource>
 
 export const EventMetadata = z.object({
   requestId: z.string().min(1),

@@ -22,6 +22,10 @@ export const SlugInPath = z.string().transform((id) => (isSlug(id) ? id : ''))
 /** Text that the vault sealed with its subject's key; unreadable once the subject is erased. */
 export const Sealed = z.string().startsWith('sealed.')
 
+/** From where a request came: its network address, sealed under the key of a person of the tenant. */
+export const SealedSource = z.strictObject({ subjectId: z.string().min(1), address: z.string().min(1) })
+export type SealedSource = z.infer<typeof SealedSource>
+
 const longestEmail = 254
 
 /** The characters of a domain name besides ASCII; the joiners are letters of some scripts. */

@@ -11,8 +11,8 @@ import { parse, stringify } from 'yaml'
 import { z } from 'zod'
 import { type Client, client } from '../flows/vendor.ts'
 import { composeFile, engineOfRun, images, label } from '../harness/container-engine.ts'
-import { waitMs } from '../harness/patience.ts'
 import { freePort } from '../harness/process.ts'
+import { waitMs } from '../harness/time-limits.ts'
 import { buildImage, findCompose, keepCheckingHealth, root, runWith } from './programs.ts'
 
 const engine = await engineOfRun()

@@ -2,8 +2,8 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import type { Role } from '../../src/domain/members/roles.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { launchBrowser } from '../harness/chromium.ts'
-import { waitMs } from '../harness/patience.ts'
 import { freePort } from '../harness/process.ts'
+import { waitMs } from '../harness/time-limits.ts'
 import { makeMember, type TestMember } from './members.ts'
 
 export type Visitor = {

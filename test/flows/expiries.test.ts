@@ -2,8 +2,8 @@
 // are killed.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { testMs } from '../harness/patience.ts'
 import { createHost } from '../harness/process.ts'
+import { testMs } from '../harness/time-limits.ts'
 import { wholeVariable } from '../harness/variables.ts'
 import { createOperator } from './operator.ts'
 import { client, createVendor, productId } from './vendor.ts'

@@ -11,8 +11,8 @@ import { createTenant } from '../../src/commands/tenants.ts'
 import { createToken } from '../../src/commands/tokens.ts'
 import { parseConfig } from '../../src/config.ts'
 import { planLimits } from '../../src/domain/tenants/tenant.ts'
-import { testMs } from '../harness/patience.ts'
 import { createHost, type Server, type Stores } from '../harness/process.ts'
+import { testMs } from '../harness/time-limits.ts'
 import { wholeVariable } from '../harness/variables.ts'
 
 const host = createHost()

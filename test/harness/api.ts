@@ -12,7 +12,7 @@ import { type Limits, noLimits } from '../../src/limits/limits.ts'
 import type { AllPorts } from '../../src/ports.ts'
 import { type CheckAnswer, createAnswerCheck } from './described.ts'
 import { openTestLedger, origin, type TestLedger, uniqueId } from './ledger.ts'
-import { waitMs } from './patience.ts'
+import { waitMs } from './time-limits.ts'
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE' | 'HEAD'
 

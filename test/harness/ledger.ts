@@ -50,7 +50,7 @@ import { createTargetCheck } from '../../src/webhooks/resolve.ts'
 import { createTestSender } from '../../src/webhooks/test-event.ts'
 import { createLedgerDatabase } from './database.ts'
 import { openTestEventStore } from './event-store.ts'
-import { waitMs } from './patience.ts'
+import { waitMs } from './time-limits.ts'
 
 /** A clock that only moves when a test moves it. */
 type TestClock = {

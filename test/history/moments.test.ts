@@ -13,7 +13,7 @@ import { reinstateTenant, suspendTenant } from '../../src/commands/tenants.ts'
 import { newId } from '../../src/credentials/id.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { commandLicense, origin } from '../harness/ledger.ts'
-import { testMs } from '../harness/patience.ts'
+import { testMs } from '../harness/time-limits.ts'
 import { wholeVariable } from '../harness/variables.ts'
 import { makeCustomer, makeProduct, mint } from '../http/samples.ts'
 

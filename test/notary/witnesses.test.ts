@@ -17,8 +17,8 @@ import { formatVerifierKey, parseVerifierKey } from '../../src/transparency/note
 import { leafHash } from '../../src/transparency/tree/hash.ts'
 import { openCheckpoint, trustIn } from '../../src/verifier/trust.ts'
 import { openTestLedger, type TestLedger } from '../harness/ledger.ts'
-import { waitMs } from '../harness/patience.ts'
 import { createHost, freePort, program, type Running } from '../harness/process.ts'
+import { waitMs } from '../harness/time-limits.ts'
 import { forkingLog } from '../witness/forking-log.ts'
 
 const host = createHost()

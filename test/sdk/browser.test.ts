@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { keyPairOf } from '../../src/signing/keys.ts'
 import { launchBrowser } from '../harness/chromium.ts'
 import { temporaryDirectory } from '../harness/ledger.ts'
-import { waitMs } from '../harness/patience.ts'
+import { waitMs } from '../harness/time-limits.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 let published: string

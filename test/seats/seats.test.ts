@@ -6,7 +6,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, test } from 'vitest'
 import { type Ask, openTestApi, type TestApi } from '../harness/api.ts'
-import { testMs } from '../harness/patience.ts'
+import { testMs } from '../harness/time-limits.ts'
 import { wholeVariable } from '../harness/variables.ts'
 import { anyStep, mintOne } from './steps.ts'
 import { expectAgreement, expectNoLeak, newWorld, openAsks } from './world.ts'

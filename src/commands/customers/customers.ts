@@ -128,16 +128,5 @@ export async function requireCustomer(
   return entry
 }
 
-async function change(
-  services: Ports<'db' | 'execute'>,
-  tenantId: string,
-  customerId: string,
-  command: CustomerCommand,
-  origin: Origin,
-): Promise<CustomerEntry> {
-  await execute(services, customerId, command, origin)
-  return requireCustomer(services, tenantId, customerId)
-}
-
 const execute = (services: Ports<'execute'>, customerId: string, command: CustomerCommand, origin: Origin) =>
   services.execute(customers, customerId, command, causeOf(origin, command.at), { run: origin.run })

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { SealedSource } from '../recorded.ts'
-import { Moment, Slug } from '../values.ts'
+import { Moment, SealedSource, Slug } from '../values.ts'
 
 const Hash = z.string().regex(/^[0-9a-f]{64}$/)
 

@@ -11,7 +11,7 @@ import { type AffectedDevice, type Effect, type Fact, mostNames, type WebhookCal
 import { factsOf } from './facts.ts'
 import { effectOnKeyType } from './key-types.ts'
 import { type ChangedLicense, effectOnLicenses, followingEvents } from './licenses.ts'
-import type { Decided } from './rehearse.ts'
+import type { Decided } from './rehearsal-ledger.ts'
 
 /**
  * What decided events would change if they were recorded now. It reads a bounded number of rows.

@@ -12,7 +12,7 @@ import { WebhookEvent } from '../../domain/webhooks/events.ts'
 import { evolveWebhook, findEndpoint, noWebhook, type Webhook } from '../../domain/webhooks/webhook.ts'
 import type { Ports } from '../../ports.ts'
 import type { Counted, Fact } from './effect.ts'
-import type { Decided } from './rehearse.ts'
+import type { Decided } from './rehearsal-ledger.ts'
 
 /** What decided events change beside licenses and key types: tokens, endpoints, keys and secrets. */
 export async function factsOf(

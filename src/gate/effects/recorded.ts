@@ -1,6 +1,6 @@
 import type { Category } from '../../domain/events.ts'
 import type { CreatedCategory, Fact } from './effect.ts'
-import type { Decided } from './rehearse.ts'
+import type { Decided } from './rehearsal-ledger.ts'
 
 /** What decided events would add to the log: by stream, and by count where the server chooses the ids. */
 export function recordedFacts(decided: readonly Decided[]): Fact[] {

@@ -4,7 +4,8 @@ import type { Ports } from '../../ports.ts'
 import { createKeyHashing, keyHashSecret } from '../../vault/key-hashing.ts'
 import { createTenantKeys } from '../../vault/tenant-keys.ts'
 import type { OperationPorts } from '../ports.ts'
-import { type Decided, rehearse } from './rehearse.ts'
+import type { Decided } from './rehearsal-ledger.ts'
+import { rehearse } from './rehearse.ts'
 
 export type RehearsablePorts = OperationPorts & Ports<'keptKeys' | 'keyHashing' | 'providers' | 'usage'>
 

@@ -1,9 +1,17 @@
-import type { DomainEvent } from '../../domain/events.ts'
+import type { Category, DomainEvent } from '../../domain/events.ts'
 import type { LogEntry } from '../../domain/recorded.ts'
 import { categoryOf } from '../../domain/streams.ts'
 import { codec } from '../../ledger/codec.ts'
 import type { Cause, ExpectedRevision, Ledger } from '../../ledger/ledger.ts'
-import type { Decided } from './rehearse.ts'
+
+/** What commands decided on a stream, without recording it. */
+export type Decided = {
+  category: Category
+  id: string
+  events: readonly DomainEvent[]
+  /** The stream does not exist yet. */
+  isNew: boolean
+}
 
 type Appended = { isNew: boolean; events: DomainEvent[]; entries: LogEntry[] }
 

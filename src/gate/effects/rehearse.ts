@@ -2,21 +2,11 @@ import { countSeatedDevices } from '../../../projections/licenses/active-devices
 import { countProducts } from '../../../projections/products/queries.ts'
 import { createKeyedMutex } from '../../async/keyed-mutex.ts'
 import type { Origin } from '../../commands/origin.ts'
-import type { Category, DomainEvent } from '../../domain/events.ts'
 import { planLimits } from '../../domain/tenants/tenant.ts'
 import { createExecute } from '../../ledger/execute.ts'
 import type { Secrets } from '../../vault/secrets.ts'
 import type { OperationPorts } from '../ports.ts'
-import { rehearsalLedger } from './rehearsal-ledger.ts'
-
-/** What commands decided on a stream, without recording it. */
-export type Decided = {
-  category: Category
-  id: string
-  events: readonly DomainEvent[]
-  /** The stream does not exist yet. */
-  isNew: boolean
-}
+import { type Decided, rehearsalLedger } from './rehearsal-ledger.ts'
 
 /** The cause of commands that are not recorded. */
 export const rehearsalOrigin: Origin = { requestId: 'rehearsal', actor: 'system:rehearsal' }

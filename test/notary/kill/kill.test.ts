@@ -23,7 +23,7 @@ import { provesConsistency } from '../../../src/transparency/tree/proof.ts'
 import { rangesOfConsistency } from '../../../src/transparency/tree/ranges.ts'
 import { readHashes } from '../../../src/transparency/tree/tiles.ts'
 import { openTestLedger, type TestLedger } from '../../harness/ledger.ts'
-import { testMs } from '../../harness/patience.ts'
+import { testMs } from '../../harness/time-limits.ts'
 import { wholeVariable } from '../../harness/variables.ts'
 import { notaryKey } from '../signer.ts'
 

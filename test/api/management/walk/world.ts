@@ -11,9 +11,9 @@ import {
 } from '../../../harness/api.ts'
 import { approver, confirmed, pendingId } from '../../../harness/gate.ts'
 
-export type ModelKeyType = { name: string; deviceLimit: number | null }
-export type ModelProduct = { name: string; freeTierEnabled: boolean; keyTypes: Map<string, ModelKeyType> }
-export type ModelCustomer = { email: string; name: string | null }
+type ModelKeyType = { name: string; deviceLimit: number | null }
+type ModelProduct = { name: string; freeTierEnabled: boolean; keyTypes: Map<string, ModelKeyType> }
+type ModelCustomer = { email: string; name: string | null }
 export type ModelLicense = {
   productId: string
   keyTypeId: string
