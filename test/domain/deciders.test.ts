@@ -333,12 +333,7 @@ const all: Laws[] = [
     },
     { type: 'RecordInterruption', attempt: 1, startedAt: at, at },
     { type: 'AskRedelivery', at },
-    {
-      type: 'AskReplay',
-      replayId: 'whr_1',
-      scheduled: goldenData('delivery', 'DeliveryScheduled'),
-      at,
-    },
+    { type: 'AskReplay', replayId: 'whr_1', scheduled: goldenData('delivery', 'DeliveryScheduled'), at },
   ]),
   lawsOf('notary logs', notaryLogs, [
     { type: 'StartNotaryLog', lastCheckpoint: null, ...goldenData('notary', 'NotaryLogStarted') },
