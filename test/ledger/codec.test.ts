@@ -89,7 +89,7 @@ describe('an invalid event is unreadable, and the problem names only the field',
   test('a stream of an unknown category', () =>
     expect(problemOf({ stream: 'invoice-1' })).toBe('invoice-1 is in no known category'))
 
-  test.each(['TenantRenamed', 'tenantsuspended', ''])('an unknown type: %j', (type) => {
+  test.each(['TenantExploded', 'tenantsuspended', ''])('an unknown type: %j', (type) => {
     const event = stored({ type })
     expect(codec.decode(event)).toStrictEqual(
       unreadable(event, 'does not fit its schema: type (invalid_union)'),
