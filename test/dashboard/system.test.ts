@@ -77,8 +77,8 @@ test('Home and System show the same figures', async () => {
   const insert = async (id: string, status: string, { days, tries }: { days: number; tries: number }) =>
     db.query(
       `insert into deliveries (stream, revision, state, delivery_id, tenant_id, channel, endpoint_id, event, license_id,
-         license_revision, status, tries, next_attempt_at, created_at)
-       values ('delivery-' || $1, 1, '{}', $1, $2, 'webhook', 'first', 'license.created', $1, 0, $3, $4, $5, $6)`,
+         license_revision, status, tries, next_attempt_at, place, waits, created_at)
+       values ('delivery-' || $1, 1, '{}', $1, $2, 'webhook', 'first', 'license.created', $1, 0, $3, $4, $5, 'none', false, $6)`,
       [id, tenant.tenantId, status, tries, status === 'pending' ? clock.now() : null, daysAgo(days)],
     )
   await insert('whd_abandoned_lately', 'abandoned', { days: 1, tries: 8 })
