@@ -100,7 +100,7 @@ describe.each(Object.entries(ways))('a server that %s', (_, listen) => {
   })
 
   test('a notification can take longer than other requests while its bytes arrive', async () => {
-    const { socket, answer } = dial(await listening({ headersMs: 100, requestMs: 100 }))
+    const { socket, answer } = dial(await listening({ headersMs: 1000, requestMs: 1000 }))
     socket.write(post(ping, 30, 'application/x-www-form-urlencoded'))
     await drip(socket, 30)
     socket.end()
