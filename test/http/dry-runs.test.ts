@@ -110,11 +110,11 @@ test('what a call would create is counted, since its ids exist only later, and n
   const minted = await api.ask('POST', '/v1/licenses?dryRun=true', { token, body: { productId: 'editor' } })
   expect(minted.body).toMatchObject({
     effect: { also: [{ what: 'created', category: 'license', count: 1, events: ['LicenseMinted'] }] },
-    sentences: ['Creates 1 license: LicenseMinted'],
+    sentences: ['Creates 1 license'],
   })
   expect(minted.text).not.toMatch(/licenseKey|lic_|ACME/)
   expect(await sentencesOf('/v1/customers', { email: 'ada@example.com' }, token)).toStrictEqual([
-    'Creates 1 customer: CustomerCreated',
+    'Creates 1 customer',
   ])
 })
 
@@ -128,7 +128,7 @@ test('a dry run of an import says which rows it would not import', async () => {
   ]
   expect(await sentencesOf('/v1/licenses/import', { productId: 'editor', licenses })).toStrictEqual([
     '1 device gets its seat: “desk”',
-    'Creates 2 licenses: LicenseImported, DeviceActivated',
+    'Creates 2 licenses',
     '1 row is a duplicate',
     '1 row is invalid',
     'Row 3 is invalid: “licenseKey is too short; it needs at least 6 letters or digits”',
@@ -140,7 +140,7 @@ test('a sale that would be licensed has its license in the dry run, and is parke
   const { ids } = shelf
   const body = { productId: 'editor', keyTypeId: 'forever' }
   expect(await sentencesOf(`/v1/sales/${ids.unmapped}/map`, body)).toEqual(
-    expect.arrayContaining([expect.stringContaining('Creates 1 license: LicenseMinted')]),
+    expect.arrayContaining([expect.stringContaining('Creates 1 license')]),
   )
   const read = await api.ask('GET', `/v1/sales/${ids.unmapped}`, { token: tenant.token })
   expect(read.body).toMatchObject({ sale: { status: 'parked', licenseId: null } })

@@ -132,7 +132,7 @@ function factWords(fact: Fact): string[] {
     case 'recorded':
       return [`Records ${fact.events.join(', ')} in ${fact.stream}`]
     case 'created':
-      return [`Creates ${withWords(fact.count, ...createdNames[fact.category])}: ${fact.events.join(', ')}`]
+      return [`Creates ${withWords(fact.count, ...createdNames[fact.category])}`]
     case 'rows_skipped':
       return skippedWords(fact)
     case 'provider_secret_replaced':
