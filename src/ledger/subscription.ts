@@ -25,6 +25,8 @@ export async function* subscribed<E>(
   confirmMs: number,
 ): AsyncIterable<E> {
   const node = await connection.node(confirmMs)
+  // A signal that was aborted meanwhile calls no listener any more.
+  if (signal.aborted) return
   const subscription = begin(node.client)
   const end = (error?: Error) => {
     subscription.destroy(error)
@@ -41,6 +43,7 @@ export async function* subscribed<E>(
   })
   signal.addEventListener('abort', stop, { once: true })
   node.replaced.addEventListener('abort', moveOver, { once: true })
+  if (node.replaced.aborted) moveOver()
   try {
     for await (const event of subscription) {
       node.answered()

@@ -119,3 +119,11 @@ test('the tail returns the same as the log, while it is followed and when it is 
   await following
   expect((await tail.readPage(start, 100)).entries).toHaveLength(15)
 })
+
+test('a subscription that is given up while it connects ends', async () => {
+  await append('there')
+  const stop = new AbortController()
+  const first = ledger.subscribe(undefined, stop.signal)[Symbol.asyncIterator]().next()
+  stop.abort()
+  expect(await first).toMatchObject({ done: true })
+})
