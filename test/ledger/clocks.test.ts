@@ -15,6 +15,7 @@ import { connectLedger, type Ledger } from '../../src/ledger/ledger.ts'
 import { openTestEventStore } from '../harness/event-store.ts'
 import { beginning, origin, uniqueId } from '../harness/ledger.ts'
 import { startTcpProxy, type TcpProxy } from '../harness/tcp-proxy.ts'
+import { waitMs } from '../harness/time-limits.ts'
 
 const undo: (() => unknown)[] = []
 let proxy: TcpProxy
@@ -58,11 +59,13 @@ const append = (ledger: Ledger) =>
 async function unanswered(storeAhead: number): Promise<LedgerUnavailable> {
   ahead = storeAhead
   const url = `esdb://127.0.0.1:${(front.address() as AddressInfo).port}?tls=false`
-  const ledger = connectLedger(url, { tryMs: 300, callMs: 310 })
+  const limits = { tryMs: waitMs, callMs: waitMs }
+  const ledger = connectLedger(url, limits)
   try {
     proxy.mode = 'pass'
     expect(await append(ledger)).toMatchObject({ appended: true })
     proxy.mode = 'deaf'
+    Object.assign(limits, { tryMs: 300, callMs: 310 })
     const error: unknown = await append(ledger).catch((thrown: unknown) => thrown)
     if (!(error instanceof LedgerUnavailable)) throw new Error('the append did not fail', { cause: error })
     return error

@@ -60,9 +60,9 @@ export async function parkedSale(
     services.db,
     tenantId,
     { status: 'parked' },
-    { after: undefined, limit: 1 },
+    { after: undefined, limit: 100 },
   )
-  const [sale] = items
+  const sale = items.find(({ saleId }) => saleId === sold().saleId)
   if (!sale) throw new Error('no sale is parked')
   return sale.id
 }
