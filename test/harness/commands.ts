@@ -3,6 +3,9 @@ import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 
 export type Environment = Readonly<Record<string, string>>
+/** The bars that long work prints, which on a slow machine is any work. */
+export const withoutProgress = (stderr: string): string => stderr.replaceAll(/^.*[█░]{30}.*\n/gm, '')
+
 export type Finished = { code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string }
 
 const script = fileURLToPath(new URL('command-process.ts', import.meta.url))
@@ -31,7 +34,12 @@ export function startCommands(own: { cwd: string; env: Environment }, onText: (t
   async function runNext(words: readonly string[], environment: Environment): Promise<Finished> {
     child.send({ words, environment })
     const [printed, said] = await Promise.race([Promise.all([stdout.next(), stderr.next()]), ended])
-    return { code: Number(printed.ending), signal: null, stdout: printed.text, stderr: said.text }
+    return {
+      code: Number(printed.ending),
+      signal: null,
+      stdout: printed.text,
+      stderr: withoutProgress(said.text),
+    }
   }
 
   return {

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll } from 'vitest'
 import { z } from 'zod'
 import { limitVariables } from '../../src/config.ts'
-import { type Environment, type Finished, startCommands } from './commands.ts'
+import { type Environment, type Finished, startCommands, withoutProgress } from './commands.ts'
 import { createTestDatabase } from './database.ts'
 import { openTestEventStore } from './event-store.ts'
 import { freePort } from './port.ts'
@@ -186,7 +186,7 @@ function follow(
     child.once('error', reject)
     child.once('exit', (code, signal) => {
       // A killed process may leave children that keep its outputs open.
-      const done = () => resolve({ code, signal, ...texts })
+      const done = () => resolve({ code, signal, ...texts, stderr: withoutProgress(texts.stderr) })
       child.once('close', done)
       setTimeout(done, 1000).unref()
     })
