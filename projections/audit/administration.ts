@@ -1,4 +1,5 @@
 import type { Recorded } from '../../src/domain/recorded.ts'
+import { defaultOrdering } from '../../src/domain/webhooks/events.ts'
 import { type Fields, fieldsOf } from './fields.ts'
 
 /** A change of what an administrator manages, as one event tells it. */
@@ -200,13 +201,20 @@ function ofWebhook(entry: Own<'webhook'>): Administration {
     case 'WebhookRemoved':
       return { ...of, action: 'deleted', fields: null }
     case 'WebhookEndpointAdded': {
-      const { endpointId: id, url, events, description, ordering, displaySecret } = event.data
-      const set = { url, events, description, ordering: ordering ?? 'license' }
+      const {
+        endpointId: id,
+        url,
+        events,
+        description,
+        ordering = defaultOrdering,
+        displaySecret,
+      } = event.data
+      const set = { url, events, description, ordering }
       const fields = fieldsOf({ ...set, secret: displaySecret, status: 'active' })
       return { ...of, id, action: 'created', fields }
     }
     case 'WebhookEndpointChanged': {
-      const { endpointId: id, url, events, description, ordering = 'license' } = event.data
+      const { endpointId: id, url, events, description, ordering = defaultOrdering } = event.data
       return { ...of, id, action: 'changed', fields: fieldsOf({ url, events, description, ordering }) }
     }
     case 'WebhookEndpointPaused':

@@ -33,7 +33,9 @@ const pendingOut = z
           description: 'The id to poll, and to send in `X-Service-Confirmation` once a person has approved',
           example: 'cnf_06f5w3k8hx7vq2m4n9t1r0s5zc',
         }),
-        status: z.literal('pending').meta({ description: 'Always `pending`: nobody has decided yet' }),
+        status: z
+          .literal('pending')
+          .meta({ description: 'Always `pending`: the request has not been decided yet' }),
         approveUrl: z.string().meta({
           description: 'The dashboard page where a person approves it',
           example: 'https://licenses.acme.example/dashboard/approvals/cnf_06f5w3k8hx7vq2m4n9t1r0s5zc',

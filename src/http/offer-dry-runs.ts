@@ -8,6 +8,7 @@ import type { Ports } from '../ports.ts'
 import { callerIn } from './authenticate.ts'
 import { dryRunQuery, isDryRun, sendDryRun, withDryRun } from './dry-run.ts'
 import { invalid } from './problem.ts'
+import { onlyReads } from './query.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -52,9 +53,9 @@ export function offerDryRuns(app: FastifyInstance, services: RehearsablePorts & 
 }
 
 /** @throws Error for a route that changes something and says nothing about dry runs */
-function requireDecided({ method, url, schema, config }: RouteOptions): void {
-  const reads = [method].flat().every((one) => one === 'GET' || one === 'HEAD' || one === 'OPTIONS')
-  if (reads || !schema?.operationId || config?.gated || config?.dryRun || config?.noDryRun) return
+function requireDecided(route: RouteOptions): void {
+  const { method, url, schema, config } = route
+  if (onlyReads(route) || !schema?.operationId || config?.gated || config?.dryRun || config?.noDryRun) return
   throw new Error(`${String(method)} ${url} needs dryRun or noDryRun`)
 }
 

@@ -30,9 +30,13 @@ export function refuseUnknownParameters(app: FastifyInstance): void {
   })
 }
 
+/** Whether a route changes nothing. */
+export const onlyReads = ({ method }: Pick<RouteOptions, 'method'>): boolean =>
+  [method].flat().every((one) => one === 'GET' || one === 'HEAD')
+
 function checking(route: RouteOptions): preParsingHookHandler {
   const known = parametersOf(route)
-  const reads = [route.method].flat().every((method) => method === 'GET' || method === 'HEAD')
+  const reads = onlyReads(route)
   const foreign = route.config?.foreignQuery
   const ignored = foreign === 'always' || (foreign === 'in links' && reads)
   return (request, _reply, payload, done) => {

@@ -93,7 +93,10 @@ const entryOut = z
       )
       .meta({ description: 'The values that a change replaced. Secrets are not in it' }),
   })
-  .meta({ id: 'AuditEntry', description: 'One thing that somebody viewed, exported, decided or changed' })
+  .meta({
+    id: 'AuditEntry',
+    description: 'One thing that was viewed, exported, decided or changed, and by whom',
+  })
 
 const listQuery = z.strictObject({
   ...pageQuery,

@@ -41,7 +41,7 @@ const maxPauseMs = 30_000
 const firstPauseMs = 500
 
 /**
- * A client of one server. A request that the server turns away for now is repeated, after `Retry-After` and some
+ * A client of one server. A request that the server refuses for now is repeated, after `Retry-After` and some
  * jitter. Every write has an Idempotency-Key, the same in each attempt.
  */
 export function createClient(

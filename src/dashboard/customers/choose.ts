@@ -44,7 +44,7 @@ async function withPeople(
   return customers.map(({ customerId }, at) => ({ customerId, person: people[at] ?? unknownPerson }))
 }
 
-/** How a candidate is told apart from others: two customers may have the same address. */
+/** What distinguishes a candidate from the others: two customers may have the same address. */
 export const candidateWords = ({ customerId, person: { email, name } }: Candidate): string =>
   [name, email, customerId].filter((text) => text !== null).join(', ')
 

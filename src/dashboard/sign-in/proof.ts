@@ -22,9 +22,9 @@ const PasskeyProof = z.object({ 'identity-credential': z.string().max(20_000) })
 const noMatch = 'Confirmation failed. Check the password and the code; each code works once.'
 
 /**
- * Asks members who they are before a form whose route has `proof: 'send'` has its effect, unless they proved it a short time ago. The form is not
- * lost: the page that asks holds its fields, and sends them again with the proof. Register it after what refuses a form of another
- * site or session: the held fields must be the member's own.
+ * Asks members who they are before a form whose route has `proof: 'send'` takes effect, unless they proved it a short time ago. The
+ * form is not lost: the page that asks holds its fields, and sends them again with the proof. Register it after what refuses a form
+ * from another site or session: the held fields must be the member's own.
  */
 export function askForProof(app: FastifyInstance, context: PageContext): void {
   const { services } = context

@@ -5,7 +5,7 @@ import { findWebhookEndpoint, listEndpoints } from '../../../projections/webhook
 import { changeEndpoint, type EndpointSet } from '../../commands/webhook-endpoints.ts'
 import { newId } from '../../credentials/id.ts'
 import { maxEndpoints, type WebhookEndpoint } from '../../domain/webhooks/endpoint.ts'
-import { defaultEvents } from '../../domain/webhooks/events.ts'
+import { defaultEvents, defaultOrdering } from '../../domain/webhooks/events.ts'
 import type { GatedOperation } from '../../gate/operation.ts'
 import {
   addWebhookEndpoint,
@@ -137,7 +137,7 @@ function addForm(app: FastifyInstance, context: PageContext): void {
     )
 
   app.get('/webhooks/new', manage, async (_request, reply) =>
-    form(reply, newForm({ ordering: 'license', events: defaultEvents }), 200),
+    form(reply, newForm({ ordering: defaultOrdering, events: defaultEvents }), 200),
   )
 
   app.post('/webhooks', manageForm, async (request, reply) => {

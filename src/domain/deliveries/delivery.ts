@@ -36,7 +36,7 @@ export type KnownDelivery = {
  * | place     | the delivery                                | waits for those before it | those after it wait |
  * | --------- | ------------------------------------------- | ------------------------- | ------------------- |
  * | `in_turn` | is pending for the first time               | yes                       | yes                 |
- * | `asked`   | the same, and somebody asked for it now     | no                        | yes                 |
+ * | `asked`   | the same, and a redelivery was requested    | no                        | yes                 |
  * | `none`    | has ended once, is of a replay, or a mail   | no                        | no                  |
  *
  * Whether the endpoint wants order at all is its own setting.

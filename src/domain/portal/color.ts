@@ -41,9 +41,10 @@ export const isReadableAccent = (color: string): boolean => contrast(color, port
 
 /** The color, made lighter until it can be read on a dark page. */
 export function accentOnDark(color: string): string {
-  const rgb = rgbOf(color)
+  const [red, green, blue] = rgbOf(color)
   for (let step = 0; step < 20; step++) {
-    const mixed = hexOf(rgb.map((part) => part + ((255 - part) * step) / 20) as unknown as Rgb)
+    const lighter = (part: number) => part + ((255 - part) * step) / 20
+    const mixed = hexOf([lighter(red), lighter(green), lighter(blue)])
     if (contrast(mixed, portalPapers.dark) >= readable) return mixed
   }
   return '#ffffff'

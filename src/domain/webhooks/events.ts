@@ -46,7 +46,8 @@ const description = z.string().max(200)
 export const Ordering = z.enum(['license', 'none'])
 export type Ordering = z.infer<typeof Ordering>
 
-/** Absent: `license`. */
+/** Of an endpoint whose events do not say. */
+export const defaultOrdering: Ordering = 'license'
 const ordering = Ordering.optional()
 
 /** Everything a `webhook-<tenant>` stream may hold. A recorded shape is never edited: add a new type. */

@@ -10,7 +10,13 @@ import {
   type WebhookSecret,
   withSecret,
 } from './endpoint.ts'
-import { defaultEvents, type Ordering, type WebhookEvent, WebhookEventName } from './events.ts'
+import {
+  defaultEvents,
+  defaultOrdering,
+  type Ordering,
+  type WebhookEvent,
+  WebhookEventName,
+} from './events.ts'
 
 /** The endpoints of a tenant. They share a stream, so that their number has a limit. */
 export type Webhook = {
@@ -176,7 +182,8 @@ function changed(
 }
 
 /** What an event says of the ordering: nothing when it is the default. */
-const chosen = (ordering: Ordering): { ordering?: Ordering } => (ordering === 'license' ? {} : { ordering })
+const chosen = (ordering: Ordering): { ordering?: Ordering } =>
+  ordering === defaultOrdering ? {} : { ordering }
 
 /** The set of events in one canonical order; the default ones when none are named. */
 const inOrder = (asked: readonly WebhookEventName[] = defaultEvents): WebhookEventName[] =>
@@ -226,7 +233,7 @@ function withNew(webhook: Webhook, { type, data }: Beginning): Webhook {
     url,
     events,
     description: type === 'WebhookConfigured' ? '' : data.description,
-    ordering: type === 'WebhookConfigured' ? 'license' : (data.ordering ?? 'license'),
+    ordering: type === 'WebhookConfigured' ? defaultOrdering : (data.ordering ?? defaultOrdering),
     pausedAt: null,
     secret: { operationId, displaySecret },
     former: null,
@@ -246,7 +253,7 @@ function evolveEndpoint(endpoint: WebhookEndpoint, event: Change): WebhookEndpoi
       return { ...endpoint, url, events, updatedAt: at }
     }
     case 'WebhookEndpointChanged': {
-      const { url, events, description, ordering = 'license' } = event.data
+      const { url, events, description, ordering = defaultOrdering } = event.data
       return { ...endpoint, url, events, description, ordering, updatedAt: at }
     }
     case 'WebhookEndpointPaused':

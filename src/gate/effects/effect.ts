@@ -68,9 +68,9 @@ const live = Counted.meta({ description: 'Licenses of it that are neither revoke
 const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()])
 const sdkKey = z.string().meta({ description: 'The SDK key, masked', example: 'kl_sdk_…4fT9' })
 
-const createdCategory = z.enum(['customer', 'license', 'notice', 'replay'])
-/** A category whose streams have an id of the server's choice. */
-export type CreatedCategory = z.infer<typeof createdCategory>
+/** The categories whose streams have an id of the server's choice. */
+export const CreatedCategory = z.enum(['customer', 'license', 'notice', 'replay'])
+export type CreatedCategory = z.infer<typeof CreatedCategory>
 
 /** A change that is not about the state of a license. */
 const Fact = z
@@ -147,7 +147,7 @@ const Fact = z
     }),
     z.object({
       what: kindOf('created'),
-      category: createdCategory.meta({ description: 'Its id exists only once it is created' }),
+      category: CreatedCategory.meta({ description: 'Its id exists only once it is created' }),
       count: z.int().positive().meta({ description: 'How many would be created', example: 1 }),
       events: z.array(z.string()).meta({ description: 'The events that the call would record of them' }),
     }),

@@ -1,5 +1,5 @@
 import type { Category } from '../../domain/events.ts'
-import type { CreatedCategory, Fact } from './effect.ts'
+import { CreatedCategory, type Fact } from './effect.ts'
 import type { Decided } from './rehearsal-ledger.ts'
 
 /** What decided events would add to the log: by stream, and by count where the server chooses the ids. */
@@ -20,6 +20,6 @@ export function recordedFacts(decided: readonly Decided[]): Fact[] {
   return [...created.values(), ...facts]
 }
 
-const chosen: ReadonlySet<string> = new Set<CreatedCategory>(['customer', 'license', 'notice', 'replay'])
+const chosen: ReadonlySet<string> = new Set(CreatedCategory.options)
 
 const hasChosenId = (category: Category): category is CreatedCategory => chosen.has(category)

@@ -10,7 +10,7 @@ import {
 import { Refusal } from '../../domain/refusal.ts'
 import { isPlain, notPlain } from '../../domain/values.ts'
 import { maxEndpoints, type WebhookEndpoint } from '../../domain/webhooks/endpoint.ts'
-import { defaultEvents, Ordering, WebhookEventName } from '../../domain/webhooks/events.ts'
+import { defaultEvents, defaultOrdering, Ordering, WebhookEventName } from '../../domain/webhooks/events.ts'
 import type { Ports } from '../../ports.ts'
 import { gatedOperation } from '../operation.ts'
 import { defaultInWords, hostIn, refuseBadTarget, webhookUrl } from './set-webhook.ts'
@@ -48,7 +48,7 @@ const created = z
     url,
     events: events.optional().meta({ description: `A set; ${defaultInWords} when absent` }),
     description: description.default(''),
-    ordering: ordering.default('license'),
+    ordering: ordering.default(defaultOrdering),
   })
   .meta({
     example: { url: 'https://hooks.example.com/keyledger', events: ['license.created', 'license.revoked'] },

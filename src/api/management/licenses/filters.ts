@@ -32,7 +32,7 @@ export const licenseFilterQuery = {
   test: z
     .enum(['true', 'false'])
     .optional()
-    .meta({ description: '`true`: only test licenses, which nobody paid for; `false`: only others' }),
+    .meta({ description: '`true`: only test licenses, which were not paid for; `false`: only the others' }),
   metadata: pairs.optional().meta({
     description: 'Only licenses with these pairs: `metadata[order]=4711`',
   }),

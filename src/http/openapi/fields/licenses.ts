@@ -61,7 +61,7 @@ export const licenseFields: Fields = {
     example: 'cs_live_a1b2c3',
   },
   test: {
-    description: 'Whether it comes from a test purchase or from test mode, so that nobody paid',
+    description: 'Whether it comes from a test purchase or from test mode, and so was not paid for',
     example: false,
   },
   metadata: {

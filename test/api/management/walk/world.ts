@@ -21,7 +21,9 @@ export type ModelLicense = {
   email: string | null
   customer: number | undefined
   status: 'active' | 'suspended' | 'revoked'
+  /** Those that are active now, and all that ever were. */
   devices: Set<string>
+  known: Set<string>
 }
 
 /** What a client expects of the management interface, in the plainest form. */
