@@ -1,96 +1,141 @@
 import type { Evolver } from '../src/domain/decider.ts'
 import type { Category } from '../src/domain/events.ts'
 import { evolveRecorded, type Recorded } from '../src/domain/recorded.ts'
-import { type Statement, type Statements, writesOf } from './statements.ts'
-
-type Row = Record<string, unknown>
-
-export type DocumentModel<State> = {
-  table: string
-  category: Category
-  absent: State
-  /** The domain's own `evolve`, so that a read model cannot differ from the log. */
-  evolve: (state: State, recorded: Recorded) => State
-  /** The columns for queries, in addition to `stream`, `revision` and `state`. */
-  columns: (state: State) => Row
-}
+import type { Projector } from './projector.ts'
+import type { Statement, Statements } from './statements.ts'
+import {
+  type Columns,
+  type ColumnsOf,
+  defineTable,
+  type Table,
+  type TableOptions,
+  type ValueOf,
+} from './table.ts'
 
 export type Document<State> = { stream: string; revision: number; state: State }
 
-/** The part of a document model that follows from the domain's evolver. */
-export const evolvedBy = <State, C extends Category>(
-  evolver: Evolver<State, C>,
-): Pick<DocumentModel<State>, 'category' | 'absent' | 'evolve'> => ({
+/**
+ * One row per stream, with its state as JSON beside the columns that queries need: for categories whose state is small and
+ * read whole.
+ */
+export type Documents<State> = {
+  /** Of the table. */
+  name: string
+  ddl: string
+  /**
+   * The changed documents, as they are after the events.
+   * @param onEvent is called for each event that changes a document, with its state before and after
+   */
+  changed(
+    db: Statements,
+    entries: readonly Recorded[],
+    onEvent?: (before: State, after: State) => void,
+  ): Promise<Document<State>[]>
+  write(documents: readonly Document<State>[]): Statement[]
+}
+
+/** How a document follows from the events of its stream. */
+export type Source<State> = {
+  category: Category
+  absent: State
+  evolve: (state: State, recorded: Recorded) => State
+}
+
+/** The domain's own evolver as the source of documents, so that a read model cannot differ from the log. */
+export const evolvedBy = <State, C extends Category>(evolver: Evolver<State, C>): Source<State> => ({
   category: evolver.category,
   absent: evolver.initial,
   evolve: evolveRecorded(evolver),
 })
 
-/** Keeps one row per stream, with its state as JSON: for categories whose state is small and read whole. */
-export async function applyToDocuments<State>(
-  db: Statements,
-  model: DocumentModel<State>,
-  entries: readonly Recorded[],
-): Promise<Statement[]> {
-  return writesOfDocuments(model, await changedDocuments(db, model, entries))
-}
-
-/**
- * The changed documents, as they are after the events.
- * @param onEvent is called for each event that changes a document, with its state before and after
- */
-export async function changedDocuments<State>(
-  db: Statements,
-  model: DocumentModel<State>,
-  entries: readonly Recorded[],
-  onEvent?: (before: State, after: State) => void,
-): Promise<Document<State>[]> {
-  const own = entries.filter(({ category }) => category === model.category)
-  if (own.length === 0) return []
-  const documents = await readDocuments(db, model, [...new Set(own.map(({ stream }) => stream))])
-  const changed = new Map<string, Document<State>>()
-  for (const recorded of own) {
-    const { stream, revision } = recorded
-    const before = documents.get(stream)
-    if (before && before.revision >= revision) continue
-    const state = before?.state ?? model.absent
-    const after = { stream, revision, state: model.evolve(state, recorded) }
-    onEvent?.(state, after.state)
-    documents.set(stream, after)
-    changed.set(stream, after)
+type Definition<State, Begun, Computed extends Columns> = Omit<
+  TableOptions<keyof Computed & string>,
+  'key' | 'over'
+> & {
+  table: string
+  /** The state of a stream that has begun; undefined for one that has not. */
+  begun: (state: State) => Begun | undefined
+  /** Fields of the state that have a column, beside `stream`, `revision` and `state`. */
+  columns: Partial<ColumnsOf<NoInfer<Begun>>>
+  /** Columns that follow from the state: how each is defined, and what it holds. */
+  computed?: {
+    readonly [Name in keyof Computed]: readonly [
+      Computed[Name],
+      (state: NoInfer<Begun>) => ValueOf<Computed[Name]>,
+    ]
   }
-  return [...changed.values()]
 }
 
-async function readDocuments<State>(
+export function defineDocuments<State, Begun extends object, const Computed extends Columns>(
+  { category, absent, evolve }: Source<State>,
+  { table: name, begun, columns, computed, ...options }: Definition<State, Begun, Computed>,
+): Documents<State> {
+  const derived = Object.entries(computed ?? {})
+  const definitions: Columns = {
+    stream: 'text not null',
+    revision: 'int not null',
+    state: 'jsonb not null',
+    ...columns,
+    ...Object.fromEntries(derived.map(([field, [column]]) => [field, column])),
+  }
+  const table: Table<Record<string, unknown>> = defineTable(name, definitions, {
+    ...options,
+    key: ['stream'],
+    over: 'older row',
+  })
+
+  async function read(db: Statements, streams: readonly string[]): Promise<Map<string, Document<State>>> {
+    const { rows } = await db.query<Document<State>>({
+      name: `${name}-to-apply`,
+      text: `select stream, revision, state from ${name} where stream = any($1)`,
+      values: [streams],
+    })
+    return new Map(rows.map((row) => [row.stream, row]))
+  }
+
+  return {
+    name,
+    ddl: table.ddl,
+    async changed(db, entries, onEvent) {
+      const own = entries.filter((entry) => entry.category === category)
+      if (own.length === 0) return []
+      const documents = await read(db, [...new Set(own.map(({ stream }) => stream))])
+      const changed = new Map<string, Document<State>>()
+      for (const recorded of own) {
+        const { stream, revision } = recorded
+        const before = documents.get(stream)
+        if (before && before.revision >= revision) continue
+        const state = before?.state ?? absent
+        const after = { stream, revision, state: evolve(state, recorded) }
+        onEvent?.(state, after.state)
+        documents.set(stream, after)
+        changed.set(stream, after)
+      }
+      return [...changed.values()]
+    },
+    write: (documents) =>
+      table.write(
+        documents.map((document) => {
+          const state: Begun | undefined = begun(document.state)
+          if (state === undefined) throw new RangeError(`${document.stream} does not begin as it should`)
+          const values = Object.fromEntries(derived.map(([field, [, held]]) => [field, held(state)]))
+          const fields: object = state
+          return { ...fields, ...document, ...values }
+        }),
+      ),
+  }
+}
+
+/** The statements that bring documents up to date with the events. */
+export const applyToDocuments = async <State>(
+  documents: Documents<State>,
   db: Statements,
-  model: DocumentModel<State>,
-  streams: readonly string[],
-): Promise<Map<string, Document<State>>> {
-  const { rows } = await db.query<Document<State>>({
-    name: `${model.table}-to-apply`,
-    text: `select stream, revision, state from ${model.table} where stream = any($1)`,
-    values: [streams],
-  })
-  return new Map(rows.map((row) => [row.stream, row]))
-}
+  entries: readonly Recorded[],
+): Promise<Statement[]> => documents.write(await documents.changed(db, entries))
 
-export function writesOfDocuments<State>(
-  model: DocumentModel<State>,
-  documents: readonly Document<State>[],
-): Statement[] {
-  const rows = documents.map((document) => {
-    const columns = model.columns(document.state)
-    if (Object.keys(columns).length === 0)
-      throw new RangeError(`${document.stream} does not begin as it should`)
-    return { ...document, ...columns }
-  })
-  const names = Object.keys(rows[0] ?? {}).filter((name) => name !== 'stream')
-  return writesOf(
-    `write-${model.table}`,
-    `insert into ${model.table} select * from json_populate_recordset(null::${model.table}, $1)
-     on conflict (stream) do update set ${names.map((name) => `${name} = excluded.${name}`).join(', ')}
-     where ${model.table}.revision < excluded.revision`,
-    rows,
-  )
-}
+/** A read model that consists of documents alone. */
+export const projectorOf = <State>(documents: Documents<State>): Projector => ({
+  name: documents.name,
+  tables: [documents],
+  apply: (db, entries) => applyToDocuments(documents, db, entries),
+})

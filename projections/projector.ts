@@ -4,9 +4,8 @@ import type { Statement, Statements } from './statements.ts'
 /** Applies events to the tables of one read model. */
 export type Projector = {
   name: string
-  /** The tables that it owns, and their DDL. No schema is named: a rebuild creates them in another schema. */
-  tables: readonly string[]
-  ddl: string
+  /** The tables that it owns. Their DDL names no schema: a rebuild creates them in another one. */
+  tables: readonly { name: string; ddl: string }[]
   /** The non-unique indexes that `apply` itself needs; a replay creates all others only at its end. */
   applyIndexes?: readonly string[]
   /**

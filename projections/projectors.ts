@@ -50,4 +50,6 @@ export const projectors: readonly Projector[] = [
   auditProjector,
 ]
 
-export const readModelTables: readonly string[] = projectors.flatMap(({ tables }) => tables)
+export const readModelTables: readonly string[] = projectors.flatMap(({ tables }) =>
+  tables.map(({ name }) => name),
+)

@@ -1,10 +1,11 @@
 import type { ConfirmationEvent } from '../../src/domain/confirmations/events.ts'
 import type { Recorded } from '../../src/domain/recorded.ts'
 import type { Projector } from '../projector.ts'
-import { type Statements, writesOf } from '../statements.ts'
+import type { Statements } from '../statements.ts'
 import { sourceIn } from './source.ts'
-import { loadStates, writeStates } from './states.ts'
-import { extendViews, isView, loadViews } from './views.ts'
+import { loadStates } from './states.ts'
+import { type AuditEntry, type AuditRow, audit, auditStates } from './tables.ts'
+import { isView, loadViews } from './views.ts'
 
 /**
  * The audit log: who viewed, exported or revealed what, who requested and decided dangerous operations, who signed in,
@@ -13,52 +14,7 @@ import { extendViews, isView, loadViews } from './views.ts'
  */
 export const auditProjector: Projector = {
   name: 'audit',
-  tables: ['audit', 'audit_states'],
-  ddl: `
-    create table audit (
-      -- Its order: many things happen in one millisecond.
-      position bigint primary key,
-      event_id uuid not null,
-      tenant_id text not null,
-      at timestamptz not null,
-      actor text not null,
-      action text not null,
-      target_kind text not null,
-      target_id text,
-      as_of text,
-      -- What a dangerous request asked for, by its name.
-      operation text,
-      confirmation_id text,
-      request_id text not null,
-      -- Views of one page by one person within ten minutes are one row: how many, and the last of them.
-      times int not null default 1,
-      last_at timestamptz,
-      last_position bigint,
-      -- Of a change: the values that it replaced, as [{field, before, after}].
-      changes json,
-      -- Of administration and sign-ins by requests: the network address, sealed under the key of this person.
-      subject_id text,
-      address text
-    );
-    create index audit_of_tenant on audit (tenant_id, position desc);
-    create index audit_of_target on audit (tenant_id, target_id, position desc)
-      where target_id is not null;
-    create index audit_of_actor on audit (tenant_id, actor, position desc);
-    create index audit_of_kind on audit (tenant_id, target_kind, position desc);
-    create index audit_by_time on audit (tenant_id, at);
-    create index audit_of_confirmation on audit (confirmation_id) where action = 'asked';
-    create index audit_of_view on audit (tenant_id, actor, target_kind, coalesce(target_id, ''), position desc)
-      where action = 'viewed';
-    -- The present values of what is administered, which the next change is compared with.
-    create table audit_states (
-      stream text not null,
-      -- Its kind and id: one stream holds a product and its key types.
-      part text not null,
-      tenant_id text not null,
-      revision int not null,
-      fields json not null,
-      primary key (stream, part)
-    ) with (fillfactor = 85)`,
+  tables: [audit, auditStates],
   applyIndexes: ['audit_of_confirmation', 'audit_of_view'],
   async apply(db, entries) {
     const [requests, states, views] = await Promise.all([
@@ -71,21 +27,13 @@ export const auditProjector: Projector = {
       ...states.rowsOf(entry),
       ...views.rowsOf(entry),
     ])
-    return [
-      ...writesOf('write-audit', writeAudit, rows),
-      ...writesOf('extend-audit-views', extendViews, views.extended()),
-      ...writesOf('write-audit-states', writeStates, states.changed()),
-    ]
+    return [...audit.write(rows), ...views.extending(), ...auditStates.write(states.changed())]
   },
 }
 
-/** The columns that all audit entries of one dangerous request share. */
-type Request = {
-  tenant_id: string
-  target_kind: string
-  target_id: string | null
-  operation: string
-  confirmation_id: string
+/** What all audit entries of one dangerous request share. */
+type Request = Pick<AuditRow, 'tenantId' | 'targetKind' | 'targetId' | 'operation'> & {
+  confirmationId: string
 }
 
 const confirmationOf = ({ stream }: Recorded): string => stream.slice('confirmation-'.length)
@@ -98,11 +46,13 @@ async function requestsOf(db: Statements, entries: readonly Recorded[]): Promise
   if (before.size === 0) return requests
   const { rows } = await db.query<Request>({
     name: 'audit-requests',
-    text: `select tenant_id, target_kind, target_id, operation, confirmation_id from audit
+    text: `select tenant_id as "tenantId", target_kind as "targetKind", target_id as "targetId", operation,
+             confirmation_id as "confirmationId"
+           from audit
            where confirmation_id = any($1) and action = 'asked'`,
     values: [[...before]],
   })
-  for (const request of rows) requests.set(request.confirmation_id, request)
+  for (const request of rows) requests.set(request.confirmationId, request)
   return requests
 }
 
@@ -111,61 +61,61 @@ function requestIn(event: ConfirmationEvent): [string, Request][] {
   const { confirmationId, tenantId, operation, parameters } = event.data
   const { id } = parameters
   const request = {
-    tenant_id: tenantId,
-    target_kind: (id && kinds[id.slice(0, 3)]) ?? 'operation',
-    target_id: id ?? null,
+    tenantId,
+    targetKind: (id && kinds[id.slice(0, 3)]) ?? 'operation',
+    targetId: id ?? null,
     operation,
-    confirmation_id: confirmationId,
+    confirmationId,
   }
   return [[confirmationId, request]]
 }
 
 const kinds: Record<string, string> = { lic: 'license', cus: 'customer' }
 
-function rowsOf(entry: Recorded, requests: ReadonlyMap<string, Request>): object[] {
+function rowsOf(entry: Recorded, requests: ReadonlyMap<string, Request>): AuditEntry[] {
   const { id, position, metadata } = entry
   const { at, actor, requestId } = metadata
   const base = {
     position: String(position),
-    event_id: id,
+    eventId: id,
     at,
     actor,
-    request_id: requestId,
+    requestId,
     times: 1,
     ...sourceIn(metadata),
   }
   if (entry.category === 'audit') {
     const { type, data } = entry.event
     if (type === 'RebuildStarted')
-      return [{ ...base, tenant_id: data.tenantId, action: 'rebuilt', target_kind: 'read_models' }]
+      return [{ ...base, tenantId: data.tenantId, action: 'rebuilt', targetKind: 'read_models' }]
     if (type === 'TestMailRequested') {
-      const tested = { action: 'tested', target_kind: 'mail', target_id: data.productId }
-      return [{ ...base, tenant_id: data.tenantId, ...tested }]
+      const tested = { action: 'tested', targetKind: 'mail', targetId: data.productId }
+      return [{ ...base, tenantId: data.tenantId, ...tested }]
     }
     if (type !== 'Looked') {
       const { tenantId, memberId, subjectId, method, address } = data
-      const member = { target_kind: 'member', target_id: memberId, subject_id: subjectId, address }
+      const member = { targetKind: 'member', targetId: memberId, subjectId, address }
       const changes = [{ field: 'method', before: null, after: method }]
       const action = type === 'SignedIn' ? 'signed_in' : 'sign_in_failed'
-      return [{ ...base, tenant_id: tenantId, action, ...member, changes }]
+      return [{ ...base, tenantId, action, ...member, changes }]
     }
     if (isView(entry)) return []
     const { tenantId, action, target, asOf } = data
     const { kind, id: targetId } = target
     // A shown key is recorded as `sdk-key`, and a rotated one listed as `sdk_key`: one kind, for one filter.
-    const target_kind = kind.replaceAll('-', '_')
-    return [{ ...base, tenant_id: tenantId, action, target_kind, target_id: targetId, as_of: asOf }]
+    const targetKind = kind.replaceAll('-', '_')
+    return [{ ...base, tenantId, action, targetKind, targetId, asOf }]
   }
   if (entry.category === 'subject') {
     if (entry.event.type !== 'ErasureBegun') return []
     const { tenantId, subjectId } = entry.event.data
-    return [{ ...base, tenant_id: tenantId, action: 'erased', target_kind: 'subject', target_id: subjectId }]
+    return [{ ...base, tenantId, action: 'erased', targetKind: 'subject', targetId: subjectId }]
   }
   if (entry.category === 'tenant') {
     if (entry.event.type !== 'ApprovalRuleChanged') return []
-    const tenant_id = entry.stream.slice('tenant-'.length)
+    const tenantId = entry.stream.slice('tenant-'.length)
     const action = entry.event.data.anotherMember ? 'required' : 'no_longer_required'
-    return [{ ...base, tenant_id, action, target_kind: 'approval_by_another_member' }]
+    return [{ ...base, tenantId, action, targetKind: 'approval_by_another_member' }]
   }
   if (entry.category !== 'confirmation') return []
   const action = actionOf(entry.event)
@@ -192,7 +142,3 @@ function actionOf(event: ConfirmationEvent): string | undefined {
       return undefined
   }
 }
-
-const writeAudit = `
-  insert into audit select * from json_populate_recordset(null::audit, $1)
-  on conflict (position) do nothing`

@@ -1,11 +1,13 @@
 import type { Recorded } from '../../src/domain/recorded.ts'
 import type { Statements } from '../statements.ts'
+import type { RowIn } from '../table.ts'
 import { type Administration, administrationIn } from './administration.ts'
 import { changesBetween, type Fields } from './fields.ts'
 import { sourceIn } from './source.ts'
+import type { AuditEntry, auditStates } from './tables.ts'
 
 /** What is known of one administered thing after its last event. */
-type State = { stream: string; part: string; tenant_id: string; revision: number; fields: Fields }
+type State = RowIn<typeof auditStates> & { fields: Fields }
 
 const partOf = ({ kind, id }: Administration): string => `${kind} ${id ?? ''}`
 const keyOf = ({ stream, part }: Pick<State, 'stream' | 'part'>): string => `${stream} ${part}`
@@ -24,7 +26,7 @@ export async function loadStates(db: Statements, entries: readonly Recorded[]) {
   if (places.length > 0) {
     const { rows } = await db.query<State>({
       name: 'audit-states',
-      text: `select s.stream, s.part, s.tenant_id, s.revision, s.fields
+      text: `select s.stream, s.part, s.tenant_id as "tenantId", s.revision, s.fields
              from audit_states s join (select distinct * from unnest($1::text[], $2::text[]) as u (stream, part)) q
                using (stream, part)`,
       values: [places.map(({ stream }) => stream), places.map(({ part }) => part)],
@@ -32,17 +34,17 @@ export async function loadStates(db: Statements, entries: readonly Recorded[]) {
     for (const row of rows) states.set(keyOf(row), row)
   }
 
-  function rowsOf(entry: Recorded): object[] {
+  function rowsOf(entry: Recorded): AuditEntry[] {
     const change = administrationIn(entry)
     if (!change) return []
     const place = { stream: entry.stream, part: partOf(change) }
     const before = states.get(keyOf(place))
-    const tenantId = change.tenantId ?? before?.tenant_id
+    const tenantId = change.tenantId ?? before?.tenantId
     if (tenantId === undefined || (before && before.revision >= entry.revision)) return []
     const known = before?.fields ?? {}
     const fields =
       change.fields === null || change.whole ? (change.fields ?? {}) : { ...known, ...change.fields }
-    states.set(keyOf(place), { ...place, tenant_id: tenantId, revision: entry.revision, fields })
+    states.set(keyOf(place), { ...place, tenantId, revision: entry.revision, fields })
     changed.add(keyOf(place))
     return [rowOf(entry, change, tenantId, known, fields)]
   }
@@ -62,22 +64,16 @@ function rowOf(
 ) {
   return {
     position: String(position),
-    event_id: id,
-    tenant_id: tenantId,
+    eventId: id,
+    tenantId,
     at: metadata.at,
     actor: metadata.actor,
     action,
-    target_kind: kind,
-    target_id: targetId,
-    request_id: metadata.requestId,
+    targetKind: kind,
+    targetId,
+    requestId: metadata.requestId,
     times: 1,
     changes: changesBetween(before, after),
     ...sourceIn(metadata),
   }
 }
-
-export const writeStates = `
-  insert into audit_states as s (stream, part, tenant_id, revision, fields)
-  select stream, part, tenant_id, revision, fields from json_populate_recordset(null::audit_states, $1)
-  on conflict (stream, part) do update set revision = excluded.revision, fields = excluded.fields
-  where s.revision < excluded.revision`

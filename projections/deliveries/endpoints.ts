@@ -1,19 +1,23 @@
 import type { Recorded } from '../../src/domain/recorded.ts'
 import { evolveWebhook, noWebhook, type Webhook } from '../../src/domain/webhooks/webhook.ts'
-import { type Statement, type Statements, writesOf } from '../statements.ts'
+import type { Statement, Statements } from '../statements.ts'
+import { defineTable } from '../table.ts'
 
 /**
  * Each tenant's webhook endpoints as of the position up to which pending deliveries are known. The read model of webhooks cannot
  * serve for this: within a page it may be ahead of that position.
  */
-export const endpointsDdl = `
-  create table delivery_endpoints (
-    tenant_id text primary key,
-    revision int not null,
-    -- Of the last change: what was recorded before it is pending, or not, by the settings before.
-    position bigint not null,
-    state json not null
-  )`
+export const deliveryEndpoints = defineTable(
+  'delivery_endpoints',
+  {
+    tenantId: 'text not null',
+    revision: 'int not null',
+    // Of the last change: what was recorded before it is pending, or not, by the settings before.
+    position: 'bigint not null',
+    state: 'json not null',
+  },
+  { key: ['tenantId'], over: 'older row' },
+)
 
 export type EndpointAt = { revision: number; position: bigint; state: Webhook }
 
@@ -47,21 +51,14 @@ export function applyToEndpoint(
   return true
 }
 
-export function writesOfEndpoints(
+export const writesOfEndpoints = (
   endpoints: ReadonlyMap<string, EndpointAt>,
   changed: ReadonlySet<string>,
-): Statement[] {
-  const rows = [...changed].flatMap((tenantId) => {
-    const endpoint = endpoints.get(tenantId)
-    // JSON knows no bigint.
-    return endpoint ? [{ tenant_id: tenantId, ...endpoint, position: String(endpoint.position) }] : []
-  })
-  return writesOf(
-    'write-delivery-endpoints',
-    `insert into delivery_endpoints select * from json_populate_recordset(null::delivery_endpoints, $1)
-     on conflict (tenant_id) do update set
-       revision = excluded.revision, position = excluded.position, state = excluded.state
-     where delivery_endpoints.revision < excluded.revision`,
-    rows,
+): Statement[] =>
+  deliveryEndpoints.write(
+    [...changed].flatMap((tenantId) => {
+      const endpoint = endpoints.get(tenantId)
+      // JSON knows no bigint.
+      return endpoint ? [{ tenantId, ...endpoint, position: String(endpoint.position) }] : []
+    }),
   )
-}

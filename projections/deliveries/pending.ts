@@ -1,55 +1,57 @@
-import type { Channel, DeliveryEventName } from '../../src/domain/deliveries/events.ts'
 import { mailNameOf, publicNameOf } from '../../src/domain/deliveries/outbox.ts'
 import type { Recorded } from '../../src/domain/recorded.ts'
 import type { WebhookEventName } from '../../src/domain/webhooks/events.ts'
-import { type Statement, type Statements, writesOf } from '../statements.ts'
+import type { Statement, Statements } from '../statements.ts'
+import { defineTable, type RowIn, type RowOf } from '../table.ts'
 import { applyToEndpoint, type EndpointAt, loadEndpoints, writesOfEndpoints } from './endpoints.ts'
-import { type PublicEventRow, writesOfPublicEvents } from './public-events.ts'
+import { publicEvents } from './public-events.ts'
 
 /**
  * The outbox: deliveries that are not scheduled yet. They follow from the log alone, so a rebuild finds the same ones
  * with the same sequence numbers, whenever an endpoint was added, changed or removed.
  */
-export const pendingDdl = `
-  create table owed_deliveries (
-    license_id text not null,
-    license_revision int not null,
-    channel text not null,
-    -- Of the webhook; empty for a mail.
-    endpoint_id text not null,
-    tenant_id text not null,
-    event text not null,
-    sequence int,
-    event_id uuid not null,
-    correlation_id text not null,
-    position bigint not null,
-    primary key (license_id, license_revision, channel, endpoint_id)
-  );
-  create index owed_deliveries_by_age on owed_deliveries (position);
-  -- The last number given within each license for each endpoint and for the feed, and the event that got it.
-  create table delivery_sequences (
-    license_id text not null,
-    endpoint_id text not null,
-    revision int not null,
-    sequence int not null,
-    primary key (license_id, endpoint_id)
-  )`
+export const owedDeliveries = defineTable(
+  'owed_deliveries',
+  {
+    licenseId: 'text not null',
+    licenseRevision: 'int not null',
+    channel: 'text not null',
+    // Of the webhook; empty for a mail.
+    endpointId: 'text not null',
+    tenantId: 'text not null',
+    event: 'text not null',
+    sequence: 'int',
+    eventId: 'uuid not null',
+    correlationId: 'text not null',
+    position: 'bigint not null',
+  },
+  {
+    key: ['licenseId', 'licenseRevision', 'channel', 'endpointId'],
+    over: 'nothing',
+    // One that is scheduled already is skipped, as when the same events are applied again.
+    where: `not exists (
+      select from deliveries d
+      where d.license_id = r.license_id and d.license_revision = r.license_revision and d.channel = r.channel
+        and d.endpoint_id = r.endpoint_id
+    )`,
+    indexes: { owed_deliveries_by_age: '(position)' },
+  },
+)
 
-type PendingRow = {
-  license_id: string
-  license_revision: number
-  channel: Channel
-  endpoint_id: string
-  tenant_id: string
-  event: DeliveryEventName
-  sequence: number | null
-  event_id: string
-  correlation_id: string
-  position: string
-}
+/** The last number given within each license for each endpoint and for the feed, and the event that got it. */
+export const deliverySequences = defineTable(
+  'delivery_sequences',
+  {
+    licenseId: 'text not null',
+    endpointId: 'text not null',
+    revision: 'int not null',
+    sequence: 'int not null',
+  },
+  { key: ['licenseId', 'endpointId'], over: 'older row' },
+)
 
 type RecordedLicense = Recorded<'license'>
-type Sequence = { license_id: string; endpoint_id: string; revision: number; sequence: number }
+type Sequence = RowIn<typeof deliverySequences>
 
 const idOf = ({ stream }: RecordedLicense): string => stream.slice('license-'.length)
 const tenantOf = ({ stream }: Recorded<'webhook'>): string => stream.slice('webhook-'.length)
@@ -64,9 +66,9 @@ const isPublic = (recorded: Recorded): recorded is RecordedLicense =>
 export async function applyToPending(db: Statements, entries: readonly Recorded[]): Promise<Statement[]> {
   const own = entries.filter((entry) => isWebhook(entry) || isPublic(entry))
   if (own.length === 0) return []
-  const publicEvents = own.filter(isPublic)
+  const ofLicenses = own.filter(isPublic)
   const issued = tenantsOfIssued(entries)
-  const licenseIds = [...new Set(publicEvents.map(idOf))]
+  const licenseIds = [...new Set(ofLicenses.map(idOf))]
   const others = licenseIds.filter((id) => !issued.has(id))
   const [known, sequences, endpoints] = await Promise.all([
     loadTenants(db, others),
@@ -76,46 +78,46 @@ export async function applyToPending(db: Statements, entries: readonly Recorded[
   const tenants = new Map([...issued, ...known])
   const changed = new Set<string>()
   const numbering = createNumbering(sequences)
-  const pending: PendingRow[] = []
-  const publicRows: PublicEventRow[] = []
+  const pending: RowIn<typeof owedDeliveries>[] = []
+  const fed: RowIn<typeof publicEvents>[] = []
   for (const entry of own) {
     if (isWebhook(entry)) {
       if (applyToEndpoint(endpoints, tenantOf(entry), entry)) changed.add(tenantOf(entry))
       continue
     }
-    const license_id = idOf(entry)
-    const tenant_id = tenants.get(license_id)
+    const licenseId = idOf(entry)
+    const tenantId = tenants.get(licenseId)
     const event = publicNameOf(entry.event)
-    if (tenant_id === undefined) continue
+    if (tenantId === undefined) continue
     const row = {
-      license_id,
-      license_revision: entry.revision,
-      tenant_id,
-      event_id: entry.id,
-      correlation_id: entry.metadata.correlationId,
+      licenseId,
+      licenseRevision: entry.revision,
+      tenantId,
+      eventId: entry.id,
+      correlationId: entry.metadata.correlationId,
       // JSON knows no bigint.
       position: String(entry.position),
     }
     const mail = mailNameOf(entry.event)
-    if (mail) pending.push({ ...row, event: mail, channel: 'mail', endpoint_id: '', sequence: null })
+    if (mail) pending.push({ ...row, event: mail, channel: 'mail', endpointId: '', sequence: null })
     if (event === undefined) continue
-    const { position, license_revision } = row
-    const numberOf = (endpoint_id: string) =>
-      numbering.next({ license_id, endpoint_id, revision: license_revision })
-    for (const endpoint_id of endpointsWanting(endpoints.get(tenant_id), event, entry.position)) {
-      const sequence = numberOf(endpoint_id)
-      if (sequence !== undefined) pending.push({ ...row, event, channel: 'webhook', endpoint_id, sequence })
+    const { position, licenseRevision } = row
+    const numberOf = (endpointId: string) =>
+      numbering.next({ licenseId, endpointId, revision: licenseRevision })
+    for (const endpointId of endpointsWanting(endpoints.get(tenantId), event, entry.position)) {
+      const sequence = numberOf(endpointId)
+      if (sequence !== undefined) pending.push({ ...row, event, channel: 'webhook', endpointId, sequence })
     }
     const sequence = numberOf(feed)
     if (sequence === undefined) continue
     const { at } = entry.metadata
-    publicRows.push({ tenant_id, position, license_id, license_revision, event, sequence, at })
+    fed.push({ tenantId, position, licenseId, licenseRevision, event, sequence, at })
   }
   return [
     ...writesOfEndpoints(endpoints, changed),
-    ...writesOfPending(pending),
-    ...writesOfSequences(numbering.given()),
-    ...writesOfPublicEvents(publicRows),
+    ...owedDeliveries.write(pending),
+    ...deliverySequences.write(numbering.given()),
+    ...publicEvents.write(fed),
   ]
 }
 
@@ -151,8 +153,8 @@ function endpointsWanting(
     .map(({ endpointId }) => endpointId)
 }
 
-const sequenceName = ({ license_id, endpoint_id }: Pick<Sequence, 'license_id' | 'endpoint_id'>): string =>
-  `${license_id} ${endpoint_id}`
+const sequenceName = ({ licenseId, endpointId }: Pick<Sequence, 'licenseId' | 'endpointId'>): string =>
+  `${licenseId} ${endpointId}`
 
 /** The tenant of each license that is issued in the page, by license id. */
 const tenantsOfIssued = (entries: readonly Recorded[]): Map<string, string> =>
@@ -176,38 +178,12 @@ async function loadTenants(db: Statements, licenseIds: readonly string[]): Promi
 
 async function loadSequences(db: Statements, licenseIds: readonly string[]): Promise<Map<string, Sequence>> {
   if (licenseIds.length === 0) return new Map()
-  const { rows } = await db.query<Sequence>({
+  const { rows } = await db.query<RowOf<Sequence>>({
     name: 'delivery-sequences-to-apply',
     text: 'select * from delivery_sequences where license_id = any($1)',
     values: [licenseIds],
   })
-  return new Map(rows.map((row) => [sequenceName(row), row]))
-}
-
-/** Skips deliveries that are scheduled already, as when the same events are applied again. */
-function writesOfPending(pending: readonly PendingRow[]): Statement[] {
-  return writesOf(
-    'write-owed-deliveries',
-    `insert into owed_deliveries
-     select o.* from json_populate_recordset(null::owed_deliveries, $1) o
-     where not exists (
-       select from deliveries d
-       where d.license_id = o.license_id and d.license_revision = o.license_revision and d.channel = o.channel
-         and d.endpoint_id = o.endpoint_id
-     )
-     on conflict do nothing`,
-    pending,
-  )
-}
-
-function writesOfSequences(numbers: readonly Sequence[]): Statement[] {
-  return writesOf(
-    'write-delivery-sequences',
-    `insert into delivery_sequences select * from json_populate_recordset(null::delivery_sequences, $1)
-     on conflict (license_id, endpoint_id) do update set revision = excluded.revision, sequence = excluded.sequence
-     where delivery_sequences.revision < excluded.revision`,
-    numbers,
-  )
+  return new Map(rows.map(deliverySequences.fieldsIn).map((last) => [sequenceName(last), last]))
 }
 
 /** Removes the pending deliveries that the events have scheduled. */

@@ -1,45 +1,30 @@
 import type { Pool } from 'pg'
 import type { WebhookEventName } from '../../src/domain/webhooks/events.ts'
-import { type Statement, writesOf } from '../statements.ts'
+import { defineTable } from '../table.ts'
 
 /**
  * Every license event with a public name, by its position in the log, also of tenants without a webhook. Position and
  * number stay the same after a rebuild.
  */
-export const publicEventsDdl = `
-  create table public_events (
-    tenant_id text not null,
-    position bigint not null,
-    license_id text not null,
-    license_revision int not null,
-    event text not null,
-    -- 1, 2, 3… over the public events of the license.
-    sequence int not null,
-    at timestamptz not null,
-    primary key (tenant_id, position)
-  );
-  -- In the order of the log times barely ever go back, so this index costs next to nothing to keep.
-  create index public_events_by_time on public_events using brin (at)`
-
-export type PublicEventRow = {
-  tenant_id: string
-  /** As text, since JSON knows no bigint. */
-  position: string
-  license_id: string
-  license_revision: number
-  event: WebhookEventName
-  sequence: number
-  at: string
-}
-
-export function writesOfPublicEvents(rows: readonly PublicEventRow[]): Statement[] {
-  return writesOf(
-    'write-public-events',
-    `insert into public_events select * from json_populate_recordset(null::public_events, $1)
-     on conflict (tenant_id, position) do nothing`,
-    rows,
-  )
-}
+export const publicEvents = defineTable(
+  'public_events',
+  {
+    tenantId: 'text not null',
+    position: 'bigint not null',
+    licenseId: 'text not null',
+    licenseRevision: 'int not null',
+    event: 'text not null',
+    // 1, 2, 3… over the public events of the license.
+    sequence: 'int not null',
+    at: 'timestamptz not null',
+  },
+  {
+    key: ['tenantId', 'position'],
+    over: 'nothing',
+    // In the order of the log times barely ever go back, so this index costs next to nothing to keep.
+    indexes: { public_events_by_time: 'using brin (at)' },
+  },
+)
 
 type PublicEvent = {
   position: bigint

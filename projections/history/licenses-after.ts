@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
+import { ownSlots } from '../../src/domain/licenses/event-traits.ts'
 import { LicenseEvent } from '../../src/domain/licenses/events.ts'
 import { absentLicense, evolveLicense, type IssuedLicense } from '../../src/domain/licenses/license.ts'
-import { ownSlots } from '../../src/domain/licenses/slots.ts'
 
 type Row = { ordinal: number; type: string; data: unknown; seatsUsed: number }
 

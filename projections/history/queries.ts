@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
+import { deviceSlots, ownSlots } from '../../src/domain/licenses/event-traits.ts'
 import type { LicenseEvent } from '../../src/domain/licenses/events.ts'
-import { deviceSlots, ownSlots } from '../../src/domain/licenses/slots.ts'
 
 export type HistoryEntry = {
   revision: number

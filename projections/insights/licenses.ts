@@ -1,29 +1,39 @@
 import type { LicenseEvent } from '../../src/domain/licenses/events.ts'
 import type { License } from '../../src/domain/licenses/license.ts'
-import { type Statement, writesOf } from '../statements.ts'
-import { addTo, type CountRow, summed, utcDate } from './summed.ts'
+import type { Statement } from '../statements.ts'
+import { defineTable, type RowIn } from '../table.ts'
+import { summed, utcDate } from './summed.ts'
 
-export const licenseInsightsDdl = `
-    -- Licenses that were issued and renewed, by day in UTC. Test licenses do not count.
-    create table license_days (
-      tenant_id text not null,
-      day date not null,
-      product_id text not null,
-      issued int not null,
-      renewed int not null,
-      primary key (tenant_id, day, product_id)
-    );
-    -- Licenses that are neither revoked nor suspended, by the day in UTC on which they expire; infinity for those that never do.
-    create table license_ends (
-      tenant_id text not null,
-      expires_on date not null,
-      product_id text not null,
-      licenses int not null,
-      primary key (tenant_id, expires_on, product_id)
-    )`
+/** Licenses that were issued and renewed, by day in UTC. Test licenses do not count. */
+export const licenseDays = defineTable(
+  'license_days',
+  {
+    tenantId: 'text not null',
+    day: 'date not null',
+    productId: 'text not null',
+    issued: 'int not null',
+    renewed: 'int not null',
+  },
+  { key: ['tenantId', 'day', 'productId'], over: 'sum' },
+)
+
+/** Licenses that are neither revoked nor suspended, by the day in UTC on which they expire; infinity for those that never do. */
+export const licenseEnds = defineTable(
+  'license_ends',
+  {
+    tenantId: 'text not null',
+    expiresOn: 'date not null',
+    productId: 'text not null',
+    licenses: 'int not null',
+  },
+  { key: ['tenantId', 'expiresOn', 'productId'], over: 'sum' },
+)
 
 /** What one event changes in the counts. */
-export type LicenseCounts = { days: CountRow[]; ends: CountRow[] }
+export type LicenseCounts = {
+  days: RowIn<typeof licenseDays>[]
+  ends: RowIn<typeof licenseEnds>[]
+}
 
 /** Adds what one event changes. */
 export function countLicenseEvent(
@@ -35,18 +45,18 @@ export function countLicenseEvent(
   if (after.status !== 'issued' || after.test) return
   const day = dayCountsOf(event)
   if (day) {
-    const { tenantId: tenant_id, productId: product_id } = after
-    counts.days.push({ tenant_id, day: utcDate(event.data.at), product_id, ...day })
+    const { tenantId, productId } = after
+    counts.days.push({ tenantId, day: utcDate(event.data.at), productId, ...day })
   }
   const ended = before && endOf(before)
   const ends = endOf(after)
   if (ended === ends) return
-  for (const [expires_on, licenses] of [
+  for (const [expiresOn, licenses] of [
     [ended, -1],
     [ends, 1],
   ] as const) {
-    if (expires_on === undefined) continue
-    counts.ends.push({ tenant_id: after.tenantId, expires_on, product_id: after.productId, licenses })
+    if (expiresOn === undefined) continue
+    counts.ends.push({ tenantId: after.tenantId, expiresOn, productId: after.productId, licenses })
   }
 }
 
@@ -63,9 +73,6 @@ function endOf(license: License): string | undefined {
 }
 
 export const writesOfLicenseCounts = ({ days, ends }: LicenseCounts): Statement[] => [
-  ...writesOf('add-license-days', addLicenseDays, summed(days, ['issued', 'renewed'])),
-  ...writesOf('add-license-ends', addLicenseEnds, summed(ends, ['licenses'])),
+  ...licenseDays.write(summed(days, ['issued', 'renewed'])),
+  ...licenseEnds.write(summed(ends, ['licenses'])),
 ]
-
-const addLicenseDays = addTo('license_days', ['tenant_id', 'day', 'product_id'], ['issued', 'renewed'])
-const addLicenseEnds = addTo('license_ends', ['tenant_id', 'expires_on', 'product_id'], ['licenses'])

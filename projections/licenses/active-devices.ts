@@ -1,20 +1,23 @@
 import type { Pool } from 'pg'
-import { type Statement, writesOf } from '../statements.ts'
+import type { Statement } from '../statements.ts'
+import { defineTable } from '../table.ts'
 
 /**
  * The devices in seats of each product. They are counted as licenses change, since every activation on a limited plan
  * and every usage request reads them, and summing over a million licenses would take too long.
  */
-export const activeDevicesDdl = `
-  create table active_devices (
-    tenant_id text not null,
-    product_id text not null,
-    -- Those in the seats of all licenses: an expired, suspended or revoked license that comes back has its devices again.
-    seated bigint not null,
-    -- Those of licenses that are valid, as far as an expiry is recorded.
-    active bigint not null,
-    primary key (tenant_id, product_id)
-  )`
+export const activeDevices = defineTable(
+  'active_devices',
+  {
+    tenantId: 'text not null',
+    productId: 'text not null',
+    // Those in the seats of all licenses: an expired, suspended or revoked license that comes back has its devices again.
+    seated: 'bigint not null',
+    // Those of licenses that are valid, as far as an expiry is recorded.
+    active: 'bigint not null',
+  },
+  { key: ['tenantId', 'productId'], over: 'sum' },
+)
 
 /** The devices of one license: those in its seats, and those of them that are active, which are all or none. */
 export type LicenseDevices = { seated: number; active: number }
@@ -33,22 +36,16 @@ export type DevicesChange = {
  * the count is 0, so that the rows do not depend on how the log is cut into pages.
  */
 export function writesOfActiveDevices(changes: readonly DevicesChange[]): Statement[] {
-  const sums = new Map<string, { tenant_id: string; product_id: string } & LicenseDevices>()
+  const sums = new Map<string, { tenantId: string; productId: string } & LicenseDevices>()
   for (const { tenantId, productId, before, after } of changes) {
     if (before?.seated === after.seated && before.active === after.active) continue
     const key = `${tenantId}.${productId}`
-    const sum = sums.get(key) ?? { tenant_id: tenantId, product_id: productId, seated: 0, active: 0 }
+    const sum = sums.get(key) ?? { tenantId, productId, seated: 0, active: 0 }
     sum.seated += after.seated - (before?.seated ?? 0)
     sum.active += after.active - (before?.active ?? 0)
     sums.set(key, sum)
   }
-  return writesOf(
-    'add-active-devices',
-    `insert into active_devices as a select * from json_populate_recordset(null::active_devices, $1)
-     on conflict (tenant_id, product_id) do update set
-       seated = a.seated + excluded.seated, active = a.active + excluded.active`,
-    [...sums.values()],
-  )
+  return activeDevices.write([...sums.values()])
 }
 
 /** The devices of a tenant, or of one of its products, that are in a seat of a license that is valid. */

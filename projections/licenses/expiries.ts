@@ -2,7 +2,7 @@ import type { Pool } from 'pg'
 import { isUnrecorded } from './filter.ts'
 
 /** An index of the unrecorded expiries only: most of a million licenses may have none. */
-export const expiriesDdl = `create index licenses_open_ends on licenses (expires_at) where ${isUnrecorded}`
+export const expiriesIndexes = { licenses_open_ends: `(expires_at) where ${isUnrecorded}` }
 
 /** Excludes parked streams: their rows are outdated until they are repaired. */
 const isReadable = `'license-' || license_id <> all (array(select stream from parked))`

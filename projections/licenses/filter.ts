@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { IssuedLicense, LicenseStatus } from '../../src/domain/licenses/license.ts'
+import { defineTable, type RowIn } from '../table.ts'
 
 /** What licenses are listed by; omitted fields do not narrow the list. */
 export type LicenseFilter = {
@@ -37,36 +38,47 @@ export const isUnrecorded =
  * Any of a tenant's licenses may be the few that match, so each filter has an index in the order of the list. The index
  * by age holds the expiry too: licenses that expire later are passed over without reading their rows.
  */
-export const filterDdl = `
-  create index licenses_by_age on licenses (tenant_id, created_at desc, license_id desc, expires_at);
-  create index licenses_by_source on licenses (tenant_id, source, created_at desc, license_id desc);
-  create index licenses_for_tests on licenses (tenant_id, created_at desc, license_id desc) where test;
-  create index licenses_by_status on licenses
-    (tenant_id, (${recordedStatus}), created_at desc, license_id desc);
-  -- For counts: of a product by status, and of a key type.
-  create index licenses_by_product_and_status on licenses
-    (tenant_id, product_id, (${recordedStatus}), key_type_id, created_at);
-  -- Each pair of metadata by its hash, since a pair may be longer than an index entry.
-  create table license_metadata (
-    tenant_id text not null,
-    pair text not null,
-    created_at timestamptz not null,
-    license_id text not null,
-    primary key (license_id, pair)
-  );
-  create index licenses_by_metadata on license_metadata (tenant_id, pair, created_at desc, license_id desc)`
+export const filterIndexes = {
+  licenses_by_age: '(tenant_id, created_at desc, license_id desc, expires_at)',
+  licenses_by_source: '(tenant_id, source, created_at desc, license_id desc)',
+  licenses_for_tests: '(tenant_id, created_at desc, license_id desc) where test',
+  licenses_by_status: `(tenant_id, (${recordedStatus}), created_at desc, license_id desc)`,
+  // For counts: of a product by status, and of a key type.
+  licenses_by_product_and_status: `(tenant_id, product_id, (${recordedStatus}), key_type_id, created_at)`,
+}
+
+/** Each pair of metadata by its hash, since a pair may be longer than an index entry. */
+export const licenseMetadata = defineTable(
+  'license_metadata',
+  {
+    tenantId: 'text not null',
+    pair: 'text not null',
+    createdAt: 'timestamptz not null',
+    licenseId: 'text not null',
+  },
+  {
+    key: ['licenseId', 'pair'],
+    over: 'nothing',
+    indexes: { licenses_by_metadata: '(tenant_id, pair, created_at desc, license_id desc)' },
+  },
+)
 
 /** How a pair of metadata is named in the index. */
 const pairOf = (key: string, value: string): string =>
   hash('sha256', JSON.stringify([key, value])).slice(0, 32)
 
 /** The rows of `license_metadata` for a license. */
-export const metadataRows = ({ tenantId, licenseId, createdAt, metadata }: IssuedLicense): object[] =>
+export const metadataRows = ({
+  tenantId,
+  licenseId,
+  createdAt,
+  metadata,
+}: IssuedLicense): RowIn<typeof licenseMetadata>[] =>
   Object.entries(metadata).map(([key, value]) => ({
-    tenant_id: tenantId,
+    tenantId,
     pair: pairOf(key, value),
-    created_at: createdAt,
-    license_id: licenseId,
+    createdAt,
+    licenseId,
   }))
 
 /** The values of a statement. */

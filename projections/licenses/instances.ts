@@ -5,14 +5,13 @@ import type { IssuedLicense, Seat } from '../../src/domain/licenses/license.ts'
 import type { Entitling } from './entitlements.ts'
 import { entitlementsOfKeyType, licenseOfKey, overridesOfCustomer, uncertainLicense } from './joins.ts'
 import {
-  devicesIn,
   type EntitlingColumns,
   entitlingFrom,
   type JoinedDevice,
   joinedDevice,
   type LicenseRow,
   licenseFrom,
-  seatFrom,
+  seatsIn,
 } from './rows.ts'
 
 /** A license key, by its hashes, and the instance of the app that presents it. */
@@ -90,13 +89,13 @@ const lookupSql = `
 function resultFrom(row: Row): InstanceLookupResult {
   if (row.current === false) return { kind: 'old key', licenseId: row.key_of }
   if (row.license_id === null) return { kind: 'no license' }
-  const devices = devicesIn(row)
+  const seats = seatsIn(row)
   return {
     kind: 'license',
-    license: licenseFrom(row, devices),
+    license: licenseFrom(row, seats),
     revision: row.revision,
     ...entitlingFrom(row),
-    seat: devices.map(seatFrom)[0],
+    seat: seats[0],
     uncertain: row.uncertain,
   }
 }

@@ -1,57 +1,131 @@
 import type { EntitlementOverride } from '../../src/domain/customers/overrides.ts'
 import type { IssuedLicense, Seat } from '../../src/domain/licenses/license.ts'
+import { defineTable, type RowOf } from '../table.ts'
 import type { Entitling } from './entitlements.ts'
+import { expiriesIndexes } from './expiries.ts'
+import { filterIndexes } from './filter.ts'
 
-/** A row of `licenses`, with times as in the log: ISO 8601 in UTC, with milliseconds. */
-export type LicenseRow = {
-  license_id: string
-  tenant_id: string
-  product_id: string
-  key_type_id: string
+/** What of a license is in its row: its holder in columns of their own, and its seats in rows of `devices`. */
+type LicenseFields = Omit<IssuedLicense, 'status' | 'holder' | 'seats'> & {
   revision: number
-  key_hash: string
-  display_key: string
-  quantity: number
-  device_limit: number | null
-  seats_used: number
-  expires_at: string | null
-  on_expiry: 'expire' | 'fallback'
-  ended_at: string | null
-  taken_back_at: string | null
-  suspended_at: string | null
-  suspended_reason: string | null
-  key_mail_asked_at: string | null
-  freed_by_customer_at: readonly string[]
-  revoked_at: string | null
-  revoked_reason: string | null
-  revoked_cause: IssuedLicense['revokedCause']
-  refunded_at: string | null
-  refunded_payments: readonly string[]
-  sale_through: number
-  sold: IssuedLicense['sold']
-  subject_id: string | null
+  subjectId: string | null
   email: string | null
   name: string | null
-  customer_id: string | null
-  source: IssuedLicense['source']
-  sale_id: string | null
-  test: boolean
-  metadata: Record<string, string>
-  created_at: string
 }
 
-export type DeviceRow = {
-  license_id: string
-  device_id: string
-  instance_id: string
-  install_id: string | null
-  name: string
-  platform: string | null
-  given_name: Seat['givenName']
-  status: 'active' | 'deactivated'
-  activated_at: string
-  deactivated_at: string | null
-}
+export const licenses = defineTable<LicenseFields>(
+  'licenses',
+  {
+    licenseId: 'text not null',
+    tenantId: 'text not null',
+    productId: 'text not null',
+    keyTypeId: 'text not null',
+    revision: 'int not null',
+    keyHash: 'text not null',
+    displayKey: 'text not null',
+    quantity: 'int not null',
+    deviceLimit: 'int',
+    seatsUsed: 'int not null',
+    expiresAt: 'timestamptz',
+    onExpiry: 'text not null',
+    endedAt: 'timestamptz',
+    takenBackAt: 'timestamptz',
+    suspendedAt: 'timestamptz',
+    suspendedReason: 'text',
+    keyMailAskedAt: 'timestamptz',
+    // When the customer freed seats, as far as it counts toward what the product allows.
+    freedByCustomerAt: 'json not null',
+    revokedAt: 'timestamptz',
+    revokedReason: 'text',
+    revokedCause: 'text',
+    refundedAt: 'timestamptz',
+    // Payments of its sale whose money went back.
+    refundedPayments: 'json not null',
+    saleThrough: 'int not null',
+    // What its sale entitled to when it was last followed.
+    sold: 'json',
+    subjectId: 'text',
+    email: 'text',
+    name: 'text',
+    customerId: 'text',
+    source: 'text not null',
+    saleId: 'text',
+    test: 'boolean not null',
+    metadata: 'json not null',
+    createdAt: 'timestamptz not null',
+  },
+  {
+    key: ['licenseId'],
+    over: 'older row',
+    fillFactor: 85,
+    indexes: {
+      licenses_of_product: '(tenant_id, product_id, created_at desc, license_id desc)',
+      licenses_of_subject:
+        '(tenant_id, subject_id, created_at desc, license_id desc) where subject_id is not null',
+      licenses_of_customer: '(customer_id, created_at desc, license_id desc) where customer_id is not null',
+      ...expiriesIndexes,
+      ...filterIndexes,
+    },
+  },
+)
+
+/** A row of `licenses`, with times as in the log: ISO 8601 in UTC, with milliseconds. */
+export type LicenseRow = RowOf<LicenseFields>
+
+/** Every key a license ever had. Only its newest one is current; an older one answers "reminted". */
+export const licenseKeys = defineTable(
+  'license_keys',
+  {
+    tenantId: 'text not null',
+    productId: 'text not null',
+    keyHash: 'text not null',
+    licenseId: 'text not null',
+    current: 'boolean not null',
+    // What of the key is shown behind its prefix.
+    ending: 'text not null',
+  },
+  {
+    key: ['tenantId', 'productId', 'keyHash'],
+    over: 'row',
+    indexes: { license_keys_by_ending: '(tenant_id, ending, license_id desc)' },
+  },
+)
+
+type DeviceFields = Seat & { licenseId: string; tenantId: string }
+
+export const devices = defineTable<DeviceFields>(
+  'devices',
+  {
+    licenseId: 'text not null',
+    deviceId: 'text not null',
+    tenantId: 'text not null',
+    instanceId: 'text not null',
+    installId: 'text',
+    name: 'text not null',
+    platform: 'text',
+    // The name that the customer gave it, sealed, and whose key it is sealed under.
+    givenName: 'jsonb',
+    status: 'text not null',
+    activatedAt: 'timestamptz not null',
+    deactivatedAt: 'timestamptz',
+  },
+  {
+    key: ['licenseId', 'deviceId'],
+    over: 'row',
+    indexes: {
+      // Apps ask by the id that they were given, and activate themselves again by their name or former id.
+      devices_by_instance: '(instance_id, license_id)',
+      devices_by_name: "(license_id, name) where status = 'active'",
+      devices_by_install: "(license_id, install_id) where status = 'active' and install_id is not null",
+      // People look for devices of a whole tenant.
+      devices_by_age: '(tenant_id, activated_at desc, license_id desc, device_id desc)',
+      devices_by_own_id: '(tenant_id, device_id text_pattern_ops, activated_at desc)',
+      devices_by_any_name: '(tenant_id, lower(name) text_pattern_ops)',
+    },
+  },
+)
+
+export type DeviceRow = RowOf<DeviceFields>
 
 /** Columns joined from a license's key type and customer; null without a key type or customer. */
 export type EntitlingColumns = {
@@ -74,124 +148,37 @@ export const joinedDevice = `
   d.activated_at, d.deactivated_at`
 
 export type JoinedDevice = { device_name: string | null; device_status: DeviceRow['status'] } & (
-  | Omit<DeviceRow, 'name' | 'status' | 'license_id'>
+  | Omit<DeviceRow, 'name' | 'status' | 'license_id' | 'tenant_id'>
   | { device_id: null }
 )
 
-/** The device of a joined row: one or none. */
-export function devicesIn(row: LicenseRow & JoinedDevice): DeviceRow[] {
+/** The seat of a joined row: one or none. */
+export function seatsIn(row: LicenseRow & JoinedDevice): Seat[] {
   if (row.device_id === null) return []
-  return [{ ...row, name: row.device_name ?? '', status: row.device_status }]
+  return [seatFrom({ ...row, name: row.device_name ?? '', status: row.device_status })]
 }
 
-/** @param devices the loaded seats; the license gets no others */
-export function licenseFrom(row: LicenseRow, devices: readonly DeviceRow[]): IssuedLicense {
+/** What of a license is written to its row. */
+export const fieldsOf = ({ holder, ...license }: IssuedLicense, revision: number): LicenseFields => ({
+  ...license,
+  revision,
+  subjectId: holder?.subjectId ?? null,
+  email: holder?.email ?? null,
+  name: holder?.name ?? null,
+})
+
+/** @param seats the loaded seats; the license gets no others */
+export function licenseFrom(row: LicenseRow, seats: readonly Seat[]): IssuedLicense {
+  const { revision: _, subjectId, email, name, ...license } = licenses.fieldsIn(row)
   return {
+    ...license,
     status: 'issued',
-    licenseId: row.license_id,
-    tenantId: row.tenant_id,
-    productId: row.product_id,
-    keyTypeId: row.key_type_id,
-    keyHash: row.key_hash,
-    displayKey: row.display_key,
-    quantity: row.quantity,
-    deviceLimit: row.device_limit,
-    seatsUsed: row.seats_used,
-    expiresAt: row.expires_at,
-    onExpiry: row.on_expiry,
-    endedAt: row.ended_at,
-    takenBackAt: row.taken_back_at,
-    suspendedAt: row.suspended_at,
-    suspendedReason: row.suspended_reason,
-    keyMailAskedAt: row.key_mail_asked_at,
-    freedByCustomerAt: row.freed_by_customer_at,
-    revokedAt: row.revoked_at,
-    revokedReason: row.revoked_reason,
-    revokedCause: row.revoked_cause,
-    refundedAt: row.refunded_at,
-    refundedPayments: row.refunded_payments,
-    saleThrough: row.sale_through,
-    sold: row.sold,
-    holder: row.subject_id === null ? null : { subjectId: row.subject_id, email: row.email, name: row.name },
-    customerId: row.customer_id,
-    source: row.source,
-    saleId: row.sale_id,
-    test: row.test,
-    metadata: row.metadata,
-    createdAt: row.created_at,
-    seats: new Map(devices.map((device) => [device.device_id, seatFrom(device)])),
+    holder: subjectId === null ? null : { subjectId, email, name },
+    seats: new Map(seats.map((seat) => [seat.deviceId, seat])),
   }
 }
 
 export function seatFrom(row: DeviceRow): Seat {
-  return {
-    deviceId: row.device_id,
-    instanceId: row.instance_id,
-    installId: row.install_id,
-    name: row.name,
-    platform: row.platform,
-    givenName: row.given_name,
-    status: row.status,
-    activatedAt: row.activated_at,
-    deactivatedAt: row.deactivated_at,
-  }
-}
-
-/** The row to write, with times as in the log. */
-export function licenseColumns(license: IssuedLicense, revision: number): Record<keyof LicenseRow, unknown> {
-  return {
-    license_id: license.licenseId,
-    tenant_id: license.tenantId,
-    product_id: license.productId,
-    key_type_id: license.keyTypeId,
-    revision,
-    key_hash: license.keyHash,
-    display_key: license.displayKey,
-    quantity: license.quantity,
-    device_limit: license.deviceLimit,
-    seats_used: license.seatsUsed,
-    expires_at: license.expiresAt,
-    on_expiry: license.onExpiry,
-    ended_at: license.endedAt,
-    taken_back_at: license.takenBackAt,
-    suspended_at: license.suspendedAt,
-    suspended_reason: license.suspendedReason,
-    key_mail_asked_at: license.keyMailAskedAt,
-    freed_by_customer_at: license.freedByCustomerAt,
-    revoked_at: license.revokedAt,
-    revoked_reason: license.revokedReason,
-    revoked_cause: license.revokedCause,
-    refunded_at: license.refundedAt,
-    refunded_payments: license.refundedPayments,
-    sale_through: license.saleThrough,
-    sold: license.sold,
-    subject_id: license.holder?.subjectId ?? null,
-    email: license.holder?.email ?? null,
-    name: license.holder?.name ?? null,
-    customer_id: license.customerId,
-    source: license.source,
-    sale_id: license.saleId,
-    test: license.test,
-    metadata: license.metadata,
-    created_at: license.createdAt,
-  }
-}
-
-export function deviceColumns(
-  { licenseId, tenantId }: IssuedLicense,
-  seat: Seat,
-): Record<keyof DeviceRow | 'tenant_id', unknown> {
-  return {
-    license_id: licenseId,
-    tenant_id: tenantId,
-    device_id: seat.deviceId,
-    instance_id: seat.instanceId,
-    install_id: seat.installId,
-    name: seat.name,
-    platform: seat.platform,
-    given_name: seat.givenName,
-    status: seat.status,
-    activated_at: seat.activatedAt,
-    deactivated_at: seat.deactivatedAt,
-  }
+  const { licenseId: _, tenantId: __, ...seat } = devices.fieldsIn(row)
+  return seat
 }

@@ -11,13 +11,13 @@ import {
   uncertainLicense,
 } from './joins.ts'
 import {
-  devicesIn,
   type EntitlingColumns,
   entitlingFrom,
   type JoinedDevice,
   joinedDevice,
   type LicenseRow,
   licenseFrom,
+  seatsIn,
 } from './rows.ts'
 
 /** A call to the runtime interface: the hashes of the license key, and the device that it names. */
@@ -95,7 +95,7 @@ function resultFrom(row: Row): RuntimeLookupResult {
     kind: 'license',
     licenseId: row.license_id,
     revalidateAfterSeconds,
-    license: licenseFrom(row, devicesIn(row)),
+    license: licenseFrom(row, seatsIn(row)),
     revision: row.revision,
     ...entitlingFrom(row),
     seated: row.device_status === 'active',

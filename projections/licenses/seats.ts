@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import type { IssuedLicense, Seat } from '../../src/domain/licenses/license.ts'
-import { devicesIn, type JoinedDevice, joinedDevice, type LicenseRow, licenseFrom, seatFrom } from './rows.ts'
+import { type JoinedDevice, joinedDevice, type LicenseRow, licenseFrom, seatsIn } from './rows.ts'
 
 /** A device, by the caller's id for it or by its instance id. */
 export type DeviceRef = { deviceId: string } | { instanceId: string }
@@ -27,6 +27,6 @@ export async function findSeat(
   })
   const [row] = rows
   if (!row) return undefined
-  const devices = devicesIn(row)
-  return { license: licenseFrom(row, devices), revision: row.revision, seat: devices.map(seatFrom)[0] }
+  const seats = seatsIn(row)
+  return { license: licenseFrom(row, seats), revision: row.revision, seat: seats[0] }
 }

@@ -1,22 +1,12 @@
-import { type Login, logins } from '../../src/domain/logins/login.ts'
-import { applyToDocuments, type DocumentModel, evolvedBy } from '../document.ts'
-import type { Projector } from '../projector.ts'
+import { logins } from '../../src/domain/logins/login.ts'
+import { defineDocuments, evolvedBy, projectorOf } from '../document.ts'
 
-const model: DocumentModel<Login> = {
+const documents = defineDocuments(evolvedBy(logins), {
   table: 'logins',
-  ...evolvedBy(logins),
-  columns: (login) => (login.status === 'pending' ? {} : { tenant_id: login.tenantId }),
-}
+  begun: (login) => (login.status === 'pending' ? undefined : login),
+  columns: {
+    tenantId: 'text not null',
+  },
+})
 
-export const loginsProjector: Projector = {
-  name: 'logins',
-  tables: ['logins'],
-  ddl: `
-    create table logins (
-      stream text primary key,
-      revision int not null,
-      state jsonb not null,
-      tenant_id text not null
-    )`,
-  apply: (db, entries) => applyToDocuments(db, model, entries),
-}
+export const loginsProjector = projectorOf(documents)

@@ -1,25 +1,12 @@
-import { mails, type ProductMail } from '../../src/domain/mails/mail.ts'
-import { applyToDocuments, type DocumentModel, evolvedBy } from '../document.ts'
-import type { Projector } from '../projector.ts'
+import { mails } from '../../src/domain/mails/mail.ts'
+import { defineDocuments, evolvedBy, projectorOf } from '../document.ts'
 
-const model: DocumentModel<ProductMail> = {
+const documents = defineDocuments(evolvedBy(mails), {
   table: 'mails',
-  ...evolvedBy(mails),
-  columns: ({ tenantId, productId }) =>
-    tenantId === undefined ? {} : { tenant_id: tenantId, product_id: productId },
-}
+  begun: ({ tenantId, productId }) =>
+    tenantId === undefined || productId === undefined ? undefined : { tenantId, productId },
+  columns: { tenantId: 'text not null', productId: 'text not null' },
+  constraints: ['unique (tenant_id, product_id)'],
+})
 
-export const mailsProjector: Projector = {
-  name: 'mails',
-  tables: ['mails'],
-  ddl: `
-    create table mails (
-      stream text primary key,
-      revision int not null,
-      state jsonb not null,
-      tenant_id text not null,
-      product_id text not null,
-      unique (tenant_id, product_id)
-    )`,
-  apply: (db, entries) => applyToDocuments(db, model, entries),
-}
+export const mailsProjector = projectorOf(documents)

@@ -1,39 +1,21 @@
-import { type Member, members } from '../../src/domain/members/member.ts'
-import { applyToDocuments, type DocumentModel, evolvedBy } from '../document.ts'
-import type { Projector } from '../projector.ts'
+import { members } from '../../src/domain/members/member.ts'
+import { defineDocuments, evolvedBy, projectorOf } from '../document.ts'
 
-const model: DocumentModel<Member> = {
+const documents = defineDocuments(evolvedBy(members), {
   table: 'members',
-  ...evolvedBy(members),
-  columns: (member) =>
-    member.status === 'absent'
-      ? {}
-      : {
-          member_id: member.memberId,
-          tenant_id: member.tenantId,
-          subject_id: member.subjectId,
-          status: member.status,
-          role: member.role,
-          created_at: member.createdAt,
-        },
-}
+  begun: (member) => (member.status === 'absent' ? undefined : member),
+  columns: {
+    memberId: 'text not null unique',
+    tenantId: 'text not null',
+    subjectId: 'text not null',
+    status: 'text not null',
+    role: 'text not null',
+    createdAt: 'timestamptz not null',
+  },
+  indexes: {
+    members_of_tenant: '(tenant_id, created_at)',
+    members_by_subject: '(tenant_id, subject_id)',
+  },
+})
 
-export const membersProjector: Projector = {
-  name: 'members',
-  tables: ['members'],
-  ddl: `
-    create table members (
-      stream text primary key,
-      revision int not null,
-      state jsonb not null,
-      member_id text not null unique,
-      tenant_id text not null,
-      subject_id text not null,
-      status text not null,
-      role text not null,
-      created_at timestamptz not null
-    );
-    create index members_of_tenant on members (tenant_id, created_at);
-    create index members_by_subject on members (tenant_id, subject_id)`,
-  apply: (db, entries) => applyToDocuments(db, model, entries),
-}
+export const membersProjector = projectorOf(documents)

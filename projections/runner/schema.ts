@@ -28,9 +28,11 @@ const ownTables = `
 /** Increment it when the meaning of a table changes without its definition: the next start then rebuilds. */
 const generation = 8
 
+const tableDdl = projectors.flatMap(({ tables }) => tables.map(({ ddl }) => ddl))
+
 /** Identifies the version of all tables. Read models are never migrated: a new version is built beside the old one. */
 export const fingerprint: string = createHash('sha256')
-  .update([String(generation), ownTables, ...projectors.map(({ ddl }) => ddl)].join('\n'))
+  .update([String(generation), ownTables, ...tableDdl].join('\n'))
   .digest('hex')
   .slice(0, 16)
 
@@ -43,7 +45,7 @@ export const startOfLog = -1n
  */
 export async function createReadModelSchema(db: ClientBase, schema: string, logged = true): Promise<void> {
   await db.query(`create schema ${schema}; set local search_path = ${schema}`)
-  for (const ddl of [ownTables, ...projectors.map((projector) => projector.ddl)]) {
+  for (const ddl of [ownTables, ...tableDdl]) {
     await db.query(logged ? ddl : ddl.replaceAll('create table', 'create unlogged table'))
   }
   await db.query('insert into checkpoint (position, fingerprint) values ($1, $2)', [startOfLog, fingerprint])

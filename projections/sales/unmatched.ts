@@ -4,7 +4,7 @@ import type { Recorded } from '../../src/domain/recorded.ts'
 import type { SaleFact } from '../../src/domain/sales/events.ts'
 import { type Keyset, orderOf, type PageOf, pageOf } from '../page.ts'
 import type { Projector } from '../projector.ts'
-import { writesOf } from '../statements.ts'
+import { defineTable, type RowIn } from '../table.ts'
 
 /** A refund or dispute whose sale is not known. */
 export type UnmatchedFact = {
@@ -22,25 +22,34 @@ const isOfMoney = (fact: SaleFact): fact is UnmatchedFact['fact'] =>
   ofMoney.some((type) => type === fact.type)
 
 /** Facts that were kept at a link, until a sale binds it. */
+const unmatchedFacts = defineTable(
+  'unmatched_facts',
+  {
+    // Its link's stream, and its place in it.
+    id: 'text not null',
+    stream: 'text not null',
+    tenantId: 'text not null',
+    provider: 'text not null',
+    link: 'text not null',
+    fact: 'jsonb not null',
+    receivedAt: 'timestamptz not null',
+  },
+  {
+    key: ['id'],
+    over: 'nothing',
+    indexes: {
+      unmatched_facts_of_stream: '(stream)',
+      unmatched_facts_by_age: '(tenant_id, received_at desc, id desc)',
+    },
+  },
+)
+
 export const unmatchedProjector: Projector = {
   name: 'unmatched',
-  tables: ['unmatched_facts'],
-  ddl: `
-    create table unmatched_facts (
-      -- Its link's stream, and its place in it.
-      id text primary key,
-      stream text not null,
-      tenant_id text not null,
-      provider text not null,
-      link text not null,
-      fact jsonb not null,
-      received_at timestamptz not null
-    );
-    create index unmatched_facts_of_stream on unmatched_facts (stream);
-    create index unmatched_facts_by_age on unmatched_facts (tenant_id, received_at desc, id desc)`,
+  tables: [unmatchedFacts],
   applyIndexes: ['unmatched_facts_of_stream'],
   async apply(_, entries) {
-    const kept = new Map<string, object>()
+    const kept = new Map<string, RowIn<typeof unmatchedFacts>>()
     const bound = new Set<string>()
     for (const entry of entries) {
       if (entry.category !== 'notice') continue
@@ -49,7 +58,7 @@ export const unmatchedProjector: Projector = {
     }
     // Nothing is kept at a link that is bound.
     return [
-      ...writesOf('write-unmatched-facts', writeFacts, [...kept.values()]),
+      ...unmatchedFacts.write([...kept.values()]),
       ...(bound.size === 0 ? [] : [{ name: 'match-facts', text: matchFacts, values: [[...bound]] }]),
     ]
   },
@@ -67,13 +76,8 @@ function rowOf(
 ) {
   if (!isOfMoney(fact)) return []
   const id = `${stream}.${revision}`
-  return [{ id, stream, tenant_id: tenantId, provider, link, fact, received_at: at }]
+  return [{ id, stream, tenantId, provider, link, fact, receivedAt: at }]
 }
-
-const writeFacts = `
-  insert into unmatched_facts
-  select * from json_populate_recordset(null::unmatched_facts, $1)
-  on conflict (id) do nothing`
 
 const matchFacts = 'delete from unmatched_facts where stream = any($1)'
 

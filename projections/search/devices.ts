@@ -1,22 +1,13 @@
 import type { Pool } from 'pg'
 import type { IssuedLicense, Seat } from '../../src/domain/licenses/license.ts'
-import {
-  devicesIn,
-  type JoinedDevice,
-  joinedDevice,
-  type LicenseRow,
-  licenseFrom,
-  seatFrom,
-} from '../licenses/rows.ts'
+import { type JoinedDevice, joinedDevice, type LicenseRow, licenseFrom, seatsIn } from '../licenses/rows.ts'
 import { lastCharacter } from './last-character.ts'
 
 /** A device that is or was active on a license, with the license. */
 export type FoundDevice = { license: IssuedLicense; seat: Seat }
 
 const devicesFrom = (rows: readonly (LicenseRow & JoinedDevice)[]): FoundDevice[] =>
-  rows.flatMap((row) =>
-    devicesIn(row).map((device) => ({ license: licenseFrom(row, []), seat: seatFrom(device) })),
-  )
+  rows.flatMap((row) => seatsIn(row).map((seat) => ({ license: licenseFrom(row, []), seat })))
 
 /** Finds devices by device id or instance id, newest activation first. */
 export async function findDevicesById(

@@ -1,57 +1,53 @@
 import type { Recorded } from '../../src/domain/recorded.ts'
 import type { Projector } from '../projector.ts'
-import { writesOf } from '../statements.ts'
+import { defineTable } from '../table.ts'
+
+const signingKeys = defineTable(
+  'signing_keys',
+  {
+    tenantId: 'text not null',
+    kid: 'text not null',
+    publicKey: 'text not null',
+    secretName: 'text not null',
+    signsFrom: 'timestamptz not null',
+  },
+  { key: ['tenantId', 'signsFrom'], over: 'nothing' },
+)
+
+/** Keys that were published before it was known from when they sign. They stay once they sign. */
+const preparedSigningKeys = defineTable(
+  'prepared_signing_keys',
+  {
+    tenantId: 'text not null',
+    kid: 'text not null',
+    publicKey: 'text not null',
+    secretName: 'text not null',
+  },
+  { key: ['tenantId', 'kid'], over: 'nothing' },
+)
+
+/** A row for each time that a product's settings were set; it counts until the next one. */
+const leaseLengths = defineTable(
+  'lease_lengths',
+  {
+    tenantId: 'text not null',
+    productId: 'text not null',
+    revision: 'int not null',
+    seconds: 'int not null',
+    since: 'timestamptz not null',
+  },
+  { key: ['tenantId', 'productId', 'revision'], over: 'nothing' },
+)
 
 /** The public part of every tenant's signing keys, and the lease lengths over time, which `keyStates` needs. */
 export const signingProjector: Projector = {
   name: 'signing',
-  tables: ['signing_keys', 'prepared_signing_keys', 'lease_lengths'],
-  ddl: `
-    create table signing_keys (
-      tenant_id text not null,
-      kid text not null,
-      public_key text not null,
-      secret_name text not null,
-      signs_from timestamptz not null,
-      primary key (tenant_id, signs_from)
-    );
-    -- Keys that were published before it was known from when they sign. They stay once they sign.
-    create table prepared_signing_keys (
-      tenant_id text not null,
-      kid text not null,
-      public_key text not null,
-      secret_name text not null,
-      primary key (tenant_id, kid)
-    );
-    -- A row for each time that a product's settings were set; it counts until the next one.
-    create table lease_lengths (
-      tenant_id text not null,
-      product_id text not null,
-      revision int not null,
-      seconds int not null,
-      since timestamptz not null,
-      primary key (tenant_id, product_id, revision)
-    )`,
+  tables: [signingKeys, preparedSigningKeys, leaseLengths],
   async apply(_, entries) {
     return [
-      ...writesOf(
-        'write-signing-keys',
-        `insert into signing_keys select * from json_populate_recordset(null::signing_keys, $1)
-         on conflict do nothing`,
-        entries.flatMap(keyRowOf),
-      ),
-      ...writesOf(
-        'write-prepared-signing-keys',
-        `insert into prepared_signing_keys select * from json_populate_recordset(null::prepared_signing_keys, $1)
-         on conflict do nothing`,
-        entries.flatMap(preparedRowOf),
-      ),
-      ...writesOf(
-        'write-lease-lengths',
-        `insert into lease_lengths select * from json_populate_recordset(null::lease_lengths, $1)
-         on conflict do nothing`,
-        entries.flatMap(lengthRowOf),
-      ),
+      ...signingKeys.write(entries.flatMap(keyRowOf)),
+      ...preparedSigningKeys.write(entries.flatMap(preparedRowOf)),
+      ...leaseLengths.write(entries.flatMap(lengthRowOf)),
     ]
   },
 }
@@ -59,13 +55,13 @@ export const signingProjector: Projector = {
 function keyRowOf({ category, event }: Recorded) {
   if (category !== 'signing' || event.type !== 'SigningKeyPublished') return []
   const { tenantId, kid, publicKey, secretName, signsFrom } = event.data
-  return [{ tenant_id: tenantId, kid, public_key: publicKey, secret_name: secretName, signs_from: signsFrom }]
+  return [{ tenantId, kid, publicKey, secretName, signsFrom }]
 }
 
 function preparedRowOf({ category, event }: Recorded) {
   if (category !== 'signing' || event.type !== 'SigningKeyPrepared') return []
   const { tenantId, kid, publicKey, secretName } = event.data
-  return [{ tenant_id: tenantId, kid, public_key: publicKey, secret_name: secretName }]
+  return [{ tenantId, kid, publicKey, secretName }]
 }
 
 function lengthRowOf({ category, stream, revision, event }: Recorded) {
@@ -73,5 +69,5 @@ function lengthRowOf({ category, stream, revision, event }: Recorded) {
   if (event.type !== 'ProductCreated' && event.type !== 'ProductSettingsChanged') return []
   const [tenantId = '', productId = ''] = stream.slice('product-'.length).split('.')
   const { settings, at } = event.data
-  return [{ tenant_id: tenantId, product_id: productId, revision, seconds: settings.leaseSeconds, since: at }]
+  return [{ tenantId, productId, revision, seconds: settings.leaseSeconds, since: at }]
 }

@@ -1,33 +1,15 @@
-import { type Tenant, tenants } from '../../src/domain/tenants/tenant.ts'
-import { applyToDocuments, type DocumentModel, evolvedBy } from '../document.ts'
-import type { Projector } from '../projector.ts'
+import { tenants } from '../../src/domain/tenants/tenant.ts'
+import { defineDocuments, evolvedBy, projectorOf } from '../document.ts'
 
-const model: DocumentModel<Tenant> = {
+const documents = defineDocuments(evolvedBy(tenants), {
   table: 'tenants',
-  ...evolvedBy(tenants),
-  columns: (tenant) =>
-    tenant.status === 'absent'
-      ? {}
-      : {
-          tenant_id: tenant.tenantId,
-          status: tenant.status,
-          plan: tenant.plan,
-          created_at: tenant.createdAt,
-        },
-}
+  begun: (tenant) => (tenant.status === 'absent' ? undefined : tenant),
+  columns: {
+    tenantId: 'text not null unique',
+    status: 'text not null',
+    plan: 'text not null',
+    createdAt: 'timestamptz not null',
+  },
+})
 
-export const tenantsProjector: Projector = {
-  name: 'tenants',
-  tables: ['tenants'],
-  ddl: `
-    create table tenants (
-      stream text primary key,
-      revision int not null,
-      state jsonb not null,
-      tenant_id text not null unique,
-      status text not null,
-      plan text not null,
-      created_at timestamptz not null
-    )`,
-  apply: (db, entries) => applyToDocuments(db, model, entries),
-}
+export const tenantsProjector = projectorOf(documents)

@@ -1,7 +1,6 @@
 import { evolveRecorded, type Recorded } from '../../src/domain/recorded.ts'
 import { type Token, tokens } from '../../src/domain/tokens/token.ts'
-import { applyToDocuments, type DocumentModel } from '../document.ts'
-import type { Projector } from '../projector.ts'
+import { defineDocuments, projectorOf, type Source } from '../document.ts'
 
 /** A token and the member who created it; null when an operator did. */
 export type OwnedToken = Extract<Token, { tokenId: string }> & { memberId: string | null }
@@ -19,38 +18,22 @@ function evolve(state: TokenState, recorded: Recorded): TokenState {
   return { ...token, memberId }
 }
 
-const model: DocumentModel<TokenState> = {
-  table: 'tokens',
-  category: 'token',
-  absent: { status: 'absent' },
-  evolve: evolve,
-  columns: (token) =>
-    token.status === 'absent'
-      ? {}
-      : {
-          token_hash: token.tokenHash,
-          token_id: token.tokenId,
-          tenant_id: token.tenantId,
-          member_id: token.memberId,
-          created_at: token.createdAt,
-        },
-}
+const source: Source<TokenState> = { category: 'token', absent: { status: 'absent' }, evolve }
 
-export const tokensProjector: Projector = {
-  name: 'tokens',
-  tables: ['tokens'],
-  ddl: `
-    create table tokens (
-      stream text primary key,
-      revision int not null,
-      state jsonb not null,
-      token_hash text not null unique,
-      token_id text not null unique,
-      tenant_id text not null,
-      member_id text,
-      created_at timestamptz not null
-    );
-    create index tokens_of_tenant on tokens (tenant_id, created_at desc, token_id desc);
-    create index tokens_of_member on tokens (member_id) where member_id is not null`,
-  apply: (db, entries) => applyToDocuments(db, model, entries),
-}
+const documents = defineDocuments(source, {
+  table: 'tokens',
+  begun: (token) => (token.status === 'absent' ? undefined : token),
+  columns: {
+    tokenHash: 'text not null unique',
+    tokenId: 'text not null unique',
+    tenantId: 'text not null',
+    memberId: 'text',
+    createdAt: 'timestamptz not null',
+  },
+  indexes: {
+    tokens_of_tenant: '(tenant_id, created_at desc, token_id desc)',
+    tokens_of_member: '(member_id) where member_id is not null',
+  },
+})
+
+export const tokensProjector = projectorOf(documents)

@@ -1,4 +1,5 @@
 import type { HistoryEntry } from '../../projections/history/queries.ts'
+import { setsEnd } from '../domain/licenses/event-traits.ts'
 import type { LicenseEvent } from '../domain/licenses/events.ts'
 import { type IssuedLicense, type Seat, statusAt } from '../domain/licenses/license.ts'
 import { planLimits } from '../domain/tenants/tenant.ts'
@@ -71,22 +72,13 @@ const newestActivation = ({ deciding }: LicenseLookup, deviceId: string): Histor
     .slice(-1)
 
 /** The event that set the license's expiry: the first since the last that gave it another one. */
-function setsEnd({ deciding, result }: LicenseLookup): HistoryEntry[] {
-  const setting = deciding.filter(({ event }) => namesEnd.has(event.type))
+function endSetBy({ deciding, result }: LicenseLookup): HistoryEntry[] {
+  const setting = deciding.filter(({ event }) => setsEnd(event))
   const other = setting.findLastIndex(
     ({ event }) => 'expiresAt' in event.data && event.data.expiresAt !== result.license.expiresAt,
   )
   return setting.slice(other + 1, other + 2)
 }
-
-const namesEnd: ReadonlySet<Type> = new Set([
-  'LicenseMinted',
-  'LicenseImported',
-  'LicenseRenewed',
-  'LicenseTermsChanged',
-  'LicenseEdited',
-  'SubscriptionEnded',
-])
 
 const endWords = ({ expiresAt }: IssuedLicense): string =>
   expiresAt === null ? 'never expires' : `expires on ${momentWords(expiresAt)}`
@@ -99,13 +91,13 @@ function activeReason(lookup: LicenseLookup): Reason {
     return {
       rule: 'active',
       because: `valid: the license is active and ${endWords(license)}`,
-      events: setsEnd(lookup),
+      events: endSetBy(lookup),
     }
   }
   return {
     rule: 'seated',
     because: `valid: ${quoted(seat.name)} has had a seat since ${momentWords(seat.activatedAt)}, and the license ${endWords(license)}`,
-    events: [...setsEnd(lookup), ...newestActivation(lookup, deviceId)],
+    events: [...endSetBy(lookup), ...newestActivation(lookup, deviceId)],
   }
 }
 
@@ -149,7 +141,7 @@ export function admissionReason(lookup: LicenseLookup): Reason {
   const taken =
     deviceLimit === null ? 'seats are unlimited' : `${seatsUsed} of ${deviceLimit} seats are in use`
   const because = `allowed: ${taken}${fallbackWords(lookup)}`
-  return { rule: 'seat_free', because, events: setsEnd(lookup) }
+  return { rule: 'seat_free', because, events: endSetBy(lookup) }
 }
 
 /** What a device gets if it is activated after the paid period. */
@@ -231,6 +223,6 @@ function endedReason(lookup: LicenseLookup, rule: 'expired' | 'fallback'): Reaso
       rule === 'expired'
         ? `denied: the license expired on ${when}`
         : `no longer valid: the paid period ended on ${when}; active devices keep the fallback entitlements`,
-    events: [...setsEnd(lookup), ...recorded],
+    events: [...endSetBy(lookup), ...recorded],
   }
 }

@@ -40,7 +40,7 @@ test.each(projectors)(
         const apply = applying(client, projector)
         await apply(recorded)
         const once = await dumpTables(client)
-        expect(projector.tables.filter((table) => once[table]?.length === 0)).toStrictEqual([])
+        expect(projector.tables.filter(({ name }) => once[name]?.length === 0)).toStrictEqual([])
         await apply(recorded)
         expect(await dumpTables(client)).toStrictEqual(once)
         for (const entry of recorded) await apply([entry])

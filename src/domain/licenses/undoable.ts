@@ -1,4 +1,5 @@
 import type { Decider } from '../decider.ts'
+import { isUse } from './event-traits.ts'
 import type { LicenseEvent } from './events.ts'
 import { absentLicense, decideLicense, evolveLicense, type License, type LicenseCommand } from './license.ts'
 
@@ -29,14 +30,6 @@ function evolveUndoable(
     license: evolveLicense(license, event),
     importedAt: since,
     // The devices of an import were recorded at the same moment.
-    used: used || (event.data.at !== since && !isNotUse.has(event.type)),
+    used: used || (event.data.at !== since && isUse(event)),
   }
 }
-
-/** Events that do not count as a use of the license. */
-const isNotUse: ReadonlySet<LicenseEvent['type']> = new Set([
-  'LicenseExpired',
-  'LicenseFellBack',
-  'HolderErased',
-  'ImportTakenBack',
-])

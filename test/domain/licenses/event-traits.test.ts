@@ -1,9 +1,9 @@
 /** Only the newest event of each slot counts: the state without the others is the same. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { deviceSlots, ownSlots, slotOf } from '../../../src/domain/licenses/event-traits.ts'
 import type { LicenseEvent } from '../../../src/domain/licenses/events.ts'
 import { absentLicense, evolveLicense, type License } from '../../../src/domain/licenses/license.ts'
-import { deviceSlots, ownSlots, slotOf } from '../../../src/domain/licenses/slots.ts'
 import { activated, deactivated, events, linked, minted, reminted, renewed } from './license-samples.ts'
 
 const evolved = (all: readonly LicenseEvent[]): License => all.reduce(evolveLicense, absentLicense)

@@ -1,0 +1,80 @@
+import type { LicenseEvent } from './events.ts'
+
+type Traits = {
+  /** Whose seats it changes: nobody's, that of the device that it names, or possibly all. */
+  seats: 'none' | 'of its device' | 'of all devices'
+  /**
+   * Only the newest event of each slot affects the state of a license, so a license with years of history is evolved from few
+   * events. An event about a device has the slot of that device. Null for one that always counts.
+   */
+  slot: string | null
+  /** Whether it counts as a use of the license: then its import cannot be taken back. */
+  isUse: boolean
+  /** Whether it says when the license expires. */
+  setsEnd: boolean
+}
+
+const ordinary = { seats: 'none', slot: null, isUse: true, setsEnd: false } as const
+const ofDevice = { ...ordinary, seats: 'of its device' } as const
+
+/** What must be known of every event beside what it changes: one of a new type does not compile until it is said here. */
+const traits: Readonly<Record<LicenseEvent['type'], Traits>> = {
+  LicenseMinted: { ...ordinary, setsEnd: true },
+  LicenseImported: { ...ordinary, setsEnd: true },
+  DeviceActivated: { ...ofDevice, slot: 'activated' },
+  DeviceDeactivated: { ...ofDevice, slot: 'deactivated' },
+  DeviceNamed: { ...ofDevice, slot: 'named' },
+  SeatFreedByCustomer: ordinary,
+  LicenseReminted: { ...ordinary, seats: 'of all devices', slot: 'reminted' },
+  LicenseRevoked: ordinary,
+  RevocationUndone: ordinary,
+  LicenseRefunded: ordinary,
+  LicenseReinstated: ordinary,
+  LicenseRenewed: { ...ordinary, slot: 'renewed', setsEnd: true },
+  SubscriptionEnded: { ...ordinary, slot: 'subscription ended', setsEnd: true },
+  LicenseTermsChanged: { ...ordinary, slot: 'terms', setsEnd: true },
+  LicenseEdited: { ...ordinary, slot: 'edited', setsEnd: true },
+  LicenseSuspended: { ...ordinary, slot: 'suspension' },
+  LicenseResumed: { ...ordinary, slot: 'suspension' },
+  ReasonGiven: { ...ordinary, slot: 'reason' },
+  KeyMailAsked: { ...ordinary, slot: 'key mail' },
+  LicenseExpired: { ...ordinary, slot: 'ended', isUse: false },
+  LicenseFellBack: { ...ordinary, slot: 'ended', isUse: false },
+  SaleFollowed: { ...ordinary, slot: 'sale' },
+  CustomerLinked: ordinary,
+  CustomerUnlinked: ordinary,
+  HolderErased: { ...ordinary, isUse: false },
+  ImportTakenBack: { ...ordinary, seats: 'of all devices', isUse: false },
+}
+
+const slotsOf = (isOfDevice: boolean): string[] => [
+  ...new Set(
+    Object.values(traits).flatMap(({ seats, slot }) =>
+      slot !== null && (seats === 'of its device') === isOfDevice ? [slot] : [],
+    ),
+  ),
+]
+const slotsOfDevices = slotsOf(true)
+
+/** All slots that do not belong to a device. */
+export const ownSlots: readonly string[] = slotsOf(false)
+
+/** The slots of a device: its newest activation, deactivation and name decide over its seat. */
+export const deviceSlots = (deviceId: string): string[] => slotsOfDevices.map((slot) => `${slot} ${deviceId}`)
+
+/** The slot of an event, see {@link Traits}. */
+export function slotOf(event: LicenseEvent): string | null {
+  const { slot } = traits[event.type]
+  const deviceId = deviceOf(event)
+  if (slot !== null && deviceId !== undefined) return `${slot} ${deviceId}`
+  // A remint that frees the seats is needed later too: it dates the end of each device's seat.
+  return event.type === 'LicenseReminted' && !event.data.keepDevices ? null : slot
+}
+
+/** The device whose seat the event changes; undefined when it changes none, or all. */
+export const deviceOf = (event: LicenseEvent): string | undefined =>
+  traits[event.type].seats === 'of its device' && 'deviceId' in event.data ? event.data.deviceId : undefined
+
+export const mayChangeAllSeats = ({ type }: LicenseEvent): boolean => traits[type].seats === 'of all devices'
+export const isUse = ({ type }: LicenseEvent): boolean => traits[type].isUse
+export const setsEnd = ({ type }: LicenseEvent): boolean => traits[type].setsEnd
