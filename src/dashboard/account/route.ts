@@ -17,6 +17,7 @@ import { formOf, line } from '../forms/forms.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { principalOf } from '../session/principal.ts'
+import { redirectWith } from '../session/redirect-with.ts'
 import { challengeIn, giveChallenge } from '../sign-in/challenges.ts'
 import { qrCode } from '../welcome/qr.ts'
 import { notProven, PasswordSetUpForm } from '../welcome/route.ts'
@@ -45,11 +46,6 @@ function settingUpOf(request: FastifyRequest): SettingUp {
 }
 
 /** Redirects to the account page with a message. */
-function done(request: FastifyRequest, reply: FastifyReply, text: string): FastifyReply {
-  request.session.notice = { kind: 'done', text }
-  return reply.redirect(path, 303)
-}
-
 /** A member's own page: their sign-in methods and sessions. */
 export function accountRoutes(app: FastifyInstance, context: PageContext): void {
   const { services, party, show, browsers } = context
@@ -69,14 +65,14 @@ export function accountRoutes(app: FastifyInstance, context: PageContext): void 
   app.post('/account/sessions/end', member, async (request, reply) => {
     const { session } = formOf(OneSession, request)
     await endSessionOf(services.db, principalOf(request).memberId, session, services.now())
-    return done(request, reply, 'Session ended.')
+    return redirectWith(reply, path, 'Session ended.')
   })
 
   app.post('/account/sessions/end-others', member, async (request, reply) => {
     const { memberId, sessionHash } = principalOf(request)
     await endSessionsOf(services.db, memberId, services.now(), sessionHash)
     await browsers.remember(request, reply, memberId)
-    return done(request, reply, 'All other sessions have ended.')
+    return redirectWith(reply, path, 'All other sessions have ended.')
   })
 
   passwordRoutes(app, context)
@@ -94,15 +90,12 @@ function passwordRoutes(app: FastifyInstance, { services, show, browsers }: Page
     session.enrolment ??= Buffer.from(services.randomBytes(12)).toString('hex')
     const secret = await beginTotp(services, who, session.enrolment)
     const qr = qrCode(totpUri(secret, who.email, who.tenantId), 'QR code for your authenticator app')
-    return show(
-      reply,
-      {
-        title: 'New password',
-        nav: 'account',
-        content: ({ token }) => newPasswordView({ token, email: who.email, secret, qr, setUp }),
-      },
-      setUp ? 422 : 200,
-    )
+    return show(reply, {
+      title: 'New password',
+      nav: 'account',
+      content: ({ token }) => newPasswordView({ token, email: who.email, secret, qr, setUp }),
+      problem: setUp,
+    })
   }
 
   app.get('/account/password', proven, (request, reply) => page(request, reply))
@@ -115,7 +108,7 @@ function passwordRoutes(app: FastifyInstance, { services, show, browsers }: Page
     if (!setUp.done) return page(request, reply, setUp)
     request.session.enrolment = undefined
     await browsers.remember(request, reply, principalOf(request).memberId)
-    return done(request, reply, 'Password and authenticator app saved. All other sessions have ended.')
+    return redirectWith(reply, path, 'Password and authenticator app saved. All other sessions have ended.')
   })
 }
 
@@ -126,22 +119,22 @@ function passkeyRoutes(app: FastifyInstance, { services, party, show }: PageCont
     async (request, reply) => {
       const { passkey } = formOf(OnePasskey, request)
       if (await removePasskey(services, principalOf(request).memberId, passkey))
-        return done(request, reply, 'Passkey removed.')
-      request.session.notice = {
+        return redirectWith(reply, path, 'Passkey removed.')
+      return redirectWith(reply, path, {
         kind: 'wrong',
         text: 'You cannot remove your only sign-in method. Add another one first.',
-      }
-      return reply.redirect(path, 303)
+      })
     },
   )
 
   if (!party) return
   const page = (reply: FastifyReply, problem?: string) =>
-    show(
-      reply,
-      { title: 'New passkey', nav: 'account', content: ({ token }) => newPasskeyView(token, problem) },
-      problem ? 422 : 200,
-    )
+    show(reply, {
+      title: 'New passkey',
+      nav: 'account',
+      content: ({ token }) => newPasskeyView(token, problem),
+      problem,
+    })
 
   app.get('/account/passkeys/new', proven, async (_request, reply) => page(reply))
 
@@ -164,6 +157,6 @@ function passkeyRoutes(app: FastifyInstance, { services, party, show }: PageCont
     const passkey = challenge && (await checkNewPasskey(party, credential, challenge))
     if (!passkey) return page(reply, notProven.message)
     const setUp = await setUpPasskey(services, settingUpOf(request), passkey, name || 'Passkey')
-    return setUp.done ? done(request, reply, 'Passkey added.') : page(reply, setUp.message)
+    return setUp.done ? redirectWith(reply, path, 'Passkey added.') : page(reply, setUp.message)
   })
 }

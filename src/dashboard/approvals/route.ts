@@ -19,6 +19,7 @@ import { runApproved, runForMember } from '../../gate/run-approved.ts'
 import { actorNames } from '../../history/actors.ts'
 import { sendExport } from '../../http/licenses/license-export.ts'
 import { Problem, problemOfRefusal } from '../../http/problem.ts'
+import { sentence } from '../../sentence.ts'
 import { formOf } from '../forms/forms.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
@@ -172,5 +173,3 @@ function listPages(app: FastifyInstance, { services, show, showPart }: PageConte
 /** Whether htmx requests an update of a page that is already open. */
 const isPart = ({ headers }: FastifyRequest): boolean =>
   headers['hx-request'] === 'true' && headers['hx-boosted'] === undefined
-
-const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`

@@ -10,6 +10,7 @@ import { pageRoute } from '../frame/page-route.ts'
 import { shownLicenses } from '../licenses/route.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
+import { redirectWith } from '../session/redirect-with.ts'
 import { aboveIn, type CustomerRequest, customerOf } from './found.ts'
 import { linksView } from './links-view.ts'
 
@@ -34,16 +35,13 @@ export function customerLinkPages(app: FastifyInstance, { services, show }: Page
     const found = await Promise.all(ids.map((id) => findLicense(services.db, tenantId, id)))
     const entries = found.filter((entry) => entry !== undefined)
     const licenses = await shownLicenses(services, tenantId, entries)
-    return show(
-      reply,
-      {
-        title: 'Linked licenses',
-        nav: 'customers',
-        trail: aboveIn(customer.customerId),
-        content: ({ token }) => linksView({ token, customerId: customer.customerId, licenses, form }),
-      },
-      Object.keys(form.problems).length > 0 ? 422 : 200,
-    )
+    return show(reply, {
+      title: 'Linked licenses',
+      nav: 'customers',
+      trail: aboveIn(customer.customerId),
+      content: ({ token }) => linksView({ token, customerId: customer.customerId, licenses, form }),
+      form,
+    })
   }
 
   app.get('/customers/:id/links', changeOne, (request: CustomerRequest, reply) =>
@@ -64,8 +62,7 @@ export function customerLinkPages(app: FastifyInstance, { services, show }: Page
       } catch (error) {
         return page(request, reply, refusedForm(error, filled, problems))
       }
-      request.session.notice = { kind: 'done', text: done }
-      return reply.redirect(`/dashboard/customers/${customerId}`, 303)
+      return redirectWith(reply, `/dashboard/customers/${customerId}`, done)
     })
   }
 }

@@ -5,11 +5,12 @@ import { sha256 } from '../../credentials/sha256.ts'
 import type { EntitlementOverride } from '../../domain/customers/overrides.ts'
 import { sameJson } from '../../domain/equality.ts'
 import { Refusal } from '../../domain/refusal.ts'
-import { type FilledForm, readForm, typedIn, withProblem } from '../forms/filled-form.ts'
+import { changedMeanwhile, type FilledForm, readForm, typedIn, withProblem } from '../forms/filled-form.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import { productChoices } from '../lists/lists.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
+import { redirectWith } from '../session/redirect-with.ts'
 import { aboveIn, type CustomerRequest, customerOf } from './found.ts'
 import { overridesForm, overridesTyped, withMoreRows } from './overrides-form.ts'
 import { overridesView } from './overrides-view.ts'
@@ -26,16 +27,13 @@ const seenHashOf = (overrides: readonly EntitlementOverride[]): string => sha256
 export function overridePages(app: FastifyInstance, { services, show }: PageContext): void {
   const page = async (request: FastifyRequest, reply: FastifyReply, customerId: string, form: FilledForm) => {
     const products = await productChoices(services, principalOf(request).tenantId)
-    return show(
-      reply,
-      {
-        title: 'Entitlement overrides',
-        nav: 'customers',
-        trail: aboveIn(customerId),
-        content: ({ token }) => overridesView({ token, customerId, products, form }),
-      },
-      Object.keys(form.problems).length > 0 ? 422 : 200,
-    )
+    return show(reply, {
+      title: 'Entitlement overrides',
+      nav: 'customers',
+      trail: aboveIn(customerId),
+      content: ({ token }) => overridesView({ token, customerId, products, form }),
+      form,
+    })
   }
 
   app.get('/customers/:id/entitlements', changeOne, async (request: CustomerRequest, reply) => {
@@ -53,10 +51,7 @@ export function overridePages(app: FastifyInstance, { services, show }: PageCont
     const now = seenHashOf(present)
     const [shown = []] = await openOverrides(services, tenantId, [present])
     if (typedIn(filled, 'seen') !== now && !sameJson(overrides, shown)) {
-      const seen = { ...form, typed: { ...form.typed, seen: [now] } }
-      const problem =
-        'The overrides were changed since you opened this page. Check the rows: saving replaces that change.'
-      return page(request, reply, customerId, withProblem(seen, 'form', problem))
+      return page(request, reply, customerId, changedMeanwhile(form, 'The overrides were', now))
     }
     try {
       await replaceOverrides(services, tenantId, customerId, overrides, originOfMember(request))
@@ -69,7 +64,6 @@ export function overridePages(app: FastifyInstance, { services, show }: PageCont
         withProblem(form, 'form', 'A product was not found. Choose another.'),
       )
     }
-    request.session.notice = { kind: 'done', text: 'Overrides saved.' }
-    return reply.redirect(`/dashboard/customers/${customerId}`, 303)
+    return redirectWith(reply, `/dashboard/customers/${customerId}`, 'Overrides saved.')
   })
 }

@@ -8,6 +8,7 @@ import { refusedForm } from '../forms/refused.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
+import { redirectWith } from '../session/redirect-with.ts'
 import { aboveIn, type CustomerRequest, customerOf } from './found.ts'
 import { CustomerForm } from './person-form.ts'
 import { customerFormView } from './person-view.ts'
@@ -15,8 +16,6 @@ import { customerFormView } from './person-view.ts'
 const change = pageRoute({ page: 'change_licenses' })
 /** The form shows the person's data, which is recorded as a view. */
 const changeOne = pageRoute({ page: 'change_licenses', auditedView: 'customer' })
-
-const statusOf = (form: FilledForm): number => (Object.keys(form.problems).length > 0 ? 422 : 200)
 
 /** Where a customer is created, and where their address, name and metadata are changed. */
 export function customerForms(app: FastifyInstance, context: PageContext): void {
@@ -26,15 +25,12 @@ export function customerForms(app: FastifyInstance, context: PageContext): void 
 
 function newPages(app: FastifyInstance, { services, show }: PageContext): void {
   const page = (reply: FastifyReply, form: FilledForm, operation = newId('req')) =>
-    show(
-      reply,
-      {
-        title: 'New customer',
-        nav: 'customers',
-        content: ({ token }) => customerFormView({ token, form, operation, customerId: undefined }),
-      },
-      statusOf(form),
-    )
+    show(reply, {
+      title: 'New customer',
+      nav: 'customers',
+      content: ({ token }) => customerFormView({ token, form, operation, customerId: undefined }),
+      form,
+    })
 
   app.get('/new-customer', change, async (_request, reply) => page(reply, newForm()))
 
@@ -48,8 +44,7 @@ function newPages(app: FastifyInstance, { services, show }: PageContext): void {
         const { customer } = await createCustomer(own, tenantId, { email, name, metadata }, origin)
         return customer.customerId
       })
-      request.session.notice = { kind: 'done', text: 'Customer created.' }
-      return reply.redirect(`/dashboard/customers/${customerId}`, 303)
+      return redirectWith(reply, `/dashboard/customers/${customerId}`, 'Customer created.')
     } catch (error) {
       return page(reply, refusedForm(error, filled))
     }
@@ -58,16 +53,13 @@ function newPages(app: FastifyInstance, { services, show }: PageContext): void {
 
 function editPages(app: FastifyInstance, { services, show }: PageContext): void {
   const page = (reply: FastifyReply, customerId: string, form: FilledForm) =>
-    show(
-      reply,
-      {
-        title: 'Edit customer',
-        nav: 'customers',
-        trail: aboveIn(customerId),
-        content: ({ token }) => customerFormView({ token, form, customerId }),
-      },
-      statusOf(form),
-    )
+    show(reply, {
+      title: 'Edit customer',
+      nav: 'customers',
+      trail: aboveIn(customerId),
+      content: ({ token }) => customerFormView({ token, form, customerId }),
+      form,
+    })
 
   app.get('/customers/:id/edit', changeOne, async (request: CustomerRequest, reply) => {
     const { customer, person } = await customerOf(services, request)
@@ -90,7 +82,6 @@ function editPages(app: FastifyInstance, { services, show }: PageContext): void 
     } catch (error) {
       return page(reply, customerId, refusedForm(error, filled))
     }
-    request.session.notice = { kind: 'done', text: 'Customer saved.' }
-    return reply.redirect(`/dashboard/customers/${customerId}`, 303)
+    return redirectWith(reply, `/dashboard/customers/${customerId}`, 'Customer saved.')
   })
 }

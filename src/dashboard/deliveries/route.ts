@@ -14,6 +14,7 @@ import { pageRoute } from '../frame/page-route.ts'
 import { one } from '../lists/query.ts'
 import type { PageContext } from '../page-context.ts'
 import { auditedPage, originOfMember, principalOf } from '../session/principal.ts'
+import { redirectWith } from '../session/redirect-with.ts'
 import { nameOfEndpoint } from '../webhooks/endpoint-name.ts'
 import { deliveriesView, deliveryView } from './view.ts'
 
@@ -111,7 +112,6 @@ function redeliverForm(app: FastifyInstance, { services }: PageContext): void {
   app.post('/deliveries/:id/redeliver', manage, async (request: OneRequest, reply) => {
     const { deliveryId, tenantId } = await deliveryOf(services, request)
     await askRedelivery(services, tenantId, deliveryId, originOfMember(request))
-    request.session.notice = { kind: 'done', text: 'Redelivery started.' }
-    return reply.redirect(`/dashboard/deliveries/${deliveryId}`, 303)
+    return redirectWith(reply, `/dashboard/deliveries/${deliveryId}`, 'Redelivery started.')
   })
 }

@@ -99,14 +99,11 @@ function reviewPages(app: FastifyInstance, { services, show }: PageContext): voi
 
   const review = (request: FastifyRequest, reply: FastifyReply, login: LoginRequest, problem?: string) => {
     const principal = principalOf(request)
-    return show(
-      reply,
-      {
-        title: 'Authorize a device',
-        content: (view) => reviewView(view, { login, principal, problem }),
-      },
-      problem ? 422 : 200,
-    )
+    return show(reply, {
+      title: 'Authorize a device',
+      content: (view) => reviewView(view, { login, principal, problem }),
+      problem,
+    })
   }
 
   const gone = (reply: FastifyReply) => show(reply, nothingWaits, 404)

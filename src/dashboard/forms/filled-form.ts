@@ -22,6 +22,20 @@ export const newForm = (values: Readonly<Record<string, string | readonly string
 /** What was typed into a field, or an empty text. */
 export const typedIn = ({ typed }: FilledForm, name: string): string => typed[name]?.[0] ?? ''
 
+export const isWrong = ({ problems }: FilledForm): boolean => Object.keys(problems).length > 0
+
+/**
+ * The form again, so that a member does not undo the change of another without having been told.
+ * @param what was changed, such as `The product was`
+ * @param seen the version that the member has seen once they send it again
+ */
+export const changedMeanwhile = (form: FilledForm, what: string, seen: string): FilledForm =>
+  withProblem(
+    { ...form, typed: { ...form.typed, seen: [seen] } },
+    'form',
+    `${what} changed since you opened this page. Check the fields: saving replaces that change.`,
+  )
+
 /** The form again, with a sentence about one of its fields; `form` concerns no single field. */
 export const withProblem = (form: FilledForm, name: string, problem: string): FilledForm => ({
   ...form,

@@ -1,12 +1,13 @@
 import { Refusal, type RefusalCode } from '../../domain/refusal.ts'
 import { Problem, problemOfRefusal } from '../../http/problem.ts'
+import { sentence } from '../../sentence.ts'
 import { type FilledForm, newForm, withProblem } from './filled-form.ts'
 import { SentBefore, sentBefore } from './once.ts'
 
 /** A refusal as a sentence for people. */
 export function sentenceOf(code: RefusalCode): string {
   const { message } = problemOfRefusal(code)
-  return `${message.charAt(0).toUpperCase()}${message.slice(1)}.`
+  return sentence(message)
 }
 
 /**

@@ -2,6 +2,7 @@ import type { FastifyError, FastifyInstance } from 'fastify'
 import { html } from '../../html.ts'
 import { problemOf } from '../../http/errors.ts'
 import { notFound, Problem } from '../../http/problem.ts'
+import { sentence } from '../../sentence.ts'
 import { messageView } from '../sign-in/view.ts'
 import type { ShowPage } from './page.ts'
 
@@ -23,7 +24,7 @@ export function answerFailures(app: FastifyInstance, show: ShowPage): void {
     // A 404 looks the same whatever the reason, so it shows no freshness.
     request.freshness = undefined
     const title = titles[status] ?? 'Something went wrong'
-    const text = `${message.charAt(0).toUpperCase()}${message.slice(1)}${/[.!?]$/.test(message) ? '' : '.'}`
+    const text = sentence(message)
     return show(
       reply.headers(headers),
       {

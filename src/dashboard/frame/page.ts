@@ -2,6 +2,7 @@ import type { FastifyReply } from 'fastify'
 import { may, type Permission } from '../../domain/members/roles.ts'
 import { documentOf, type Html, partOf } from '../../html.ts'
 import type { Ports } from '../../ports.ts'
+import { type FilledForm, isWrong } from '../forms/filled-form.ts'
 import { formToken } from '../session/session.ts'
 import { type Frame, frame } from './frame.ts'
 import { type Crumb, crumbOf, type NavItem } from './navigation.ts'
@@ -24,11 +25,16 @@ type Page = {
   /** The pages above this one. Without it: the page of the navigation, for every page below that. */
   trail?: readonly Crumb[]
   content: (view: View) => Html
+  /** The form on the page, as it was filled in. */
+  form?: FilledForm
+  /** What is wrong with what was sent. With a problem, here or in the form, the page has the status 422. */
+  problem?: unknown
 }
 
 /** Sends a part of a page, which htmx puts in place of the old one. */
 export type ShowPart = (reply: FastifyReply, content: (view: View) => Html) => FastifyReply
 
+/** Sends a page; with a status that does not follow from it, such as 404. */
 export type ShowPage = (reply: FastifyReply, page: Page, status?: number) => FastifyReply
 
 export function partsOf(services: Ports<'now'>, baseUrl: string): ShowPart {
@@ -49,7 +55,7 @@ function viewFor(reply: FastifyReply, services: Ports<'now'>, baseUrl: string): 
 /** Returns the function that sends pages: within the frame for a signed-in member, otherwise without it. */
 export function pagesOf(services: Ports<'now' | 'mailing'>, baseUrl: string): ShowPage {
   const hasMailbox = services.mailing.mailbox !== undefined
-  return (reply, { title, nav, trail, content }, status = 200) => {
+  return (reply, { title, nav, trail, content, form, problem }, status) => {
     const { principal, session, freshness, waiting } = reply.request
     const view = viewFor(reply, services, baseUrl)
     const notice = session?.notice
@@ -67,7 +73,7 @@ export function pagesOf(services: Ports<'now' | 'mailing'>, baseUrl: string): Sh
       token: view.token,
     }
     return reply
-      .code(status)
+      .code(status ?? (problem !== undefined || (form && isWrong(form)) ? 422 : 200))
       .type('text/html; charset=utf-8')
       .send(documentOf(frame(parts, content(view))))
   }

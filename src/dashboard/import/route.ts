@@ -67,15 +67,12 @@ export function importPages(app: FastifyInstance, context: PageContext): void {
 function uploadPages(app: FastifyInstance, { services, show }: PageContext): void {
   const page = async (request: FastifyRequest, reply: FastifyReply, form: FilledForm) => {
     const products = await productChoices(services, principalOf(request).tenantId)
-    return show(
-      reply,
-      {
-        title: 'Import licenses',
-        nav: 'licenses',
-        content: ({ token }) => importFormView(token, products, form),
-      },
-      Object.keys(form.problems).length > 0 ? 422 : 200,
-    )
+    return show(reply, {
+      title: 'Import licenses',
+      nav: 'licenses',
+      content: ({ token }) => importFormView(token, products, form),
+      form,
+    })
   }
 
   app.get(path, form, async (request, reply) => {

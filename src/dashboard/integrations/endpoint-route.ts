@@ -7,6 +7,7 @@ import { Refusal } from '../../domain/refusal.ts'
 import { problemOfProvider } from '../../http/payment-problem.ts'
 import { endpointUrlOf } from '../../payments/addresses.ts'
 import { ProviderRefused, ProviderUnavailable, StoreWanted } from '../../payments/trouble.ts'
+import { sentence } from '../../sentence.ts'
 import { type FilledForm, readForm, typedIn, withProblem } from '../forms/filled-form.ts'
 import { refusedForm, sentenceOf } from '../forms/refused.ts'
 import { checked, optionalLine } from '../forms/typed.ts'
@@ -112,5 +113,3 @@ function refusedWords(error: ProviderRefused): [field: string, sentence: string]
   if (reason === 'permission') return [key, 'This key lacks one of the permissions that are listed above.']
   return [key, sentence(problemOfProvider(error).message)]
 }
-
-const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`

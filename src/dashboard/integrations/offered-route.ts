@@ -10,6 +10,7 @@ import { notFound } from '../../http/problem.ts'
 import type { Offered } from '../../payments/offered.ts'
 import { ProviderRefused, ProviderUnavailable } from '../../payments/trouble.ts'
 import type { Ports } from '../../ports.ts'
+import { capitalized, sentence } from '../../sentence.ts'
 import { sentenceOf } from '../forms/refused.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import { productChoices } from '../lists/lists.ts'
@@ -38,7 +39,7 @@ export function offeredPage(app: FastifyInstance, { services, show }: PageContex
     ])
     const { many } = itemWords[provider]
     return show(reply, {
-      title: `${many.charAt(0).toUpperCase()}${many.slice(1)}`,
+      title: capitalized(many),
       nav: 'integrations',
       trail: [
         { label: 'Integrations', href: path },
@@ -80,5 +81,5 @@ function refusedWords(error: ProviderRefused): string {
     return `The key may not list ${itemWords[provider].many}. ${listingWords[provider]}`
   }
   const { message } = problemOfProvider(error)
-  return `${message.charAt(0).toUpperCase()}${message.slice(1)}.`
+  return sentence(message)
 }

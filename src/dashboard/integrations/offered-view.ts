@@ -4,6 +4,7 @@ import { providerNames } from '../../domain/integrations/provider.ts'
 import { money } from '../../history/money.ts'
 import { type Html, html } from '../../html.ts'
 import type { Offered, OfferedItem } from '../../payments/offered.ts'
+import { capitalized } from '../../sentence.ts'
 import { newForm } from '../forms/filled-form.ts'
 import { choiceField } from '../forms/form-fields.ts'
 import { empty, heading, notice, tokenField } from '../frame/parts.ts'
@@ -56,7 +57,7 @@ function mapForm(token: string, shown: Shown, { items, hasMore }: Offered): Html
     ${tokenField(token)}
     ${choiceField(form, {
       name: 'item',
-      label: `${one.charAt(0).toUpperCase()}${one.slice(1)}`,
+      label: capitalized(one),
       choices: [['', `Choose a ${one}`], ...itemChoices(items, itemsOf(sold, integration))],
       ...(hasMore && { hint: `${name} has more ${many} than these. Map the others by ID.` }),
     })}

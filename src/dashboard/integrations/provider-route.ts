@@ -24,6 +24,7 @@ import { notFound } from '../../http/problem.ts'
 import { onboardingAddresses } from '../../payments/addresses.ts'
 import { ProviderRefused, ProviderUnavailable } from '../../payments/trouble.ts'
 import type { Ports } from '../../ports.ts'
+import { sentence } from '../../sentence.ts'
 import { readArrivals } from '../../usage/arrivals.ts'
 import { type FilledForm, newForm, readForm, withProblem } from '../forms/filled-form.ts'
 import { refusedForm, sentenceOf } from '../forms/refused.ts'
@@ -31,6 +32,7 @@ import { pageRoute } from '../frame/page-route.ts'
 import { productChoices } from '../lists/lists.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
+import { redirectWith } from '../session/redirect-with.ts'
 import type { FlashMessage } from '../session/session.ts'
 import { arrivalPart } from './arrival-view.ts'
 import { onboardingView, pingUrlView, providerView, rotateView } from './provider-view.ts'
@@ -89,17 +91,14 @@ export async function providerPage(
     baseUrl,
     operation: newId('req'),
   }
-  return show(
-    reply,
-    {
-      title: providerNames[provider],
-      nav: 'integrations',
-      trail,
-      content: (view) =>
-        providerView(view, { ...shown, platform: { hasPlatformKey, platformFeeBasisPoints }, form }),
-    },
-    Object.keys(form.problems).length > 0 ? 422 : 200,
-  )
+  return show(reply, {
+    title: providerNames[provider],
+    nav: 'integrations',
+    trail,
+    content: (view) =>
+      providerView(view, { ...shown, platform: { hasPlatformKey, platformFeeBasisPoints }, form }),
+    form,
+  })
 }
 
 function arrivalRoute(app: FastifyInstance, { services, showPart }: PageContext): void {
@@ -158,7 +157,7 @@ function connectForms(app: FastifyInstance, context: PageContext): void {
     } catch (error) {
       return again(troubleOf(error, filled))
     }
-    return done(request, reply, provider, `${providerNames[provider]} is connected.`)
+    return redirectWith(reply, `${path}/${provider}`, `${providerNames[provider]} is connected.`)
   })
 
   app.post('/integrations/stripe/onboarding', manage, async (request: FastifyRequest, reply) => {
@@ -170,8 +169,10 @@ function connectForms(app: FastifyInstance, context: PageContext): void {
       return show(reply, { title: 'Stripe onboarding', nav: 'integrations', trail, content })
     } catch (error) {
       const { problems } = troubleOf(error, newForm())
-      request.session.notice = { kind: 'wrong', text: problems.form ?? problems.apiKey ?? '' }
-      return reply.redirect(`${path}/stripe`, 303)
+      return redirectWith(reply, `${path}/stripe`, {
+        kind: 'wrong',
+        text: problems.form ?? problems.apiKey ?? '',
+      })
     }
   })
 
@@ -179,8 +180,7 @@ function connectForms(app: FastifyInstance, context: PageContext): void {
     const provider = providerOf(request)
     const { tenantId } = principalOf(request)
     const endpoint = await disconnectProvider(services, tenantId, provider, originOfMember(request))
-    request.session.notice = disconnectedWords(providerNames[provider], endpoint)
-    return reply.redirect(`${path}/${provider}`, 303)
+    return redirectWith(reply, `${path}/${provider}`, disconnectedWords(providerNames[provider], endpoint))
   })
 }
 
@@ -228,29 +228,19 @@ function troubleOf(error: unknown, form: FilledForm): FilledForm {
   return refusedForm(error, form, { restricted_key_wanted: ['apiKey', sentenceOf('restricted_key_wanted')] })
 }
 
-const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
-
-function done(request: FastifyRequest, reply: FastifyReply, provider: Provider, text: string): FastifyReply {
-  request.session.notice = { kind: 'done', text }
-  return reply.redirect(`${path}/${provider}`, 303)
-}
-
 const RotateForm = z.object({ operation, webhookSecret: z.string().trim().optional().default('') })
 
 /** A new secret takes the place of the former one with the same rules as an approved API request. */
 function rotateForms(app: FastifyInstance, { services, show, baseUrl }: PageContext): void {
   const shown = (request: ProviderRequest, reply: FastifyReply, form: FilledForm) => {
     const provider = providerOf(request)
-    return show(
-      reply,
-      {
-        title: 'New secret',
-        nav: 'integrations',
-        trail: [...trail, { label: providerNames[provider], href: `${path}/${provider}` }],
-        content: ({ token }) => rotateView(token, provider, newId('req'), form),
-      },
-      Object.keys(form.problems).length > 0 ? 422 : 200,
-    )
+    return show(reply, {
+      title: 'New secret',
+      nav: 'integrations',
+      trail: [...trail, { label: providerNames[provider], href: `${path}/${provider}` }],
+      content: ({ token }) => rotateView(token, provider, newId('req'), form),
+      form,
+    })
   }
   const proven = pageRoute({ page: 'manage_connections', proof: 'open' })
   app.get('/integrations/:provider/secret', proven, (request: ProviderRequest, reply) =>
@@ -277,7 +267,7 @@ function rotateForms(app: FastifyInstance, { services, show, baseUrl }: PageCont
     } catch (error) {
       return again(refusedForm(error, filled))
     }
-    return done(request, reply, provider, 'The new secret is in use.')
+    return redirectWith(reply, `${path}/${provider}`, 'The new secret is in use.')
   })
 }
 
@@ -311,7 +301,7 @@ function mappingForms(app: FastifyInstance, context: PageContext): void {
       const wrong = 'Stripe has no such price, or has archived it.'
       return again(refusedForm(error, filled, { mapping_price_not_found: ['item', wrong] }))
     }
-    return done(request, reply, provider, `${data.item} is mapped.`)
+    return redirectWith(reply, `${path}/${provider}`, `${data.item} is mapped.`)
   })
 
   app.post('/integrations/:provider/unmap', manage, async (request: ProviderRequest, reply) => {
@@ -321,10 +311,9 @@ function mappingForms(app: FastifyInstance, context: PageContext): void {
       await unmapItem(services, principalOf(request).tenantId, provider, item, originOfMember(request))
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
-      request.session.notice = { kind: 'wrong', text: sentenceOf(error.code) }
-      return reply.redirect(`${path}/${provider}`, 303)
+      return redirectWith(reply, `${path}/${provider}`, { kind: 'wrong', text: sentenceOf(error.code) })
     }
-    return done(request, reply, provider, `${item} is no longer mapped.`)
+    return redirectWith(reply, `${path}/${provider}`, `${item} is no longer mapped.`)
   })
 }
 

@@ -54,15 +54,12 @@ export function licenseChangePages(app: FastifyInstance, { services, show }: Pag
     filled: FilledForm,
     operation = newId('req'),
   ) =>
-    show(
-      reply,
-      {
-        title: change.title,
-        nav: 'licenses',
-        content: ({ token }) => changeView({ token, operation, change, about, form: filled }),
-      },
-      Object.keys(filled.problems).length > 0 ? 422 : 200,
-    )
+    show(reply, {
+      title: change.title,
+      nav: 'licenses',
+      content: ({ token }) => changeView({ token, operation, change, about, form: filled }),
+      form: filled,
+    })
 
   app.get('/licenses/:id/change/:change', form, async (request: ChangeRequest, reply) => {
     const { about, change } = await found(request)

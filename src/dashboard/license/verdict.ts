@@ -1,4 +1,5 @@
 import { type Content, type Html, html } from '../../html.ts'
+import { sentence } from '../../sentence.ts'
 import type { Explanation } from '../../verdicts/explain.ts'
 import { moment } from '../frame/moments.ts'
 
@@ -60,5 +61,3 @@ function answer({ eventAddress }: VerdictQuestion, { question: asks, verdict, mo
     }
   </section>`
 }
-
-const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`

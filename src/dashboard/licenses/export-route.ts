@@ -31,16 +31,13 @@ const ExportForm = z.object({
 export function licenseExportPages(app: FastifyInstance, { services, show }: PageContext): void {
   const page = async (request: FastifyRequest, reply: FastifyReply, form: FilledForm) => {
     const products = await productChoices(services, principalOf(request).tenantId)
-    return show(
-      reply,
-      {
-        title: 'Export licenses',
-        nav: 'licenses',
-        trail: [{ label: 'Licenses', href: '/dashboard/licenses' }],
-        content: ({ token }) => exportView({ token, products, form }),
-      },
-      Object.keys(form.problems).length > 0 ? 422 : 200,
-    )
+    return show(reply, {
+      title: 'Export licenses',
+      nav: 'licenses',
+      trail: [{ label: 'Licenses', href: '/dashboard/licenses' }],
+      content: ({ token }) => exportView({ token, products, form }),
+      form,
+    })
   }
 
   app.get('/export-licenses', form, (request, reply) => {

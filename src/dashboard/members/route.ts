@@ -16,6 +16,7 @@ import { formOf, line } from '../forms/forms.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
+import { redirectWith } from '../session/redirect-with.ts'
 import { welcomePath } from '../welcome/path.ts'
 import { linkView, membersView, memberView, newMemberView } from './view.ts'
 
@@ -52,15 +53,12 @@ export function memberPages(app: FastifyInstance, context: PageContext): void {
   })
 
   const form = (reply: FastifyReply, given: { email: string; role: Role }, problem?: string) =>
-    show(
-      reply,
-      {
-        title: 'New member',
-        nav: 'members',
-        content: ({ token }) => newMemberView({ token, ...given, problem }),
-      },
-      problem ? 422 : 200,
-    )
+    show(reply, {
+      title: 'New member',
+      nav: 'members',
+      content: ({ token }) => newMemberView({ token, ...given, problem }),
+      problem,
+    })
   app.get('/members/new', manage, async (_request, reply) => form(reply, { email: '', role: 'support' }))
 
   const showLink = async (
@@ -121,10 +119,6 @@ function oneMember(
     if (!member) throw notFound('member')
     return member
   }
-  const done = (request: FastifyRequest, reply: FastifyReply, to: string, text: string) => {
-    request.session.notice = { kind: 'done', text }
-    return reply.redirect(to, 303)
-  }
   /**
    * A member cannot change themselves here: another owner has to, so that no one locks themselves out by mistake.
    */
@@ -152,7 +146,7 @@ function oneMember(
     const { memberId, tenantId } = await another(request)
     const { role } = formOf(RoleForm, request)
     await changeRole(services, tenantId, memberId, role, originOfMember(request))
-    return done(request, reply, `${path}/${memberId}`, `Role changed to ${role}.`)
+    return redirectWith(reply, `${path}/${memberId}`, `Role changed to ${role}.`)
   })
 
   app.post('/members/:id/link', manageForm, async (request: MemberRequest, reply) => {
@@ -163,12 +157,12 @@ function oneMember(
   app.post('/members/:id/sessions/end', manageForm, async (request: MemberRequest, reply) => {
     const { memberId } = await another(request)
     await endSessionsOf(services.db, memberId, services.now())
-    return done(request, reply, `${path}/${memberId}`, 'Member signed out everywhere.')
+    return redirectWith(reply, `${path}/${memberId}`, 'Member signed out everywhere.')
   })
 
   app.post('/members/:id/remove', manageForm, async (request: MemberRequest, reply) => {
     const { memberId, tenantId } = await another(request)
     await removeMember(services, tenantId, memberId, originOfMember(request))
-    return done(request, reply, path, 'Member removed and signed out everywhere.')
+    return redirectWith(reply, path, 'Member removed and signed out everywhere.')
   })
 }

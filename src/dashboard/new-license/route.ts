@@ -32,18 +32,15 @@ export function newLicensePages(app: FastifyInstance, { services, show }: PageCo
   ): Promise<FastifyReply> => {
     const { tenantId, role } = principalOf(reply.request)
     const products = await productChoices(services, tenantId)
-    return show(
-      reply,
-      {
-        title: 'New license',
-        nav: 'licenses',
-        content: ({ token }) =>
-          products.length === 0
-            ? nothingToMintView(may(role, 'manage_products'))
-            : newLicenseView({ token, operation, products, form }),
-      },
-      Object.keys(form.problems).length > 0 ? 422 : 200,
-    )
+    return show(reply, {
+      title: 'New license',
+      nav: 'licenses',
+      content: ({ token }) =>
+        products.length === 0
+          ? nothingToMintView(may(role, 'manage_products'))
+          : newLicenseView({ token, operation, products, form }),
+      form,
+    })
   }
 
   /** The product that the page was opened from, and the person of the customer that it is for. */

@@ -6,6 +6,7 @@ import { invalid } from '../../http/problem.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
+import { redirectWith } from '../session/redirect-with.ts'
 import type { ShowPortal } from './show.ts'
 
 const manage = pageRoute({ page: 'manage_settings' })
@@ -31,15 +32,13 @@ export function logoForms(app: FastifyInstance, { services }: PageContext, page:
       }
       const picture = { type, data: Buffer.from(bytes).toString('base64') }
       await changePortalLogo(services, tenantId, picture, originOfMember(request))
-      request.session.notice = { kind: 'done', text: 'The logo was replaced.' }
-      return reply.redirect(path, 303)
+      return redirectWith(reply, path, 'The logo was replaced.')
     })
   })
 
   app.post('/portal/logo/remove', manage, async (request, reply) => {
     await changePortalLogo(services, principalOf(request).tenantId, null, originOfMember(request))
-    request.session.notice = { kind: 'done', text: 'The logo was removed.' }
-    return reply.redirect(path, 303)
+    return redirectWith(reply, path, 'The logo was removed.')
   })
 }
 

@@ -7,12 +7,13 @@ import type { PortalSettings } from '../../domain/portal/events.ts'
 import { portalUrl } from '../../domain/portal/portal.ts'
 import { languageNames, type PortalLanguage, portalLanguages } from '../../domain/portal/texts.ts'
 import { notFound } from '../../http/problem.ts'
-import { type FilledForm, readForm, withProblem } from '../forms/filled-form.ts'
+import { changedMeanwhile, type FilledForm, readForm } from '../forms/filled-form.ts'
 import { refusedForm } from '../forms/refused.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import { one } from '../lists/query.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
+import { redirectWith } from '../session/redirect-with.ts'
 import { PortalForm, portalForm, seenOf, settingsIn, TextsForm, textsForm } from './forms.ts'
 import { logoForms } from './logo-route.ts'
 import type { ShowPortal } from './show.ts'
@@ -28,9 +29,8 @@ export function portalPages(app: FastifyInstance, context: PageContext): void {
 
   const page: ShowPortal = (request, reply, portal, { form = portalForm(portal), logoProblem } = {}) => {
     const url = portalUrl(baseUrl, principalOf(request).tenantId)
-    const isWrong = logoProblem !== undefined || Object.keys(form.problems).length > 0
     const content = ({ token }: { token: string }) => portalView({ token, form, portal, url, logoProblem })
-    return show(reply, { title: 'Portal', nav: 'portal', content }, isWrong ? 422 : 200)
+    return show(reply, { title: 'Portal', nav: 'portal', content, form, problem: logoProblem })
   }
 
   app.get('/portal', manage, async (request, reply) =>
@@ -44,17 +44,17 @@ export function portalPages(app: FastifyInstance, context: PageContext): void {
     if (!data) return page(request, reply, now, { form: filled })
     const settings = settingsIn(data, now.settings)
     if (isOutdated(data, settings, now))
-      return page(request, reply, now, { form: changedMeanwhile(filled, now) })
+      return page(request, reply, now, { form: changedMeanwhile(filled, 'The portal was', seenOf(now)) })
     try {
       await changePortal(services, tenantId, settings, originOfMember(request))
     } catch (error) {
       return page(request, reply, now, { form: refusedForm(error, filled) })
     }
-    request.session.notice = {
-      kind: 'done',
-      text: settings.enabled ? 'The portal is open.' : 'Saved. The portal is closed.',
-    }
-    return reply.redirect(path, 303)
+    return redirectWith(
+      reply,
+      path,
+      settings.enabled ? 'The portal is open.' : 'Saved. The portal is closed.',
+    )
   })
 
   app.get('/portal/logo', logo, async (request, reply) => {
@@ -77,15 +77,12 @@ const languageOf = ({ params }: TextsRequest): PortalLanguage => {
 
 function textPages(app: FastifyInstance, { services, show }: PageContext): void {
   const page = (reply: FastifyReply, language: PortalLanguage, form: FilledForm) =>
-    show(
-      reply,
-      {
-        title: `Texts: ${languageNames[language]}`,
-        nav: 'portal',
-        content: ({ token }) => textsView(token, language, form),
-      },
-      Object.keys(form.problems).length > 0 ? 422 : 200,
-    )
+    show(reply, {
+      title: `Texts: ${languageNames[language]}`,
+      nav: 'portal',
+      content: ({ token }) => textsView(token, language, form),
+      form,
+    })
 
   app.get('/portal/texts/:language', manage, async (request: TextsRequest, reply) => {
     const language = languageOf(request)
@@ -100,20 +97,13 @@ function textPages(app: FastifyInstance, { services, show }: PageContext): void 
     if (!data) return page(reply, language, filled)
     const now = await findPortal(services.db, tenantId)
     const settings = { ...now.settings, texts: { ...now.settings.texts, [language]: data.texts } }
-    if (isOutdated(data, settings, now)) return page(reply, language, changedMeanwhile(filled, now))
+    if (isOutdated(data, settings, now))
+      return page(reply, language, changedMeanwhile(filled, 'The portal was', seenOf(now)))
     await changePortal(services, tenantId, settings, originOfMember(request))
-    request.session.notice = { kind: 'done', text: 'The texts were saved.' }
-    return reply.redirect(path, 303)
+    return redirectWith(reply, path, 'The texts were saved.')
   })
 }
 
 /** Whether saving would replace a change that was made since the form was opened. */
 const isOutdated = ({ seen }: { seen: string }, settings: PortalSettings, now: ShownPortal): boolean =>
   seen !== seenOf(now) && !sameJson(settings, now.settings)
-
-const changedMeanwhile = (form: FilledForm, now: ShownPortal): FilledForm =>
-  withProblem(
-    { ...form, typed: { ...form.typed, seen: [seenOf(now)] } },
-    'form',
-    'The portal was changed since you opened this page. Check the fields: saving replaces that change.',
-  )

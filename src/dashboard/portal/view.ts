@@ -9,6 +9,7 @@ import {
   portalTextKeys,
 } from '../../domain/portal/texts.ts'
 import { type Html, html } from '../../html.ts'
+import { capitalized } from '../../sentence.ts'
 import { type FilledForm, typedIn } from '../forms/filled-form.ts'
 import { checkField, formProblem, textArea, textField } from '../forms/form-fields.ts'
 import { heading, section, tokenField } from '../frame/parts.ts'
@@ -125,7 +126,7 @@ function logoSheet(token: string, { logo }: ShownPortal, problem: string | undef
 /** `signedInAs` is read as `Signed in as`. */
 function labelOf(key: PortalTextKey): string {
   const words = key.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`
+  return capitalized(words)
 }
 
 /** The texts of one language. */

@@ -8,12 +8,20 @@ import { sameJson } from '../../domain/equality.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { deleteKeyType } from '../../gate/operations/delete-key-type.ts'
 import { askApproval } from '../forms/ask-approval.ts'
-import { type FilledForm, newForm, readForm, typedIn, withProblem } from '../forms/filled-form.ts'
+import {
+  changedMeanwhile,
+  type FilledForm,
+  newForm,
+  readForm,
+  typedIn,
+  withProblem,
+} from '../forms/filled-form.ts'
 import { runOnce } from '../forms/once.ts'
 import { refusedForm, sentenceOf } from '../forms/refused.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember } from '../session/principal.ts'
+import { redirectWith } from '../session/redirect-with.ts'
 import { aboveIn, type KeyTypeRequest, keyTypeOfPage, type ProductRequest, productOf } from './found.ts'
 import { consequencesOf } from './key-type-change.ts'
 import {
@@ -25,7 +33,6 @@ import {
   newKeyTypeOf,
 } from './key-type-form.ts'
 import { editKeyTypeView, newKeyTypeView, reviewView } from './key-type-view.ts'
-import { changedMeanwhile } from './product-route.ts'
 
 const manage = pageRoute({ page: 'manage_products' })
 
@@ -44,21 +51,16 @@ export function keyTypeForms(app: FastifyInstance, context: PageContext): void {
   deletion(app, context)
 }
 
-const statusOf = (form: FilledForm): number => (Object.keys(form.problems).length > 0 ? 422 : 200)
-
 function newPages(app: FastifyInstance, { services, show }: PageContext): void {
   const page = async (request: ProductRequest, reply: FastifyReply, form: FilledForm, operation: string) => {
     const product = await productOf(services, request)
-    return show(
-      reply,
-      {
-        title: 'New key type',
-        nav: 'products',
-        trail: aboveIn(product),
-        content: ({ token }) => newKeyTypeView({ token, product }, operation, form),
-      },
-      statusOf(form),
-    )
+    return show(reply, {
+      title: 'New key type',
+      nav: 'products',
+      trail: aboveIn(product),
+      content: ({ token }) => newKeyTypeView({ token, product }, operation, form),
+      form,
+    })
   }
 
   app.get('/products/:id/new-key-type', manage, (request: ProductRequest, reply) =>
@@ -83,8 +85,7 @@ function newPages(app: FastifyInstance, { services, show }: PageContext): void {
       const form = refusedForm(error, filled, { key_type_exists: ['keyTypeId', taken] })
       return page(request, reply, form, newId('req'))
     }
-    request.session.notice = { kind: 'done', text: `Key type ${keyType.name} was created.` }
-    return reply.redirect(`/dashboard/products/${productId}`, 303)
+    return redirectWith(reply, `/dashboard/products/${productId}`, `Key type ${keyType.name} was created.`)
   })
 }
 
@@ -99,16 +100,13 @@ function editPages(app: FastifyInstance, { services, show }: PageContext): void 
   }
   type Place = Awaited<ReturnType<typeof placeOf>>
   const page = (reply: FastifyReply, place: Place, form: FilledForm) =>
-    show(
-      reply,
-      {
-        title: 'Edit key type',
-        nav: 'products',
-        trail: aboveIn(place.product),
-        content: ({ token }) => editKeyTypeView({ token, ...place }, form),
-      },
-      statusOf(form),
-    )
+    show(reply, {
+      title: 'Edit key type',
+      nav: 'products',
+      trail: aboveIn(place.product),
+      content: ({ token }) => editKeyTypeView({ token, ...place }, form),
+      form,
+    })
 
   app.get('/products/:id/key-types/:keyType/edit', manage, async (request: KeyTypeRequest, reply) => {
     const place = await placeOf(request)
@@ -125,7 +123,7 @@ function editPages(app: FastifyInstance, { services, show }: PageContext): void 
     const after = { ...before, ...change }
     if (!sameJson(before, after)) {
       if (data.seen !== product.updatedAt) {
-        return page(reply, place, changedMeanwhile(filled, product.updatedAt))
+        return page(reply, place, changedMeanwhile(filled, 'The product was', product.updatedAt))
       }
       const consequences = consequencesOf(before, after, live)
       if (data.reviewed === undefined && consequences.length > 0) {
@@ -139,8 +137,7 @@ function editPages(app: FastifyInstance, { services, show }: PageContext): void 
     }
     const { tenantId, productId } = product
     await changeKeyType(services, tenantId, productId, keyTypeId, change, originOfMember(request))
-    request.session.notice = { kind: 'done', text: `Key type ${change.name} saved.` }
-    return reply.redirect(`/dashboard/products/${productId}`, 303)
+    return redirectWith(reply, `/dashboard/products/${productId}`, `Key type ${change.name} saved.`)
   })
 }
 
@@ -155,8 +152,10 @@ function deletion(app: FastifyInstance, { services }: PageContext): void {
       return reply.redirect(`/dashboard/approvals/${id}`, 303)
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
-      request.session.notice = { kind: 'wrong', text: sentenceOf(error.code) }
-      return reply.redirect(`/dashboard/products/${productId}`, 303)
+      return redirectWith(reply, `/dashboard/products/${productId}`, {
+        kind: 'wrong',
+        text: sentenceOf(error.code),
+      })
     }
   })
 }

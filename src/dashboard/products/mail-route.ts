@@ -8,16 +8,19 @@ import { sameJson } from '../../domain/equality.ts'
 import type { ProductMail } from '../../domain/mails/mail.ts'
 import { portalUrl } from '../../domain/portal/portal.ts'
 import type { MailProblem, Sending } from '../../mail/mailer.ts'
-import { type FilledForm, readForm, withProblem } from '../forms/filled-form.ts'
+import { changedMeanwhile, type FilledForm, readForm } from '../forms/filled-form.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
+import { redirectWith } from '../session/redirect-with.ts'
 import type { FlashMessage } from '../session/session.ts'
 import { aboveIn, type ProductRequest, productOf } from './found.ts'
 import { MailForm, mailForm, seenOf, settingsIn } from './mail-form.ts'
 import { mailSettingsView } from './mail-view.ts'
 
 const manage = pageRoute({ page: 'manage_products' })
+const mailPath = ({ productId }: PresentProduct): string => `/dashboard/products/${productId}/mail`
+
 /** A mail server may take longer to answer than a page. */
 const testing = pageRoute({ page: 'manage_products', noRequestTimeout: true })
 
@@ -33,26 +36,23 @@ export function mailPages(app: FastifyInstance, { services, show, baseUrl }: Pag
     form: FilledForm,
   ) => {
     const portal = await findOpenPortal(services.db, product.tenantId)
-    return show(
-      reply,
-      {
-        title: 'Mail',
-        nav: 'products',
-        trail: aboveIn(product),
-        content: ({ token }) =>
-          mailSettingsView({
-            token,
-            product,
-            form,
-            saved: settings,
-            portalUrl: portal ? portalUrl(baseUrl, product.tenantId) : null,
-            email: principalOf(request).email,
-            sender: from.email,
-            kept: mailbox !== undefined,
-          }),
-      },
-      Object.keys(form.problems).length > 0 ? 422 : 200,
-    )
+    return show(reply, {
+      title: 'Mail',
+      nav: 'products',
+      trail: aboveIn(product),
+      content: ({ token }) =>
+        mailSettingsView({
+          token,
+          product,
+          form,
+          saved: settings,
+          portalUrl: portal ? portalUrl(baseUrl, product.tenantId) : null,
+          email: principalOf(request).email,
+          sender: from.email,
+          kept: mailbox !== undefined,
+        }),
+      form,
+    })
   }
 
   app.get('/products/:id/mail', manage, async (request: ProductRequest, reply) => {
@@ -68,30 +68,24 @@ export function mailPages(app: FastifyInstance, { services, show, baseUrl }: Pag
     if (!data) return page(request, reply, product, now, filled)
     const settings = settingsIn(data)
     if (data.seen !== seenOf(now) && !sameJson(settings, now.settings))
-      return page(request, reply, product, now, changedMeanwhile(filled, seenOf(now)))
+      return page(
+        request,
+        reply,
+        product,
+        now,
+        changedMeanwhile(filled, 'The mail settings were', seenOf(now)),
+      )
     await changeMail(services, product, settings, originOfMember(request))
-    return done(request, reply, { kind: 'done', text: 'Mail settings saved.' })
+    return redirectWith(reply, mailPath(product), 'Mail settings saved.')
   })
 
   app.post('/products/:id/mail/test', testing, async (request: ProductRequest, reply) => {
     const product = await productOf(services, request)
     const { memberId } = principalOf(request)
     const tested = await sendTestMail(services, product, memberId, originOfMember(request), baseUrl)
-    return done(request, reply, wordsOf(tested))
+    return redirectWith(reply, mailPath(product), wordsOf(tested))
   })
 }
-
-function done(request: ProductRequest, reply: FastifyReply, message: FlashMessage): FastifyReply {
-  request.session.notice = message
-  return reply.redirect(`/dashboard/products/${request.params.id}/mail`, 303)
-}
-
-const changedMeanwhile = (form: FilledForm, seen: string): FilledForm =>
-  withProblem(
-    { ...form, typed: { ...form.typed, seen: [seen] } },
-    'form',
-    'The mail settings were changed since you opened this page. Check the fields: saving replaces that change.',
-  )
 
 function wordsOf(tested: TestMail): FlashMessage {
   if (tested.outcome === 'wait') {

@@ -6,12 +6,13 @@ import { newId } from '../../credentials/id.ts'
 import { keyPrefixOf } from '../../domain/products/key-prefix.ts'
 import { decideProduct } from '../../domain/products/product.ts'
 import { slugOf } from '../../domain/values.ts'
-import { type FilledForm, readForm, typedIn, withProblem } from '../forms/filled-form.ts'
+import { changedMeanwhile, type FilledForm, readForm, typedIn, withProblem } from '../forms/filled-form.ts'
 import { runOnce } from '../forms/once.ts'
 import { refusedForm } from '../forms/refused.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
+import { redirectWith } from '../session/redirect-with.ts'
 import { aboveIn, type ProductRequest, productOf } from './found.ts'
 import { newKeyTypeOf } from './key-type-form.ts'
 import {
@@ -38,15 +39,12 @@ const noIdFromName = 'No ID can be made from the name. Enter one.'
 
 function newProductPages(app: FastifyInstance, { services, show }: PageContext): void {
   const page = (reply: FastifyReply, form: FilledForm, operation = newId('req')) =>
-    show(
-      reply,
-      {
-        title: 'New product',
-        nav: 'products',
-        content: ({ token }) => newProductView(token, operation, form),
-      },
-      Object.keys(form.problems).length > 0 ? 422 : 200,
-    )
+    show(reply, {
+      title: 'New product',
+      nav: 'products',
+      content: ({ token }) => newProductView(token, operation, form),
+      form,
+    })
 
   app.get('/new-product', manage, (_request, reply) => page(reply, newProductForm()))
 
@@ -77,23 +75,19 @@ function newProductPages(app: FastifyInstance, { services, show }: PageContext):
         }),
       )
     }
-    request.session.notice = { kind: 'done', text: `${name} was created.` }
-    return reply.redirect(`${path}/${productId}`, 303)
+    return redirectWith(reply, `${path}/${productId}`, `${name} was created.`)
   })
 }
 
 function editPages(app: FastifyInstance, { services, show }: PageContext): void {
   const page = (reply: FastifyReply, product: PresentProduct, form: FilledForm) =>
-    show(
-      reply,
-      {
-        title: 'Edit product',
-        nav: 'products',
-        trail: aboveIn(product),
-        content: ({ token }) => editProductView(token, product.productId, form),
-      },
-      Object.keys(form.problems).length > 0 ? 422 : 200,
-    )
+    show(reply, {
+      title: 'Edit product',
+      nav: 'products',
+      trail: aboveIn(product),
+      content: ({ token }) => editProductView(token, product.productId, form),
+      form,
+    })
 
   app.get('/products/:id/edit', manage, async (request: ProductRequest, reply) => {
     const product = await productOf(services, request)
@@ -109,17 +103,8 @@ function editPages(app: FastifyInstance, { services, show }: PageContext): void 
     const asked = { name, keyPrefix, settings: settingsOf(data) }
     const command = { type: 'ChangeProduct', ...asked, at: momentOf(services) } as const
     if (data.seen !== updatedAt && decideProduct(product, command).length > 0)
-      return page(reply, product, changedMeanwhile(filled, updatedAt))
+      return page(reply, product, changedMeanwhile(filled, 'The product was', updatedAt))
     await changeProduct(services, tenantId, productId, asked, originOfMember(request))
-    request.session.notice = { kind: 'done', text: 'Product saved.' }
-    return reply.redirect(`${path}/${productId}`, 303)
+    return redirectWith(reply, `${path}/${productId}`, 'Product saved.')
   })
 }
-
-/** The form again, so that a member does not undo the change of another without having been told. */
-export const changedMeanwhile = (form: FilledForm, updatedAt: string): FilledForm =>
-  withProblem(
-    { ...form, typed: { ...form.typed, seen: [updatedAt] } },
-    'form',
-    'The product was changed since you opened this page. Check the fields: saving replaces that change.',
-  )

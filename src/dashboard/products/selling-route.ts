@@ -1,20 +1,25 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
+import type { PresentProduct } from '../../../projections/products/queries.ts'
 import { purchasable } from '../../commands/checkout/checkout.ts'
 import { mapPrices, verifyPrices } from '../../commands/checkout/prices.ts'
 import type { KeyType } from '../../domain/products/key-type.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { problemOfProvider } from '../../http/payment-problem.ts'
 import { ProviderRefused, ProviderUnavailable } from '../../payments/trouble.ts'
+import { sentence } from '../../sentence.ts'
 import { type FilledForm, newForm, readForm, typedIn, withProblem } from '../forms/filled-form.ts'
 import { sentenceOf } from '../forms/refused.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember } from '../session/principal.ts'
+import { redirectWith } from '../session/redirect-with.ts'
 import { aboveIn, type ProductRequest, productOf } from './found.ts'
 import { priceField, sellingView } from './selling-view.ts'
 
 const manage = pageRoute({ page: 'manage_products' })
+
+const sellingPath = ({ productId }: PresentProduct): string => `/dashboard/products/${productId}/selling`
 
 /** Each key type has a field of its own name. */
 const AnyForm = z.looseObject({})
@@ -27,23 +32,20 @@ export function sellingPages(app: FastifyInstance, { services, show, baseUrl }: 
     const product = await productOf(services, request)
     const sold = await purchasable(services, product)
     const filled = form ?? pricesForm(product.keyTypes)
-    return show(
-      reply,
-      {
-        title: 'Selling',
-        nav: 'products',
-        trail: aboveIn(product),
-        content: ({ token }) =>
-          sellingView({
-            token,
-            product,
-            form: filled,
-            sold: new Set(sold.map(({ keyType }) => keyType.keyTypeId)),
-            pricingUrl: `${baseUrl}/${product.tenantId}/${product.productId}/pricing`,
-          }),
-      },
-      Object.keys(filled.problems).length > 0 ? 422 : 200,
-    )
+    return show(reply, {
+      title: 'Selling',
+      nav: 'products',
+      trail: aboveIn(product),
+      content: ({ token }) =>
+        sellingView({
+          token,
+          product,
+          form: filled,
+          sold: new Set(sold.map(({ keyType }) => keyType.keyTypeId)),
+          pricingUrl: `${baseUrl}/${product.tenantId}/${product.productId}/pricing`,
+        }),
+      form: filled,
+    })
   }
 
   app.get('/products/:id/selling', manage, (request: ProductRequest, reply) => page(request, reply))
@@ -67,7 +69,7 @@ export function sellingPages(app: FastifyInstance, { services, show, baseUrl }: 
     } catch (error) {
       return page(request, reply, withProblem(filled, 'form', troubleOf(error)))
     }
-    return done(request, reply, 'Prices saved.')
+    return redirectWith(reply, sellingPath(product), 'Prices saved.')
   })
 
   app.post('/products/:id/selling/verify', manage, async (request: ProductRequest, reply) => {
@@ -75,7 +77,11 @@ export function sellingPages(app: FastifyInstance, { services, show, baseUrl }: 
     try {
       const { skipped } = await verifyPrices(services, product, originOfMember(request))
       const nothing = 'Nothing was verified: Stripe is not connected, or no key type has a price.'
-      return done(request, reply, skipped ? nothing : 'Prices verified.', skipped ? 'wrong' : 'done')
+      return redirectWith(
+        reply,
+        sellingPath(product),
+        skipped ? { kind: 'wrong', text: nothing } : 'Prices verified.',
+      )
     } catch (error) {
       return page(request, reply, withProblem(pricesForm(product.keyTypes), 'form', troubleOf(error)))
     }
@@ -87,16 +93,11 @@ const pricesForm = (keyTypes: readonly KeyType[]): FilledForm =>
     Object.fromEntries(keyTypes.map(({ keyTypeId, price }) => [priceField(keyTypeId), price?.priceId ?? ''])),
   )
 
-function done(request: ProductRequest, reply: FastifyReply, text: string, kind: 'done' | 'wrong' = 'done') {
-  request.session.notice = { kind, text }
-  return reply.redirect(`/dashboard/products/${request.params.id}/selling`, 303)
-}
-
 /** What keeps prices from being saved. @throws the error itself when it is another failure */
 function troubleOf(error: unknown): string {
   if (error instanceof ProviderRefused || error instanceof ProviderUnavailable) {
     const { message } = problemOfProvider(error)
-    return `${message.charAt(0).toUpperCase()}${message.slice(1)}.`
+    return sentence(message)
   }
   if (!(error instanceof Refusal)) throw error
   switch (error.code) {

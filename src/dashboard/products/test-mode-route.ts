@@ -8,6 +8,7 @@ import { optionalLine } from '../forms/typed.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember } from '../session/principal.ts'
+import { redirectWith } from '../session/redirect-with.ts'
 import { aboveIn, type ProductRequest, productOf } from './found.ts'
 import { testModeView } from './test-mode-view.ts'
 
@@ -20,20 +21,13 @@ const SwitchForm = z.object({ mode: z.enum(['on', 'off']) })
 export function testModePages(app: FastifyInstance, { services, show }: PageContext): void {
   const page = async (request: ProductRequest, reply: FastifyReply, form: FilledForm) => {
     const product = await productOf(services, request)
-    return show(
-      reply,
-      {
-        title: 'Test mode',
-        nav: 'products',
-        trail: aboveIn(product),
-        content: ({ token }) => testModeView(token, product, form),
-      },
-      Object.keys(form.problems).length > 0 ? 422 : 200,
-    )
-  }
-  const done = (request: ProductRequest, reply: FastifyReply, text: string) => {
-    request.session.notice = { kind: 'done', text }
-    return reply.redirect(`/dashboard/products/${request.params.id}`, 303)
+    return show(reply, {
+      title: 'Test mode',
+      nav: 'products',
+      trail: aboveIn(product),
+      content: ({ token }) => testModeView(token, product, form),
+      form,
+    })
   }
 
   app.get('/products/:id/test-mode', manage, (request: ProductRequest, reply) =>
@@ -45,7 +39,11 @@ export function testModePages(app: FastifyInstance, { services, show }: PageCont
     const { mode } = formOf(SwitchForm, request)
     if (mode === 'on') await switchTestModeOn(services, product, originOfMember(request))
     else await disableTestMode(services, product, originOfMember(request))
-    return done(request, reply, mode === 'on' ? 'Test mode is on.' : 'Test mode is off.')
+    return redirectWith(
+      reply,
+      `/dashboard/products/${request.params.id}`,
+      mode === 'on' ? 'Test mode is on.' : 'Test mode is off.',
+    )
   })
 
   app.post('/products/:id/test-keys', manage, async (request: ProductRequest, reply) => {
@@ -64,6 +62,10 @@ export function testModePages(app: FastifyInstance, { services, show }: PageCont
         'Enter a publishable key that begins with pk_test_ and a secret key that begins with sk_test_ or rk_test_.'
       return page(request, reply, withProblem(form, 'form', problem))
     }
-    return done(request, reply, 'Test mode is on, with these keys.')
+    return redirectWith(
+      reply,
+      `/dashboard/products/${request.params.id}`,
+      'Test mode is on, with these keys.',
+    )
   })
 }

@@ -1,5 +1,6 @@
 import { providerNames } from '../../domain/integrations/provider.ts'
 import { type Content, html } from '../../html.ts'
+import { sentence } from '../../sentence.ts'
 import { describeIgnoredTest, type listIgnoredTests } from '../../usage/ignored-tests.ts'
 import { ago } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
@@ -34,5 +35,3 @@ export function ignoredTestsPart(view: View, tests: IgnoredTests): Content {
     'Test notifications from the last 30 days that had no effect.',
   )
 }
-
-const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`

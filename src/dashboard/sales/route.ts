@@ -27,6 +27,7 @@ import { productChoices } from '../lists/lists.ts'
 import { one } from '../lists/query.ts'
 import type { PageContext } from '../page-context.ts'
 import { auditedPage, originOfMember, principalOf } from '../session/principal.ts'
+import { redirectWith } from '../session/redirect-with.ts'
 import type { FlashMessage } from '../session/session.ts'
 import type { Mending } from './mend-view.ts'
 import { salesView, saleView } from './view.ts'
@@ -155,8 +156,7 @@ function mendForm(app: FastifyInstance, { services }: PageContext): void {
   const manage = pageRoute({ page: 'manage_connections' })
   app.post('/sales/:id/map', manage, async (request: OneRequest, reply) => {
     const { id } = await saleOf(services, request)
-    request.session.notice = await mended(services, request, id)
-    return reply.redirect(`/dashboard/sales/${id}`, 303)
+    return redirectWith(reply, `/dashboard/sales/${id}`, await mended(services, request, id))
   })
 }
 
@@ -184,8 +184,7 @@ function replayForm(app: FastifyInstance, { services }: PageContext): void {
   const manage = pageRoute({ page: 'manage_connections' })
   app.post('/sales/:id/replay', manage, async (request: OneRequest, reply) => {
     const { id } = await saleOf(services, request)
-    request.session.notice = await outcomeOf(services, request, id)
-    return reply.redirect(`/dashboard/sales/${id}`, 303)
+    return redirectWith(reply, `/dashboard/sales/${id}`, await outcomeOf(services, request, id))
   })
 }
 

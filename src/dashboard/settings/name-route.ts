@@ -6,6 +6,7 @@ import { wantedLine } from '../forms/typed.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
+import { redirectWith } from '../session/redirect-with.ts'
 import { returnPath } from '../session/return-path.ts'
 import { nameView } from './name-view.ts'
 
@@ -30,7 +31,6 @@ export function namePages(app: FastifyInstance, { services, show }: PageContext)
     const { filled, data } = readForm(Form, request)
     if (!data) return page(reply, filled, 422)
     await renameTenant(services, principalOf(request).tenantId, data.name, originOfMember(request))
-    request.session.notice = { kind: 'done', text: 'Name saved.' }
-    return reply.redirect(returnPath(data.return ?? '/dashboard/settings'), 303)
+    return redirectWith(reply, returnPath(data.return ?? '/dashboard/settings'), 'Name saved.')
   })
 }

@@ -11,6 +11,7 @@ import { formOf } from '../forms/forms.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
+import { redirectWith } from '../session/redirect-with.ts'
 import { approvalRulePages } from './approval-rule-route.ts'
 import { namePages } from './name-route.ts'
 import { sdkKeyPages } from './sdk-key-route.ts'
@@ -77,8 +78,7 @@ function checkoutKeyPages(app: FastifyInstance, { services, show }: PageContext)
     if (replaces !== ((await present(tenantId))?.issuedAt ?? 'none')) {
       const text =
         'A new checkout key was created in the meantime and is shown only once. If it is lost, create another.'
-      request.session.notice = { kind: 'wrong', text }
-      return reply.redirect(path, 303)
+      return redirectWith(reply, path, { kind: 'wrong', text })
     }
     const { checkoutKey } = await issueCheckoutKey(services, tenantId, originOfMember(request))
     return show(reply, {

@@ -10,6 +10,7 @@ import { sentenceOf } from '../forms/refused.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
+import { redirectWith } from '../session/redirect-with.ts'
 import { sdkKeyView, shownSdkKeyView } from './sdk-key-view.ts'
 
 const connect = pageRoute({ page: 'manage_connections' })
@@ -53,8 +54,7 @@ export function sdkKeyPages(app: FastifyInstance, { services, show }: PageContex
       })
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
-      request.session.notice = { kind: 'wrong', text: sentenceOf(error.code) }
-      return reply.redirect(`/dashboard${path}`, 303)
+      return redirectWith(reply, `/dashboard${path}`, { kind: 'wrong', text: sentenceOf(error.code) })
     }
   })
 }

@@ -12,6 +12,7 @@ import { sentenceOf } from '../forms/refused.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
+import { redirectWith } from '../session/redirect-with.ts'
 import { readStart } from './facts.ts'
 import { stagesView, startView } from './view.ts'
 
@@ -43,11 +44,7 @@ export function startPages(app: FastifyInstance, { services, show, showPart }: P
 
   app.post('/start/dismiss', pageRoute({ page: 'manage_settings' }), async (request, reply) => {
     await dismissOnboarding(services, principalOf(request).tenantId, originOfMember(request))
-    request.session.notice = {
-      kind: 'done',
-      text: 'Setup checklist hidden. You find it under Help, Get started.',
-    }
-    return reply.redirect('/dashboard', 303)
+    return redirectWith(reply, '/dashboard', 'Setup checklist hidden. You find it under Help, Get started.')
   })
 
   /** A form that is sent twice starts one test purchase. A worker runs its stages. */

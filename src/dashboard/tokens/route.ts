@@ -14,6 +14,7 @@ import { pageRoute } from '../frame/page-route.ts'
 import { one } from '../lists/query.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
+import { redirectWith } from '../session/redirect-with.ts'
 import { expiryOf, Lifetime } from './lifetimes.ts'
 import { madeTokenView, newTokenView, revokeTokenView, tokensView, tokenView } from './view.ts'
 
@@ -99,8 +100,7 @@ function revokeForms(app: FastifyInstance, { services, show }: PageContext): voi
       if (!(error instanceof Refusal) || error.code !== 'token_revoked') throw error
     }
     const text = 'Token revoked. Requests with it are now rejected.'
-    request.session.notice = { kind: 'done', text }
-    return reply.redirect(path, 303)
+    return redirectWith(reply, path, text)
   })
 }
 
@@ -112,15 +112,12 @@ function newTokenPages(app: FastifyInstance, { services, show }: PageContext): v
     given: { name: string; scopes: Scope[]; lifetime: Lifetime },
     problem?: string,
   ) =>
-    show(
-      reply,
-      {
-        title: 'New API token',
-        nav: 'tokens',
-        content: ({ token }) => newTokenView({ token, tokenId: newId('tok'), ...given, problem }),
-      },
-      problem ? 422 : 200,
-    )
+    show(reply, {
+      title: 'New API token',
+      nav: 'tokens',
+      content: ({ token }) => newTokenView({ token, tokenId: newId('tok'), ...given, problem }),
+      problem,
+    })
 
   app.get('/tokens/new', manage, async (_request, reply) =>
     form(reply, { name: '', scopes: ['products:read', 'licenses:read'], lifetime: '90' }),
@@ -147,8 +144,7 @@ function newTokenPages(app: FastifyInstance, { services, show }: PageContext): v
       if (!(error instanceof Refusal) || error.code !== 'token_exists') throw error
       const text =
         'This token was already created and is shown only once. If it is lost, revoke it and create another.'
-      request.session.notice = { kind: 'wrong', text }
-      return reply.redirect(path, 303)
+      return redirectWith(reply, path, { kind: 'wrong', text })
     }
   })
 }

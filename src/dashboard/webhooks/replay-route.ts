@@ -9,6 +9,7 @@ import { refusedForm } from '../forms/refused.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
+import { redirectWith } from '../session/redirect-with.ts'
 import { ReplayForm } from './form.ts'
 import { replayFormView } from './replay-view.ts'
 
@@ -61,8 +62,7 @@ export function replayPages(app: FastifyInstance, { services, show }: PageContex
       } as const
       return form(request, reply, refusedForm(error, filled, refusals), 422)
     }
-    request.session.notice = { kind: 'done', text: 'Replay started.' }
-    return reply.redirect(path, 303)
+    return redirectWith(reply, path, 'Replay started.')
   })
 
   for (const what of ['pause', 'resume', 'cancel'] as const) {
@@ -71,8 +71,7 @@ export function replayPages(app: FastifyInstance, { services, show }: PageContex
       const { id } = request.params
       if (!isId('whr', id)) throw notFound('replay')
       await changeReplay(services, tenantId, id, what, originOfMember(request))
-      request.session.notice = { kind: 'done', text: told[what] }
-      return reply.redirect(path, 303)
+      return redirectWith(reply, path, told[what])
     })
   }
 }

@@ -21,6 +21,7 @@ import { refusedForm } from '../forms/refused.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
+import { redirectWith } from '../session/redirect-with.ts'
 import { endpointFormView, endpointView, secretView, testAnswerView } from './endpoint-view.ts'
 import { EndpointForm, fieldOf, OperationForm, PauseForm, TestForm } from './form.ts'
 import { replayPages } from './replay-route.ts'
@@ -106,22 +107,16 @@ async function runOperation<Result>(
 /** Shows a secret if there is a new one; otherwise leads back to the list. */
 function shown(
   { show }: PageContext,
-  request: FastifyRequest,
   reply: FastifyReply,
   { endpoint, secret }: EndpointSet,
   text: string,
 ): FastifyReply {
-  if (secret === undefined) return done(request, reply, text)
+  if (secret === undefined) return redirectWith(reply, path, text)
   return show(reply, {
     title: 'Signing secret',
     nav: 'webhooks',
     content: () => secretView(endpoint.url, secret),
   })
-}
-
-function done(request: FastifyRequest, reply: FastifyReply, text: string): FastifyReply {
-  request.session.notice = { kind: 'done', text }
-  return reply.redirect(path, 303)
 }
 
 function addForm(app: FastifyInstance, context: PageContext): void {
@@ -146,7 +141,7 @@ function addForm(app: FastifyInstance, context: PageContext): void {
     const { operation, ...body } = data
     try {
       const set = await runOperation(context, request, addWebhookEndpoint, operation, { body })
-      return shown(context, request, reply, set, 'Endpoint added.')
+      return shown(context, reply, set, 'Endpoint added.')
     } catch (error) {
       return form(reply, refusedForm(error, filled, fieldOf), 422)
     }
@@ -179,7 +174,7 @@ function changeForm(app: FastifyInstance, context: PageContext): void {
     try {
       const input = { parameters: { id: endpoint.endpointId }, body }
       const set = await runOperation(context, request, changeWebhookEndpoint, operation, input)
-      return shown(context, request, reply, set, 'Endpoint saved.')
+      return shown(context, reply, set, 'Endpoint saved.')
     } catch (error) {
       return form(reply, endpoint, refusedForm(error, filled, fieldOf), 422)
     }
@@ -193,7 +188,7 @@ function quickForms(app: FastifyInstance, { services, show }: PageContext): void
     const paused = formOf(PauseForm, request).paused === 'yes'
     const { tenantId } = principalOf(request)
     await changeEndpoint(services, tenantId, endpointId, { paused }, newId('req'), originOfMember(request))
-    return done(request, reply, paused ? 'Endpoint paused. Its deliveries wait.' : 'Endpoint resumed.')
+    return redirectWith(reply, path, paused ? 'Endpoint paused. Its deliveries wait.' : 'Endpoint resumed.')
   })
 
   app.post('/webhooks/:id/test', manage, async (request: OneRequest, reply) => {
@@ -213,13 +208,13 @@ function secretForms(app: FastifyInstance, context: PageContext): void {
     const { endpointId: id } = await endpointOf(context.services, request)
     const { operation } = formOf(OperationForm, request)
     const set = await runOperation(context, request, rotateWebhookSecret, operation, { parameters: { id } })
-    return shown(context, request, reply, set, 'The signing secret was already rotated.')
+    return shown(context, reply, set, 'The signing secret was already rotated.')
   })
 
   app.post('/webhooks/:id/delete', manageForm, async (request: OneRequest, reply) => {
     const { endpointId: id } = await endpointOf(context.services, request)
     const { operation } = formOf(OperationForm, request)
     await runOperation(context, request, deleteWebhookEndpoint, operation, { parameters: { id } })
-    return done(request, reply, 'Endpoint deleted.')
+    return redirectWith(reply, path, 'Endpoint deleted.')
   })
 }

@@ -15,6 +15,7 @@ import { type Html, html } from '../../html.ts'
 import { formOf } from '../forms/forms.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
+import { redirectWith } from '../session/redirect-with.ts'
 import { home } from '../session/return-path.ts'
 import { challengeIn, giveChallenge } from '../sign-in/challenges.ts'
 import { admit, retryAfterOf } from '../sign-in/route.ts'
@@ -57,7 +58,7 @@ export function welcomeRoutes(app: FastifyInstance, context: PageContext): void 
     const replaces = password || passkeys.length > 0
     const content = ({ token }: { token: string }) =>
       welcomeContent({ token, action: welcomePath(secret), holder, replaces, totp, party, problem })
-    return show(reply, { title: `Welcome to ${holder.tenantName}`, content }, problem ? 422 : 200)
+    return show(reply, { title: `Welcome to ${holder.tenantName}`, content, problem })
   }
 
   /** Finds the member of the link before anything else. */
@@ -76,8 +77,7 @@ export function welcomeRoutes(app: FastifyInstance, context: PageContext): void 
     } catch (error) {
       return show(reply.header('retry-after', retryAfterOf(error)), setUpPage, 503)
     }
-    request.session.notice = { kind: 'done', text: 'Sign-in is set up, and you are signed in.' }
-    return reply.redirect(home, 303)
+    return redirectWith(reply, home, 'Sign-in is set up, and you are signed in.')
   }
 
   app.get(
