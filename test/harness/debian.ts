@@ -54,7 +54,8 @@ function installed(
 function aptGet(...words: string[]): void {
   // Another test may be installing a package at the same time.
   const patient = ['-o', 'DPkg::Lock::Timeout=300', '-qq']
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+  // At run level 1 a package does not start its service, such as a web server.
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' }
   execFileSync('apt-get', [...patient, ...words], { env, stdio: 'inherit' })
 }
 

@@ -26,10 +26,3 @@ test('the table of paths has the first part of every route', () => {
   const open = [...routed].filter((path) => !inside.includes(path))
   expect(listed.toSorted()).toStrictEqual(open.toSorted())
 })
-
-test('both examples keep inside what monitoring asks', () => {
-  for (const fence of ['nginx', 'caddyfile']) {
-    const [, example = ''] = proxied.split(`\`\`\`${fence}\n`)
-    for (const path of inside) expect(example.split('```')[0]).toContain(path.slice(1))
-  }
-})
