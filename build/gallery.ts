@@ -1,8 +1,21 @@
-import { readdirSync, writeFileSync } from 'node:fs'
+/** Writes the page of all pictures that `npm run pictures` took, and copies those that the documentation shows. */
+import { copyFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const directory = fileURLToPath(new URL('../docs/pictures/', import.meta.url))
+const directory = fileURLToPath(new URL('../dist/pictures/', import.meta.url))
+
+/** The pictures of the documentation, by their names there. */
+export const shown: Readonly<Record<string, string>> = {
+  home: 'dashboard/home-light',
+  license: 'dashboard/license-light',
+  approval: 'dashboard/approval-light',
+  portal: 'portal/license-light',
+  'connect-stripe': 'journey/03-connect-stripe-desktop',
+  'test-purchase': 'journey/05-test-purchase-desktop',
+  sale: 'journey/06-sale-desktop',
+  'full-license': 'journey/08-license-desktop',
+}
 
 /** The folders of pictures in their order, with the title of each. */
 const titles: Record<string, string> = {
@@ -15,19 +28,13 @@ const titles: Record<string, string> = {
 const appearance = /-(light|dark|phone|desktop)$/
 
 /** @returns the Markdown of the page that shows every picture, a page of the product in each row */
-export function gallery(): string {
+function gallery(): string {
   const folders = readdirSync(directory, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => name)
     .sort()
   const parts = folders.flatMap((folder) => [`## ${titles[folder] ?? folder}`, '', ...picturesIn(folder), ''])
-  return [
-    '# Every page',
-    '',
-    '`npm run pictures` takes these pictures and writes this page.',
-    '',
-    ...parts,
-  ].join('\n')
+  return ['# Every page', '', ...parts].join('\n')
 }
 
 function picturesIn(folder: string): string[] {
@@ -50,4 +57,12 @@ function titleOf(page: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(`${directory}README.md`, gallery())
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  writeFileSync(`${directory}README.md`, gallery())
+  for (const [name, from] of Object.entries(shown)) {
+    copyFileSync(
+      `${directory}${from}.png`,
+      fileURLToPath(new URL(`../docs/pictures/${name}.png`, import.meta.url)),
+    )
+  }
+}

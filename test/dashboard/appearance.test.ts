@@ -3,26 +3,22 @@
  * overflows and no table is cut off on a phone, the account and the sign-out are always on the screen, the keyboard reaches every control, with a visible focus, and sends every form, and the
  * browser reports no error.
  *
- * `npm run pictures` saves each page under docs/pictures/dashboard/.
+ * `npm run pictures` saves each page.
  */
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { AxeBuilder } from '@axe-core/playwright'
 import type { BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { TestDispatch } from '../harness/dispatch.ts'
 import { startNotary } from '../harness/notary.ts'
+import { pictureFolder } from '../harness/pictures.ts'
 import { type Acme, makeAcme } from './acme.ts'
 import { clientOf } from './client.ts'
 import { openDashboard, signIn, type TestDashboard } from './dashboard.ts'
 import { readEveryPage, routeOf, sellAtAcme } from './every-page.ts'
 import { tryKeyboard } from './keyboard.ts'
 
-const pictures = process.env.KEYLEDGER_PICTURES
-  ? fileURLToPath(new URL('../../docs/pictures/dashboard', import.meta.url))
-  : undefined
-if (pictures) mkdirSync(pictures, { recursive: true })
+const pictures = pictureFolder('dashboard')
 
 let dashboard: TestDashboard
 let acme: Acme

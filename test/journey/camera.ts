@@ -1,8 +1,8 @@
-import { mkdirSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import type { Page } from 'playwright-core'
+import { pictureFolder } from '../harness/pictures.ts'
 
-const folder = fileURLToPath(new URL('../../docs/pictures/journey/', import.meta.url))
+const folder = pictureFolder('journey')
 
 /** What is below the greatest height is left out. */
 const sizes = {
@@ -12,18 +12,17 @@ const sizes = {
 
 let taken = 0
 
-/** With `KEYLEDGER_PICTURES` saves the open page in both sizes, under the number of the step and a name. */
+/** Under `npm run pictures` saves the open page in both sizes, under the number of the step and a name. */
 export async function takePictures(page: Page, name: string): Promise<void> {
   taken++
-  if (process.env.KEYLEDGER_PICTURES === undefined) return
-  mkdirSync(folder, { recursive: true })
+  if (folder === undefined) return
   const before = page.viewportSize()
   for (const [look, { width, maxHeight }] of Object.entries(sizes)) {
     await page.setViewportSize({ width, height: 480 })
     const height = Number(await page.evaluate('document.documentElement.scrollHeight'))
     await page.setViewportSize({ width, height: Math.min(height, maxHeight) })
     await page.evaluate('document.activeElement.blur(); scrollTo(0, 0)')
-    await page.screenshot({ path: `${folder}${String(taken).padStart(2, '0')}-${name}-${look}.png` })
+    await page.screenshot({ path: join(folder, `${String(taken).padStart(2, '0')}-${name}-${look}.png`) })
   }
   if (before) await page.setViewportSize(before)
 }

@@ -3,25 +3,21 @@
  * they lost. Every page is accessible in light, dark and on a phone, and the browser reports no error and no violation
  * of the content security policy.
  *
- * `npm run pictures` saves the pages under docs/pictures/portal/.
+ * `npm run pictures` saves the pages.
  */
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { AxeBuilder } from '@axe-core/playwright'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sayIn } from '../../src/domain/portal/texts.ts'
 import { launchBrowser } from '../harness/chromium.ts'
+import { pictureFolder } from '../harness/pictures.ts'
 import { freePort } from '../harness/process.ts'
 import { waitMs } from '../harness/time-limits.ts'
 import { makeProduct, mint } from '../http/samples.ts'
 import { linkIn, openPortalOf, openTestPortal, type TestPortal } from './customer.ts'
 
-const pictures = process.env.KEYLEDGER_PICTURES
-  ? fileURLToPath(new URL('../../docs/pictures/portal', import.meta.url))
-  : undefined
-if (pictures) mkdirSync(pictures, { recursive: true })
+const pictures = pictureFolder('portal')
 
 let portal: TestPortal
 let browser: Browser
