@@ -1,4 +1,4 @@
-// Imports go one way. What each folder may know of the others is said in docs/decisions and enforced here.
+// Imports go one way. What each folder may know of the others is said in docs/decisions/code.md and enforced here.
 const only = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to })
 
 module.exports = {

@@ -33,7 +33,7 @@ type ExecuteOptions<State, C extends Category> = {
   admit?: ((events: EventOf<C>[]) => void) | undefined
   /**
    * Awaited after the append: confirms that a lock over other streams was held throughout. If it rejects, the events
-   * stay recorded and the caller gets 503. See decision 0078.
+   * stay recorded and the caller gets 503.
    */
   proof?: (() => Promise<void>) | undefined
   /** Whether to wait until the read models show the events. The default is true. */
