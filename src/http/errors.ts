@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isDatabaseTrouble } from '../../projections/database/trouble.ts'
 import { ReadModelsBehind } from '../../projections/runner/read-models.ts'
@@ -8,17 +9,31 @@ import { ProviderRefused, ProviderUnavailable, StoreWanted } from '../payments/t
 import { NoSuchProduct, StateUnreadable } from '../verdicts/trouble.ts'
 import { OutOfTime } from './limits/time-limit.ts'
 import { problemOfProvider } from './payment-problem.ts'
-import { bodyOf, errorCodeHeaders, invalid, Problem, problemOfRefusal, unavailable } from './problem.ts'
+import {
+  bodyOf,
+  bodyTooLarge,
+  errorCodeHeaders,
+  invalid,
+  Problem,
+  problemOfRefusal,
+  unavailable,
+} from './problem.ts'
 import { retryAdvice } from './retry-advice.ts'
 
 /** What is wrong with a request that Fastify could not read, by the code of its error. */
 const unreadableRequests: Readonly<Record<string, string>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: 'the body is too large; send less at once',
+  FST_ERR_CTP_BODY_TOO_LARGE: bodyTooLarge,
   FST_ERR_CTP_INVALID_JSON_BODY: 'the body is not valid JSON; check its quotes, commas and brackets',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'send the body as JSON, with the header Content-Type: application/json',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'the body is not as long as the header Content-Length says',
   FST_ERR_BAD_URL: 'the path is not a valid URL; encode each % as %25',
 }
+
+/**
+ * How long a 429 is held back, in milliseconds. A caller who asks again at once, as fast as it is refused, gets ten of them a second
+ * on a connection; one who waits as it was told does not notice.
+ */
+const heldBackMs = 100
 
 const frozen = 'the ledger is frozen: it accepts reads but no writes; nothing was changed, so retry later'
 const frozenRetrySeconds = 5
@@ -40,6 +55,7 @@ export function answerErrors(app: FastifyInstance, admit: (reply: FastifyReply) 
         : error
     const problem = problemOf(cause, retryAdvice(request))
     if (problem.status >= 500) request.log.error({ err: error, request_id: request.id }, 'request.failed')
+    if (problem.status === 429) await setTimeout(heldBackMs)
     return sendProblem(request, reply, problem)
   })
 }

@@ -54,6 +54,8 @@ export const bodyOf = (url: string, { code, message, details }: Problem): object
 })
 
 export const invalid = (message: string): Problem => new Problem(400, 'invalid_request', message)
+
+export const bodyTooLarge = 'the body is too large; send less at once'
 export function notFound(what: string): Problem {
   const code = `${what.replaceAll(' ', '_')}_not_found`
   return new Problem(404, 'invalid_request', `${what} not found`, {}, {}, isRefusal(code) ? code : undefined)

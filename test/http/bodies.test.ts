@@ -3,7 +3,7 @@
  * anything is built of it, with a short message.
  */
 import { Readable } from 'node:stream'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { deepestJson, sizeOfJson } from '../../src/domain/json-bounds.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
@@ -95,6 +95,17 @@ describe('a body of a caller who is not known', () => {
       }
     },
   )
+
+  test('is refused without a look-up when it says that it is too long, and its connection ends', async () => {
+    const query = vi.spyOn(api.ledger.db, 'query')
+    for (const url of ['/v1/login/device', '/v1/login/device/token', '/acme/editor/activate']) {
+      const headers = { 'content-type': 'application/json', 'x-service-sdk-key': 'kl_sdk_unknown' }
+      const answer = await api.app.inject({ method: 'POST', url, headers, payload: long })
+      expect([url, answer.statusCode, answer.headers.connection]).toStrictEqual([url, 400, 'close'])
+    }
+    expect(query).not.toHaveBeenCalled()
+    query.mockRestore()
+  })
 
   test('is not parsed where no route is', async () => {
     for (const [method, url, status] of [

@@ -68,6 +68,14 @@ const exhaust = async (tenant: TestTenant) => {
   for (let calls = 0; calls < 5; calls++) expect((await list(tenant.token)).status).toBe(200)
 }
 
+test('a refusal is held back, so that a caller who asks again at once gets few of them', async () => {
+  const tenant = await makeTenant(api.ledger)
+  await exhaust(tenant)
+  const began = performance.now()
+  expect((await list(tenant.token)).status).toBe(429)
+  expect(performance.now() - began).toBeGreaterThan(90)
+})
+
 test('a token over its limit gets 429, and is admitted after Retry-After', async () => {
   const tenant = await makeTenant(api.ledger)
   await exhaust(tenant)

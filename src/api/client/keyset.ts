@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { listSigningKeys } from '../../../projections/signing/queries.ts'
 import { findTenant } from '../../../projections/tenants/queries.ts'
+import { coalesce } from '../../async/coalesce.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { signingKeyOf } from '../../commands/signing-keys.ts'
 import { sha256 } from '../../credentials/sha256.ts'
@@ -26,6 +27,7 @@ export function keysetRoute(
   app: ZodApp,
   services: Ports<'db' | 'execute' | 'now' | 'randomBytes' | 'secrets'>,
 ): void {
+  const findKeys = createKeysLookup(services)
   answerPreflight(app, path)
   app.get(
     path,
@@ -50,7 +52,15 @@ export function keysetRoute(
       },
     },
     async (request, reply) => {
-      const keys = await publishedKeys(services, request.params.tenantId, request.id)
+      const { tenantId } = request.params
+      const found = isSlug(tenantId) ? await findKeys(tenantId) : undefined
+      if (!found) throw notFound('tenant')
+      // A tenant without a signing key gets its first one now, so that no cache keeps an empty keyset.
+      const isFirst = found.keys.length === 0 && found.tenant.status !== 'closed'
+      const cause = { requestId: request.id, actor: 'system:keyset' }
+      const keys = isFirst
+        ? [await signingKeyOf(services, tenantId, cause)]
+        : found.keys.filter(({ status }) => status !== 'retired')
       const body = { keys: Object.fromEntries(keys.map(({ kid, publicKey }) => [kid, publicKey])) }
       const etag = `"${sha256(JSON.stringify(body)).slice(0, 32)}"`
       reply.header('cache-control', `public, max-age=${keysetSeconds}`).header('etag', etag)
@@ -60,18 +70,17 @@ export function keysetRoute(
   )
 }
 
-/** A tenant without a signing key gets its first one now, so that no cache keeps an empty keyset. */
-async function publishedKeys(
-  services: Ports<'db' | 'execute' | 'now' | 'randomBytes' | 'secrets'>,
-  tenantId: string,
-  requestId: string,
-) {
-  const tenant = isSlug(tenantId) ? await findTenant(services.db, tenantId) : undefined
-  if (!tenant) throw notFound('tenant')
-  const now = momentOf(services)
-  const keys = await listSigningKeys(services.db, tenantId, now)
-  if (keys.length === 0 && tenant.status !== 'closed') {
-    return [await signingKeyOf(services, tenantId, { requestId, actor: 'system:keyset' })]
-  }
-  return keys.filter(({ status }) => status !== 'retired')
+/** Finds a tenant and its signing keys. Concurrent look-ups share the queries: anyone may read keysets, as often as they like. */
+function createKeysLookup({ db, now }: Ports<'db' | 'now'>) {
+  return coalesce(async (tenantIds: readonly string[]) => {
+    const distinct = [...new Set(tenantIds)]
+    const found = await Promise.all(
+      distinct.map(async (tenantId) => {
+        const tenant = await findTenant(db, tenantId)
+        return tenant && { tenant, keys: await listSigningKeys(db, tenantId, momentOf({ now })) }
+      }),
+    )
+    const ofTenant = new Map(distinct.map((tenantId, index) => [tenantId, found[index]]))
+    return tenantIds.map((tenantId) => ofTenant.get(tenantId))
+  })
 }

@@ -1,6 +1,7 @@
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import { deepestJson, sizeOfJson } from '../../domain/json-bounds.ts'
 import { someOf } from '../../domain/plain-text.ts'
+import { bodyTooLarge, invalid } from '../problem.ts'
 import { RefusedInput } from '../refused-input.ts'
 
 declare module 'fastify' {
@@ -30,6 +31,14 @@ export function boundBodies(app: FastifyInstance): void {
       reply.header('connection', 'close')
     }
     done()
+  })
+  app.addHook('onRequest', ({ is404, headers, routeOptions }, reply, done) => {
+    const { bodyLimit = 0, config } = routeOptions
+    const isKnownToBeLong = !is404 && bodyLimit <= withoutSignIn && Number(headers['content-length']) > bodyLimit
+    if (!isKnownToBeLong) return done()
+    // Before any store is asked. The body is not read.
+    reply.header('connection', 'close')
+    done(invalid(bodyTooLarge))
   })
   acceptJson(app)
 }
