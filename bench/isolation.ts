@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { PresentProduct } from '../projections/products/queries.ts'
 import type { Stores } from '../src/app/stores.ts'
-import { deliveryIdOf } from '../src/commands/deliveries/deliveries.ts'
+import { deliveryIdOf } from '../src/commands/deliveries.ts'
 import { type Figure, ms } from './figures.ts'
 import { makePending, openShops, type Pending, schedule } from './shops.ts'
 

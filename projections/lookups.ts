@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import { createClientLookup } from './clients/queries.ts'
+import { createClientLookup } from './clients.ts'
 import { createLicenseLookup } from './licenses/by-id.ts'
 import { createInstanceValidateLookup } from './licenses/instance-validate.ts'
 import { createInstanceLookup } from './licenses/instances.ts'
@@ -7,7 +7,7 @@ import { createRuntimeLookup } from './licenses/runtime.ts'
 import { createValidateLookup } from './licenses/validate.ts'
 import { createProductLookup } from './products/queries.ts'
 import { createTokenLookup } from './tokens/queries.ts'
-import { createInstallLookup } from './trials/queries.ts'
+import { createInstallLookup } from './trials.ts'
 
 export type Lookups = ReturnType<typeof createLookups>
 

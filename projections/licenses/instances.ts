@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import { coalesce } from '../../src/async/coalesce.ts'
-import type { KeyHashes } from '../../src/domain/licenses/key-hash.ts'
+import type { KeyHashes } from '../../src/domain/licenses/keys.ts'
 import type { IssuedLicense, Seat } from '../../src/domain/licenses/license.ts'
 import type { Entitling } from './entitlements.ts'
 import { entitlementsOfKeyType, licenseOfKey, overridesOfCustomer, uncertainLicense } from './joins.ts'

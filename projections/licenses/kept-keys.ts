@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import type { KeptKeyPlace, KeptPeriod } from '../../src/domain/licenses/kept-key.ts'
+import type { KeptKeyPlace, KeptPeriod } from '../../src/domain/licenses/keys.ts'
 
 /**
  * Lists kept keys that were not checked yet, with whether their license has that key and that holder. A key is kept before

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import type { KeyHashes } from '../../src/domain/licenses/key-hash.ts'
+import type { KeyHashes } from '../../src/domain/licenses/keys.ts'
 import type { IssuedLicense } from '../../src/domain/licenses/license.ts'
 import { type LicenseRow, licenseFrom } from '../licenses/rows.ts'
 

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import type { KnownSale } from '../../src/domain/sales/sale.ts'
-import type { PresentCustomer } from '../customers/queries.ts'
+import type { PresentCustomer } from '../customers.ts'
 import { lastCharacter } from './last-character.ts'
 
 /** Finds sales by keyledger's id or by stream name, which contains the provider's id. */

@@ -39,7 +39,7 @@ import { webhookReplayRoutes } from './management/webhooks/replays.ts'
 import { webhookRoutes } from './management/webhooks/webhook.ts'
 import { workspaceRoutes } from './management/workspace.ts'
 import { paymentRoutes } from './payments/routes.ts'
-import { transparencyRoutes } from './transparency/routes.ts'
+import { transparencyRoutes } from './transparency.ts'
 
 type Options = {
   services: Ports<

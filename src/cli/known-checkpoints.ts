@@ -4,7 +4,7 @@ import type { Resumption } from '../notary/continue.ts'
 import { keptIn } from '../notary/kept.ts'
 import { type Known, NotResumable } from '../notary/newest.ts'
 import { openCheckpoint, trustIn } from '../verifier/trust.ts'
-import { servedLog } from './verify/served-log.ts'
+import { servedLog } from './served-log.ts'
 
 /**
  * Asks everybody who may know the newest checkpoint of a log: the configured witnesses, the directory where the notary keeps it,

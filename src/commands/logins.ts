@@ -1,5 +1,5 @@
-import { findLogin } from '../../projections/logins/queries.ts'
-import { findMember } from '../../projections/members/queries.ts'
+import { findLogin } from '../../projections/logins.ts'
+import { findMember } from '../../projections/members.ts'
 import type { LoginRequest } from '../access/login-requests.ts'
 import { newId } from '../credentials/id.ts'
 import { type LoginCommand, logins } from '../domain/logins/login.ts'

@@ -1,4 +1,4 @@
-import { findMail } from '../../projections/mails/queries.ts'
+import { findMail } from '../../projections/mails.ts'
 import type { MailSettings } from '../domain/mails/events.ts'
 import { mails, type ProductMail } from '../domain/mails/mail.ts'
 import { productKey } from '../domain/streams.ts'

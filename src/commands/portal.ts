@@ -1,4 +1,4 @@
-import { findPortal, type ShownPortal } from '../../projections/portal/queries.ts'
+import { findPortal, type ShownPortal } from '../../projections/portal.ts'
 import type { PortalLogo, PortalSettings } from '../domain/portal/events.ts'
 import { portals } from '../domain/portal/portal.ts'
 import type { Ports } from '../ports.ts'

@@ -1,13 +1,13 @@
 import { findPublicEvent } from '../../projections/deliveries/public-events.ts'
 import { countPendingOf, countReplayable, listReplayable } from '../../projections/deliveries/replayable.ts'
-import { findReplay } from '../../projections/replays/queries.ts'
-import { findWebhookEndpoint, listEndpoints } from '../../projections/webhooks/queries.ts'
+import { findReplay } from '../../projections/replays.ts'
+import { findWebhookEndpoint, listEndpoints } from '../../projections/webhooks.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { ReplayOnly } from '../domain/replays/events.ts'
 import { type KnownReplay, type ReplayCommand, replays } from '../domain/replays/replay.ts'
 import { WebhookEventName } from '../domain/webhooks/events.ts'
 import type { Ports } from '../ports.ts'
-import { replayDelivery } from './deliveries/deliveries.ts'
+import { replayDelivery } from './deliveries.ts'
 import { causeOf, momentOf, type Origin } from './origin.ts'
 
 export type ReplayAsked = {

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import { findCurrentAndFormerMembers } from '../../projections/members/queries.ts'
+import { findCurrentAndFormerMembers } from '../../projections/members.ts'
 import type { SealSource } from '../ledger/execute.ts'
 import type { Subjects } from '../vault/subjects.ts'
 

@@ -1,4 +1,4 @@
-import { findIntegration, listIntegrations } from '../../projections/integrations/queries.ts'
+import { findIntegration, listIntegrations } from '../../projections/integrations.ts'
 import type { PresentProduct } from '../../projections/products/queries.ts'
 import { Provider } from '../domain/integrations/provider.ts'
 import { findKeyType } from '../domain/products/product.ts'

@@ -1,4 +1,4 @@
-import { listConfirmationsOfLicense } from '../../projections/confirmations/queries.ts'
+import { listConfirmationsOfLicense } from '../../projections/confirmations.ts'
 import { findLicense, type LicenseEntry } from '../../projections/licenses/queries.ts'
 import { findSaleOfLicense } from '../../projections/sales/queries.ts'
 import type { KnownDelivery } from '../domain/deliveries/delivery.ts'

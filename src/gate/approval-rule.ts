@@ -1,4 +1,4 @@
-import { listMembers } from '../../projections/members/queries.ts'
+import { listMembers } from '../../projections/members.ts'
 import { emailOf } from '../commands/members/members.ts'
 import { loadTenant } from '../commands/tenants.ts'
 import { type ApprovalRule, mayApprove } from '../domain/confirmations/confirmation.ts'

@@ -2,8 +2,8 @@ import {
   type ConfirmationEntry,
   findConfirmation,
   listPendingConfirmations,
-} from '../../projections/confirmations/queries.ts'
-import { findCurrentAndFormerMembers } from '../../projections/members/queries.ts'
+} from '../../projections/confirmations.ts'
+import { findCurrentAndFormerMembers } from '../../projections/members.ts'
 import { changeConfirmation } from '../commands/confirmations.ts'
 import { withTenantLock } from '../commands/cross-stream/tenant-lock.ts'
 import { emailOf } from '../commands/members/members.ts'

@@ -1,4 +1,4 @@
-import { findTenant } from '../../projections/tenants/queries.ts'
+import { findTenant } from '../../projections/tenants.ts'
 import { changeConfirmation, loadConfirmation } from '../commands/confirmations.ts'
 import { momentOf, type Origin } from '../commands/origin.ts'
 import { sealSourceWith } from '../commands/sealed-source.ts'

@@ -1,4 +1,4 @@
-import { findCurrentAndFormerMembers } from '../../projections/members/queries.ts'
+import { findCurrentAndFormerMembers } from '../../projections/members.ts'
 import { findSealedOf } from '../../projections/subjects/sealed.ts'
 import { findTokenNames } from '../../projections/tokens/list.ts'
 import type { Ports } from '../ports.ts'

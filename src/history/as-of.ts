@@ -1,4 +1,4 @@
-import { type CustomerEntry, findCustomer } from '../../projections/customers/queries.ts'
+import { type CustomerEntry, findCustomer } from '../../projections/customers.ts'
 import {
   type Cutoff,
   countActiveDevicesAt,
@@ -11,7 +11,7 @@ import {
 import { findLicense, type LicenseEntry } from '../../projections/licenses/queries.ts'
 import type { PresentProduct } from '../../projections/products/queries.ts'
 import { isParked } from '../../projections/runner/parked.ts'
-import type { PresentTenant } from '../../projections/tenants/queries.ts'
+import type { PresentTenant } from '../../projections/tenants.ts'
 import { momentOf } from '../commands/origin.ts'
 import { absentCustomer, type Customer, customers } from '../domain/customers/customer.ts'
 import { absentLicense, evolveLicense, type IssuedLicense, type Seat } from '../domain/licenses/license.ts'

@@ -1,4 +1,5 @@
 import type { FastifySchemaCompiler } from 'fastify'
+import { serializerCompiler } from 'fastify-zod-openapi'
 import { z } from 'zod'
 import { inputWords, sentenceOf } from '../domain/input-words.ts'
 import { RefusedInput } from './refused-input.ts'
@@ -19,5 +20,17 @@ export const validateParts: FastifySchemaCompiler<unknown> = ({ schema, httpPart
   return (value: unknown) => {
     const { error, data } = schema.safeParse(value, { error: inputWords })
     return error ? { error: new RefusedInput(sentenceOf(error, whole, nameOf)) } : { value: data }
+  }
+}
+
+/**
+ * Compiles the serializer of a response on first use. Most processes use few of the hundreds, and compiling all of
+ * them would take a quarter of the start.
+ */
+export const compileWhenFirstUsed: typeof serializerCompiler = (route) => {
+  let serialize: ReturnType<typeof serializerCompiler> | undefined
+  return (answered) => {
+    serialize ??= serializerCompiler(route)
+    return serialize(answered)
   }
 }

@@ -1,4 +1,4 @@
-import { acceptedLanguage } from '../domain/portal/accepted-language.ts'
+import { acceptedLanguage } from '../domain/portal/languages.ts'
 import { type PortalLanguage, portalLanguages } from '../domain/portal/texts.ts'
 
 const isLanguage = (text: string | undefined): text is PortalLanguage =>

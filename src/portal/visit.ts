@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { findAddressOfPerson } from '../../projections/licenses/of-person.ts'
-import { findOpenPortal, type OpenPortal } from '../../projections/portal/queries.ts'
+import { findOpenPortal, type OpenPortal } from '../../projections/portal.ts'
 import { customerOf } from '../access/customer-sessions.ts'
 import type { Origin } from '../commands/origin.ts'
 import { type PortalLanguage, type Say, sayIn } from '../domain/portal/texts.ts'

@@ -1,5 +1,5 @@
 import { minorDigits } from '../domain/currency.ts'
-import { languageTags } from '../domain/portal/day.ts'
+import { languageTags } from '../domain/portal/languages.ts'
 import type { PortalLanguage } from '../domain/portal/texts.ts'
 
 /** An amount in minor units. A currency that is not a code of three letters is written unchanged. */

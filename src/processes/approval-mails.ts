@@ -1,5 +1,5 @@
-import { type ConfirmationEntry, listFirstPending } from '../../projections/confirmations/queries.ts'
-import { findTenant } from '../../projections/tenants/queries.ts'
+import { type ConfirmationEntry, listFirstPending } from '../../projections/confirmations.ts'
+import { findTenant } from '../../projections/tenants.ts'
 import type { Allowance } from '../access/attempts.ts'
 import { changeConfirmation, loadConfirmation } from '../commands/confirmations.ts'
 import { withTenantLock } from '../commands/cross-stream/tenant-lock.ts'

@@ -3,7 +3,7 @@ import {
   listLeftoverRequests,
   listOverdueConfirmations,
   listUnexecutedConfirmations,
-} from '../../projections/confirmations/queries.ts'
+} from '../../projections/confirmations.ts'
 import { changeConfirmation, loadConfirmation } from '../commands/confirmations.ts'
 import { momentOf, type Origin } from '../commands/origin.ts'
 import { Refusal } from '../domain/refusal.ts'

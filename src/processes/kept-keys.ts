@@ -1,6 +1,6 @@
 import { listProductsWithLeftKeys, listUnsettledKeys } from '../../projections/licenses/kept-keys.ts'
 import { catchUpWithLog } from '../commands/cross-stream/catch-up.ts'
-import type { KeptKeyPlace, KeptPeriod } from '../domain/licenses/kept-key.ts'
+import type { KeptKeyPlace, KeptPeriod } from '../domain/licenses/keys.ts'
 import { productKey } from '../domain/streams.ts'
 import type { Ports } from '../ports.ts'
 import type { Poller } from './poller.ts'

@@ -1,4 +1,4 @@
-import { listRunningReplays } from '../../projections/replays/queries.ts'
+import { listRunningReplays } from '../../projections/replays.ts'
 import { advanceReplay } from '../commands/replays.ts'
 import type { KnownReplay } from '../domain/replays/replay.ts'
 import type { Ports } from '../ports.ts'

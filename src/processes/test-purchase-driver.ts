@@ -1,5 +1,5 @@
-import { findIntegration } from '../../projections/integrations/queries.ts'
-import { listMembers } from '../../projections/members/queries.ts'
+import { findIntegration } from '../../projections/integrations.ts'
+import { listMembers } from '../../projections/members.ts'
 import { cardAccessOf } from '../commands/checkout/prices.ts'
 import { emailOf } from '../commands/members/members.ts'
 import { loadSale } from '../commands/sales.ts'

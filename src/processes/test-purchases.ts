@@ -1,4 +1,4 @@
-import { listRunningTestPurchases } from '../../projections/test-purchases/queries.ts'
+import { listRunningTestPurchases } from '../../projections/test-purchases.ts'
 import type { Origin } from '../commands/origin.ts'
 import { changeTestPurchase, loadTestPurchase } from '../commands/test-purchases.ts'
 import { Refusal } from '../domain/refusal.ts'

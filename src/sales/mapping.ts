@@ -1,6 +1,6 @@
-import { findIntegration, listPricedProducts } from '../../projections/integrations/queries.ts'
+import { findIntegration, listPricedProducts } from '../../projections/integrations.ts'
 import type { PresentProduct } from '../../projections/products/queries.ts'
-import { findTenant } from '../../projections/tenants/queries.ts'
+import { findTenant } from '../../projections/tenants.ts'
 import type { Origin } from '../commands/origin.ts'
 import { changeSale } from '../commands/sales.ts'
 import { keyTypeSoldAs } from '../domain/integrations/mapping.ts'

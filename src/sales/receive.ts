@@ -1,5 +1,5 @@
 import { hasTestMode } from '../../projections/products/test-mode.ts'
-import { findTestPurchase } from '../../projections/test-purchases/queries.ts'
+import { findTestPurchase } from '../../projections/test-purchases.ts'
 import { waitOnce } from '../commands/cross-stream/wait-once.ts'
 import { momentOf, type Origin } from '../commands/origin.ts'
 import { changeSale, loadSale } from '../commands/sales.ts'

@@ -1,5 +1,5 @@
-import { findIntegration, findIntegrationOfAccount } from '../../projections/integrations/queries.ts'
-import { findTenant } from '../../projections/tenants/queries.ts'
+import { findIntegration, findIntegrationOfAccount } from '../../projections/integrations.ts'
+import { findTenant } from '../../projections/tenants.ts'
 import { ownAccessOf } from '../commands/integrations/own-account.ts'
 import { sameDigest, sha256 } from '../credentials/sha256.ts'
 import type { KnownIntegration } from '../domain/integrations/integration.ts'

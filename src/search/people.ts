@@ -3,7 +3,7 @@ import {
   listCustomers,
   type PresentCustomer,
   startOf,
-} from '../../projections/customers/queries.ts'
+} from '../../projections/customers.ts'
 import { type Keyset, type PageOf, pageOf } from '../../projections/page.ts'
 import { findLicensesOfCustomers, findLicensesOfPeople } from '../../projections/search/licenses.ts'
 import { findCustomersOfPeople, findSalesOfPeople } from '../../projections/search/people.ts'

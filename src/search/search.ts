@@ -1,4 +1,4 @@
-import { findCustomer, type PresentCustomer } from '../../projections/customers/queries.ts'
+import { findCustomer, type PresentCustomer } from '../../projections/customers.ts'
 import {
   type FoundDevice,
   findDevicesById,

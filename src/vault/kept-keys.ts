@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import type { KeptKeyPlace, KeptPeriod } from '../domain/licenses/kept-key.ts'
+import type { KeptKeyPlace, KeptPeriod } from '../domain/licenses/keys.ts'
 import type { KeyHashing } from './key-hashing.ts'
 import type { Subjects } from './subjects.ts'
 

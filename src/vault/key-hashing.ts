@@ -1,6 +1,6 @@
 import { createHmac, type KeyObject } from 'node:crypto'
 import { readKey, type TypedKey } from '../credentials/license-key.ts'
-import { type KeyHashes, keyedHashFrom } from '../domain/licenses/key-hash.ts'
+import { type KeyHashes, keyedHashFrom } from '../domain/licenses/keys.ts'
 import type { TenantKeys } from './tenant-keys.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { type HistoryEntry, readEffectiveEvents } from '../../projections/history/queries.ts'
 import { countSeatedDevices } from '../../projections/licenses/active-devices.ts'
 import { findLicense, listSeated } from '../../projections/licenses/queries.ts'
-import { findTenant, type PresentTenant } from '../../projections/tenants/queries.ts'
+import { findTenant, type PresentTenant } from '../../projections/tenants.ts'
 import { type FoundLicense, isPlanFull } from '../commands/devices/devices.ts'
 import { momentOf } from '../commands/origin.ts'
 import type { Seat } from '../domain/licenses/license.ts'

@@ -1,8 +1,13 @@
 import { AttemptBegunBefore, createBegunAttempts } from '../../projections/deliveries/begun.ts'
 import type { DueAttempt } from '../../projections/deliveries/due.ts'
 import { createDeliveryLookup, type DeliveryEntry } from '../../projections/deliveries/queries.ts'
-import { loadDelivery, recordAttempt, recordInterruption } from '../commands/deliveries/deliveries.ts'
-import { destroyMailedKey, destroySpentKey } from '../commands/deliveries/spent-keys.ts'
+import {
+  destroyMailedKey,
+  destroySpentKey,
+  loadDelivery,
+  recordAttempt,
+  recordInterruption,
+} from '../commands/deliveries.ts'
 import type { Origin } from '../commands/origin.ts'
 import { newId } from '../credentials/id.ts'
 import type { KnownDelivery } from '../domain/deliveries/delivery.ts'

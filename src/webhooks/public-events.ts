@@ -1,7 +1,7 @@
 import { type DeliveryContent, readContents } from '../../projections/deliveries/content.ts'
 import { listPublicEvents } from '../../projections/deliveries/public-events.ts'
 import { readLicensesAfter } from '../../projections/history/licenses-after.ts'
-import { eventIdOf } from '../commands/deliveries/deliveries.ts'
+import { eventIdOf } from '../commands/deliveries.ts'
 import type { KnownDelivery } from '../domain/deliveries/delivery.ts'
 import type { DeliveryEventName } from '../domain/deliveries/events.ts'
 import { unixSeconds } from '../domain/licenses/expiry.ts'

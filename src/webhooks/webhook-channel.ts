@@ -1,6 +1,6 @@
 import { createContentLookup } from '../../projections/deliveries/content.ts'
 import { createTurnLookup } from '../../projections/deliveries/turns.ts'
-import { createEndpointLookup } from '../../projections/webhooks/queries.ts'
+import { createEndpointLookup } from '../../projections/webhooks.ts'
 import { webhookSecretName } from '../commands/webhooks.ts'
 import type { KnownDelivery } from '../domain/deliveries/delivery.ts'
 import { secretsOf, type WebhookEndpoint } from '../domain/webhooks/endpoint.ts'

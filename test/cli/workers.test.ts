@@ -3,10 +3,10 @@ import { Counter, Gauge, Registry } from 'prom-client'
 import { expect, test, vi } from 'vitest'
 import type { ReadModels } from '../../projections/runner/read-models.ts'
 import { delegateAdvancing } from '../../src/app/workers/advancing.ts'
-import { connectionsOfWorker } from '../../src/app/workers/connections.ts'
 import { createMeasurements } from '../../src/app/workers/measured.ts'
 import { Measured } from '../../src/app/workers/messages.ts'
 import { restartDelayMs, youngDeathsAfter } from '../../src/app/workers/restarts.ts'
+import { connectionsOfWorker } from '../../src/app/workers/sizes.ts'
 
 const nothing = { head: async () => undefined }
 

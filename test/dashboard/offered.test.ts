@@ -3,7 +3,7 @@
  * provider does not answer, the page says what to do.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { findIntegration } from '../../projections/integrations/queries.ts'
+import { findIntegration } from '../../projections/integrations.ts'
 import { newId } from '../../src/credentials/id.ts'
 import type { Provider } from '../../src/domain/integrations/provider.ts'
 import { makeTenant, type TestTenant } from '../harness/api.ts'

@@ -4,8 +4,8 @@
  */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { listMembers } from '../../projections/members/queries.ts'
-import { listSigningKeys } from '../../projections/signing/queries.ts'
+import { listMembers } from '../../projections/members.ts'
+import { listSigningKeys } from '../../projections/signing.ts'
 import { addMember, changeRole } from '../../src/commands/members/members.ts'
 import { signingKeyOf } from '../../src/commands/signing-keys.ts'
 import { Refusal } from '../../src/domain/refusal.ts'

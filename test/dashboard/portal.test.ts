@@ -1,6 +1,6 @@
 /** Members who manage settings open the portal, choose how it looks and what it says; a form keeps what was typed. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { findLogo, findPortal } from '../../projections/portal/queries.ts'
+import { findLogo, findPortal } from '../../projections/portal.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { makeProduct } from '../http/samples.ts'
 import { type Client, clientOf } from './client.ts'

@@ -3,7 +3,7 @@
  * from being created is said in words, and no key is shown again.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { findIntegration } from '../../projections/integrations/queries.ts'
+import { findIntegration } from '../../projections/integrations.ts'
 import type { EndpointProvider } from '../../src/commands/integrations/endpoints.ts'
 import { notificationEvents } from '../../src/payments/events.ts'
 import { makeTenant, type TestTenant } from '../harness/api.ts'

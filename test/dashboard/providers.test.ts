@@ -4,7 +4,7 @@
  */
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { findIntegration } from '../../projections/integrations/queries.ts'
+import { findIntegration } from '../../projections/integrations.ts'
 import { newId } from '../../src/credentials/id.ts'
 import type { Provider } from '../../src/domain/integrations/provider.ts'
 import { makeTenant, type TestTenant } from '../harness/api.ts'

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { issueCheckoutKey } from '../../src/commands/client-keys.ts'
-import { changeProductWith } from '../../src/commands/products/products.ts'
+import { changeProductWith } from '../../src/commands/products.ts'
 import { newId } from '../../src/credentials/id.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { origin } from '../harness/ledger.ts'

@@ -5,7 +5,7 @@
  */
 import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { findTenant } from '../../projections/tenants/queries.ts'
+import { findTenant } from '../../projections/tenants.ts'
 import { greet } from '../../src/app/start/first-start.ts'
 import { connectMarketplace, mapProduct } from '../../src/commands/integrations/integrations.ts'
 import { revokeLicense } from '../../src/commands/licenses/licenses.ts'

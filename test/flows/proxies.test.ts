@@ -104,8 +104,7 @@ describe.each(['nginx', 'caddy'] as const)('%s', (proxy) => {
     path: string,
     { from = '127.0.0.2', ...options }: Parameters<typeof request>[1] & { from?: string } = {},
   ) {
-    const lookup: LookupFunction = (_name, _options, found) =>
-      found(null, '127.0.0.1', 4)
+    const lookup: LookupFunction = (_name, _options, found) => found(null, '127.0.0.1', 4)
     const dispatcher = new Agent({ connect: { ca, lookup }, localAddress: from, autoSelectFamily: false })
     const { statusCode: status, headers, body } = await request(address + path, { dispatcher, ...options })
     const text = await body.text()

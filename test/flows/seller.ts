@@ -1,6 +1,6 @@
 import { createLog } from '../../src/app/log.ts'
 import { openStores, type Stores } from '../../src/app/stores.ts'
-import { createProduct } from '../../src/commands/products/products.ts'
+import { createProduct } from '../../src/commands/products.ts'
 import { createTenant } from '../../src/commands/tenants.ts'
 import { setWebhook } from '../../src/commands/webhooks.ts'
 import { parseConfig } from '../../src/config.ts'

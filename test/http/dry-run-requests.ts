@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { findDelivery, listDeliveries } from '../../projections/deliveries/queries.ts'
 import { issueCheckoutKey } from '../../src/commands/client-keys.ts'
-import { recordAttempt, scheduleDelivery } from '../../src/commands/deliveries/deliveries.ts'
+import { recordAttempt, scheduleDelivery } from '../../src/commands/deliveries.ts'
 import { revokeLicense } from '../../src/commands/licenses/licenses.ts'
 import type { TestApi, TestTenant } from '../harness/api.ts'
 import { addTestEndpoint } from '../harness/dispatch.ts'

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { z } from 'zod'
-import { scheduleDelivery } from '../../src/commands/deliveries/deliveries.ts'
+import { scheduleDelivery } from '../../src/commands/deliveries.ts'
 import { requestReplay } from '../../src/commands/replays.ts'
 import { newLicenseKey } from '../../src/credentials/license-key.ts'
 import { type Answer, makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'

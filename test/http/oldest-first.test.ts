@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
-import { scheduleDelivery } from '../../src/commands/deliveries/deliveries.ts'
+import { scheduleDelivery } from '../../src/commands/deliveries.ts'
 import { requestReplay } from '../../src/commands/replays.ts'
 import { receiveNotification } from '../../src/sales/receive.ts'
 import { recordIgnoredTest } from '../../src/usage/ignored-tests.ts'

@@ -1,6 +1,6 @@
 /** Several commands share one wait for the read models, at the end, however they end. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { findTenant } from '../../projections/tenants/queries.ts'
+import { findTenant } from '../../projections/tenants.ts'
 import { waitOnce } from '../../src/commands/cross-stream/wait-once.ts'
 import { createTenant } from '../../src/commands/tenants.ts'
 import { Refusal } from '../../src/domain/refusal.ts'

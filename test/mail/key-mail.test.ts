@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { listDeliveries } from '../../projections/deliveries/queries.ts'
-import { mailedKeyPrefix } from '../../src/domain/licenses/mailed-key.ts'
+import { mailedKeyPrefix } from '../../src/domain/licenses/keys.ts'
 import { createMailChannel } from '../../src/mail/channel.ts'
 import type { Mailer, OutgoingMail, Sending } from '../../src/mail/mailer.ts'
 import { destroySpentMailedKeys } from '../../src/processes/deliveries.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
-import { findMembers } from '../../projections/members/queries.ts'
+import { findMembers } from '../../projections/members.ts'
 import type { LoginRequest } from '../../src/access/login-requests.ts'
 import { recordAudit } from '../../src/commands/audit.ts'
 import { approveLogin, denyLogin } from '../../src/commands/logins.ts'

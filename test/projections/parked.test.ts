@@ -5,7 +5,7 @@
 import { type EventData, jsonEvent } from '@eventstore/db-client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findLicense, listDevices } from '../../projections/licenses/queries.ts'
-import { findMembers } from '../../projections/members/queries.ts'
+import { findMembers } from '../../projections/members.ts'
 import { createReadModels } from '../../projections/runner/read-models.ts'
 import { verify } from '../../projections/runner/verify.ts'
 import { addMember } from '../../src/commands/members/members.ts'

@@ -4,13 +4,13 @@ import { editLicense, resumeLicense, suspendLicense } from '../../src/commands/l
 import { mintLicense, revokeLicense as runRevocation } from '../../src/commands/licenses/licenses.ts'
 import { addMember } from '../../src/commands/members/members.ts'
 import { causeOf } from '../../src/commands/origin.ts'
-import { deleteKeyType } from '../../src/commands/products/delete-key-type.ts'
 import {
   addKeyType,
   changeKeyType,
   changeProduct,
   createProduct,
-} from '../../src/commands/products/products.ts'
+  deleteKeyType,
+} from '../../src/commands/products.ts'
 import { prepareSigningKey, rotateSigningKey } from '../../src/commands/signing-keys.ts'
 import {
   changeApprovalRule,

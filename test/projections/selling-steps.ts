@@ -9,7 +9,7 @@ import {
 } from '../../src/commands/integrations/integrations.ts'
 import { changeMail } from '../../src/commands/mails.ts'
 import { changePortal, changePortalLogo } from '../../src/commands/portal.ts'
-import { changeProductWith } from '../../src/commands/products/products.ts'
+import { changeProductWith } from '../../src/commands/products.ts'
 import { startTestPurchase } from '../../src/commands/test-purchases.ts'
 import { usualMail } from '../../src/domain/mails/mail.ts'
 import { closedPortal } from '../../src/domain/portal/portal.ts'

@@ -3,7 +3,7 @@
  * same tenant and provider, and later sales of the item are licensed at once. The dashboard and the API do the same.
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { findIntegration } from '../../projections/integrations/queries.ts'
+import { findIntegration } from '../../projections/integrations.ts'
 import { newId } from '../../src/credentials/id.ts'
 import { clientOf } from '../dashboard/client.ts'
 import { makeMember } from '../dashboard/members.ts'

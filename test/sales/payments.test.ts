@@ -3,7 +3,7 @@
  * license is revoked only when no payment is left. A change of the subscription changes the license.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { deleteKeyType } from '../../src/commands/products/delete-key-type.ts'
+import { deleteKeyType } from '../../src/commands/products.ts'
 import { statusAt } from '../../src/domain/licenses/license.ts'
 import { licenseStream } from '../../src/domain/streams.ts'
 import type { PaymentNotification } from '../../src/payments/notification.ts'

@@ -8,7 +8,7 @@ import { migrate } from '../../projections/database/migrate.ts'
 import { createPool, liveSchema } from '../../projections/database/pool.ts'
 import { inTransaction } from '../../projections/database/transaction.ts'
 import { createReadModelSchema } from '../../projections/runner/schema.ts'
-import { countUnlicensed } from '../../projections/trials/queries.ts'
+import { countUnlicensed } from '../../projections/trials.ts'
 import { createInstalls, type InstallReport, type Installs } from '../../src/usage/installs.ts'
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts'
 

@@ -7,7 +7,7 @@ import { createBegunAttempts, forgetRecordedAttempts } from '../../projections/d
 import { listDeliveries } from '../../projections/deliveries/queries.ts'
 import { createLog } from '../../src/app/log.ts'
 import { openStores, type Stores } from '../../src/app/stores.ts'
-import { askRedelivery } from '../../src/commands/deliveries/deliveries.ts'
+import { askRedelivery } from '../../src/commands/deliveries.ts'
 import { createTenant } from '../../src/commands/tenants.ts'
 import { parseConfig } from '../../src/config.ts'
 import type { AttemptResult, KnownDelivery } from '../../src/domain/deliveries/delivery.ts'

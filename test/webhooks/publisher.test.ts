@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { DueAttempt } from '../../projections/deliveries/due.ts'
 import { listDeliveries } from '../../projections/deliveries/queries.ts'
-import { recordAttempt } from '../../src/commands/deliveries/deliveries.ts'
+import { recordAttempt } from '../../src/commands/deliveries.ts'
 import { scheduleDeliveries } from '../../src/processes/deliveries.ts'
 import { createPublisher } from '../../src/webhooks/publisher.ts'
 import { makeTenant } from '../harness/api.ts'

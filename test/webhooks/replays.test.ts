@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { listDeliveries } from '../../projections/deliveries/queries.ts'
-import { findReplay } from '../../projections/replays/queries.ts'
+import { findReplay } from '../../projections/replays.ts'
 import { createKeyedMutex } from '../../src/async/keyed-mutex.ts'
 import { advanceReplay } from '../../src/commands/replays.ts'
 import { removeEndpoint } from '../../src/commands/webhook-endpoints.ts'

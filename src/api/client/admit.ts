@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import type { KnownClient } from '../../../projections/clients/queries.ts'
+import type { KnownClient } from '../../../projections/clients.ts'
 import { momentOf, type Origin } from '../../commands/origin.ts'
 import { sameDigest } from '../../credentials/sha256.ts'
 import { tokenHashOf } from '../../credentials/token.ts'

@@ -1,4 +1,4 @@
-import type { ClientProduct, KnownClient } from '../../../projections/clients/queries.ts'
+import type { ClientProduct, KnownClient } from '../../../projections/clients.ts'
 
 /** The calls of the client interface, named by the last segment of their paths. */
 export type ClientRoute = 'activate' | 'validate' | 'deactivate' | 'free-tier' | 'keyless' | 'config'

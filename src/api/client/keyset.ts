@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { listSigningKeys } from '../../../projections/signing/queries.ts'
-import { findTenant } from '../../../projections/tenants/queries.ts'
+import { listSigningKeys } from '../../../projections/signing.ts'
+import { findTenant } from '../../../projections/tenants.ts'
 import { coalesce } from '../../async/coalesce.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { signingKeyOf } from '../../commands/signing-keys.ts'

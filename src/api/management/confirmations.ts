@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { findConfirmation } from '../../../projections/confirmations/queries.ts'
+import { findConfirmation } from '../../../projections/confirmations.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { isId } from '../../credentials/id.ts'
 import {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { findMail } from '../../../projections/mails/queries.ts'
+import { findMail } from '../../../projections/mails.ts'
 import { changeMail } from '../../commands/mails.ts'
 import { sendTestMail } from '../../commands/test-mails.ts'
 import { AttemptError } from '../../domain/deliveries/events.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { findPortal, type ShownPortal } from '../../../projections/portal/queries.ts'
+import { findPortal, type ShownPortal } from '../../../projections/portal.ts'
 import { changePortal, changePortalLogo } from '../../commands/portal.ts'
 import { isColor } from '../../domain/portal/color.ts'
 import { PortalSettings } from '../../domain/portal/events.ts'

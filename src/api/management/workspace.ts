@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { findTenant } from '../../../projections/tenants/queries.ts'
+import { findTenant } from '../../../projections/tenants.ts'
 import { renameTenant } from '../../commands/tenants.ts'
 import { Plan, TenantName } from '../../domain/tenants/events.ts'
 import { Slug } from '../../domain/values.ts'

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import { z } from 'zod'
-import { createClientKeyLookup } from '../../../projections/client-keys/queries.ts'
+import { createClientKeyLookup } from '../../../projections/client-keys.ts'
 import { openCheckout } from '../../commands/checkout/checkout.ts'
 import { EmailAddress, isPlain } from '../../domain/values.ts'
 import { spend } from '../../http/limits/rate-limit.ts'

@@ -1,4 +1,4 @@
-import type { FindClientKey, KnownClientKey } from '../../../projections/client-keys/queries.ts'
+import type { FindClientKey, KnownClientKey } from '../../../projections/client-keys.ts'
 import { sameDigest } from '../../credentials/sha256.ts'
 import { tokenHashOf } from '../../credentials/token.ts'
 

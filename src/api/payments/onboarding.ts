@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { findTenant } from '../../../projections/tenants/queries.ts'
+import { findTenant } from '../../../projections/tenants.ts'
 import { finishOnboarding, refreshOnboarding } from '../../commands/integrations/card-account.ts'
 import type { Origin } from '../../commands/origin.ts'
 import { Refusal } from '../../domain/refusal.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { PresentProduct } from '../../../projections/products/queries.ts'
-import { findTenant } from '../../../projections/tenants/queries.ts'
+import { findTenant } from '../../../projections/tenants.ts'
 import { purchasable } from '../../commands/checkout/checkout.ts'
 import { isSlug } from '../../domain/values.ts'
 import { notFound, Problem } from '../../http/problem.ts'

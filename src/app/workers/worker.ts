@@ -19,8 +19,8 @@ import { connectNats } from '../server.ts'
 import { readMasterKey } from '../start/master-key-file.ts'
 import { connectStores } from '../stores.ts'
 import { type DelegatedReadModels, delegateAdvancing } from './advancing.ts'
-import { connectionsOfWorker } from './connections.ts'
 import { type FromWorker, Measured, type Start, ToWorker, type WorkersStatus } from './messages.ts'
+import { connectionsOfWorker } from './sizes.ts'
 import { workersHealth } from './workers-health.ts'
 
 /** How long running requests may take to finish; the parent waits slightly longer. */

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { refuseNoRecipient } from '../../app/backups/backup-recipients.ts'
+import { refuseNoRecipient } from '../../app/backup-recipients.ts'
 import { checkIdentity, type DecryptionKey, type EncryptionKey } from '../../backup/encryption.ts'
 import { ConfigError } from '../../config.ts'
 import { type PassphraseOptions, readPassphrase } from './passphrase.ts'

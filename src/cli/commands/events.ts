@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
 import type { Command } from 'commander'
-import { findTenant } from '../../../projections/tenants/queries.ts'
+import { findTenant } from '../../../projections/tenants.ts'
 import { readFeed } from '../../api/management/events.ts'
 import type { FedEvent } from '../../api/management/fed-event.ts'
 import { withStores } from '../../app/with-stores.ts'

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { findTenant } from '../../../projections/tenants/queries.ts'
+import { findTenant } from '../../../projections/tenants.ts'
 import { withStores } from '../../app/with-stores.ts'
 import type { Origin } from '../../commands/origin.ts'
 import { ConfigError, parseConfig } from '../../config.ts'

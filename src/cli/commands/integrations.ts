@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers'
 import { z } from 'zod'
-import { findTenant } from '../../../projections/tenants/queries.ts'
+import { findTenant } from '../../../projections/tenants.ts'
 import { baseUrlOf } from '../../app/start/own-address.ts'
 import { withStores } from '../../app/with-stores.ts'
 import { startOnboarding } from '../../commands/integrations/card-account.ts'

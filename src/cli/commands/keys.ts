@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { listSigningKeys } from '../../../projections/signing/queries.ts'
-import { findTenant } from '../../../projections/tenants/queries.ts'
+import { listSigningKeys } from '../../../projections/signing.ts'
+import { findTenant } from '../../../projections/tenants.ts'
 import { withStores } from '../../app/with-stores.ts'
 import { recordAudit } from '../../commands/audit.ts'
 import { issueCheckoutKey, revealSdkKey } from '../../commands/client-keys.ts'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { findMember, listMembers, type PresentMember } from '../../../projections/members/queries.ts'
-import { findTenant } from '../../../projections/tenants/queries.ts'
+import { findMember, listMembers, type PresentMember } from '../../../projections/members.ts'
+import { findTenant } from '../../../projections/tenants.ts'
 import { baseUrlOf } from '../../app/start/own-address.ts'
 import { withStores } from '../../app/with-stores.ts'
 import {

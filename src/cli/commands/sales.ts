@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { findSale, listSales } from '../../../projections/sales/queries.ts'
-import { findTenant } from '../../../projections/tenants/queries.ts'
+import { findTenant } from '../../../projections/tenants.ts'
 import { saleDetailView, saleView } from '../../api/management/sales/schemas.ts'
 import { withStores } from '../../app/with-stores.ts'
 import { recordAudit } from '../../commands/audit.ts'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { listTenants } from '../../../projections/tenants/queries.ts'
+import { listTenants } from '../../../projections/tenants.ts'
 import { withStores } from '../../app/with-stores.ts'
 import {
   changeConfirmationLifetime,

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { findTenant } from '../../../projections/tenants/queries.ts'
+import { findTenant } from '../../../projections/tenants.ts'
 import { withStores } from '../../app/with-stores.ts'
 import { createToken } from '../../commands/tokens.ts'
 import { Refusal } from '../../domain/refusal.ts'

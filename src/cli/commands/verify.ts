@@ -14,7 +14,7 @@ import { verifyServer } from '../../verifier/server.ts'
 import { type Trust, type TrustedCheckpoint, TrustUnusable, trustIn } from '../../verifier/trust.ts'
 import { archiveLines, logLines, receiptLines, serverLines } from '../../verifier/words.ts'
 import { groupCommand } from '../context.ts'
-import { servedLog } from '../verify/served-log.ts'
+import { servedLog } from '../served-log.ts'
 
 type Options = OutputOptions & { key: string[]; witness: string[]; threshold?: string }
 

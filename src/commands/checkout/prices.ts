@@ -1,4 +1,4 @@
-import { findIntegration } from '../../../projections/integrations/queries.ts'
+import { findIntegration } from '../../../projections/integrations.ts'
 import type { PresentProduct } from '../../../projections/products/queries.ts'
 import type { Price } from '../../domain/products/key-type.ts'
 import { findKeyType } from '../../domain/products/product.ts'
@@ -9,7 +9,7 @@ import type { CardPrice } from '../../payments/stripe/price.ts'
 import type { Ports } from '../../ports.ts'
 import { ownAccessOf } from '../integrations/own-account.ts'
 import { momentOf, type Origin } from '../origin.ts'
-import { changeProductWith } from '../products/products.ts'
+import { changeProductWith } from '../products.ts'
 
 /**
  * How the card provider is called for this product: in test mode with the product's test keys, or a test key of the

@@ -3,7 +3,7 @@ import { sameDigest, sha256 } from '../../credentials/sha256.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { Ports } from '../../ports.ts'
 import type { Origin } from '../origin.ts'
-import { changeProductWith } from '../products/products.ts'
+import { changeProductWith } from '../products.ts'
 
 export type TestKeys = { publishableKey: string; secretKey: string }
 

@@ -1,4 +1,4 @@
-import { type CustomerEntry, findCustomer } from '../../../projections/customers/queries.ts'
+import { type CustomerEntry, findCustomer } from '../../../projections/customers.ts'
 import { type CustomerCommand, customers } from '../../domain/customers/customer.ts'
 import { sameJson } from '../../domain/equality.ts'
 import { type LicenseCommand, licenses } from '../../domain/licenses/license.ts'

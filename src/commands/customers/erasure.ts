@@ -1,4 +1,4 @@
-import { findMemberBySubject } from '../../../projections/members/queries.ts'
+import { findMemberBySubject } from '../../../projections/members.ts'
 import { findPersonRecords } from '../../../projections/subjects/queries.ts'
 import { linkMailsOf } from '../../access/customer-links.ts'
 import { customers } from '../../domain/customers/customer.ts'

@@ -1,4 +1,4 @@
-import type { CustomerEntry } from '../../../projections/customers/queries.ts'
+import type { CustomerEntry } from '../../../projections/customers.ts'
 import { customers } from '../../domain/customers/customer.ts'
 import {
   type EntitlementOverride,

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { isDatabaseTrouble } from '../../../projections/database/trouble.ts'
 import { ReadModelsBehind } from '../../../projections/runner/read-models.ts'
-import type { FoundInstall } from '../../../projections/trials/queries.ts'
+import type { FoundInstall } from '../../../projections/trials.ts'
 import { trialKey } from '../../domain/streams.ts'
 import type { Telemetry } from '../../domain/telemetry.ts'
 import {

@@ -1,4 +1,4 @@
-import { findIntegration } from '../../../projections/integrations/queries.ts'
+import { findIntegration } from '../../../projections/integrations.ts'
 import { sameDigest, sha256 } from '../../credentials/sha256.ts'
 import type { KnownIntegration } from '../../domain/integrations/integration.ts'
 import { Refusal } from '../../domain/refusal.ts'

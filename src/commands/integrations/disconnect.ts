@@ -1,4 +1,4 @@
-import { findIntegration } from '../../../projections/integrations/queries.ts'
+import { findIntegration } from '../../../projections/integrations.ts'
 import type { KnownIntegration } from '../../domain/integrations/integration.ts'
 import type { Provider } from '../../domain/integrations/provider.ts'
 import type { Ports } from '../../ports.ts'

@@ -1,4 +1,4 @@
-import { findIntegration } from '../../../projections/integrations/queries.ts'
+import { findIntegration } from '../../../projections/integrations.ts'
 import type { PresentProduct } from '../../../projections/products/queries.ts'
 import { sha256 } from '../../credentials/sha256.ts'
 import type { Credentials } from '../../domain/integrations/events.ts'

@@ -1,4 +1,4 @@
-import { findIntegration } from '../../../projections/integrations/queries.ts'
+import { findIntegration } from '../../../projections/integrations.ts'
 import type { IntegrationCommand, KnownIntegration } from '../../domain/integrations/integration.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { CardAccess } from '../../payments/stripe/api.ts'

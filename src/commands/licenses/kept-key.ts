@@ -1,7 +1,7 @@
 import type { PresentProduct } from '../../../projections/products/queries.ts'
 import type { LicenseKey } from '../../credentials/license-key.ts'
 import type { Holder, LicenseTerms } from '../../domain/licenses/events.ts'
-import type { KeptKeyPlace } from '../../domain/licenses/kept-key.ts'
+import type { KeptKeyPlace } from '../../domain/licenses/keys.ts'
 import type { IssuedLicense } from '../../domain/licenses/license.ts'
 import { keyPeriodOf } from '../../domain/products/product.ts'
 import type { Ports } from '../../ports.ts'

@@ -1,7 +1,7 @@
-import { findMail } from '../../../projections/mails/queries.ts'
+import { findMail } from '../../../projections/mails.ts'
 import type { LicenseKey } from '../../credentials/license-key.ts'
 import type { LicenseTerms } from '../../domain/licenses/events.ts'
-import { mailedKeyName } from '../../domain/licenses/mailed-key.ts'
+import { mailedKeyName } from '../../domain/licenses/keys.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { Ports } from '../../ports.ts'
 

@@ -1,6 +1,6 @@
 import { countSeatedDevices } from '../../../projections/licenses/active-devices.ts'
 import type { LicenseEntry } from '../../../projections/licenses/queries.ts'
-import { findTenant } from '../../../projections/tenants/queries.ts'
+import { findTenant } from '../../../projections/tenants.ts'
 import type { IssuedLicense } from '../../domain/licenses/license.ts'
 import { type ReverseCommand, undoableLicenses } from '../../domain/licenses/undoable.ts'
 import { findKeyType } from '../../domain/products/product.ts'

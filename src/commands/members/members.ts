@@ -5,7 +5,7 @@ import {
   findMembers,
   type KnownMember,
   type PresentMember,
-} from '../../../projections/members/queries.ts'
+} from '../../../projections/members.ts'
 import { deleteCredentials, findCredentials } from '../../access/credentials.ts'
 import { findLink, type Link, linkLifetimeMs, writeLink } from '../../access/links.ts'
 import { endSessionsOf } from '../../access/sessions.ts'

@@ -1,4 +1,4 @@
-import type { PresentMember } from '../../../projections/members/queries.ts'
+import type { PresentMember } from '../../../projections/members.ts'
 import { sha256 } from '../../credentials/sha256.ts'
 import { audits } from '../../domain/audit/audit.ts'
 import type { SignInMethod } from '../../domain/audit/events.ts'

@@ -1,4 +1,4 @@
-import { findMembers, type KnownMember } from '../../../projections/members/queries.ts'
+import { findMembers, type KnownMember } from '../../../projections/members.ts'
 import type { Allowance } from '../../access/attempts.ts'
 import {
   type Credentials,

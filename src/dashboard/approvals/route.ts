@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { countPendingConfirmations } from '../../../projections/confirmations/queries.ts'
+import { countPendingConfirmations } from '../../../projections/confirmations.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { sameDigest } from '../../credentials/sha256.ts'
 import { may } from '../../domain/members/roles.ts'

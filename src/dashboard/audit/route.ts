@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { listMembers } from '../../../projections/members/queries.ts'
+import { listMembers } from '../../../projections/members.ts'
 import { actorNames } from '../../history/actors.ts'
 import { auditPageOf } from '../../http/audit-page.ts'
 import type { Ports } from '../../ports.ts'

@@ -1,4 +1,4 @@
-import { findCustomer, type PresentCustomer } from '../../../projections/customers/queries.ts'
+import { findCustomer, type PresentCustomer } from '../../../projections/customers.ts'
 import { isId } from '../../credentials/id.ts'
 import type { Ports } from '../../ports.ts'
 import { findCustomersByPersonPart } from '../../search/people.ts'

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { type CustomerEntry, findCustomer } from '../../../projections/customers/queries.ts'
+import { type CustomerEntry, findCustomer } from '../../../projections/customers.ts'
 import { isId } from '../../credentials/id.ts'
 import { notFound } from '../../http/problem.ts'
 import type { Ports } from '../../ports.ts'

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { type CustomerEntry, findCustomer, listCustomers } from '../../../projections/customers/queries.ts'
+import { type CustomerEntry, findCustomer, listCustomers } from '../../../projections/customers.ts'
 import { findLicense } from '../../../projections/licenses/queries.ts'
 import { listSales } from '../../../projections/sales/queries.ts'
 import { openOverrides } from '../../commands/customers/overrides.ts'

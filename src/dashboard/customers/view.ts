@@ -1,4 +1,4 @@
-import type { CustomerEntry } from '../../../projections/customers/queries.ts'
+import type { CustomerEntry } from '../../../projections/customers.ts'
 import type { ExplainedOverride } from '../../domain/customers/overrides.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import type { Person } from '../../vault/subjects.ts'

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { countPendingConfirmations } from '../../../projections/confirmations/queries.ts'
+import { countPendingConfirmations } from '../../../projections/confirmations.ts'
 import { type Freshness, readFreshness } from '../../../projections/runner/freshness.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { may } from '../../domain/members/roles.ts'

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { findIntegration } from '../../../projections/integrations/queries.ts'
+import { findIntegration } from '../../../projections/integrations.ts'
 import { listProductsSold } from '../../../projections/products/queries.ts'
 import { listOffered } from '../../commands/integrations/offered.ts'
 import type { KnownIntegration } from '../../domain/integrations/integration.ts'

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { findIntegration } from '../../../projections/integrations/queries.ts'
+import { findIntegration } from '../../../projections/integrations.ts'
 import { listProductsSold, type PresentProduct } from '../../../projections/products/queries.ts'
 import { mapPrices } from '../../commands/checkout/prices.ts'
 import { startOnboarding } from '../../commands/integrations/card-account.ts'

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import { readMaskedKeys } from '../../../projections/client-keys/queries.ts'
-import { listIntegrations } from '../../../projections/integrations/queries.ts'
+import { readMaskedKeys } from '../../../projections/client-keys.ts'
+import { listIntegrations } from '../../../projections/integrations.ts'
 import { listProducts } from '../../../projections/products/queries.ts'
 import { missingFor } from '../../domain/integrations/missing.ts'
 import { Provider } from '../../domain/integrations/provider.ts'

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { findMember, listMembers, type PresentMember } from '../../../projections/members/queries.ts'
+import { findMember, listMembers, type PresentMember } from '../../../projections/members.ts'
 import { listTokenNamesOfMember } from '../../../projections/tokens/list.ts'
 import { membersWithLinks } from '../../access/links.ts'
 import { endSessionsOf, listSessionsOf } from '../../access/sessions.ts'

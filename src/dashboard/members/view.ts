@@ -1,4 +1,4 @@
-import type { PresentMember } from '../../../projections/members/queries.ts'
+import type { PresentMember } from '../../../projections/members.ts'
 import type { ListedSession } from '../../access/sessions.ts'
 import type { signInMethods } from '../../commands/members/set-up.ts'
 import { may, Role, rightsOf } from '../../domain/members/roles.ts'

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { z } from 'zod'
-import { findCustomer } from '../../../projections/customers/queries.ts'
+import { findCustomer } from '../../../projections/customers.ts'
 import { requireCustomer } from '../../commands/customers/customers.ts'
 import { mintLicense } from '../../commands/licenses/licenses.ts'
 import { isId, newId } from '../../credentials/id.ts'

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { findPortal } from '../../../projections/portal/queries.ts'
+import { findPortal } from '../../../projections/portal.ts'
 import { changePortalLogo } from '../../commands/portal.ts'
 import { logoTypeOf, maxLogoBytes } from '../../domain/portal/logo.ts'
 import { invalid } from '../../http/problem.ts'

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { findLogo, findPortal, type ShownPortal } from '../../../projections/portal/queries.ts'
+import { findLogo, findPortal, type ShownPortal } from '../../../projections/portal.ts'
 import { changePortal } from '../../commands/portal.ts'
 import { sameJson } from '../../domain/equality.ts'
 import type { PortalSettings } from '../../domain/portal/events.ts'

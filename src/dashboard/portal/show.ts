@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { ShownPortal } from '../../../projections/portal/queries.ts'
+import type { ShownPortal } from '../../../projections/portal.ts'
 import type { FilledForm } from '../forms/filled-form.ts'
 
 /** Shows the page of the portal. */

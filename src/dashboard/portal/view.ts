@@ -1,4 +1,4 @@
-import type { ShownPortal } from '../../../projections/portal/queries.ts'
+import type { ShownPortal } from '../../../projections/portal.ts'
 import {
   builtInText,
   languageNames,

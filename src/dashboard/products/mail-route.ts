@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { findMail } from '../../../projections/mails/queries.ts'
-import { findOpenPortal } from '../../../projections/portal/queries.ts'
+import { findMail } from '../../../projections/mails.ts'
+import { findOpenPortal } from '../../../projections/portal.ts'
 import type { PresentProduct } from '../../../projections/products/queries.ts'
 import { changeMail } from '../../commands/mails.ts'
 import { sendTestMail, type TestMail } from '../../commands/test-mails.ts'

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { PresentProduct } from '../../../projections/products/queries.ts'
 import { momentOf } from '../../commands/origin.ts'
-import { changeProduct, createProduct } from '../../commands/products/products.ts'
+import { changeProduct, createProduct } from '../../commands/products.ts'
 import { newId } from '../../credentials/id.ts'
 import { keyPrefixOf } from '../../domain/products/key-prefix.ts'
 import { decideProduct } from '../../domain/products/product.ts'

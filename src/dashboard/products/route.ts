@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { listProducts } from '../../../projections/products/queries.ts'
-import { countUnlicensed } from '../../../projections/trials/queries.ts'
+import { countUnlicensed } from '../../../projections/trials.ts'
 import { may } from '../../domain/members/roles.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import { one } from '../lists/query.ts'

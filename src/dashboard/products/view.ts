@@ -1,5 +1,5 @@
 import type { PresentProduct } from '../../../projections/products/queries.ts'
-import type { Unlicensed } from '../../../projections/trials/queries.ts'
+import type { Unlicensed } from '../../../projections/trials.ts'
 import { seatFreesOf } from '../../commands/licenses/by-customer.ts'
 import type { KeyType } from '../../domain/products/key-type.ts'
 import { maxInstalls } from '../../domain/trials/trial.ts'

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { findCustomer } from '../../../projections/customers/queries.ts'
+import { findCustomer } from '../../../projections/customers.ts'
 import { listDeliveries } from '../../../projections/deliveries/queries.ts'
 import { findLicense } from '../../../projections/licenses/queries.ts'
 import { findSale, listSales } from '../../../projections/sales/queries.ts'

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { findMembers } from '../../../projections/members/queries.ts'
+import { findMembers } from '../../../projections/members.ts'
 import { touchSession } from '../../access/sessions.ts'
 import { recordAudit } from '../../commands/audit.ts'
 import type { LoginDecider } from '../../commands/logins.ts'

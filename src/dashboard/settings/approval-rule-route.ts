@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { findTenant } from '../../../projections/tenants/queries.ts'
+import { findTenant } from '../../../projections/tenants.ts'
 import { changeApprovalRule, changeConfirmationLifetime, loadTenant } from '../../commands/tenants.ts'
 import { longestLifetimeSeconds, shortestLifetimeSeconds } from '../../domain/confirmations/lifetime.ts'
 import { Refusal } from '../../domain/refusal.ts'

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { readMaskedKeys } from '../../../projections/client-keys/queries.ts'
+import { readMaskedKeys } from '../../../projections/client-keys.ts'
 import { recordAudit } from '../../commands/audit.ts'
 import { isId, newId } from '../../credentials/id.ts'
 import { Refusal } from '../../domain/refusal.ts'

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { listSigningKeys } from '../../../projections/signing/queries.ts'
+import { listSigningKeys } from '../../../projections/signing.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { prepareSigningKey, rotateSigningKey } from '../../commands/signing-keys.ts'
 import { formOf } from '../forms/forms.ts'

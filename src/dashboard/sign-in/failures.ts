@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { KnownMember } from '../../../projections/members/queries.ts'
+import type { KnownMember } from '../../../projections/members.ts'
 import { recordFailedSignIn } from '../../commands/members/sign-in-audit.ts'
 import { addressOf } from '../../http/address.ts'
 import type { Ports } from '../../ports.ts'

@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import type { KnownMember } from '../../../projections/members/queries.ts'
+import type { KnownMember } from '../../../projections/members.ts'
 import { isKnownDevice } from '../../access/known-devices.ts'
 import { authenticationOptions } from '../../access/passkey-ceremony.ts'
 import {

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { newestTestPurchase } from '../../../projections/test-purchases/queries.ts'
+import { newestTestPurchase } from '../../../projections/test-purchases.ts'
 import { chooseSellingElsewhere, dismissOnboarding } from '../../commands/tenants.ts'
 import { startTestPurchase } from '../../commands/test-purchases.ts'
 import { newId } from '../../credentials/id.ts'

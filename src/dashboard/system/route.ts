@@ -5,7 +5,7 @@ import { countParked, listParkedOfTenant } from '../../../projections/runner/par
 import { rebuildPosition } from '../../../projections/runner/rebuild.ts'
 import { findLastRebuild } from '../../../projections/runner/rebuilds.ts'
 import { projectionStatus } from '../../../projections/runner/status.ts'
-import { listSigningKeys } from '../../../projections/signing/queries.ts'
+import { listSigningKeys } from '../../../projections/signing.ts'
 import { listTokens } from '../../../projections/tokens/list.ts'
 import { listSignIns } from '../../access/sessions.ts'
 import { momentOf } from '../../commands/origin.ts'

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { listEndpoints } from '../../../projections/webhooks/queries.ts'
+import { listEndpoints } from '../../../projections/webhooks.ts'
 import { changeReplay, requestReplay } from '../../commands/replays.ts'
 import { idOfMade, isId, newId } from '../../credentials/id.ts'
 import { WebhookEventName } from '../../domain/webhooks/events.ts'

@@ -1,4 +1,4 @@
-import type { ReplayedDeliveries } from '../../../projections/replays/queries.ts'
+import type { ReplayedDeliveries } from '../../../projections/replays.ts'
 import type { KnownReplay } from '../../domain/replays/replay.ts'
 import type { WebhookEndpoint } from '../../domain/webhooks/endpoint.ts'
 import { type Content, type Html, html } from '../../html.ts'

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { portalLanguages } from '../portal/texts.ts'
 import { OnExpiry } from '../products/key-type.ts'
 import { Metadata, Moment, Sealed, Slug } from '../values.ts'
-import { KeyHash, StoredKeyHash } from './key-hash.ts'
+import { KeyHash, StoredKeyHash } from './keys.ts'
 
 /** The person that a license is for, sealed: destroying the subject's key makes it permanently unreadable. */
 export const Holder = z.strictObject({

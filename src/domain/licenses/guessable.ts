@@ -1,5 +1,5 @@
 import type { LicenseEvent } from './events.ts'
-import { KeyHash } from './key-hash.ts'
+import { KeyHash } from './keys.ts'
 
 /**
  * The plain hash of an imported key of another format, from which a short key can be computed.

@@ -1,5 +1,5 @@
 import { findLicenses, listSeated } from '../../../projections/licenses/queries.ts'
-import { listEndpoints } from '../../../projections/webhooks/queries.ts'
+import { listEndpoints } from '../../../projections/webhooks.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { publicNameOf } from '../../domain/deliveries/outbox.ts'
 import { LicenseEvent } from '../../domain/licenses/events.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { CustomerEntry } from '../../../projections/customers/queries.ts'
+import type { CustomerEntry } from '../../../projections/customers.ts'
 import { countPersonRecords } from '../../../projections/subjects/count.ts'
 import { requireCustomer } from '../../commands/customers/customers.ts'
 import { eraseSubject, refuseMember } from '../../commands/customers/erasure.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { findIntegration } from '../../../projections/integrations/queries.ts'
+import { findIntegration } from '../../../projections/integrations.ts'
 import { type Changed, type Rotation, rotateSecret } from '../../commands/integrations/integrations.ts'
 import type { KnownIntegration } from '../../domain/integrations/integration.ts'
 import { Provider, ProviderCredential } from '../../domain/integrations/provider.ts'

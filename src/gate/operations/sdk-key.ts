@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { readMaskedKeys } from '../../../projections/client-keys/queries.ts'
-import { findTenant } from '../../../projections/tenants/queries.ts'
+import { readMaskedKeys } from '../../../projections/client-keys.ts'
+import { findTenant } from '../../../projections/tenants.ts'
 import { revealSdkKey as reveal, rotateSdkKey as rotate } from '../../commands/client-keys.ts'
 import { quoted } from '../../domain/plain-text.ts'
 import type { Ports } from '../../ports.ts'

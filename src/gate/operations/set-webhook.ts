@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { findWebhook } from '../../../projections/webhooks/queries.ts'
+import { findWebhook } from '../../../projections/webhooks.ts'
 import { removeWebhook, setWebhook as set, type WebhookSet } from '../../commands/webhooks.ts'
 import { Refusal, type RefusalCode } from '../../domain/refusal.ts'
 import type { WebhookEndpoint } from '../../domain/webhooks/endpoint.ts'

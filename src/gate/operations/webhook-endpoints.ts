@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { findWebhookEndpoint, listEndpoints } from '../../../projections/webhooks/queries.ts'
+import { findWebhookEndpoint, listEndpoints } from '../../../projections/webhooks.ts'
 import {
   addEndpoint,
   changeEndpoint,

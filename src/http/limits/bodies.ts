@@ -33,8 +33,9 @@ export function boundBodies(app: FastifyInstance): void {
     done()
   })
   app.addHook('onRequest', ({ is404, headers, routeOptions }, reply, done) => {
-    const { bodyLimit = 0, config } = routeOptions
-    const isKnownToBeLong = !is404 && bodyLimit <= withoutSignIn && Number(headers['content-length']) > bodyLimit
+    const { bodyLimit = 0 } = routeOptions
+    const isKnownToBeLong =
+      !is404 && bodyLimit <= withoutSignIn && Number(headers['content-length']) > bodyLimit
     if (!isKnownToBeLong) return done()
     // Before any store is asked. The body is not read.
     reply.header('connection', 'close')

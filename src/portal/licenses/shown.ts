@@ -1,7 +1,7 @@
 import { entitlementsFor } from '../../../projections/licenses/entitlements.ts'
 import type { LicenseEntry } from '../../../projections/licenses/queries.ts'
 import { listSeated } from '../../../projections/licenses/queries.ts'
-import { findMail } from '../../../projections/mails/queries.ts'
+import { findMail } from '../../../projections/mails.ts'
 import { findSaleOfLicense } from '../../../projections/sales/queries.ts'
 import { seatFreesOf } from '../../commands/licenses/by-customer.ts'
 import { isSendable } from '../../commands/licenses/send-key.ts'

@@ -3,7 +3,7 @@
  * get the settings; an installation that activates a license is no longer counted.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { countUnlicensed } from '../../../projections/trials/queries.ts'
+import { countUnlicensed } from '../../../projections/trials.ts'
 import { closeTenant, suspendTenant } from '../../../src/commands/tenants.ts'
 import { makeTenant, openTestApi, type TestApi } from '../../harness/api.ts'
 import { origin } from '../../harness/ledger.ts'

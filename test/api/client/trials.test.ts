@@ -4,7 +4,7 @@
  * hash that too many installations share has no trial.
  */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { countSharedMachines } from '../../../projections/trials/queries.ts'
+import { countSharedMachines } from '../../../projections/trials.ts'
 import { LedgerUnavailable } from '../../../src/ledger/connection/unavailable.ts'
 import { createInstalls } from '../../../src/usage/installs.ts'
 import { createMachines } from '../../../src/vault/machines.ts'

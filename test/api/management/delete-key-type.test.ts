@@ -8,7 +8,7 @@ import { LockLost } from '../../../projections/database/trouble.ts'
 import { verify } from '../../../projections/runner/verify.ts'
 import { usingKeyType } from '../../../src/commands/cross-stream/key-type-use.ts'
 import { waitOnce } from '../../../src/commands/cross-stream/wait-once.ts'
-import { deleteKeyType } from '../../../src/commands/products/delete-key-type.ts'
+import { deleteKeyType } from '../../../src/commands/products.ts'
 import type { AllPorts } from '../../../src/ports.ts'
 import {
   type Answer,

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
-import { scheduleDelivery } from '../../../src/commands/deliveries/deliveries.ts'
+import { scheduleDelivery } from '../../../src/commands/deliveries.ts'
 import { suspendTenant } from '../../../src/commands/tenants.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../../harness/api.ts'
 import { askApproveRepeat } from '../../harness/gate.ts'

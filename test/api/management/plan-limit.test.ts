@@ -5,7 +5,7 @@
 import type { PoolClient } from 'pg'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
-import { createProduct } from '../../../src/commands/products/products.ts'
+import { createProduct } from '../../../src/commands/products.ts'
 import { newLicenseKey } from '../../../src/credentials/license-key.ts'
 import { defaultKeyType } from '../../../src/domain/products/key-type.ts'
 import type { AllPorts } from '../../../src/ports.ts'

@@ -3,7 +3,7 @@
  * address is used or, where that was asked for, replaced. When a provider refuses or fails, nothing is connected.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { findIntegration } from '../../../projections/integrations/queries.ts'
+import { findIntegration } from '../../../projections/integrations.ts'
 import { disconnectProvider } from '../../../src/commands/integrations/disconnect.ts'
 import { connectWithEndpoint, type EndpointProvider } from '../../../src/commands/integrations/endpoints.ts'
 import { newId } from '../../../src/credentials/id.ts'

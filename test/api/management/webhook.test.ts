@@ -6,7 +6,7 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { findWebhook } from '../../../projections/webhooks/queries.ts'
+import { findWebhook } from '../../../projections/webhooks.ts'
 import { createKeyedMutex } from '../../../src/async/keyed-mutex.ts'
 import { removeWebhook, setWebhook } from '../../../src/commands/webhooks.ts'
 import { webhookStream } from '../../../src/domain/streams.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { CustomerEntry } from '../../../../projections/customers/queries.ts'
+import type { CustomerEntry } from '../../../../projections/customers.ts'
 import {
   changeCustomer,
   createCustomer,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { listIntegrations, listPricedProducts } from '../../../../projections/integrations/queries.ts'
+import { listIntegrations, listPricedProducts } from '../../../../projections/integrations.ts'
 import { mapPrices } from '../../../commands/checkout/prices.ts'
 import { disconnectProvider } from '../../../commands/integrations/disconnect.ts'
 import { connectWithEndpoint } from '../../../commands/integrations/endpoints.ts'

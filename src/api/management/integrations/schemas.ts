@@ -3,7 +3,7 @@ import {
   findIntegration,
   listPricedProducts,
   type PricedProduct,
-} from '../../../../projections/integrations/queries.ts'
+} from '../../../../projections/integrations.ts'
 import type { Connection } from '../../../commands/integrations/integrations.ts'
 import type { KnownIntegration } from '../../../domain/integrations/integration.ts'
 import { type Mapping, Permalink, SoldId } from '../../../domain/integrations/mapping.ts'

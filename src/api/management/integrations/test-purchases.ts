@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { z } from 'zod'
-import { findTestPurchase } from '../../../../projections/test-purchases/queries.ts'
+import { findTestPurchase } from '../../../../projections/test-purchases.ts'
 import { licenseOfTestPurchase, startTestPurchase } from '../../../commands/test-purchases.ts'
 import { isId } from '../../../credentials/id.ts'
 import { Provider } from '../../../domain/integrations/provider.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { PresentProduct } from '../../../../projections/products/queries.ts'
-import { addKeyType, changeKeyType } from '../../../commands/products/products.ts'
+import { addKeyType, changeKeyType } from '../../../commands/products.ts'
 import type { KeyType } from '../../../domain/products/key-type.ts'
 import { findKeyType } from '../../../domain/products/product.ts'
 import { SlugInPath } from '../../../domain/values.ts'

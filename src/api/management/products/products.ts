@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { listProducts, type PresentProduct } from '../../../../projections/products/queries.ts'
-import { changeProduct, createProduct } from '../../../commands/products/products.ts'
+import { changeProduct, createProduct } from '../../../commands/products.ts'
 import { keyPrefixOf } from '../../../domain/products/key-prefix.ts'
 import { SlugInPath, slugOf } from '../../../domain/values.ts'
 import { productAsOf } from '../../../history/as-of.ts'

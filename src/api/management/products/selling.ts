@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { verifyPrices } from '../../../commands/checkout/prices.ts'
 import { disableTestMode, enableTestMode, switchTestModeOn } from '../../../commands/checkout/test-mode.ts'
-import { changeProduct } from '../../../commands/products/products.ts'
+import { changeProduct } from '../../../commands/products.ts'
 import { SlugInPath } from '../../../domain/values.ts'
 import { callerIn, originOf } from '../../../http/authenticate.ts'
 import { answer, errors, text } from '../../../http/schemas.ts'

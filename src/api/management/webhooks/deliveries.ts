@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { findDelivery, listDeliveries } from '../../../../projections/deliveries/queries.ts'
-import { askRedelivery, eventIdOf, findWaitedFor } from '../../../commands/deliveries/deliveries.ts'
+import { askRedelivery, eventIdOf, findWaitedFor } from '../../../commands/deliveries.ts'
 import { isId } from '../../../credentials/id.ts'
 import type { KnownDelivery } from '../../../domain/deliveries/delivery.ts'
 import { DeliveryError } from '../../../domain/deliveries/events.ts'

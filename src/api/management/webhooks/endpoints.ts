@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { findWebhookEndpoint, listEndpoints } from '../../../../projections/webhooks/queries.ts'
+import { findWebhookEndpoint, listEndpoints } from '../../../../projections/webhooks.ts'
 import { momentOf } from '../../../commands/origin.ts'
 import type { EndpointSet } from '../../../commands/webhook-endpoints.ts'
 import { AttemptError } from '../../../domain/deliveries/events.ts'

@@ -4,7 +4,7 @@ import {
   findReplay,
   listReplays,
   type ReplayedDeliveries,
-} from '../../../../projections/replays/queries.ts'
+} from '../../../../projections/replays.ts'
 import { changeReplay, requestReplay } from '../../../commands/replays.ts'
 import { idOfMade } from '../../../credentials/id.ts'
 import { Refusal } from '../../../domain/refusal.ts'

@@ -1,4 +1,4 @@
-import { findWebhook } from '../../../../projections/webhooks/queries.ts'
+import { findWebhook } from '../../../../projections/webhooks.ts'
 import { setWebhook } from '../../../gate/operations/set-webhook.ts'
 import type { ApprovalPorts } from '../../../gate/ports.ts'
 import { callerIn } from '../../../http/authenticate.ts'

@@ -1,0 +1,87 @@
+import type { Pool } from 'pg'
+import { type Customer, customers } from '../src/domain/customers/customer.ts'
+import { withoutReasons } from '../src/domain/customers/overrides.ts'
+import { defineDocuments, evolvedBy, projectorOf } from './document.ts'
+import { type Keyset, orderOf, type PageOf, type PageStart, pageOf } from './page.ts'
+
+const documents = defineDocuments(evolvedBy(customers), {
+  table: 'customers',
+  begun: (customer) => (customer.status === 'absent' ? undefined : customer),
+  columns: {
+    customerId: 'text not null unique',
+    tenantId: 'text not null',
+    subjectId: 'text not null',
+    createdAt: 'timestamptz not null',
+  },
+  computed: {
+    // What a validate needs of a customer, beside the state so that it need not be taken apart; null for none.
+    overrides: [
+      'jsonb',
+      (customer) => (customer.overrides.length > 0 ? withoutReasons(customer.overrides) : null),
+    ],
+  },
+  indexes: {
+    customers_by_age: '(tenant_id, created_at desc, customer_id desc)',
+    customers_erased: "(tenant_id, created_at desc, customer_id desc) where state->>'erasedAt' is not null",
+    customers_of_subject: '(tenant_id, subject_id)',
+  },
+})
+
+export const customersProjector = projectorOf(documents)
+
+export type PresentCustomer = Extract<Customer, { status: 'present' }>
+
+/** A customer and their linked licenses, newest first. */
+export type CustomerEntry = { customer: PresentCustomer; licenseIds: string[] }
+
+const entry = `
+  select c.state as customer, array(
+    select l.license_id from licenses l
+    where l.customer_id = c.customer_id and l.tenant_id = c.tenant_id
+    order by l.created_at desc, l.license_id desc
+  ) as "licenseIds"
+  from customers c`
+
+export async function findCustomer(
+  db: Pool,
+  tenantId: string,
+  customerId: string,
+): Promise<CustomerEntry | undefined> {
+  const { rows } = await db.query<CustomerEntry>({
+    name: 'find-customer',
+    text: `${entry} where c.tenant_id = $1 and c.customer_id = $2`,
+    values: [tenantId, customerId],
+  })
+  return rows[0]
+}
+
+export type CustomerFilter = {
+  /** Only the customers who are one of these people. */
+  subjectIds?: readonly string[] | undefined
+  erased?: boolean | undefined
+}
+
+/** By age; ties by id. */
+export async function listCustomers(
+  db: Pool,
+  tenantId: string,
+  { subjectIds, erased }: CustomerFilter,
+  { after, limit, order }: Keyset,
+): Promise<PageOf<CustomerEntry>> {
+  const { by, past } = orderOf(order, 'c.created_at', 'c.customer_id')
+  const { rows } = await db.query<CustomerEntry>(
+    `${entry}
+     where c.tenant_id = $1 and ($2::timestamptz is null or ${past('$2', '$3')})
+       and ($5::text[] is null or c.subject_id = any($5))
+       ${erased === undefined ? '' : `and c.state->>'erasedAt' is ${erased ? 'not null' : 'null'}`}
+     order by ${by} limit $4`,
+    [tenantId, after?.createdAt ?? null, after?.id ?? null, limit + 1, subjectIds ?? null],
+  )
+  return pageOf(rows, limit, startOf)
+}
+
+/** Where a page of customers starts that follows this one. */
+export const startOf = ({ customer: { createdAt, customerId } }: CustomerEntry): PageStart => ({
+  createdAt,
+  id: customerId,
+})

@@ -1,0 +1,107 @@
+import type { Pool } from 'pg'
+import { type Member, members } from '../src/domain/members/member.ts'
+import type { Plan } from '../src/domain/tenants/events.ts'
+import type { Tenant } from '../src/domain/tenants/tenant.ts'
+import { defineDocuments, evolvedBy, projectorOf } from './document.ts'
+
+const documents = defineDocuments(evolvedBy(members), {
+  table: 'members',
+  begun: (member) => (member.status === 'absent' ? undefined : member),
+  columns: {
+    memberId: 'text not null unique',
+    tenantId: 'text not null',
+    subjectId: 'text not null',
+    status: 'text not null',
+    role: 'text not null',
+    createdAt: 'timestamptz not null',
+  },
+  indexes: {
+    members_of_tenant: '(tenant_id, created_at)',
+    members_by_subject: '(tenant_id, subject_id)',
+  },
+})
+
+export const membersProjector = projectorOf(documents)
+
+export type PresentMember = Extract<Member, { status: 'present' }>
+
+/** A current member, with the name, status and plan of their tenant. */
+export type KnownMember = {
+  member: PresentMember
+  tenantName: string
+  tenantStatus: Exclude<Tenant['status'], 'absent'>
+  plan: Plan
+}
+
+/**
+ * Finds members who have not been removed. A member whose stream or tenant's stream is parked is left out, since they
+ * may have been removed.
+ */
+export async function findMembers(db: Pool, memberIds: readonly string[]): Promise<KnownMember[]> {
+  const { rows } = await db.query<KnownMember>({
+    name: 'find-members',
+    text: `select m.state as member, n.state->>'name' as "tenantName", n.status as "tenantStatus", n.plan
+           from members m join tenants n using (tenant_id)
+           where m.member_id = any($1) and m.status = 'present'
+             and not exists (select from parked p where p.stream in (m.stream, n.stream))`,
+    values: [memberIds],
+  })
+  return rows
+}
+
+/** Undefined for a member who is unknown, removed, or of another tenant. */
+export async function findMember(
+  db: Pool,
+  tenantId: string,
+  memberId: string,
+): Promise<PresentMember | undefined> {
+  const { rows } = await db.query<{ state: PresentMember }>(
+    `select state from members where tenant_id = $1 and member_id = $2 and status = 'present'`,
+    [tenantId, memberId],
+  )
+  return rows[0]?.state
+}
+
+export async function findMemberBySubject(
+  db: Pool,
+  tenantId: string,
+  subjectId: string,
+): Promise<PresentMember | undefined> {
+  const { rows } = await db.query<{ state: PresentMember }>(
+    `select state from members where tenant_id = $1 and subject_id = $2 and status = 'present'`,
+    [tenantId, subjectId],
+  )
+  return rows[0]?.state
+}
+
+/** The current members of a tenant, oldest first. */
+export async function listMembers(db: Pool, tenantId: string): Promise<PresentMember[]> {
+  const { rows } = await db.query<{ state: PresentMember }>(
+    `select state from members where tenant_id = $1 and status = 'present' order by created_at, member_id`,
+    [tenantId],
+  )
+  return rows.map(({ state }) => state)
+}
+
+/** The number of a tenant's owners, one member not counted. */
+export async function countOtherOwners(db: Pool, tenantId: string, memberId: string): Promise<number> {
+  const { rows } = await db.query<{ count: bigint }>(
+    `select count(*) from members
+     where tenant_id = $1 and member_id <> $2 and status = 'present' and role = 'owner'`,
+    [tenantId, memberId],
+  )
+  return Number(rows[0]?.count ?? 0n)
+}
+
+/** Finds current and removed members of a tenant by id. */
+export async function findCurrentAndFormerMembers(
+  db: Pool,
+  tenantId: string,
+  memberIds: readonly string[],
+): Promise<Exclude<Member, { status: 'absent' }>[]> {
+  const { rows } = await db.query<{ state: Exclude<Member, { status: 'absent' }> }>(
+    'select state from members where tenant_id = $1 and member_id = any($2)',
+    [tenantId, memberIds],
+  )
+  return rows.map(({ state }) => state)
+}

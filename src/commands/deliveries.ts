@@ -1,0 +1,186 @@
+import { isKeySpent, isMailedKeySpent } from '../../projections/deliveries/keys.ts'
+import { type DeliveryEntry, findDelivery } from '../../projections/deliveries/queries.ts'
+import { findPlacesBefore } from '../../projections/deliveries/turns.ts'
+import { findLicense } from '../../projections/licenses/queries.ts'
+import {
+  type AttemptResult,
+  type Delivery,
+  deliveries,
+  type KnownDelivery,
+} from '../domain/deliveries/delivery.ts'
+import type { DeliveryEvent } from '../domain/deliveries/events.ts'
+import { mailedKeyName } from '../domain/licenses/keys.ts'
+import { Refusal } from '../domain/refusal.ts'
+import { saleKeyName } from '../domain/sales/key.ts'
+import { firstEndpointId } from '../domain/webhooks/endpoint.ts'
+import { type Loaded, loadFromLog, noStream } from '../ledger/load.ts'
+import type { Ports } from '../ports.ts'
+import { causeOf, momentOf, type Origin } from './origin.ts'
+
+type PendingDelivery = Omit<
+  Extract<DeliveryEvent, { type: 'DeliveryScheduled' }>['data'],
+  'deliveryId' | 'at'
+>
+
+type PublicEventRef = Pick<PendingDelivery, 'tenantId' | 'licenseId' | 'licenseRevision'>
+
+/**
+ * The id is derived from the event and the receiver, so that concurrent schedulers create one delivery. That of the
+ * first endpoint does not name it, since it was the only one once.
+ */
+export function deliveryIdOf(
+  { deriveId }: Ports<'deriveId'>,
+  {
+    channel,
+    endpointId,
+    tenantId,
+    licenseId,
+    licenseRevision,
+  }: PublicEventRef & Pick<PendingDelivery, 'channel' | 'endpointId'>,
+): string {
+  const other = endpointId === null || endpointId === firstEndpointId ? [] : [endpointId]
+  return deriveId('whd', channel, tenantId, licenseId, String(licenseRevision), ...other)
+}
+
+/**
+ * The id under which every endpoint and the feed get an event, so that a receiver recognizes it: the id of its
+ * delivery to the first endpoint.
+ */
+export const eventIdOf = (services: Ports<'deriveId'>, event: PublicEventRef): string =>
+  deliveryIdOf(services, { ...event, channel: 'webhook', endpointId: firstEndpointId })
+
+/** The deliveries that others wait for: those right before them in their license, by the id of the one that waits. */
+export async function findWaitedFor(
+  services: Ports<'db' | 'deriveId'>,
+  waiting: readonly KnownDelivery[],
+): Promise<Map<string, string>> {
+  const before = await findPlacesBefore(services.db, waiting)
+  return new Map(
+    waiting.flatMap((delivery) => {
+      const licenseRevision = before.get(delivery.deliveryId)
+      return licenseRevision === undefined
+        ? []
+        : [[delivery.deliveryId, deliveryIdOf(services, { ...delivery, licenseRevision })] as const]
+    }),
+  )
+}
+
+/** Schedules a pending delivery, due at once. */
+export async function scheduleDelivery(
+  services: Ports<'deriveId' | 'execute' | 'now'>,
+  pending: PendingDelivery,
+  origin: Origin,
+): Promise<void> {
+  const at = momentOf(services)
+  const deliveryId = deliveryIdOf(services, pending)
+  const command = { type: 'ScheduleDelivery', deliveryId, ...pending, at } as const
+  await services.execute(deliveries, deliveryId, command, causeOf(origin, at), {
+    loaded: noStream(deliveries),
+  })
+}
+
+/** Records the result of an attempt, unless another process has recorded the same attempt. */
+export async function recordAttempt(
+  services: Ports<'execute' | 'now'>,
+  { delivery, revision }: DeliveryEntry,
+  made: { startedAt: string; durationMs: number; result: AttemptResult },
+  origin: Origin,
+): Promise<void> {
+  const at = momentOf(services)
+  const attempt = delivery.attempts.length + 1
+  const command = { type: 'RecordAttempt', attempt, ...made, at } as const
+  const loaded = { state: delivery, revision }
+  await services.execute(deliveries, delivery.deliveryId, command, causeOf(origin, at), { loaded })
+}
+
+/**
+ * Records that the next attempt has begun and that its result is unknown, unless a process has recorded the attempt. The
+ * delivery is due again.
+ */
+export async function recordInterruption(
+  services: Ports<'execute' | 'now'>,
+  { delivery, revision }: DeliveryEntry,
+  startedAt: string,
+  origin: Origin,
+): Promise<void> {
+  const at = momentOf(services)
+  const attempt = delivery.attempts.length + 1
+  const command = { type: 'RecordInterruption', attempt, startedAt, at } as const
+  const loaded = { state: delivery, revision }
+  await services.execute(deliveries, delivery.deliveryId, command, causeOf(origin, at), { loaded })
+}
+
+/**
+ * Makes a delivery due again now, with the same id and a full schedule of attempts.
+ * @throws Refusal `delivery_not_found`
+ */
+export async function askRedelivery(
+  services: Ports<'db' | 'execute' | 'now'>,
+  tenantId: string,
+  deliveryId: string,
+  origin: Origin,
+): Promise<KnownDelivery> {
+  const at = momentOf(services)
+  const entry = await findDelivery(services.db, tenantId, deliveryId)
+  if (!entry) throw new Refusal('delivery_not_found')
+  const loaded = { state: entry.delivery, revision: entry.revision }
+  const command = { type: 'AskRedelivery', at } as const
+  const options = { loaded, run: origin.run }
+  const { state: delivery } = await services.execute(
+    deliveries,
+    deliveryId,
+    command,
+    causeOf(origin, at),
+    options,
+  )
+  if (delivery.status === 'absent') throw new Refusal('delivery_not_found')
+  return delivery
+}
+
+/**
+ * Makes a delivery due again for a replay, and schedules it if it never was. A repetition changes nothing, nor does a
+ * delivery that is on its way.
+ */
+export async function replayDelivery(
+  services: Ports<'deriveId' | 'execute' | 'now'>,
+  event: Omit<PendingDelivery, 'sequence' | 'channel'>,
+  replayId: string,
+  origin: Origin,
+): Promise<void> {
+  const at = momentOf(services)
+  const delivery = { ...event, channel: 'webhook', sequence: null } as const
+  const deliveryId = deliveryIdOf(services, delivery)
+  const scheduled = { ...delivery, deliveryId, at }
+  const command = { type: 'AskReplay', replayId, scheduled, at } as const
+  await services.execute(deliveries, deliveryId, command, causeOf(origin, at))
+}
+
+export function loadDelivery(services: Ports<'ledger'>, deliveryId: string): Promise<Loaded<Delivery>> {
+  return loadFromLog(services.ledger, deliveryId, deliveries)
+}
+
+/**
+ * Destroys the raw key of a sale once every delivery that carries it has succeeded, or was abandoned 30 days
+ * ago.
+ */
+export async function destroySpentKey(
+  services: Ports<'db' | 'now' | 'secrets'>,
+  tenantId: string,
+  licenseId: string,
+): Promise<void> {
+  if (await isKeySpent(services.db, licenseId, momentOf(services))) {
+    await services.secrets.destroy(tenantId, saleKeyName(licenseId))
+  }
+}
+
+/** Destroys the present key of a license, sealed only to be mailed, once no mail needs it any more. */
+export async function destroyMailedKey(
+  services: Ports<'db' | 'now' | 'secrets'>,
+  tenantId: string,
+  licenseId: string,
+): Promise<void> {
+  const found = await findLicense(services.db, tenantId, licenseId)
+  if (found && (await isMailedKeySpent(services.db, licenseId, momentOf(services)))) {
+    await services.secrets.destroy(tenantId, mailedKeyName(licenseId, found.license.keyHash))
+  }
+}

@@ -1,0 +1,167 @@
+import { hasLiveLicense } from '../../projections/licenses/count.ts'
+import type { PresentProduct } from '../../projections/products/queries.ts'
+import type { KeyType } from '../domain/products/key-type.ts'
+import {
+  keyPeriodOf,
+  type ProductCommand,
+  products,
+  type SettingsChange,
+} from '../domain/products/product.ts'
+import { Refusal } from '../domain/refusal.ts'
+import { productKey } from '../domain/streams.ts'
+import type { Plan } from '../domain/tenants/events.ts'
+import type { Ports } from '../ports.ts'
+import { catchUpWithLog } from './cross-stream/catch-up.ts'
+import type { KeyTypeRef } from './cross-stream/key-type-use.ts'
+import { causeOf, momentOf, type Origin } from './origin.ts'
+
+export type ProductAsked = {
+  tenantId: string
+  plan: Plan
+  productId: string
+  name: string
+  keyPrefix: string
+  settings: SettingsChange
+  keyTypes: readonly KeyType[]
+}
+
+/** @throws Refusal `product_exists`, `key_type_exists`, `product_limit_reached` */
+export async function createProduct(
+  services: Ports<'execute' | 'now' | 'planCapacity'>,
+  { plan, ...asked }: ProductAsked,
+  origin: Origin,
+): Promise<PresentProduct> {
+  const { tenantId, productId } = asked
+  return services.planCapacity.reserve({ tenantId, plan, what: 'products', needed: 1 }, (granted, proof) =>
+    change(services, { tenantId, productId, origin, proof }, (at) => {
+      if (granted === 0) throw new Refusal('product_limit_reached')
+      return { type: 'CreateProduct', ...asked, at }
+    }),
+  )
+}
+
+/**
+ * Changes a product. When it keeps no keys any more, the kept ones are gone before this returns; if the process dies in
+ * between, the role `reactions` deletes them.
+ * @throws Refusal `product_not_found`
+ */
+export async function changeProduct(
+  services: Ports<'execute' | 'keptKeys' | 'now'>,
+  tenantId: string,
+  productId: string,
+  asked: { name?: string; keyPrefix?: string; settings: SettingsChange },
+  origin: Origin,
+): Promise<PresentProduct> {
+  const product = await changeProductWith(services, tenantId, productId, origin, (at) => ({
+    type: 'ChangeProduct',
+    ...asked,
+    at,
+  }))
+  if (asked.settings.keyRecovery === false) {
+    const period = keyPeriodOf(product)
+    // Whatever has no period is from before, also when the setting is on again by now.
+    await services.keptKeys.clearPeriods({ tenantId, productId, period, keeps: false })
+  }
+  return product
+}
+
+/** @throws Refusal `product_not_found`, `key_type_exists` */
+export function addKeyType(
+  services: Ports<'execute' | 'now'>,
+  tenantId: string,
+  productId: string,
+  keyType: KeyType,
+  origin: Origin,
+): Promise<PresentProduct> {
+  return changeProductWith(services, tenantId, productId, origin, (at) => ({
+    type: 'AddKeyType',
+    keyType,
+    at,
+  }))
+}
+
+/** @throws Refusal `product_not_found`, `key_type_not_found` */
+export function changeKeyType(
+  services: Ports<'execute' | 'now'>,
+  tenantId: string,
+  productId: string,
+  keyTypeId: string,
+  asked: Partial<Omit<KeyType, 'keyTypeId'>>,
+  origin: Origin,
+): Promise<PresentProduct> {
+  return changeProductWith(services, tenantId, productId, origin, (at) => ({
+    type: 'ChangeKeyType',
+    keyTypeId,
+    change: asked,
+    at,
+  }))
+}
+
+/** Carries out any command on a product. @throws Refusal as `decideProduct` does */
+export function changeProductWith(
+  services: Ports<'execute' | 'now'>,
+  tenantId: string,
+  productId: string,
+  origin: Origin,
+  command: (at: string) => ProductCommand,
+): Promise<PresentProduct> {
+  return change(services, { tenantId, productId, origin }, command)
+}
+
+type Change = {
+  tenantId: string
+  productId: string
+  origin: Origin
+  proof?: (() => Promise<void>) | undefined
+}
+
+async function change(
+  services: Ports<'execute' | 'now'>,
+  { tenantId, productId, origin, proof }: Change,
+  command: (at: string) => ProductCommand,
+): Promise<PresentProduct> {
+  const at = momentOf(services)
+  const key = productKey(tenantId, productId)
+  const prepare = () => command(at)
+  const options = { run: origin.run, proof }
+  const { state } = await services.execute(products, key, prepare, causeOf(origin, at), options)
+  if (state.status === 'absent') throw new Refusal('product_not_found')
+  return state
+}
+
+/**
+ * Deletes a key type that no live license references; ended licenses keep its entitlements. A repetition for
+ * the same cause changes nothing, even if a key type with the same id was added since. From the count of the
+ * licenses until the read models show the deletion, no license is issued for the key type.
+ * @throws Refusal `product_not_found`, `key_type_not_found`, `key_type_is_last`, `key_type_in_use`
+ */
+export function deleteKeyType(
+  services: Ports<'db' | 'execute' | 'keyTypes' | 'ledger' | 'now' | 'untilVisible'>,
+  keyType: KeyTypeRef,
+  origin: Origin,
+): Promise<void> {
+  return services.keyTypes.alone(keyType, async (proof) => {
+    await catchUpWithLog(services)
+    await deleteUnused(services, keyType, origin, proof)
+  })
+}
+
+async function deleteUnused(
+  services: Ports<'db' | 'execute' | 'now'>,
+  keyType: KeyTypeRef,
+  origin: Origin,
+  proof: () => Promise<void>,
+): Promise<void> {
+  const at = momentOf(services)
+  const { tenantId, productId, keyTypeId } = keyType
+  await services.execute(
+    products,
+    productKey(tenantId, productId),
+    async () => {
+      const inUse = await hasLiveLicense(services.db, keyType, at)
+      return { type: 'DeleteKeyType', keyTypeId, inUse, at }
+    },
+    causeOf(origin, at),
+    { run: { resumed: true, sharedId: 'causationId' }, proof },
+  )
+}
