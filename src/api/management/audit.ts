@@ -107,8 +107,8 @@ const listQuery = z.strictObject({
   action: text(40).optional().meta({ description: 'Only entries of this action', example: 'changed' }),
   kind: text(40).optional().meta({ description: 'The kind of the target', example: 'key_type' }),
   from: momentIn.optional().meta({ description: 'Only entries from this time on' }),
-  via: z.enum(vias).optional().meta({ description: 'Only entries that were done this way' }),
   to: momentIn.optional().meta({ description: 'Only entries before this time' }),
+  via: z.enum(vias).optional().meta({ description: 'Only entries that were done this way' }),
   target: text(200).optional().meta({ description: 'The id of the target' }),
 })
 

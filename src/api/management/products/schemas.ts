@@ -73,11 +73,11 @@ const keyTypeFields = z.strictObject({
   maxQuantity: z.int().min(1).max(100_000).nullable(),
 })
 
-export const keyTypeIn = keyTypeFields
-  .partial()
-  .extend({
+export const keyTypeIn = z
+  .strictObject({
     name: keyTypeFields.shape.name,
     keyTypeId: Slug.optional().meta({ description: 'Derived from the name when absent', example: 'pro' }),
+    ...keyTypeFields.omit({ name: true }).partial().shape,
   })
   .meta({
     example: { name: 'Pro', deviceLimit: 3, duration: { count: 1, unit: 'year' }, entitlements: ['export'] },
