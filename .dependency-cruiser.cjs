@@ -166,7 +166,7 @@ module.exports = {
       'agents-use-the-management-interface',
       'Their tools send requests, so that every check of the interface holds for them.',
       { path: '^src/mcp/' },
-      { path: ['^projections/', '^infra/', '^src/(?!mcp/|http/problem|domain/input-words)'] },
+      { path: ['^projections/', '^infra/', '^src/(?!mcp/|description/|http/problem|domain/input-words)'] },
     ),
     only(
       'only-mcp-knows-its-protocol',
@@ -209,7 +209,7 @@ module.exports = {
       'They call a server from any machine, and start without loading a client of a store.',
       { path: '^src/cli/(remote/|commands/remote/)' },
       {
-        path: '^(projections/|infra/|src/(?!(?:cli/(?:remote/|commands/remote/|context|empty|host-form)|mcp/(?!route|in-process)|terminal/|domain/|async/|numbers[.]ts|app/own-version|webhooks/(?:signature|sample-payloads|payloads)|credentials/(?:id|webhook-secret))))',
+        path: '^(projections/|infra/|src/(?!(?:cli/(?:remote/|commands/remote/|context|empty|host-form)|mcp/(?!route|in-process)|description/|terminal/|domain/|async/|numbers[.]ts|app/own-version|webhooks/(?:signature|sample-payloads|payloads)|credentials/(?:id|webhook-secret))))',
       },
     ),
     only(

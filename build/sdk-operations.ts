@@ -14,7 +14,8 @@ type Document = { paths: Record<string, Record<string, Operation>> }
 /** POSTs that take no Idempotency-Key, and change nothing. */
 const safe = new Set(['validateLicense', 'searchLicenses'])
 
-const flagOf = ({ operationId, parameters = [] }: Operation): string => {
+/** What a call of it needs: an approval, or an Idempotency-Key; whether it is a list; or that it changes nothing. */
+export const flagOf = ({ operationId, parameters = [] }: Operation): string => {
   const names = new Set(parameters.map(({ name }) => name))
   if (names.has('X-Service-Confirmation')) return ' gated'
   if (names.has('Idempotency-Key')) return ' idempotent'

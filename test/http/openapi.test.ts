@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
+import { describedText } from '../../build/described-operations.ts'
 import { withOperations } from '../../build/http-operations.ts'
 import { operationsText } from '../../build/sdk-operations.ts'
 import { openTestApi, type TestApi } from '../harness/api.ts'
@@ -254,6 +255,11 @@ test('the server client of the SDK has every operation that a token may call; vi
     const query = operation.parameters.filter((one) => one.in === 'query' && one.name !== 'dryRun')
     expect({ route, query: isWrite ? query : [] }).toStrictEqual({ route, query: [] })
   }
+})
+
+test('the operations that the commands and the tools use are those of the document; vitest with -u writes them', async () => {
+  const file = join(import.meta.dirname, '../../src/description/operations.ts')
+  await expect(await formatted(file, describedText(text))).toMatchFileSnapshot(file)
 })
 
 test('the reference page lists every operation; vitest with -u writes its tables', async () => {

@@ -1,24 +1,39 @@
-import { eventOperations, integrationOperations, saleOperations, webhookOperations } from './connections.ts'
-import { customerOperations, licenseOperations } from './licenses.ts'
-import type { Operation } from './operation.ts'
-import { productOperations } from './products.ts'
-import { administrationOperations, portalOperations, reportOperations } from './reports.ts'
-import { transparencyOperations } from './transparency.ts'
+import type { OperationId } from '../../../description/names.ts'
+import { saleCommands, webhookCommands } from './connections.ts'
+import { customerCommands, licenseCommands } from './licenses.ts'
+import { type Commands, type Operation, operationsOf } from './operation.ts'
+import { productCommands } from './products.ts'
+import { reportCommands, workspaceCommands } from './reports.ts'
+
+/** Operations that other commands call, or none. */
+type Elsewhere =
+  /** It is for programs; `api GET /v1/openapi.json` prints it. */
+  | 'getOpenApi'
+  /** `whoami` */
+  | 'verifyToken'
+  | 'logout'
+  /** `login` */
+  | 'startDeviceLogin'
+  | 'pollDeviceLogin'
+  /** `licenses import` reads a file in batches, `export` and `evidence` write one. */
+  | 'importLicenses'
+  | 'exportLicenses'
+  | 'getEvidence'
+  /** A note that others keep as it is; `api GET /v1/transparency/checkpoint` prints it. */
+  | 'getCheckpoint'
+
+const commands = {
+  ...productCommands,
+  ...licenseCommands,
+  ...customerCommands,
+  ...webhookCommands,
+  ...saleCommands,
+  ...reportCommands,
+  ...workspaceCommands,
+} satisfies Pick<Commands, Exclude<OperationId, Elsewhere>>
 
 /** Every command that calls one operation. The others are in src/cli/commands/remote. */
-export const operations: readonly Operation[] = [
-  ...productOperations,
-  ...licenseOperations,
-  ...customerOperations,
-  ...webhookOperations,
-  ...eventOperations,
-  ...integrationOperations,
-  ...saleOperations,
-  ...reportOperations,
-  ...portalOperations,
-  ...administrationOperations,
-  ...transparencyOperations,
-]
+export const operations: readonly Operation[] = operationsOf(commands)
 
 /** What the words before the last one of a command are about. */
 export const subjects: Readonly<Record<string, string>> = {

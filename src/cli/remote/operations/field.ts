@@ -1,47 +1,46 @@
+import type { DescribedField, FieldKind as DescribedKind } from '../../../description/operation.ts'
+
 /** How an option or an argument becomes a value of a request. */
 export type FieldKind =
-  | 'text'
-  | 'number'
-  | 'flag'
-  | 'list'
-  | 'moment'
-  | 'json'
-  | 'pairs'
-  | 'duration'
-  /** Read from a file or from stdin, never from an argument that other users could read. */
+  | DescribedKind
+  /** A text that is read from a file or from stdin, never from an argument that other users could read. */
   | 'secret'
-  /** The path of a file, which is sent in base64. */
-  | 'file'
 
-export type Field = {
+/** A nullable field is removed by `none`, a nullable text by an empty one. */
+export type Field = Omit<DescribedField, 'kind' | 'choices'> & {
   kind: FieldKind
-  help: string
+  choices?: readonly string[] | undefined
   /** The option's name when it is not the field's. */
   option?: string
-  choices?: readonly string[]
-  required?: true
-  /** Whether the value may be removed, written as `none` (an empty text for a text). */
-  nullable?: true
   /** An argument of the command instead of an option. */
   argument?: true
 }
 
-type More = Omit<Field, 'kind' | 'help'>
-const make =
-  (kind: FieldKind) =>
-  (help: string, more: More = {}): Field => ({ kind, help, ...more })
+/** What the command line says of a field instead of its description, and how it takes the field. */
+export type Words = string | Partial<Field>
 
-export const text = make('text')
-export const number = make('number')
-export const flag = make('flag')
-export const list = make('list')
-export const moment = make('moment')
-export const json = make('json')
-export const pairs = make('pairs')
-export const duration = make('duration')
-export const secret = make('secret')
-export const file = make('file')
+export const secret = (help: string): Words => ({ kind: 'secret', help })
 
-export const required = { required: true } as const
-export const nullable = { nullable: true } as const
-export const argument = { argument: true, required: true } as const
+/** @param option its name when it is not the field's */
+export const argument = (help: string, option?: string): Words => ({
+  argument: true,
+  required: true,
+  help,
+  ...(option !== undefined && { option }),
+})
+
+/** A text that the server checks: there are too many choices to list, or the help names them. */
+export const anyText = (help: string): Words => ({ kind: 'text', choices: undefined, help })
+
+const asFields = (words: Words = {}): Partial<Field> => (typeof words === 'string' ? { help: words } : words)
+
+/** A field as the command line takes it. @param own what one command says, instead of what all say */
+export const fieldOf = (
+  described: DescribedField,
+  usual: Words | undefined,
+  own: Words | undefined,
+): Field => ({
+  ...described,
+  ...asFields(usual),
+  ...asFields(own),
+})

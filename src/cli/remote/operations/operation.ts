@@ -1,51 +1,56 @@
-import type { Method } from '../client.ts'
-import type { Field } from './field.ts'
+import type { FieldName, OperationId } from '../../../description/names.ts'
+import type { DescribedOperation } from '../../../description/operation.ts'
+import { operations as described } from '../../../description/operations.ts'
+import { type Field, fieldOf, type Words } from './field.ts'
+import { usualWords } from './words.ts'
 
-/** A command that calls one operation of the management interface. */
-export type Operation = {
-  /** The operationId of the OpenAPI document. */
-  id: string
-  method: Method
-  /** Its parameters in braces are the first arguments of the command. */
-  path: string
+type Command = {
   /** The words of the command, such as `licenses show`. */
   words: string
-  summary: string
-  /** Query parameters, besides those of a page. */
-  query?: Readonly<Record<string, Field>>
-  /** Fields of the body. */
-  body?: Readonly<Record<string, Field>>
-  /** Whether the answer is a page: `{items, nextCursor}`. */
-  paged?: true
+  /** Instead of that of its description. */
+  summary?: string
   /** The columns of a list for people: a heading, and where the value is in an item. */
   columns?: Readonly<Record<string, string>>
   /** Where the items of a list are, when it is not `items`. */
   items?: string
-  /** Whether a person has to approve it. */
-  gated?: true
-  /** Whether it can say what it would change, without changing it; every gated one can. */
-  dryRun?: true
   /** What to ask before it runs at a terminal; `--yes` skips the question. */
   question?: string
-  /** Whether the server may do it twice when it gets the request again. */
-  notRepeatable?: true
 }
 
-type Details = Omit<Operation, 'id' | 'method' | 'path' | 'words' | 'summary'>
+/** What the command line says of operations; the rest is in their description. */
+export type Commands = { [Id in OperationId]: Command & { options?: Options<FieldName<Id>> } }
 
-/** @param route its method and path, as in the OpenAPI document */
-export function operation(
-  id: string,
-  words: string,
-  route: `${Method} /v1/${string}`,
-  summary: string,
-  details: Details = {},
-): Operation {
-  const [method, path = ''] = splitOnce(route)
-  return { id, method, path, words, summary, ...(details.gated && { dryRun: true }), ...details }
-}
+/** The words of fields. An operation without fields has none: the compiler would accept any name in an empty type. */
+type Options<Name extends string> = [Name] extends [never] ? never : { readonly [N in Name]?: Words }
 
-function splitOnce(route: `${Method} /v1/${string}`): [Method, string] {
-  const space = route.indexOf(' ')
-  return [route.slice(0, space) as Method, route.slice(space + 1)]
-}
+/** A command that calls one operation of the management interface. */
+export type Operation = Command &
+  Omit<DescribedOperation, 'query' | 'body'> & {
+    /** The operationId of the OpenAPI document. */
+    id: string
+    query?: Readonly<Record<string, Field>>
+    body?: Readonly<Record<string, Field>>
+  }
+
+/** Commands with the descriptions of their operations, in the order of the help. */
+export const operationsOf = (commands: Partial<Commands>): Operation[] =>
+  Object.entries(commands).map(([id, { options = {}, ...command }]) => {
+    const { query, body, ...rest }: DescribedOperation = described[id as OperationId]
+    return {
+      id,
+      ...rest,
+      ...command,
+      ...(query && { query: withWords(query, options) }),
+      ...(body && { body: withWords(body, options) }),
+    }
+  })
+
+const withWords = (
+  fields: NonNullable<DescribedOperation['query']>,
+  options: Readonly<Partial<Record<string, Words>>>,
+): Record<string, Field> =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, field]) => [name, fieldOf(field, usual[name], options[name])]),
+  )
+
+const usual: Readonly<Partial<Record<string, Words>>> = usualWords

@@ -1,69 +1,75 @@
-import { argument, file, flag, json, moment, nullable, required, text } from './field.ts'
-import { refusalColumns } from './licenses.ts'
-import { type Operation, operation } from './operation.ts'
+import { anyText, argument } from './field.ts'
+import type { Commands } from './operation.ts'
 
-const product = { product: text('of this product') }
+/** Of refused calls. */
+export const refusalColumns = {
+  LICENSE: 'licenseId',
+  DEVICE: 'device',
+  CALL: 'call',
+  REASON: 'reason',
+  TIMES: 'count',
+  LAST: 'lastSeenAt',
+}
 
-export const reportOperations: readonly Operation[] = [
-  operation(
-    'readUsage',
-    'usage',
-    'GET /v1/usage',
-    'Count activations and validations by hour or day, in UTC',
-    {
-      items: 'series',
-      columns: {
-        TIME: 'at',
-        ACTIVATIONS: 'activations',
-        DEACTIVATIONS: 'deactivations',
-        VALIDATIONS: 'validations',
-        REJECTED: 'rejected',
-      },
-      query: {
-        ...product,
-        from: moment('the first hour or day'),
-        to: moment('the end'),
-        granularity: text('the length of a row', { choices: ['hour', 'day'] }),
-      },
+/** Figures and refused calls. */
+export const reportCommands = {
+  readUsage: {
+    words: 'usage',
+    items: 'series',
+    columns: {
+      TIME: 'at',
+      ACTIVATIONS: 'activations',
+      DEACTIVATIONS: 'deactivations',
+      VALIDATIONS: 'validations',
+      REJECTED: 'rejected',
     },
-  ),
-  operation(
-    'readInsights',
-    'insights',
-    'GET /v1/insights',
-    'Show sales, licenses, app versions and trials by day, in UTC',
-    { query: { from: text('the first day'), to: text('the last day') } },
-  ),
-  operation('listRefusals', 'refusals list', 'GET /v1/refusals', 'List the refused calls of all licenses', {
-    paged: true,
+    options: { from: 'the first hour or day', to: 'the end', granularity: 'the length of a row' },
+  },
+  readInsights: {
+    words: 'insights',
+    summary: 'Show sales, licenses, app versions and trials by day, in UTC',
+    options: { from: anyText('the first day'), to: anyText('the last day') },
+  },
+  listRefusals: {
+    words: 'refusals list',
+    summary: 'List the refused calls of all licenses',
     columns: refusalColumns,
-    query: {
-      ...product,
-      call: text('of this call', { choices: ['activate', 'validate'] }),
-      reason: text('with this reason'),
-    },
-  }),
-  operation('listRefusedCallsByDay', 'refusals days', 'GET /v1/refusals/days', 'Count refused calls by day', {
-    paged: true,
+    options: { call: 'of this call', reason: 'with this reason' },
+  },
+  listRefusedCallsByDay: {
+    words: 'refusals days',
+    summary: 'Count refused calls by day',
     columns: { DAY: 'day', PRODUCT: 'productId', CALL: 'call', REASON: 'reason', TIMES: 'count' },
-    query: product,
-  }),
-  operation(
-    'listUnknownKeys',
-    'refusals unknown-keys',
-    'GET /v1/refusals/unknown-keys',
-    'List keys of refused calls that no license has',
-    {
-      paged: true,
-      columns: { KEY: 'displayKey', PRODUCT: 'productId', TIMES: 'count', LAST: 'lastSeenAt' },
-      query: product,
-    },
-  ),
-]
+  },
+  listUnknownKeys: {
+    words: 'refusals unknown-keys',
+    summary: 'List keys of refused calls that no license has',
+    columns: { KEY: 'displayKey', PRODUCT: 'productId', TIMES: 'count', LAST: 'lastSeenAt' },
+  },
+} satisfies Partial<Commands>
 
-export const administrationOperations: readonly Operation[] = [
-  operation('listTokens', 'tokens list', 'GET /v1/tokens', 'List API tokens with their last use', {
-    paged: true,
+/** The portal, tokens, approvals and the workspace itself. */
+export const workspaceCommands = {
+  getPortal: { words: 'portal show', summary: 'Show the settings of the customer portal' },
+  setPortal: {
+    words: 'portal set',
+    summary: 'Configure the customer portal; settings that are left out return to their defaults',
+    options: {
+      enabled: 'whether customers can sign in',
+      name: 'shown instead of the name of the workspace',
+      supportEmail: 'where customers ask for help',
+      accentColor: 'of links and buttons, such as #0d5c4f',
+      texts: 'own texts by language: {"en": {…}, "de": {…}}',
+    },
+  },
+  setPortalLogo: {
+    words: 'portal logo set',
+    options: { data: argument('a PNG, JPEG or WebP of up to 100 kB', 'picture') },
+  },
+  removePortalLogo: { words: 'portal logo remove', summary: 'Remove the logo of the portal' },
+  listTokens: {
+    words: 'tokens list',
+    summary: 'List API tokens with their last use',
     columns: {
       TOKEN: 'id',
       NAME: 'name',
@@ -72,103 +78,44 @@ export const administrationOperations: readonly Operation[] = [
       EXPIRES: 'expiresAt',
       SCOPES: 'scopes',
     },
-  }),
-  operation(
-    'revokeToken',
-    'tokens revoke',
-    'POST /v1/tokens/{id}/revoke',
-    'Revoke an API token permanently',
-    {
-      gated: true,
-      question: 'Revoke this token permanently?',
-    },
-  ),
-  operation(
-    'getConfirmation',
-    'confirmations status',
-    'GET /v1/confirmations/{id}',
-    'Show whether a confirmation of this token has been decided',
-  ),
-  operation(
-    'previewConfirmation',
-    'confirmations preview',
-    'GET /v1/confirmations/{id}/preview',
-    'Show what a request of this token that waits for an approval would change now',
-  ),
-  operation('getSdkKey', 'sdk-key show', 'GET /v1/sdk-key', 'Show the SDK key; creates the first one', {
-    gated: true,
-  }),
-  operation('rotateSdkKey', 'sdk-key rotate', 'POST /v1/sdk-key/rotate', 'Replace the SDK key', {
-    gated: true,
+  },
+  revokeToken: { words: 'tokens revoke', question: 'Revoke this token permanently?' },
+  getConfirmation: {
+    words: 'confirmations status',
+    summary: 'Show whether a confirmation of this token has been decided',
+  },
+  previewConfirmation: {
+    words: 'confirmations preview',
+    summary: 'Show what a request of this token that waits for an approval would change now',
+  },
+  getSdkKey: { words: 'sdk-key show', summary: 'Show the SDK key; creates the first one' },
+  rotateSdkKey: {
+    words: 'sdk-key rotate',
+    summary: 'Replace the SDK key',
     question: 'Replace the SDK key? Apps with the current one are refused immediately.',
-  }),
-  operation(
-    'getWorkspace',
-    'workspace show',
-    'GET /v1/workspace',
-    'Show the name and the plan of the workspace',
-  ),
-  operation(
-    'renameWorkspace',
-    'workspace rename',
-    'PATCH /v1/workspace',
-    'Rename the workspace; its ID stays the same',
-    { dryRun: true, body: { name: text('shown on pages, in mails and in the portal', argument) } },
-  ),
-  operation(
-    'listAudit',
-    'audit list',
-    'GET /v1/audit',
-    'List who viewed, exported, decided and changed what',
-    {
-      paged: true,
-      columns: { TIME: 'at', ACTOR: 'actor', ACTION: 'action', TARGET: 'target.id', TIMES: 'times' },
-      query: {
-        actor: text('by this actor'),
-        action: text('this action'),
-        kind: text('of this kind of thing'),
-        from: moment('then or later'),
-        to: moment('earlier'),
-        via: text('how', { choices: ['dashboard', 'api', 'command_line', 'provider', 'app', 'service'] }),
-        target: text('of this thing'),
-      },
+  },
+  getWorkspace: { words: 'workspace show', summary: 'Show the name and the plan of the workspace' },
+  renameWorkspace: {
+    words: 'workspace rename',
+    options: { name: argument('shown on pages, in mails and in the portal') },
+  },
+  listAudit: {
+    words: 'audit list',
+    summary: 'List who viewed, exported, decided and changed what',
+    columns: { TIME: 'at', ACTOR: 'actor', ACTION: 'action', TARGET: 'target.id', TIMES: 'times' },
+    options: {
+      actor: 'by this actor',
+      action: 'this action',
+      kind: 'of this kind of thing',
+      from: 'then or later',
+      to: 'earlier',
+      via: 'how',
+      target: 'of this thing',
     },
-  ),
-]
-
-export const portalOperations: readonly Operation[] = [
-  operation('getPortal', 'portal show', 'GET /v1/portal', 'Show the settings of the customer portal'),
-  operation(
-    'setPortal',
-    'portal set',
-    'PUT /v1/portal',
-    'Configure the customer portal; settings that are left out return to their defaults',
-    {
-      dryRun: true,
-      body: {
-        enabled: flag('whether customers can sign in', required),
-        name: text('shown instead of the name of the workspace', nullable),
-        supportEmail: text('where customers ask for help', nullable),
-        accentColor: text('of links and buttons, such as #0d5c4f', nullable),
-        texts: json('own texts by language: {"en": {…}, "de": {…}}'),
-      },
-    },
-  ),
-  operation(
-    'setPortalLogo',
-    'portal logo set',
-    'PUT /v1/portal/logo',
-    'Replace the logo of the customer portal',
-    {
-      dryRun: true,
-      body: { data: file('a PNG, JPEG or WebP of up to 100 kB', { option: 'picture', ...argument }) },
-    },
-  ),
-  operation(
-    'removePortalLogo',
-    'portal logo remove',
-    'DELETE /v1/portal/logo',
-    'Remove the logo of the portal',
-    { dryRun: true },
-  ),
-]
+  },
+  getLog: { words: 'transparency log', summary: 'Show the name and the keys of the log' },
+  proveConsistency: {
+    words: 'transparency consistency',
+    options: { from: 'events of the earlier checkpoint', to: 'events of the later one' },
+  },
+} satisfies Partial<Commands>
