@@ -11,3 +11,13 @@ type NamesIn<Id extends OperationId, Place extends string> =
 export type FieldName<Id extends OperationId = OperationId> = Id extends OperationId
   ? NamesIn<Id, 'query'> | NamesIn<Id, 'body'>
   : never
+
+type ParametersIn<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | ParametersIn<Rest>
+  : never
+
+/** Whatever a call of an operation takes: in its path, its query or its body. */
+export type InputName<Id extends OperationId> =
+  | ParametersIn<Described[Id]['path']>
+  | FieldName<Id>
+  | (Described[Id] extends { paged: true } ? 'cursor' | 'limit' | 'order' : never)

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { CallApi } from './api.ts'
 import { answerFrom, headersOf, pathOf } from './request.ts'
-import type { CallApi } from './tool.ts'
 
 /**
  * Calls the management interface for an agent's request, with its token and from its address. Each call goes to the same

@@ -15,3 +15,11 @@ export function segment(value: string): string {
 /** A path with values as segments: `pathTo`/v1/licenses/${id}/revoke``. @throws NotInPath */
 export const pathTo = (parts: TemplateStringsArray, ...values: string[]): string =>
   String.raw({ raw: parts }, ...values.map(segment))
+
+/** The parameters of a described path such as `/v1/licenses/{id}`, in order. */
+export const parametersOf = (path: string): string[] =>
+  [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
+
+/** A described path with the values of its parameters as segments. @throws NotInPath */
+export const pathWith = (path: string, values: Readonly<Record<string, unknown>>): string =>
+  path.replace(/\{(\w+)\}/g, (_, name: string) => segment(String(values[name] ?? '')))

@@ -1,4 +1,21 @@
-import type { ApiAnswer, ApiRequest } from './tool.ts'
+import type { DescribedOperation } from '../description/operation.ts'
+import type { ApiAnswer, ApiRequest } from './api.ts'
+import { parametersOf, pathWith } from './path.ts'
+
+/** The request of an operation. @param values what it takes: those that are not in its path are in its query or body */
+export function requestTo(
+  { method, path, query, paged, body }: DescribedOperation,
+  values: Readonly<Record<string, unknown>>,
+): ApiRequest {
+  const inPath = parametersOf(path)
+  const rest = Object.fromEntries(Object.entries(values).filter(([name]) => !inPath.includes(name)))
+  return {
+    method,
+    path: pathWith(path, values),
+    ...((query ?? paged) && { query: rest }),
+    ...(body && { body: rest }),
+  }
+}
 
 /** @returns the path with the query parameters that have a value */
 export function pathOf({ path, query = {} }: ApiRequest): string {

@@ -1,6 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import { z } from 'zod'
-import type { ApiAnswer } from './tool.ts'
+import type { ApiAnswer } from './api.ts'
 
 const Pending = z.object({ confirmation: z.looseObject({ id: z.string(), approveUrl: z.string() }) })
 const Refused = z.union([

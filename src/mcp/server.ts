@@ -7,9 +7,10 @@ import {
 } from '@modelcontextprotocol/sdk/types.js'
 import { z } from 'zod'
 import { inputWords, sentenceOf } from '../domain/input-words.ts'
+import type { CallApi } from './api.ts'
 import { NotInPath } from './path.ts'
 import { refused, resultOf } from './result.ts'
-import type { CallApi, Tool } from './tool.ts'
+import type { Tool } from './tool.ts'
 import { allTools } from './tools.ts'
 
 const instructions =

@@ -1,7 +1,7 @@
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { ErrorCode } from '@modelcontextprotocol/sdk/types.js'
+import type { CallApi } from './api.ts'
 import { createMcpServer } from './server.ts'
-import type { CallApi } from './tool.ts'
 
 /**
  * Serves the tools on stdin and stdout until stdin ends.

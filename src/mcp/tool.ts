@@ -1,33 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import { dryRun, idempotencyKey } from './arguments.ts'
-
-/** A request to the management interface. */
-export type ApiRequest = {
-  method: 'GET' | 'POST' | 'PATCH'
-  path: string
-  /** Undefined values are left out. */
-  query?: Record<string, string | number | undefined>
-  body?: object
-  /** The approved confirmation with which a gated operation is executed. */
-  confirmationId?: string | undefined
-  /** Makes a repeated POST return the first answer. */
-  idempotencyKey?: string | undefined
-}
-
-/** An answer of the management interface. */
-export type ApiAnswer = {
-  status: number
-  /** The parsed JSON; undefined for an answer without a body. */
-  body: unknown
-  /** Seconds after which a refused request may be repeated. */
-  retryAfter?: number | undefined
-  /** The stable code of a refusal. */
-  errorCode?: string | undefined
-}
-
-/** Sends a request with the token of the agent. @throws when no answer arrived */
-export type CallApi = (request: ApiRequest) => Promise<ApiAnswer>
+import type { InputName, OperationId } from '../description/names.ts'
+import type { DescribedOperation } from '../description/operation.ts'
+import { operations } from '../description/operations.ts'
+import type { ApiRequest } from './api.ts'
+import { confirmationId, dryRun, idempotencyKey } from './arguments.ts'
+import { parametersOf } from './path.ts'
+import { requestTo } from './request.ts'
 
 /** What a tool does, from which its annotations follow. */
 type Effect = 'reads' | 'adds' | 'changes' | 'destroys'
@@ -48,45 +27,66 @@ export type Tool = {
   request(input: unknown): ApiRequest
 }
 
-type Definition<Shape extends z.ZodRawShape> = Pick<Tool, 'name' | 'title' | 'description' | 'effect'> &
+type Definition<Id extends OperationId, One extends OperationId, Shape extends z.ZodRawShape> = Pick<
+  Tool,
+  'name' | 'title' | 'description' | 'effect'
+> &
   Partial<Pick<Tool, 'repeatable' | 'reachesOut'>> & {
-    /** It sends a PATCH, which takes no Idempotency-Key because it can be repeated. */
-    patches?: true
-    /** Its operation has no dry run. */
-    noDryRun?: true
+    operation: Id
+    /** The operation that is called when the argument of its path is given. */
+    ofOne?: One
     input: Shape
-    request(input: z.infer<z.ZodObject<Shape>>): ApiRequest
-  }
+  } & Names<Exclude<keyof Shape, InputName<Id | One>>, InputName<Id | One>>
+
+/** What the operation calls the arguments that have other names here. */
+type Names<Other extends PropertyKey, Name> = [Other] extends [never]
+  ? { names?: undefined }
+  : { names: Readonly<Record<Other, Name>> }
 
 /**
- * Defines a tool. By default, it can be repeated unless it adds something, and it sends nothing outside the workspace. A tool that
- * sends a POST takes an Idempotency-Key, and sends one of its own without; gated operations ignore it. One that changes
- * something takes `dryRun`.
+ * Defines a tool that calls an operation. By default, it can be repeated unless it adds something, and it sends nothing outside
+ * the workspace. What else it takes follows from the operation: an Idempotency-Key, for which it sends one of its own without,
+ * the id of an approval, and `dryRun`.
  */
-export function tool<Shape extends z.ZodRawShape>({ input, request, ...rest }: Definition<Shape>): Tool {
-  const own = z.object(input).strict()
-  const takesKey = rest.effect !== 'reads' && rest.patches !== true && !('confirmationId' in input)
-  const rehearses = rest.effect !== 'reads' && rest.noDryRun !== true
-  const schema = own.extend({ ...(rehearses && { dryRun }), ...(takesKey && { idempotencyKey }) })
-  const Apart = z.looseObject({ dryRun, idempotencyKey })
+export function tool<Id extends OperationId, Shape extends z.ZodRawShape, One extends OperationId = Id>(
+  definition: Definition<Id, One, Shape>,
+): Tool {
+  const { operation: id, ofOne, input, names = {}, ...rest } = definition
+  const operation: DescribedOperation = operations[id]
+  const reads = rest.effect === 'reads'
+  const takesKey = !reads && operation.method === 'POST' && !operation.gated && !operation.notRepeatable
+  const schema = z.strictObject({
+    ...input,
+    ...(operation.gated && { confirmationId }),
+    ...(!reads && operation.dryRun && { dryRun }),
+    ...(takesKey && { idempotencyKey }),
+  })
   return {
     repeatable: rest.effect !== 'adds',
     reachesOut: false,
     ...rest,
     input: schema,
     request(given) {
-      if (rest.effect === 'reads') return request(own.parse(given))
       const {
         idempotencyKey: key = randomUUID(),
         dryRun: rehearsed,
-        ...fields
-      } = Apart.parse(schema.parse(given))
-      const asked = request(own.parse(fields))
+        confirmationId: approved,
+        ...values
+      } = Apart.parse(renamed(schema.parse(given), names))
+      const isOfOne =
+        ofOne && parametersOf(operations[ofOne].path).every((name) => values[name] !== undefined)
+      const asked = requestTo(isOfOne ? operations[ofOne] : operation, values)
       return {
         ...asked,
         ...(rehearsed && { query: { ...asked.query, dryRun: 'true' } }),
         ...(takesKey && { idempotencyKey: key }),
+        ...(operation.gated && { confirmationId: approved }),
       }
     },
   }
 }
+
+const Apart = z.looseObject({ dryRun, idempotencyKey, confirmationId })
+
+const renamed = (fields: Readonly<Record<string, unknown>>, names: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(fields).map(([name, value]) => [names[name] ?? name, value]))

@@ -4,6 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { tool } from '../../src/mcp/tool.ts'
 import { allTools } from '../../src/mcp/tools.ts'
 import { openTestApi, type TestApi } from '../harness/api.ts'
 import { everyArgument } from './every-tool.ts'
@@ -53,6 +54,17 @@ test('every tool is in the documentation, and every documented tool exists', () 
     .filter((line) => line.startsWith('| `'))
     .flatMap((line) => Array.from(line.split('|')[1]?.matchAll(/`(\w+)`/g) ?? [], ([, name]) => name))
   expect(documented.toSorted()).toEqual(allTools.map(({ name }) => name).toSorted())
+})
+
+test('the compiler refuses an argument that the operation does not take', () => {
+  const definition = { name: '', title: '', description: '', effect: 'reads' } as const
+  const sale = z.string()
+  // @ts-expect-error its operation has no `sale`, and it says no other name for it
+  tool({ ...definition, operation: 'getSale', input: { sale } })
+  // @ts-expect-error its operation has no `sale`
+  tool({ ...definition, operation: 'getSale', input: { sale }, names: { sale: 'sale' } })
+  const { request } = tool({ ...definition, operation: 'getSale', input: { sale }, names: { sale: 'id' } })
+  expect(request({ sale: 'sal_1' })).toStrictEqual({ method: 'GET', path: '/v1/sales/sal_1' })
 })
 
 describe.each(allTools.map((tool) => [tool.name, tool] as const))('%s', (name, tool) => {

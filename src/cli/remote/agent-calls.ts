@@ -1,5 +1,5 @@
+import type { CallApi } from '../../mcp/api.ts'
 import { headersOf, pathOf } from '../../mcp/request.ts'
-import type { CallApi } from '../../mcp/tool.ts'
 import type { Client } from './client.ts'
 import { RemoteError } from './errors.ts'
 

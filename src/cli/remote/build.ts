@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander'
+import { parametersOf } from '../../mcp/path.ts'
 import { print, printToStderr } from '../../terminal/output.ts'
 import { type CommandContext, groupCommand, type HostForm } from '../context.ts'
 import { mayBeEmpty } from '../empty.ts'
@@ -8,7 +9,7 @@ import { openApproved } from './gate.ts'
 import { subjects } from './operations/all.ts'
 import type { Field } from './operations/field.ts'
 import type { Operation } from './operations/operation.ts'
-import { argumentFields, pathParameters, requestOf } from './operations/request.ts'
+import { argumentFields, requestOf } from './operations/request.ts'
 import { optionFlags, optionHelp, optionName } from './operations/values.ts'
 import { linesOf, terminalWidth } from './output.ts'
 import { readPages } from './pages.ts'
@@ -33,7 +34,7 @@ export function operationCommand(program: Command, operation: Operation, context
   }, program)
   const hostForm = context.hostForms[operation.words]
   const command = sessionOptions(parent.command(names.at(-1) ?? '').description(operation.summary))
-  for (const name of pathParameters(operation)) command.argument(`<${argumentName(name)}>`)
+  for (const name of parametersOf(operation.path)) command.argument(`<${argumentName(name)}>`)
   for (const [name, field] of argumentFields(operation)) {
     command.argument(`<${optionName(name, field)}>`, field.help)
   }

@@ -1,22 +1,6 @@
 import { z } from 'zod'
-import {
-  confirmationId,
-  customerId,
-  deviceId,
-  keyTypeId,
-  licenseId,
-  productId,
-  reason,
-  time,
-} from '../arguments.ts'
-import { pathTo } from '../path.ts'
-import { type ApiRequest, tool } from '../tool.ts'
-
-const post = (id: string, action: string, body: object): ApiRequest => ({
-  method: 'POST',
-  path: pathTo`/v1/licenses/${id}/${action}`,
-  body,
-})
+import { customerId, deviceId, keyTypeId, licenseId, productId, reason, time } from '../arguments.ts'
+import { tool } from '../tool.ts'
 
 const needsApproval =
   'A person must approve it: the first call returns an approval with `approveUrl` and changes nothing. Give the ' +
@@ -29,6 +13,7 @@ const deviceLimit = z.int().min(1).max(100_000).nullable().describe('null is unl
 export const changeLicenseTools = [
   tool({
     name: 'mint_license',
+    operation: 'mintLicense',
     title: 'Issue a new license',
     description:
       'Creates a license of a product and returns it with its license key. The key is in this result only and cannot ' +
@@ -49,16 +34,15 @@ export const changeLicenseTools = [
       deviceLimit: deviceLimit.optional().describe('Defaults to that of the key type; null is unlimited'),
       sendKey: z.boolean().optional().describe('Mail the key to the person'),
     },
-    request: (body) => ({ method: 'POST', path: '/v1/licenses', body }),
   }),
   tool({
     name: 'update_license',
+    operation: 'updateLicense',
     title: 'Change the terms or the person of a license',
     description:
       'Changes the key type, expiry, device limit or person of a license; what is left out stays. Use it to extend a ' +
       'license or to give it more devices.',
     effect: 'changes',
-    patches: true,
     input: {
       licenseId,
       keyTypeId: keyTypeId.optional(),
@@ -68,43 +52,43 @@ export const changeLicenseTools = [
       name: z.string().min(1).max(200).nullable().optional(),
       reason,
     },
-    request: ({ licenseId: id, ...body }) => ({
-      method: 'PATCH',
-      path: pathTo`/v1/licenses/${id}`,
-      body,
-    }),
+    names: { licenseId: 'id' },
   }),
   tool({
     name: 'free_seat',
+    operation: 'deactivateDeviceOfLicense',
     title: 'Free the seat of a device',
     description:
       'Deactivates one device of a license, such as a lost computer, so that another can be activated. get_license ' +
       'lists the devices.',
     effect: 'destroys',
     input: { licenseId, deviceId, reason },
-    request: ({ licenseId: id, ...body }) => post(id, 'deactivate-device', body),
+    names: { licenseId: 'id' },
   }),
   tool({
     name: 'suspend_license',
+    operation: 'suspendLicense',
     title: 'Suspend a license',
     description:
       'Stops a license until resume_license: validates are refused and no device is activated. Devices keep their ' +
       'seats. Use it instead of revoke_license when it may be undone.',
     effect: 'destroys',
     input: { licenseId, reason },
-    request: ({ licenseId: id, ...body }) => post(id, 'suspend', body),
+    names: { licenseId: 'id' },
   }),
   tool({
     name: 'resume_license',
+    operation: 'resumeLicense',
     title: 'Resume a suspended license',
     description:
       'Ends a suspension. An expiry that passed meanwhile is not moved: use update_license for that.',
     effect: 'changes',
     input: { licenseId, reason },
-    request: ({ licenseId: id, ...body }) => post(id, 'resume', body),
+    names: { licenseId: 'id' },
   }),
   tool({
     name: 'send_license_key',
+    operation: 'sendLicenseKey',
     title: 'Mail the license key again',
     description:
       'Mails the key of a license to its person once more. It works only where the product keeps keys for recovery; ' +
@@ -113,10 +97,11 @@ export const changeLicenseTools = [
     repeatable: false,
     reachesOut: true,
     input: { licenseId, reason },
-    request: ({ licenseId: id, ...body }) => post(id, 'send-key', body),
+    names: { licenseId: 'id' },
   }),
   tool({
     name: 'replace_license_key',
+    operation: 'remintLicense',
     title: 'Replace the key of a license',
     description:
       'Gives a license a new key (the API calls it remint); the old key stops working at once. Use it when a key was ' +
@@ -132,28 +117,24 @@ export const changeLicenseTools = [
       sendKey: z.boolean().optional().describe('Mail the new key to the person'),
       reason,
     },
-    request: ({ licenseId: id, ...body }) => post(id, 'remint', body),
+    names: { licenseId: 'id' },
   }),
   tool({
     name: 'revoke_license',
+    operation: 'revokeLicense',
     title: 'Revoke a license for good',
     description: `Ends a license permanently, for example after fraud. ${needsApproval}`,
     effect: 'destroys',
-    input: { licenseId, reason, confirmationId },
-    request: ({ licenseId: id, confirmationId: approved, ...body }) => ({
-      ...post(id, 'revoke', body),
-      confirmationId: approved,
-    }),
+    input: { licenseId, reason },
+    names: { licenseId: 'id' },
   }),
   tool({
     name: 'reinstate_license',
+    operation: 'reinstateLicense',
     title: 'Reinstate a revoked license',
     description: `Makes a license valid again that was revoked by mistake. ${needsApproval}`,
     effect: 'changes',
-    input: { licenseId, reason, confirmationId },
-    request: ({ licenseId: id, confirmationId: approved, ...body }) => ({
-      ...post(id, 'reinstate', body),
-      confirmationId: approved,
-    }),
+    input: { licenseId, reason },
+    names: { licenseId: 'id' },
   }),
 ]

@@ -1,14 +1,13 @@
 import { z } from 'zod'
+import { operations } from '../../description/operations.ts'
 import { customerId, deviceId, licenseId, page, productId, time } from '../arguments.ts'
-import { pathTo } from '../path.ts'
 import { tool } from '../tool.ts'
-
-const ofLicense = (id: string, rest = ''): string => pathTo`/v1/licenses/${id}` + rest
 
 /** Find licenses, and read what is known of one. */
 export const findLicenseTools = [
   tool({
     name: 'find_license',
+    operation: 'searchLicenses',
     title: 'Find a license by any hint',
     description:
       'Start here when somebody names a license in any way: a license key or its end, three or more characters of an ' +
@@ -17,10 +16,10 @@ export const findLicenseTools = [
       '`more: true` means: ask with a longer text.',
     effect: 'reads',
     input: { text: z.string().min(1).max(500).describe('What the customer or the log says') },
-    request: (body) => ({ method: 'POST', path: '/v1/licenses/search', body }),
   }),
   tool({
     name: 'list_licenses',
+    operation: 'listLicenses',
     title: 'List licenses by filters',
     description:
       'Returns licenses, newest first, that match all given filters. Use find_license when you have a hint about one ' +
@@ -28,22 +27,27 @@ export const findLicenseTools = [
     effect: 'reads',
     input: {
       productId: productId.optional(),
-      status: z.enum(['active', 'fallback', 'expired', 'suspended', 'revoked']).optional(),
+      status: z.enum(operations.listLicenses.query.status.choices).optional(),
       email: z.string().max(254).optional().describe('The whole email address of the person'),
       customerId: customerId.optional(),
       createdAfter: time('Created at this time or later').optional(),
       expiresBefore: time('Expires before this time, or has expired').optional(),
-      source: z.enum(['api', 'import', 'sale', 'test']).optional().describe('How the license came to be'),
+      source: z
+        .enum(operations.listLicenses.query.source.choices)
+        .optional()
+        .describe('How the license came to be'),
       ...page,
     },
-    request: ({ productId: product, customerId: customer, createdAfter, expiresBefore, ...query }) => ({
-      method: 'GET',
-      path: '/v1/licenses',
-      query: { product, customer, created_after: createdAfter, expires_before: expiresBefore, ...query },
-    }),
+    names: {
+      productId: 'product',
+      customerId: 'customer',
+      createdAfter: 'created_after',
+      expiresBefore: 'expires_before',
+    },
   }),
   tool({
     name: 'get_license',
+    operation: 'getLicense',
     title: 'Read a license',
     description:
       'Returns the status, terms, person, device limit and devices of a license, now or at a past moment. The license ' +
@@ -53,10 +57,11 @@ export const findLicenseTools = [
       licenseId,
       asOf: time('A past moment, or the sequence number of an event in its history').optional(),
     },
-    request: ({ licenseId: id, asOf }) => ({ method: 'GET', path: ofLicense(id), query: { asOf } }),
+    names: { licenseId: 'id' },
   }),
   tool({
     name: 'explain_license',
+    operation: 'explainLicense',
     title: 'Explain why a license is accepted or refused',
     description:
       'Use it when a customer says that their app does not accept the license. Returns what validate and activate ' +
@@ -68,24 +73,23 @@ export const findLicenseTools = [
       deviceId: deviceId.optional(),
       asOf: time('A past moment').optional(),
     },
-    request: ({ licenseId: id, deviceId: device_id, asOf }) => ({
-      method: 'GET',
-      path: ofLicense(id, '/explain'),
-      query: { device_id, asOf },
-    }),
+    names: { licenseId: 'id', deviceId: 'device_id' },
   }),
   tool({
     name: 'read_license_history',
+    operation: 'getLicenseHistory',
     title: 'Read the history of a license',
     description:
       'Returns what happened to a license, newest first: when, by whom (a member, an API token, a provider, an app), ' +
       'why, and the values before and after.',
     effect: 'reads',
     input: { licenseId, ...page },
-    request: ({ licenseId: id, ...query }) => ({ method: 'GET', path: ofLicense(id, '/history'), query }),
+    names: { licenseId: 'id' },
   }),
   tool({
     name: 'list_refused_calls',
+    operation: 'listRefusals',
+    ofOne: 'listRefusalsOfLicense',
     title: 'List refused validates and activations',
     description:
       'Returns the calls of apps and servers that were refused in the last 90 days, by device, call and reason, with ' +
@@ -95,10 +99,6 @@ export const findLicenseTools = [
       licenseId: licenseId.optional(),
       ...page,
     },
-    request: ({ licenseId: id, ...query }) => ({
-      method: 'GET',
-      path: id === undefined ? '/v1/refusals' : ofLicense(id, '/refusals'),
-      query,
-    }),
+    names: { licenseId: 'id' },
   }),
 ]

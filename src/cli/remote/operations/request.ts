@@ -1,4 +1,4 @@
-import { segment } from '../../../mcp/path.ts'
+import { parametersOf, pathWith } from '../../../mcp/path.ts'
 import { wholeNumberOf } from '../../../numbers.ts'
 import { CommandMisused } from '../../../terminal/exit-codes.ts'
 import type { Call } from '../client.ts'
@@ -6,10 +6,6 @@ import { readJson } from '../input.ts'
 import type { Field } from './field.ts'
 import type { Operation } from './operation.ts'
 import { fieldValue, optionName } from './values.ts'
-
-/** The parameters in the path of an operation, in order. */
-export const pathParameters = ({ path }: Operation): string[] =>
-  [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
 
 /** The fields that are arguments of the command, after the parameters of the path. */
 export const argumentFields = ({ body = {}, query = {} }: Operation): [string, Field][] =>
@@ -26,10 +22,10 @@ export async function requestOf(
   typed: Readonly<Record<string, unknown>>,
   now: Date,
 ): Promise<Call> {
-  const parameters = pathParameters(operation)
-  const path = parameters.reduce(
-    (before, name, index) => before.replace(`{${name}}`, segment(args[index] ?? '')),
+  const parameters = parametersOf(operation.path)
+  const path = pathWith(
     operation.path,
+    Object.fromEntries(parameters.map((name, index) => [name, args[index]])),
   )
   const rest = args.slice(parameters.length)
   const positions = argumentFields(operation).map(([name]) => name)
