@@ -163,6 +163,12 @@ module.exports = {
       { path: '^src/dashboard/' },
     ),
     only(
+      'the-description-stands-alone',
+      'Remote commands and tools load it, and start without the server.',
+      { path: '^src/description/' },
+      { path: '^(projections/|infra/|node_modules/|src/(?!description/))' },
+    ),
+    only(
       'agents-use-the-management-interface',
       'Their tools send requests, so that every check of the interface holds for them.',
       { path: '^src/mcp/' },

@@ -16,7 +16,7 @@ type ParametersIn<Path extends string> = Path extends `${string}{${infer Name}}$
   ? Name | ParametersIn<Rest>
   : never
 
-/** Whatever a call of an operation takes: in its path, its query or its body. */
+/** What a call of an operation takes: in its path, its query or its body. */
 export type InputName<Id extends OperationId> =
   | ParametersIn<Described[Id]['path']>
   | FieldName<Id>
