@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { sameJson } from '../equality.ts'
 import { Slug } from '../values.ts'
-import type { Provider } from './provider.ts'
+import { mappedBy, type Provider } from './provider.ts'
 
 /** A provider's id of something that it sells. */
 export const SoldId = z
@@ -20,7 +20,7 @@ export const Permalink = SoldId.refine((permalink) => nameOf(permalink) !== '', 
 
 /**
  * Which key type of one product each of the provider's ids stands for. Gumroad's permalinks stand for a whole
- * product; the ids of lemonsqueezy, paddle and polar, and stripe's payment links, stand for a key type each.
+ * product; the ids of the other marketplaces, and stripe's payment links, stand for a key type each.
  */
 export const Mapping = z.union([
   z.strictObject({ permalinks: z.array(Permalink).max(100) }),
@@ -57,19 +57,14 @@ function soldAs(mapping: Exclude<Mapping, { permalinks: string[] }>): Record<str
 }
 
 /** A mapping of the provider without any id. */
-function emptyMapping(provider: Provider): Mapping {
-  switch (provider) {
-    case 'stripe':
-      return { paymentLinks: {} }
-    case 'gumroad':
-      return { permalinks: [] }
-    case 'lemonsqueezy':
-      return { variants: {} }
-    case 'paddle':
-      return { prices: {} }
-    case 'polar':
-      return { products: {} }
-  }
+const emptyMapping = (provider: Provider): Mapping =>
+  provider === 'stripe' ? { paymentLinks: {} } : emptyMappings[mappedBy[provider]]
+
+const emptyMappings = {
+  permalinks: { permalinks: [] },
+  variants: { variants: {} },
+  prices: { prices: {} },
+  products: { products: {} },
 }
 
 /**

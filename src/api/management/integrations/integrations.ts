@@ -4,7 +4,7 @@ import { mapPrices } from '../../../commands/checkout/prices.ts'
 import { disconnectProvider } from '../../../commands/integrations/disconnect.ts'
 import { connectWithEndpoint } from '../../../commands/integrations/endpoints.ts'
 import { connectMarketplace, mapProduct } from '../../../commands/integrations/integrations.ts'
-import { Provider } from '../../../domain/integrations/provider.ts'
+import { mappedBy, Provider, SigningMarketplace } from '../../../domain/integrations/provider.ts'
 import { Refusal } from '../../../domain/refusal.ts'
 import { SlugInPath } from '../../../domain/values.ts'
 import { rotateProviderSecret } from '../../../gate/operations/rotate-provider-secret.ts'
@@ -158,7 +158,8 @@ function endpointRoute(
         tags: ['Integrations'],
         summary: 'Create the webhook endpoint at a provider, and connect it with the secret of that endpoint',
         description:
-          'For polar, paddle, lemonsqueezy and the own account at stripe. The key must be able to list, create and delete webhook endpoints. An endpoint with the address of this tenant that is there already is used where the provider shows its secret; otherwise 409, unless `replace` is true.',
+          `For ${SigningMarketplace.options.toReversed().join(', ')} and the own account at stripe. ` +
+          'The key must be able to list, create and delete webhook endpoints. An endpoint with the address of this tenant that is there already is used where the provider shows its secret; otherwise 409, unless `replace` is true.',
         params: providerParam,
         body: endpointIn,
         response: {
@@ -235,6 +236,10 @@ function rotateRoute(app: ZodApp, services: ApprovalPorts, baseUrl: string): voi
   })
 }
 
+const fieldsOfSigning = SigningMarketplace.options
+  .map((provider) => `${provider} \`{${mappedBy[provider]}: {id: keyTypeId}}\``)
+  .join('; ')
+
 function configureRoute(
   app: ZodApp,
   services: Ports<'db' | 'execute' | 'findProduct' | 'now' | 'providers' | 'secrets'>,
@@ -248,7 +253,8 @@ function configureRoute(
         tags: ['Integrations'],
         summary: "Map a provider's products to a product's key types",
         description:
-          'gumroad `{permalinks}`; lemonsqueezy `{variants: {id: keyTypeId}}`; paddle `{prices: {id: keyTypeId}}`; polar `{products: {id: keyTypeId}}`; stripe `{prices: {keyTypeId: priceId}}`, whose prices are read from Stripe and shown with the key types, or `{paymentLinks: {id: keyTypeId}}`.',
+          `gumroad \`{permalinks}\`; ${fieldsOfSigning}; ` +
+          'stripe `{prices: {keyTypeId: priceId}}`, whose prices are read from Stripe and shown with the key types, or `{paymentLinks: {id: keyTypeId}}`.',
         params: z.strictObject({ productId: SlugInPath, ...providerParam.shape }),
         body: mappingIn,
         response: { 200: answer('The provider', oneIntegration), ...errors(400, 403, 404, 409, 422) },

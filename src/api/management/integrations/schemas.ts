@@ -9,7 +9,7 @@ import type { KnownIntegration } from '../../../domain/integrations/integration.
 import { type Mapping, Permalink, SoldId } from '../../../domain/integrations/mapping.ts'
 import {
   kindOf,
-  type Marketplace,
+  Marketplace,
   mappedBy,
   Provider,
   ProviderCredential,
@@ -23,17 +23,28 @@ import type { Ports } from '../../../ports.ts'
 
 const ids = z.record(z.string(), z.string())
 
+const keyTypeBy = (item: 'variant' | 'price' | 'product'): string =>
+  Marketplace.options
+    .flatMap((provider) => (mappedBy[provider] === `${item}s` ? `${provider}: key type by ${item}` : []))
+    .join('; ')
+
+/** What each field of a mapping holds. */
+const holds = {
+  permalinks: { description: 'gumroad: the permalinks that sell the product' },
+  variants: { description: keyTypeBy('variant') },
+  prices: { description: `${keyTypeBy('price')}; stripe: price by key type` },
+  products: { description: keyTypeBy('product') },
+  paymentLinks: { description: 'stripe: key type by payment link' },
+}
+
 /** One field, depending on the provider; Stripe may have both of its own. */
 const mappingOut = z
   .object({
-    permalinks: z
-      .array(z.string())
-      .optional()
-      .meta({ description: 'gumroad: the permalinks that sell the product' }),
-    variants: ids.optional().meta({ description: 'lemonsqueezy: key type by variant' }),
-    prices: ids.optional().meta({ description: 'paddle: key type by price; stripe: price by key type' }),
-    products: ids.optional().meta({ description: 'polar: key type by product' }),
-    paymentLinks: ids.optional().meta({ description: 'stripe: key type by payment link' }),
+    permalinks: z.array(z.string()).optional().meta(holds.permalinks),
+    variants: ids.optional().meta(holds.variants),
+    prices: ids.optional().meta(holds.prices),
+    products: ids.optional().meta(holds.products),
+    paymentLinks: ids.optional().meta(holds.paymentLinks),
   })
   .meta({
     id: 'Mapping',
@@ -208,19 +219,15 @@ const soldAs = z
 
 export const mappingIn = z
   .strictObject({
-    permalinks: z
-      .array(Permalink)
-      .max(100)
-      .optional()
-      .meta({ description: 'gumroad: the permalinks that sell the product' }),
-    variants: soldAs.optional().meta({ description: 'lemonsqueezy: key type by variant' }),
+    permalinks: z.array(Permalink).max(100).optional().meta(holds.permalinks),
+    variants: soldAs.optional().meta(holds.variants),
     prices: z
       .record(SoldId, SoldId)
       .refine((entries) => Object.keys(entries).length <= 1000, 'must have at most 1,000 entries')
       .optional()
-      .meta({ description: 'paddle: key type by price; stripe: price by key type' }),
-    products: soldAs.optional().meta({ description: 'polar: key type by product' }),
-    paymentLinks: soldAs.optional().meta({ description: 'stripe: key type by payment link' }),
+      .meta(holds.prices),
+    products: soldAs.optional().meta(holds.products),
+    paymentLinks: soldAs.optional().meta(holds.paymentLinks),
   })
   .meta({
     description: "The provider's field; replaces the current mapping, and an empty one removes it",
