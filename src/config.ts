@@ -23,6 +23,7 @@ import {
   witnesses,
 } from './config/values.ts'
 import { inputWords } from './domain/input-words.ts'
+import type { ProviderWithApi } from './domain/integrations/provider.ts'
 import { storeSchemes } from './ledger/connection/schemes.ts'
 import type { Rates } from './limits/limits.ts'
 import type { VerifierKey } from './transparency/note/verifier.ts'
@@ -64,7 +65,7 @@ const Environment = z.object({
     .default('https://api.stripe.com'),
   KEYLEDGER_PLATFORM_FEE_BASIS_POINTS: wholeNumber(0, 10_000).default(50),
   KEYLEDGER_LEMONSQUEEZY_API_URL: api.default('https://api.lemonsqueezy.com'),
-  KEYLEDGER_PADDLE_API_URL: api.optional(),
+  KEYLEDGER_PADDLE_API_URL: api.default('https://api.paddle.com'),
   KEYLEDGER_POLAR_API_URL: api.default('https://api.polar.sh'),
   KEYLEDGER_LIMIT_MANAGEMENT: rate.default({ perMinute: 600, burst: 1200 }),
   KEYLEDGER_LIMIT_RUNTIME: rate.default({ perMinute: 6000, burst: 6000 }),
@@ -156,13 +157,9 @@ export type Config = {
     /** Undefined: no Stripe accounts can be connected. */
     stripeSecretKey: string | undefined
     stripeWebhookSecret: string | undefined
-    stripeApiUrl: string
     /** The platform's share of each sale, in hundredths of a percent. */
     platformFeeBasisPoints: number
-    lemonsqueezyApiUrl: string
-    /** Undefined: Paddle's default. */
-    paddleApiUrl: string | undefined
-    polarApiUrl: string
+    apiUrls: Readonly<Record<ProviderWithApi, string>>
   }
   limits: Rates
   /** In whose name the first log of checkpoints is signed. Undefined: the base URL without its scheme. */
@@ -233,11 +230,13 @@ export function parseConfig(environment: Record<string, string | undefined>): Co
     payments: {
       stripeSecretKey: data.KEYLEDGER_STRIPE_SECRET_KEY,
       stripeWebhookSecret: data.KEYLEDGER_STRIPE_WEBHOOK_SECRET,
-      stripeApiUrl: data.KEYLEDGER_STRIPE_API_URL,
       platformFeeBasisPoints: data.KEYLEDGER_PLATFORM_FEE_BASIS_POINTS,
-      lemonsqueezyApiUrl: data.KEYLEDGER_LEMONSQUEEZY_API_URL,
-      paddleApiUrl: data.KEYLEDGER_PADDLE_API_URL,
-      polarApiUrl: data.KEYLEDGER_POLAR_API_URL,
+      apiUrls: {
+        stripe: data.KEYLEDGER_STRIPE_API_URL,
+        lemonsqueezy: data.KEYLEDGER_LEMONSQUEEZY_API_URL,
+        paddle: data.KEYLEDGER_PADDLE_API_URL,
+        polar: data.KEYLEDGER_POLAR_API_URL,
+      },
     },
     limits: limitsIn(data),
     notaryKeep: data.KEYLEDGER_NOTARY_KEEP === undefined ? undefined : resolve(data.KEYLEDGER_NOTARY_KEEP),

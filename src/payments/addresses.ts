@@ -1,4 +1,4 @@
-import type { Provider, SigningMarketplace } from '../domain/integrations/provider.ts'
+import type { ProviderWithApi, SigningMarketplace } from '../domain/integrations/provider.ts'
 
 /** The URL that Gumroad calls for each sale. The token in it is the only authentication. */
 export const pingUrlOf = (baseUrl: string, tenantId: string, token: string): string =>
@@ -28,9 +28,5 @@ export const onboardingAddresses =
   })
 
 /** Where a tenant's own endpoint at a provider sends its notifications. */
-export const endpointUrlOf = (
-  baseUrl: string,
-  tenantId: string,
-  provider: Exclude<Provider, 'gumroad'>,
-): string =>
+export const endpointUrlOf = (baseUrl: string, tenantId: string, provider: ProviderWithApi): string =>
   provider === 'stripe' ? stripeWebhookUrlOf(baseUrl, tenantId) : webhookUrlOf(baseUrl, tenantId, provider)

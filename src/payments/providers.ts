@@ -1,15 +1,10 @@
-import type { Marketplace, Provider } from '../domain/integrations/provider.ts'
+import type { ProviderWithApi, SigningMarketplace } from '../domain/integrations/provider.ts'
 import type { ProviderEndpoints } from './endpoints.ts'
-import { checkApiKey as checkLemonSqueezyKey, listVariants, readSubscription } from './lemonsqueezy/api.ts'
-import { lemonSqueezyEndpoints } from './lemonsqueezy/endpoints.ts'
-import { type OrderItem, readOrderItems } from './lemonsqueezy/order-items.ts'
-import type { Buyer } from './notification.ts'
 import { type Offered, offeredWithinMs } from './offered.ts'
-import { checkApiKey as checkPaddleKey, isSandboxKey, listPrices, readCustomer } from './paddle/api.ts'
-import { paddleEndpoints } from './paddle/endpoints.ts'
-import { checkApiKey as checkPolarKey, listProducts } from './polar/api.ts'
-import { polarEndpoints } from './polar/endpoints.ts'
+import type { ConnectionContext, Incoming } from './payment-provider.ts'
+import { paymentProviders } from './registry.ts'
 import { type CardProvider, createStripe } from './stripe/api.ts'
+import type { Translated } from './translated.ts'
 
 export type ProviderSettings = {
   /** The platform's own key at the card provider; without it no account can be connected. */
@@ -18,13 +13,9 @@ export type ProviderSettings = {
    * The secret of the card provider's notifications for all connected accounts; without it they are rejected.
    */
   stripeWebhookSecret: string | undefined
-  stripeApiUrl: string
   /** The platform's share of each sale, in hundredths of a percent. */
   platformFeeBasisPoints: number
-  lemonsqueezyApiUrl: string
-  /** Undefined: paddle's own, live or sandbox depending on the key. */
-  paddleApiUrl: string | undefined
-  polarApiUrl: string
+  apiUrls: Readonly<Record<ProviderWithApi, string>>
   /** How long one request to a provider may take. */
   timeLimitMs: number
 }
@@ -42,91 +33,56 @@ export type Providers = {
    * Tests an API key with a request that changes nothing.
    * @throws ProviderRefused, ProviderUnavailable
    */
-  checkApiKey(provider: Exclude<Marketplace, 'gumroad'>, apiKey: string): Promise<void>
+  checkApiKey(provider: ProviderWithApi, apiKey: string): Promise<void>
   /**
    * Lists what the vendor sells there, within a few seconds.
    * @throws ProviderRefused for a key that may not, ProviderUnavailable
    */
-  listOffered(provider: Exclude<Marketplace, 'gumroad'>, apiKey: string): Promise<Offered>
+  listOffered(provider: SigningMarketplace, apiKey: string): Promise<Offered>
   /**
    * The webhook endpoints of a vendor's account.
    * @param storeId at lemonsqueezy, for an account with several stores
    */
-  endpoints(provider: Exclude<Provider, 'gumroad'>, apiKey: string, storeId?: string): ProviderEndpoints
+  endpoints(provider: ProviderWithApi, apiKey: string, storeId?: string): ProviderEndpoints
   /**
-   * Reads a subscription at lemonsqueezy.
-   * @returns the order that began it and the end of the paid period; undefined when there is none
-   * @throws ProviderRefused, ProviderUnavailable
+   * Translates a verified notification, with what only the provider itself knows of it.
+   * @throws ProviderUnavailable, ProviderRefused when the provider has to be asked and does not answer
    */
-  readSubscription(apiKey: string, subscriptionId: string): Promise<PaidSubscription | undefined>
-  /**
-   * Reads all items of an order at lemonsqueezy, the first one first.
-   * @throws ProviderRefused, ProviderUnavailable
-   */
-  readOrderItems(apiKey: string, orderId: string): Promise<OrderItem[]>
-  /**
-   * Reads a customer at paddle; null for one without an email address.
-   * @throws ProviderRefused, ProviderUnavailable
-   */
-  readCustomer(apiKey: string, customerId: string): Promise<Buyer | null>
-  /** Whether the integration uses the provider's sandbox, which moves no money. */
-  isSandbox(provider: 'paddle' | 'polar', apiKey: string | undefined): boolean
+  translate(
+    provider: SigningMarketplace,
+    incoming: Incoming,
+    connection: Pick<ConnectionContext, 'apiKey' | 'isMapped' | 'now'>,
+  ): Promise<Translated>
 }
 
-type PaidSubscription = { orderId: string; paidUntil: string }
-
-export function createProviders(settings: ProviderSettings): Providers {
-  const { timeLimitMs } = settings
-  const card = createStripe(
-    settings.stripeApiUrl,
-    settings.stripeSecretKey,
-    timeLimitMs,
-    settings.platformFeeBasisPoints,
-  )
+/** The providers, at the addresses of the settings. */
+export function createProviders({ apiUrls, timeLimitMs, ...settings }: ProviderSettings): Providers {
+  const { stripeSecretKey: platformKey, platformFeeBasisPoints } = settings
+  const card = createStripe(apiUrls.stripe, platformKey, timeLimitMs, platformFeeBasisPoints)
   return {
     cardWebhookSecret: settings.stripeWebhookSecret,
-    platformFeeBasisPoints: settings.platformFeeBasisPoints,
-    hasPlatformKey: settings.stripeSecretKey !== undefined,
+    platformFeeBasisPoints,
+    hasPlatformKey: platformKey !== undefined,
     card,
-    async checkApiKey(provider, apiKey) {
-      switch (provider) {
-        case 'lemonsqueezy':
-          return checkLemonSqueezyKey(settings.lemonsqueezyApiUrl, apiKey, timeLimitMs)
-        case 'paddle':
-          return checkPaddleKey(settings.paddleApiUrl, apiKey, timeLimitMs)
-        case 'polar':
-          return checkPolarKey(settings.polarApiUrl, apiKey, timeLimitMs)
-      }
-    },
-    async listOffered(provider, apiKey) {
-      const withinMs = Math.min(timeLimitMs, offeredWithinMs)
-      switch (provider) {
-        case 'lemonsqueezy':
-          return listVariants(settings.lemonsqueezyApiUrl, apiKey, withinMs)
-        case 'paddle':
-          return listPrices(settings.paddleApiUrl, apiKey, withinMs)
-        case 'polar':
-          return listProducts(settings.polarApiUrl, apiKey, withinMs)
-      }
-    },
-    endpoints(provider, apiKey, storeId) {
-      switch (provider) {
-        case 'stripe':
-          return card.endpoints(apiKey)
-        case 'lemonsqueezy':
-          return lemonSqueezyEndpoints(settings.lemonsqueezyApiUrl, { apiKey, storeId }, timeLimitMs)
-        case 'paddle':
-          return paddleEndpoints(settings.paddleApiUrl, apiKey, timeLimitMs)
-        case 'polar':
-          return polarEndpoints(settings.polarApiUrl, apiKey, timeLimitMs)
-      }
-    },
-    readSubscription: (apiKey, id) => readSubscription(settings.lemonsqueezyApiUrl, apiKey, id, timeLimitMs),
-    readOrderItems: (apiKey, id) => readOrderItems(settings.lemonsqueezyApiUrl, apiKey, id, timeLimitMs),
-    readCustomer: (apiKey, id) => readCustomer(settings.paddleApiUrl, apiKey, id, timeLimitMs),
-    isSandbox: (provider, apiKey) =>
-      provider === 'paddle'
-        ? apiKey !== undefined && isSandboxKey(apiKey)
-        : new URL(settings.polarApiUrl).hostname === 'sandbox-api.polar.sh',
+    checkApiKey: (provider, apiKey) =>
+      provider === 'stripe'
+        ? card.checkKey(apiKey)
+        : paymentProviders[provider].checkApiKey(apiUrls[provider], apiKey, timeLimitMs),
+    listOffered: (provider, apiKey) =>
+      paymentProviders[provider].listOffered(
+        apiUrls[provider],
+        apiKey,
+        Math.min(timeLimitMs, offeredWithinMs),
+      ),
+    endpoints: (provider, apiKey, storeId) =>
+      provider === 'stripe'
+        ? card.endpoints(apiKey)
+        : paymentProviders[provider].endpoints(apiUrls[provider], apiKey, timeLimitMs, storeId),
+    translate: (provider, incoming, connection) =>
+      paymentProviders[provider].translate(incoming, {
+        ...connection,
+        apiUrl: apiUrls[provider],
+        timeLimitMs,
+      }),
   }
 }

@@ -7,7 +7,8 @@ import { type Mapping, soldIds } from '../domain/integrations/mapping.ts'
 import { findKeyType } from '../domain/products/product.ts'
 import type { KnownTestPurchase } from '../domain/test-purchases/test-purchase.ts'
 import { money } from '../history/money.ts'
-import { type SignedNotification, type TestSale, testNotification } from '../payments/test-notification.ts'
+import { paymentProviders } from '../payments/registry.ts'
+import type { SignedNotification, TestSale } from '../payments/test-notification.ts'
 import type { Ports } from '../ports.ts'
 import type { StageOutcome, TestPurchaseDriver } from './test-purchases.ts'
 
@@ -104,7 +105,7 @@ async function notify(
     )
   }
   const sale = await saleOf(services, purchase)
-  const answer = await send(testNotification(provider, sale, secret, services.now()))
+  const answer = await send(paymentProviders[provider].testNotification(sale, secret, services.now()))
   if (!answer) {
     const why = 'the service does not respond at KEYLEDGER_BASE_URL, which providers send notifications to'
     return { ...failed(why), passing: true }

@@ -3,16 +3,15 @@ import { findTenant } from '../../projections/tenants.ts'
 import { ownAccessOf } from '../commands/integrations/own-account.ts'
 import { sameDigest, sha256 } from '../credentials/sha256.ts'
 import type { KnownIntegration } from '../domain/integrations/integration.ts'
-import { soldIds } from '../domain/integrations/mapping.ts'
+import { keyTypeSoldAs } from '../domain/integrations/mapping.ts'
 import type { Provider, SigningMarketplace } from '../domain/integrations/provider.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { isSlug } from '../domain/values.ts'
 import { giverNamed } from '../payments/gumroad/gifts.ts'
 import { translatePing, translateResource } from '../payments/gumroad/notification.ts'
-import { translateLemonSqueezy, verifyLemonSqueezy } from '../payments/lemonsqueezy/notification.ts'
 import type { PaymentNotification } from '../payments/notification.ts'
-import { translatePaddle, verifyPaddle } from '../payments/paddle/notification.ts'
-import { translatePolar, verifyPolar } from '../payments/polar/notification.ts'
+import type { Incoming } from '../payments/payment-provider.ts'
+import { paymentProviders } from '../payments/registry.ts'
 import type { CardAccess } from '../payments/stripe/api.ts'
 import { namesOf } from '../payments/stripe/invoices.ts'
 import { type StripeNotification, translateStripe, verifyStripe } from '../payments/stripe/notification.ts'
@@ -21,14 +20,6 @@ import { ProviderRefused } from '../payments/trouble.ts'
 import type { Ports } from '../ports.ts'
 import { saleOfLink } from './links.ts'
 import { withSessionItems } from './session-items.ts'
-
-/** A notification as it was received. */
-export type Incoming = {
-  /** The bytes that a signature is over. */
-  raw: Buffer
-  /** A header by its lower-case name; empty when it was not sent, or more than once. */
-  header: (name: string) => string
-}
 
 /** A verified notification, and the tenant that it is for. */
 export type VerifiedNotification = {
@@ -86,67 +77,14 @@ export async function verifySigned(
   const integration = await connected(services, tenantId, provider)
   const name = integration?.credentials.webhookSecret
   const secret = name ? await services.secrets.open(tenantId, name) : undefined
-  if (!integration || secret === undefined || !isSigned(provider, incoming, secret, services.now())) {
-    return undefined
-  }
-  return { tenantId, translated: await translate(services, provider, integration, incoming) }
-}
-
-function isSigned(
-  provider: SigningMarketplace,
-  { raw, header }: Incoming,
-  secret: string,
-  now: Date,
-): boolean {
-  switch (provider) {
-    case 'lemonsqueezy':
-      return verifyLemonSqueezy(raw, header('x-signature'), secret)
-    case 'paddle':
-      return verifyPaddle(raw, header('paddle-signature'), secret, now)
-    case 'polar':
-      return verifyPolar(raw, standardHeaders(header), secret, now)
-  }
-}
-
-const standardHeaders = (header: Incoming['header']) => ({
-  id: header('webhook-id'),
-  timestamp: header('webhook-timestamp'),
-  signature: header('webhook-signature'),
-})
-
-async function translate(
-  services: Ports<'now' | 'providers' | 'secrets'>,
-  provider: SigningMarketplace,
-  integration: KnownIntegration,
-  { raw, header }: Incoming,
-): Promise<Translated> {
-  const text = raw.toString('utf8')
-  const { providers } = services
-  const apiKey = integration.credentials.apiKey
-    ? await services.secrets.open(integration.tenantId, integration.credentials.apiKey)
-    : undefined
-  switch (provider) {
-    case 'lemonsqueezy':
-      return translateLemonSqueezy(
-        text,
-        apiKey === undefined
-          ? undefined
-          : {
-              subscription: (id) => providers.readSubscription(apiKey, id),
-              orderItems: (id) => providers.readOrderItems(apiKey, id),
-            },
-      )
-    case 'paddle': {
-      const mapped = new Set(integration.mappings.flatMap(({ mapping }) => soldIds(mapping)))
-      return translatePaddle(text, {
-        test: providers.isSandbox(provider, apiKey),
-        isMapped: (priceId) => mapped.has(priceId),
-        readCustomer: apiKey === undefined ? undefined : (id) => providers.readCustomer(apiKey, id),
-      })
-    }
-    case 'polar':
-      return translatePolar(text, header('webhook-id'), providers.isSandbox(provider, apiKey), services.now())
-  }
+  const now = services.now()
+  if (!integration || secret === undefined) return undefined
+  if (!paymentProviders[provider].isSigned(incoming, secret, now)) return undefined
+  const { mappings, credentials } = integration
+  const apiKey = credentials.apiKey ? await services.secrets.open(tenantId, credentials.apiKey) : undefined
+  const isMapped = (id: string) => mappings.some(({ mapping }) => keyTypeSoldAs(mapping, id) !== undefined)
+  const translated = await services.providers.translate(provider, incoming, { apiKey, isMapped, now })
+  return { tenantId, translated }
 }
 
 /**

@@ -6,11 +6,13 @@ test('the defaults are the URLs of the real providers, without Stripe keys', () 
   expect(parseConfig({}).payments).toStrictEqual({
     stripeSecretKey: undefined,
     stripeWebhookSecret: undefined,
-    stripeApiUrl: 'https://api.stripe.com',
     platformFeeBasisPoints: 50,
-    lemonsqueezyApiUrl: 'https://api.lemonsqueezy.com',
-    paddleApiUrl: undefined,
-    polarApiUrl: 'https://api.polar.sh',
+    apiUrls: {
+      stripe: 'https://api.stripe.com',
+      lemonsqueezy: 'https://api.lemonsqueezy.com',
+      paddle: 'https://api.paddle.com',
+      polar: 'https://api.polar.sh',
+    },
   }))
 
 test('settings are applied; URLs lose their trailing slash', () =>
@@ -27,11 +29,13 @@ test('settings are applied; URLs lose their trailing slash', () =>
   ).toStrictEqual({
     stripeSecretKey: 'rk_live_1',
     stripeWebhookSecret: 'whsec_1',
-    stripeApiUrl: 'http://localhost:12111',
     platformFeeBasisPoints: 10,
-    lemonsqueezyApiUrl: 'http://localhost:1/lemon',
-    paddleApiUrl: 'https://sandbox-api.paddle.com',
-    polarApiUrl: 'https://sandbox-api.polar.sh',
+    apiUrls: {
+      stripe: 'http://localhost:12111',
+      lemonsqueezy: 'http://localhost:1/lemon',
+      paddle: 'https://sandbox-api.paddle.com',
+      polar: 'https://sandbox-api.polar.sh',
+    },
   }))
 
 describe('an invalid setting throws an error with its name', () => {

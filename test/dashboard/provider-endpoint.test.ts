@@ -4,8 +4,8 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { findIntegration } from '../../projections/integrations.ts'
-import type { EndpointProvider } from '../../src/commands/integrations/endpoints.ts'
-import { notificationEvents } from '../../src/payments/events.ts'
+import type { ProviderWithApi } from '../../src/domain/integrations/provider.ts'
+import { paymentProviders } from '../../src/payments/registry.ts'
 import { makeTenant, type TestTenant } from '../harness/api.ts'
 import { endpointsAt } from '../harness/endpoints.ts'
 import { barelyKey, goodKey } from '../harness/providers.ts'
@@ -35,16 +35,16 @@ beforeEach(async () => {
 })
 
 const path = (provider: string) => `/dashboard/integrations/${provider}`
-const addressOf = (provider: EndpointProvider) =>
+const addressOf = (provider: ProviderWithApi) =>
   provider === 'stripe'
     ? `${baseUrl}/api/stripe/webhook/${tenant.tenantId}`
     : `${baseUrl}/webhooks/${provider}/${tenant.tenantId}`
-const there = (provider: EndpointProvider) =>
+const there = (provider: ProviderWithApi) =>
   endpointsAt(api.standIns[provider].endpoints, addressOf(provider))
-const statusOf = async (provider: EndpointProvider) =>
+const statusOf = async (provider: ProviderWithApi) =>
   (await findIntegration(api.ledger.db, tenant.tenantId, provider))?.status
 
-async function send(provider: EndpointProvider, endpointKey: string, more: Record<string, string> = {}) {
+async function send(provider: ProviderWithApi, endpointKey: string, more: Record<string, string> = {}) {
   const { operation = '' } = fieldsOf(await member.get(path(provider)))
   return member.post(`${path(provider)}/endpoint`, { operation, endpointKey, ...more })
 }
@@ -93,7 +93,7 @@ test('Gumroad offers no such form', async () => {
 describe('the form is shown again', () => {
   test('with a box to replace an endpoint whose secret is unknown', async () => {
     const manual = { id: `manual_${visits}`, secret: 'by_hand', enabled: true, store: '1' }
-    const events = [...notificationEvents.stripe]
+    const events = [...paymentProviders.stripe.events]
     api.standIns.stripe.endpoints.set(manual.id, { ...manual, url: addressOf('stripe'), events })
     const refused = await send('stripe', ownKey)
     expect(refused.status).toBe(422)

@@ -4,12 +4,12 @@ import type { Environment, Host, Server } from '../harness/process.ts'
 import { goodKey, type ProviderStandIns, platformKey } from '../harness/providers.ts'
 
 /** The settings of a server that calls the stand-ins instead of the providers. */
-export const askingStandIns = ({ settings }: ProviderStandIns): Environment => ({
+export const askingStandIns = ({ settings: { apiUrls } }: ProviderStandIns): Environment => ({
   KEYLEDGER_STRIPE_SECRET_KEY: platformKey,
-  KEYLEDGER_STRIPE_API_URL: settings.stripeApiUrl,
-  KEYLEDGER_LEMONSQUEEZY_API_URL: settings.lemonsqueezyApiUrl,
-  KEYLEDGER_PADDLE_API_URL: settings.paddleApiUrl ?? '',
-  KEYLEDGER_POLAR_API_URL: settings.polarApiUrl,
+  KEYLEDGER_STRIPE_API_URL: apiUrls.stripe,
+  KEYLEDGER_LEMONSQUEEZY_API_URL: apiUrls.lemonsqueezy,
+  KEYLEDGER_PADDLE_API_URL: apiUrls.paddle,
+  KEYLEDGER_POLAR_API_URL: apiUrls.polar,
 })
 
 const Pending = z.object({ confirmation: z.object({ id: z.string() }) })

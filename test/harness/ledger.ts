@@ -244,11 +244,8 @@ const nobody = 'http://127.0.0.1:1'
 const unreachableProviders: ProviderSettings = {
   stripeSecretKey: undefined,
   stripeWebhookSecret: undefined,
-  stripeApiUrl: nobody,
   platformFeeBasisPoints: 50,
-  lemonsqueezyApiUrl: nobody,
-  paddleApiUrl: nobody,
-  polarApiUrl: nobody,
+  apiUrls: { stripe: nobody, lemonsqueezy: nobody, paddle: nobody, polar: nobody },
   timeLimitMs: 2000,
 }
 

@@ -383,11 +383,8 @@ export async function startProviders(): Promise<ProviderStandIns> {
     settings: {
       stripeSecretKey: platformKey,
       stripeWebhookSecret: platformWebhookSecret,
-      stripeApiUrl: stripe.url,
       platformFeeBasisPoints: 50,
-      lemonsqueezyApiUrl: lemonsqueezy.url,
-      paddleApiUrl: paddle.url,
-      polarApiUrl: polar.url,
+      apiUrls: { stripe: stripe.url, lemonsqueezy: lemonsqueezy.url, paddle: paddle.url, polar: polar.url },
       timeLimitMs: 1500,
     },
     async close() {

@@ -3,7 +3,7 @@
  * than the time limit, and no error repeats what was sent.
  */
 import { setTimeout } from 'node:timers/promises'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { Refusal } from '../../src/domain/refusal.ts'
 import { createProviders, type Providers } from '../../src/payments/providers.ts'
 import { ProviderRefused, ProviderUnavailable } from '../../src/payments/trouble.ts'
@@ -70,6 +70,25 @@ describe.each(['lemonsqueezy', 'paddle', 'polar'] as const)('an API key of %s', 
     expect(found).toStrictEqual({ provider, retryAfterSeconds: read ? 17 : 5 })
     expect(performance.now() - began).toBeLessThan(2000)
   })
+})
+
+test.each([
+  ['pdl_sdbx_apikey_1', 'https://api.paddle.com', 'https://sandbox-api.paddle.com/event-types'],
+  ['pdl_live_apikey_1', 'https://api.paddle.com', 'https://api.paddle.com/event-types'],
+  ['pdl_sdbx_apikey_1', 'https://proxy.example.com', 'https://proxy.example.com/event-types'],
+])('the key %s of paddle is tested at %s, or at its sandbox: %s', async (key, paddle, asked) => {
+  const request = vi.spyOn(globalThis, 'fetch').mockRejectedValue(new Error('no connection'))
+  try {
+    const { apiUrls } = standIns.settings
+    const at = createProviders({ ...standIns.settings, apiUrls: { ...apiUrls, paddle } })
+    expect(await trouble(at.checkApiKey('paddle', key))).toStrictEqual({
+      provider: 'paddle',
+      retryAfterSeconds: 5,
+    })
+    expect(request.mock.calls.map(([url]) => url)).toStrictEqual([asked])
+  } finally {
+    request.mockRestore()
+  }
 })
 
 describe('the card provider', () => {
@@ -223,10 +242,7 @@ test('a refused connection counts as no answer', async () => {
   const nowhere = 'http://127.0.0.1:1'
   const away = createProviders({
     ...standIns.settings,
-    stripeApiUrl: nowhere,
-    lemonsqueezyApiUrl: nowhere,
-    paddleApiUrl: nowhere,
-    polarApiUrl: nowhere,
+    apiUrls: { stripe: nowhere, lemonsqueezy: nowhere, paddle: nowhere, polar: nowhere },
   })
   for (const provider of ['lemonsqueezy', 'paddle', 'polar'] as const) {
     expect(await trouble(away.checkApiKey(provider, goodKey))).toStrictEqual({

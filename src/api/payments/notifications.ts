@@ -4,6 +4,7 @@ import { SigningMarketplace } from '../../domain/integrations/provider.ts'
 import { invalid } from '../../http/problem.ts'
 import { answer, errorBody, errorsWith } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
+import { paymentProviders } from '../../payments/registry.ts'
 import type { Ports } from '../../ports.ts'
 import type { ReceivedOutcome } from '../../sales/outcome.ts'
 import type { SalePorts } from '../../sales/ports.ts'
@@ -120,30 +121,12 @@ async function verifyGumroad(
   return verified ?? refuse(services, tenantId, 'gumroad', invalid('Invalid request'))
 }
 
-const operations: Record<SigningMarketplace, { operationId: string; summary: string; vouches: string }> = {
-  lemonsqueezy: {
-    operationId: 'receiveLemonSqueezyEvent',
-    summary: 'Receive an event from Lemon Squeezy',
-    vouches: 'Authenticated by the header `X-Signature`',
-  },
-  paddle: {
-    operationId: 'receivePaddleNotification',
-    summary: 'Receive a notification from Paddle',
-    vouches: 'Authenticated by the header `Paddle-Signature`',
-  },
-  polar: {
-    operationId: 'receivePolarEvent',
-    summary: 'Receive an event from Polar',
-    vouches: 'Authenticated by the headers of Standard Webhooks',
-  },
-}
-
 function signedRoute(
   app: ZodApp,
   services: SalePorts & Ports<'providers'>,
   provider: SigningMarketplace,
 ): void {
-  const { operationId, summary, vouches } = operations[provider]
+  const { operationId, summary, vouches } = paymentProviders[provider].receiving
   app.post(
     `/webhooks/${provider}/:tenantId`,
     {

@@ -1,31 +1,19 @@
 import type { Config } from '../../config.ts'
-import type { Provider } from '../../domain/integrations/provider.ts'
+import { hasApi, type Provider } from '../../domain/integrations/provider.ts'
 import { clockOfResponse, type OtherClock } from '../../ledger/connection/clock-difference.ts'
 import { type Check, type CheckResult, codeOf } from './check.ts'
 
 const answerMs = 10_000
 
-/** The providers with an API that keyledger calls. Gumroad only sends notifications. */
-const addressOf: Partial<Record<Provider, (payments: Config['payments']) => string>> = {
-  stripe: ({ stripeApiUrl }) => stripeApiUrl,
-  lemonsqueezy: ({ lemonsqueezyApiUrl }) => lemonsqueezyApiUrl,
-  paddle: ({ paddleApiUrl }) => paddleApiUrl ?? 'https://api.paddle.com',
-  polar: ({ polarApiUrl }) => polarApiUrl,
-}
-
 /** The result of a request to a provider's API, which only tests the connection. */
 export type Reached = { provider: Provider; result: CheckResult; clocks: readonly OtherClock[] }
 
-/** Sends a request to the API of each provider, concurrently. Any response counts as success. */
+/** Sends a request to the API of each provider that has one, concurrently. Any response counts as success. */
 export function reachProviders(
   providers: readonly Provider[],
-  payments: Config['payments'],
+  { apiUrls }: Config['payments'],
 ): Promise<Reached[]> {
-  const requests = providers.flatMap((provider) => {
-    const address = addressOf[provider]?.(payments)
-    return address === undefined ? [] : [reach(provider, address)]
-  })
-  return Promise.all(requests)
+  return Promise.all(providers.filter(hasApi).map((provider) => reach(provider, apiUrls[provider])))
 }
 
 async function reach(provider: Provider, address: string): Promise<Reached> {
@@ -82,15 +70,13 @@ function unusedProxy(environment: NodeJS.ProcessEnv): string {
     : ''
 }
 
-/** One check per provider. */
+/** One check per provider that has an API. */
 export const providerChecks = (
   providers: readonly Provider[],
   reached: Promise<readonly Reached[]>,
 ): Check[] =>
-  providers
-    .filter((provider) => addressOf[provider] !== undefined)
-    .map((provider) => ({
-      name: `provider_${provider}`,
-      run: async () =>
-        (await reached).find((one) => one.provider === provider)?.result ?? { ok: true, required: false },
-    }))
+  providers.filter(hasApi).map((provider) => ({
+    name: `provider_${provider}`,
+    run: async () =>
+      (await reached).find((one) => one.provider === provider)?.result ?? { ok: true, required: false },
+  }))

@@ -1,9 +1,9 @@
 import { findIntegration } from '../../../projections/integrations.ts'
 import type { IntegrationCommand, KnownIntegration } from '../../domain/integrations/integration.ts'
-import type { Provider } from '../../domain/integrations/provider.ts'
+import type { ProviderWithApi } from '../../domain/integrations/provider.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { ProviderEndpoints } from '../../payments/endpoints.ts'
-import { notificationEvents } from '../../payments/events.ts'
+import { paymentProviders } from '../../payments/registry.ts'
 import { ProviderRefused, ProviderUnavailable } from '../../payments/trouble.ts'
 import type { Ports } from '../../ports.ts'
 import { withTenantLock } from '../cross-stream/tenant-lock.ts'
@@ -13,12 +13,9 @@ import { connectCardKey, modeOfRestrictedKey } from './own-account.ts'
 
 type EndpointPorts = Ports<'db' | 'execute' | 'now' | 'providers' | 'randomBytes' | 'secrets'>
 
-/** A provider that keyledger creates an endpoint at. */
-export type EndpointProvider = Exclude<Provider, 'gumroad'>
-
 export type EndpointAsked = {
   tenantId: string
-  provider: EndpointProvider
+  provider: ProviderWithApi
   apiKey: string
   /** The URL of this installation that the provider shall call. */
   address: string
@@ -63,9 +60,9 @@ export async function connectWithEndpoint(
     const known = await findIntegration(services.db, tenantId, provider)
     if (known?.operationIds.includes(operationId)) return { integration: known, endpoint: null }
     if (known?.status === 'connected') throw new Refusal('integration_connected')
-    await checkKey(services, provider, apiKey)
+    await services.providers.checkApiKey(provider, apiKey)
     const endpoints = services.providers.endpoints(provider, apiKey, store)
-    const events = notificationEvents[provider]
+    const events = paymentProviders[provider].events
     const present = await endpoints.find(address, events)
     const usable = present.find(({ secret, isComplete }) => secret !== null && isComplete)
     if (!usable && present.length > 0 && !asked.replace) throw new Refusal('provider_endpoint_exists')
@@ -90,9 +87,6 @@ export async function connectWithEndpoint(
     return { integration, endpoint: { id: used.id, created: !usable, removed, left } }
   })
 }
-
-const checkKey = ({ providers }: Ports<'providers'>, provider: EndpointProvider, apiKey: string) =>
-  provider === 'stripe' ? providers.card.checkKey(apiKey) : providers.checkApiKey(provider, apiKey)
 
 /** For a provider that takes a secret: Lemon Squeezy allows 40 characters. */
 const secretFor = ({ randomBytes }: Ports<'randomBytes'>): string =>

@@ -10,7 +10,7 @@ import {
   secretNames,
 } from '../../domain/integrations/integration.ts'
 import { type Mapping, targetsOf } from '../../domain/integrations/mapping.ts'
-import type { Marketplace, Provider } from '../../domain/integrations/provider.ts'
+import type { Provider, ProviderWithApi, SigningMarketplace } from '../../domain/integrations/provider.ts'
 import { findKeyType } from '../../domain/products/product.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { integrationKey } from '../../domain/streams.ts'
@@ -20,11 +20,9 @@ import { causeOf, momentOf, type Origin } from '../origin.ts'
 /** The credentials of a marketplace. Gumroad has none: its ping URL holds a token of keyledger's. */
 export type Connection =
   | { provider: 'gumroad' }
-  | { provider: Exclude<Marketplace, 'gumroad'>; webhookSecret: string; apiKey?: string | undefined }
+  | { provider: SigningMarketplace; webhookSecret: string; apiKey?: string | undefined }
 
-export type Rotation =
-  | { provider: 'gumroad' }
-  | { provider: Exclude<Provider, 'gumroad'>; webhookSecret: string }
+export type Rotation = { provider: 'gumroad' } | { provider: ProviderWithApi; webhookSecret: string }
 
 export type Changed = {
   integration: KnownIntegration

@@ -1,4 +1,4 @@
-import type { EndpointProvider } from '../../commands/integrations/endpoints.ts'
+import type { ProviderWithApi } from '../../domain/integrations/provider.ts'
 import { providerNames } from '../../domain/integrations/provider.ts'
 import { type Html, html } from '../../html.ts'
 import type { FilledForm } from '../forms/filled-form.ts'
@@ -7,7 +7,7 @@ import type { View } from '../frame/page.ts'
 import { section, tokenField } from '../frame/parts.ts'
 import { endpointKeyWords, fieldWords } from './steps.ts'
 
-type Shown = { provider: EndpointProvider; operation: string; form: FilledForm }
+type Shown = { provider: ProviderWithApi; operation: string; form: FilledForm }
 
 /** The fields of the form, with names of their own: the form for doing it by hand is on the same page. */
 export const endpointFields = {

@@ -1,12 +1,12 @@
-import type { Provider } from '../../domain/integrations/provider.ts'
+import type { Provider, ProviderWithApi } from '../../domain/integrations/provider.ts'
 import { type Content, html } from '../../html.ts'
-import { notificationEvents } from '../../payments/events.ts'
+import { paymentProviders } from '../../payments/registry.ts'
 import { copyable, copyableBlock } from '../frame/copy.ts'
 
 const address = (url: string): Content => copyable('notification URL', url)
 
 const events = (provider: Provider): Content =>
-  copyableBlock('events', notificationEvents[provider].join('\n'))
+  copyableBlock('events', paymentProviders[provider].events.join('\n'))
 
 /** What a member does at the provider before connecting it, a step each. */
 export function stepsAt(provider: Provider, url: string): Content[] {
@@ -54,7 +54,7 @@ export function stepsAt(provider: Provider, url: string): Content[] {
 
 /** The names of a provider's fields, as its own pages call them. */
 export const fieldWords: Record<
-  Exclude<Provider, 'gumroad'>,
+  ProviderWithApi,
   { key: string; keyHint: string; secret: string; needsKey: boolean }
 > = {
   stripe: {
@@ -94,7 +94,7 @@ export const itemWords: Record<Provider, { one: string; many: string; example: s
 }
 
 /** What to allow a key at the provider, so that it may list what is sold there. */
-export const listingWords: Record<Exclude<Provider, 'gumroad'>, string> = {
+export const listingWords: Record<ProviderWithApi, string> = {
   stripe: 'Edit the restricted key at Stripe and allow it Read for Prices and Products.',
   lemonsqueezy: 'Disconnect, and connect with an API key of the account that owns the store.',
   paddle: 'Edit the key at Paddle and allow it to read prices and products.',
@@ -102,7 +102,7 @@ export const listingWords: Record<Exclude<Provider, 'gumroad'>, string> = {
 }
 
 /** What to allow a key at the provider, so that keyledger may create the endpoint there. */
-export const endpointKeyWords: Record<Exclude<Provider, 'gumroad'>, { one: string; allowed: Content }> = {
+export const endpointKeyWords: Record<ProviderWithApi, { one: string; allowed: Content }> = {
   stripe: {
     one: 'a restricted key',
     allowed: html`At Stripe open <strong>Developers, API keys, Create restricted key</strong>. Allow <strong>Read</strong> for

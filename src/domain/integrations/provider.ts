@@ -12,6 +12,11 @@ export type SigningMarketplace = z.infer<typeof SigningMarketplace>
 export const Provider = z.enum(['stripe', ...Marketplace.options])
 export type Provider = z.infer<typeof Provider>
 
+/** Those with an API that keyledger calls; gumroad only sends notifications. */
+export type ProviderWithApi = Exclude<Provider, 'gumroad'>
+
+export const hasApi = (provider: Provider): provider is ProviderWithApi => provider !== 'gumroad'
+
 /** What people call them. */
 export const providerNames: Readonly<Record<Provider, string>> = {
   stripe: 'Stripe',

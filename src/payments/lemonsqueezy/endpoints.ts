@@ -26,8 +26,9 @@ const inList = 100
  */
 export function lemonSqueezyEndpoints(
   apiUrl: string,
-  { apiKey, storeId }: { apiKey: string; storeId: string | undefined },
+  apiKey: string,
   timeLimitMs: number,
+  storeId?: string,
 ): ProviderEndpoints {
   const url = `${apiUrl}/v1/webhooks`
   const call = { apiKey, accept, timeLimitMs }

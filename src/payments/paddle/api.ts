@@ -8,15 +8,10 @@ import { ask, ProviderRefused, ProviderUnavailable } from '../trouble.ts'
 /**
  * Lists the types of events, which paddle recommends for testing a key: it needs no permission and changes
  * nothing.
- * @param apiUrl undefined for paddle's own, live or sandbox depending on the key
  * @see https://developer.paddle.com/api-reference/about/authentication
  * @throws ProviderRefused for a key that is not valid, ProviderUnavailable
  */
-export async function checkApiKey(
-  apiUrl: string | undefined,
-  apiKey: string,
-  timeLimitMs: number,
-): Promise<void> {
+export async function checkApiKey(apiUrl: string, apiKey: string, timeLimitMs: number): Promise<void> {
   const { paddle, troubleOf } = await connect(apiUrl, apiKey)
   await ask(
     'paddle',
@@ -37,7 +32,7 @@ export const isSandboxKey = (apiKey: string): boolean => apiKey.includes('_sdbx_
  * @throws ProviderRefused for a customer that the key has no access to, ProviderUnavailable
  */
 export async function readCustomer(
-  apiUrl: string | undefined,
+  apiUrl: string,
   apiKey: string,
   customerId: string,
   timeLimitMs: number,
@@ -76,11 +71,7 @@ const pricesInList = 200
  * @see https://developer.paddle.com/api-reference/prices/list-prices
  * @throws ProviderRefused for a key that may not read prices and products, ProviderUnavailable
  */
-export async function listPrices(
-  apiUrl: string | undefined,
-  apiKey: string,
-  timeLimitMs: number,
-): Promise<Offered> {
+export async function listPrices(apiUrl: string, apiKey: string, timeLimitMs: number): Promise<Offered> {
   const { paddle, troubleOf } = await connect(apiUrl, apiKey)
   return ask(
     'paddle',
@@ -102,13 +93,16 @@ const offeredOf = ({ id, name, description, billingCycle, unitPrice, product }: 
   interval: billingCycle ? intervalWords(billingCycle.interval, billingCycle.frequency) : null,
 })
 
-/** Paddle's client for a key, and what its errors mean. */
-export async function connect(apiUrl: string | undefined, apiKey: string) {
+/**
+ * Paddle's client for a key, and what its errors mean.
+ * @param apiUrl that of paddle's live API stands for its sandbox as well, depending on the key
+ */
+export async function connect(apiUrl: string, apiKey: string) {
   // Loaded on demand: it takes a fifth of a second, which only users of paddle should wait for.
   const { ApiError, Environment: Known, Paddle } = await import('@paddle/paddle-node-sdk')
+  const isSandbox = isSandboxKey(apiKey) && new URL(apiUrl).hostname === 'api.paddle.com'
   // The SDK accepts a URL in place of an environment's name, which its types do not allow.
-  const elsewhere = apiUrl as Environment | undefined
-  const environment = elsewhere ?? (apiKey.includes('_sdbx_') ? Known.sandbox : Known.production)
+  const environment = isSandbox ? Known.sandbox : (apiUrl as Environment)
   const paddle = new Paddle(apiKey, { environment })
   const troubleOf = (error: unknown) => {
     if (!(error instanceof ApiError)) return new ProviderUnavailable('paddle', 'no usable response')

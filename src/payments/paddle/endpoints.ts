@@ -25,14 +25,9 @@ const codeOf = (error: unknown): string =>
 
 /**
  * Notification destinations, as Paddle calls them. Paddle makes the secrets, and shows them again.
- * @param apiUrl undefined for paddle's own, live or sandbox depending on the key
  * @see https://developer.paddle.com/api-reference/notification-settings/create-notification-setting
  */
-export function paddleEndpoints(
-  apiUrl: string | undefined,
-  apiKey: string,
-  timeLimitMs: number,
-): ProviderEndpoints {
+export function paddleEndpoints(apiUrl: string, apiKey: string, timeLimitMs: number): ProviderEndpoints {
   type Paddle = Awaited<ReturnType<typeof connect>>['paddle']
   async function call<T>(
     work: (paddle: Paddle) => Promise<T>,

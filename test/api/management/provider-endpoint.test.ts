@@ -5,9 +5,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { findIntegration } from '../../../projections/integrations.ts'
 import { disconnectProvider } from '../../../src/commands/integrations/disconnect.ts'
-import { connectWithEndpoint, type EndpointProvider } from '../../../src/commands/integrations/endpoints.ts'
+import { connectWithEndpoint } from '../../../src/commands/integrations/endpoints.ts'
 import { newId } from '../../../src/credentials/id.ts'
-import { notificationEvents } from '../../../src/payments/events.ts'
+import type { ProviderWithApi } from '../../../src/domain/integrations/provider.ts'
+import { paymentProviders } from '../../../src/payments/registry.ts'
 import { makeTenant, type TestTenant } from '../../harness/api.ts'
 import { endpointsAt } from '../../harness/endpoints.ts'
 import { origin } from '../../harness/ledger.ts'
@@ -21,7 +22,7 @@ const secretive = ['stripe', 'lemonsqueezy'] as const
 
 let api: SellingApi
 let tenant: TestTenant
-let key: (provider: EndpointProvider) => string
+let key: (provider: ProviderWithApi) => string
 let runs = 0
 beforeAll(async () => {
   api = await openSellingApi({ baseUrl })
@@ -37,28 +38,27 @@ beforeEach(async () => {
   api.standIns.lemonsqueezy.stores.set('1', 'Acme')
 })
 
-const addressOf = (provider: EndpointProvider) =>
+const addressOf = (provider: ProviderWithApi) =>
   provider === 'stripe'
     ? `${baseUrl}/api/stripe/webhook/${tenant.tenantId}`
     : `${baseUrl}/webhooks/${provider}/${tenant.tenantId}`
-const there = (provider: EndpointProvider) =>
+const there = (provider: ProviderWithApi) =>
   endpointsAt(api.standIns[provider].endpoints, addressOf(provider))
 const create = (provider: string, body: object) =>
   api.ask('POST', `/v1/integrations/${provider}/endpoint`, { token: tenant.token, body })
 const disconnect = (provider: string, query = '') =>
   api.ask('DELETE', `/v1/integrations/${provider}${query}`, { token: tenant.token })
-const integrationOf = (provider: EndpointProvider) =>
-  findIntegration(api.ledger.db, tenant.tenantId, provider)
-const putEndpoint = (provider: EndpointProvider, events: readonly string[], id = `manual_${runs}`) => {
+const integrationOf = (provider: ProviderWithApi) => findIntegration(api.ledger.db, tenant.tenantId, provider)
+const putEndpoint = (provider: ProviderWithApi, events: readonly string[], id = `manual_${runs}`) => {
   const by = { name: 'made by hand', secret: 'by_hand' }
   const endpoint = { id, url: addressOf(provider), events: [...events], enabled: true, ...by }
   api.standIns[provider].endpoints.set(id, { ...endpoint, store: '1' })
 }
-const keptSecret = async (provider: EndpointProvider) => {
+const keptSecret = async (provider: ProviderWithApi) => {
   const name = (await integrationOf(provider))?.credentials.webhookSecret
   return name ? api.ledger.services.secrets.open(tenant.tenantId, name) : undefined
 }
-const isConnected = async (provider: EndpointProvider) =>
+const isConnected = async (provider: ProviderWithApi) =>
   (await integrationOf(provider))?.status === 'connected'
 
 describe.each(providers)('at %s', (provider) => {
@@ -66,7 +66,7 @@ describe.each(providers)('at %s', (provider) => {
     const answer = await create(provider, { apiKey: key(provider) })
     const [endpoint, ...others] = there(provider)
     expect(others).toStrictEqual([])
-    expect(endpoint).toMatchObject({ events: notificationEvents[provider], enabled: true })
+    expect(endpoint).toMatchObject({ events: paymentProviders[provider].events, enabled: true })
     expect(answer).toMatchObject({
       status: 200,
       body: {
@@ -92,7 +92,7 @@ describe.each(providers)('at %s', (provider) => {
   })
 
   test('an endpoint that lacks events is replaced only with `replace`', async () => {
-    putEndpoint(provider, notificationEvents[provider].slice(1))
+    putEndpoint(provider, paymentProviders[provider].events.slice(1))
     const refused = await create(provider, { apiKey: key(provider) })
     expect(refused).toMatchObject({ status: 409 })
     expect(refused.text).toContain('replace')
@@ -208,13 +208,13 @@ describe.each(providers)('at %s', (provider) => {
 test.each(secretive)(
   'at %s an existing endpoint is not used, because its secret is unknown',
   async (provider) => {
-    putEndpoint(provider, notificationEvents[provider])
+    putEndpoint(provider, paymentProviders[provider].events)
     expect(await create(provider, { apiKey: key(provider) })).toMatchObject({ status: 409 })
   },
 )
 
 test.each(['paddle', 'polar'] as const)('at %s an existing complete endpoint is used', async (provider) => {
-  putEndpoint(provider, notificationEvents[provider])
+  putEndpoint(provider, paymentProviders[provider].events)
   const { body } = await create(provider, { apiKey: key(provider) })
   expect(body).toMatchObject({ endpoint: { id: `manual_${runs}`, created: false, removed: 0 } })
   expect(await keptSecret(provider)).toBe('by_hand')
@@ -227,7 +227,7 @@ test.each(['paddle', 'polar'] as const)('at %s an existing complete endpoint is 
 test.each(['paddle', 'polar'] as const)(
   'at %s an endpoint that a crash left is removed with the connection',
   async (provider) => {
-    putEndpoint(provider, notificationEvents[provider])
+    putEndpoint(provider, paymentProviders[provider].events)
     const [left] = there(provider)
     if (left) left.name = 'keyledger'
     expect((await create(provider, { apiKey: key(provider) })).body).toMatchObject({
