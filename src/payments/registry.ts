@@ -10,8 +10,8 @@ type Registry = Record<Exclude<Provider, SigningMarketplace>, PaymentProvider> &
   Record<SigningMarketplace, SigningProvider>
 
 /**
- * Every provider. Stripe's API has more to it, see {@link CardProvider}, and its notifications and gumroad's are verified in
- * ways of their own.
+ * Every provider. The rest of Stripe's API is in `stripe/api.ts`; its notifications and gumroad's are verified in ways of their
+ * own, see `src/sales/verify-notification.ts`.
  */
 export const paymentProviders: Readonly<Registry> = {
   stripe,
