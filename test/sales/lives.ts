@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { Provider } from '../../src/domain/integrations/provider.ts'
+import { Provider } from '../../src/domain/integrations/provider.ts'
 
 /** What became of the money of one payment. */
 export type Fate = 'kept' | 'part' | 'parts' | 'refunded' | 'disputed' | 'lost' | 'won'
@@ -25,7 +25,7 @@ export type Life = {
   isPaidInFull: boolean
 }
 
-const providers: readonly Provider[] = ['stripe', 'gumroad', 'lemonsqueezy', 'paddle', 'polar']
+const providers = Provider.options
 
 /** Whether one sale of the provider can have several items. */
 const hasItems = (provider: Provider): boolean => provider !== 'gumroad' && provider !== 'polar'

@@ -35,6 +35,10 @@ export const mappedBy = {
   polar: 'products',
 } as const satisfies Record<Provider, string>
 
+/** The marketplaces whose own things of this kind are mapped. */
+export const marketplacesMappedBy = (things: (typeof mappedBy)[Marketplace]): Marketplace[] =>
+  Marketplace.options.filter((marketplace) => mappedBy[marketplace] === things)
+
 export const ProviderKind = z.enum(['card', 'marketplace'])
 
 export const kindOf = (provider: Provider): z.infer<typeof ProviderKind> =>

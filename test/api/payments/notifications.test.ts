@@ -6,7 +6,7 @@ import { createHmac } from 'node:crypto'
 import { Stripe } from 'stripe'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import type { Provider } from '../../../src/domain/integrations/provider.ts'
+import type { ProviderWithApi } from '../../../src/domain/integrations/provider.ts'
 import { LedgerUnavailable } from '../../../src/ledger/connection/unavailable.ts'
 import { makeTenant, type TestTenant } from '../../harness/api.ts'
 import { beginning, uniqueId } from '../../harness/ledger.ts'
@@ -54,11 +54,10 @@ const licenses = async () =>
     .object({ items: z.array(z.looseObject({ id: z.string() })) })
     .parse((await manage('GET', '/v1/licenses')).body).items
 
-type Signing = Exclude<Provider, 'gumroad'>
 type Sent = { url?: string; secret?: string; at?: number }
 
 /** The golden notification with this test's tenant. */
-function golden(provider: Signing, wanted: string): string {
+function golden(provider: ProviderWithApi, wanted: string): string {
   const found = goldenOf(provider).find(({ name }) => name === wanted)
   if (!found) throw new Error(`there is no golden ${provider}/${wanted}`)
   return found.raw.replaceAll('acct_1T8oxK0AcRNJbwd4', accountId).replaceAll('"acme"', `"${tenant.tenantId}"`)
@@ -68,7 +67,7 @@ const mac = (key: string, text: string, encoding: 'hex' | 'base64') =>
   createHmac('sha256', key).update(text).digest(encoding)
 
 function signatureOf(
-  provider: Signing,
+  provider: ProviderWithApi,
   payload: string,
   key: string,
   timestamp: number,
@@ -89,10 +88,10 @@ function signatureOf(
   }
 }
 
-const urlOf = (provider: Signing) =>
+const urlOf = (provider: ProviderWithApi) =>
   provider === 'stripe' ? '/api/stripe/webhook/connect' : `/webhooks/${provider}/${tenant.tenantId}`
 
-async function send(provider: Signing, raw: string, sent: Sent = {}) {
+async function send(provider: ProviderWithApi, raw: string, sent: Sent = {}) {
   const now = api.ledger.clock.now().getTime() / 1000
   const key = sent.secret ?? (provider === 'stripe' ? platformWebhookSecret : secret)
   const headers = signatureOf(provider, raw, key, sent.at ?? now)
@@ -105,13 +104,13 @@ async function send(provider: Signing, raw: string, sent: Sent = {}) {
 }
 
 const taken = { status: 200, body: { received: true }, retryAfter: undefined }
-const sales: Record<Signing, string> = {
+const sales: Record<ProviderWithApi, string> = {
   stripe: 'session-completed',
   lemonsqueezy: 'order-created',
   paddle: 'transaction-completed',
   polar: 'order-paid-purchase',
 }
-const refunds: Record<Signing, string> = {
+const refunds: Record<ProviderWithApi, string> = {
   stripe: 'charge-refunded',
   lemonsqueezy: 'order-refunded',
   paddle: 'adjustment-refund-approved',

@@ -9,8 +9,9 @@ import type { KnownIntegration } from '../../../domain/integrations/integration.
 import { type Mapping, Permalink, SoldId } from '../../../domain/integrations/mapping.ts'
 import {
   kindOf,
-  Marketplace,
+  type Marketplace,
   mappedBy,
+  marketplacesMappedBy,
   Provider,
   ProviderCredential,
   ProviderKind,
@@ -24,8 +25,8 @@ import type { Ports } from '../../../ports.ts'
 const ids = z.record(z.string(), z.string())
 
 const keyTypeBy = (item: 'variant' | 'price' | 'product'): string =>
-  Marketplace.options
-    .flatMap((provider) => (mappedBy[provider] === `${item}s` ? `${provider}: key type by ${item}` : []))
+  marketplacesMappedBy(`${item}s`)
+    .map((provider) => `${provider}: key type by ${item}`)
     .join('; ')
 
 /** What each field of a mapping holds. */

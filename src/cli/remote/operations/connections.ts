@@ -96,7 +96,7 @@ export const saleCommands = {
   },
   connectIntegration: {
     words: 'integrations connect',
-    summary: 'Connect gumroad, lemonsqueezy, paddle or polar',
+    summary: 'Connect a payment provider other than Stripe',
   },
   createProviderEndpoint: {
     words: 'integrations create-endpoint',
