@@ -34,6 +34,6 @@ export const unreachableNotice = (baseUrl: string): Content =>
   notice(
     'warn',
     html`Payment providers cannot reach <code>${baseUrl}</code>: they need https at a public address. Put a proxy with TLS or a
-      tunnel (such as <code>cloudflared</code> or <code>ngrok</code>) before keyledger, and set <code>KEYLEDGER_BASE_URL</code>
-      to the public address when you start it.`,
+      tunnel (such as <code>cloudflared</code> or <code>ngrok</code>) before
+      keyledger, and set <code>KEYLEDGER_BASE_URL</code> to the public address when you start it.`,
   )
