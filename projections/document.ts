@@ -70,7 +70,7 @@ export function defineDocuments<State, Begun extends object, const Computed exte
   { category, absent, evolve }: Source<State>,
   { table: name, begun, columns, computed, ...options }: Definition<State, Begun, Computed>,
 ): Documents<State> {
-  const derived = Object.entries(computed ?? {})
+  const derived = Object.entries<readonly [Column, (state: Begun) => unknown]>(computed ?? {})
   const definitions: Columns = {
     stream: 'text not null',
     revision: 'int not null',

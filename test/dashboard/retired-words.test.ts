@@ -35,7 +35,8 @@ const textsOf = (page: string): string =>
 
 /** Words joined by an element boundary: templates drop a space before the end of a line. */
 const runTogetherIn = (page: string): string[] =>
-  page.match(/[\w ]*[a-z.,;:]<(?:code|a|strong|time)\b[^>]*>[^<]*|[^>]*<\/(?:code|a|strong|time)>\w[^<]*/g) ?? []
+  page.match(/[\w ]*[a-z.,;:]<(?:code|a|strong|time)\b[^>]*>[^<]*|[^>]*<\/(?:code|a|strong|time)>\w[^<]*/g) ??
+  []
 
 let api: TestApi
 let acme: Acme

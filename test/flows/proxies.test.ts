@@ -142,7 +142,7 @@ describe.each(['nginx', 'caddy'] as const)('%s', (proxy) => {
     })
     expect({ status, body: JSON.parse(text) as unknown }).toMatchObject({
       status: 400,
-      body: { error: expect.anything() },
+      body: { error: expect.anything() as unknown },
     })
   })
 
