@@ -4,6 +4,7 @@ import { evolveRecorded, type Recorded } from '../src/domain/recorded.ts'
 import type { Projector } from './projector.ts'
 import type { Statement, Statements } from './statements.ts'
 import {
+  type Column,
   type Columns,
   type ColumnsOf,
   defineTable,
