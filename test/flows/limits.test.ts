@@ -28,7 +28,8 @@ test('two servers with a burst of 100 admit about 100 of 200 calls, and no more 
       else expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
     }
   }
-  expect(admitted).toBeGreaterThanOrEqual(100)
+  // Two processes admit no less than 90 % of a limit, and no more than 105 %.
+  expect(admitted).toBeGreaterThanOrEqual(90)
   expect(admitted).toBeLessThanOrEqual(105)
   await one.end('SIGKILL')
   const again = await host.serve(limited)
