@@ -157,7 +157,7 @@ function timeline(entries: readonly LicenseHistoryEntry[], all: number): Content
               (entry) => html`
                 <li>
                   <time datetime=${entry.time}>${entry.time.slice(11, 19)}</time>
-                  ${happening(entry)}
+                  ${eventItem(entry)}
                 </li>`,
             )}
           </ol>
@@ -166,7 +166,7 @@ function timeline(entries: readonly LicenseHistoryEntry[], all: number): Content
   ]
 }
 
-function happening(entry: LicenseHistoryEntry): Html {
+function eventItem(entry: LicenseHistoryEntry): Html {
   const { what, by } = happeningInWords(entry)
   return html`<span>${what}<small>event ${entry.sequence}${by && `, ${by}`}</small></span>`
 }

@@ -108,14 +108,14 @@ async function notify(
   const answer = await send(paymentProviders[provider].testNotification(sale, secret, services.now()))
   if (!answer) {
     const why = 'the service does not respond at KEYLEDGER_BASE_URL, which providers send notifications to'
-    return { ...failed(why), passing: true }
+    return { ...failed(why), mayRecover: true }
   }
   const { status, body } = answer
   if (status === 200) return done(`a notification with the signature of ${provider} got 200`)
   // A successful answer may hold the key; an unsuccessful one holds the reason.
   const why = status >= 400 ? `: ${body.slice(0, 300)}` : ''
   const said = `a notification with the signature of ${provider} got ${status}${why}`
-  return { ...failed(said), passing: status >= 500 || status === 429 }
+  return { ...failed(said), mayRecover: status >= 500 || status === 429 }
 }
 
 async function secretOf(

@@ -15,7 +15,7 @@ export type StageOutcome = {
   outcome: 'done' | 'failed'
   detail: string
   /** Whether a retry may succeed, since a service did not respond. Not recorded. */
-  passing?: boolean
+  mayRecover?: boolean
 }
 
 /**

@@ -9,7 +9,7 @@ import { z } from 'zod'
 import { judgeClocks } from '../../src/app/start/clock-check.ts'
 import { runChecks } from '../../src/cli/doctor/check.ts'
 import { judgeSpace } from '../../src/cli/doctor/disk.ts'
-import { whyNot } from '../../src/cli/doctor/providers.ts'
+import { failureOf } from '../../src/cli/doctor/providers.ts'
 import { judgeRole } from '../../src/cli/doctor/stores.ts'
 import { clockOfResponse } from '../../src/ledger/connection/clock-difference.ts'
 import { startMailServer } from '../harness/mail-server.ts'
@@ -192,7 +192,7 @@ describe('the check of a provider', () => {
     ['ECONNRESET', 'cannot be reached', 'outgoing HTTPS'],
   ])('reports the cause of %s', (code, detail, remedy) => {
     const error = new TypeError('fetch failed', { cause: Object.assign(new Error('no'), { code }) })
-    const found = whyNot('api.example.com', error)
+    const found = failureOf('api.example.com', error)
     expect(found.detail).toContain(detail)
     expect(found.remedy).toMatch(remedy)
   })

@@ -11,11 +11,11 @@ type Requested = { from?: string | undefined; to?: string | undefined; granulari
  */
 export function requireRange({ from, to, granularity }: Requested, now: string): UsageRange {
   const range = usageRange({ from: from && inUtc(from), to: to && inUtc(to), granularity }, now)
-  if (typeof range === 'string') throw new Problem(422, 'invalid_request', whyNot[range])
+  if (typeof range === 'string') throw new Problem(422, 'invalid_request', rangeProblems[range])
   return range
 }
 
-const whyNot = {
+const rangeProblems = {
   empty: 'from must lie before to, and not ahead of now',
   'too early': 'from must not lie before 1970',
   'too long': `the range has more than ${maxPoints} points; choose a shorter range or a coarser granularity`,

@@ -96,7 +96,7 @@ async function bought(
   refuseInactive(tenantStatus)
   const form = new URLSearchParams(typeof request.body === 'string' ? request.body : '')
   const quantity = Quantity.safeParse(form.get('quantity') ?? 1)
-  if (!quantity.success) return notSoLike
+  if (!quantity.success) return quantityRefused
   const here = addressOf(baseUrl, { tenantId, productId, keyTypeId })
   return openCheckout(services, product, {
     keyTypeId,
@@ -112,7 +112,7 @@ const gone = {
   title: 'Not for sale',
   text: '<p>This product is not for sale at the moment.</p>',
 }
-const notSoLike = {
+const quantityRefused = {
   status: 422,
   title: 'Quantity not available',
   text: '<p>This product is not sold in this quantity.</p>',
@@ -137,7 +137,8 @@ async function shown(reply: FastifyReply, work: () => Promise<string | Shown>): 
     return reply.redirect(result, 303)
   } catch (error) {
     if (error instanceof Problem && error.status < 500) return page(reply, gone)
-    if (error instanceof Refusal) return page(reply, error.code.startsWith('quantity_') ? notSoLike : gone)
+    if (error instanceof Refusal)
+      return page(reply, error.code.startsWith('quantity_') ? quantityRefused : gone)
     if (error instanceof ProviderUnavailable || error instanceof ProviderRefused) return page(reply, later)
     throw error
   }

@@ -10,7 +10,7 @@ import { onboardingAddresses, onboardingPath } from '../../payments/addresses.ts
 import { ProviderRefused, ProviderUnavailable } from '../../payments/trouble.ts'
 import type { Ports } from '../../ports.ts'
 
-const Comeback = z.object({ tenantId: Slug, state: z.string().min(1).max(200) })
+const ReturnQuery = z.object({ tenantId: Slug, state: z.string().min(1).max(200) })
 
 const linked = { config: { foreignQuery: 'in links' }, schema: { hide: true } } as const
 
@@ -21,20 +21,20 @@ export function onboardingPages(
   baseUrl: string,
 ): void {
   app.get(onboardingPath(':tenantId', 'return'), linked, async (request, reply) => {
-    const comeback = await comebackOf(services, request)
+    const returned = await readReturn(services, request)
     const outcome =
-      comeback &&
-      (await tried(() => finishOnboarding(services, comeback.tenantId, comeback.state, originOf(request))))
+      returned &&
+      (await tried(() => finishOnboarding(services, returned.tenantId, returned.state, originOf(request))))
     if (outcome === undefined) return page(reply, 404, unknown)
     if (outcome === 'later') return page(reply, 503, later)
     if (outcome === 'connected') return page(reply, 200, connected)
-    const { refreshUrl } = onboardingAddresses(baseUrl, comeback?.tenantId ?? '')(comeback?.state ?? '')
+    const { refreshUrl } = onboardingAddresses(baseUrl, returned?.tenantId ?? '')(returned?.state ?? '')
     return page(reply, 200, unfinished(refreshUrl))
   })
   app.get(onboardingPath(':tenantId', 'refresh'), linked, async (request, reply) => {
-    const comeback = await comebackOf(services, request)
-    if (!comeback) return page(reply, 404, unknown)
-    const { tenantId, state } = comeback
+    const returned = await readReturn(services, request)
+    if (!returned) return page(reply, 404, unknown)
+    const { tenantId, state } = returned
     const addresses = onboardingAddresses(baseUrl, tenantId)
     const url = await tried(() => refreshOnboarding(services, tenantId, state, addresses))
     if (url === undefined) return page(reply, 404, unknown)
@@ -46,12 +46,12 @@ export function onboardingPages(
 const originOf = (request: FastifyRequest): Origin => ({ requestId: request.id, actor: 'provider:stripe' })
 
 /** @returns undefined for a malformed or unknown state, and for a closed tenant */
-async function comebackOf(services: Ports<'db'>, request: FastifyRequest) {
+async function readReturn(services: Ports<'db'>, request: FastifyRequest) {
   const { params, query } = request
-  const comeback = Comeback.safeParse({ ...Object(params), ...Object(query) })
-  if (!comeback.success) return undefined
-  const tenant = await findTenant(services.db, comeback.data.tenantId)
-  return tenant && tenant.status !== 'closed' ? comeback.data : undefined
+  const returned = ReturnQuery.safeParse({ ...Object(params), ...Object(query) })
+  if (!returned.success) return undefined
+  const tenant = await findTenant(services.db, returned.data.tenantId)
+  return tenant && tenant.status !== 'closed' ? returned.data : undefined
 }
 
 /** A temporary failure is shown as a page, too. */

@@ -35,16 +35,16 @@ export function testPurchaseCommand(program: Command): void {
         const request = { keyTypeId: options.keyType, provider }
         const { testPurchaseId } = await startTestPurchase(services, product, request, origin)
         const driver = createTestPurchaseDriver(services, sendOverHttp(baseUrlOf(parseConfig(process.env))))
-        let passing = false
+        let mayRecover = false
         const reporting = reportingStages(driver, () => {
-          passing = true
+          mayRecover = true
         })
         const ended = await createTestPurchaseRunner(services, reporting)(testPurchaseId, origin)
         if (!ended) throw new Refusal('test_purchase_not_found')
         const view = testPurchaseView(ended, await licenseOfTestPurchase(services, ended))
         print(options, view, () => fields(view))
         if (view.status !== 'failed') return
-        if (passing) throw new CommandUnavailable('The test purchase failed. Try again.')
+        if (mayRecover) throw new CommandUnavailable('The test purchase failed. Try again.')
         throw new CommandRefused('The test purchase failed.')
       }),
     )
@@ -52,15 +52,15 @@ export function testPurchaseCommand(program: Command): void {
 
 /**
  * Prints the outcome of each stage to stderr while the next one runs.
- * @param onPassing called for a failed stage that may succeed later
+ * @param onRecoverable called for a failed stage that may succeed later
  */
-function reportingStages(driver: TestPurchaseDriver, onPassing: () => void): TestPurchaseDriver {
+function reportingStages(driver: TestPurchaseDriver, onRecoverable: () => void): TestPurchaseDriver {
   const telling = (stage: Stage) => async (purchase: KnownTestPurchase) => {
     const ended = await driver[stage](purchase).catch((error: unknown) => {
-      if (error instanceof ProviderUnavailable) onPassing()
+      if (error instanceof ProviderUnavailable) onRecoverable()
       throw error
     })
-    if (ended.passing) onPassing()
+    if (ended.mayRecover) onRecoverable()
     printToStderr(`${stage}: ${ended.outcome}, ${ended.detail}`)
     return ended
   }

@@ -32,12 +32,12 @@ async function reach(provider: Provider, address: string): Promise<Reached> {
       clocks: clockOfResponse(host, answer.headers.get('date'), before, after),
     }
   } catch (error) {
-    return { provider, result: { ok: false, required: false, ...whyNot(host, error) }, clocks: [] }
+    return { provider, result: { ok: false, required: false, ...failureOf(host, error) }, clocks: [] }
   }
 }
 
 /** The problem between this machine and a provider. */
-export function whyNot(host: string, error: unknown): Required<Pick<CheckResult, 'detail' | 'remedy'>> {
+export function failureOf(host: string, error: unknown): Required<Pick<CheckResult, 'detail' | 'remedy'>> {
   const code = codeOf(error) ?? ''
   const proxy = unusedProxy(process.env)
   if (error instanceof Error && error.name === 'TimeoutError') {

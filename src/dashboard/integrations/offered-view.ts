@@ -8,7 +8,7 @@ import { capitalized } from '../../sentence.ts'
 import { newForm } from '../forms/filled-form.ts'
 import { choiceField } from '../forms/form-fields.ts'
 import { empty, heading, notice, tokenField } from '../frame/parts.ts'
-import { keyTypeChoices } from '../sales/mend-view.ts'
+import { keyTypeChoices } from '../sales/map-sale-view.ts'
 import { type Item, itemsOf } from './mapped-items.ts'
 import { itemWords } from './steps.ts'
 

@@ -25,14 +25,14 @@ export function timeline({ entries, recorded, chosen, addressOf }: Timeline): Ht
       ([day, of]) => html`<section class="day">
         <h3>${utcDayOf(day)}</h3>
         <ol>
-          ${of.map((entry) => happening(entry, raw.get(entry.sequence), entry.sequence === chosen, addressOf))}
+          ${of.map((entry) => eventItem(entry, raw.get(entry.sequence), entry.sequence === chosen, addressOf))}
         </ol>
       </section>`,
     )}
   </div>`
 }
 
-function happening(
+function eventItem(
   entry: LicenseHistoryEntry,
   raw: HistoryEntry | undefined,
   isChosen: boolean,

@@ -16,7 +16,7 @@ import { notFound, problemOfRefusal } from '../../http/problem.ts'
 import type { Ports } from '../../ports.ts'
 import { readBuyer, readBuyers } from '../../sales/buyers.ts'
 import { readSaleEvents } from '../../sales/events.ts'
-import { isMendable, type Mended, mendSale, salesLike } from '../../sales/mend.ts'
+import { isMappable, type MappingOutcome, mapParkedSale, similarSales } from '../../sales/map-parked-sale.ts'
 import type { ReplayPorts } from '../../sales/ports.ts'
 import { replaySale } from '../../sales/replay.ts'
 import { listIgnoredTests } from '../../usage/ignored-tests.ts'
@@ -29,7 +29,7 @@ import type { PageContext } from '../page-context.ts'
 import { auditedPage, originOfMember, principalOf } from '../session/principal.ts'
 import { redirectWith } from '../session/redirect-with.ts'
 import type { FlashMessage } from '../session/session.ts'
-import type { Mending } from './mend-view.ts'
+import type { SaleMapping } from './map-sale-view.ts'
 import { salesView, saleView } from './view.ts'
 
 const pageSize = 50
@@ -51,7 +51,7 @@ export function salePages(app: FastifyInstance, context: PageContext): void {
   listPage(app, context)
   onePage(app, context)
   replayForm(app, context)
-  mendForm(app, context)
+  mapForm(app, context)
 }
 
 /** @throws Problem 404 */
@@ -115,13 +115,13 @@ function onePage(app: FastifyInstance, { services, show }: PageContext): void {
     const sale = await saleOf(services, request)
     const licenseIds = itemsOf(sale).map(({ licenseId }) => licenseId)
     const page = { after: undefined, limit: maxDeliveries }
-    const isMended = isMendable(sale) && may(role, 'manage_connections')
-    const [buyer, entries, history, deliveries, mending] = await Promise.all([
+    const canMap = isMappable(sale) && may(role, 'manage_connections')
+    const [buyer, entries, history, deliveries, mapping] = await Promise.all([
       readBuyer(services, sale),
       Promise.all(licenseIds.map((licenseId) => findLicense(services.db, tenantId, licenseId))),
       readSaleEvents(services, sale),
       Promise.all(licenseIds.map((licenseId) => listDeliveries(services.db, tenantId, { licenseId }, page))),
-      isMended ? mendingOf(services, sale) : undefined,
+      canMap ? saleMappingOf(services, sale) : undefined,
     ])
     return show(reply, {
       title: buyer.email ?? sale.saleId,
@@ -136,46 +136,46 @@ function onePage(app: FastifyInstance, { services, show }: PageContext): void {
           history,
           deliveries: deliveries.flatMap(({ items }) => items),
           mayReplay: may(role, 'manage_connections'),
-          mending,
+          mapping,
         }),
     })
   })
 }
 
-async function mendingOf(services: Ports<'db'>, sale: KnownSale): Promise<Mending> {
+async function saleMappingOf(services: Ports<'db'>, sale: KnownSale): Promise<SaleMapping> {
   const [products, { count }] = await Promise.all([
     productChoices(services, sale.tenantId),
-    salesLike(services, sale),
+    similarSales(services, sale),
   ])
   return { products, count }
 }
 
 const MendForm = z.object({ sold: z.string().max(200) })
 
-function mendForm(app: FastifyInstance, { services }: PageContext): void {
+function mapForm(app: FastifyInstance, { services }: PageContext): void {
   const manage = pageRoute({ page: 'manage_connections' })
   app.post('/sales/:id/map', manage, async (request: OneRequest, reply) => {
     const { id } = await saleOf(services, request)
-    return redirectWith(reply, `/dashboard/sales/${id}`, await mended(services, request, id))
+    return redirectWith(reply, `/dashboard/sales/${id}`, await mapAndTell(services, request, id))
   })
 }
 
-async function mended(services: ReplayPorts, request: FastifyRequest, id: string): Promise<FlashMessage> {
+async function mapAndTell(services: ReplayPorts, request: FastifyRequest, id: string): Promise<FlashMessage> {
   const [productId, keyTypeId] = formOf(MendForm, request).sold.split('/')
   const { tenantId } = principalOf(request)
   const slug = Slug.safeParse(productId).data
   const product = slug && (await services.findProduct(tenantId, slug))
   if (!product || keyTypeId === undefined) return { kind: 'wrong', text: 'Choose what was sold.' }
   try {
-    const done = await mendSale(services, id, product, keyTypeId, originOfMember(request))
-    return { kind: done.licensed > 0 ? 'done' : 'wrong', text: mendedWords(done) }
+    const done = await mapParkedSale(services, id, product, keyTypeId, originOfMember(request))
+    return { kind: done.licensed > 0 ? 'done' : 'wrong', text: outcomeWords(done) }
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
     return { kind: 'wrong', text: sentenceOf(error.code) }
   }
 }
 
-function mendedWords({ licensed, stillParked }: Mended): string {
+function outcomeWords({ licensed, stillParked }: MappingOutcome): string {
   const now = licensed === 1 ? '1 sale has its license.' : `${licensed} sales have their licenses.`
   return stillParked === 0 ? now : `${now} ${stillParked} like them are still parked.`
 }

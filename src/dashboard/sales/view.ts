@@ -7,7 +7,7 @@ import { money } from '../../history/money.ts'
 import { warningsOf } from '../../history/sale-warnings.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import type { Buyer } from '../../sales/buyers.ts'
-import { isMendable } from '../../sales/mend.ts'
+import { isMappable } from '../../sales/map-parked-sale.ts'
 import { deliveryBadge, deliveryWords } from '../deliveries/view.ts'
 import { copyable } from '../frame/copy.ts'
 import { ago, moment } from '../frame/moments.ts'
@@ -31,7 +31,7 @@ import {
 import { type IgnoredTests, ignoredTestsPart } from './ignored-tests.ts'
 import { itemName, itemWords } from './item.ts'
 import { itemsTable } from './items-view.ts'
-import { type Mending, mendingForm } from './mend-view.ts'
+import { type SaleMapping, saleMappingForm } from './map-sale-view.ts'
 import { saleTimeline } from './timeline.ts'
 import { unmatchedPart } from './unmatched.ts'
 
@@ -150,8 +150,8 @@ type OneSale = {
   history: readonly SaleEvent[]
   deliveries: readonly KnownDelivery[]
   mayReplay: boolean
-  /** What the form that mends a parked sale needs; undefined where none does. */
-  mending: Mending | undefined
+  /** What the form that maps a parked sale needs; undefined where none does. */
+  mapping: SaleMapping | undefined
 }
 
 export function saleView(view: View, one: OneSale): Html {
@@ -209,19 +209,19 @@ const needsHolderBox = notice(
   <code>POST /v1/customers/{id}/link-license</code>; remint it if the buyer has no key yet.`,
 )
 
-function parkedBox({ token }: View, { sale, mayReplay, mending }: OneSale): Content {
+function parkedBox({ token }: View, { sale, mayReplay, mapping }: OneSale): Content {
   if (sale.parked === null) return null
   const { reason, detail } = sale.parked
   return html`<div class="stack">
     ${notice('warn', html`Parked: paid, but no license yet. ${reasons[reason]} <code>${detail}</code>`)}
-    ${mending && mendingForm(token, sale, mending)} ${mayReplay && replayForm(token, sale)}
+    ${mapping && saleMappingForm(token, sale, mapping)} ${mayReplay && replayForm(token, sale)}
   </div>`
 }
 
 const replayForm = (token: string, sale: KnownSale): Html =>
   html`<form method="post" action=${`/dashboard/sales/${sale.id}/replay`}>
     ${tokenField(token)}
-    <button class=${sale.parked && isMendable(sale) ? 'second' : undefined}>Replay sale</button>
+    <button class=${sale.parked && isMappable(sale) ? 'second' : undefined}>Replay sale</button>
   </form>`
 
 /** The progress of a sale through its five stages. */

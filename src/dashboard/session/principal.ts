@@ -69,14 +69,14 @@ export function guardRoutes(
     const { page, proof } = request.routeOptions.config
     if (page === undefined || page === 'open') return
     const { principal } = request
-    if (!principal) return leadTo(request, reply, '/dashboard/sign-in')
+    if (!principal) return redirectToPage(request, reply, '/dashboard/sign-in')
     if (principal.tenantStatus === 'closed') throw new Problem(403, 'forbidden', 'This workspace is closed.')
     if (page !== 'member' && !may(principal.role, page)) {
       throw new Problem(403, 'forbidden', 'Your role does not allow this. Ask an owner of the workspace.')
     }
     const within = request.method === 'GET' ? freshMs : 2 * freshMs
     if (proof === 'open' && !isFresh(services, principal, within))
-      return leadTo(request, reply, '/dashboard/confirm')
+      return redirectToPage(request, reply, '/dashboard/confirm')
   })
   // After everything that refuses a request, because a refusal shows nothing.
   app.addHook('preHandler', (request) => recordView(services, request))
@@ -117,7 +117,11 @@ async function recordView(
  * Redirects to a page that leads back here afterwards. A form cannot be sent again automatically, so it leads back
  * to the page of the form.
  */
-async function leadTo(request: FastifyRequest, reply: FastifyReply, page: string): Promise<FastifyReply> {
+async function redirectToPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  page: string,
+): Promise<FastifyReply> {
   const path = request.method === 'GET' ? request.url : pathOfReferer(request)
   const location = leadingTo(page, path)
   // A redirect would replace only a part of the page; this header makes htmx load the whole page.

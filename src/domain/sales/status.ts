@@ -114,7 +114,7 @@ const renewedUntil = ({ kept, unattributed }: Paid): string | null =>
   latest([...kept.filter(({ isFirst }) => !isFirst).map(({ paidUntil }) => paidUntil), ...unattributed])
 
 function expiryOf(sold: Sold, facts: Facts, paid: Paid): PaymentStatus['expiresAt'] {
-  if (!saysEnd(facts)) return undefined
+  if (!statesEnd(facts)) return undefined
   const { firstExpiresAt } = sold
   const isFirstPaid = paid.kept.some(({ isFirst }) => isFirst)
   const reach = latest([...paid.kept.map(({ paidUntil }) => paidUntil), ...paid.unattributed])
@@ -130,7 +130,7 @@ function expiryOf(sold: Sold, facts: Facts, paid: Paid): PaymentStatus['expiresA
 }
 
 /** Whether any fact affects the expiry. */
-function saysEnd({ renewals, ends, periods, firstPaidUntil, pause }: Facts): boolean {
+function statesEnd({ renewals, ends, periods, firstPaidUntil, pause }: Facts): boolean {
   return (
     renewals.length > 0 || ends.length > 0 || periods.length > 0 || firstPaidUntil !== null || pause !== null
   )

@@ -41,7 +41,7 @@ const errorCode = {
 const allow = { description: 'The methods that this path supports', schema: { type: 'string' } }
 
 /** Statuses that a retry may resolve; 409 only while the first request of a key is still running. */
-const passing = new Set(['409', '429', '503'])
+const retryable = new Set(['409', '429', '503'])
 
 /** The credentials whose callers have a rate limit of their own. */
 const limitedCallers = new Set(['accessToken', 'sdkKey', 'checkoutKey'])
@@ -98,7 +98,7 @@ export function withEveryAnswer(transform: SwaggerTransformObject): SwaggerTrans
       for (const [status, response] of Object.entries(operation.responses)) {
         response.headers = {
           ...(isLimited && (status.startsWith('2') || status === '429') && rateLimitHeaders),
-          ...(passing.has(status) && { 'Retry-After': retryAfter }),
+          ...(retryable.has(status) && { 'Retry-After': retryAfter }),
           ...response.headers,
           ...(hasErrorCode(response) && { 'Error-Code': { $ref: '#/components/headers/ErrorCode' } }),
           'Request-Id': { $ref: '#/components/headers/RequestId' },

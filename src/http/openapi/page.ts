@@ -26,4 +26,12 @@ response has a \`Request-Id\` to quote to support.
 **Limits.** \`RateLimit-Limit\`, \`RateLimit-Remaining\` and \`RateLimit-Reset\` show what is left. 429 and 503 say in \`Retry-After\` how long \
 to wait.
 
+**Metadata.** Licenses and customers hold up to 50 pairs of text of your own; the list of licenses is filtered by them.
+
+**Changes.** Webhooks deliver what happens to licenses, signed, and \`GET /v1/events\` lists the same in order. Each license has a \
+\`history\`: who changed what, when, and by which request.
+
+**Test licenses.** Test purchases, and sales in the test mode of a provider, make licenses with \`test: true\`. They validate like others \
+and are left out of the insights.
+
 **Versions.** Paths begin with \`/v1\`. Responses, lists of choices and error codes may gain entries, so ignore what you do not know.`

@@ -12,7 +12,7 @@ import type { ZodApp } from '../../../http/zod-app.ts'
 import type { Ports } from '../../../ports.ts'
 import { readBuyer, readBuyers } from '../../../sales/buyers.ts'
 import { readSaleHistory } from '../../../sales/history.ts'
-import { mendSale } from '../../../sales/mend.ts'
+import { mapParkedSale } from '../../../sales/map-parked-sale.ts'
 import type { ReplayPorts } from '../../../sales/ports.ts'
 import { replaySale } from '../../../sales/replay.ts'
 import { answerPage, type PageQuery } from '../page.ts'
@@ -204,7 +204,7 @@ function mendRoute(app: ZodApp, services: ReplayPorts): void {
       if (!sale) throw notFound('sale')
       const { productId, keyTypeId } = request.body
       const product = await requireProduct(services, tenantId, productId)
-      return mendSale(services, id, product, keyTypeId, originOf(request))
+      return mapParkedSale(services, id, product, keyTypeId, originOf(request))
     },
   )
 }

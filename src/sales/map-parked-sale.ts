@@ -18,11 +18,11 @@ import type { ReplayPorts } from './ports.ts'
 /** Sales that are replayed by one call; further ones stay parked for the next. */
 const maxAtOnce = 100
 
-const mendable: ReadonlySet<ParkedReason> = new Set(['no_mapping', 'product_not_found', 'key_type_not_found'])
+const mappable: ReadonlySet<ParkedReason> = new Set(['no_mapping', 'product_not_found', 'key_type_not_found'])
 
 /** Whether a member who says what was sold can release a parked sale. */
-export const isMendable = ({ parked }: Pick<KnownSale, 'parked'>): boolean =>
-  parked !== null && mendable.has(parked.reason)
+export const isMappable = ({ parked }: Pick<KnownSale, 'parked'>): boolean =>
+  parked !== null && mappable.has(parked.reason)
 
 /**
  * The provider's id that later sales of the same thing will have as well; undefined where there is none: a session of
@@ -35,11 +35,11 @@ export function itemOf({ provider, sold }: Pick<KnownSale, 'provider' | 'sold'>)
     : sold.providerProduct
 }
 
-/** The sales that are mended together: this one, and the others that sold the same thing and are parked. */
-export const salesLike = (services: Pick<ReplayPorts, 'db'>, sale: KnownSale) =>
+/** The sales that are mapped together: this one, and the others that sold the same thing and are parked. */
+export const similarSales = (services: Pick<ReplayPorts, 'db'>, sale: KnownSale) =>
   listParkedLike(services.db, sale, maxAtOnce)
 
-export type Mended = { licensed: number; stillParked: number }
+export type MappingOutcome = { licensed: number; stillParked: number }
 
 /**
  * Says what a parked sale sold: maps it for later sales, where the provider has an id of it, and licenses the sale and
@@ -48,24 +48,24 @@ export type Mended = { licensed: number; stillParked: number }
  * @throws Refusal `sale_not_found`, `sale_not_parked`, `mapping_key_type_not_found`, `integration_not_connected`,
  *   `tenant_suspended`, `tenant_closed`
  */
-export async function mendSale(
+export async function mapParkedSale(
   services: ReplayPorts,
   id: string,
   product: PresentProduct,
   keyTypeId: string,
   origin: Origin,
-): Promise<Mended> {
+): Promise<MappingOutcome> {
   const { tenantId } = product
   const sale = await findSale(services.db, tenantId, id)
   if (!sale) throw new Refusal('sale_not_found')
-  if (!isMendable(sale)) throw new Refusal('sale_not_parked')
+  if (!isMappable(sale)) throw new Refusal('sale_not_parked')
   const keyType = findKeyType(product, keyTypeId)
   if (!keyType) throw new Refusal('mapping_key_type_not_found')
   const tenant = await findTenant(services.db, tenantId)
   if (tenant && tenant.status !== 'active') throw new Refusal(`tenant_${tenant.status}`)
   const item = itemOf(sale)
   if (item !== undefined) await mapItem(services, product, sale.provider, { item, keyTypeId }, origin)
-  const { items, count } = await salesLike(services, sale)
+  const { items, count } = await similarSales(services, sale)
   let licensed = 0
   for (const like of items) {
     if (await licenseAs(services, like, product, keyType, origin)) licensed += 1

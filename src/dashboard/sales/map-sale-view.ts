@@ -2,10 +2,10 @@ import type { PresentProduct } from '../../../projections/products/queries.ts'
 import { providerNames } from '../../domain/integrations/provider.ts'
 import type { KnownSale } from '../../domain/sales/sale.ts'
 import { type Html, html } from '../../html.ts'
-import { itemOf } from '../../sales/mend.ts'
+import { itemOf } from '../../sales/map-parked-sale.ts'
 import { badge, empty, section, select, tokenField } from '../frame/parts.ts'
 
-export type Mending = {
+export type SaleMapping = {
   products: readonly PresentProduct[]
   /** How many parked sales sold the same thing, this one included. */
   count: number
@@ -24,7 +24,7 @@ export const keyTypeChoices = (products: readonly PresentProduct[]) =>
   )
 
 /** The form that says what a parked sale sold, and licenses it and all others like it. */
-export function mendingForm(token: string, sale: KnownSale, { products, count }: Mending): Html {
+export function saleMappingForm(token: string, sale: KnownSale, { products, count }: SaleMapping): Html {
   const choices = keyTypeChoices(products)
   if (choices.length === 0) {
     return empty(
