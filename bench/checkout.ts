@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { limitVariables } from '../src/config.ts'
@@ -41,7 +41,7 @@ export async function startCheckout(
       KEYLEDGER_PORT: '0',
       KEYLEDGER_LOG_LEVEL: 'warn',
       ...(eventstore !== undefined && { KEYLEDGER_EVENTSTORE_URL: eventstore }),
-      ...farAbove,
+      ...knownIn(root, farAbove),
       ...settings,
     },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -59,6 +59,12 @@ export async function startCheckout(
     await stop()
     throw error
   }
+}
+
+/** Without the variables that an older checkout would refuse, since it does not know them. */
+function knownIn(root: string, variables: Readonly<Record<string, string>>): Record<string, string> {
+  const config = readFileSync(join(root, 'src/config.ts'), 'utf8')
+  return Object.fromEntries(Object.entries(variables).filter(([name]) => config.includes(name)))
 }
 
 /** Reads the URL and the token from the output of the first start. */
