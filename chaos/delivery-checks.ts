@@ -72,17 +72,19 @@ export function checkAttempts(arrivals: readonly Arrival[], log: readonly LogLin
 
 /**
  * Checks that the events of each license came first in the order of their numbers. One that was abandoned let go of those
- * after it, so it may have come later, or never.
+ * after it, so it may have come later, or never; one whose redelivery was asked for went at once.
  */
 export function checkOrder(arrivals: readonly Arrival[], log: readonly LogLine[]): Violation[] {
-  const abandoned = new Set(
-    log.filter(({ type }) => type === 'DeliveryAbandoned').map(({ stream }) => stream),
+  const outOfTurn = new Set(
+    log
+      .filter(({ type }) => type === 'DeliveryAbandoned' || type === 'RedeliveryAsked')
+      .map(({ stream }) => stream),
   )
   const come = arrivals
     .filter(({ path }) => path === `/${seller}`)
     .flatMap(({ payload }) => Payload.safeParse(payload).data ?? [])
     // The first endpoint is the only one, so the id of an event is that of its delivery.
-    .filter(({ id }) => !abandoned.has(`delivery-${id}`))
+    .filter(({ id }) => !outOfTurn.has(`delivery-${id}`))
   return [...Map.groupBy(come, ({ license_id }) => `license-${license_id}`)].flatMap(([stream, times]) => {
     const first = [...new Set(times.map(({ sequence }) => sequence))]
     const isInOrder = first.every((sequence, index) => index === 0 || sequence > (first[index - 1] ?? 0))

@@ -179,6 +179,7 @@ test('events of a license that came in another order, unless one before them was
   const swapped = [arrival(1), arrival(3), arrival(2), arrival(3)]
   expect(found(checkOrder(swapped, []))).toStrictEqual(['1, 3, 2'])
   expect(checkOrder(swapped, logOf('delivery-lic_1-2', ['DeliveryAbandoned']))).toStrictEqual([])
+  expect(checkOrder(swapped, logOf('delivery-lic_1-3', ['RedeliveryAsked']))).toStrictEqual([])
 })
 
 test('a delivery to a removed webhook', () => {
