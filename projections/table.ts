@@ -1,4 +1,5 @@
 import { type Statement, writesOf } from './statements.ts'
+import { summed } from './summed.ts'
 
 /** What a column of each type holds. Times are strings, as in the log. */
 type Values = {
@@ -59,7 +60,7 @@ export type TableOptions<Name> = {
   indexes?: Readonly<Record<string, string>>
   /**
    * What is written over a row with the same key: nothing; all columns that are not of the key; these only when the written row
-   * has a greater `revision`; or the sums of these and those that were there.
+   * has a greater `revision`; or the sums of these and those that were there. Written rows with the same key are added up as well.
    */
   over: 'nothing' | 'row' | 'older row' | 'sum'
   /** Which rows are written, as a condition on `r`; without it, all. */
@@ -121,7 +122,7 @@ export function defineTable(
     insert into ${name} select r.* from json_populate_recordset(null::${name}, $1) r${where ? ` where ${where}` : ''}
     on conflict (${primaryKey}) do ${action}`
 
-  function rowOf(fields: Readonly<Record<string, unknown>>): object {
+  function rowOf(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
     const row: Record<string, unknown> = {}
     for (const { field, column } of names) row[column] = fields[field]
     return row
@@ -130,7 +131,10 @@ export function defineTable(
   return {
     name,
     ddl: [`create table ${name} (\n  ${lines.join(',\n  ')}\n)${storage}`, ...created].join(';\n'),
-    write: (rows) => writesOf(`write-${name}`, insert, rows.map(rowOf)),
+    write(fields) {
+      const rows = fields.map(rowOf)
+      return writesOf(`write-${name}`, insert, over === 'sum' ? summed(rows, written) : rows)
+    },
     fieldsIn(row) {
       const fields: Record<string, unknown> = {}
       for (const { field, column } of names) fields[field] = row[column]

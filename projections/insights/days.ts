@@ -9,6 +9,9 @@ export const defaultDays = 30
 
 const dayMs = 86_400_000
 
+/** The day in UTC of a moment: `2026-03-01`. */
+export const utcDate = (at: string): string => at.slice(0, 10)
+
 /** @returns the day in UTC that many days before: 2026-03-01, 1 → 2026-02-28 */
 export const daysBefore = (day: string, count: number): string =>
   new Date(Date.parse(day) - count * dayMs).toISOString().slice(0, 10)

@@ -1,8 +1,7 @@
 import type { LicenseEvent } from '../../src/domain/licenses/events.ts'
 import type { License } from '../../src/domain/licenses/license.ts'
-import type { Statement } from '../statements.ts'
 import { defineTable, type RowIn } from '../table.ts'
-import { summed, utcDate } from './summed.ts'
+import { utcDate } from './days.ts'
 
 /** Licenses that were issued and renewed, by day in UTC. Test licenses do not count. */
 export const licenseDays = defineTable(
@@ -71,8 +70,3 @@ function endOf(license: License): string | undefined {
     return undefined
   return license.expiresAt === null ? 'infinity' : utcDate(license.expiresAt)
 }
-
-export const writesOfLicenseCounts = ({ days, ends }: LicenseCounts): Statement[] => [
-  ...licenseDays.write(summed(days, ['issued', 'renewed'])),
-  ...licenseEnds.write(summed(ends, ['licenses'])),
-]

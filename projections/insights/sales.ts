@@ -1,8 +1,8 @@
 import { paymentsOf } from '../../src/domain/sales/payments.ts'
 import type { Sale } from '../../src/domain/sales/sale.ts'
-import type { Statement } from '../statements.ts'
+import { summed } from '../summed.ts'
 import { defineTable, type RowIn } from '../table.ts'
-import { summed, utcDate } from './summed.ts'
+import { utcDate } from './days.ts'
 
 /** Sales and payments by the day in UTC of the payment. Test purchases do not count. Amounts are in minor units. */
 export const saleDays = defineTable(
@@ -56,6 +56,3 @@ function rowsOf(sale: Sale) {
     returned: Math.min(amount, Math.max(refunded, takenBack?.amount ?? 0)),
   }))
 }
-
-export const writesOfSaleCounts = (rows: readonly SaleCounts[]): Statement[] =>
-  saleDays.write(summed(rows, counts))

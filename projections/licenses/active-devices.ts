@@ -36,16 +36,16 @@ export type DevicesChange = {
  * the count is 0, so that the rows do not depend on how the log is cut into pages.
  */
 export function writesOfActiveDevices(changes: readonly DevicesChange[]): Statement[] {
-  const sums = new Map<string, { tenantId: string; productId: string } & LicenseDevices>()
-  for (const { tenantId, productId, before, after } of changes) {
-    if (before?.seated === after.seated && before.active === after.active) continue
-    const key = `${tenantId}.${productId}`
-    const sum = sums.get(key) ?? { tenantId, productId, seated: 0, active: 0 }
-    sum.seated += after.seated - (before?.seated ?? 0)
-    sum.active += after.active - (before?.active ?? 0)
-    sums.set(key, sum)
-  }
-  return activeDevices.write([...sums.values()])
+  return activeDevices.write(
+    changes
+      .filter(({ before, after }) => before?.seated !== after.seated || before.active !== after.active)
+      .map(({ tenantId, productId, before, after }) => ({
+        tenantId,
+        productId,
+        seated: after.seated - (before?.seated ?? 0),
+        active: after.active - (before?.active ?? 0),
+      })),
+  )
 }
 
 /** The devices of a tenant, or of one of its products, that are in a seat of a license that is valid. */

@@ -10,13 +10,7 @@ import {
 } from '../../src/domain/licenses/license.ts'
 import type { Recorded } from '../../src/domain/recorded.ts'
 import { historyRow, licenseHistory } from '../history/table.ts'
-import {
-  countLicenseEvent,
-  type LicenseCounts,
-  licenseDays,
-  licenseEnds,
-  writesOfLicenseCounts,
-} from '../insights/licenses.ts'
+import { countLicenseEvent, type LicenseCounts, licenseDays, licenseEnds } from '../insights/licenses.ts'
 import type { Projector } from '../projector.ts'
 import type { Statement, Statements } from '../statements.ts'
 import type { RowIn } from '../table.ts'
@@ -190,7 +184,8 @@ function writesOfChanges(states: ReadonlyMap<string, State>, changes: Changes): 
     ),
     ...writesOfMetadata([...changes.metadata.values()]),
     ...licenseHistory.write(changes.history),
-    ...writesOfLicenseCounts(changes.counts),
+    ...licenseDays.write(changes.counts.days),
+    ...licenseEnds.write(changes.counts.ends),
   ]
 }
 

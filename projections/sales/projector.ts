@@ -2,7 +2,7 @@ import { itemsOf } from '../../src/domain/sales/items.ts'
 import { numbersOfSale } from '../../src/domain/sales/numbers.ts'
 import { nextStep, sales } from '../../src/domain/sales/sale.ts'
 import { defineDocuments, evolvedBy } from '../document.ts'
-import { type SaleCounts, saleCounts, saleDays, writesOfSaleCounts } from '../insights/sales.ts'
+import { type SaleCounts, saleCounts, saleDays } from '../insights/sales.ts'
 import type { Projector } from '../projector.ts'
 import { partsOfNumbers } from '../search/number-parts.ts'
 
@@ -52,6 +52,6 @@ export const salesProjector: Projector = {
     const changed = await documents.changed(db, entries, (before, after) => {
       counts.push(...saleCounts(before, after))
     })
-    return [...documents.write(changed), ...writesOfSaleCounts(counts)]
+    return [...documents.write(changed), ...saleDays.write(counts)]
   },
 }

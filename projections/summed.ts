@@ -19,6 +19,3 @@ export function summed<Row extends object>(
   }
   return [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
 }
-
-/** The day in UTC of a moment: `2026-03-01`. */
-export const utcDate = (at: string): string => at.slice(0, 10)
