@@ -7,6 +7,7 @@ import { auditLog } from '../notary/audit/audit.ts'
 import type { KeptCheckpoint } from '../notary/audit/checkpoints.ts'
 import type { AuditReport } from '../notary/audit/found.ts'
 import { keysInLog } from '../notary/audit/keys.ts'
+import { sentence } from '../sentence.ts'
 import { CommandMisused, exitCode } from '../terminal/exit-codes.ts'
 import { type OutputOptions, print } from '../terminal/output.ts'
 import { showProgress } from '../terminal/progress.ts'
@@ -82,5 +83,3 @@ function linesOf({ events, size, checkpoint, kept, verified, problems }: AuditRe
     ...(verified ? [] : ['Its signature was not verified, because the log names no key. Add --key.']),
   ]
 }
-
-const sentence = (says: string): string => `${says.slice(0, 1).toUpperCase()}${says.slice(1)}.`

@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander'
-import { NotInPath } from '../mcp/path.ts'
+import { NotInPath } from '../description/path.ts'
 import { NumberInvalid } from '../numbers.ts'
 import {
   CommandInterrupted,

@@ -1,6 +1,6 @@
 import type { DescribedOperation } from '../description/operation.ts'
+import { parametersOf, pathWith } from '../description/path.ts'
 import type { ApiAnswer, ApiRequest } from './api.ts'
-import { parametersOf, pathWith } from './path.ts'
 
 /** The request of an operation. @param values what it takes: those that are not in its path are in its query or body */
 export function requestTo(

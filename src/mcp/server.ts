@@ -6,9 +6,9 @@ import {
   ListToolsResultSchema,
 } from '@modelcontextprotocol/sdk/types.js'
 import { z } from 'zod'
+import { NotInPath } from '../description/path.ts'
 import { inputWords, sentenceOf } from '../domain/input-words.ts'
 import type { CallApi } from './api.ts'
-import { NotInPath } from './path.ts'
 import { refused, resultOf } from './result.ts'
 import type { Tool } from './tool.ts'
 import { allTools } from './tools.ts'

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { parametersOf } from '../../mcp/path.ts'
+import { parametersOf } from '../../description/path.ts'
 import { print, printToStderr } from '../../terminal/output.ts'
 import { type CommandContext, groupCommand, type HostForm } from '../context.ts'
 import { mayBeEmpty } from '../empty.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
-import { pathTo } from '../../mcp/path.ts'
+import { pathTo } from '../../description/path.ts'
 import { CommandRefused } from '../../terminal/exit-codes.ts'
 import { printToStderr } from '../../terminal/output.ts'
 import { type Client, retryAfterIn } from './client.ts'

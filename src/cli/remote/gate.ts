@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
-import { pathTo } from '../../mcp/path.ts'
+import { pathTo } from '../../description/path.ts'
 import { CommandInterrupted, CommandRefused } from '../../terminal/exit-codes.ts'
 import { untilInterrupted } from '../../terminal/interruption.ts'
 import { printToStderr } from '../../terminal/output.ts'

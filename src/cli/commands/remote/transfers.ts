@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
+import { pathTo } from '../../../description/path.ts'
 import { type FileRow, rowsOfFile } from '../../../domain/licenses/import-rows.ts'
-import { pathTo } from '../../../mcp/path.ts'
 import { CommandMisused, exitCode } from '../../../terminal/exit-codes.ts'
 import { print, printToStderr } from '../../../terminal/output.ts'
 import type { CommandContext } from '../../context.ts'

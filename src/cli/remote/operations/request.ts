@@ -1,4 +1,4 @@
-import { parametersOf, pathWith } from '../../../mcp/path.ts'
+import { parametersOf, pathWith } from '../../../description/path.ts'
 import { wholeNumberOf } from '../../../numbers.ts'
 import { CommandMisused } from '../../../terminal/exit-codes.ts'
 import type { Call } from '../client.ts'
