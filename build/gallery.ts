@@ -2,6 +2,7 @@
 import { copyFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { capitalized } from '../src/sentence.ts'
 
 const directory = fileURLToPath(new URL('../dist/pictures/', import.meta.url))
 
@@ -53,8 +54,7 @@ function picturesIn(folder: string): string[] {
 
 /** `02-new-product` is read as `New product`. */
 function titleOf(page: string): string {
-  const words = page.replace(/^\d+-/, '').replaceAll('-', ' ')
-  return words.charAt(0).toUpperCase() + words.slice(1)
+  return capitalized(page.replace(/^\d+-/, '').replaceAll('-', ' '))
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -2,6 +2,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createClient } from '@hey-api/openapi-ts'
+import { capitalized } from '../src/sentence.ts'
 
 type Operation = {
   operationId: string
@@ -76,7 +77,7 @@ export async function writeDescribed(documentFile: string, directory: string): P
   const document = JSON.parse(readFileSync(documentFile, 'utf8')) as Document
   const lines = [...operationsIn(document)].map(({ operation }) => {
     const { operationId: id, responses } = operation
-    const name = id.charAt(0).toUpperCase() + id.slice(1)
+    const name = capitalized(id)
     const [status = '200', answer] = Object.entries(responses).find(([code]) => code.startsWith('2')) ?? []
     const isJson = answer?.content === undefined || 'application/json' in answer.content
     return `  ${id}: { input: Given<f.${name}Data>; answer: ${isJson ? `f.${name}Responses[${status}]` : 'Uint8Array'} }`

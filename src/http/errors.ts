@@ -30,8 +30,8 @@ const unreadableRequests: Readonly<Record<string, string>> = {
 }
 
 /**
- * How long a 429 is held back, in milliseconds. A caller who asks again at once, as fast as it is refused, gets ten of them a second
- * on a connection; one who waits as it was told does not notice.
+ * How long a 429 is held back, in milliseconds. A caller that retries immediately gets at most ten a second on each connection; one
+ * that waits as told does not notice.
  */
 const heldBackMs = 100
 

@@ -1,5 +1,6 @@
 import { plainText, quoted } from '../../domain/plain-text.ts'
 import type { Ordering } from '../../domain/webhooks/events.ts'
+import { capitalized } from '../../sentence.ts'
 import { counted as withWords } from '../words.ts'
 import type { Counted, CreatedCategory, Effect, EntitlementChange, Fact } from './effect.ts'
 
@@ -17,8 +18,6 @@ export function effectWords(effect: Effect): string[] {
     ),
   ].map((sentence) => plainText(capitalized(sentence)))
 }
-
-const capitalized = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`
 
 /**
  * The sentences without counts that change by themselves, such as those of an export: a member approves what these

@@ -24,18 +24,14 @@ export function boundBodies(app: FastifyInstance): void {
   app.addHook('onRoute', (route) => {
     if (readsBeforeSignIn(route)) route.bodyLimit ??= withoutSignIn
   })
-  app.addHook('onRequest', ({ is404, headers }, reply, done) => {
+  app.addHook('onRequest', ({ is404, headers, routeOptions }, reply, done) => {
     if (is404 && (headers['content-length'] ?? headers['transfer-encoding']) !== undefined) {
       // Without these headers there is no body to parse. Node reads on only until the connection is closed.
       for (const name of ['content-type', 'content-length', 'transfer-encoding']) delete headers[name]
       reply.header('connection', 'close')
     }
-    done()
-  })
-  app.addHook('onRequest', ({ is404, headers, routeOptions }, reply, done) => {
     const { bodyLimit = 0 } = routeOptions
-    const isKnownToBeLong =
-      !is404 && bodyLimit <= withoutSignIn && Number(headers['content-length']) > bodyLimit
+    const isKnownToBeLong = bodyLimit <= withoutSignIn && Number(headers['content-length']) > bodyLimit
     if (!isKnownToBeLong) return done()
     // Before any store is asked. The body is not read.
     reply.header('connection', 'close')

@@ -1,5 +1,6 @@
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger'
 import { z } from 'zod'
+import { capitalized } from '../../sentence.ts'
 import { payloads, whenSent } from '../../webhooks/payloads.ts'
 
 type Description = NonNullable<FastifyDynamicSwaggerOptions['openapi']>
@@ -59,8 +60,4 @@ export function describedWebhooks(): Webhooks {
 }
 
 /** `license.created` as `onLicenseCreated`. */
-const operationIdOf = (event: string): string =>
-  `on${event
-    .split('.')
-    .map((part) => part.charAt(0).toUpperCase() + part.slice(1))
-    .join('')}`
+const operationIdOf = (event: string): string => `on${event.split('.').map(capitalized).join('')}`
