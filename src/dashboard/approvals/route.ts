@@ -18,12 +18,13 @@ import { hashOf } from '../../gate/request.ts'
 import { runApproved, runForMember } from '../../gate/run-approved.ts'
 import { actorNames } from '../../history/actors.ts'
 import { sendExport } from '../../http/licenses/license-export.ts'
-import { Problem, problemOfRefusal } from '../../http/problem.ts'
-import { sentence } from '../../sentence.ts'
+import { Problem } from '../../http/problem.ts'
 import { formOf } from '../forms/forms.ts'
+import { sentenceOf } from '../forms/refused.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
+import { redirectWith } from '../session/redirect-with.ts'
 import { approvalPart, approvalsPart, approvalsView, approvalView } from './view.ts'
 
 /** Mails, and agents, name the address of an approval. */
@@ -81,12 +82,11 @@ export function approvalPages(app: FastifyInstance, context: PageContext): void 
   /** A refusal is shown on the page, together with the current state. */
   const settle = async (request: OneRequest, reply: FastifyReply, work: () => Promise<string>) => {
     try {
-      request.session.notice = { kind: 'done', text: await work() }
+      return redirectWith(reply, `/dashboard/approvals/${request.params.id}`, await work())
     } catch (error) {
       if (!(error instanceof Refusal) || error.code === 'confirmation_not_found') throw error
-      return page(request, reply, sentence(problemOfRefusal(error.code).message), 409)
+      return page(request, reply, sentenceOf(error.code), 409)
     }
-    return reply.redirect(`/dashboard/approvals/${request.params.id}`, 303)
   }
 
   app.post('/approvals/:id/approve', decideFresh, async (request: OneRequest, reply) => {
@@ -146,7 +146,7 @@ function downloadForm(app: FastifyInstance, { services }: PageContext, page: Sho
       if (!(error instanceof Refusal) || error.code === 'confirmation_not_found') throw error
       if (error.code === 'confirmation_unknown')
         throw new Problem(403, 'forbidden', 'Only the member who requested this file can download it.')
-      return page(request, reply, sentence(problemOfRefusal(error.code).message), 409)
+      return page(request, reply, sentenceOf(error.code), 409)
     }
   })
 }

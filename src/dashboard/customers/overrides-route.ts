@@ -5,7 +5,14 @@ import { sha256 } from '../../credentials/sha256.ts'
 import type { EntitlementOverride } from '../../domain/customers/overrides.ts'
 import { sameJson } from '../../domain/equality.ts'
 import { Refusal } from '../../domain/refusal.ts'
-import { changedMeanwhile, type FilledForm, readForm, typedIn, withProblem } from '../forms/filled-form.ts'
+import {
+  changedMeanwhile,
+  type FilledForm,
+  isWrong,
+  readForm,
+  typedIn,
+  withProblem,
+} from '../forms/filled-form.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import { productChoices } from '../lists/lists.ts'
 import type { PageContext } from '../page-context.ts'
@@ -47,7 +54,7 @@ export function overridePages(app: FastifyInstance, { services, show }: PageCont
     const { filled } = readForm(AnyForm, request)
     if (typedIn(filled, 'more') === 'yes') return page(request, reply, customerId, withMoreRows(filled))
     const { form, overrides } = overridesTyped(filled)
-    if (Object.keys(form.problems).length > 0) return page(request, reply, customerId, form)
+    if (isWrong(form)) return page(request, reply, customerId, form)
     const now = seenHashOf(present)
     const [shown = []] = await openOverrides(services, tenantId, [present])
     if (typedIn(filled, 'seen') !== now && !sameJson(overrides, shown)) {

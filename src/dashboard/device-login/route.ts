@@ -44,10 +44,10 @@ const perMember = { burst: 20, intervalMs: 180_000 }
 export function devicePages(app: FastifyInstance, context: PageContext): void {
   const { services, show } = context
 
-  const codePage = (reply: FastifyReply, code: string, problem?: string, status = 200) =>
+  const codePage = (reply: FastifyReply, code: string, problem?: string, status?: number) =>
     show(
       reply,
-      { title: 'Authorize a device', content: ({ token }) => codeView({ token, code, problem }) },
+      { title: 'Authorize a device', content: ({ token }) => codeView({ token, code, problem }), problem },
       status,
     )
 
@@ -71,7 +71,6 @@ export function devicePages(app: FastifyInstance, context: PageContext): void {
         reply,
         code,
         `No device is waiting with this code. Codes expire after ten minutes. After ${maxWrongCodes} wrong codes, a session accepts no more.`,
-        422,
       )
     }
     await returnCodeAttempt(db, sessionHash)

@@ -1,14 +1,16 @@
 import { Refusal, type RefusalCode } from '../../domain/refusal.ts'
+import { problemOfProvider } from '../../http/payment-problem.ts'
 import { Problem, problemOfRefusal } from '../../http/problem.ts'
 import { sentence } from '../../sentence.ts'
 import { type FilledForm, newForm, withProblem } from './filled-form.ts'
 import { SentBefore, sentBefore } from './once.ts'
 
 /** A refusal as a sentence for people. */
-export function sentenceOf(code: RefusalCode): string {
-  const { message } = problemOfRefusal(code)
-  return sentence(message)
-}
+export const sentenceOf = (code: RefusalCode): string => sentence(problemOfRefusal(code).message)
+
+/** What a provider refused, or that it does not answer, as a sentence for people. */
+export const sentenceOfProvider = (error: Parameters<typeof problemOfProvider>[0]): string =>
+  sentence(problemOfProvider(error).message)
 
 /**
  * The form with what a command refused, to be shown again.

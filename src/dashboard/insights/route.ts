@@ -23,15 +23,12 @@ export function insightPages(app: FastifyInstance, { services, show }: PageConte
       readFigures(services.db, tenantId, range.days, range.today),
       productChoices(services, tenantId),
     ])
-    return show(
-      reply,
-      {
-        title: 'Insights',
-        nav: 'insights',
-        content: (view) => insightsView(view, { range, figures, products }),
-      },
-      range.problem === undefined ? 200 : 422,
-    )
+    return show(reply, {
+      title: 'Insights',
+      nav: 'insights',
+      content: (view) => insightsView(view, { range, figures, products }),
+      problem: range.problem,
+    })
   })
 
   app.get('/insights/:file', member, async (request, reply) => {

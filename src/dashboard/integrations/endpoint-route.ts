@@ -4,16 +4,15 @@ import { type ConnectedEndpoint, connectWithEndpoint } from '../../commands/inte
 import { isId } from '../../credentials/id.ts'
 import { ProviderCredential, providerNames } from '../../domain/integrations/provider.ts'
 import { Refusal } from '../../domain/refusal.ts'
-import { problemOfProvider } from '../../http/payment-problem.ts'
 import { endpointUrlOf } from '../../payments/addresses.ts'
 import { ProviderRefused, ProviderUnavailable, StoreWanted } from '../../payments/trouble.ts'
-import { sentence } from '../../sentence.ts'
 import { type FilledForm, readForm, typedIn, withProblem } from '../forms/filled-form.ts'
-import { refusedForm, sentenceOf } from '../forms/refused.ts'
+import { refusedForm, sentenceOf, sentenceOfProvider } from '../forms/refused.ts'
 import { checked, optionalLine } from '../forms/typed.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
+import { redirectWith } from '../session/redirect-with.ts'
 import type { FlashMessage } from '../session/session.ts'
 import { endpointFields } from './endpoint-view.ts'
 import { type ProviderRequest, providerOf, providerPage } from './provider-route.ts'
@@ -56,11 +55,11 @@ export function endpointForms(app: FastifyInstance, context: PageContext): void 
     }
     try {
       const connected = await connectWithEndpoint(services, asked, data.operation, originOfMember(request))
-      request.session.notice = doneWords(providerNames[provider], connected)
+      const message = doneWords(providerNames[provider], connected)
+      return redirectWith(reply, `/dashboard/integrations/${provider}`, message)
     } catch (error) {
       return again(troubleOf(error, filled))
     }
-    return reply.redirect(`/dashboard/integrations/${provider}`, 303)
   })
 }
 
@@ -93,10 +92,8 @@ function doneWords(name: string, { endpoint }: ConnectedEndpoint): FlashMessage 
 
 /** What the provider or a rule refused, beside its field. @throws any other error */
 function troubleOf(error: unknown, form: FilledForm): FilledForm {
-  if (error instanceof StoreWanted)
-    return withProblem(form, store, sentence(problemOfProvider(error).message))
-  if (error instanceof ProviderUnavailable)
-    return withProblem(form, 'form', sentence(problemOfProvider(error).message))
+  if (error instanceof StoreWanted) return withProblem(form, store, sentenceOfProvider(error))
+  if (error instanceof ProviderUnavailable) return withProblem(form, 'form', sentenceOfProvider(error))
   if (error instanceof ProviderRefused) return withProblem(form, ...refusedWords(error))
   return refusedForm(error, form, {
     restricted_key_wanted: [key, sentenceOf('restricted_key_wanted')],
@@ -109,7 +106,7 @@ function troubleOf(error: unknown, form: FilledForm): FilledForm {
 
 function refusedWords(error: ProviderRefused): [field: string, sentence: string] {
   const { reason } = error
-  if (reason === 'endpoint') return ['form', sentence(problemOfProvider(error).message)]
+  if (reason === 'endpoint') return ['form', sentenceOfProvider(error)]
   if (reason === 'permission') return [key, 'This key lacks one of the permissions that are listed above.']
-  return [key, sentence(problemOfProvider(error).message)]
+  return [key, sentenceOfProvider(error)]
 }

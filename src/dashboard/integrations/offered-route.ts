@@ -5,13 +5,12 @@ import { listOffered } from '../../commands/integrations/offered.ts'
 import type { KnownIntegration } from '../../domain/integrations/integration.ts'
 import { Provider, providerNames } from '../../domain/integrations/provider.ts'
 import { Refusal } from '../../domain/refusal.ts'
-import { problemOfProvider } from '../../http/payment-problem.ts'
 import { notFound } from '../../http/problem.ts'
 import type { Offered } from '../../payments/offered.ts'
 import { ProviderRefused, ProviderUnavailable } from '../../payments/trouble.ts'
 import type { Ports } from '../../ports.ts'
-import { capitalized, sentence } from '../../sentence.ts'
-import { sentenceOf } from '../forms/refused.ts'
+import { capitalized } from '../../sentence.ts'
+import { sentenceOf, sentenceOfProvider } from '../forms/refused.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import { productChoices } from '../lists/lists.ts'
 import type { PageContext } from '../page-context.ts'
@@ -80,6 +79,5 @@ function refusedWords(error: ProviderRefused): string {
   if (reason === 'permission' && provider !== 'gumroad') {
     return `The key may not list ${itemWords[provider].many}. ${listingWords[provider]}`
   }
-  const { message } = problemOfProvider(error)
-  return sentence(message)
+  return sentenceOfProvider(error)
 }

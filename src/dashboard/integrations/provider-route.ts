@@ -19,15 +19,13 @@ import { Provider, ProviderCredential, providerNames } from '../../domain/integr
 import { Refusal } from '../../domain/refusal.ts'
 import { Slug } from '../../domain/values.ts'
 import { rotateProviderSecret } from '../../gate/operations/rotate-provider-secret.ts'
-import { problemOfProvider } from '../../http/payment-problem.ts'
 import { notFound } from '../../http/problem.ts'
 import { onboardingAddresses } from '../../payments/addresses.ts'
 import { ProviderRefused, ProviderUnavailable } from '../../payments/trouble.ts'
 import type { Ports } from '../../ports.ts'
-import { sentence } from '../../sentence.ts'
 import { readArrivals } from '../../usage/arrivals.ts'
 import { type FilledForm, newForm, readForm, withProblem } from '../forms/filled-form.ts'
-import { refusedForm, sentenceOf } from '../forms/refused.ts'
+import { refusedForm, sentenceOf, sentenceOfProvider } from '../forms/refused.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import { productChoices } from '../lists/lists.ts'
 import type { PageContext } from '../page-context.ts'
@@ -222,8 +220,7 @@ async function connect(
 /** What the provider or a rule refused, beside its field. @throws any other error */
 function troubleOf(error: unknown, form: FilledForm): FilledForm {
   if (error instanceof ProviderRefused || error instanceof ProviderUnavailable) {
-    const { message } = problemOfProvider(error)
-    return withProblem(form, error instanceof ProviderRefused ? 'apiKey' : 'form', sentence(message))
+    return withProblem(form, error instanceof ProviderRefused ? 'apiKey' : 'form', sentenceOfProvider(error))
   }
   return refusedForm(error, form, { restricted_key_wanted: ['apiKey', sentenceOf('restricted_key_wanted')] })
 }
@@ -296,7 +293,7 @@ function mappingForms(app: FastifyInstance, context: PageContext): void {
       await map(services, product, provider, { item: data.item, keyTypeId }, originOfMember(request))
     } catch (error) {
       if (error instanceof ProviderRefused || error instanceof ProviderUnavailable) {
-        return again(withProblem(filled, 'item', sentence(problemOfProvider(error).message)))
+        return again(withProblem(filled, 'item', sentenceOfProvider(error)))
       }
       const wrong = 'Stripe has no such price, or has archived it.'
       return again(refusedForm(error, filled, { mapping_price_not_found: ['item', wrong] }))

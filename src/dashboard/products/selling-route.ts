@@ -5,11 +5,9 @@ import { purchasable } from '../../commands/checkout/checkout.ts'
 import { mapPrices, verifyPrices } from '../../commands/checkout/prices.ts'
 import type { KeyType } from '../../domain/products/key-type.ts'
 import { Refusal } from '../../domain/refusal.ts'
-import { problemOfProvider } from '../../http/payment-problem.ts'
 import { ProviderRefused, ProviderUnavailable } from '../../payments/trouble.ts'
-import { sentence } from '../../sentence.ts'
 import { type FilledForm, newForm, readForm, typedIn, withProblem } from '../forms/filled-form.ts'
-import { sentenceOf } from '../forms/refused.ts'
+import { sentenceOf, sentenceOfProvider } from '../forms/refused.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember } from '../session/principal.ts'
@@ -96,8 +94,7 @@ const pricesForm = (keyTypes: readonly KeyType[]): FilledForm =>
 /** What keeps prices from being saved. @throws the error itself when it is another failure */
 function troubleOf(error: unknown): string {
   if (error instanceof ProviderRefused || error instanceof ProviderUnavailable) {
-    const { message } = problemOfProvider(error)
-    return sentence(message)
+    return sentenceOfProvider(error)
   }
   if (!(error instanceof Refusal)) throw error
   switch (error.code) {

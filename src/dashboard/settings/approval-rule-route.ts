@@ -11,6 +11,7 @@ import { formOf } from '../forms/forms.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
+import { redirectWith } from '../session/redirect-with.ts'
 import { approvalRuleView } from './approval-rule-view.ts'
 
 const manage = pageRoute({ page: 'manage_members' })
@@ -59,13 +60,10 @@ export function approvalRulePages(app: FastifyInstance, { services, show }: Page
       const id = await askApproval(services, request, loosenApprovals, nothing)
       return reply.redirect(`/dashboard/approvals/${id}`, 303)
     }
-    request.session.notice = {
-      kind: 'done',
-      text:
-        rule === 'another'
-          ? 'Requests must now be approved by a member other than the requester.'
-          : 'Owners and approvers can now approve their own requests.',
-    }
-    return reply.redirect('/dashboard/settings', 303)
+    const text =
+      rule === 'another'
+        ? 'Requests must now be approved by a member other than the requester.'
+        : 'Owners and approvers can now approve their own requests.'
+    return redirectWith(reply, '/dashboard/settings', text)
   })
 }

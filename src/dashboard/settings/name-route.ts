@@ -16,12 +16,13 @@ const Form = z.object({ name: wantedLine(200, 'Enter a name.'), return: z.string
 
 /** Where the workspace is named, also for the form of the first step. */
 export function namePages(app: FastifyInstance, { services, show }: PageContext): void {
-  const page = (reply: FastifyReply, form: FilledForm, status = 200) =>
-    show(
-      reply,
-      { title: 'Workspace name', nav: 'settings', content: ({ token }) => nameView(token, form) },
-      status,
-    )
+  const page = (reply: FastifyReply, form: FilledForm) =>
+    show(reply, {
+      title: 'Workspace name',
+      nav: 'settings',
+      content: ({ token }) => nameView(token, form),
+      form,
+    })
 
   app.get('/settings/name', manage, async (request, reply) =>
     page(reply, newForm({ name: principalOf(request).tenantName })),
@@ -29,7 +30,7 @@ export function namePages(app: FastifyInstance, { services, show }: PageContext)
 
   app.post('/settings/name', manage, async (request, reply) => {
     const { filled, data } = readForm(Form, request)
-    if (!data) return page(reply, filled, 422)
+    if (!data) return page(reply, filled)
     await renameTenant(services, principalOf(request).tenantId, data.name, originOfMember(request))
     return redirectWith(reply, returnPath(data.return ?? '/dashboard/settings'), 'Name saved.')
   })

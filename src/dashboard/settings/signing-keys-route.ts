@@ -7,6 +7,7 @@ import { formOf } from '../forms/forms.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
+import { redirectWith } from '../session/redirect-with.ts'
 import { rotateSigningKeyView } from './signing-keys-view.ts'
 
 const page = '/settings/signing-keys'
@@ -39,13 +40,12 @@ export function signingKeyPages(app: FastifyInstance, { services, show }: PageCo
     const { tenantId } = principalOf(request)
     const { replaces, what } = formOf(RotateForm, request)
     const present = (await newest(tenantId))?.kid ?? 'none'
-    if (replaces === present) {
-      const run = what === 'prepare' ? prepareSigningKey : rotateSigningKey
-      await run(services, tenantId, originOfMember(request))
-      request.session.notice = { kind: 'done', text: done[what] }
-    } else {
-      request.session.notice = { kind: 'wrong', text: 'Another signing key was published in the meantime.' }
+    if (replaces !== present) {
+      const text = 'Another signing key was published in the meantime.'
+      return redirectWith(reply, '/dashboard/settings', { kind: 'wrong', text })
     }
-    return reply.redirect('/dashboard/settings', 303)
+    const run = what === 'prepare' ? prepareSigningKey : rotateSigningKey
+    await run(services, tenantId, originOfMember(request))
+    return redirectWith(reply, '/dashboard/settings', done[what])
   })
 }

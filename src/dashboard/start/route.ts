@@ -58,14 +58,10 @@ export function startPages(app: FastifyInstance, { services, show, showPart }: P
         await startTestPurchase(own, product, {}, origin)
         return null
       })
-      request.session.notice = {
-        kind: 'done',
-        text: 'Test purchase started. Its stages follow within seconds.',
-      }
     } catch (error) {
-      request.session.notice = { kind: 'wrong', text: wordsOf(error) }
+      return redirectWith(reply, path, { kind: 'wrong', text: wordsOf(error) })
     }
-    return reply.redirect(path, 303)
+    return redirectWith(reply, path, 'Test purchase started. Its stages follow within seconds.')
   })
 }
 

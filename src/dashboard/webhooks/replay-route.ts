@@ -28,27 +28,24 @@ const told = {
 
 /** The form of a replay, and the buttons of a running one. */
 export function replayPages(app: FastifyInstance, { services, show }: PageContext): void {
-  const form = async (request: FastifyRequest, reply: FastifyReply, filled: FilledForm, status: number) => {
+  const form = async (request: FastifyRequest, reply: FastifyReply, filled: FilledForm) => {
     const endpoints = await listEndpoints(services.db, principalOf(request).tenantId)
-    return show(
-      reply,
-      {
-        title: 'Replay events',
-        nav: 'webhooks',
-        content: (view) => replayFormView(view, filled, endpoints, newId('req')),
-      },
-      status,
-    )
+    return show(reply, {
+      title: 'Replay events',
+      nav: 'webhooks',
+      content: (view) => replayFormView(view, filled, endpoints, newId('req')),
+      form: filled,
+    })
   }
 
   app.get('/webhooks/replays/new', manage, (request, reply) => {
     const from = new Date(services.now().getTime() - dayMs).toISOString().slice(0, 16)
-    return form(request, reply, newForm({ from, only: 'failed', events: WebhookEventName.options }), 200)
+    return form(request, reply, newForm({ from, only: 'failed', events: WebhookEventName.options }))
   })
 
   app.post('/webhooks/replays', manage, async (request, reply) => {
     const { filled, data } = readForm(ReplayForm, request)
-    if (!data) return form(request, reply, filled, 422)
+    if (!data) return form(request, reply, filled)
     const { operation, endpoint: endpointId, from, to, only, events } = data
     const { tenantId } = principalOf(request)
     const asked = { from, to, only, events, endpointId }
@@ -60,7 +57,7 @@ export function replayPages(app: FastifyInstance, { services, show }: PageContex
         webhook_endpoint_not_found: ['endpoint', 'Choose an endpoint.'],
         webhook_replay_in_the_future: ['from', 'Choose a moment in the past.'],
       } as const
-      return form(request, reply, refusedForm(error, filled, refusals), 422)
+      return form(request, reply, refusedForm(error, filled, refusals))
     }
     return redirectWith(reply, path, 'Replay started.')
   })

@@ -120,63 +120,57 @@ function shown(
 }
 
 function addForm(app: FastifyInstance, context: PageContext): void {
-  const form = (reply: FastifyReply, filled: FilledForm, status: number) =>
-    context.show(
-      reply,
-      {
-        title: 'Add endpoint',
-        nav: 'webhooks',
-        content: (view) => endpointFormView(view, filled, { action: path, operation: newId('req') }),
-      },
-      status,
-    )
+  const form = (reply: FastifyReply, filled: FilledForm) =>
+    context.show(reply, {
+      title: 'Add endpoint',
+      nav: 'webhooks',
+      content: (view) => endpointFormView(view, filled, { action: path, operation: newId('req') }),
+      form: filled,
+    })
 
   app.get('/webhooks/new', manage, async (_request, reply) =>
-    form(reply, newForm({ ordering: defaultOrdering, events: defaultEvents }), 200),
+    form(reply, newForm({ ordering: defaultOrdering, events: defaultEvents })),
   )
 
   app.post('/webhooks', manageForm, async (request, reply) => {
     const { filled, data } = readForm(EndpointForm, request)
-    if (!data) return form(reply, filled, 422)
+    if (!data) return form(reply, filled)
     const { operation, ...body } = data
     try {
       const set = await runOperation(context, request, addWebhookEndpoint, operation, { body })
       return shown(context, reply, set, 'Endpoint added.')
     } catch (error) {
-      return form(reply, refusedForm(error, filled, fieldOf), 422)
+      return form(reply, refusedForm(error, filled, fieldOf))
     }
   })
 }
 
 function changeForm(app: FastifyInstance, context: PageContext): void {
-  const form = (reply: FastifyReply, endpoint: WebhookEndpoint, filled: FilledForm, status: number) =>
-    context.show(
-      reply,
-      {
-        title: 'Webhook endpoint',
-        nav: 'webhooks',
-        content: (view) => endpointView(view, endpoint, filled, newId('req')),
-      },
-      status,
-    )
+  const form = (reply: FastifyReply, endpoint: WebhookEndpoint, filled: FilledForm) =>
+    context.show(reply, {
+      title: 'Webhook endpoint',
+      nav: 'webhooks',
+      content: (view) => endpointView(view, endpoint, filled, newId('req')),
+      form: filled,
+    })
 
   app.get('/webhooks/:id', manage, async (request: OneRequest, reply) => {
     const endpoint = await endpointOf(context.services, request)
     const { url, description, ordering, events } = endpoint
-    return form(reply, endpoint, newForm({ url, description, ordering, events }), 200)
+    return form(reply, endpoint, newForm({ url, description, ordering, events }))
   })
 
   app.post('/webhooks/:id', manageForm, async (request: OneRequest, reply) => {
     const endpoint = await endpointOf(context.services, request)
     const { filled, data } = readForm(EndpointForm, request)
-    if (!data) return form(reply, endpoint, filled, 422)
+    if (!data) return form(reply, endpoint, filled)
     const { operation, ...body } = data
     try {
       const input = { parameters: { id: endpoint.endpointId }, body }
       const set = await runOperation(context, request, changeWebhookEndpoint, operation, input)
       return shown(context, reply, set, 'Endpoint saved.')
     } catch (error) {
-      return form(reply, endpoint, refusedForm(error, filled, fieldOf), 422)
+      return form(reply, endpoint, refusedForm(error, filled, fieldOf))
     }
   })
 }
