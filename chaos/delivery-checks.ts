@@ -72,13 +72,15 @@ export function checkAttempts(arrivals: readonly Arrival[], log: readonly LogLin
 
 /**
  * Checks that the events of each license came first in the order of their numbers. One that was abandoned let go of those
- * after it, so it may have come later, or never; one whose redelivery was asked for went at once.
+ * after it, so it may have come later, or never; one whose redelivery was asked for before its first attempt went at once.
  */
 export function checkOrder(arrivals: readonly Arrival[], log: readonly LogLine[]): Violation[] {
   const outOfTurn = new Set(
-    log
-      .filter(({ type }) => type === 'DeliveryAbandoned' || type === 'RedeliveryAsked')
-      .map(({ stream }) => stream),
+    [...Map.groupBy(log, ({ stream }) => stream)].flatMap(([stream, lines]) => {
+      const types = lines.map(({ type }) => type)
+      const first = types.findIndex((type) => type === 'RedeliveryAsked' || isAttempt(type))
+      return types.includes('DeliveryAbandoned') || types[first] === 'RedeliveryAsked' ? [stream] : []
+    }),
   )
   const come = arrivals
     .filter(({ path }) => path === `/${seller}`)
