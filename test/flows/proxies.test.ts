@@ -9,13 +9,12 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { Agent, request } from 'undici'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createLimiter } from '../../src/limits/limiter.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { createHost, freePort, type Running } from '../harness/process.ts'
 import { proxyProgram } from '../harness/proxies.ts'
 import { makeCertificate } from '../harness/refusing-store.ts'
 import { makeProduct, mint } from '../http/samples.ts'
-import { createMemoryBuckets } from '../limits/memory-buckets.ts'
+import { createMemoryLimiter } from '../limits/memory-buckets.ts'
 
 const host = createHost()
 const name = 'licenses.example.com'
@@ -24,18 +23,7 @@ const page = readFileSync(join(import.meta.dirname, '../../docs/operating/deploy
 let api: TestApi
 let tenant: TestTenant
 let upstream: string
-const memory = createMemoryBuckets()
-const documents = createLimiter(
-  'documents',
-  { perMinute: 1, burst: 1 },
-  {
-    shared: { settle: async (_limit, ...spending) => memory.settle(...spending) },
-    now: () => 0,
-    onFailure(error) {
-      throw error
-    },
-  },
-)
+const documents = createMemoryLimiter('documents', { perMinute: 1, burst: 1 }, () => 0)
 beforeAll(async () => {
   api = await openTestApi({ limits: { documents }, trustProxy: ['127.0.0.1'], baseUrl: `https://${name}` })
   tenant = await makeTenant(api.ledger)

@@ -1,8 +1,15 @@
 import { execFileSync } from 'node:child_process'
 import { accessSync, constants, existsSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
 
 /** Whether missing packages can be installed without asking: as root on Debian. */
 const canInstall = (): boolean => process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')
+
+/** Where a program may be: on the PATH, and where Debian puts it. */
+export const placesOf = (name: string): string[] =>
+  [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/bin'].map((directory) =>
+    join(directory, name),
+  )
 
 /**
  * The first existing path of a program. If there is none, installs the first of the named packages that this Debian

@@ -1,8 +1,6 @@
-import { delimiter, join } from 'node:path'
-import { programAt } from './debian.ts'
+import { placesOf, programAt } from './debian.ts'
 import { freePort, type Host, type Running } from './process.ts'
 
-const inPath = (process.env.PATH ?? '').split(delimiter).map((directory) => join(directory, 'nats-server'))
 const advice =
   'The dispatcher is tested and measured with nats-server: install it (Debian: apt-get install nats-server) and put it on the PATH'
 
@@ -10,8 +8,7 @@ const advice =
  * The path of nats-server, installed if necessary.
  * @throws Error with instructions to install it
  */
-export const natsServer = (): string =>
-  programAt([...inPath, '/usr/sbin/nats-server'], ['nats-server'], advice)
+export const natsServer = (): string => programAt(placesOf('nats-server'), ['nats-server'], advice)
 
 /** A real NATS with JetStream in its own process, which ends with the test. */
 export function startNats(

@@ -1,12 +1,10 @@
-import { delimiter, join } from 'node:path'
-import { programAt } from './debian.ts'
+import { placesOf, programAt } from './debian.ts'
 
 /**
  * The path of nginx or Caddy, installed if necessary.
  * @throws Error with instructions to install it
  */
 export function proxyProgram(name: 'nginx' | 'caddy'): string {
-  const inPath = (process.env.PATH ?? '').split(delimiter).map((directory) => join(directory, name))
   const advice = `The examples of proxies are tested with ${name}: install it (Debian: apt-get install ${name}) and put it on the PATH`
-  return programAt([...inPath, `/usr/sbin/${name}`, `/usr/bin/${name}`], [name], advice)
+  return programAt(placesOf(name), [name], advice)
 }

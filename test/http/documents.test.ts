@@ -3,9 +3,9 @@
  * token.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { createLimiter, type Limiter } from '../../src/limits/limiter.ts'
+import type { Limiter } from '../../src/limits/limiter.ts'
 import { askOf, createTestApp, metricsToken, openTestApi, type TestApi } from '../harness/api.ts'
-import { createMemoryBuckets } from '../limits/memory-buckets.ts'
+import { createMemoryLimiter } from '../limits/memory-buckets.ts'
 
 let api: TestApi
 const limiters: Limiter[] = []
@@ -41,18 +41,7 @@ test.each(described)('%s is serialized once, and returns 304 for a matching ETag
 })
 
 test('an address has one rate limit for all documents, which does not affect other addresses', async () => {
-  const memory = createMemoryBuckets()
-  const documents = createLimiter(
-    'documents',
-    { perMinute: 6, burst: 6 },
-    {
-      shared: { settle: async (_limit, ...spending) => memory.settle(...spending) },
-      now: () => 0,
-      onFailure: (error) => {
-        throw error
-      },
-    },
-  )
+  const documents = createMemoryLimiter('documents', { perMinute: 6, burst: 6 }, () => 0)
   limiters.push(documents)
   const app = await createTestApp(api.ledger, api.ledger.services, { limits: { documents } })
   const paths = [...described, '/docs/', '/docs/static/swagger-ui.css', '/metrics']

@@ -3,10 +3,9 @@
  * is known and before anything else is looked up. Each token and each tenant has its own limit.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createLimiter } from '../../src/limits/limiter.ts'
 import type { Limits } from '../../src/limits/limits.ts'
 import { type Answer, makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
-import { createMemoryBuckets } from '../limits/memory-buckets.ts'
+import { createMemoryLimiter } from '../limits/memory-buckets.ts'
 import { makeProduct } from './samples.ts'
 
 let api: TestApi
@@ -14,19 +13,8 @@ let now = Date.parse('2026-03-01T12:00:00.000Z')
 const taken: string[] = []
 
 function smallLimits(): Limits {
-  const memory = createMemoryBuckets()
-  const options = {
-    shared: {
-      settle: async (...[_, ...given]: [string, ...Parameters<typeof memory.settle>]) =>
-        memory.settle(...given),
-    },
-    now: () => now,
-    onFailure: (error: unknown) => {
-      throw error
-    },
-  }
   const limiter = (name: string, perMinute: number, burst: number) => {
-    const real = createLimiter(name, { perMinute, burst }, options)
+    const real = createMemoryLimiter(name, { perMinute, burst }, () => now)
     return {
       ...real,
       take: (key: string) => {

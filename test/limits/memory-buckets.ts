@@ -1,4 +1,5 @@
-import { type Gcra, latestTat, waitMs } from '../../src/limits/gcra.ts'
+import { type Gcra, latestTat, type Rate, waitMs } from '../../src/limits/gcra.ts'
+import { createLimiter, type Limiter } from '../../src/limits/limiter.ts'
 import type { Report, Settlement } from '../../src/limits/meter.ts'
 
 /** The rule of the shared buckets, in memory: what `shared-buckets.ts` does in Postgres. */
@@ -20,4 +21,16 @@ export function createMemoryBuckets() {
     },
     stateOf: (key: string) => tats.get(key),
   }
+}
+
+/** A limiter of one process whose shared buckets are in memory, by a clock of the test. */
+export function createMemoryLimiter(name: string, rate: Rate, now: () => number): Limiter {
+  const memory = createMemoryBuckets()
+  return createLimiter(name, rate, {
+    shared: { settle: async (_limit, ...spending) => memory.settle(...spending) },
+    now,
+    onFailure(error) {
+      throw error
+    },
+  })
 }

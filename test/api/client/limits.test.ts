@@ -5,12 +5,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { newToken } from '../../../src/credentials/token.ts'
 import { gcraOf, type Rate, spent, waitMs } from '../../../src/limits/gcra.ts'
-import { createLimiter } from '../../../src/limits/limiter.ts'
 import type { LimitName, Limits } from '../../../src/limits/limits.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../../harness/api.ts'
 import { sdkKeyOf } from '../../http/apps.ts'
 import { makeProduct, mint } from '../../http/samples.ts'
-import { createMemoryBuckets } from '../../limits/memory-buckets.ts'
+import { createMemoryLimiter } from '../../limits/memory-buckets.ts'
 
 const rates = {
   clientValidate: { perMinute: 120, burst: 240 },
@@ -29,14 +28,7 @@ let now = Date.parse('2026-03-01T12:00:00.000Z')
 const limits: Limits = {}
 const taken: string[] = []
 for (const name of Object.keys(rates) as (keyof typeof rates)[]) {
-  const memory = createMemoryBuckets()
-  const limiter = createLimiter(name, rates[name], {
-    shared: { settle: async (_limit, ...spending) => memory.settle(...spending) },
-    now: () => now,
-    onFailure: (error) => {
-      throw error
-    },
-  })
+  const limiter = createMemoryLimiter(name, rates[name], () => now)
   limits[name] = {
     ...limiter,
     take: (key) => {

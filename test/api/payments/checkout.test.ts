@@ -3,27 +3,15 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { issueCheckoutKey } from '../../../src/commands/client-keys.ts'
 import { closeTenant, suspendTenant } from '../../../src/commands/tenants.ts'
 import { newToken } from '../../../src/credentials/token.ts'
-import { createLimiter } from '../../../src/limits/limiter.ts'
 import { makeTenant, type TestTenant } from '../../harness/api.ts'
 import { origin } from '../../harness/ledger.ts'
 import type { ProviderStandIns } from '../../harness/providers.ts'
 import { connectAccount, openSellingApi, type SellingApi } from '../../harness/selling-api.ts'
 import { makeProduct } from '../../http/samples.ts'
-import { createMemoryBuckets } from '../../limits/memory-buckets.ts'
+import { createMemoryLimiter } from '../../limits/memory-buckets.ts'
 
-const memory = createMemoryBuckets()
 let now = Date.parse('2026-03-01T12:00:00.000Z')
-const checkout = createLimiter(
-  'checkout',
-  { perMinute: 20, burst: 20 },
-  {
-    shared: { settle: async (_limit, ...answer) => memory.settle(...answer) },
-    now: () => now,
-    onFailure: (error) => {
-      throw error
-    },
-  },
-)
+const checkout = createMemoryLimiter('checkout', { perMinute: 20, burst: 20 }, () => now)
 
 let standIns: ProviderStandIns
 let api: SellingApi
