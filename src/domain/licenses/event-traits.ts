@@ -1,23 +1,23 @@
 import type { LicenseEvent } from './events.ts'
 
 type Traits = {
-  /** Whose seats it changes: nobody's, that of the device that it names, or possibly all. */
+  /** Which seats it changes: none, that of the device it names, or possibly all of them. */
   seats: 'none' | 'of its device' | 'of all devices'
   /**
    * Only the newest event of each slot affects the state of a license, so a license with years of history is evolved from few
    * events. An event about a device has the slot of that device. Null for one that always counts.
    */
   slot: string | null
-  /** Whether it counts as a use of the license: then its import cannot be taken back. */
+  /** Whether it counts as use of the license, after which an import cannot be taken back. */
   isUse: boolean
-  /** Whether it says when the license expires. */
+  /** Whether it sets the date on which the license expires. */
   setsEnd: boolean
 }
 
 const ordinary = { seats: 'none', slot: null, isUse: true, setsEnd: false } as const
 const ofDevice = { ...ordinary, seats: 'of its device' } as const
 
-/** What must be known of every event beside what it changes: one of a new type does not compile until it is said here. */
+/** What else must be known about each type of event. A new type does not compile until it is listed here. */
 const traits: Readonly<Record<LicenseEvent['type'], Traits>> = {
   LicenseMinted: { ...ordinary, setsEnd: true },
   LicenseImported: { ...ordinary, setsEnd: true },
