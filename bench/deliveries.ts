@@ -102,7 +102,7 @@ async function followLog(
 }
 
 /** @returns deliveries per second, from the first that ended to the last */
-async function drained({ services: { db } }: Stores): Promise<number> {
+async function drained({ ports: { db } }: Stores): Promise<number> {
   const started = performance.now()
   for (;;) {
     await setTimeout(100)

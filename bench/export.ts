@@ -57,18 +57,14 @@ type Operator = Awaited<ReturnType<typeof openOperator>>
 
 /** Opens the stores of a running ledger, to approve exports as an operator. */
 export async function openOperator(directory: string) {
-  const { services, db, close } = await openStores(
+  const { ports, db, close } = await openStores(
     parseConfig({ KEYLEDGER_DATA_DIR: directory }),
     createLog('warn'),
   )
   return {
     /** All licenses have the same holder, so that every row contains sealed data. */
     async giveHolder() {
-      const { subjectId, email, name } = await services.subjects.sealPerson(
-        tenantId,
-        'ada@example.com',
-        'Ada',
-      )
+      const { subjectId, email, name } = await ports.subjects.sealPerson(tenantId, 'ada@example.com', 'Ada')
       const session = await db.connect()
       await session.query('set statement_timeout = 0')
       await session.query('update licenses set subject_id = $1, email = $2, name = $3', [
@@ -79,8 +75,7 @@ export async function openOperator(directory: string) {
       await session.query('vacuum analyze licenses')
       session.release(true)
     },
-    approve: (id: string) =>
-      approve(services, null, id, { requestId: newId('req'), actor: 'operator:bench' }),
+    approve: (id: string) => approve(ports, null, id, { requestId: newId('req'), actor: 'operator:bench' }),
     close,
   }
 }

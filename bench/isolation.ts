@@ -93,8 +93,8 @@ async function atPace(stores: Stores, pending: readonly Pending[]): Promise<void
   await Promise.all(scheduling)
 }
 
-async function latenciesOf({ services, db }: Stores, pending: readonly Pending[]): Promise<number[]> {
-  const ids = pending.map((one) => deliveryIdOf(services, one))
+async function latenciesOf({ ports, db }: Stores, pending: readonly Pending[]): Promise<number[]> {
+  const ids = pending.map((one) => deliveryIdOf(ports, one))
   for (;;) {
     const { rows } = await db.query<{ status: string; tookMs: number }>(
       `select status, 1000 * extract(epoch from

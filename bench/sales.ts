@@ -58,19 +58,19 @@ export async function benchSales(log: (line: string) => void): Promise<Figure[]>
 /** Sets up a webhook, and a product that is sold. @returns the token of the ping URL */
 async function sellThroughGumroad(directory: string, url: string): Promise<string> {
   const config = parseConfig({ KEYLEDGER_DATA_DIR: directory, KEYLEDGER_WEBHOOK_ALLOW_PRIVATE: 'true' })
-  const { services, close } = await openStores(config, createLog('warn'))
+  const { ports, close } = await openStores(config, createLog('warn'))
   try {
-    await setWebhook(services, tenantId, { url, events: undefined, rotateSecret: false }, 'cnf_bench', origin)
+    await setWebhook(ports, tenantId, { url, events: undefined, rotateSecret: false }, 'cnf_bench', origin)
     const { pingToken } = await connectMarketplace(
-      services,
+      ports,
       tenantId,
       { provider: 'gumroad' },
       'op_bench',
       origin,
     )
-    const product = await services.findProduct(tenantId, productId)
+    const product = await ports.findProduct(tenantId, productId)
     if (!product || pingToken === undefined) throw new Error('the product is there, and the token is new')
-    await mapProduct(services, product, 'gumroad', { permalinks: ['bench'] }, origin)
+    await mapProduct(ports, product, 'gumroad', { permalinks: ['bench'] }, origin)
     return pingToken
   } finally {
     await close()

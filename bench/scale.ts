@@ -134,16 +134,13 @@ async function lists({ address, token }: Target): Promise<Figure[]> {
 }
 
 async function searches(): Promise<Figure[]> {
-  const { services, close } = await openStores(
-    parseConfig({ KEYLEDGER_DATA_DIR: directory }),
-    createLog('warn'),
-  )
+  const { ports, close } = await openStores(parseConfig({ KEYLEDGER_DATA_DIR: directory }), createLog('warn'))
   try {
     const figures: Figure[] = []
     for (const [kind, textOf] of Object.entries(questions)) {
       let nth = 0
       const find = async () => {
-        const found = await search(services, tenantId, textOf((++nth * 4_999_999) % licenses))
+        const found = await search(ports, tenantId, textOf((++nth * 4_999_999) % licenses))
         if (found.licenses.length + found.devices.length === 0) throw new Error(`found nothing by ${kind}`)
       }
       figures.push(figure(`search by ${kind}`, await timed(pages, find)))

@@ -20,16 +20,16 @@ const barMs = 50
 export async function benchSearch(log: (line: string) => void): Promise<Figure[]> {
   const scratch = await scratchLedger()
   try {
-    const { services, close } = await openStores(
+    const { ports, close } = await openStores(
       parseConfig({ KEYLEDGER_DATA_DIR: scratch.directory }),
       createLog('warn'),
     )
     try {
-      await fill(services.db, log)
-      await nameSome(services)
+      await fill(ports.db, log)
+      await nameSome(ports)
       const figures: Figure[] = []
       for (const [kind, textOf] of Object.entries(questions)) {
-        const measured = await median(services, textOf)
+        const measured = await median(ports, textOf)
         log(`${kind}: ${ms(measured)}`)
         figures.push({
           what: `search by ${kind}`,
@@ -72,14 +72,11 @@ const questions: Record<string, (nth: number) => string> = {
 const licenseOf = (nth: number): number => ((nth * 4995) % licenses) + 1
 const endingOf = (license: number): string => sha256(String(license)).slice(0, 4).toUpperCase()
 
-async function median(
-  services: Parameters<typeof search>[0],
-  textOf: (nth: number) => string,
-): Promise<number> {
+async function median(ports: Parameters<typeof search>[0], textOf: (nth: number) => string): Promise<number> {
   const times: number[] = []
   for (let nth = 0; nth < queryCount; nth++) {
     const started = performance.now()
-    const found = await search(services, tenantId, textOf(nth))
+    const found = await search(ports, tenantId, textOf(nth))
     times.push(performance.now() - started)
     if (found.licenses.length + found.devices.length === 0) throw new Error(`${textOf(nth)} was not found`)
   }

@@ -16,7 +16,7 @@ export type Pending = Parameters<typeof scheduleDelivery>[1]
 
 /** Creates `count` tenants, each with a webhook and a product. */
 export function openShops(
-  { services }: Stores,
+  { ports }: Stores,
   name: string,
   url: string,
   count: number,
@@ -24,9 +24,9 @@ export function openShops(
   return inLanes(
     Array.from({ length: count }, (_, index) => `${name}-${index}`),
     async (tenantId) => {
-      await createTenant(services, { tenantId, name: tenantId, plan: 'unlimited' }, origin)
+      await createTenant(ports, { tenantId, name: tenantId, plan: 'unlimited' }, origin)
       await setWebhook(
-        services,
+        ports,
         tenantId,
         { url, events: undefined, rotateSecret: false },
         `cnf_${tenantId}`,
@@ -39,16 +39,16 @@ export function openShops(
         name: 'Editor',
         keyPrefix: 'ED',
       } as const
-      return createProduct(services, { ...about, settings: {}, keyTypes: [defaultKeyType] }, origin)
+      return createProduct(ports, { ...about, settings: {}, keyTypes: [defaultKeyType] }, origin)
     },
   )
 }
 
 /** Mints a license per product, each with a pending delivery to its tenant's webhook. */
-export function makePending({ services }: Stores, products: readonly PresentProduct[]): Promise<Pending[]> {
+export function makePending({ ports }: Stores, products: readonly PresentProduct[]): Promise<Pending[]> {
   return inLanes(products, async (product) => {
     const { tenantId } = product
-    const { licenseId } = (await mintLicense(services, product, {}, origin)).license
+    const { licenseId } = (await mintLicense(ports, product, {}, origin)).license
     // Sent as a revocation, with the content of a mint.
     const pending = {
       tenantId,
@@ -61,8 +61,8 @@ export function makePending({ services }: Stores, products: readonly PresentProd
   })
 }
 
-export const schedule = ({ services }: Stores, pending: Pending): Promise<void> =>
-  scheduleDelivery(services, pending, origin)
+export const schedule = ({ ports }: Stores, pending: Pending): Promise<void> =>
+  scheduleDelivery(ports, pending, origin)
 
 export const scheduleAll = async (stores: Stores, all: readonly Pending[]): Promise<void> =>
   void (await inLanes(all, (pending) => schedule(stores, pending)))

@@ -43,50 +43,44 @@ type Work = { [C in OperatorCommand]: (stores: Stores, input: Input<C>) => Promi
 const origin = (): Origin => ({ requestId: newId('req'), actor: 'operator:chaos' })
 
 const work: Work = {
-  setUp: ({ services }, { receiver }) => setUp(services, receiver),
-  async approve({ services }, { confirmationId }) {
-    await approve(services, null, confirmationId, origin())
+  setUp: ({ ports }, { receiver }) => setUp(ports, receiver),
+  async approve({ ports }, { confirmationId }) {
+    await approve(ports, null, confirmationId, origin())
     return null
   },
-  async setWebhook({ services }, { tenantId, url }) {
+  async setWebhook({ ports }, { tenantId, url }) {
     const from = origin()
-    await setWebhook(
-      services,
-      tenantId,
-      { url, events: undefined, rotateSecret: false },
-      from.requestId,
-      from,
-    )
+    await setWebhook(ports, tenantId, { url, events: undefined, rotateSecret: false }, from.requestId, from)
     return null
   },
-  async removeWebhook({ services }, { tenantId }) {
+  async removeWebhook({ ports }, { tenantId }) {
     const from = origin()
-    await removeWebhook(services, tenantId, from.requestId, from)
+    await removeWebhook(ports, tenantId, from.requestId, from)
     return null
   },
   hurry,
-  async readLog({ services }, { file }) {
-    await writeLog(services.ledger, file)
+  async readLog({ ports }, { file }) {
+    await writeLog(ports.ledger, file)
     return null
   },
 }
 
 async function setUp(
-  services: Ports<'execute' | 'findProduct' | 'now' | 'planCapacity' | 'randomBytes' | 'secrets'>,
+  ports: Ports<'execute' | 'findProduct' | 'now' | 'planCapacity' | 'randomBytes' | 'secrets'>,
   receiver: string,
 ): Promise<Output<'setUp'>> {
   const plan = 'unlimited'
   const tokens: Record<string, string> = {}
   for (const tenantId of [seller, changer]) {
-    await createTenant(services, { tenantId, name: tenantId, plan }, origin())
+    await createTenant(ports, { tenantId, name: tenantId, plan }, origin())
     const keyTypes = [{ ...defaultKeyType, deviceLimit }] as const
     const product = { tenantId, plan, productId, name: 'Editor', keyPrefix: 'ED', keyTypes } as const
-    await createProduct(services, { ...product, settings: {} }, origin())
+    await createProduct(ports, { ...product, settings: {} }, origin())
     const token = { tenantId, name: 'chaos', scopes: Scope.options, expiresAt: null }
-    tokens[tenantId] = (await createToken(services, token, origin())).token
+    tokens[tenantId] = (await createToken(ports, token, origin())).token
   }
   const change = (type: 'start' | 'finish') =>
-    changeIntegration(services, seller, 'stripe', origin(), (at) =>
+    changeIntegration(ports, seller, 'stripe', origin(), (at) =>
       type === 'start'
         ? { type: 'StartOnboarding', tenantId: seller, accountId: account, at }
         : { type: 'FinishOnboarding', accountId: account, at },
@@ -94,19 +88,19 @@ async function setUp(
   await change('start')
   await change('finish')
   const webhook = { url: `${receiver}/${seller}`, events: undefined, rotateSecret: false }
-  const { secret = '' } = await setWebhook(services, seller, webhook, 'op_chaos', origin())
+  const { secret = '' } = await setWebhook(ports, seller, webhook, 'op_chaos', origin())
   return { tokens, secret }
 }
 
-async function hurry({ services, readModels }: Stores): Promise<Output<'hurry'>> {
-  const { db } = services
+async function hurry({ ports, readModels }: Stores): Promise<Output<'hurry'>> {
+  const { db } = ports
   await readModels.catchUp()
   const waiting = await db.query<{ delivery_id: string; tenant_id: string }>(
     `select delivery_id, tenant_id from deliveries
      where status = 'pending' and next_attempt_at > now() + interval '2 seconds' limit 200`,
   )
   for (const { delivery_id, tenant_id } of waiting.rows) {
-    await askRedelivery(services, tenant_id, delivery_id, origin())
+    await askRedelivery(ports, tenant_id, delivery_id, origin())
   }
   const openSales = (
     await listOpenSales(db, { from: 'infinity', until: 'infinity' }, { except: [], most: 100 })

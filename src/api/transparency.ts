@@ -17,11 +17,11 @@ const open = { config: { document: true, anyOrigin: true } } as const
 const common = { tags: ['Transparency'], security: [] }
 
 /** What anyone may read of the tree over the log: C2SP tlog-tiles, and proofs for those who do not read tiles. */
-export function transparencyRoutes(app: ZodApp, services: Ports<'db' | 'ledger'>): void {
-  checkpointRoute(app, services)
-  tileRoute(app, services)
-  consistencyRoute(app, services)
-  logRoute(app, services)
+export function transparencyRoutes(app: ZodApp, ports: Ports<'db' | 'ledger'>): void {
+  checkpointRoute(app, ports)
+  tileRoute(app, ports)
+  consistencyRoute(app, ports)
+  logRoute(app, ports)
 }
 
 const noCheckpoint = () => notFound('no event is signed yet: a checkpoint was')
@@ -130,7 +130,7 @@ const key = z
   .string()
   .meta({ description: 'C2SP signed-note calls it vkey', example: 'licenses.acme.example+530d903a+A…' })
 
-function logRoute(app: ZodApp, services: Ports<'ledger'>): void {
+function logRoute(app: ZodApp, ports: Ports<'ledger'>): void {
   const path = `${base}/log`
   refuseAllButGet(app, path)
   app.get(
@@ -172,7 +172,7 @@ function logRoute(app: ZodApp, services: Ports<'ledger'>): void {
       },
     },
     async () => {
-      const { origin, keys, predecessors } = await readNotaryLog(services)
+      const { origin, keys, predecessors } = await readNotaryLog(ports)
       if (origin === undefined) throw noCheckpoint()
       return { origin, keys: [...keys], predecessors: [...predecessors] }
     },

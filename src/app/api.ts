@@ -56,10 +56,10 @@ export async function openApi(
   )
   try {
     const app = await createApp({
-      services: stores.services,
+      ports: stores.ports,
       cursors: createCursors(stores.masterKey.cursors),
       cookieKey: stores.masterKey.cookies,
-      readiness: createReadiness(stores.services, feed, {
+      readiness: createReadiness(stores.ports, feed, {
         backups: config.backups,
         clocks: stores.clocks,
         workers: together?.health,

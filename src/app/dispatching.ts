@@ -31,22 +31,22 @@ export type Dispatching = {
  */
 export function startDispatching(
   config: Config,
-  { services, masterKey, appendGate, tracing }: Stores,
+  { ports, masterKey, appendGate, tracing }: Stores,
   log: Logger,
   nats: Feed | undefined,
   signal: AbortSignal,
 ): Dispatching {
   const feed = nats ? feedThrough(nats, log, masterKey) : createLocalFeed()
-  const webhook = createWebhookChannel(services, webhookRules(config))
-  const mail = createMailChannel(services, baseUrlOf(config))
-  const traced = tracing && traceDeliveries(tracing, (deliveryId) => findCorrelation(services.db, deliveryId))
+  const webhook = createWebhookChannel(ports, webhookRules(config))
+  const mail = createMailChannel(ports, baseUrlOf(config))
+  const traced = tracing && traceDeliveries(tracing, (deliveryId) => findCorrelation(ports.db, deliveryId))
   const channels: Channels = traced
     ? { webhook: traced.channel('webhook', webhook), mail: traced.channel('mail', mail) }
     : { webhook, mail }
-  const publisher = createPublisher({ ...services, feed }, ['webhook', 'mail'], (err) =>
+  const publisher = createPublisher({ ...ports, feed }, ['webhook', 'mail'], (err) =>
     log.warn({ err }, 'delivery.not_published'),
   )
-  const attempts = createAttempts(services, channels, ({ delivery, error: err }) =>
+  const attempts = createAttempts(ports, channels, ({ delivery, error: err }) =>
     log.warn({ err, delivery }, 'delivery.not_attempted'),
   )
   // While the ledger is frozen, no attempt is made: it could not be recorded and would be repeated.
@@ -59,7 +59,7 @@ export function startDispatching(
   const work = async (until: AbortSignal) => {
     await Promise.all([publisher.run(until), feed.consume(make, attemptsAtOnce, until)])
   }
-  const finished = nats ? work(signal) : oneAtATime(services.db, dispatchLock, signal, work)
+  const finished = nats ? work(signal) : oneAtATime(ports.db, dispatchLock, signal, work)
   const onEntry = (entry: LogEntry) => {
     traced?.onEntry(entry)
     attempts.onEntry(entry)

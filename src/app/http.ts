@@ -44,7 +44,7 @@ import type { Tracing } from '../tracing/tracing.ts'
 import { ownVersion } from './own-version.ts'
 
 export type AppOptions = {
-  services: AllPorts
+  ports: AllPorts
   cursors: Cursors
   readiness: () => Promise<Readiness>
   /** The base of all URLs that keyledger hands out. */
@@ -71,7 +71,7 @@ export type AppOptions = {
 
 /** Composes all routes into one application. It does not listen. */
 export async function createApp(options: AppOptions): Promise<FastifyInstance> {
-  const { services, readiness, connections = defaultBounds } = options
+  const { ports, readiness, connections = defaultBounds } = options
   const app = Fastify({
     ...serverOptions(connections),
     loggerInstance: options.log,
@@ -96,10 +96,10 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   app.setValidatorCompiler(validateParts).setSerializerCompiler(compileWhenFirstUsed)
   boundBodies(app)
   app.decorateRequest('caller', undefined)
-  const authority = { ...services, limits: options.limits }
+  const authority = { ...ports, limits: options.limits }
   const clientAuthority = {
-    ...services,
-    clientLimits: createClientLimits(options.limits, services.limitHits),
+    ...ports,
+    clientLimits: createClientLimits(options.limits, ports.limitHits),
   }
   answerErrors(app, async (reply) => {
     const { request } = reply
@@ -108,7 +108,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   })
   app.decorate('baseUrl', options.baseUrl)
   answerUnknownRoutes(app)
-  offerDryRuns(app, services)
+  offerDryRuns(app, ports)
   refuseUnknownParameters(app)
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(commonHeaders(request))
@@ -124,24 +124,21 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   await describeApi(app, options.baseUrl)
   app.addHook('onRequest', authenticate(authority))
   checkConfirmations(app)
-  honourIdempotencyKeys(app, services.idempotency)
+  honourIdempotencyKeys(app, ports.idempotency)
   clientEdge(app, clientAuthority)
   const routes = app.withTypeProvider<FastifyZodOpenApiTypeProvider>()
-  metricsRoutes(routes, options.metrics ?? measureThisProcess(), readiness, services, options.metricsToken)
+  metricsRoutes(routes, options.metrics ?? measureThisProcess(), readiness, ports, options.metricsToken)
   healthRoutes(routes, readiness)
   openApiRoute(routes)
   managementRoutes(routes, {
-    services,
+    ports,
     cursors: options.cursors,
     baseUrl: options.baseUrl,
     limits: options.limits,
-    runTestPurchase: createTestPurchaseRunner(
-      services,
-      createTestPurchaseDriver(services, sendInProcess(app)),
-    ),
+    runTestPurchase: createTestPurchaseRunner(ports, createTestPurchaseDriver(ports, sendInProcess(app))),
   })
-  runtimeRoutes(routes, services, authority)
-  clientRoutes(routes, services, clientAuthority)
+  runtimeRoutes(routes, ports, authority)
+  clientRoutes(routes, ports, clientAuthority)
   mcpRoute(app, ownVersion())
   await dashboard(app, options)
   await portal(app, options)

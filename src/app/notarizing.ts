@@ -17,11 +17,11 @@ import type { Stores } from './stores.ts'
 /** Runs the notary in one process at a time, until the signal aborts. */
 export async function notarize(
   config: Config,
-  { services, addresses }: Stores,
+  { ports, addresses }: Stores,
   log: Logger,
   signal: AbortSignal,
 ): Promise<void> {
-  const { db, ledger, now } = services
+  const { db, ledger, now } = ports
   const rawLog = openRawLog(addresses.eventstoreUrl)
   const asker = createWitnessesAsker({
     db,
@@ -33,7 +33,7 @@ export async function notarize(
   let trouble: string | undefined
   const work = async (until: AbortSignal) => {
     while (!until.aborted) {
-      const signer = await openSigner(services, originOf(config), causeOfStart(now()))
+      const signer = await openSigner(ports, originOf(config), causeOfStart(now()))
       await clearTrouble(db)
       trouble = undefined
       const onCheckpoint = () => asker.wake()

@@ -31,7 +31,7 @@ export type RunningProcesses = {
 /** Runs all process managers until the signal aborts. */
 export function startProcesses(
   config: Config,
-  { services, appendGate }: Stores,
+  { ports, appendGate }: Stores,
   log: Logger,
   signal: AbortSignal,
 ): RunningProcesses {
@@ -42,30 +42,30 @@ export function startProcesses(
     ({ id, error: err }: Trouble) =>
       log.error({ err, [field]: id }, code)
   const runTestPurchase = createTestPurchaseRunner(
-    services,
-    createTestPurchaseDriver(services, sendOverHttp(baseUrl)),
+    ports,
+    createTestPurchaseDriver(ports, sendOverHttp(baseUrl)),
   )
-  const scheduling = scheduleDeliveries(services, onTrouble('delivery.not_scheduled', 'license'))
+  const scheduling = scheduleDeliveries(ports, onTrouble('delivery.not_scheduled', 'license'))
   const processes = [
     scheduling,
-    destroySpentKeys(services, onTrouble('delivery.key_not_destroyed', 'license')),
-    forgetBegunAttempts(services),
-    runReplays(services, onTrouble('webhook.replay_not_advanced', 'replay')),
-    destroySpentMailedKeys(services, onTrouble('delivery.mailed_key_not_destroyed', 'secret')),
-    settleKeptKeys(services, onTrouble('license.kept_key_not_settled', 'license')),
-    destroyLeftKeys(services, onTrouble('product.kept_keys_not_destroyed', 'product')),
-    recordExpiries(services, { onTrouble: onTrouble('license.expiry_not_recorded', 'license') }),
-    resumeSales(services, { onTrouble: onTrouble('sale.not_advanced', 'sale') }),
-    resumeErasures(services, { onTrouble: onTrouble('erasure.not_finished', 'subject') }),
-    indexPeople(services),
-    ...confirmationProcesses(services, {
+    destroySpentKeys(ports, onTrouble('delivery.key_not_destroyed', 'license')),
+    forgetBegunAttempts(ports),
+    runReplays(ports, onTrouble('webhook.replay_not_advanced', 'replay')),
+    destroySpentMailedKeys(ports, onTrouble('delivery.mailed_key_not_destroyed', 'secret')),
+    settleKeptKeys(ports, onTrouble('license.kept_key_not_settled', 'license')),
+    destroyLeftKeys(ports, onTrouble('product.kept_keys_not_destroyed', 'product')),
+    recordExpiries(ports, { onTrouble: onTrouble('license.expiry_not_recorded', 'license') }),
+    resumeSales(ports, { onTrouble: onTrouble('sale.not_advanced', 'sale') }),
+    resumeErasures(ports, { onTrouble: onTrouble('erasure.not_finished', 'subject') }),
+    indexPeople(ports),
+    ...confirmationProcesses(ports, {
       onTrouble: onTrouble('confirmation.not_executed', 'confirmation'),
     }),
-    mailApprovers(services, {
+    mailApprovers(ports, {
       baseUrl,
       onTrouble: ({ id, error: err }) => log.warn({ err, tenant_id: id }, 'confirmation.not_mailed'),
     }),
-    resumeTestPurchases(services, runTestPurchase, onTrouble('test_purchase.not_run', 'test_purchase')),
+    resumeTestPurchases(ports, runTestPurchase, onTrouble('test_purchase.not_run', 'test_purchase')),
   ]
   const onFailure = ({ process: name, error: err }: { process: string; error: unknown }) =>
     log.warn({ err, process_manager: name }, 'process_manager.failed')

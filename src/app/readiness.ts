@@ -29,11 +29,11 @@ type Others = {
  * readiness, because all others are still served.
  */
 export function createReadiness(
-  services: Ports<'db' | 'ledger' | 'now'>,
+  ports: Ports<'db' | 'ledger' | 'now'>,
   feed: Feed | undefined,
   { backups, clocks, workers, rolesNotRunning }: Others = {},
 ): () => Promise<Readiness> {
-  const { ledger, db } = services
+  const { ledger, db } = ports
   return async () => {
     const [eventStore, postgres, lag, parked, freeze, history, notary, clock, missing] = await Promise.all([
       health(ledger.head()),
@@ -53,7 +53,7 @@ export function createReadiness(
       postgres,
       read_models: { ok: lag !== undefined, required: true },
       ...(freeze && { writes: { ok: false, required: false, detail: frozenSince(freeze) } }),
-      ...(backups && history && { backups: healthOfBackups(history, services.now(), backups) }),
+      ...(backups && history && { backups: healthOfBackups(history, ports.now(), backups) }),
       ...(notary && { notary: { ok: false, required: false, detail: notSigned } }),
       ...(clock && { clock }),
       ...(running && { roles: running }),

@@ -36,9 +36,7 @@ export async function startServer(
   try {
     const feed = connectNats(config, log)
     if (feed) undo.push(() => feed.close())
-    undo.push(
-      keepSweeping(stores.services.idempotency, (err) => log.warn({ err }, 'idempotency.sweep_failed')),
-    )
+    undo.push(keepSweeping(stores.ports.idempotency, (err) => log.warn({ err }, 'idempotency.sweep_failed')))
     const subscribers: Subscriber[] = []
     if (roles.includes('reactions')) {
       await checkRecipients(config)

@@ -62,7 +62,7 @@ const readModelsTimeLimitMs = 8000
 
 /** The connected stores with all services, and how to close them. */
 export type Stores = {
-  services: AllPorts
+  ports: AllPorts
   readModels: ReadModels
   /** The recent entries of the log; the read models take them from here and rarely read the log itself. */
   tail: Tail
@@ -196,7 +196,7 @@ export async function connectStores(
     const testSender = createTestSender({ ...keyed, newId, now }, webhookRules(config))
     undo.push(() => testSender.close())
     const untilVisible = (position: bigint) => readModels.advanceTo(position)
-    const services: AllPorts = {
+    const ports: AllPorts = {
       ledger,
       execute: traces.execute(executeOn(ledger, traces.wait(readModels), db, keyed.subjects)),
       untilVisible,
@@ -217,7 +217,7 @@ export async function connectStores(
       newId,
     }
     const { tracing } = traces
-    return { services, readModels, tail, masterKey, db, appendGate, locks, addresses, clocks, tracing, close }
+    return { ports, readModels, tail, masterKey, db, appendGate, locks, addresses, clocks, tracing, close }
   } catch (error) {
     await close().catch((err: unknown) => log.warn({ err }, 'stop.incomplete'))
     throw error

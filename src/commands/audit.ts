@@ -20,14 +20,14 @@ export type View = {
  * @throws LedgerUnavailable when the append fails; nothing may be shown then
  */
 export async function recordAudit(
-  services: Ports<'execute' | 'newId' | 'now'>,
+  ports: Ports<'execute' | 'newId' | 'now'>,
   tenantId: string,
   { action, target, asOf }: View,
   origin: Origin,
 ): Promise<void> {
-  const auditId = services.newId('aud')
-  const at = momentOf(services)
-  await services.execute(
+  const auditId = ports.newId('aud')
+  const at = momentOf(ports)
+  await ports.execute(
     audits,
     auditKey(tenantId, auditId),
     { type: 'Looked', data: { auditId, tenantId, at, action, target, asOf: asOf ?? null } },

@@ -12,12 +12,12 @@ import { causeOf, momentOf, type Origin } from './origin.ts'
  * @throws Refusal `tenant_not_found`, `sdk_key_lost` when the vault no longer holds it
  */
 export function revealSdkKey(
-  services: Ports<'execute' | 'ledger' | 'now' | 'randomBytes' | 'secrets'>,
+  ports: Ports<'execute' | 'ledger' | 'now' | 'randomBytes' | 'secrets'>,
   tenantId: string,
   operationId: string,
   origin: Origin,
 ): Promise<string> {
-  return changeSdkKey(services, tenantId, 'IssueSdkKey', operationId, origin)
+  return changeSdkKey(ports, tenantId, 'IssueSdkKey', operationId, origin)
 }
 
 /**
@@ -26,12 +26,12 @@ export function revealSdkKey(
  * @throws Refusal `tenant_not_found`, `sdk_key_lost`
  */
 export function rotateSdkKey(
-  services: Ports<'execute' | 'ledger' | 'now' | 'randomBytes' | 'secrets'>,
+  ports: Ports<'execute' | 'ledger' | 'now' | 'randomBytes' | 'secrets'>,
   tenantId: string,
   operationId: string,
   origin: Origin,
 ): Promise<string> {
-  return changeSdkKey(services, tenantId, 'RotateSdkKey', operationId, origin)
+  return changeSdkKey(ports, tenantId, 'RotateSdkKey', operationId, origin)
 }
 
 /**
@@ -39,65 +39,65 @@ export function rotateSdkKey(
  * @throws Refusal `tenant_not_found`
  */
 export async function issueCheckoutKey(
-  services: Ports<'execute' | 'now' | 'randomBytes'>,
+  ports: Ports<'execute' | 'now' | 'randomBytes'>,
   tenantId: string,
   origin: Origin,
 ): Promise<{ checkoutKey: string }> {
-  const { token, tokenHash } = newToken('chk', services.randomBytes)
-  const at = momentOf(services)
+  const { token, tokenHash } = newToken('chk', ports.randomBytes)
+  const at = momentOf(ports)
   const key = { keyHash: tokenHash, displayKey: displayOf(token) }
   const command = { type: 'IssueCheckoutKey', key, at } as const
-  await services.execute(clientKeys, tenantId, command, causeOf(origin, at))
+  await ports.execute(clientKeys, tenantId, command, causeOf(origin, at))
   return { checkoutKey: token }
 }
 
 const secretNameOf = (operationId: string): string => `sdk-key.${operationId}`
 
 async function changeSdkKey(
-  services: Ports<'execute' | 'ledger' | 'now' | 'randomBytes' | 'secrets'>,
+  ports: Ports<'execute' | 'ledger' | 'now' | 'randomBytes' | 'secrets'>,
   tenantId: string,
   type: 'IssueSdkKey' | 'RotateSdkKey',
   operationId: string,
   origin: Origin,
 ): Promise<string> {
-  const at = momentOf(services)
-  const { state: keys } = await services.execute(
+  const at = momentOf(ports)
+  const { state: keys } = await ports.execute(
     clientKeys,
     tenantId,
     async (before) => {
-      const fresh = newToken('sdk', services.randomBytes).token
+      const fresh = newToken('sdk', ports.randomBytes).token
       // The key is kept before the event that refers to it is appended, and only if the command will use it.
       const sdkKey = takesSdkKey(before, type, operationId)
-        ? await services.secrets.keep(tenantId, secretNameOf(operationId), fresh)
+        ? await ports.secrets.keep(tenantId, secretNameOf(operationId), fresh)
         : fresh
       return { type, key: { operationId, keyHash: sha256(sdkKey), displayKey: displayOf(sdkKey) }, at }
     },
     causeOf(origin, at),
   )
-  if (type === 'RotateSdkKey') await destroyFormer(services, tenantId, keys)
-  return openSdkKey(services, tenantId, keys)
+  if (type === 'RotateSdkKey') await destroyFormer(ports, tenantId, keys)
+  return openSdkKey(ports, tenantId, keys)
 }
 
 /** Destroys all former keys, since a killed run may have left more than the last one. */
-async function destroyFormer(services: Ports<'secrets'>, tenantId: string, keys: ClientKeys): Promise<void> {
+async function destroyFormer(ports: Ports<'secrets'>, tenantId: string, keys: ClientKeys): Promise<void> {
   const former = keys.operationIds.filter((id) => id !== keys.sdkKey?.operationId)
-  await Promise.all(former.map((id) => services.secrets.destroy(tenantId, secretNameOf(id))))
+  await Promise.all(former.map((id) => ports.secrets.destroy(tenantId, secretNameOf(id))))
 }
 
 async function openSdkKey(
-  services: Ports<'ledger' | 'secrets'>,
+  ports: Ports<'ledger' | 'secrets'>,
   tenantId: string,
   keys: ClientKeys,
 ): Promise<string> {
   const found = await open(keys)
   if (found !== undefined) return found
   // It was most likely rotated just now: then there is a newer one.
-  const { state: now } = await loadFromLog(services.ledger, tenantId, clientKeys)
+  const { state: now } = await loadFromLog(ports.ledger, tenantId, clientKeys)
   const newer = await open(now)
   if (newer === undefined) throw new Refusal('sdk_key_lost')
   return newer
 
   async function open({ sdkKey }: ClientKeys): Promise<string | undefined> {
-    return sdkKey === null ? undefined : services.secrets.open(tenantId, secretNameOf(sdkKey.operationId))
+    return sdkKey === null ? undefined : ports.secrets.open(tenantId, secretNameOf(sdkKey.operationId))
   }
 }

@@ -11,10 +11,10 @@ import { causeOf, type Origin } from './origin.ts'
 
 /** Reads the log, which is never behind as a read model may be. */
 export function loadConfirmation(
-  services: Ports<'ledger'>,
+  ports: Ports<'ledger'>,
   confirmationId: string,
 ): Promise<Loaded<Confirmation>> {
-  return loadFromLog(services.ledger, confirmationId, confirmations)
+  return loadFromLog(ports.ledger, confirmationId, confirmations)
 }
 
 /**
@@ -24,13 +24,13 @@ export function loadConfirmation(
  * @throws Refusal as `decideConfirmation` does
  */
 export async function changeConfirmation(
-  services: Ports<'execute'>,
+  ports: Ports<'execute'>,
   confirmationId: string,
   command: ConfirmationCommand,
   origin: Origin,
 ): Promise<RequestedConfirmation> {
   const cause = causeOf(origin, command.at)
-  const { state: confirmation } = await services.execute(confirmations, confirmationId, command, cause)
+  const { state: confirmation } = await ports.execute(confirmations, confirmationId, command, cause)
   if (confirmation.status === 'absent') throw new Refusal('confirmation_not_found')
   return confirmation
 }

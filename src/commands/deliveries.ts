@@ -46,51 +46,51 @@ export function deliveryIdOf(
  * The id under which every endpoint and the feed get an event, so that a receiver recognizes it: the id of its
  * delivery to the first endpoint.
  */
-export const eventIdOf = (services: Ports<'deriveId'>, event: PublicEventRef): string =>
-  deliveryIdOf(services, { ...event, channel: 'webhook', endpointId: firstEndpointId })
+export const eventIdOf = (ports: Ports<'deriveId'>, event: PublicEventRef): string =>
+  deliveryIdOf(ports, { ...event, channel: 'webhook', endpointId: firstEndpointId })
 
 /** The deliveries that others wait for: those right before them in their license, by the id of the one that waits. */
 export async function findWaitedFor(
-  services: Ports<'db' | 'deriveId'>,
+  ports: Ports<'db' | 'deriveId'>,
   waiting: readonly KnownDelivery[],
 ): Promise<Map<string, string>> {
-  const before = await findPlacesBefore(services.db, waiting)
+  const before = await findPlacesBefore(ports.db, waiting)
   return new Map(
     waiting.flatMap((delivery) => {
       const licenseRevision = before.get(delivery.deliveryId)
       return licenseRevision === undefined
         ? []
-        : [[delivery.deliveryId, deliveryIdOf(services, { ...delivery, licenseRevision })] as const]
+        : [[delivery.deliveryId, deliveryIdOf(ports, { ...delivery, licenseRevision })] as const]
     }),
   )
 }
 
 /** Schedules a pending delivery, due at once. */
 export async function scheduleDelivery(
-  services: Ports<'deriveId' | 'execute' | 'now'>,
+  ports: Ports<'deriveId' | 'execute' | 'now'>,
   pending: PendingDelivery,
   origin: Origin,
 ): Promise<void> {
-  const at = momentOf(services)
-  const deliveryId = deliveryIdOf(services, pending)
+  const at = momentOf(ports)
+  const deliveryId = deliveryIdOf(ports, pending)
   const command = { type: 'ScheduleDelivery', deliveryId, ...pending, at } as const
-  await services.execute(deliveries, deliveryId, command, causeOf(origin, at), {
+  await ports.execute(deliveries, deliveryId, command, causeOf(origin, at), {
     loaded: noStream(deliveries),
   })
 }
 
 /** Records the result of an attempt, unless another process has recorded the same attempt. */
 export async function recordAttempt(
-  services: Ports<'execute' | 'now'>,
+  ports: Ports<'execute' | 'now'>,
   { delivery, revision }: DeliveryEntry,
   made: { startedAt: string; durationMs: number; result: AttemptResult },
   origin: Origin,
 ): Promise<void> {
-  const at = momentOf(services)
+  const at = momentOf(ports)
   const attempt = delivery.attempts.length + 1
   const command = { type: 'RecordAttempt', attempt, ...made, at } as const
   const loaded = { state: delivery, revision }
-  await services.execute(deliveries, delivery.deliveryId, command, causeOf(origin, at), { loaded })
+  await ports.execute(deliveries, delivery.deliveryId, command, causeOf(origin, at), { loaded })
 }
 
 /**
@@ -98,16 +98,16 @@ export async function recordAttempt(
  * delivery is due again.
  */
 export async function recordInterruption(
-  services: Ports<'execute' | 'now'>,
+  ports: Ports<'execute' | 'now'>,
   { delivery, revision }: DeliveryEntry,
   startedAt: string,
   origin: Origin,
 ): Promise<void> {
-  const at = momentOf(services)
+  const at = momentOf(ports)
   const attempt = delivery.attempts.length + 1
   const command = { type: 'RecordInterruption', attempt, startedAt, at } as const
   const loaded = { state: delivery, revision }
-  await services.execute(deliveries, delivery.deliveryId, command, causeOf(origin, at), { loaded })
+  await ports.execute(deliveries, delivery.deliveryId, command, causeOf(origin, at), { loaded })
 }
 
 /**
@@ -115,18 +115,18 @@ export async function recordInterruption(
  * @throws Refusal `delivery_not_found`
  */
 export async function askRedelivery(
-  services: Ports<'db' | 'execute' | 'now'>,
+  ports: Ports<'db' | 'execute' | 'now'>,
   tenantId: string,
   deliveryId: string,
   origin: Origin,
 ): Promise<KnownDelivery> {
-  const at = momentOf(services)
-  const entry = await findDelivery(services.db, tenantId, deliveryId)
+  const at = momentOf(ports)
+  const entry = await findDelivery(ports.db, tenantId, deliveryId)
   if (!entry) throw new Refusal('delivery_not_found')
   const loaded = { state: entry.delivery, revision: entry.revision }
   const command = { type: 'AskRedelivery', at } as const
   const options = { loaded, run: origin.run }
-  const { state: delivery } = await services.execute(
+  const { state: delivery } = await ports.execute(
     deliveries,
     deliveryId,
     command,
@@ -142,21 +142,21 @@ export async function askRedelivery(
  * delivery that is on its way.
  */
 export async function replayDelivery(
-  services: Ports<'deriveId' | 'execute' | 'now'>,
+  ports: Ports<'deriveId' | 'execute' | 'now'>,
   event: Omit<PendingDelivery, 'sequence' | 'channel'>,
   replayId: string,
   origin: Origin,
 ): Promise<void> {
-  const at = momentOf(services)
+  const at = momentOf(ports)
   const delivery = { ...event, channel: 'webhook', sequence: null } as const
-  const deliveryId = deliveryIdOf(services, delivery)
+  const deliveryId = deliveryIdOf(ports, delivery)
   const scheduled = { ...delivery, deliveryId, at }
   const command = { type: 'AskReplay', replayId, scheduled, at } as const
-  await services.execute(deliveries, deliveryId, command, causeOf(origin, at))
+  await ports.execute(deliveries, deliveryId, command, causeOf(origin, at))
 }
 
-export function loadDelivery(services: Ports<'ledger'>, deliveryId: string): Promise<Loaded<Delivery>> {
-  return loadFromLog(services.ledger, deliveryId, deliveries)
+export function loadDelivery(ports: Ports<'ledger'>, deliveryId: string): Promise<Loaded<Delivery>> {
+  return loadFromLog(ports.ledger, deliveryId, deliveries)
 }
 
 /**
@@ -164,23 +164,23 @@ export function loadDelivery(services: Ports<'ledger'>, deliveryId: string): Pro
  * ago.
  */
 export async function destroySpentKey(
-  services: Ports<'db' | 'now' | 'secrets'>,
+  ports: Ports<'db' | 'now' | 'secrets'>,
   tenantId: string,
   licenseId: string,
 ): Promise<void> {
-  if (await isKeySpent(services.db, licenseId, momentOf(services))) {
-    await services.secrets.destroy(tenantId, saleKeyName(licenseId))
+  if (await isKeySpent(ports.db, licenseId, momentOf(ports))) {
+    await ports.secrets.destroy(tenantId, saleKeyName(licenseId))
   }
 }
 
 /** Destroys the present key of a license, sealed only to be mailed, once no mail needs it any more. */
 export async function destroyMailedKey(
-  services: Ports<'db' | 'now' | 'secrets'>,
+  ports: Ports<'db' | 'now' | 'secrets'>,
   tenantId: string,
   licenseId: string,
 ): Promise<void> {
-  const found = await findLicense(services.db, tenantId, licenseId)
-  if (found && (await isMailedKeySpent(services.db, licenseId, momentOf(services)))) {
-    await services.secrets.destroy(tenantId, mailedKeyName(licenseId, found.license.keyHash))
+  const found = await findLicense(ports.db, tenantId, licenseId)
+  if (found && (await isMailedKeySpent(ports.db, licenseId, momentOf(ports)))) {
+    await ports.secrets.destroy(tenantId, mailedKeyName(licenseId, found.license.keyHash))
   }
 }

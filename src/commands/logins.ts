@@ -14,13 +14,13 @@ export type LoginDecider = { memberId: string; tenantId: string; role: Role }
 
 /** @throws Refusal `login_settled`, `scope_not_grantable`, `expiry_in_the_past` */
 export async function approveLogin(
-  services: Ports<'execute' | 'now'>,
+  ports: Ports<'execute' | 'now'>,
   request: LoginRequest,
   decider: LoginDecider,
   granted: { scopes: readonly Scope[]; tokenExpiresAt: string | null },
   origin: Origin,
 ): Promise<void> {
-  const asked = askedOf(services, request, decider)
+  const asked = askedOf(ports, request, decider)
   const command: LoginCommand = {
     type: 'ApproveLogin',
     ...asked,
@@ -28,18 +28,18 @@ export async function approveLogin(
     role: decider.role,
     tokenId: newId('tok'),
   }
-  await change(services, request.deviceCodeHash, command, origin)
+  await change(ports, request.deviceCodeHash, command, origin)
 }
 
 /** @throws Refusal `login_settled` */
 export async function denyLogin(
-  services: Ports<'execute' | 'now'>,
+  ports: Ports<'execute' | 'now'>,
   request: LoginRequest,
   decider: LoginDecider,
   origin: Origin,
 ): Promise<void> {
-  const command: LoginCommand = { type: 'DenyLogin', ...askedOf(services, request, decider) }
-  await change(services, request.deviceCodeHash, command, origin)
+  const command: LoginCommand = { type: 'DenyLogin', ...askedOf(ports, request, decider) }
+  await change(ports, request.deviceCodeHash, command, origin)
 }
 
 export type Redemption =
@@ -52,19 +52,19 @@ export type Redemption =
  * too, and the dashboard shows it as never used.
  */
 export async function redeemLogin(
-  services: Ports<'db' | 'execute' | 'now' | 'randomBytes'>,
+  ports: Ports<'db' | 'execute' | 'now' | 'randomBytes'>,
   deviceCodeHash: string,
   { requestId, address }: { requestId: string; address: string },
 ): Promise<Redemption> {
-  const login = await findLogin(services.db, deviceCodeHash)
+  const login = await findLogin(ports.db, deviceCodeHash)
   if (!login) return { status: 'pending' }
   if (login.status === 'denied') return { status: 'denied' }
   const { tenantId, memberId, clientName, tokenId, scopes, tokenExpiresAt: expiresAt } = login
   // A token is only valid while its member exists, so one for a removed member would never work.
-  if (!(await findMember(services.db, tenantId, memberId))) return { status: 'denied' }
+  if (!(await findMember(ports.db, tenantId, memberId))) return { status: 'denied' }
   try {
     const created = await createToken(
-      services,
+      ports,
       { tokenId, tenantId, name: clientName, scopes, expiresAt },
       { requestId, actor: `member:${memberId}`, source: () => ({ tenantId, memberId, address }) },
     )
@@ -75,11 +75,11 @@ export async function redeemLogin(
   }
 }
 
-function askedOf(services: Ports<'now'>, request: LoginRequest, { memberId, tenantId }: LoginDecider) {
+function askedOf(ports: Ports<'now'>, request: LoginRequest, { memberId, tenantId }: LoginDecider) {
   const { clientName, scopes: scopesAsked } = request
-  return { memberId, tenantId, clientName, scopesAsked, at: momentOf(services) }
+  return { memberId, tenantId, clientName, scopesAsked, at: momentOf(ports) }
 }
 
-function change(services: Ports<'execute'>, deviceCodeHash: string, command: LoginCommand, origin: Origin) {
-  return services.execute(logins, deviceCodeHash, command, causeOf(origin, command.at))
+function change(ports: Ports<'execute'>, deviceCodeHash: string, command: LoginCommand, origin: Origin) {
+  return ports.execute(logins, deviceCodeHash, command, causeOf(origin, command.at))
 }

@@ -7,14 +7,14 @@ import { causeOf, momentOf, type Origin } from './origin.ts'
 
 /** Changes how a product's customers get their keys by mail. */
 export async function changeMail(
-  services: Ports<'db' | 'execute' | 'now'>,
+  ports: Ports<'db' | 'execute' | 'now'>,
   place: { tenantId: string; productId: string },
   settings: MailSettings,
   origin: Origin,
 ): Promise<ProductMail> {
   const { tenantId, productId } = place
-  const at = momentOf(services)
+  const at = momentOf(ports)
   const command = { type: 'ChangeMailSettings', tenantId, productId, settings, at } as const
-  await services.execute(mails, productKey(tenantId, productId), command, causeOf(origin, at))
-  return findMail(services.db, tenantId, productId)
+  await ports.execute(mails, productKey(tenantId, productId), command, causeOf(origin, at))
+  return findMail(ports.db, tenantId, productId)
 }

@@ -26,8 +26,8 @@ export function causeOf(origin: Origin, at: string): Cause & Pick<Origin, 'sourc
 }
 
 /** The present time in the format of the log. */
-export function momentOf(services: Ports<'now'>): string {
-  const ms = services.now().getTime()
+export function momentOf(ports: Ports<'now'>): string {
+  const ms = ports.now().getTime()
   if (ms !== spelled.ms) spelled = { ms, text: new Date(ms).toISOString() }
   return spelled.text
 }

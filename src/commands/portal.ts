@@ -9,26 +9,26 @@ import { causeOf, momentOf, type Origin } from './origin.ts'
  * @throws Refusal `accent_not_readable`
  */
 export async function changePortal(
-  services: Ports<'db' | 'execute' | 'now'>,
+  ports: Ports<'db' | 'execute' | 'now'>,
   tenantId: string,
   settings: PortalSettings,
   origin: Origin,
 ): Promise<ShownPortal> {
-  const at = momentOf(services)
+  const at = momentOf(ports)
   const command = { type: 'ChangePortalSettings', tenantId, settings, at } as const
-  await services.execute(portals, tenantId, command, causeOf(origin, at))
-  return findPortal(services.db, tenantId)
+  await ports.execute(portals, tenantId, command, causeOf(origin, at))
+  return findPortal(ports.db, tenantId)
 }
 
 /** Replaces the logo of the portal; null removes it. */
 export async function changePortalLogo(
-  services: Ports<'db' | 'execute' | 'now'>,
+  ports: Ports<'db' | 'execute' | 'now'>,
   tenantId: string,
   logo: PortalLogo | null,
   origin: Origin,
 ): Promise<ShownPortal> {
-  const at = momentOf(services)
+  const at = momentOf(ports)
   const command = { type: 'ChangePortalLogo', tenantId, logo, at } as const
-  await services.execute(portals, tenantId, command, causeOf(origin, at))
-  return findPortal(services.db, tenantId)
+  await ports.execute(portals, tenantId, command, causeOf(origin, at))
+  return findPortal(ports.db, tenantId)
 }

@@ -27,13 +27,13 @@ export type ProductAsked = {
 
 /** @throws Refusal `product_exists`, `key_type_exists`, `product_limit_reached` */
 export async function createProduct(
-  services: Ports<'execute' | 'now' | 'planCapacity'>,
+  ports: Ports<'execute' | 'now' | 'planCapacity'>,
   { plan, ...asked }: ProductAsked,
   origin: Origin,
 ): Promise<PresentProduct> {
   const { tenantId, productId } = asked
-  return services.planCapacity.reserve({ tenantId, plan, what: 'products', needed: 1 }, (granted, proof) =>
-    change(services, { tenantId, productId, origin, proof }, (at) => {
+  return ports.planCapacity.reserve({ tenantId, plan, what: 'products', needed: 1 }, (granted, proof) =>
+    change(ports, { tenantId, productId, origin, proof }, (at) => {
       if (granted === 0) throw new Refusal('product_limit_reached')
       return { type: 'CreateProduct', ...asked, at }
     }),
@@ -46,13 +46,13 @@ export async function createProduct(
  * @throws Refusal `product_not_found`
  */
 export async function changeProduct(
-  services: Ports<'execute' | 'keptKeys' | 'now'>,
+  ports: Ports<'execute' | 'keptKeys' | 'now'>,
   tenantId: string,
   productId: string,
   asked: { name?: string; keyPrefix?: string; settings: SettingsChange },
   origin: Origin,
 ): Promise<PresentProduct> {
-  const product = await changeProductWith(services, tenantId, productId, origin, (at) => ({
+  const product = await changeProductWith(ports, tenantId, productId, origin, (at) => ({
     type: 'ChangeProduct',
     ...asked,
     at,
@@ -60,20 +60,20 @@ export async function changeProduct(
   if (asked.settings.keyRecovery === false) {
     const period = keyPeriodOf(product)
     // Whatever has no period is from before, also when the setting is on again by now.
-    await services.keptKeys.clearPeriods({ tenantId, productId, period, keeps: false })
+    await ports.keptKeys.clearPeriods({ tenantId, productId, period, keeps: false })
   }
   return product
 }
 
 /** @throws Refusal `product_not_found`, `key_type_exists` */
 export function addKeyType(
-  services: Ports<'execute' | 'now'>,
+  ports: Ports<'execute' | 'now'>,
   tenantId: string,
   productId: string,
   keyType: KeyType,
   origin: Origin,
 ): Promise<PresentProduct> {
-  return changeProductWith(services, tenantId, productId, origin, (at) => ({
+  return changeProductWith(ports, tenantId, productId, origin, (at) => ({
     type: 'AddKeyType',
     keyType,
     at,
@@ -82,14 +82,14 @@ export function addKeyType(
 
 /** @throws Refusal `product_not_found`, `key_type_not_found` */
 export function changeKeyType(
-  services: Ports<'execute' | 'now'>,
+  ports: Ports<'execute' | 'now'>,
   tenantId: string,
   productId: string,
   keyTypeId: string,
   asked: Partial<Omit<KeyType, 'keyTypeId'>>,
   origin: Origin,
 ): Promise<PresentProduct> {
-  return changeProductWith(services, tenantId, productId, origin, (at) => ({
+  return changeProductWith(ports, tenantId, productId, origin, (at) => ({
     type: 'ChangeKeyType',
     keyTypeId,
     change: asked,
@@ -99,13 +99,13 @@ export function changeKeyType(
 
 /** Carries out any command on a product. @throws Refusal as `decideProduct` does */
 export function changeProductWith(
-  services: Ports<'execute' | 'now'>,
+  ports: Ports<'execute' | 'now'>,
   tenantId: string,
   productId: string,
   origin: Origin,
   command: (at: string) => ProductCommand,
 ): Promise<PresentProduct> {
-  return change(services, { tenantId, productId, origin }, command)
+  return change(ports, { tenantId, productId, origin }, command)
 }
 
 type Change = {
@@ -116,15 +116,15 @@ type Change = {
 }
 
 async function change(
-  services: Ports<'execute' | 'now'>,
+  ports: Ports<'execute' | 'now'>,
   { tenantId, productId, origin, proof }: Change,
   command: (at: string) => ProductCommand,
 ): Promise<PresentProduct> {
-  const at = momentOf(services)
+  const at = momentOf(ports)
   const key = productKey(tenantId, productId)
   const prepare = () => command(at)
   const options = { run: origin.run, proof }
-  const { state } = await services.execute(products, key, prepare, causeOf(origin, at), options)
+  const { state } = await ports.execute(products, key, prepare, causeOf(origin, at), options)
   if (state.status === 'absent') throw new Refusal('product_not_found')
   return state
 }
@@ -136,29 +136,29 @@ async function change(
  * @throws Refusal `product_not_found`, `key_type_not_found`, `key_type_is_last`, `key_type_in_use`
  */
 export function deleteKeyType(
-  services: Ports<'db' | 'execute' | 'keyTypes' | 'ledger' | 'now' | 'untilVisible'>,
+  ports: Ports<'db' | 'execute' | 'keyTypes' | 'ledger' | 'now' | 'untilVisible'>,
   keyType: KeyTypeRef,
   origin: Origin,
 ): Promise<void> {
-  return services.keyTypes.alone(keyType, async (proof) => {
-    await catchUpWithLog(services)
-    await deleteUnused(services, keyType, origin, proof)
+  return ports.keyTypes.alone(keyType, async (proof) => {
+    await catchUpWithLog(ports)
+    await deleteUnused(ports, keyType, origin, proof)
   })
 }
 
 async function deleteUnused(
-  services: Ports<'db' | 'execute' | 'now'>,
+  ports: Ports<'db' | 'execute' | 'now'>,
   keyType: KeyTypeRef,
   origin: Origin,
   proof: () => Promise<void>,
 ): Promise<void> {
-  const at = momentOf(services)
+  const at = momentOf(ports)
   const { tenantId, productId, keyTypeId } = keyType
-  await services.execute(
+  await ports.execute(
     products,
     productKey(tenantId, productId),
     async () => {
-      const inUse = await hasLiveLicense(services.db, keyType, at)
+      const inUse = await hasLiveLicense(ports.db, keyType, at)
       return { type: 'DeleteKeyType', keyTypeId, inUse, at }
     },
     causeOf(origin, at),

@@ -10,20 +10,19 @@ import { momentOf } from './origin.ts'
  * @throws ScratchInUse when another one is running; any error of the rebuild or its hooks
  */
 export async function runRebuild(
-  services: Ports<'db' | 'ledger' | 'now'>,
+  ports: Ports<'db' | 'ledger' | 'now'>,
   { onParked, onProgress }: Omit<RebuildOptions, 'onBegun'>,
 ): Promise<number> {
-  const { db, ledger } = services
+  const { db, ledger } = ports
   const id = randomUUID()
   let begun = false
   let events = 0
-  const end = (problem: string | null) =>
-    noteRebuildEnded(db, id, { at: momentOf(services), events, problem })
+  const end = (problem: string | null) => noteRebuildEnded(db, id, { at: momentOf(ports), events, problem })
   try {
     await rebuild(db, ledger, {
       onParked,
       async onStarted() {
-        await noteRebuildStarted(db, id, momentOf(services))
+        await noteRebuildStarted(db, id, momentOf(ports))
         begun = true
       },
       onProgress(progress) {

@@ -27,15 +27,15 @@ export type ReplayAsked = {
  * @throws Refusal `webhook_replay_in_the_future`, `webhook_endpoint_unnamed`, `webhook_endpoint_not_found`
  */
 export async function requestReplay(
-  services: Ports<'db' | 'execute' | 'now'>,
+  ports: Ports<'db' | 'execute' | 'now'>,
   tenantId: string,
   asked: ReplayAsked,
   replayId: string,
   origin: Origin,
 ): Promise<KnownReplay> {
-  const at = momentOf(services)
+  const at = momentOf(ports)
   if (asked.from > at) throw new Refusal('webhook_replay_in_the_future')
-  const endpoint = await endpointFor(services, tenantId, asked.endpointId)
+  const endpoint = await endpointFor(ports, tenantId, asked.endpointId)
   const wanted = asked.events ?? endpoint.events
   const range = {
     tenantId,
@@ -46,8 +46,8 @@ export async function requestReplay(
     only: asked.only,
   }
   const sent = range.events.filter((name) => endpoint.events.includes(name))
-  const total = await countReplayable(services.db, { ...range, events: sent })
-  return change(services, replayId, { type: 'RequestReplay', replayId, ...range, total, at }, origin)
+  const total = await countReplayable(ports.db, { ...range, events: sent })
+  return change(ports, replayId, { type: 'RequestReplay', replayId, ...range, total, at }, origin)
 }
 
 async function endpointFor({ db }: Ports<'db'>, tenantId: string, endpointId: string | undefined) {
@@ -67,21 +67,21 @@ async function endpointFor({ db }: Ports<'db'>, tenantId: string, endpointId: st
  * @throws Refusal `webhook_replay_not_found`, `webhook_replay_ended`
  */
 export async function changeReplay(
-  services: Ports<'db' | 'execute' | 'now'>,
+  ports: Ports<'db' | 'execute' | 'now'>,
   tenantId: string,
   replayId: string,
   what: 'pause' | 'resume' | 'cancel',
   origin: Origin,
 ): Promise<KnownReplay> {
-  if (!(await findReplay(services.db, tenantId, replayId))) throw new Refusal('webhook_replay_not_found')
-  const at = momentOf(services)
+  if (!(await findReplay(ports.db, tenantId, replayId))) throw new Refusal('webhook_replay_not_found')
+  const at = momentOf(ports)
   switch (what) {
     case 'pause':
-      return change(services, replayId, { type: 'PauseReplay', at }, origin)
+      return change(ports, replayId, { type: 'PauseReplay', at }, origin)
     case 'resume':
-      return change(services, replayId, { type: 'ResumeReplay', at }, origin)
+      return change(ports, replayId, { type: 'ResumeReplay', at }, origin)
     case 'cancel':
-      return change(services, replayId, { type: 'CancelReplay', reason: 'requested', at }, origin)
+      return change(ports, replayId, { type: 'CancelReplay', reason: 'requested', at }, origin)
   }
 }
 
@@ -96,41 +96,41 @@ const maxPending = 16
  * recorded. A step that is repeated after a crash, or taken by two processes, has the same result.
  */
 export async function advanceReplay(
-  services: Ports<'db' | 'deriveId' | 'execute' | 'now'>,
+  ports: Ports<'db' | 'deriveId' | 'execute' | 'now'>,
   replay: KnownReplay,
   origin: Origin,
 ): Promise<void> {
   const { tenantId, endpointId, replayId, through: before } = replay
-  const { endpoint } = await findWebhookEndpoint(services.db, tenantId, endpointId)
+  const { endpoint } = await findWebhookEndpoint(ports.db, tenantId, endpointId)
   if (!endpoint) {
-    const at = momentOf(services)
-    await change(services, replayId, { type: 'CancelReplay', reason: 'endpoint_removed', at }, origin)
+    const at = momentOf(ports)
+    await change(ports, replayId, { type: 'CancelReplay', reason: 'endpoint_removed', at }, origin)
     return
   }
-  const most = maxPending - (await countPendingOf(services.db, replay, maxPending))
+  const most = maxPending - (await countPendingOf(ports.db, replay, maxPending))
   if (most <= 0) return
   // After a log was restored, the place may be gone: the replay begins again, and repeats no delivery.
-  const after = before === null ? undefined : await findPublicEvent(services.db, tenantId, before)
+  const after = before === null ? undefined : await findPublicEvent(ports.db, tenantId, before)
   const range = { ...replay, events: replay.events.filter((name) => endpoint.events.includes(name)) }
-  const found = await listReplayable(services.db, range, replayId, { after, most })
+  const found = await listReplayable(ports.db, range, replayId, { after, most })
   for (const { licenseId, licenseRevision, event } of found) {
     const delivery = { tenantId, endpointId, licenseId, licenseRevision, event }
-    await replayDelivery(services, delivery, replayId, origin)
+    await replayDelivery(ports, delivery, replayId, origin)
   }
   const last = found.at(-1)
   const through = last ? { licenseId: last.licenseId, revision: last.licenseRevision, at: last.at } : null
-  const at = momentOf(services)
+  const at = momentOf(ports)
   const step = { after: before, through, count: found.length, isLast: found.length < most, at }
-  await change(services, replayId, { type: 'AdvanceReplay', ...step }, origin)
+  await change(ports, replayId, { type: 'AdvanceReplay', ...step }, origin)
 }
 
 async function change(
-  services: Ports<'execute' | 'now'>,
+  ports: Ports<'execute' | 'now'>,
   replayId: string,
   command: ReplayCommand,
   origin: Origin,
 ): Promise<KnownReplay> {
-  const { state } = await services.execute(replays, replayId, command, causeOf(origin, command.at), {
+  const { state } = await ports.execute(replays, replayId, command, causeOf(origin, command.at), {
     run: origin.run,
   })
   if (state.status === 'absent') throw new Refusal('webhook_replay_not_found')

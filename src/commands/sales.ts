@@ -15,8 +15,8 @@ const saleKeyOf = ({ tenantId, provider, saleId }: SalePlace): string =>
 
 export const saleStreamOf = (place: SalePlace): string => streamName('sale', saleKeyOf(place))
 
-export function loadSale(services: Ports<'ledger'>, place: SalePlace): Promise<Loaded<Sale>> {
-  return loadFromLog(services.ledger, saleKeyOf(place), sales)
+export function loadSale(ports: Ports<'ledger'>, place: SalePlace): Promise<Loaded<Sale>> {
+  return loadFromLog(ports.ledger, saleKeyOf(place), sales)
 }
 
 /**
@@ -26,19 +26,19 @@ export function loadSale(services: Ports<'ledger'>, place: SalePlace): Promise<L
  * @throws Refusal as `decideSale` does
  */
 export async function changeSale(
-  services: Ports<'execute' | 'now'>,
+  ports: Ports<'execute' | 'now'>,
   place: SalePlace,
   origin: Origin,
   command: (at: string) => SaleCommand,
   loaded?: Loaded<Sale>,
 ): Promise<{ sale: Loaded<KnownSale>; changed: boolean }> {
-  const at = momentOf(services)
+  const at = momentOf(ports)
   const cause = causeOf(origin, at)
   const {
     state: sale,
     events,
     revision,
-  } = await services.execute(sales, saleKeyOf(place), command(at), cause, { loaded })
+  } = await ports.execute(sales, saleKeyOf(place), command(at), cause, { loaded })
   if (sale.status === 'absent') throw new Refusal('sale_not_found')
   return { sale: { state: sale, revision }, changed: events.length > 0 }
 }

@@ -15,12 +15,12 @@ type SigningPorts = Ports<'execute' | 'now' | 'randomBytes' | 'secrets'>
 
 /** The key that signs for a tenant now; the first one is created when it is first needed. */
 export async function signingKeyOf(
-  services: SigningPorts,
+  ports: SigningPorts,
   tenantId: string,
   origin: Origin,
 ): Promise<SigningKey> {
-  const { keys } = await change(services, tenantId, 'PublishFirstKey', origin)
-  const key = signerAt(keys, momentOf(services))
+  const { keys } = await change(ports, tenantId, 'PublishFirstKey', origin)
+  const key = signerAt(keys, momentOf(ports))
   if (!key) throw new Error(`${tenantId} has no signing key although one was published`)
   return key
 }
@@ -30,40 +30,36 @@ export async function signingKeyOf(
  * one is prepared, nothing changes.
  */
 export async function prepareSigningKey(
-  services: SigningPorts,
+  ports: SigningPorts,
   tenantId: string,
   origin: Origin,
 ): Promise<void> {
-  await change(services, tenantId, 'PrepareKey', origin)
+  await change(ports, tenantId, 'PrepareKey', origin)
 }
 
 /**
  * Lets the prepared key sign, or publishes another one; it signs once every cached keyset holds it. Seeds of keys that no
  * longer sign are destroyed.
  */
-export async function rotateSigningKey(
-  services: SigningPorts,
-  tenantId: string,
-  origin: Origin,
-): Promise<void> {
-  const { keys } = await change(services, tenantId, 'RotateKey', origin)
-  const spent = spentKeys(keys, momentOf(services))
-  await Promise.all(spent.map(({ secretName }) => services.secrets.destroy(tenantId, secretName)))
+export async function rotateSigningKey(ports: SigningPorts, tenantId: string, origin: Origin): Promise<void> {
+  const { keys } = await change(ports, tenantId, 'RotateKey', origin)
+  const spent = spentKeys(keys, momentOf(ports))
+  await Promise.all(spent.map(({ secretName }) => ports.secrets.destroy(tenantId, secretName)))
 }
 
 /** @returns all keys, including the published or prepared one */
 async function change(
-  services: SigningPorts,
+  ports: SigningPorts,
   tenantId: string,
   type: SigningCommand['type'],
   origin: Origin,
 ): Promise<Signing> {
-  const at = momentOf(services)
-  const { state } = await services.execute(
+  const at = momentOf(ports)
+  const { state } = await ports.execute(
     signingKeys,
     tenantId,
     async (signing) => {
-      const key = wantsKey(signing, type, at) ? await nextKey(services, tenantId, signing) : null
+      const key = wantsKey(signing, type, at) ? await nextKey(ports, tenantId, signing) : null
       return { type, tenantId, key, at }
     },
     causeOf(origin, at),
@@ -76,12 +72,12 @@ async function change(
  * crash, use the same seed.
  */
 async function nextKey(
-  services: Ports<'randomBytes' | 'secrets'>,
+  ports: Ports<'randomBytes' | 'secrets'>,
   tenantId: string,
   { keys }: Signing,
 ): Promise<PreparedKey> {
   const secretName = `signing-key.${keys.length + 1}`
-  const fresh = Buffer.from(services.randomBytes(32)).toString('base64')
-  const { kid, publicKey } = keyPairOf(await services.secrets.keep(tenantId, secretName, fresh))
+  const fresh = Buffer.from(ports.randomBytes(32)).toString('base64')
+  const { kid, publicKey } = keyPairOf(await ports.secrets.keep(tenantId, secretName, fresh))
   return { kid, publicKey, secretName }
 }

@@ -7,11 +7,11 @@ import { causeOf, momentOf, type Origin } from './origin.ts'
 
 /** @throws Refusal `tenant_exists`, `tenant_id_reserved` */
 export async function createTenant(
-  services: Ports<'execute' | 'now'>,
+  ports: Ports<'execute' | 'now'>,
   tenant: { tenantId: string; name: string; plan: Plan },
   origin: Origin,
 ): Promise<void> {
-  await change(services, tenant.tenantId, { type: 'CreateTenant', ...tenant, at: momentOf(services) }, origin)
+  await change(ports, tenant.tenantId, { type: 'CreateTenant', ...tenant, at: momentOf(ports) }, origin)
 }
 
 /**
@@ -19,41 +19,41 @@ export async function createTenant(
  * @throws Refusal `tenant_not_found`, `tenant_closed`
  */
 export async function renameTenant(
-  services: Ports<'execute' | 'now'>,
+  ports: Ports<'execute' | 'now'>,
   tenantId: string,
   name: string,
   origin: Origin,
 ): Promise<void> {
-  await change(services, tenantId, { type: 'RenameTenant', name, at: momentOf(services) }, origin)
+  await change(ports, tenantId, { type: 'RenameTenant', name, at: momentOf(ports) }, origin)
 }
 
 /** @throws Refusal `tenant_not_found`, `tenant_closed` */
 export async function suspendTenant(
-  services: Ports<'execute' | 'now'>,
+  ports: Ports<'execute' | 'now'>,
   tenantId: string,
   reason: string | null,
   origin: Origin,
 ): Promise<void> {
-  await change(services, tenantId, { type: 'SuspendTenant', reason, at: momentOf(services) }, origin)
+  await change(ports, tenantId, { type: 'SuspendTenant', reason, at: momentOf(ports) }, origin)
 }
 
 /** @throws Refusal `tenant_not_found`, `tenant_closed` */
 export async function reinstateTenant(
-  services: Ports<'execute' | 'now'>,
+  ports: Ports<'execute' | 'now'>,
   tenantId: string,
   origin: Origin,
 ): Promise<void> {
-  await change(services, tenantId, { type: 'ReinstateTenant', at: momentOf(services) }, origin)
+  await change(ports, tenantId, { type: 'ReinstateTenant', at: momentOf(ports) }, origin)
 }
 
 /** Closes a tenant permanently. @throws Refusal `tenant_not_found` */
 export async function closeTenant(
-  services: Ports<'execute' | 'now'>,
+  ports: Ports<'execute' | 'now'>,
   tenantId: string,
   reason: string | null,
   origin: Origin,
 ): Promise<void> {
-  await change(services, tenantId, { type: 'CloseTenant', reason, at: momentOf(services) }, origin)
+  await change(ports, tenantId, { type: 'CloseTenant', reason, at: momentOf(ports) }, origin)
 }
 
 /**
@@ -62,19 +62,14 @@ export async function closeTenant(
  * @throws Refusal `tenant_not_found`, `tenant_closed`
  */
 export async function changeApprovalRule(
-  services: Ports<'db' | 'execute' | 'now'>,
+  ports: Ports<'db' | 'execute' | 'now'>,
   tenantId: string,
   anotherMember: boolean,
   origin: Origin,
 ): Promise<void> {
-  await withTenantLock(services.db, tenantId, 'approvals', async (prove) => {
+  await withTenantLock(ports.db, tenantId, 'approvals', async (prove) => {
     await prove()
-    await change(
-      services,
-      tenantId,
-      { type: 'ChangeApprovalRule', anotherMember, at: momentOf(services) },
-      origin,
-    )
+    await change(ports, tenantId, { type: 'ChangeApprovalRule', anotherMember, at: momentOf(ports) }, origin)
   })
 }
 
@@ -83,39 +78,39 @@ export async function changeApprovalRule(
  * @throws Refusal `tenant_not_found`, `tenant_closed`
  */
 export async function changeConfirmationLifetime(
-  services: Ports<'execute' | 'now'>,
+  ports: Ports<'execute' | 'now'>,
   tenantId: string,
   seconds: number,
   origin: Origin,
 ): Promise<void> {
-  const at = momentOf(services)
-  await change(services, tenantId, { type: 'ChangeConfirmationLifetime', seconds, at }, origin)
+  const at = momentOf(ports)
+  await change(ports, tenantId, { type: 'ChangeConfirmationLifetime', seconds, at }, origin)
 }
 
 /** Takes the first steps off the home page of every member. @throws Refusal `tenant_not_found`, `tenant_closed` */
 export async function dismissOnboarding(
-  services: Ports<'execute' | 'now'>,
+  ports: Ports<'execute' | 'now'>,
   tenantId: string,
   origin: Origin,
 ): Promise<void> {
-  await change(services, tenantId, { type: 'DismissOnboarding', at: momentOf(services) }, origin)
+  await change(ports, tenantId, { type: 'DismissOnboarding', at: momentOf(ports) }, origin)
 }
 
 /** Notes that the tenant sells without a connected provider. @throws Refusal `tenant_not_found`, `tenant_closed` */
 export async function chooseSellingElsewhere(
-  services: Ports<'execute' | 'now'>,
+  ports: Ports<'execute' | 'now'>,
   tenantId: string,
   origin: Origin,
 ): Promise<void> {
-  await change(services, tenantId, { type: 'ChooseSellingElsewhere', at: momentOf(services) }, origin)
+  await change(ports, tenantId, { type: 'ChooseSellingElsewhere', at: momentOf(ports) }, origin)
 }
 
 /** Reads the log, which is never behind as a read model may be. */
-export async function loadTenant(services: Ports<'ledger'>, tenantId: string): Promise<Tenant> {
-  const { state } = await loadFromLog(services.ledger, tenantId, tenants)
+export async function loadTenant(ports: Ports<'ledger'>, tenantId: string): Promise<Tenant> {
+  const { state } = await loadFromLog(ports.ledger, tenantId, tenants)
   return state
 }
 
-function change(services: Ports<'execute'>, tenantId: string, command: TenantCommand, origin: Origin) {
-  return services.execute(tenants, tenantId, command, causeOf(origin, command.at))
+function change(ports: Ports<'execute'>, tenantId: string, command: TenantCommand, origin: Origin) {
+  return ports.execute(tenants, tenantId, command, causeOf(origin, command.at))
 }

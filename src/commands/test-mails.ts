@@ -40,23 +40,23 @@ const perMember: Allowance = { burst: 5, intervalMs: 60_000 }
  * @throws Refusal `test_mail_without_member` when there is no such member, or no address of theirs
  */
 export async function sendTestMail(
-  services: Ports<'attempts' | 'db' | 'execute' | 'mailing' | 'newId' | 'now' | 'subjects'>,
+  ports: Ports<'attempts' | 'db' | 'execute' | 'mailing' | 'newId' | 'now' | 'subjects'>,
   product: PresentProduct,
   memberId: string | null,
   origin: Origin,
   baseUrl: string,
 ): Promise<TestMail> {
   const { tenantId, productId } = product
-  const email = await addressOf(services, tenantId, memberId)
+  const email = await addressOf(ports, tenantId, memberId)
   if (memberId === null || email === null) throw new Refusal('test_mail_without_member')
-  const attempt = await services.attempts.take([{ bucket: `test mail ${memberId}`, allowance: perMember }])
+  const attempt = await ports.attempts.take([{ bucket: `test mail ${memberId}`, allowance: perMember }])
   if (!attempt.allowed) return { outcome: 'wait', retryAfterSeconds: attempt.retryAfterSeconds }
   const [{ settings }, tenant, portal] = await Promise.all([
-    findMail(services.db, tenantId, productId),
-    findTenant(services.db, tenantId),
-    findOpenPortal(services.db, tenantId),
+    findMail(ports.db, tenantId, productId),
+    findTenant(ports.db, tenantId),
+    findOpenPortal(ports.db, tenantId),
   ])
-  const { mailer, mailbox, from } = services.mailing
+  const { mailer, mailbox, from } = ports.mailing
   const facts = testMailFacts({
     email,
     vendorName: tenant?.name ?? tenantId,
@@ -65,30 +65,30 @@ export async function sendTestMail(
   })
   const written = writeMail(settings, facts, from)
   const mail = { ...written, to: { name: null, email }, subject: `Test: ${written.subject}` }
-  const at = momentOf(services)
-  await recordTestMail(services, { tenantId, productId, memberId, at }, origin)
-  const mailId = services.newId('whd').replace('_', '_test_')
+  const at = momentOf(ports)
+  await recordTestMail(ports, { tenantId, productId, memberId, at }, origin)
+  const mailId = ports.newId('whd').replace('_', '_test_')
   const sending = await mailer.send({ ...mail, tenantId, deliveryId: mailId, at })
   return { outcome: 'sent', mailId, to: email, subject: mail.subject, sending, kept: mailbox !== undefined }
 }
 
 async function addressOf(
-  services: Ports<'db' | 'subjects'>,
+  ports: Ports<'db' | 'subjects'>,
   tenantId: string,
   memberId: string | null,
 ): Promise<string | null> {
   if (memberId === null) return null
-  const [known] = await findMembers(services.db, [memberId])
-  return known?.member.tenantId === tenantId ? emailOf(services, known.member) : null
+  const [known] = await findMembers(ports.db, [memberId])
+  return known?.member.tenantId === tenantId ? emailOf(ports, known.member) : null
 }
 
 async function recordTestMail(
-  services: Ports<'execute' | 'newId'>,
+  ports: Ports<'execute' | 'newId'>,
   data: { tenantId: string; productId: string; memberId: string; at: string },
   origin: Origin,
 ): Promise<void> {
-  const auditId = services.newId('aud')
-  await services.execute(
+  const auditId = ports.newId('aud')
+  await ports.execute(
     audits,
     auditKey(data.tenantId, auditId),
     { type: 'TestMailRequested', data: { auditId, ...data } },

@@ -20,7 +20,7 @@ import { loadSale } from './sales.ts'
  * @throws Refusal `key_type_not_found`, `test_purchase_without_provider`
  */
 export async function startTestPurchase(
-  services: Ports<'db' | 'execute' | 'newId' | 'now'>,
+  ports: Ports<'db' | 'execute' | 'newId' | 'now'>,
   product: PresentProduct,
   asked: { keyTypeId?: string | undefined; provider?: Provider | undefined },
   origin: Origin,
@@ -29,12 +29,12 @@ export async function startTestPurchase(
   if (!keyType) throw new Refusal('key_type_not_found')
   const { tenantId, productId } = product
   const provider = asked.provider
-    ? await usable(services, product, asked.provider)
-    : await firstUsable(services, product)
+    ? await usable(ports, product, asked.provider)
+    : await firstUsable(ports, product)
   if (!provider) throw new Refusal('test_purchase_without_provider')
-  const testPurchaseId = services.newId('tp')
+  const testPurchaseId = ports.newId('tp')
   const { keyTypeId } = keyType
-  const purchase = await changeTestPurchase(services, testPurchaseId, origin, (at) => ({
+  const purchase = await changeTestPurchase(ports, testPurchaseId, origin, (at) => ({
     type: 'StartTestPurchase',
     testPurchaseId,
     tenantId,
@@ -47,11 +47,11 @@ export async function startTestPurchase(
 }
 
 async function usable(
-  services: Ports<'db'>,
+  ports: Ports<'db'>,
   product: PresentProduct,
   provider: Provider,
 ): Promise<Provider | undefined> {
-  const integration = await findIntegration(services.db, product.tenantId, provider)
+  const integration = await findIntegration(ports.db, product.tenantId, provider)
   if (provider === 'stripe' && product.settings.testMode.enabled && !integration?.ownAccount?.test) {
     return hasTestKeys(product) ? provider : undefined
   }
@@ -62,10 +62,10 @@ async function usable(
  * A provider with a mapping of the product before one that is only connected; the card provider before
  * marketplaces.
  */
-async function firstUsable(services: Ports<'db'>, product: PresentProduct): Promise<Provider | undefined> {
+async function firstUsable(ports: Ports<'db'>, product: PresentProduct): Promise<Provider | undefined> {
   const isTested = product.settings.testMode.enabled
   if (isTested && hasTestKeys(product)) return 'stripe'
-  const all = await listIntegrations(services.db, product.tenantId)
+  const all = await listIntegrations(ports.db, product.tenantId)
   const connected = all.filter(
     ({ status, provider, ownAccount }) =>
       status === 'connected' && !(isTested && provider === 'stripe' && !ownAccount?.test),
@@ -81,15 +81,15 @@ async function firstUsable(services: Ports<'db'>, product: PresentProduct): Prom
 
 /** @throws Refusal as `decideTestPurchase` does */
 export async function changeTestPurchase(
-  services: Ports<'execute' | 'now'>,
+  ports: Ports<'execute' | 'now'>,
   testPurchaseId: string,
   origin: Origin,
   command: (at: string) => TestPurchaseCommand,
 ): Promise<KnownTestPurchase> {
-  const at = momentOf(services)
+  const at = momentOf(ports)
   const cause = causeOf(origin, at)
   const { run } = origin
-  const { state: purchase } = await services.execute(testPurchases, testPurchaseId, command(at), cause, {
+  const { state: purchase } = await ports.execute(testPurchases, testPurchaseId, command(at), cause, {
     run,
   })
   if (purchase.status === 'absent') throw new Refusal('test_purchase_not_found')
@@ -98,14 +98,14 @@ export async function changeTestPurchase(
 
 /** The license of a test purchase; undefined until its last stage is done. */
 export async function licenseOfTestPurchase(
-  services: Ports<'ledger'>,
+  ports: Ports<'ledger'>,
   { tenantId, provider, testPurchaseId: saleId, status }: KnownTestPurchase,
 ): Promise<string | undefined> {
   if (status !== 'succeeded') return undefined
-  const { state: sale } = await loadSale(services, { tenantId, provider, saleId })
+  const { state: sale } = await loadSale(ports, { tenantId, provider, saleId })
   return sale.status === 'licensed' ? sale.licenseId : undefined
 }
 
-export function loadTestPurchase(services: Ports<'ledger'>, testPurchaseId: string) {
-  return loadFromLog(services.ledger, testPurchaseId, testPurchases)
+export function loadTestPurchase(ports: Ports<'ledger'>, testPurchaseId: string) {
+  return loadFromLog(ports.ledger, testPurchaseId, testPurchases)
 }

@@ -16,7 +16,7 @@ export type NewToken = { tokenId: string; token: string; scopes: readonly Scope[
  * @throws Refusal `expiry_in_the_past`, `token_exists`
  */
 export async function createToken(
-  services: Ports<'execute' | 'now' | 'randomBytes'>,
+  ports: Ports<'execute' | 'now' | 'randomBytes'>,
   asked: {
     tokenId?: string
     tenantId: string
@@ -27,11 +27,11 @@ export async function createToken(
   origin: Origin,
 ): Promise<NewToken> {
   const { tokenId = newId('tok'), ...rest } = asked
-  const { token, tokenHash } = newToken('pat', services.randomBytes)
+  const { token, tokenHash } = newToken('pat', ports.randomBytes)
   const { events } = await change(
-    services,
+    ports,
     tokenId,
-    { type: 'CreateToken', tokenId, tokenHash, ...rest, at: momentOf(services) },
+    { type: 'CreateToken', tokenId, tokenHash, ...rest, at: momentOf(ports) },
     origin,
   )
   const [created] = events
@@ -59,15 +59,15 @@ export async function requireToken(
  * @throws Refusal `token_not_found`, also for another tenant's token
  */
 export async function revokeToken(
-  services: Ports<'db' | 'execute' | 'now'>,
+  ports: Ports<'db' | 'execute' | 'now'>,
   tenantId: string,
   tokenId: string,
   origin: Origin,
 ): Promise<void> {
-  await requireToken(services, tenantId, tokenId)
-  await change(services, tokenId, { type: 'RevokeToken', at: momentOf(services) }, origin)
+  await requireToken(ports, tenantId, tokenId)
+  await change(ports, tokenId, { type: 'RevokeToken', at: momentOf(ports) }, origin)
 }
 
-function change(services: Ports<'execute'>, tokenId: string, command: TokenCommand, origin: Origin) {
-  return services.execute(tokens, tokenId, command, causeOf(origin, command.at))
+function change(ports: Ports<'execute'>, tokenId: string, command: TokenCommand, origin: Origin) {
+  return ports.execute(tokens, tokenId, command, causeOf(origin, command.at))
 }

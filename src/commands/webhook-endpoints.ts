@@ -27,14 +27,14 @@ export type EndpointAsked = {
  * @throws Refusal `webhook_endpoint_limit`
  */
 export async function addEndpoint(
-  services: SecretPorts,
+  ports: SecretPorts,
   tenantId: string,
   asked: EndpointAsked,
   operationId: string,
   origin: Origin,
 ): Promise<EndpointSet> {
   const endpointId = idOfMade('whe', operationId)
-  const webhook = await withNewSecret(services, tenantId, operationId, origin, (secret) => ({
+  const webhook = await withNewSecret(ports, tenantId, operationId, origin, (secret) => ({
     type: 'AddEndpoint',
     ...asked,
     ...secret,
@@ -42,7 +42,7 @@ export async function addEndpoint(
     endpointId,
   }))
   const made = webhook.endpoints.find(({ secret }) => secret.operationId === operationId)
-  return shown(services, tenantId, made ?? findEndpoint(webhook, endpointId), operationId)
+  return shown(ports, tenantId, made ?? findEndpoint(webhook, endpointId), operationId)
 }
 
 /**
@@ -50,18 +50,18 @@ export async function addEndpoint(
  * @throws Refusal `webhook_endpoint_not_found`
  */
 export async function rotateEndpointSecret(
-  services: SecretPorts,
+  ports: SecretPorts,
   tenantId: string,
   endpointId: string,
   operationId: string,
   origin: Origin,
 ): Promise<EndpointSet> {
-  const webhook = await withNewSecret(services, tenantId, operationId, origin, (secret) => ({
+  const webhook = await withNewSecret(ports, tenantId, operationId, origin, (secret) => ({
     type: 'RotateEndpointSecret',
     ...secret,
     endpointId,
   }))
-  return shown(services, tenantId, findEndpoint(webhook, endpointId), operationId)
+  return shown(ports, tenantId, findEndpoint(webhook, endpointId), operationId)
 }
 
 export type EndpointChange = {
@@ -77,16 +77,16 @@ export type EndpointChange = {
  * @throws Refusal `webhook_endpoint_not_found`
  */
 export async function changeEndpoint(
-  services: Ports<'execute' | 'now'>,
+  ports: Ports<'execute' | 'now'>,
   tenantId: string,
   endpointId: string,
   change: EndpointChange,
   operationId: string,
   origin: Origin,
 ): Promise<EndpointSet> {
-  const at = momentOf(services)
+  const at = momentOf(ports)
   const command = { type: 'ChangeEndpoint', ...change, operationId, endpointId, at } as const
-  const { state } = await services.execute(webhooks, tenantId, command, causeOf(origin, at))
+  const { state } = await ports.execute(webhooks, tenantId, command, causeOf(origin, at))
   return { endpoint: required(findEndpoint(state, endpointId)) }
 }
 
@@ -95,30 +95,30 @@ export async function changeEndpoint(
  * @throws Refusal `webhook_endpoint_not_found`
  */
 export async function removeEndpoint(
-  services: Ports<'execute' | 'now' | 'secrets'>,
+  ports: Ports<'execute' | 'now' | 'secrets'>,
   tenantId: string,
   endpointId: string,
   operationId: string,
   origin: Origin,
 ): Promise<void> {
-  const at = momentOf(services)
+  const at = momentOf(ports)
   const command = { type: 'RemoveEndpoint', operationId, endpointId, at } as const
-  const { state } = await services.execute(webhooks, tenantId, command, causeOf(origin, at))
-  await destroyUnused(services, tenantId, state, at)
+  const { state } = await ports.execute(webhooks, tenantId, command, causeOf(origin, at))
+  await destroyUnused(ports, tenantId, state, at)
 }
 
 type NewSecret = { operationId: string; displaySecret: string; at: string }
 
 /** Seals a new secret before the event that refers to it is appended, unless the operation was run before. */
 async function withNewSecret(
-  services: SecretPorts,
+  ports: SecretPorts,
   tenantId: string,
   operationId: string,
   origin: Origin,
   command: (secret: NewSecret) => WebhookCommand,
 ): Promise<Webhook> {
-  const at = momentOf(services)
-  const { state } = await services.execute(
+  const at = momentOf(ports)
+  const { state } = await ports.execute(
     webhooks,
     tenantId,
     async (before) => {
@@ -126,23 +126,23 @@ async function withNewSecret(
       // Refuses before a secret is kept.
       if (webhooks.decide(before, asked).length === 0) return undefined
       const name = webhookSecretName(operationId)
-      const secret = await services.secrets.keep(tenantId, name, newWebhookSecret(services.randomBytes))
+      const secret = await ports.secrets.keep(tenantId, name, newWebhookSecret(ports.randomBytes))
       return command({ operationId, displaySecret: displayOfWebhookSecret(secret), at })
     },
     causeOf(origin, at),
   )
-  await destroyUnused(services, tenantId, state, at)
+  await destroyUnused(ports, tenantId, state, at)
   return state
 }
 
 async function shown(
-  services: Ports<'secrets'>,
+  ports: Ports<'secrets'>,
   tenantId: string,
   endpoint: WebhookEndpoint | undefined,
   operationId: string,
 ): Promise<EndpointSet> {
   const present = required(endpoint)
-  return { endpoint: present, ...(await newSecretOf(services, tenantId, present, operationId)) }
+  return { endpoint: present, ...(await newSecretOf(ports, tenantId, present, operationId)) }
 }
 
 /** @throws Refusal when it was removed meanwhile */

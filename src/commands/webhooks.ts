@@ -27,56 +27,56 @@ export type WebhookSet = { webhook: WebhookEndpoint | null; secret?: string }
  * @param operationId names this operation, so that a repetition after a crash changes nothing
  */
 export async function setWebhook(
-  services: Ports<'execute' | 'now' | 'randomBytes' | 'secrets'>,
+  ports: Ports<'execute' | 'now' | 'randomBytes' | 'secrets'>,
   tenantId: string,
   asked: WebhookAsked,
   operationId: string,
   origin: Origin,
 ): Promise<WebhookSet> {
-  const at = momentOf(services)
-  const { state: webhook } = await services.execute(
+  const at = momentOf(ports)
+  const { state: webhook } = await ports.execute(
     webhooks,
     tenantId,
     async (before) => {
-      const fresh = newWebhookSecret(services.randomBytes)
+      const fresh = newWebhookSecret(ports.randomBytes)
       // The secret is kept before the event that refers to it is appended, and only if the command will use
       // it.
       const secret = takesWebhookSecret(before, { operationId, rotateSecret: asked.rotateSecret })
-        ? await services.secrets.keep(tenantId, webhookSecretName(operationId), fresh)
+        ? await ports.secrets.keep(tenantId, webhookSecretName(operationId), fresh)
         : fresh
       const displaySecret = displayOfWebhookSecret(secret)
       return { type: 'SetWebhook', ...asked, tenantId, operationId, displaySecret, at }
     },
     causeOf(origin, at),
   )
-  await destroyUnused(services, tenantId, webhook, at)
+  await destroyUnused(ports, tenantId, webhook, at)
   const endpoint = firstEndpoint(webhook)
-  return { webhook: endpoint, ...(await newSecretOf(services, tenantId, endpoint, operationId)) }
+  return { webhook: endpoint, ...(await newSecretOf(ports, tenantId, endpoint, operationId)) }
 }
 
 /** Removes the webhook and destroys its secrets; nothing is delivered from now on. */
 export async function removeWebhook(
-  services: Ports<'execute' | 'now' | 'secrets'>,
+  ports: Ports<'execute' | 'now' | 'secrets'>,
   tenantId: string,
   operationId: string,
   origin: Origin,
 ): Promise<void> {
-  const at = momentOf(services)
+  const at = momentOf(ports)
   const command = { type: 'RemoveWebhook', operationId, at } as const
-  const { state } = await services.execute(webhooks, tenantId, command, causeOf(origin, at))
-  await destroyUnused(services, tenantId, state, at)
+  const { state } = await ports.execute(webhooks, tenantId, command, causeOf(origin, at))
+  await destroyUnused(ports, tenantId, state, at)
 }
 
 /** The present secret, for an operator on the host; undefined without a webhook. */
 export async function revealWebhookSecret(
-  services: Ports<'ledger' | 'secrets'>,
+  ports: Ports<'ledger' | 'secrets'>,
   tenantId: string,
 ): Promise<string | undefined> {
-  const { state } = await loadFromLog(services.ledger, tenantId, webhooks)
+  const { state } = await loadFromLog(ports.ledger, tenantId, webhooks)
   const endpoint = firstEndpoint(state)
   return endpoint === null
     ? undefined
-    : services.secrets.open(tenantId, webhookSecretName(endpoint.secret.operationId))
+    : ports.secrets.open(tenantId, webhookSecretName(endpoint.secret.operationId))
 }
 
 /** The name of a signing secret in the vault. */
@@ -84,24 +84,24 @@ export const webhookSecretName = (operationId: string): string => `webhook-secre
 
 /** The secret of an endpoint, if the operation created it. */
 export async function newSecretOf(
-  services: Ports<'secrets'>,
+  ports: Ports<'secrets'>,
   tenantId: string,
   endpoint: WebhookEndpoint | null,
   operationId: string,
 ): Promise<{ secret?: string }> {
   if (endpoint?.secret.operationId !== operationId) return {}
-  const secret = await services.secrets.open(tenantId, webhookSecretName(operationId))
+  const secret = await ports.secrets.open(tenantId, webhookSecretName(operationId))
   return secret === undefined ? {} : { secret }
 }
 
 /** Destroys every unused secret, since a killed run may have left some. */
 export async function destroyUnused(
-  services: Ports<'secrets'>,
+  ports: Ports<'secrets'>,
   tenantId: string,
   webhook: Webhook,
   now: string,
 ): Promise<void> {
   const used = new Set(secretsAt(webhook, now).map(({ operationId }) => operationId))
   const unused = webhook.operationIds.filter((id) => !used.has(id))
-  await Promise.all(unused.map((id) => services.secrets.destroy(tenantId, webhookSecretName(id))))
+  await Promise.all(unused.map((id) => ports.secrets.destroy(tenantId, webhookSecretName(id))))
 }

@@ -58,7 +58,7 @@ import { tokenPages } from './tokens/route.ts'
 import { webhookPages } from './webhooks/route.ts'
 import { welcomeRoutes } from './welcome/route.ts'
 
-type DashboardOptions = Pick<PageContext, 'services' | 'cursors' | 'baseUrl' | 'readiness' | 'limits'> & {
+type DashboardOptions = Pick<PageContext, 'ports' | 'cursors' | 'baseUrl' | 'readiness' | 'limits'> & {
   cookieKey: KeyObject
 }
 
@@ -66,7 +66,7 @@ const sweepEveryMs = 3_600_000
 
 /** The dashboard. Its plugins are registered only for its own pages, so that API requests do not pay for them. */
 export async function dashboard(app: FastifyInstance, options: DashboardOptions): Promise<void> {
-  const { services, cursors, baseUrl, readiness, limits } = options
+  const { ports, cursors, baseUrl, readiness, limits } = options
   const isHttps = baseUrl.startsWith('https:')
   await app.register(
     async (assets) => {
@@ -81,30 +81,30 @@ export async function dashboard(app: FastifyInstance, options: DashboardOptions)
       await readForms(pages)
       const endSession = await registerSessions(pages, { ...options, isHttps })
       refuseForeignForms(pages)
-      noteFreshness(pages, services)
-      const show = pagesOf(services, baseUrl)
+      noteFreshness(pages, ports)
+      const show = pagesOf(ports, baseUrl)
       answerFailures(pages, show)
       const context: PageContext = {
-        services,
+        ports,
         cursors,
         party: relyingPartyOf(baseUrl),
         show,
-        showPart: partsOf(services, baseUrl),
+        showPart: partsOf(ports, baseUrl),
         endSession,
-        browsers: knownBrowsers(services, isHttps),
+        browsers: knownBrowsers(ports, isHttps),
         baseUrl,
         readiness,
         limits,
       }
       // Before views are recorded: a form that waits for a proof shows nothing.
       askForProof(pages, context)
-      guardRoutes(pages, services)
+      guardRoutes(pages, ports)
       routes(pages, context)
     },
     { prefix: home },
   )
   shortAddresses(app)
-  sweepHourly(app, services)
+  sweepHourly(app, ports)
 }
 
 function routes(app: FastifyInstance, context: PageContext): void {
@@ -166,11 +166,9 @@ function shortAddresses(app: FastifyInstance): void {
 }
 
 /** Deletes expired sessions and similar rows every hour. */
-function sweepHourly(app: FastifyInstance, services: Ports<'db' | 'now'>): void {
+function sweepHourly(app: FastifyInstance, ports: Ports<'db' | 'now'>): void {
   const tidy = () =>
-    void sweep(services.db, services.now()).catch((err: unknown) =>
-      app.log.warn({ err }, 'dashboard.sweep_failed'),
-    )
+    void sweep(ports.db, ports.now()).catch((err: unknown) => app.log.warn({ err }, 'dashboard.sweep_failed'))
   const timer = setInterval(tidy, sweepEveryMs)
   timer.unref()
   app.addHook('onClose', async () => clearInterval(timer))

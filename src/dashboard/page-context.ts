@@ -9,7 +9,7 @@ import type { KnownBrowsers } from './sign-in/known-browsers.ts'
 
 /** What every route of the dashboard uses. */
 export type PageContext = {
-  services: Ports<
+  ports: Ports<
     | 'attempts'
     | 'checkTarget'
     | 'db'

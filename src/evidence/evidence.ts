@@ -21,7 +21,7 @@ export type Evidence = {
  * @throws SigningFailed before anything is read
  */
 export async function gatherEvidence(
-  services: Ports<
+  ports: Ports<
     | 'db'
     | 'deriveId'
     | 'execute'
@@ -37,21 +37,21 @@ export async function gatherEvidence(
   licenseId: string,
   origin: Origin,
 ): Promise<Evidence | undefined> {
-  const about = await findCase(services, tenantId, licenseId)
+  const about = await findCase(ports, tenantId, licenseId)
   if (!about) return undefined
-  const key = await signingKeyOf(services, tenantId, origin)
-  await services.signer.prepare(tenantId, key)
+  const key = await signingKeyOf(ports, tenantId, origin)
+  await ports.signer.prepare(tenantId, key)
   const { revision } = about.entry
   const sign = async (digest: string) => ({
     kid: key.kid,
-    signature: await services.signer.sign(
+    signature: await ports.signer.sign(
       tenantId,
       key,
       `evidence1|${key.kid}|${tenantId}|${licenseId}|${digest}`,
     ),
   })
   const head = { version: 1, tenantId, licenseId, revision, kid: key.kid, publicKey: key.publicKey }
-  return { revision, archive: zipped(signed(filesOf(services, about), head, sign)) }
+  return { revision, archive: zipped(signed(filesOf(ports, about), head, sign)) }
 }
 
 /** The files, then a manifest with the SHA-256 of each, then a signature over the manifest's SHA-256. */

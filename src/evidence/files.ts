@@ -34,26 +34,26 @@ const pageSize = 100
 
 /** All files of an archive except the manifest, one at a time. */
 export async function* filesOf(
-  services: Ports<'db' | 'deriveId' | 'ledger' | 'receipts' | 'secrets' | 'subjects'>,
+  ports: Ports<'db' | 'deriveId' | 'ledger' | 'receipts' | 'secrets' | 'subjects'>,
   about: Case,
 ): AsyncIterable<ArchivedFile> {
   const { sale, licenseId } = about
   const none = () => ({ pending: 0, delivered: 0, abandoned: 0 })
   const counts: DeliveryCounts = { webhook: none(), mail: none() }
-  const proofs = await openProofs(services, about)
+  const proofs = await openProofs(ports, about)
   yield { name: 'README.txt', content: Buffer.from(readme(about, proofs !== undefined)) }
   yield jsonFile('license.json', licenseOf(about))
-  yield* lineFiles('devices', devicesOf(services, licenseId))
-  yield* lineFiles('history', historyOf(services, about))
+  yield* lineFiles('devices', devicesOf(ports, licenseId))
+  yield* lineFiles('history', historyOf(ports, about))
   if (sale) {
     yield jsonFile('sale.json', saleOf(sale, about))
-    yield* notificationFiles(services, sale)
+    yield* notificationFiles(ports, sale)
   }
-  yield* lineFiles('deliveries', deliveriesOf(services, about, counts))
+  yield* lineFiles('deliveries', deliveriesOf(ports, about, counts))
   yield jsonFile('usage.json', usageOf(about))
-  yield* allEventFiles(services, about, proofs)
+  yield* allEventFiles(ports, about, proofs)
   if (proofs) yield* proofFiles(proofs)
-  yield { name: 'summary.html', content: Buffer.from(await summaryOf(services, about, counts)) }
+  yield { name: 'summary.html', content: Buffer.from(await summaryOf(ports, about, counts)) }
 }
 
 function licenseOf({ entry, holder }: Case): object {
@@ -70,13 +70,13 @@ async function* devicesOf({ db }: Ports<'db'>, licenseId: string): AsyncIterable
 
 /** The history in public terms, oldest first, as of the archive's beginning. */
 async function* historyOf(
-  services: Ports<'db' | 'subjects'>,
+  ports: Ports<'db' | 'subjects'>,
   { tenantId, licenseId, entry }: Case,
 ): AsyncIterable<LicenseHistoryEntry> {
   let after: number | undefined
   do {
     const page = await readHistory(
-      services,
+      ports,
       { tenantId, licenseId },
       { order: 'oldest', after, limit: pageSize },
     )
@@ -102,12 +102,12 @@ async function* deliveryPages({ db }: Ports<'db'>, licenseId: string): AsyncIter
  * after they were sent.
  */
 async function* deliveriesOf(
-  services: Ports<'db' | 'deriveId' | 'subjects'>,
+  ports: Ports<'db' | 'deriveId' | 'subjects'>,
   { tenantId, licenseId }: Case,
   counts: DeliveryCounts,
 ): AsyncIterable<object> {
-  for await (const page of deliveryPages(services, licenseId)) {
-    const payloads = await shownPayloads(services, tenantId, page)
+  for await (const page of deliveryPages(ports, licenseId)) {
+    const payloads = await shownPayloads(ports, tenantId, page)
     for (const [index, { place: _, ...delivery }] of page.entries()) {
       counts[delivery.channel][delivery.status]++
       const payload = delivery.channel === 'webhook' ? (payloads[index] ?? null) : null
@@ -126,11 +126,11 @@ function usageOf({ entry, counted }: Case): object {
 }
 
 async function* allEventFiles(
-  services: Ports<'db' | 'ledger'>,
+  ports: Ports<'db' | 'ledger'>,
   about: Case,
   proofs: ArchiveProofs | undefined,
 ): AsyncIterable<ArchivedFile> {
-  const { ledger } = services
+  const { ledger } = ports
   const { tenantId, licenseId, entry, sale, confirmationIds } = about
   const withheldOf = createWithholding()
   const files = (name: string, entries: AsyncIterable<LogEntry>) =>
@@ -146,7 +146,7 @@ async function* allEventFiles(
   if (customerId !== null) yield* files('customer', eventsIn(ledger, customerStream(customerId)))
   const confirmations = confirmationIds.map(confirmationStream)
   yield* files('confirmations', eventsInAll(ledger, confirmations))
-  yield* files('deliveries', eventsInAll(ledger, deliveryStreams(services, licenseId)))
+  yield* files('deliveries', eventsInAll(ledger, deliveryStreams(ports, licenseId)))
   // With it, the key of the log proves whose signature the manifest has.
   if (proofs) yield* files('signing', eventsIn(ledger, signingStream(tenantId)))
 }
@@ -161,8 +161,8 @@ function* proofFiles({ checkpoint, keys }: ArchiveProofs): Iterable<ArchivedFile
 /** Generated from src/verifier by build/evidence-verifier.ts. */
 const verifier = new URL('./verify.mjs', import.meta.url)
 
-async function* deliveryStreams(services: Ports<'db'>, licenseId: string): AsyncIterable<string> {
-  for await (const page of deliveryPages(services, licenseId)) {
+async function* deliveryStreams(ports: Ports<'db'>, licenseId: string): AsyncIterable<string> {
+  for await (const page of deliveryPages(ports, licenseId)) {
     for (const { deliveryId } of page) yield deliveryStream(deliveryId)
   }
 }

@@ -6,13 +6,13 @@ import type { ArchivedFile } from './zip.ts'
 
 /** The payment provider's notifications, byte for byte, as far as they are stored; and a list of all. */
 export async function* notificationFiles(
-  services: Ports<'ledger' | 'secrets'>,
+  ports: Ports<'ledger' | 'secrets'>,
   sale: KnownSale,
 ): AsyncIterable<ArchivedFile> {
   const list: object[] = []
-  for (const { type, data } of await readSaleEvents(services, sale)) {
+  for (const { type, data } of await readSaleEvents(ports, sale)) {
     if (!('payload' in data)) continue
-    const raw = await services.secrets.open(sale.tenantId, data.payload)
+    const raw = await ports.secrets.open(sale.tenantId, data.payload)
     const name = `notifications/${String(list.length + 1).padStart(4, '0')}.txt`
     const { notificationId, occurredAt, at: receivedAt } = data
     const file = raw === undefined ? null : name

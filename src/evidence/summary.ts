@@ -16,15 +16,15 @@ const maxShown = 200
 
 /** A self-contained page, without scripts or external fonts and images. */
 export async function summaryOf(
-  services: Ports<'db' | 'subjects'>,
+  ports: Ports<'db' | 'subjects'>,
   about: Case,
   counts: DeliveryCounts,
 ): Promise<string> {
   const { tenantId, licenseId, entry, sale } = about
   const place = { tenantId, licenseId }
   const newest = { order: 'newest', after: entry.revision + 1, limit: maxShown } as const
-  const { entries } = await readHistory(services, place, newest)
-  const seats = await listDevices(services.db, licenseId)
+  const { entries } = await readHistory(ports, place, newest)
+  const seats = await listDevices(ports.db, licenseId)
   const title = `Evidence on ${licenseId}`
   return documentOf(html`
     <html lang="en">

@@ -15,13 +15,10 @@ type Asked = { tenantId: string; tokenId: string }
  * so that it still holds when the approval is appended.
  */
 export async function approvalRuleFor(
-  services: Ports<'ledger'>,
+  ports: Ports<'ledger'>,
   { tenantId, tokenId }: Asked,
 ): Promise<ApprovalRule> {
-  const [tenant, askedBy] = await Promise.all([
-    loadTenant(services, tenantId),
-    memberBehind(services, tokenId),
-  ])
+  const [tenant, askedBy] = await Promise.all([loadTenant(ports, tenantId), memberBehind(ports, tokenId)])
   return { anotherMember: tenant.status !== 'absent' && tenant.anotherMemberApproves, askedBy }
 }
 
@@ -41,15 +38,15 @@ async function memberBehind({ ledger }: Ports<'ledger'>, requesterId: string): P
 
 /** The members who may approve by their role and the rule, with their addresses; oldest first. */
 export async function membersWhoMayApprove(
-  services: Ports<'db' | 'subjects'>,
+  ports: Ports<'db' | 'subjects'>,
   tenantId: string,
   rule: ApprovalRule,
 ): Promise<{ memberId: string; email: string | null }[]> {
-  const members = await listMembers(services.db, tenantId)
+  const members = await listMembers(ports.db, tenantId)
   const able = members.filter(
     ({ memberId, role }) => may(role, 'decide_confirmations') && mayApprove(rule, `member:${memberId}`),
   )
   return Promise.all(
-    able.map(async (member) => ({ memberId: member.memberId, email: await emailOf(services, member) })),
+    able.map(async (member) => ({ memberId: member.memberId, email: await emailOf(ports, member) })),
   )
 }

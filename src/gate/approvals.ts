@@ -71,11 +71,11 @@ export type Approval = {
  *   here
  */
 export async function listApprovals(
-  services: Ports<'checkTarget' | 'db' | 'findProduct' | 'ledger' | 'now' | 'secrets' | 'subjects'>,
+  ports: Ports<'checkTarget' | 'db' | 'findProduct' | 'ledger' | 'now' | 'secrets' | 'subjects'>,
   tenantId: string | null,
 ): Promise<Approval[]> {
-  const entries = await listPendingConfirmations(services.db, tenantId, momentOf(services))
-  return Promise.all(entries.map((entry) => approvalOf(services, entry)))
+  const entries = await listPendingConfirmations(ports.db, tenantId, momentOf(ports))
+  return Promise.all(entries.map((entry) => approvalOf(ports, entry)))
 }
 
 /** One approval for its page, with details that take longer to read. */
@@ -96,26 +96,26 @@ export type Approvers = {
 
 /** @throws Refusal `confirmation_not_found` */
 export async function showApproval(
-  services: ApprovalPorts,
+  ports: ApprovalPorts,
   tenantId: string | null,
   id: string,
 ): Promise<ShownApproval> {
-  const entry = await requireConfirmation(services, tenantId, id)
-  const approval = await approvalOf(services, entry)
+  const entry = await requireConfirmation(ports, tenantId, id)
+  const approval = await approvalOf(ports, entry)
   const waits = approval.status === 'pending'
   return {
     ...approval,
-    effect: await effectFor(services, entry.confirmation, approval.status),
-    approvers: waits ? await approversOf(services, entry.confirmation) : undefined,
+    effect: await effectFor(ports, entry.confirmation, approval.status),
+    approvers: waits ? await approversOf(ports, entry.confirmation) : undefined,
   }
 }
 
 async function approversOf(
-  services: Ports<'db' | 'ledger' | 'subjects'>,
+  ports: Ports<'db' | 'ledger' | 'subjects'>,
   confirmation: RequestedConfirmation,
 ): Promise<Approvers> {
-  const rule = await approvalRuleFor(services, confirmation)
-  return { ...rule, members: await membersWhoMayApprove(services, confirmation.tenantId, rule) }
+  const rule = await approvalRuleFor(ports, confirmation)
+  return { ...rule, members: await membersWhoMayApprove(ports, confirmation.tenantId, rule) }
 }
 
 /**
@@ -126,17 +126,17 @@ async function approversOf(
  *   `approval_by_another`
  */
 export async function approve(
-  services: Ports<'db' | 'execute' | 'ledger' | 'now'>,
+  ports: Ports<'db' | 'execute' | 'ledger' | 'now'>,
   tenantId: string | null,
   id: string,
   by: Origin,
 ): Promise<void> {
-  const { confirmation } = await requireConfirmation(services, tenantId, id)
-  await withTenantLock(services.db, confirmation.tenantId, 'approvals', async (prove) => {
-    const rule = await approvalRuleFor(services, confirmation)
+  const { confirmation } = await requireConfirmation(ports, tenantId, id)
+  await withTenantLock(ports.db, confirmation.tenantId, 'approvals', async (prove) => {
+    const rule = await approvalRuleFor(ports, confirmation)
     await prove()
-    const command = { type: 'Approve', by: by.actor, rule, at: momentOf(services) } as const
-    await changeConfirmation(services, id, command, by)
+    const command = { type: 'Approve', by: by.actor, rule, at: momentOf(ports) } as const
+    await changeConfirmation(ports, id, command, by)
   })
 }
 
@@ -147,14 +147,14 @@ export async function approve(
  *   `confirmation_consumed`
  */
 export async function withdraw(
-  services: Ports<'db' | 'execute' | 'now' | 'secrets'>,
+  ports: Ports<'db' | 'execute' | 'now' | 'secrets'>,
   tenantId: string | null,
   id: string,
   by: Origin,
 ): Promise<void> {
-  await requireConfirmation(services, tenantId, id)
-  const command = { type: 'Withdraw', by: by.actor, at: momentOf(services) } as const
-  await destroyRequest(services, await changeConfirmation(services, id, command, by))
+  await requireConfirmation(ports, tenantId, id)
+  const command = { type: 'Withdraw', by: by.actor, at: momentOf(ports) } as const
+  await destroyRequest(ports, await changeConfirmation(ports, id, command, by))
 }
 
 /**
@@ -162,31 +162,31 @@ export async function withdraw(
  * @throws Refusal `confirmation_not_found`, `confirmation_approved`, `confirmation_expired`, `confirmation_consumed`
  */
 export async function deny(
-  services: Ports<'db' | 'execute' | 'now' | 'secrets'>,
+  ports: Ports<'db' | 'execute' | 'now' | 'secrets'>,
   tenantId: string | null,
   id: string,
   by: Origin,
 ): Promise<void> {
-  await requireConfirmation(services, tenantId, id)
-  const command = { type: 'Deny', by: by.actor, at: momentOf(services) } as const
-  await destroyRequest(services, await changeConfirmation(services, id, command, by))
+  await requireConfirmation(ports, tenantId, id)
+  const command = { type: 'Deny', by: by.actor, at: momentOf(ports) } as const
+  await destroyRequest(ports, await changeConfirmation(ports, id, command, by))
 }
 
 async function requireConfirmation(
-  services: Ports<'db'>,
+  ports: Ports<'db'>,
   tenantId: string | null,
   id: string,
 ): Promise<ConfirmationEntry> {
-  const entry = isId('cnf', id) ? await findConfirmation(services.db, tenantId, id) : undefined
+  const entry = isId('cnf', id) ? await findConfirmation(ports.db, tenantId, id) : undefined
   if (!entry) throw new Refusal('confirmation_not_found')
   return entry
 }
 
 async function approvalOf(
-  services: Ports<'checkTarget' | 'db' | 'findProduct' | 'ledger' | 'now' | 'secrets' | 'subjects'>,
+  ports: Ports<'checkTarget' | 'db' | 'findProduct' | 'ledger' | 'now' | 'secrets' | 'subjects'>,
   { confirmation, tokenName }: ConfirmationEntry,
 ): Promise<Approval> {
-  const now = momentOf(services)
+  const now = momentOf(ports)
   const status = confirmationStatusAt(confirmation, now)
   const { confirmationId, tokenId, createdAt, operation, client } = confirmation
   return {
@@ -194,15 +194,15 @@ async function approvalOf(
     tenantId: confirmation.tenantId,
     status,
     title: findOperation(operation)?.title ?? operation,
-    ...(over.has(status) ? undescribed : await described(services, confirmation)),
+    ...(over.has(status) ? undescribed : await described(ports, confirmation)),
     method: confirmation.method,
     path: confirmation.path,
     parameters: shownParameters(confirmation.parameters),
-    token: { id: tokenId, name: await nameOf(services, confirmation, tokenName) },
+    token: { id: tokenId, name: await nameOf(ports, confirmation, tokenName) },
     byMember: isMember(tokenId),
     downloads: isMember(tokenId) && findOperation(operation)?.streams === true,
     client: {
-      address: client.address ?? (await openedAddress(services, confirmation)),
+      address: client.address ?? (await openedAddress(ports, confirmation)),
       userAgent: client.userAgent === null ? null : plainText(client.userAgent),
     },
     askedAt: createdAt,
@@ -232,13 +232,13 @@ const shownParameters = (parameters: Record<string, string>): Record<string, str
   Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, plainText(value)]))
 
 async function nameOf(
-  services: Ports<'db' | 'subjects'>,
+  ports: Ports<'db' | 'subjects'>,
   { tenantId, tokenId }: RequestedConfirmation,
   tokenName: string | null,
 ): Promise<string | null> {
   if (!isMember(tokenId)) return tokenName === null ? null : plainText(tokenName)
-  const [member] = await findCurrentAndFormerMembers(services.db, tenantId, [tokenId])
-  return member ? emailOf(services, member) : null
+  const [member] = await findCurrentAndFormerMembers(ports.db, tenantId, [tokenId])
+  return member ? emailOf(ports, member) : null
 }
 
 type Described = Pick<Approval, 'description' | 'changedSinceAsked' | 'impossible'>
@@ -248,16 +248,16 @@ const undescribed: Described = { description: undefined, changedSinceAsked: fals
 
 /** Describes the operation from the stored request and the present state, never from the caller's words. */
 async function described(
-  services: Ports<'checkTarget' | 'db' | 'findProduct' | 'ledger' | 'now' | 'secrets' | 'subjects'>,
+  ports: Ports<'checkTarget' | 'db' | 'findProduct' | 'ledger' | 'now' | 'secrets' | 'subjects'>,
   confirmation: RequestedConfirmation,
 ): Promise<Described> {
   const operation = findOperation(confirmation.operation)
-  const request = await openRequest(services, confirmation)
+  const request = await openRequest(ports, confirmation)
   if (!operation || !request) return undescribed
   const { tenantId, stateHash } = confirmation
   try {
-    const { summary, consequences, target, state } = await operation.describe(services, tenantId, request)
-    const impossible = await refusalIn(operation.check(services, tenantId, request))
+    const { summary, consequences, target, state } = await operation.describe(ports, tenantId, request)
+    const impossible = await refusalIn(operation.check(ports, tenantId, request))
     return {
       description: {
         summary: plainText(summary),

@@ -20,7 +20,7 @@ import { actorOfRequester } from './requester.ts'
  * @throws Refusal when the rules no longer allow it; it is then over, and recorded as refused
  */
 export async function runConsumed<Result>(
-  services: OperationPorts,
+  ports: OperationPorts,
   operation: GatedOperation<Result>,
   confirmation: RequestedConfirmation,
   request: RequestInput,
@@ -39,14 +39,14 @@ export async function runConsumed<Result>(
   }
   let result: Result
   try {
-    result = await operation.run(services, tenantId, request, { id: confirmationId, origin: cause })
+    result = await operation.run(ports, tenantId, request, { id: confirmationId, origin: cause })
   } catch (error) {
     if (error instanceof Refusal) {
-      await recordExecution(services, confirmation, { outcome: 'refused', reason: error.code }, origin)
+      await recordExecution(ports, confirmation, { outcome: 'refused', reason: error.code }, origin)
     }
     throw error
   }
-  await recordExecution(services, confirmation, { outcome: 'done', reason: null }, origin).catch(
+  await recordExecution(ports, confirmation, { outcome: 'done', reason: null }, origin).catch(
     leaveToProcessManager,
   )
   return result
@@ -64,17 +64,17 @@ function leaveToProcessManager(error: unknown): void {
 
 /** Closes a consumed confirmation and destroys its stored request. */
 export async function recordExecution(
-  services: Ports<'execute' | 'now' | 'secrets'>,
+  ports: Ports<'execute' | 'now' | 'secrets'>,
   confirmation: RequestedConfirmation,
   { outcome, reason }: { outcome: Outcome; reason: string | null },
   { requestId, actor, source }: Origin,
 ): Promise<void> {
   const { confirmationId, requestId: correlationId } = confirmation
   await changeConfirmation(
-    services,
+    ports,
     confirmationId,
-    { type: 'RecordExecution', outcome, reason, at: momentOf(services) },
+    { type: 'RecordExecution', outcome, reason, at: momentOf(ports) },
     { requestId, actor, causationId: confirmationId, correlationId, source },
   )
-  await destroyRequest(services, confirmation)
+  await destroyRequest(ports, confirmation)
 }

@@ -56,7 +56,7 @@ type OperationOf<Input, Result> = {
    * @throws Refusal
    */
   check(
-    services: Ports<'checkTarget' | 'db' | 'findProduct' | 'ledger' | 'now'>,
+    ports: Ports<'checkTarget' | 'db' | 'findProduct' | 'ledger' | 'now'>,
     tenantId: string,
     input: Input,
   ): Promise<void>
@@ -64,10 +64,10 @@ type OperationOf<Input, Result> = {
    * For an operation of which only some requests need an approval: what to run at once, without `danger`; undefined
    * when a person has to approve it.
    */
-  ungated?(services: Ports<'db'>, tenantId: string, input: Input): Promise<Input | undefined>
+  ungated?(ports: Ports<'db'>, tenantId: string, input: Input): Promise<Input | undefined>
   /** @throws Refusal when the subject of the operation no longer exists */
   describe(
-    services: Ports<'db' | 'findProduct' | 'now' | 'subjects'>,
+    ports: Ports<'db' | 'findProduct' | 'now' | 'subjects'>,
     tenantId: string,
     input: Input,
   ): Promise<Description>
@@ -75,7 +75,7 @@ type OperationOf<Input, Result> = {
    * What the events of `run` do not say about its effect, such as how much is read. It reads a bounded number of rows.
    * @throws Refusal when the subject of the operation no longer exists
    */
-  facts?(services: Ports<'db' | 'now'>, tenantId: string, input: Input): Promise<Fact[]>
+  facts?(ports: Ports<'db' | 'now'>, tenantId: string, input: Input): Promise<Fact[]>
   /** `run` is not rehearsed for a preview, since it takes the longer the more there is; its facts say what it does. */
   unrehearsed?: true
   /**
@@ -83,7 +83,7 @@ type OperationOf<Input, Result> = {
    * more and succeeds. A Refusal ends it; after any other error it is run again later.
    * @throws Refusal
    */
-  run(services: OperationPorts, tenantId: string, input: Input, execution: Execution): Promise<Result>
+  run(ports: OperationPorts, tenantId: string, input: Input, execution: Execution): Promise<Result>
 }
 
 /** An operation as the gate uses it: its input is unparsed, and parsed each time before use. */
@@ -93,15 +93,15 @@ export type GatedOperation<Result> = Omit<
 > & {
   parts: Parts
   /** What it would change now, by its own decisions on the present state. Nothing is recorded. */
-  preview(services: ApprovalPorts, tenantId: string, request: RequestInput): Promise<Preview>
+  preview(ports: ApprovalPorts, tenantId: string, request: RequestInput): Promise<Preview>
   /** Whether a request needs no approval. Absent when every request does. @throws Refusal */
-  needsNoApproval?(services: Ports<'db'>, tenantId: string, request: RequestInput): Promise<boolean>
+  needsNoApproval?(ports: Ports<'db'>, tenantId: string, request: RequestInput): Promise<boolean>
   /**
    * Runs a request that needs no approval; undefined when it needs one. Absent when every request does.
    * @throws Refusal
    */
   runUngated?(
-    services: OperationPorts & Ports<'checkTarget' | 'findProduct'>,
+    ports: OperationPorts & Ports<'checkTarget' | 'findProduct'>,
     tenantId: string,
     request: RequestInput,
     execution: Execution,
@@ -128,30 +128,30 @@ export function gatedOperation<Input extends z.ZodObject<Record<string, z.ZodTyp
   return {
     ...about,
     parts: input.shape,
-    check: (services, tenantId, request) => check(services, tenantId, parse(request)),
-    describe: (services, tenantId, request) => describe(services, tenantId, parse(request)),
-    preview: (services, tenantId, request) =>
+    check: (ports, tenantId, request) => check(ports, tenantId, parse(request)),
+    describe: (ports, tenantId, request) => describe(ports, tenantId, parse(request)),
+    preview: (ports, tenantId, request) =>
       previewOf(async () => {
         const parsed = parse(request)
-        const input = (await ungated?.(services, tenantId, parsed)) ?? parsed
-        await check(services, tenantId, input)
+        const input = (await ungated?.(ports, tenantId, parsed)) ?? parsed
+        await check(ports, tenantId, input)
         const execution = { id: newId('cnf'), origin: rehearsalOrigin }
         const decided = unrehearsed
           ? []
-          : await rehearse(services, (own) => run(own, tenantId, input, execution))
-        return effectOf(services, tenantId, decided, await facts?.(services, tenantId, input))
+          : await rehearse(ports, (own) => run(own, tenantId, input, execution))
+        return effectOf(ports, tenantId, decided, await facts?.(ports, tenantId, input))
       }),
     ...(ungated && {
-      async needsNoApproval(services, tenantId, request) {
-        return (await ungated(services, tenantId, parse(request))) !== undefined
+      async needsNoApproval(ports, tenantId, request) {
+        return (await ungated(ports, tenantId, parse(request))) !== undefined
       },
-      async runUngated(services, tenantId, request, execution) {
-        const input = await ungated(services, tenantId, parse(request))
+      async runUngated(ports, tenantId, request, execution) {
+        const input = await ungated(ports, tenantId, parse(request))
         if (input === undefined) return undefined
-        await check(services, tenantId, input)
-        return { result: await run(services, tenantId, input, execution) }
+        await check(ports, tenantId, input)
+        return { result: await run(ports, tenantId, input, execution) }
       },
     }),
-    run: (services, tenantId, request, execution) => run(services, tenantId, parse(request), execution),
+    run: (ports, tenantId, request, execution) => run(ports, tenantId, parse(request), execution),
   }
 }

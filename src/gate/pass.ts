@@ -38,29 +38,28 @@ export type GateOutcome<Result> =
  *   `confirmation_pending`, `confirmation_denied`, `confirmation_expired`, `confirmation_consumed`
  */
 export async function passGate<Result>(
-  services: ApprovalPorts,
+  ports: ApprovalPorts,
   operation: GatedOperation<Result>,
   call: GatedCall,
 ): Promise<GateOutcome<Result>> {
   const { tenantId, confirmationId, request } = call
   try {
-    await operation.check(services, tenantId, request)
+    await operation.check(ports, tenantId, request)
   } catch (error) {
     if (error instanceof Refusal && confirmationId !== undefined) {
-      await useUp(services, operation, call, confirmationId, error.code)
+      await useUp(ports, operation, call, confirmationId, error.code)
     }
     throw error
   }
-  if (confirmationId === undefined)
-    return { passed: false, confirmation: await ask(services, operation, call) }
+  if (confirmationId === undefined) return { passed: false, confirmation: await ask(ports, operation, call) }
   if (!isId('cnf', confirmationId)) throw new Refusal('confirmation_unknown')
   const consumed = await changeConfirmation(
-    services,
+    ports,
     confirmationId,
-    consumption(services, operation, call),
+    consumption(ports, operation, call),
     call.origin,
   )
-  return { passed: true, result: await runConsumed(services, operation, consumed, request, call.origin) }
+  return { passed: true, result: await runConsumed(ports, operation, consumed, request, call.origin) }
 }
 
 /**
@@ -69,14 +68,14 @@ export async function passGate<Result>(
  *   `confirmation_expired`, `confirmation_consumed`
  */
 export async function requireUsable(
-  services: Ports<'ledger' | 'now'>,
+  ports: Ports<'ledger' | 'now'>,
   operation: GatedOperation<unknown>,
   call: GatedCall,
   confirmationId: string,
 ): Promise<void> {
   if (!isId('cnf', confirmationId)) throw new Refusal('confirmation_unknown')
-  const { state } = await loadConfirmation(services, confirmationId)
-  decideConfirmation(state, consumption(services, operation, call))
+  const { state } = await loadConfirmation(ports, confirmationId)
+  decideConfirmation(state, consumption(ports, operation, call))
 }
 
 /**
@@ -85,16 +84,16 @@ export async function requireUsable(
  * @throws Refusal when the confirmation belongs to this call and is denied, expired or consumed
  */
 async function useUp(
-  services: Ports<'execute' | 'now' | 'secrets'>,
+  ports: Ports<'execute' | 'now' | 'secrets'>,
   operation: GatedOperation<unknown>,
   call: GatedCall,
   confirmationId: string,
   refusal: RefusalCode,
 ): Promise<void> {
   if (!isId('cnf', confirmationId)) return
-  const command = { ...consumption(services, operation, call), refusal }
+  const command = { ...consumption(ports, operation, call), refusal }
   try {
-    await destroyRequest(services, await changeConfirmation(services, confirmationId, command, call.origin))
+    await destroyRequest(ports, await changeConfirmation(ports, confirmationId, command, call.origin))
   } catch (error) {
     if (!(error instanceof Refusal) || over.has(error.code)) throw error
   }
@@ -106,29 +105,29 @@ const over: ReadonlySet<RefusalCode> = new Set([
   'confirmation_consumed',
 ])
 
-function consumption(services: Ports<'now'>, operation: GatedOperation<unknown>, call: GatedCall) {
+function consumption(ports: Ports<'now'>, operation: GatedOperation<unknown>, call: GatedCall) {
   const requestHash = requestHashOf(operation, call.request)
-  return { type: 'Consume', tokenId: call.tokenId, requestHash, at: momentOf(services) } as const
+  return { type: 'Consume', tokenId: call.tokenId, requestHash, at: momentOf(ports) } as const
 }
 
 /** Opens a confirmation. A crash after the request was kept leaves only a sealed text without a reference. */
 async function ask(
-  services: ApprovalPorts,
+  ports: ApprovalPorts,
   operation: GatedOperation<unknown>,
   { tenantId, tokenId, userAgent, request, origin }: GatedCall,
 ): Promise<RequestedConfirmation> {
-  const { state } = await operation.describe(services, tenantId, request)
-  const { effect } = await operation.preview(services, tenantId, request)
+  const { state } = await operation.describe(ports, tenantId, request)
+  const { effect } = await operation.preview(ports, tenantId, request)
   const confirmationId = newId('cnf')
-  const tenant = await findTenant(services.db, tenantId)
+  const tenant = await findTenant(ports.db, tenantId)
   const lifetimeSeconds = tenant?.confirmationSeconds ?? shortestLifetimeSeconds
-  const now = services.now()
+  const now = ports.now()
   const { name, method, path } = operation
   const source = origin.source?.()
-  const from = source && (await sealSourceWith(services.db, services.subjects)(source))
-  await keepRequest(services, { tenantId, confirmationId }, request, effect)
+  const from = source && (await sealSourceWith(ports.db, ports.subjects)(source))
+  await keepRequest(ports, { tenantId, confirmationId }, request, effect)
   return changeConfirmation(
-    services,
+    ports,
     confirmationId,
     {
       type: 'RequestConfirmation',

@@ -17,20 +17,20 @@ import { isMember } from './requester.ts'
  * @throws Refusal when the rules no longer allow it, or it was run already
  */
 export async function runApproved(
-  services: ApprovalPorts,
+  ports: ApprovalPorts,
   confirmationId: string,
   origin: Origin,
 ): Promise<boolean> {
-  const { state: confirmation } = await loadConfirmation(services, confirmationId)
+  const { state: confirmation } = await loadConfirmation(ports, confirmationId)
   if (confirmation.status === 'absent') throw new Refusal('confirmation_not_found')
   const { tenantId, tokenId } = confirmation
   const { userAgent } = confirmation.client
   if (!isMember(tokenId)) return false
   const operation = findOperation(confirmation.operation)
   if (operation?.streams) return false
-  const request = await openRequest(services, confirmation)
+  const request = await openRequest(ports, confirmation)
   if (!operation || !request) throw new Refusal('confirmation_consumed')
-  await passGate(services, operation, { tenantId, tokenId, userAgent, request, origin, confirmationId })
+  await passGate(ports, operation, { tenantId, tokenId, userAgent, request, origin, confirmationId })
   return true
 }
 
@@ -40,13 +40,13 @@ export async function runApproved(
  *   another requester's, and what {@link passGate} throws
  */
 export async function runForMember<Result>(
-  services: ApprovalPorts,
+  ports: ApprovalPorts,
   operation: GatedOperation<Result>,
   { tenantId, memberId, confirmationId }: { tenantId: string; memberId: string; confirmationId: string },
   origin: Origin,
 ): Promise<Result> {
   const { state: confirmation } = isId('cnf', confirmationId)
-    ? await loadConfirmation(services, confirmationId)
+    ? await loadConfirmation(ports, confirmationId)
     : { state: absentConfirmation }
   if (
     confirmation.status === 'absent' ||
@@ -55,13 +55,13 @@ export async function runForMember<Result>(
   )
     throw new Refusal('confirmation_not_found')
   if (confirmation.tokenId !== memberId) throw new Refusal('confirmation_unknown')
-  const status = confirmationStatusAt(confirmation, momentOf(services))
+  const status = confirmationStatusAt(confirmation, momentOf(ports))
   if (status !== 'approved') throw new Refusal(refusalOf[status])
-  const request = await openRequest(services, confirmation)
+  const request = await openRequest(ports, confirmation)
   if (!request) throw new Refusal('confirmation_consumed')
   const { userAgent } = confirmation.client
   const call = { tenantId, tokenId: memberId, userAgent, request, origin, confirmationId }
-  const outcome = await passGate(services, operation, call)
+  const outcome = await passGate(ports, operation, call)
   if (!outcome.passed) throw new Error('an approved request did not pass the gate')
   return outcome.result
 }

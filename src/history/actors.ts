@@ -93,10 +93,10 @@ export type ActorName = (actor: string) => string
 
 /** As {@link nameActors}, with names for sentences. */
 export async function actorNames(
-  services: Ports<'db' | 'subjects'>,
+  ports: Ports<'db' | 'subjects'>,
   tenantId: string,
   actors: readonly (string | null)[],
 ): Promise<ActorName> {
-  const nameOf = await nameActors(services, tenantId, actors)
+  const nameOf = await nameActors(ports, tenantId, actors)
   return (actor) => actorWords(nameOf(actor))
 }

@@ -45,30 +45,30 @@ export type LicenseThen = LicenseEntry & {
  * @throws LedgerUnavailable when part of the history cannot be read
  */
 export async function licenseAsOf(
-  services: Ports<'db' | 'ledger' | 'now'>,
+  ports: Ports<'db' | 'ledger' | 'now'>,
   tenantId: string,
   licenseId: string,
   asOf: AsOf,
 ): Promise<LicenseThen> {
-  const now = await findLicense(services.db, tenantId, licenseId)
+  const now = await findLicense(ports.db, tenantId, licenseId)
   if (!now) throw new Refusal('license_not_found')
-  const { revision, at, cut } = await positionIn(services, licenseId, asOf)
+  const { revision, at, cut } = await positionIn(ports, licenseId, asOf)
   // The time of the event that parked the stream is unknown, so the state after the last readable event is
   // uncertain.
   const isLast = 'time' in asOf && revision >= now.revision
-  if (isLast && (await isParked(services.db, licenseStream(licenseId)))) throw unreadableHistory(licenseId)
+  if (isLast && (await isParked(ports.db, licenseStream(licenseId)))) throw unreadableHistory(licenseId)
   const { productId } = now.license
   const [deciding, { product, keyTypes }, tenant] = await Promise.all([
-    readEffectiveEvents(services.db, licenseId, revision),
-    productThen(services, tenantId, productId, cut),
-    tenantThen(services, tenantId, cut),
+    readEffectiveEvents(ports.db, licenseId, revision),
+    productThen(ports, tenantId, productId, cut),
+    tenantThen(ports, tenantId, cut),
   ])
   const license = deciding.reduce((state, { event }) => evolveLicense(state, event), absentLicense)
   if (license.status === 'absent' || product.status === 'absent' || tenant.status === 'absent') {
     throw unreadableHistory(licenseId)
   }
   const { customerId } = license
-  const customer = customerId === null ? absentCustomer : await customerThen(services, customerId, cut)
+  const customer = customerId === null ? absentCustomer : await customerThen(ports, customerId, cut)
   const keyType = keyTypes.get(license.keyTypeId)
   return {
     license,
@@ -89,24 +89,24 @@ const unreadableHistory = (licenseId: string): LedgerUnavailable =>
 
 /** @throws Refusal `moment_in_the_future`, `license_not_found` for a time before its first event */
 async function positionIn(
-  services: Ports<'db' | 'now'>,
+  ports: Ports<'db' | 'now'>,
   licenseId: string,
   asOf: AsOf,
 ): Promise<{ revision: number; at: string; cut: Cutoff }> {
   if ('sequence' in asOf) {
-    const place = await findPointAtRevision(services.db, licenseId, asOf.sequence)
+    const place = await findPointAtRevision(ports.db, licenseId, asOf.sequence)
     if (!place) throw new Refusal('moment_in_the_future')
     return { revision: place.revision, at: place.moment, cut: { position: place.position } }
   }
-  refuseFuture(services, asOf.time)
-  const place = await findPointAtTime(services.db, licenseId, asOf.time)
+  refuseFuture(ports, asOf.time)
+  const place = await findPointAtTime(ports.db, licenseId, asOf.time)
   if (!place) throw new Refusal('license_not_found')
   return { revision: place.revision, at: asOf.time, cut: { time: asOf.time } }
 }
 
 /** Later events may still be recorded for a time in the future. @throws Refusal `moment_in_the_future` */
-function refuseFuture(services: Ports<'now'>, time: string): void {
-  if (time > momentOf(services)) throw new Refusal('moment_in_the_future')
+function refuseFuture(ports: Ports<'now'>, time: string): void {
+  if (time > momentOf(ports)) throw new Refusal('moment_in_the_future')
 }
 
 type KeyTypes = ReadonlyMap<string, KeyType>
@@ -151,14 +151,14 @@ function tenantThen({ ledger }: Ports<'ledger'>, tenantId: string, cut: Cutoff):
  *   `moment_in_the_future`
  */
 export async function productAsOf(
-  services: Ports<'findProduct' | 'ledger' | 'now'>,
+  ports: Ports<'findProduct' | 'ledger' | 'now'>,
   tenantId: string,
   productId: string,
   asOf: AsOf,
 ): Promise<PresentProduct> {
   const stream = productStream(tenantId, productId)
-  if (!(await services.findProduct(tenantId, productId))) throw new Refusal('product_not_found')
-  const { state } = await stateAsOf(services, stream, asOf, products.initial, evolveRecorded(products))
+  if (!(await ports.findProduct(tenantId, productId))) throw new Refusal('product_not_found')
+  const { state } = await stateAsOf(ports, stream, asOf, products.initial, evolveRecorded(products))
   if (state.status === 'absent') throw new Refusal('product_not_found')
   return state
 }
@@ -168,32 +168,32 @@ export async function productAsOf(
  * @throws Refusal `customer_not_found`, `moment_in_the_future`
  */
 export async function customerAsOf(
-  services: Ports<'db' | 'ledger' | 'now'>,
+  ports: Ports<'db' | 'ledger' | 'now'>,
   tenantId: string,
   customerId: string,
   asOf: AsOf,
 ): Promise<CustomerEntry> {
-  const found = await findCustomer(services.db, tenantId, customerId)
+  const found = await findCustomer(ports.db, tenantId, customerId)
   if (!found) throw new Refusal('customer_not_found')
   const stream = customerStream(customerId)
-  const { state, cut } = await stateAsOf(services, stream, asOf, customers.initial, evolveCustomer)
+  const { state, cut } = await stateAsOf(ports, stream, asOf, customers.initial, evolveCustomer)
   if (state.status === 'absent') throw new Refusal('customer_not_found')
-  return { customer: state, licenseIds: await listLicenseIdsAt(services.db, tenantId, customerId, cut) }
+  return { customer: state, licenseIds: await listLicenseIdsAt(ports.db, tenantId, customerId, cut) }
 }
 
 /** @throws Refusal `moment_in_the_future` */
 async function stateAsOf<State>(
-  services: Ports<'ledger' | 'now'>,
+  ports: Ports<'ledger' | 'now'>,
   stream: string,
   asOf: AsOf,
   initial: State,
   evolve: (state: State, recorded: Recorded) => State,
 ): Promise<{ state: State; cut: Cutoff }> {
   if ('time' in asOf) {
-    refuseFuture(services, asOf.time)
-    return { state: await evolveUntil(services.ledger, stream, asOf, initial, evolve), cut: asOf }
+    refuseFuture(ports, asOf.time)
+    return { state: await evolveUntil(ports.ledger, stream, asOf, initial, evolve), cut: asOf }
   }
-  const through = await evolveThrough(services.ledger, stream, asOf.sequence, initial, evolve)
+  const through = await evolveThrough(ports.ledger, stream, asOf.sequence, initial, evolve)
   if (!through) throw new Refusal('moment_in_the_future')
   return { state: through.state, cut: { position: through.position } }
 }

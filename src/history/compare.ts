@@ -15,14 +15,14 @@ export type Comparison = {
 
 /** @throws Refusal `license_not_found`, `moment_in_the_future` */
 export async function compareMoments(
-  services: Ports<'db' | 'ledger' | 'now'>,
+  ports: Ports<'db' | 'ledger' | 'now'>,
   { tenantId, licenseId }: { tenantId: string; licenseId: string },
   from: AsOf,
   to: AsOf,
 ): Promise<Comparison> {
   const [before, after] = await Promise.all([
-    licenseAsOf(services, tenantId, licenseId, from),
-    licenseAsOf(services, tenantId, licenseId, to),
+    licenseAsOf(ports, tenantId, licenseId, from),
+    licenseAsOf(ports, tenantId, licenseId, to),
   ])
   return {
     from: { sequence: before.revision, at: before.at },

@@ -53,19 +53,19 @@ export type HistoryPage = {
  * @param place a license that is known to be the tenant's
  */
 export async function readHistory(
-  services: Ports<'db' | 'subjects'>,
+  ports: Ports<'db' | 'subjects'>,
   place: Place,
   { order, after, limit }: { order: HistoryOrder; after?: number | undefined; limit: number },
 ): Promise<HistoryPage> {
-  const rows = await readHistoryPage(services.db, place.licenseId, order, after, limit + 1)
+  const rows = await readHistoryPage(ports.db, place.licenseId, order, after, limit + 1)
   const recorded = rows.slice(0, limit)
-  const entries = await describeEntries(services, place, recorded)
+  const entries = await describeEntries(ports, place, recorded)
   return { entries, recorded, next: rows.length > limit ? recorded.at(-1)?.revision : undefined }
 }
 
 /** Describes consecutive events of a license, in the given order. */
 async function describeEntries(
-  services: Ports<'db' | 'subjects'>,
+  ports: Ports<'db' | 'subjects'>,
   place: Place,
   recorded: readonly HistoryEntry[],
 ): Promise<LicenseHistoryEntry[]> {
@@ -74,14 +74,14 @@ async function describeEntries(
   const [first] = inOrder
   if (!first) return []
   const [changes, nameOf, deliveries, sale] = await Promise.all([
-    changesIn(services, place, inOrder),
+    changesIn(ports, place, inOrder),
     nameActors(
-      services,
+      ports,
       tenantId,
       recorded.map(({ actor }) => actor),
     ),
-    listDeliveriesOfEvents(services.db, licenseId, first.revision, inOrder.at(-1)?.revision ?? 0),
-    recorded.some(isOfSale) ? findSaleOfLicense(services.db, tenantId, licenseId) : undefined,
+    listDeliveriesOfEvents(ports.db, licenseId, first.revision, inOrder.at(-1)?.revision ?? 0),
+    recorded.some(isOfSale) ? findSaleOfLicense(ports.db, tenantId, licenseId) : undefined,
   ])
   return recorded.map((entry) => {
     const { event, revision, causationId } = entry

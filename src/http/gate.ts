@@ -84,7 +84,7 @@ export type GatedRoute<Result> = {
  */
 export function gatedRoute<Result>(
   app: ZodApp,
-  services: ApprovalPorts,
+  ports: ApprovalPorts,
   operation: GatedOperation<Result>,
   route: GatedRoute<Result>,
 ): void {
@@ -137,15 +137,15 @@ export function gatedRoute<Result>(
     },
     handler: async (request, reply) => {
       const call = callIn(request)
-      if (isDryRun(request.query)) return rehearsed(services, operation, call, { request, reply })
+      if (isDryRun(request.query)) return rehearsed(ports, operation, call, { request, reply })
       // A call with a confirmation uses it, even if it would need none: then it too is executed once.
       if (call.confirmationId === undefined) {
         const execution = { id: newId('req'), origin: call.origin }
-        const direct = await operation.runUngated?.(services, call.tenantId, call.request, execution)
+        const direct = await operation.runUngated?.(ports, call.tenantId, call.request, execution)
         if (direct) return route.reply(direct.result, { request, reply })
       }
       requireScope(callerIn(request), 'danger')
-      const outcome = await passGate(services, operation, call)
+      const outcome = await passGate(ports, operation, call)
       if (outcome.passed) return route.reply(outcome.result, { request, reply })
       const { confirmation } = outcome
       const { confirmationId: id } = confirmation
@@ -154,7 +154,7 @@ export function gatedRoute<Result>(
           id,
           status: 'pending' as const,
           approveUrl: `${app.baseUrl}/dashboard/approvals/${id}`,
-          expiresInSeconds: secondsLeft(confirmation, momentOf(services)),
+          expiresInSeconds: secondsLeft(confirmation, momentOf(ports)),
         },
       })
     },
@@ -166,17 +166,17 @@ export function gatedRoute<Result>(
  * @throws Problem 403, 404; Refusal of the confirmation
  */
 async function rehearsed<Result>(
-  services: ApprovalPorts,
+  ports: ApprovalPorts,
   operation: GatedOperation<Result>,
   call: GatedCall,
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },
 ): Promise<FastifyReply> {
   const { tenantId, confirmationId, request: input } = call
   const needsNone =
-    confirmationId === undefined && ((await operation.needsNoApproval?.(services, tenantId, input)) ?? false)
+    confirmationId === undefined && ((await operation.needsNoApproval?.(ports, tenantId, input)) ?? false)
   if (!needsNone) requireScope(callerIn(request), 'danger')
-  const preview = await operation.preview(services, tenantId, input)
-  if (confirmationId !== undefined) await requireUsable(services, operation, call, confirmationId)
+  const preview = await operation.preview(ports, tenantId, input)
+  if (confirmationId !== undefined) await requireUsable(ports, operation, call, confirmationId)
   return sendDryRun(reply, preview)
 }
 

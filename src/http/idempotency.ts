@@ -148,14 +148,14 @@ function isOutcome(status: number): boolean {
 }
 
 /** The services for the request's run, with its own time, ids and randomness. */
-export function runServices<S extends Ports<'newId' | 'now' | 'randomBytes'>>(
+export function runPorts<S extends Ports<'newId' | 'now' | 'randomBytes'>>(
   request: FastifyRequest,
-  services: S,
+  ports: S,
 ): S {
   const run = request.keyed?.run
-  if (!run) return services
+  if (!run) return ports
   const { at, randomBytes, newId } = run
-  return { ...services, now: () => new Date(at), randomBytes, newId }
+  return { ...ports, now: () => new Date(at), randomBytes, newId }
 }
 
 /**

@@ -13,7 +13,7 @@ import { onlyReads } from './query.ts'
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
-     * Dry runs of the route run its own handler on services that record nothing. Its handler changes nothing but by commands.
+     * Dry runs of the route run its own handler on ports that record nothing. Its handler changes nothing but by commands.
      * A function makes facts of the handler's answer that its events do not say.
      */
     dryRun?: true | ((answer: unknown) => Fact[])
@@ -25,7 +25,7 @@ declare module 'fastify' {
 const Responses = z.record(z.string(), z.custom<object>())
 
 /** Offers a dry run on every route that says so and is registered after this. Its query has no other parameters. */
-export function offerDryRuns(app: FastifyInstance, services: RehearsablePorts & Ports<'findProduct'>): void {
+export function offerDryRuns(app: FastifyInstance, ports: RehearsablePorts & Ports<'findProduct'>): void {
   app.addHook('onRoute', (route) => {
     requireDecided(route)
     const { dryRun } = route.config ?? {}
@@ -41,11 +41,11 @@ export function offerDryRuns(app: FastifyInstance, services: RehearsablePorts & 
       const { tenantId } = callerIn(request)
       const preview = await previewOf(async () => {
         let answer: unknown
-        const decided = await rehearsed(services, async () => {
+        const decided = await rehearsed(ports, async () => {
           answer = await handler.call(this, request, reply)
         })
         const told = typeof dryRun === 'function' ? dryRun(answer) : []
-        return effectOf(services, tenantId, decided, [...recordedFacts(decided), ...told])
+        return effectOf(ports, tenantId, decided, [...recordedFacts(decided), ...told])
       }).catch(refuse)
       return sendDryRun(reply, preview)
     }

@@ -45,13 +45,13 @@ type Use = { report: Report; onProgress: OnProgress }
 
 /** What the import would do. Nothing is changed. */
 export async function previewJob(
-  services: Parameters<typeof previewBatches>[0],
+  ports: Parameters<typeof previewBatches>[0],
   job: Job,
   use: Use,
 ): Promise<Tally> {
   const accounts = createAccounts(use.report)
   const onBatch = counting(use.onProgress)
-  await previewBatches(services, batches(job, accounts), { targets: job.targets.all, accounts, onBatch })
+  await previewBatches(ports, batches(job, accounts), { targets: job.targets.all, accounts, onBatch })
   return accounts.tally()
 }
 
@@ -61,7 +61,7 @@ export async function previewJob(
  * @throws as {@link runImport} does; run the import again to continue
  */
 export async function applyJob(
-  services: Parameters<typeof runImport>[0] & Parameters<typeof createKeyTypes>[0],
+  ports: Parameters<typeof runImport>[0] & Parameters<typeof createKeyTypes>[0],
   job: Job,
   { plan, ...use }: Use & { plan: Plan },
   origin: Origin,
@@ -70,7 +70,7 @@ export async function applyJob(
   if (problems.length > 0) throw new ImportProblem(problems.join('\n'))
   const products = new Map<string, Awaited<ReturnType<typeof createKeyTypes>>>()
   for (const target of job.targets.all) {
-    products.set(target.product.productId, await createKeyTypes(services, target, origin))
+    products.set(target.product.productId, await createKeyTypes(ports, target, origin))
   }
   const accounts = createAccounts(use.report)
   const onBatch = counting(use.onProgress)
@@ -79,7 +79,7 @@ export async function applyJob(
       yield { ...batch, product: products.get(batch.product.productId) ?? batch.product }
     }
   }
-  await runImport(services, withKeyTypes(), { plan, accounts, onBatch }, origin)
+  await runImport(ports, withKeyTypes(), { plan, accounts, onBatch }, origin)
   return accounts.tally()
 }
 

@@ -34,14 +34,14 @@ type ImportServices = Ports<
 
 /** Creates the key types that the import needs. A second run finds them. @throws Refusal `product_not_found` */
 export async function createKeyTypes(
-  services: Ports<'execute' | 'findProduct' | 'now'>,
+  ports: Ports<'execute' | 'findProduct' | 'now'>,
   target: Target,
   origin: Origin,
 ): Promise<PresentProduct> {
   const { tenantId, productId } = target.product
   let product = target.product
   const wanted = withNewKeyTypes(target).keyTypes.slice(product.keyTypes.length)
-  for (const keyType of wanted) product = await addKeyType(services, tenantId, productId, keyType, origin)
+  for (const keyType of wanted) product = await addKeyType(ports, tenantId, productId, keyType, origin)
   return product
 }
 
@@ -52,7 +52,7 @@ export async function createKeyTypes(
  * @throws LedgerUnavailable, LedgerFrozen, ReadModelsBehind when the stores do not recover
  */
 export async function runImport(
-  services: ImportServices,
+  ports: ImportServices,
   batches: AsyncIterable<Batch>,
   { plan, accounts, onBatch }: { plan: Plan; accounts: Accounts; onBatch: (licenses: number) => void },
   origin: Origin,
@@ -61,7 +61,7 @@ export async function runImport(
     const outcomes = await withRetries((isAgain) => {
       // What the attempt before recorded counts as imported, not as imported before.
       const own = isAgain ? { ...origin, run: { resumed: true } } : origin
-      return importBatch(services, batch, plan, own)
+      return importBatch(ports, batch, plan, own)
     })
     for (const [planned, outcome] of outcomes) accounts.settled(planned, outcome)
     onBatch(batch.licenses.length)
@@ -70,7 +70,7 @@ export async function runImport(
 
 /** What {@link runImport} would do, without doing it. A plan's limit is not foreseen. */
 export async function previewBatches(
-  services: Ports<'db' | 'deriveId' | 'keyHashing' | 'now'>,
+  ports: Ports<'db' | 'deriveId' | 'keyHashing' | 'now'>,
   batches: AsyncIterable<Batch>,
   {
     targets,
@@ -82,13 +82,13 @@ export async function previewBatches(
   for await (const batch of batches) {
     const product = complete.get(batch.product.productId) ?? batch.product
     const found = await previewImport(
-      services,
+      ports,
       product,
       batch.licenses.map(({ row }) => row),
     )
     const duplicates = batch.licenses.filter((_, index) => found[index] === 'duplicate')
-    const holders = await holdersOf(services, batch, duplicates)
-    const known = await outcomesOfDuplicates(services, batch, holders)
+    const holders = await holdersOf(ports, batch, duplicates)
+    const known = await outcomesOfDuplicates(ports, batch, holders)
     for (const [index, planned] of batch.licenses.entries()) {
       accounts.settled(planned, known.get(planned) ?? previewed(batch, found[index]))
     }
@@ -111,21 +111,21 @@ const leftOut = (refusal: RefusalCode): Outcome => ({
 })
 
 async function importBatch(
-  services: ImportServices,
+  ports: ImportServices,
   batch: Batch,
   plan: Plan,
   origin: Origin,
 ): Promise<Map<Planned, Outcome>> {
   const { product, licenses } = batch
   const rows = licenses.map(({ row }) => row)
-  const imported = await waitOnce(services, (own) =>
-    importLicenses(own, product, { rows, plan }, origin),
-  ).catch((error: unknown) => {
-    if (error instanceof Refusal && error.code === 'plan_limit') return undefined
-    throw error
-  })
-  const holders = imported ? duplicatesIn(licenses, imported) : await holdersOf(services, batch, licenses)
-  const known = await outcomesOfDuplicates(services, batch, holders)
+  const imported = await waitOnce(ports, (own) => importLicenses(own, product, { rows, plan }, origin)).catch(
+    (error: unknown) => {
+      if (error instanceof Refusal && error.code === 'plan_limit') return undefined
+      throw error
+    },
+  )
+  const holders = imported ? duplicatesIn(licenses, imported) : await holdersOf(ports, batch, licenses)
+  const known = await outcomesOfDuplicates(ports, batch, holders)
   return new Map(
     licenses.map((planned, index) => [planned, known.get(planned) ?? outcomeOf(imported?.[index])]),
   )

@@ -29,7 +29,7 @@ const unwanted: AttemptResult = { outcome: 'unwanted' }
  * @param baseUrl the beginning of the URLs in the mails
  */
 export function createMailChannel(
-  services: Ports<
+  ports: Ports<
     'db' | 'findProduct' | 'keptKeys' | 'keyHashing' | 'mailing' | 'now' | 'receipts' | 'secrets' | 'subjects'
   >,
   baseUrl: string,
@@ -37,15 +37,15 @@ export function createMailChannel(
   return {
     async deliver(delivery, begin) {
       const { tenantId, deliveryId, licenseId } = delivery
-      const license = (await findLicense(services.db, tenantId, licenseId))?.license
+      const license = (await findLicense(ports.db, tenantId, licenseId))?.license
       if (!license) throw new Error(`the license ${licenseId} is not known yet`)
-      const { settings } = await findMail(services.db, tenantId, license.productId)
+      const { settings } = await findMail(ports.db, tenantId, license.productId)
       if (!settings.enabled) return unwanted
-      const asked = await askedBy(services, delivery)
-      const facts = await factsOf(services, delivery, license, asked, baseUrl)
+      const asked = await askedBy(ports, delivery)
+      const facts = await factsOf(ports, delivery, license, asked, baseUrl)
       if (!facts) return unwanted
-      const { mailer, mailbox, from } = services.mailing
-      const attachments = settings.receipt ? await receiptOf(services, licenseId) : []
+      const { mailer, mailbox, from } = ports.mailing
+      const attachments = settings.receipt ? await receiptOf(ports, licenseId) : []
       const written = { ...facts, receipt: attachments.length > 0 }
       const mail = writeMail(settings, written, from, asked ? 'asked' : 'sale')
       await begin()
@@ -54,10 +54,10 @@ export function createMailChannel(
         ...(attachments.length > 0 && { attachments }),
         tenantId,
         deliveryId,
-        at: momentOf(services),
+        at: momentOf(ports),
       })
       // Erased while the mail was being sent: the erasure found no mail to remove yet.
-      if (mailbox && !(await isReadable(services, license))) await mailbox.remove(tenantId, deliveryId)
+      if (mailbox && !(await isReadable(ports, license))) await mailbox.remove(tenantId, deliveryId)
       return resultOf(sending, written)
     },
   }
@@ -72,11 +72,8 @@ async function receiptOf({ receipts }: Ports<'receipts'>, licenseId: string): Pr
     : []
 }
 
-async function isReadable(
-  services: Ports<'subjects'>,
-  { tenantId, holder }: IssuedLicense,
-): Promise<boolean> {
-  const [person] = await services.subjects.openPeople(tenantId, [holder])
+async function isReadable(ports: Ports<'subjects'>, { tenantId, holder }: IssuedLicense): Promise<boolean> {
+  const [person] = await ports.subjects.openPeople(tenantId, [holder])
   return (person?.email ?? null) !== null
 }
 
@@ -94,25 +91,25 @@ async function askedBy(
 }
 
 async function factsOf(
-  services: Ports<'db' | 'findProduct' | 'keptKeys' | 'keyHashing' | 'mailing' | 'secrets' | 'subjects'>,
+  ports: Ports<'db' | 'findProduct' | 'keptKeys' | 'keyHashing' | 'mailing' | 'secrets' | 'subjects'>,
   delivery: KnownDelivery,
   license: IssuedLicense,
   asked: AskedMail | undefined,
   baseUrl: string,
 ): Promise<Omit<MailFacts, 'receipt'> | undefined> {
   const { tenantId, licenseId } = delivery
-  const licenseKey = await keyOf(services, delivery, license, asked)
+  const licenseKey = await keyOf(ports, delivery, license, asked)
   // A license that was reminted since has another key, which the caller of the remint got.
   if (licenseKey === undefined) return undefined
-  if (!(await services.keyHashing.isOf(tenantId, licenseKey, license.keyHash))) return undefined
-  const [person] = await services.subjects.openPeople(tenantId, [license.holder])
+  if (!(await ports.keyHashing.isOf(tenantId, licenseKey, license.keyHash))) return undefined
+  const [person] = await ports.subjects.openPeople(tenantId, [license.holder])
   if (!person?.email) return undefined
   const [product, tenant, portal, sale, sentAgain] = await Promise.all([
-    services.findProduct(tenantId, license.productId),
-    findTenant(services.db, tenantId),
-    findOpenPortal(services.db, tenantId),
-    findSaleOfLicense(services.db, tenantId, licenseId),
-    isSendable(services, license),
+    ports.findProduct(tenantId, license.productId),
+    findTenant(ports.db, tenantId),
+    findOpenPortal(ports.db, tenantId),
+    findSaleOfLicense(ports.db, tenantId, licenseId),
+    isSendable(ports, license),
   ])
   const { productId, keyTypeId, quantity, deviceLimit, expiresAt, saleId } = license
   return {
@@ -136,21 +133,21 @@ async function factsOf(
  * kept for longer: that takes another request.
  */
 async function keyOf(
-  services: Ports<'db' | 'findProduct' | 'keptKeys' | 'mailing' | 'secrets'>,
+  ports: Ports<'db' | 'findProduct' | 'keptKeys' | 'mailing' | 'secrets'>,
   { attempts }: KnownDelivery,
   license: IssuedLicense,
   asked: AskedMail | undefined,
 ): Promise<string | undefined> {
   const { tenantId, licenseId, keyHash } = license
-  if (!asked) return services.secrets.open(tenantId, saleKeyName(licenseId))
+  if (!asked) return ports.secrets.open(tenantId, saleKeyName(licenseId))
   // The mail of a key that was replaced must not send the key that replaced it.
   if (asked.keyHash !== keyHash) return undefined
-  const toBeMailed = await services.secrets.open(tenantId, mailedKeyName(licenseId, keyHash))
+  const toBeMailed = await ports.secrets.open(tenantId, mailedKeyName(licenseId, keyHash))
   if (toBeMailed !== undefined || attempts.some(({ error }) => error === null)) return toBeMailed
   // The mailbox of an installation without a mail server shows its mails, and a kept key is never shown.
-  if (services.mailing.mailbox) return undefined
-  const product = await services.findProduct(tenantId, license.productId)
-  return product && openKeptKey(services, product, license)
+  if (ports.mailing.mailbox) return undefined
+  const product = await ports.findProduct(tenantId, license.productId)
+  return product && openKeptKey(ports, product, license)
 }
 
 /** Each problem as the log of deliveries names it. */

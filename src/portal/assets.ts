@@ -31,7 +31,7 @@ const kept = { 'cache-control': 'public, max-age=31536000, immutable' }
 const asset = { config: { query: z.object({ v: z.string() }) }, schema: { hide: true } }
 
 /** Serves the style sheets and the logos, all from this server. */
-export function serveAssets(app: FastifyInstance, services: Ports<'db'>): void {
+export function serveAssets(app: FastifyInstance, ports: Ports<'db'>): void {
   app.get('/style.css', asset, (_request, reply) =>
     reply.headers(kept).type('text/css; charset=utf-8').send(style),
   )
@@ -43,7 +43,7 @@ export function serveAssets(app: FastifyInstance, services: Ports<'db'>): void {
       .send(brandOf(visitOf(request).portal)),
   )
   app.get('/:tenantId/logo', asset, async (request, reply) => {
-    const logo = await findLogo(services.db, visitOf(request).tenantId)
+    const logo = await findLogo(ports.db, visitOf(request).tenantId)
     if (!logo) throw notFound('logo')
     return reply.headers(kept).type(logo.type).send(Buffer.from(logo.data, 'base64'))
   })

@@ -3,7 +3,7 @@ import type { Cookies } from './cookies.ts'
 
 /** What every route of the portal uses. */
 export type PortalContext = {
-  services: Ports<
+  ports: Ports<
     | 'attempts'
     | 'db'
     | 'execute'

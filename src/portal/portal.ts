@@ -17,11 +17,11 @@ import { message, showNoPortal, showPage } from './page.ts'
 import { signInRoutes } from './sign-in/route.ts'
 import { receiveVisits } from './visit.ts'
 
-type PortalOptions = Pick<PortalContext, 'services' | 'baseUrl'> & { cookieKey: KeyObject }
+type PortalOptions = Pick<PortalContext, 'ports' | 'baseUrl'> & { cookieKey: KeyObject }
 
 /** The portal of each vendor's customers, an application of its own beside the dashboard. */
 export async function portal(app: FastifyInstance, options: PortalOptions): Promise<void> {
-  const { services, baseUrl, cookieKey } = options
+  const { ports, baseUrl, cookieKey } = options
   const isHttps = baseUrl.startsWith('https:')
   await app.register(
     async (pages) => {
@@ -31,15 +31,15 @@ export async function portal(app: FastifyInstance, options: PortalOptions): Prom
       const cookies = cookiesOf(isHttps)
       const tokens = formTokens(cookieKey)
       refuseForeignForms(pages)
-      receiveVisits(pages, { services, cookies, tokens })
+      receiveVisits(pages, { ports, cookies, tokens })
       answerFailures(pages)
       const context: PortalContext = {
-        services,
+        ports,
         baseUrl,
         cookies,
         tokenOf: (tenantId, browser) => tokens.make({ tenantId, kind: 'browser', secret: browser }),
       }
-      serveAssets(pages, services)
+      serveAssets(pages, ports)
       signInRoutes(pages, context)
       licensePages(pages, context)
       deviceActions(pages, context)

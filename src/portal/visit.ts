@@ -34,7 +34,7 @@ declare module 'fastify' {
 }
 
 type VisitOptions = {
-  services: Ports<'db' | 'now' | 'subjects'>
+  ports: Ports<'db' | 'now' | 'subjects'>
   cookies: Cookies
   tokens: FormTokens
 }
@@ -43,15 +43,15 @@ type VisitOptions = {
  * Finds the portal and the person of each request, and checks the token of each form. An unknown tenant, one whose
  * portal is off and a malformed id get the same answer.
  */
-export function receiveVisits(app: FastifyInstance, { services, cookies, tokens }: VisitOptions): void {
+export function receiveVisits(app: FastifyInstance, { ports, cookies, tokens }: VisitOptions): void {
   app.decorateRequest('portalVisit', undefined)
   app.addHook('onRequest', async (request, reply) => {
     const { tenantId } = request.params as { tenantId?: string }
     if (tenantId === undefined) return
-    const portal = isSlug(tenantId) ? await findOpenPortal(services.db, tenantId) : undefined
+    const portal = isSlug(tenantId) ? await findOpenPortal(ports.db, tenantId) : undefined
     if (!portal) throw notFound('page')
     const language = chosenLanguage(request, reply, tenantId, cookies)
-    const customer = await customerIn(services, request, tenantId, cookies)
+    const customer = await customerIn(ports, request, tenantId, cookies)
     const owner = ownerOf(request, tenantId, customer, cookies)
     request.portalVisit = {
       portal,
@@ -87,17 +87,17 @@ function chosenLanguage(
 }
 
 async function customerIn(
-  services: VisitOptions['services'],
+  ports: VisitOptions['ports'],
   request: FastifyRequest,
   tenantId: string,
   cookies: Cookies,
 ): Promise<Customer | undefined> {
   const session = cookies.get(request, 'session')
   if (session === undefined || session.length !== 43) return undefined
-  const subjectId = await customerOf(services.db, tenantId, session, services.now())
+  const subjectId = await customerOf(ports.db, tenantId, session, ports.now())
   if (subjectId === undefined) return undefined
-  const sealed = await findAddressOfPerson(services.db, tenantId, subjectId)
-  const [person] = sealed ? await services.subjects.openPeople(tenantId, [sealed]) : []
+  const sealed = await findAddressOfPerson(ports.db, tenantId, subjectId)
+  const [person] = sealed ? await ports.subjects.openPeople(tenantId, [sealed]) : []
   return { subjectId, email: person?.email ?? null, session }
 }
 

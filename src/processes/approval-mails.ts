@@ -40,19 +40,19 @@ type OfTenant = { tenantId: string; entries: readonly ConfirmationEntry[] }
  * and each accepted mail is recorded with its requests, so that each member gets one mail of each. After a crash
  * between the two, the mail is sent again with the same id.
  */
-export function mailApprovers(services: MailPorts, { baseUrl, onTrouble }: Options): Poller {
+export function mailApprovers(ports: MailPorts, { baseUrl, onTrouble }: Options): Poller {
   // Both only avoid reading streams again; the recorded events and the allowance of each member decide.
   let done: ReadonlySet<string> = new Set()
   const quietUntil = new Map<string, number>()
-  return processOf<OfTenant>(services, onTrouble, {
+  return processOf<OfTenant>(ports, onTrouble, {
     name: 'confirmations.mail',
     everyMs: 1000,
     most: Number.POSITIVE_INFINITY,
     async due({ except }) {
-      if (services.mailing.mailbox !== undefined) return []
-      const pending = await listFirstPending(services.db, momentOf(services), maxOfTenant)
+      if (ports.mailing.mailbox !== undefined) return []
+      const pending = await listFirstPending(ports.db, momentOf(ports), maxOfTenant)
       done = new Set(pending.map(idOf).filter((id) => done.has(id)))
-      const now = services.now().getTime()
+      const now = ports.now().getTime()
       for (const [tenantId, until] of quietUntil) if (until <= now) quietUntil.delete(tenantId)
       return byTenant(pending.filter((entry) => !done.has(idOf(entry)))).filter(
         ({ tenantId }) => !except.includes(tenantId) && !quietUntil.has(tenantId),
@@ -60,9 +60,9 @@ export function mailApprovers(services: MailPorts, { baseUrl, onTrouble }: Optio
     },
     idOf: ({ tenantId }) => tenantId,
     async advance({ tenantId, entries }) {
-      const waitSeconds = await notifyApprovers(services, tenantId, entries, baseUrl)
+      const waitSeconds = await notifyApprovers(ports, tenantId, entries, baseUrl)
       if (waitSeconds === 0) done = new Set([...done, ...entries.map(idOf)])
-      else quietUntil.set(tenantId, services.now().getTime() + waitSeconds * 1000)
+      else quietUntil.set(tenantId, ports.now().getTime() + waitSeconds * 1000)
     },
   })
 }
@@ -84,19 +84,19 @@ type Recipient = { memberId: string; email: string; notices: [Notice, ...Notice[
  * @throws Error when a mail was not accepted; the others were sent
  */
 async function notifyApprovers(
-  services: MailPorts,
+  ports: MailPorts,
   tenantId: string,
   entries: readonly ConfirmationEntry[],
   baseUrl: string,
 ): Promise<number> {
-  return withTenantLock(services.db, tenantId, 'approval mails', async () => {
-    const recipients = await recipientsOf(services, entries, baseUrl)
+  return withTenantLock(ports.db, tenantId, 'approval mails', async () => {
+    const recipients = await recipientsOf(ports, entries, baseUrl)
     if (recipients.length === 0) return 0
-    const tenant = await findTenant(services.db, tenantId)
+    const tenant = await findTenant(ports.db, tenantId)
     const workspace = tenant?.name ?? tenantId
     const listUrl = `${baseUrl}/dashboard/approvals`
     const outcomes = await Promise.allSettled(
-      recipients.map((recipient) => notify(services, recipient, { tenantId, workspace, listUrl })),
+      recipients.map((recipient) => notify(ports, recipient, { tenantId, workspace, listUrl })),
     )
     const failed = outcomes.find((outcome) => outcome.status === 'rejected')
     if (failed) throw failed.reason
@@ -105,17 +105,17 @@ async function notifyApprovers(
 }
 
 async function recipientsOf(
-  services: Ports<'db' | 'ledger' | 'now' | 'subjects'>,
+  ports: Ports<'db' | 'ledger' | 'now' | 'subjects'>,
   entries: readonly ConfirmationEntry[],
   baseUrl: string,
 ): Promise<Recipient[]> {
   const recipients = new Map<string, Recipient>()
   for (const { confirmation: listed, tokenName } of entries) {
-    const { state: confirmation } = await loadConfirmation(services, listed.confirmationId)
+    const { state: confirmation } = await loadConfirmation(ports, listed.confirmationId)
     if (confirmation.status === 'absent') continue
-    if (confirmationStatusAt(confirmation, momentOf(services)) !== 'pending') continue
+    if (confirmationStatusAt(confirmation, momentOf(ports)) !== 'pending') continue
     const notice = { confirmation, shown: shownIn(confirmation, tokenName, baseUrl) }
-    for (const { memberId, email } of await membersToNotify(services, confirmation)) {
+    for (const { memberId, email } of await membersToNotify(ports, confirmation)) {
       const known = recipients.get(memberId)
       if (known) known.notices.push(notice)
       else recipients.set(memberId, { memberId, email, notices: [notice] })
@@ -140,12 +140,12 @@ const shownIn = (
  * and sees its page.
  */
 async function membersToNotify(
-  services: Ports<'db' | 'ledger' | 'subjects'>,
+  ports: Ports<'db' | 'ledger' | 'subjects'>,
   confirmation: RequestedConfirmation,
 ) {
   const { tenantId, tokenId, mailed } = confirmation
-  const rule = await approvalRuleFor(services, confirmation)
-  const members = await membersWhoMayApprove(services, tenantId, rule)
+  const rule = await approvalRuleFor(ports, confirmation)
+  const members = await membersWhoMayApprove(ports, tenantId, rule)
   return members.flatMap(({ memberId, email }) =>
     email === null || memberId === tokenId || mailed.includes(memberId) ? [] : [{ memberId, email }],
   )
@@ -157,28 +157,28 @@ async function membersToNotify(
  * @throws Error when the mail was not accepted; it may then be tried again at once
  */
 async function notify(
-  services: MailPorts,
+  ports: MailPorts,
   { memberId, email, notices: [first, ...others] }: Recipient,
   { tenantId, workspace, listUrl }: { tenantId: string; workspace: string; listUrl: string },
 ): Promise<number> {
   const bucket = `approval mail ${memberId}`
-  const attempt = await services.attempts.take([{ bucket, allowance: perMember }])
+  const attempt = await ports.attempts.take([{ bucket, allowance: perMember }])
   if (!attempt.allowed) return attempt.retryAfterSeconds
-  const at = momentOf(services)
-  const { mailer, from } = services.mailing
+  const at = momentOf(ports)
+  const { mailer, from } = ports.mailing
   const requests = [first.shown, ...others.map(({ shown }) => shown)] as const
   const mail = writeApprovalMail({ to: email, workspace, requests, listUrl }, from)
   const { confirmationId } = first.confirmation
-  const deliveryId = services.deriveId('whd', 'approval', tenantId, confirmationId, memberId)
+  const deliveryId = ports.deriveId('whd', 'approval', tenantId, confirmationId, memberId)
   const sending = await mailer.send({ ...mail, tenantId, deliveryId, at })
   if (!sending.taken) {
-    await services.attempts.giveBack(bucket, perMember)
+    await ports.attempts.giveBack(bucket, perMember)
     throw new Error(`the mail server rejected the mail: ${sending.problem}`)
   }
   for (const { confirmation } of [first, ...others]) {
     const cause = { causationId: confirmation.confirmationId, correlationId: confirmation.requestId }
     const command = { type: 'RecordMail', memberId, at } as const
-    await changeConfirmation(services, confirmation.confirmationId, command, {
+    await changeConfirmation(ports, confirmation.confirmationId, command, {
       ...originOfProcess(),
       ...cause,
     })

@@ -27,56 +27,55 @@ type Options = {
  * Finishes confirmations after a crash: runs those that were consumed, or approved for a member, but not
  * executed; records expiries; destroys sealed requests that are left over.
  */
-export const confirmationProcesses = (services: ApprovalPorts, options: Options): Poller[] => [
-  resumeConfirmations(services, options),
-  expireConfirmations(services, options),
-  clearRequests(services, options),
+export const confirmationProcesses = (ports: ApprovalPorts, options: Options): Poller[] => [
+  resumeConfirmations(ports, options),
+  expireConfirmations(ports, options),
+  clearRequests(ports, options),
 ]
 
-function resumeConfirmations(services: ApprovalPorts, { graceMs = 10_000, onTrouble }: Options): Poller {
-  return processOf<string>(services, onTrouble, {
+function resumeConfirmations(ports: ApprovalPorts, { graceMs = 10_000, onTrouble }: Options): Poller {
+  return processOf<string>(ports, onTrouble, {
     name: 'confirmations.resume',
     everyMs: 1000,
     async due(wanted) {
-      const grace = graceAt(services.now(), graceMs)
+      const grace = graceAt(ports.now(), graceMs)
       return [
-        ...(await listUnexecutedConfirmations(services.db, grace, wanted)),
-        ...(await listApprovedOfMembers(services.db, grace, streamedOperations, wanted)),
+        ...(await listUnexecutedConfirmations(ports.db, grace, wanted)),
+        ...(await listApprovedOfMembers(ports.db, grace, streamedOperations, wanted)),
       ]
     },
     idOf: (confirmationId) => confirmationId,
-    advance: (confirmationId) => resumeConfirmation(services, confirmationId, originOfProcess()),
+    advance: (confirmationId) => resumeConfirmation(ports, confirmationId, originOfProcess()),
   })
 }
 
 function expireConfirmations(
-  services: Ports<'db' | 'execute' | 'ledger' | 'now' | 'secrets'>,
+  ports: Ports<'db' | 'execute' | 'ledger' | 'now' | 'secrets'>,
   { onTrouble }: Options,
 ): Poller {
-  return processOf<string>(services, onTrouble, {
+  return processOf<string>(ports, onTrouble, {
     name: 'confirmations.expire',
     everyMs: 1000,
-    due: (wanted) => listOverdueConfirmations(services.db, momentOf(services), wanted),
+    due: (wanted) => listOverdueConfirmations(ports.db, momentOf(ports), wanted),
     idOf: (confirmationId) => confirmationId,
     async advance(confirmationId) {
-      const expire = { type: 'Expire', at: momentOf(services) } as const
-      const expired = await changeConfirmation(services, confirmationId, expire, originOfProcess())
-      if (expired.status === 'expired') await destroyRequest(services, expired)
+      const expire = { type: 'Expire', at: momentOf(ports) } as const
+      const expired = await changeConfirmation(ports, confirmationId, expire, originOfProcess())
+      if (expired.status === 'expired') await destroyRequest(ports, expired)
     },
   })
 }
 
-function clearRequests(services: Ports<'db' | 'ledger' | 'now' | 'secrets'>, { onTrouble }: Options): Poller {
-  return processOf<{ tenantId: string; confirmationId: string; unknown: boolean }>(services, onTrouble, {
+function clearRequests(ports: Ports<'db' | 'ledger' | 'now' | 'secrets'>, { onTrouble }: Options): Poller {
+  return processOf<{ tenantId: string; confirmationId: string; unknown: boolean }>(ports, onTrouble, {
     name: 'confirmations.clear',
     everyMs: 60_000,
-    due: (wanted) => listLeftoverRequests(services.db, wanted),
+    due: (wanted) => listLeftoverRequests(ports.db, wanted),
     idOf: ({ confirmationId }) => confirmationId,
     async advance({ unknown, ...named }) {
       // The read models may not show it yet; only the log proves that it does not exist.
-      if (unknown && (await loadConfirmation(services, named.confirmationId)).state.status !== 'absent')
-        return
-      await destroyRequest(services, named)
+      if (unknown && (await loadConfirmation(ports, named.confirmationId)).state.status !== 'absent') return
+      await destroyRequest(ports, named)
     },
   })
 }
@@ -86,18 +85,18 @@ function clearRequests(services: Ports<'db' | 'ledger' | 'now' | 'secrets'>, { o
  * repetition changes nothing more. A confirmation that is not consumed, or executed already, is left
  * unchanged.
  */
-async function resumeConfirmation(services: ApprovalPorts, id: string, origin: Origin): Promise<void> {
-  const { state: confirmation } = await loadConfirmation(services, id)
-  if (confirmation.status === 'approved') return unlessRefused(runApproved(services, id, origin))
+async function resumeConfirmation(ports: ApprovalPorts, id: string, origin: Origin): Promise<void> {
+  const { state: confirmation } = await loadConfirmation(ports, id)
+  if (confirmation.status === 'approved') return unlessRefused(runApproved(ports, id, origin))
   if (confirmation.status !== 'consumed') return
   const operation = findOperation(confirmation.operation)
   if (!operation) throw new Error(`this version has no operation ${confirmation.operation}`)
-  const request = await openRequest(services, confirmation)
+  const request = await openRequest(ports, confirmation)
   if (!request) {
     // The vault was restored from an older backup, so the request is unknown.
-    return recordExecution(services, confirmation, { outcome: 'refused', reason: 'request_gone' }, origin)
+    return recordExecution(ports, confirmation, { outcome: 'refused', reason: 'request_gone' }, origin)
   }
-  await unlessRefused(runConsumed(services, operation, confirmation, request, origin))
+  await unlessRefused(runConsumed(ports, operation, confirmation, request, origin))
 }
 
 /** The refusal is recorded, and no caller waits for it. */

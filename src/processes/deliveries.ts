@@ -21,7 +21,7 @@ type OnTrouble = (trouble: Trouble) => void
  * event's other effects, so that none is lost in a crash.
  */
 export function scheduleDeliveries(
-  services: Ports<'db' | 'deriveId' | 'execute' | 'keyTypes' | 'ledger' | 'now' | 'untilVisible'>,
+  ports: Ports<'db' | 'deriveId' | 'execute' | 'keyTypes' | 'ledger' | 'now' | 'untilVisible'>,
   onTrouble: OnTrouble,
 ): Poller & { onEntry(entry: LogEntry): void } {
   const wakeSignal = createWakeSignal()
@@ -30,18 +30,18 @@ export function scheduleDeliveries(
     steps: Ports<'deriveId' | 'execute' | 'now'>,
     { eventId, correlationId, ...pending }: PendingDelivery,
   ) => scheduleDelivery(steps, pending, { ...originOfProcess(), causationId: eventId, correlationId })
-  const process = processOf<PendingDelivery>(services, onTrouble, {
+  const process = processOf<PendingDelivery>(ports, onTrouble, {
     name: 'deliveries.schedule',
     everyMs: 500,
     lanes: 16,
     most: 500,
     async due(wanted) {
-      if (latest >= 0n) await services.untilVisible(latest)
-      return listPendingDeliveries(services.db, wanted)
+      if (latest >= 0n) await ports.untilVisible(latest)
+      return listPendingDeliveries(ports.db, wanted)
     },
     idOf: ({ licenseId }) => licenseId,
-    advance: (pending) => schedule(services, pending),
-    around: (work) => waitOnce(services, (steps) => work((pending) => schedule(steps, pending))),
+    advance: (pending) => schedule(ports, pending),
+    around: (work) => waitOnce(ports, (steps) => work((pending) => schedule(steps, pending))),
     wakeSignal,
   })
   return {
@@ -57,34 +57,34 @@ export function scheduleDeliveries(
 
 /** Destroys the keys of sales that are no longer needed, if no dispatcher did so. */
 export const destroySpentKeys = (
-  services: Ports<'db' | 'ledger' | 'now' | 'secrets'>,
+  ports: Ports<'db' | 'ledger' | 'now' | 'secrets'>,
   onTrouble: OnTrouble,
 ): Poller =>
-  processOf<{ tenantId: string; licenseId: string }>(services, onTrouble, {
+  processOf<{ tenantId: string; licenseId: string }>(ports, onTrouble, {
     name: 'deliveries.clear',
     everyMs: 60_000,
     most: 1000,
-    due: (wanted) => listSpentKeys(services.db, saleKeyPrefix, momentOf(services), wanted),
+    due: (wanted) => listSpentKeys(ports.db, saleKeyPrefix, momentOf(ports), wanted),
     idOf: ({ licenseId }) => licenseId,
-    advance: ({ tenantId, licenseId }) => destroySpentKey(services, tenantId, licenseId),
+    advance: ({ tenantId, licenseId }) => destroySpentKey(ports, tenantId, licenseId),
   })
 
 /** Destroys keys that were sealed to be mailed and are no longer needed, also those of requests that failed. */
 export const destroySpentMailedKeys = (
-  services: Ports<'db' | 'ledger' | 'now' | 'secrets' | 'untilVisible'>,
+  ports: Ports<'db' | 'ledger' | 'now' | 'secrets' | 'untilVisible'>,
   onTrouble: OnTrouble,
 ): Poller =>
-  processOf<{ tenantId: string; name: string }>(services, onTrouble, {
+  processOf<{ tenantId: string; name: string }>(ports, onTrouble, {
     name: 'deliveries.clear_mailed',
     everyMs: 60_000,
     most: 1000,
     async due(wanted) {
       // A mail that the read models do not show yet must not lose its key.
-      await catchUpWithLog(services)
-      return listSpentMailedKeys(services.db, mailedKeyPrefix, momentOf(services), wanted)
+      await catchUpWithLog(ports)
+      return listSpentMailedKeys(ports.db, mailedKeyPrefix, momentOf(ports), wanted)
     },
     idOf: ({ name }) => name,
-    advance: ({ tenantId, name }) => services.secrets.destroy(tenantId, name),
+    advance: ({ tenantId, name }) => ports.secrets.destroy(tenantId, name),
   })
 
 /** Deletes the notes of attempts that have begun, once their results are recorded. */

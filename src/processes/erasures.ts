@@ -13,18 +13,18 @@ type Options = {
 
 /** Finishes erasures whose process died. */
 export function resumeErasures(
-  services: Ports<
+  ports: Ports<
     'db' | 'execute' | 'idempotency' | 'ledger' | 'mailing' | 'now' | 'refusals' | 'secrets' | 'subjects'
   >,
   { graceMs = 10_000, onTrouble }: Options,
 ): Poller {
-  return processOf<{ tenantId: string; subjectId: string }>(services, onTrouble, {
+  return processOf<{ tenantId: string; subjectId: string }>(ports, onTrouble, {
     name: 'erasures.resume',
     everyMs: 1000,
-    due: (wanted) => listErasures(services.db, graceAt(services.now(), graceMs), wanted),
+    due: (wanted) => listErasures(ports.db, graceAt(ports.now(), graceMs), wanted),
     idOf: ({ subjectId }) => subjectId,
     async advance({ tenantId, subjectId }) {
-      await eraseSubject(services, tenantId, subjectId, originOfProcess())
+      await eraseSubject(ports, tenantId, subjectId, originOfProcess())
     },
   })
 }

@@ -28,27 +28,27 @@ const lanes = 32
  * do not depend on it. Expiries from a time without a running process are recorded by the first poll.
  */
 export function recordExpiries(
-  services: Ports<'db' | 'execute' | 'findLicenseById' | 'ledger' | 'now'>,
+  ports: Ports<'db' | 'execute' | 'findLicenseById' | 'ledger' | 'now'>,
   { most = 500, onTrouble }: Options,
 ): Poller {
   let nextInMs = pollEveryMs
-  return processOf<string>(services, onTrouble, {
+  return processOf<string>(ports, onTrouble, {
     name: 'licenses.expire',
     everyMs: pollEveryMs,
     lanes,
     most,
     stopAtFailing: 1000,
     async due(wanted) {
-      const now = services.now().getTime()
+      const now = ports.now().getTime()
       const until = new Date(now + pollEveryMs).toISOString()
-      const ends = await listUnrecordedExpiries(services.db, { until, ...wanted })
+      const ends = await listUnrecordedExpiries(ports.db, { until, ...wanted })
       const due = ends.filter(({ expiresAt }) => Date.parse(expiresAt) <= now)
       const next = ends[due.length]
       nextInMs = next ? Date.parse(next.expiresAt) - now : pollEveryMs
       return shuffled(due.map(({ licenseId }) => licenseId))
     },
     idOf: (licenseId) => licenseId,
-    advance: (licenseId) => endPaidPeriod(services, licenseId, originOfProcess()),
+    advance: (licenseId) => endPaidPeriod(ports, licenseId, originOfProcess()),
     nextInMs: () => nextInMs,
   })
 }

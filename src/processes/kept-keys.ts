@@ -13,32 +13,32 @@ type OnTrouble = (trouble: Trouble) => void
  * destroyed; one that no license has is destroyed.
  */
 export const settleKeptKeys = (
-  services: Ports<'db' | 'keptKeys' | 'ledger' | 'now' | 'untilVisible'>,
+  ports: Ports<'db' | 'keptKeys' | 'ledger' | 'now' | 'untilVisible'>,
   onTrouble: OnTrouble,
 ): Poller =>
-  processOf<KeptKeyPlace & { isCurrent: boolean }>(services, onTrouble, {
+  processOf<KeptKeyPlace & { isCurrent: boolean }>(ports, onTrouble, {
     name: 'licenses.settle_keys',
     everyMs: 60_000,
     most: 1000,
     async due(wanted) {
       // A license that the read models do not show yet must not lose its key.
-      await catchUpWithLog(services)
-      return listUnsettledKeys(services.db, wanted)
+      await catchUpWithLog(ports)
+      return listUnsettledKeys(ports.db, wanted)
     },
     idOf: ({ licenseId }) => licenseId,
     advance: ({ isCurrent, ...place }) =>
-      isCurrent ? services.keptKeys.settle(place) : services.keptKeys.destroy(place),
+      isCurrent ? ports.keptKeys.settle(place) : ports.keptKeys.destroy(place),
   })
 
 /** Destroys the keys that were kept before their product turned key recovery off, also when it is on again. */
 export const destroyLeftKeys = (
-  services: Ports<'db' | 'keptKeys' | 'ledger' | 'now'>,
+  ports: Ports<'db' | 'keptKeys' | 'ledger' | 'now'>,
   onTrouble: OnTrouble,
 ): Poller =>
-  processOf<KeptPeriod>(services, onTrouble, {
+  processOf<KeptPeriod>(ports, onTrouble, {
     name: 'products.clear_keys',
     everyMs: 60_000,
-    due: (wanted) => listProductsWithLeftKeys(services.db, wanted),
+    due: (wanted) => listProductsWithLeftKeys(ports.db, wanted),
     idOf: ({ tenantId, productId }) => productKey(tenantId, productId),
-    advance: (product) => services.keptKeys.clearPeriods(product),
+    advance: (product) => ports.keptKeys.clearPeriods(product),
   })

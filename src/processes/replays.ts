@@ -7,14 +7,14 @@ import { originOfProcess, processOf, type Trouble } from './process-manager.ts'
 
 /** Works through every running replay, a few deliveries of each per poll. */
 export const runReplays = (
-  services: Ports<'db' | 'deriveId' | 'execute' | 'ledger' | 'now'>,
+  ports: Ports<'db' | 'deriveId' | 'execute' | 'ledger' | 'now'>,
   onTrouble: (trouble: Trouble) => void,
 ): Poller =>
-  processOf<KnownReplay>(services, onTrouble, {
+  processOf<KnownReplay>(ports, onTrouble, {
     name: 'webhooks.replay',
     everyMs: 1000,
     lanes: 4,
-    due: (wanted) => listRunningReplays(services.db, wanted),
+    due: (wanted) => listRunningReplays(ports.db, wanted),
     idOf: ({ replayId }) => replayId,
-    advance: (replay) => advanceReplay(services, replay, originOfProcess()),
+    advance: (replay) => advanceReplay(ports, replay, originOfProcess()),
   })

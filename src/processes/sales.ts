@@ -15,19 +15,19 @@ type Options = {
 
 /** Resumes sales whose process died. */
 export function resumeSales(
-  services: Ports<
+  ports: Ports<
     'db' | 'execute' | 'findProduct' | 'keptKeys' | 'keyTypes' | 'ledger' | 'now' | 'randomBytes' | 'secrets'
   >,
   { graceMs = 10_000, onTrouble }: Options,
 ): Poller {
-  return processOf<KnownSale>(services, onTrouble, {
+  return processOf<KnownSale>(ports, onTrouble, {
     name: 'sales.resume',
     everyMs: 1000,
-    due: (wanted) => listOpenSales(services.db, graceAt(services.now(), graceMs), wanted),
+    due: (wanted) => listOpenSales(ports.db, graceAt(ports.now(), graceMs), wanted),
     idOf: ({ id }) => id,
     async advance(sale) {
-      const { state, revision } = await loadSale(services, sale)
-      if (state.status !== 'absent') await advanceSale(services, { state, revision }, originOfProcess())
+      const { state, revision } = await loadSale(ports, sale)
+      if (state.status !== 'absent') await advanceSale(ports, { state, revision }, originOfProcess())
     },
   })
 }

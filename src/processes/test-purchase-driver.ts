@@ -24,14 +24,14 @@ export type SendNotification = (
  * as the provider's own. Only the payment is missing.
  */
 export function createTestPurchaseDriver(
-  services: Ports<'db' | 'findProduct' | 'ledger' | 'now' | 'providers' | 'secrets' | 'subjects'>,
+  ports: Ports<'db' | 'findProduct' | 'ledger' | 'now' | 'providers' | 'secrets' | 'subjects'>,
   send: SendNotification,
 ): TestPurchaseDriver {
   return {
     checkout: (purchase) =>
-      purchase.provider === 'stripe' ? checkPrice(services, purchase) : checkMapping(services, purchase),
-    webhook: (purchase) => notify(services, purchase, send),
-    license_minted: (purchase) => findLicense(services, purchase),
+      purchase.provider === 'stripe' ? checkPrice(ports, purchase) : checkMapping(ports, purchase),
+    webhook: (purchase) => notify(ports, purchase, send),
+    license_minted: (purchase) => findLicense(ports, purchase),
   }
 }
 
@@ -39,18 +39,18 @@ const done = (detail: string): StageOutcome => ({ outcome: 'done', detail })
 const failed = (detail: string): StageOutcome => ({ outcome: 'failed', detail })
 
 async function checkPrice(
-  services: Ports<'db' | 'findProduct' | 'providers' | 'secrets'>,
+  ports: Ports<'db' | 'findProduct' | 'providers' | 'secrets'>,
   purchase: KnownTestPurchase,
 ): Promise<StageOutcome> {
   const { tenantId, productId, keyTypeId } = purchase
-  const product = await services.findProduct(tenantId, productId)
-  const access = product && (await cardAccessOf(services, product))
+  const product = await ports.findProduct(tenantId, productId)
+  const access = product && (await cardAccessOf(ports, product))
   if (!access) return failed('Stripe is not connected, and the product has no test keys')
   const priceId = findKeyType(product, keyTypeId)?.price?.priceId
   if (priceId === undefined) {
     return failed(`the key type ${keyTypeId} has no price; map one at …/${productId}/integrations/stripe`)
   }
-  const price = (await services.providers.card.readPrices(access, [priceId])).get(priceId)
+  const price = (await ports.providers.card.readPrices(access, [priceId])).get(priceId)
   if (!price) return failed(`Stripe has no price ${priceId}`)
   if (!price.active) return failed(`the price ${priceId} is archived at Stripe`)
   const amount = price.unitAmount === null ? 'no fixed amount' : money(price.unitAmount, price.currency)
@@ -59,9 +59,9 @@ async function checkPrice(
   )
 }
 
-async function checkMapping(services: Ports<'db'>, purchase: KnownTestPurchase): Promise<StageOutcome> {
+async function checkMapping(ports: Ports<'db'>, purchase: KnownTestPurchase): Promise<StageOutcome> {
   const { productId, keyTypeId, provider } = purchase
-  const { status, soldAs } = await mappedAs(services, purchase)
+  const { status, soldAs } = await mappedAs(ports, purchase)
   if (status !== 'connected') return failed(`${provider} is no longer connected`)
   if (soldAs === undefined) {
     return failed(
@@ -71,11 +71,8 @@ async function checkMapping(services: Ports<'db'>, purchase: KnownTestPurchase):
   return done(`no payment was made; ${provider} sells it as ${soldAs}`)
 }
 
-async function mappedAs(
-  services: Ports<'db'>,
-  { tenantId, productId, keyTypeId, provider }: KnownTestPurchase,
-) {
-  const integration = await findIntegration(services.db, tenantId, provider)
+async function mappedAs(ports: Ports<'db'>, { tenantId, productId, keyTypeId, provider }: KnownTestPurchase) {
+  const integration = await findIntegration(ports.db, tenantId, provider)
   const mapping = integration?.mappings.find((entry) => entry.productId === productId)?.mapping
   return { status: integration?.status, soldAs: mapping && idSelling(mapping, keyTypeId) }
 }
@@ -91,12 +88,12 @@ function idSelling(mapping: Mapping, keyTypeId: string): string | undefined {
 }
 
 async function notify(
-  services: Ports<'db' | 'now' | 'providers' | 'secrets' | 'subjects'>,
+  ports: Ports<'db' | 'now' | 'providers' | 'secrets' | 'subjects'>,
   purchase: KnownTestPurchase,
   send: SendNotification,
 ): Promise<StageOutcome> {
   const { provider } = purchase
-  const secret = await secretOf(services, purchase)
+  const secret = await secretOf(ports, purchase)
   if (secret === undefined) {
     return failed(
       provider === 'stripe'
@@ -104,8 +101,8 @@ async function notify(
         : `the notification could not be signed: ${provider} is no longer connected`,
     )
   }
-  const sale = await saleOf(services, purchase)
-  const answer = await send(paymentProviders[provider].testNotification(sale, secret, services.now()))
+  const sale = await saleOf(ports, purchase)
+  const answer = await send(paymentProviders[provider].testNotification(sale, secret, ports.now()))
   if (!answer) {
     const why = 'the service does not respond at KEYLEDGER_BASE_URL, which providers send notifications to'
     return { ...failed(why), mayRecover: true }
@@ -119,25 +116,25 @@ async function notify(
 }
 
 async function secretOf(
-  services: Ports<'db' | 'providers' | 'secrets'>,
+  ports: Ports<'db' | 'providers' | 'secrets'>,
   { tenantId, provider }: KnownTestPurchase,
 ): Promise<string | undefined> {
-  const integration = await findIntegration(services.db, tenantId, provider)
-  if (provider === 'stripe' && !integration?.ownAccount) return services.providers.cardWebhookSecret
+  const integration = await findIntegration(ports.db, tenantId, provider)
+  if (provider === 'stripe' && !integration?.ownAccount) return ports.providers.cardWebhookSecret
   const name = integration?.credentials.webhookSecret ?? integration?.credentials.pingToken?.name
-  return name === undefined ? undefined : services.secrets.open(tenantId, name)
+  return name === undefined ? undefined : ports.secrets.open(tenantId, name)
 }
 
-async function saleOf(services: Ports<'db' | 'subjects'>, purchase: KnownTestPurchase): Promise<TestSale> {
+async function saleOf(ports: Ports<'db' | 'subjects'>, purchase: KnownTestPurchase): Promise<TestSale> {
   const { testPurchaseId, tenantId, productId, keyTypeId, provider } = purchase
-  const integration = await findIntegration(services.db, tenantId, provider)
+  const integration = await findIntegration(ports.db, tenantId, provider)
   return {
     tenantId,
     saleId: testPurchaseId,
     productId,
     keyTypeId,
-    soldAs: (await mappedAs(services, purchase)).soldAs ?? '',
-    email: await addressFor(services, tenantId),
+    soldAs: (await mappedAs(ports, purchase)).soldAs ?? '',
+    email: await addressFor(ports, tenantId),
     accountId: integration?.status === 'connected' ? integration.accountId : null,
     ownAccount: (integration?.ownAccount ?? null) !== null,
   }
@@ -146,15 +143,15 @@ async function saleOf(services: Ports<'db' | 'subjects'>, purchase: KnownTestPur
 /**
  * The mail with the key goes to an owner of the workspace, or without one to an address that accepts none.
  */
-async function addressFor(services: Ports<'db' | 'subjects'>, tenantId: string): Promise<string> {
-  const members = await listMembers(services.db, tenantId)
+async function addressFor(ports: Ports<'db' | 'subjects'>, tenantId: string): Promise<string> {
+  const members = await listMembers(ports.db, tenantId)
   const owner = members.find(({ role }) => role === 'owner')
-  return (owner && (await emailOf(services, owner))) ?? 'test-purchase@keyledger.invalid'
+  return (owner && (await emailOf(ports, owner))) ?? 'test-purchase@keyledger.invalid'
 }
 
-async function findLicense(services: Ports<'ledger'>, purchase: KnownTestPurchase): Promise<StageOutcome> {
+async function findLicense(ports: Ports<'ledger'>, purchase: KnownTestPurchase): Promise<StageOutcome> {
   const { tenantId, provider, testPurchaseId: saleId } = purchase
-  const { state: sale } = await loadSale(services, { tenantId, provider, saleId })
+  const { state: sale } = await loadSale(ports, { tenantId, provider, saleId })
   if (sale.status === 'absent') return failed('the notification was accepted, but no sale was recorded')
   if (sale.parked) return failed(`the sale is parked: ${sale.parked.reason} (${sale.parked.detail})`)
   if (sale.status !== 'licensed') return failed('the sale is recorded but has no license yet')

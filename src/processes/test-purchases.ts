@@ -34,22 +34,22 @@ export type RunTestPurchase = (
 
 /** Every step is an event, so an interrupted run is continued, and two concurrent runs record one history. */
 export function createTestPurchaseRunner(
-  services: Ports<'execute' | 'ledger' | 'now'>,
+  ports: Ports<'execute' | 'ledger' | 'now'>,
   driver: TestPurchaseDriver,
 ): RunTestPurchase {
   return async (testPurchaseId, origin) => {
-    const { state } = await loadTestPurchase(services, testPurchaseId)
+    const { state } = await loadTestPurchase(ports, testPurchaseId)
     if (state.status === 'absent') return undefined
     let purchase: KnownTestPurchase = state
     for (let stage = nextStage(purchase); stage !== undefined; stage = nextStage(purchase)) {
       const name = stage
-      await changeTestPurchase(services, testPurchaseId, origin, (at) => ({
+      await changeTestPurchase(ports, testPurchaseId, origin, (at) => ({
         type: 'BeginStage',
         stage: name,
         at,
       }))
       const outcome = await outcomeOf(() => driver[name](purchase))
-      purchase = await changeTestPurchase(services, testPurchaseId, origin, (at) => ({
+      purchase = await changeTestPurchase(ports, testPurchaseId, origin, (at) => ({
         type: 'EndStage',
         stage: name,
         ...outcome,
@@ -81,14 +81,14 @@ const graceMs = 10_000
 
 /** Resumes test purchases whose process died. */
 export function resumeTestPurchases(
-  services: Ports<'db' | 'ledger' | 'now'>,
+  ports: Ports<'db' | 'ledger' | 'now'>,
   run: RunTestPurchase,
   onTrouble: (trouble: Trouble) => void,
 ): Poller {
-  return processOf<string>(services, onTrouble, {
+  return processOf<string>(ports, onTrouble, {
     name: 'test-purchases.resume',
     everyMs: 5000,
-    due: (wanted) => listRunningTestPurchases(services.db, graceAt(services.now(), graceMs), wanted),
+    due: (wanted) => listRunningTestPurchases(ports.db, graceAt(ports.now(), graceMs), wanted),
     idOf: (testPurchaseId) => testPurchaseId,
     async advance(testPurchaseId) {
       await run(testPurchaseId, originOfProcess())

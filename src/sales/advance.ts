@@ -8,7 +8,7 @@ import { settle } from './settle.ts'
 
 /** One step of a sale. It may be repeated, after a crash or by another process, and then changes nothing more. */
 type Step = (
-  services: AdvancePorts,
+  ports: AdvancePorts,
   loaded: Loaded<KnownSale>,
   origin: Origin,
   isNew: boolean,
@@ -29,7 +29,7 @@ const maxSteps = 50
  * @throws LedgerUnavailable when too many others change the sale at the same time; Refusal as the steps
  */
 export async function advanceSale(
-  services: AdvancePorts,
+  ports: AdvancePorts,
   loaded: Loaded<KnownSale>,
   origin: Origin,
   isNew = false,
@@ -39,7 +39,7 @@ export async function advanceSale(
   for (let taken = 0; taken < maxSteps; taken++) {
     const step = nextStep(sale.state)
     if (step === undefined) return { sale: sale.state, issued }
-    const outcome = await steps[step](services, sale, origin, isNew && taken === 0)
+    const outcome = await steps[step](ports, sale, origin, isNew && taken === 0)
     sale = outcome.sale
     issued ??= outcome.issued
   }

@@ -29,7 +29,7 @@ export async function readBuyers(
 }
 
 /** As {@link readBuyers}, of one sale. */
-export async function readBuyer(services: Ports<'db' | 'subjects'>, sale: KnownSale): Promise<Buyer> {
-  const [found] = await readBuyers(services, sale.tenantId, [sale])
+export async function readBuyer(ports: Ports<'db' | 'subjects'>, sale: KnownSale): Promise<Buyer> {
+  const [found] = await readBuyers(ports, sale.tenantId, [sale])
   return found?.buyer ?? { ...unknownPerson, needsHolder: false, gift: null }
 }

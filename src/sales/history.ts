@@ -15,12 +15,9 @@ export type SaleHistoryEntry = {
 }
 
 /** All events of a sale, oldest first. */
-export async function readSaleHistory(
-  services: Ports<'ledger'>,
-  place: SalePlace,
-): Promise<SaleHistoryEntry[]> {
+export async function readSaleHistory(ports: Ports<'ledger'>, place: SalePlace): Promise<SaleHistoryEntry[]> {
   const steps: SaleHistoryEntry[] = []
-  for await (const entry of services.ledger.readStream(saleStreamOf(place))) {
+  for await (const entry of ports.ledger.readStream(saleStreamOf(place))) {
     if (!entry.readable || entry.category !== 'sale') continue
     const { event, metadata } = entry
     steps.push({

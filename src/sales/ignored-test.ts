@@ -15,11 +15,11 @@ export function whyIgnored({ resolution, product }: Resolved): Why {
 
 /** Lists a test that has no effect, so that its vendor finds out why. */
 export async function ignoredTest(
-  services: Ports<'db' | 'now'>,
+  ports: Ports<'db' | 'now'>,
   tenantId: string,
   { provider, notificationId, type: kind }: PaymentNotification,
   why: Why,
 ): Promise<{ outcome: 'ignored'; reason: IgnoredReason }> {
-  await recordIgnoredTest(services.db, tenantId, { provider, notificationId, kind, ...why }, services.now())
+  await recordIgnoredTest(ports.db, tenantId, { provider, notificationId, kind, ...why }, ports.now())
   return { outcome: 'ignored', reason: why.reason }
 }

@@ -27,20 +27,20 @@ export type Issued = { license: IssuedLicense; licenseKey: string }
  * @param isNew no other process can have issued them, which saves a read
  */
 export async function issueLicenses(
-  services: AdvancePorts,
+  ports: AdvancePorts,
   loaded: Loaded<KnownSale>,
   origin: Origin,
   isNew: boolean,
 ): Promise<{ sale: Loaded<KnownSale>; issued?: Issued | undefined }> {
   const { state: sale } = loaded
   const [results, kept] = await Promise.all([
-    issueAll(services, sale, origin, isNew),
-    bindLinks(services, sale, origin, isNew),
+    issueAll(ports, sale, origin, isNew),
+    bindLinks(ports, sale, origin, isNew),
   ])
   if (results.some(({ item, result }) => item === 0 && 'reason' in result)) {
     const resolutions = resolutionsAfter(sale, results)
     const resolved = (at: string): SaleCommand => ({ type: 'ResolveSale', resolutions, at })
-    return { sale: (await changeSale(services, sale, origin, resolved, loaded)).sale }
+    return { sale: (await changeSale(ports, sale, origin, resolved, loaded)).sale }
   }
   const outcomes = results.map(({ item, result }): ItemOutcome => {
     if ('reason' in result) return { item, ...result }
@@ -54,7 +54,7 @@ export async function issueLicenses(
     kept,
     at,
   })
-  const after = await changeSale(services, sale, origin, recorded, loaded)
+  const after = await changeSale(ports, sale, origin, recorded, loaded)
   const issued = results.flatMap(({ result }) => ('issued' in result && result.issued ? [result.issued] : []))
   return { sale: after.sale, issued: issued[0] }
 }
@@ -62,7 +62,7 @@ export async function issueLicenses(
 type ItemResult = { item: number; result: Issue }
 
 async function issueAll(
-  services: AdvancePorts,
+  ports: AdvancePorts,
   sale: KnownSale,
   origin: Origin,
   isNew: boolean,
@@ -71,7 +71,7 @@ async function issueAll(
   const results: ItemResult[] = []
   for (const place of pendingItems(sale)) {
     const item = items[place]
-    if (item) results.push({ item: place, result: await issue(services, sale, item, origin, isNew) })
+    if (item) results.push({ item: place, result: await issue(ports, sale, item, origin, isNew) })
   }
   return results
 }
@@ -93,7 +93,7 @@ type Issue = { first: IssuedLicense; issued?: Issued } | { reason: ParkedReason;
 
 /** Issues the license whose id the sale has chosen for an item. Its stream must not exist yet, so only one process succeeds. */
 async function issue(
-  services: Ports<
+  ports: Ports<
     'execute' | 'findProduct' | 'keptKeys' | 'keyTypes' | 'ledger' | 'now' | 'randomBytes' | 'secrets'
   >,
   sale: KnownSale,
@@ -102,17 +102,17 @@ async function issue(
   isNew: boolean,
 ): Promise<Issue> {
   const stream = licenseStream(item.licenseId)
-  const before = isNew ? absentLicense : await issuedAs(services.ledger, stream)
+  const before = isNew ? absentLicense : await issuedAs(ports.ledger, stream)
   if (before.status === 'issued') return { first: before }
-  const at = momentOf(services)
-  const product = await services.findProduct(sale.tenantId, item.productId ?? '')
+  const at = momentOf(ports)
+  const product = await ports.findProduct(sale.tenantId, item.productId ?? '')
   if (!product) return { reason: 'product_not_found', detail: item.productId ?? sale.id }
   const keyType = findKeyType(product, item.keyTypeId ?? '')
   const keyTypeGone: Issue = { reason: 'key_type_not_found', detail: item.keyTypeId ?? sale.id }
   if (!keyType) return keyTypeGone
   const mappedAt = item.mappedAt ?? sale.receivedAt
-  const { licenseKey } = newLicenseKey(product.keyPrefix, services.randomBytes)
-  const kept = await services.secrets.keep(sale.tenantId, item.keyName, licenseKey)
+  const { licenseKey } = newLicenseKey(product.keyPrefix, ports.randomBytes)
+  const kept = await ports.secrets.keep(sale.tenantId, item.keyName, licenseKey)
   const key = foreignKey(kept)
   if (typeof key === 'string') throw new Error('a key made here can be taken in')
   const issued: LicenseTerms = {
@@ -127,9 +127,9 @@ async function issue(
     createdAt: mappedAt,
     at,
   }
-  await keepKey(services, product, issued, { licenseKey: kept, keyHash: key.keyHash })
-  const minted = await usingKeyType(services, issued, (proof) =>
-    services.execute(
+  await keepKey(ports, product, issued, { licenseKey: kept, keyHash: key.keyHash })
+  const minted = await usingKeyType(ports, issued, (proof) =>
+    ports.execute(
       licenses,
       issued.licenseId,
       ({ status }) => (status === 'absent' ? { type: 'MintLicense', terms: issued } : undefined),
@@ -141,10 +141,10 @@ async function issue(
   const { state: license, events } = minted
   if (license.status === 'absent') throw new Error('a license that was issued is there')
   if (events.length > 0) return { first: license, issued: { license, licenseKey: kept } }
-  const first = await issuedAs(services.ledger, stream)
+  const first = await issuedAs(ports.ledger, stream)
   if (first.status === 'absent') throw new Error('a license that was issued is there')
   // The license's own key was delivered and destroyed meanwhile: the key made here is of no use.
-  if (first.keyHash !== key.keyHash) await services.secrets.destroy(sale.tenantId, item.keyName)
+  if (first.keyHash !== key.keyHash) await ports.secrets.destroy(sale.tenantId, item.keyName)
   return { first }
 }
 

@@ -12,12 +12,12 @@ type LinkPlace = { tenantId: string; provider: Provider; link: string }
 
 /** Keeps a fact under a link whose sale is not known yet. @returns the id of the sale that the link is bound to, or null */
 export async function keepFact(
-  services: Ports<'execute' | 'now'>,
+  ports: Ports<'execute' | 'now'>,
   place: LinkPlace,
   fact: SaleFact,
   origin: Origin,
 ): Promise<string | null> {
-  const { saleId } = await changeLink(services, place, origin, (at) => ({
+  const { saleId } = await changeLink(ports, place, origin, (at) => ({
     type: 'KeepFact',
     ...place,
     fact,
@@ -27,8 +27,8 @@ export async function keepFact(
 }
 
 /** The id of the sale that a link is bound to, or null. */
-export async function saleOfLink(services: Ports<'ledger'>, place: LinkPlace): Promise<string | null> {
-  return (await loadFromLog(services.ledger, linkKeyOf(place), links)).state.saleId
+export async function saleOfLink(ports: Ports<'ledger'>, place: LinkPlace): Promise<string | null> {
+  return (await loadFromLog(ports.ledger, linkKeyOf(place), links)).state.saleId
 }
 
 /**
@@ -37,7 +37,7 @@ export async function saleOfLink(services: Ports<'ledger'>, place: LinkPlace): P
  * @returns the facts that were kept under these links before
  */
 export async function bindLinks(
-  services: Ports<'execute' | 'now'>,
+  ports: Ports<'execute' | 'now'>,
   sale: KnownSale,
   origin: Origin,
   areNew = false,
@@ -47,7 +47,7 @@ export async function bindLinks(
   const bound = await Promise.all(
     sale.links.map((link) =>
       changeLink(
-        services,
+        ports,
         { tenantId, provider, link },
         origin,
         (at) => ({ type: 'BindLink', tenantId, provider, link, saleId, at }),
@@ -59,14 +59,14 @@ export async function bindLinks(
 }
 
 async function changeLink(
-  services: Ports<'execute' | 'now'>,
+  ports: Ports<'execute' | 'now'>,
   place: LinkPlace,
   origin: Origin,
   command: (at: string) => LinkCommand,
   loaded?: Loaded<Link>,
 ): Promise<Link> {
-  const at = momentOf(services)
-  const { state } = await services.execute(links, linkKeyOf(place), command(at), causeOf(origin, at), {
+  const at = momentOf(ports)
+  const { state } = await ports.execute(links, linkKeyOf(place), command(at), causeOf(origin, at), {
     loaded,
   })
   return state

@@ -36,8 +36,8 @@ export function itemOf({ provider, sold }: Pick<KnownSale, 'provider' | 'sold'>)
 }
 
 /** The sales that are mapped together: this one, and the others that sold the same thing and are parked. */
-export const similarSales = (services: Pick<ReplayPorts, 'db'>, sale: KnownSale) =>
-  listParkedLike(services.db, sale, maxAtOnce)
+export const similarSales = (ports: Pick<ReplayPorts, 'db'>, sale: KnownSale) =>
+  listParkedLike(ports.db, sale, maxAtOnce)
 
 export type MappingOutcome = { licensed: number; stillParked: number }
 
@@ -49,47 +49,47 @@ export type MappingOutcome = { licensed: number; stillParked: number }
  *   `tenant_suspended`, `tenant_closed`
  */
 export async function mapParkedSale(
-  services: ReplayPorts,
+  ports: ReplayPorts,
   id: string,
   product: PresentProduct,
   keyTypeId: string,
   origin: Origin,
 ): Promise<MappingOutcome> {
   const { tenantId } = product
-  const sale = await findSale(services.db, tenantId, id)
+  const sale = await findSale(ports.db, tenantId, id)
   if (!sale) throw new Refusal('sale_not_found')
   if (!isMappable(sale)) throw new Refusal('sale_not_parked')
   const keyType = findKeyType(product, keyTypeId)
   if (!keyType) throw new Refusal('mapping_key_type_not_found')
-  const tenant = await findTenant(services.db, tenantId)
+  const tenant = await findTenant(ports.db, tenantId)
   if (tenant && tenant.status !== 'active') throw new Refusal(`tenant_${tenant.status}`)
   const item = itemOf(sale)
-  if (item !== undefined) await mapItem(services, product, sale.provider, { item, keyTypeId }, origin)
-  const { items, count } = await similarSales(services, sale)
+  if (item !== undefined) await mapItem(ports, product, sale.provider, { item, keyTypeId }, origin)
+  const { items, count } = await similarSales(ports, sale)
   let licensed = 0
   for (const like of items) {
-    if (await licenseAs(services, like, product, keyType, origin)) licensed += 1
+    if (await licenseAs(ports, like, product, keyType, origin)) licensed += 1
   }
   return { licensed, stillParked: count - licensed }
 }
 
 /** @returns whether the sale has its license, also when another process has licensed it meanwhile */
 async function licenseAs(
-  services: ReplayPorts,
+  ports: ReplayPorts,
   sale: KnownSale,
   product: PresentProduct,
   keyType: KeyType,
   origin: Origin,
 ): Promise<boolean> {
-  const { state, revision } = await loadSale(services, sale)
+  const { state, revision } = await loadSale(ports, sale)
   if (state.status !== 'parked') return true
   // Of its other items nothing was mapped, or it would have a license.
   const resolutions = [
     resolutionAs(product, keyType, state.quantity),
-    ...(await resolveItems(services, state, itemsOf(state))).resolutions.slice(1),
+    ...(await resolveItems(ports, state, itemsOf(state))).resolutions.slice(1),
   ]
   const resolve = (at: string): SaleCommand => ({ type: 'ResolveSale', resolutions, at })
-  const { outcome } = await waitOnce(services, async (nonWaiting) => {
+  const { outcome } = await waitOnce(ports, async (nonWaiting) => {
     const { sale: mapped } = await changeSale(nonWaiting, state, origin, resolve, { state, revision })
     return advanceToOutcome(nonWaiting, mapped, origin)
   })

@@ -26,12 +26,12 @@ export type Resolved = { resolution: Resolution; product: PresentProduct | undef
  * @throws Refusal `tenant_not_found`
  */
 export async function resolveItems(
-  services: Ports<'db' | 'findProduct'>,
+  ports: Ports<'db' | 'findProduct'>,
   { tenantId, provider }: Pick<Bought, 'tenantId' | 'provider'>,
   items: readonly Omit<Bought, 'tenantId' | 'provider'>[],
 ): Promise<{ resolutions: Resolution[]; first: Resolved }> {
   const [one, ...others] = await Promise.all(
-    items.map((item) => resolveSale(services, { tenantId, provider, ...item })),
+    items.map((item) => resolveSale(ports, { tenantId, provider, ...item })),
   )
   if (!one) throw new Error('a sale has an item')
   const all = [one, ...others]
@@ -40,15 +40,15 @@ export async function resolveItems(
 }
 
 /** Finds what to issue for a purchase. @throws Refusal `tenant_not_found` */
-async function resolveSale(services: Ports<'db' | 'findProduct'>, bought: Bought): Promise<Resolved> {
+async function resolveSale(ports: Ports<'db' | 'findProduct'>, bought: Bought): Promise<Resolved> {
   const { tenantId, sold, quantity } = bought
-  const [tenant, named] = await Promise.all([findTenant(services.db, tenantId), namedBy(services, bought)])
+  const [tenant, named] = await Promise.all([findTenant(ports.db, tenantId), namedBy(ports, bought)])
   if (!tenant) throw new Refusal('tenant_not_found')
   if (!named) {
     const detail = 'providerProduct' in sold ? sold.providerProduct : ''
     return { resolution: parked('no_mapping', detail), product: undefined }
   }
-  const product = await services.findProduct(tenantId, named.productId)
+  const product = await ports.findProduct(tenantId, named.productId)
   if (!product) return { resolution: parked('product_not_found', named.productId), product }
   if (tenant.status !== 'active') {
     return { resolution: parked(`tenant_${tenant.status}`, `the tenant is ${tenant.status}`), product }
@@ -60,12 +60,12 @@ async function resolveSale(services: Ports<'db' | 'findProduct'>, bought: Bought
 
 /** The product that an item names itself, or that its id is mapped to, or else its price. */
 async function namedBy(
-  services: Ports<'db'>,
+  ports: Ports<'db'>,
   { tenantId, provider, sold, priceId }: Bought,
 ): Promise<{ productId: string; keyTypeId: string | null } | undefined> {
   if ('productId' in sold) return sold
-  const named = await mappedTo(services, tenantId, provider, sold.providerProduct)
-  return named ?? (priceId === undefined ? undefined : mappedTo(services, tenantId, provider, priceId))
+  const named = await mappedTo(ports, tenantId, provider, sold.providerProduct)
+  return named ?? (priceId === undefined ? undefined : mappedTo(ports, tenantId, provider, priceId))
 }
 
 /** What to issue for so many of a key type. */
@@ -79,18 +79,18 @@ const parked = (reason: ParkedReason, detail: string) => ({ reason, detail: deta
 
 /** The product and key type that the tenant has mapped a provider's id to; a null key type stands for the product's first. */
 export async function mappedTo(
-  services: Ports<'db'>,
+  ports: Ports<'db'>,
   tenantId: string,
   provider: Provider,
   providerProduct: string,
 ): Promise<{ productId: string; keyTypeId: string | null } | undefined> {
-  const integration = await findIntegration(services.db, tenantId, provider)
+  const integration = await findIntegration(ports.db, tenantId, provider)
   for (const { productId, mapping } of integration?.mappings ?? []) {
     const keyTypeId = keyTypeSoldAs(mapping, providerProduct)
     if (keyTypeId !== undefined) return { productId, keyTypeId }
   }
   if (provider === 'stripe') {
-    for (const { productId, prices } of await listPricedProducts(services.db, tenantId)) {
+    for (const { productId, prices } of await listPricedProducts(ports.db, tenantId)) {
       const [keyTypeId] = Object.entries(prices).find(([, priceId]) => priceId === providerProduct) ?? []
       if (keyTypeId !== undefined) return { productId, keyTypeId }
     }
@@ -100,11 +100,11 @@ export async function mappedTo(
 
 /** Maps the items without a license again: a mapping, product or key type may have been added since. */
 export async function mapAgain(
-  services: Ports<'db' | 'execute' | 'findProduct' | 'now'>,
+  ports: Ports<'db' | 'execute' | 'findProduct' | 'now'>,
   loaded: Loaded<KnownSale>,
   origin: Origin,
 ): Promise<Loaded<KnownSale>> {
-  const { resolutions } = await resolveItems(services, loaded.state, itemsOf(loaded.state))
+  const { resolutions } = await resolveItems(ports, loaded.state, itemsOf(loaded.state))
   const resolved = (at: string): SaleCommand => ({ type: 'ResolveSale', resolutions, at })
-  return (await changeSale(services, loaded.state, origin, resolved, loaded)).sale
+  return (await changeSale(ports, loaded.state, origin, resolved, loaded)).sale
 }

@@ -28,17 +28,17 @@ export type ReceivedOutcome =
  * @throws Refusal `tenant_suspended`, `tenant_closed` for a sale that is parked because of it
  */
 export async function advanceToOutcome(
-  services: AdvancePorts,
+  ports: AdvancePorts,
   loaded: Loaded<KnownSale>,
   origin: Origin,
   isNew = false,
 ): Promise<ReceivedOutcome> {
-  const { sale, issued } = await advanceSale(services, loaded, origin, isNew)
+  const { sale, issued } = await advanceSale(ports, loaded, origin, isNew)
   if (issued) return { outcome: 'issued', saleId: sale.saleId, ...issued }
   if (!sale.parked) return { outcome: 'duplicate' }
   // Facts that were kept under its other links need not wait until it is licensed.
-  const facts = await bindLinks(services, sale, origin)
-  if (facts.length > 0) await changeSale(services, sale, origin, () => ({ type: 'RecordFacts', facts }))
+  const facts = await bindLinks(ports, sale, origin)
+  if (facts.length > 0) await changeSale(ports, sale, origin, () => ({ type: 'RecordFacts', facts }))
   const { reason, detail } = sale.parked
   if (reason === 'tenant_suspended' || reason === 'tenant_closed') throw new Refusal(reason)
   return { outcome: 'parked', reason, detail }

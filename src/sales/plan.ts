@@ -14,13 +14,13 @@ import { mappedTo } from './mapping.ts'
  * @returns `terms` null when the license stays as it was sold; `unmapped` the latest plan, when no key type is mapped to it
  */
 export async function termsOfPlan(
-  services: Ports<'db'>,
+  ports: Ports<'db'>,
   sale: KnownSale,
   item: SaleItem,
   product: PresentProduct | undefined,
 ): Promise<{ terms: SaleTerms | null; unmapped: string | null }> {
   const unchanged = { terms: null, unmapped: null }
-  const change = await changeOf(services, sale, item, product)
+  const change = await changeOf(ports, sale, item, product)
   if (change === undefined) return unchanged
   const { keyTypeId = item.keyTypeId, quantity, unmapped } = change
   const keyType = product && findKeyType(product, keyTypeId ?? '')
@@ -36,7 +36,7 @@ type Change = { keyTypeId?: string; quantity: number | undefined; unmapped: stri
 
 /** What the subscription was changed to, as far as it concerns the item; undefined when nothing of it was changed. */
 async function changeOf(
-  services: Ports<'db'>,
+  ports: Ports<'db'>,
   sale: KnownSale,
   item: SaleItem,
   product: PresentProduct | undefined,
@@ -44,10 +44,10 @@ async function changeOf(
   const { plans, quantity, items } = sale.facts
   if (sale.others.length > 0) {
     // Without all items it is not known which one a plan or a quantity is of.
-    return items === null ? undefined : changeAmong(services, sale, item, product, items.items)
+    return items === null ? undefined : changeAmong(ports, sale, item, product, items.items)
   }
   if (plans.length === 0 && quantity === null) return undefined
-  return { ...(await planned(services, sale, item, product)), quantity: quantity?.quantity }
+  return { ...(await planned(ports, sale, item, product)), quantity: quantity?.quantity }
 }
 
 /**
@@ -55,7 +55,7 @@ async function changeOf(
  * in the subscription any more keeps the terms that it was sold with, and ends with the paid period.
  */
 async function changeAmong(
-  services: Ports<'db'>,
+  ports: Ports<'db'>,
   sale: KnownSale,
   item: SaleItem,
   product: PresentProduct | undefined,
@@ -66,21 +66,21 @@ async function changeAmong(
   const bought = itemsOf(sale)
   for (const { sold, quantity } of present) {
     if (bought.some((other) => isItem(sold, other))) continue
-    const keyTypeId = await keyTypeOf(services, sale, item, product, sold)
+    const keyTypeId = await keyTypeOf(ports, sale, item, product, sold)
     if (keyTypeId !== undefined) return { keyTypeId, quantity, unmapped: null }
   }
   return undefined
 }
 
 async function planned(
-  services: Ports<'db'>,
+  ports: Ports<'db'>,
   sale: KnownSale,
   item: SaleItem,
   product: PresentProduct | undefined,
 ): Promise<{ keyTypeId?: string; unmapped: string | null }> {
   let unmapped: string | null = null
   for (const { sold } of sale.facts.plans.toReversed()) {
-    const keyTypeId = await keyTypeOf(services, sale, item, product, sold)
+    const keyTypeId = await keyTypeOf(ports, sale, item, product, sold)
     if (keyTypeId !== undefined) return { keyTypeId, unmapped }
     unmapped ??= nameOf(sold)
   }
@@ -88,7 +88,7 @@ async function planned(
 }
 
 async function keyTypeOf(
-  services: Ports<'db'>,
+  ports: Ports<'db'>,
   sale: KnownSale,
   item: SaleItem,
   product: PresentProduct | undefined,
@@ -96,8 +96,7 @@ async function keyTypeOf(
 ): Promise<string | undefined> {
   if (item.keyTypeId !== null && isItem(sold, item)) return item.keyTypeId
   const { tenantId, provider } = sale
-  const named =
-    'productId' in sold ? sold : await mappedTo(services, tenantId, provider, sold.providerProduct)
+  const named = 'productId' in sold ? sold : await mappedTo(ports, tenantId, provider, sold.providerProduct)
   // A license never changes its product: its key is known under the product's name.
   if (!product || named?.productId !== product.productId) return undefined
   const keyType = named.keyTypeId === null ? product.keyTypes[0] : findKeyType(product, named.keyTypeId)

@@ -23,13 +23,13 @@ import { boughtIn, keepPayload, linksOf, receivedFrom, type SoldNotification } f
  * @throws Refusal `tenant_not_found`, and `tenant_suspended` or `tenant_closed` for a sale, which is kept nevertheless
  */
 export async function receiveNotification(
-  services: SalePorts,
+  ports: SalePorts,
   tenantId: string,
   notification: PaymentNotification,
   raw: string,
   origin: Origin,
 ): Promise<ReceivedOutcome> {
-  return waitOnce(services, (nonWaiting) =>
+  return waitOnce(ports, (nonWaiting) =>
     notification.type === 'sold'
       ? receiveSale(nonWaiting, tenantId, notification, raw, origin)
       : receiveFact(nonWaiting, tenantId, notification, raw, origin),
@@ -37,70 +37,62 @@ export async function receiveNotification(
 }
 
 async function receiveSale(
-  services: AdvancePorts & Ports<'deriveId' | 'newId' | 'subjects'>,
+  ports: AdvancePorts & Ports<'deriveId' | 'newId' | 'subjects'>,
   tenantId: string,
   notification: SoldNotification,
   raw: string,
   origin: Origin,
 ): Promise<ReceivedOutcome> {
   const place = { tenantId, provider: notification.provider, saleId: notification.saleId }
-  const loaded = await loadSale(services, place)
+  const loaded = await loadSale(ports, place)
   if (loaded.state.status === 'absent') {
-    const at = momentOf(services)
+    const at = momentOf(ports)
     const { provider } = notification
-    const { resolutions, first } = await resolveItems(
-      services,
-      { tenantId, provider },
-      boughtIn(notification),
-    )
-    const isTestPurchase = await belongsToTestPurchase(services, tenantId, notification.saleId)
+    const { resolutions, first } = await resolveItems(ports, { tenantId, provider }, boughtIn(notification))
+    const isTestPurchase = await belongsToTestPurchase(ports, tenantId, notification.saleId)
     if (notification.test && !isTestPurchase && !first.product?.settings.testMode.enabled) {
-      return ignoredTest(services, tenantId, notification, whyIgnored(first))
+      return ignoredTest(ports, tenantId, notification, whyIgnored(first))
     }
     const test = notification.test || isTestPurchase
-    const received = await receivedFrom(services, tenantId, { ...notification, test }, raw, at)
+    const received = await receivedFrom(ports, tenantId, { ...notification, test }, raw, at)
     const { sale, changed } = await changeSale(
-      services,
+      ports,
       place,
       origin,
       () => ({ type: 'ReceiveSale', received, resolutions }),
       loaded,
     )
-    if (changed) return advanceToOutcome(services, sale, origin, true)
+    if (changed) return advanceToOutcome(ports, sale, origin, true)
   }
-  return receiveAgain(services, tenantId, notification, origin)
+  return receiveAgain(ports, tenantId, notification, origin)
 }
 
 async function receiveAgain(
-  services: AdvancePorts,
+  ports: AdvancePorts,
   tenantId: string,
   notification: SoldNotification,
   origin: Origin,
 ): Promise<ReceivedOutcome> {
   const { provider, saleId, notificationId } = notification
-  const { sale } = await changeSale(services, { tenantId, provider, saleId }, origin, (at) => ({
+  const { sale } = await changeSale(ports, { tenantId, provider, saleId }, origin, (at) => ({
     type: 'ReceiveAgain',
     notificationId,
     links: linksOf(notification),
     at,
   }))
-  const resolved = sale.state.status === 'parked' ? await mapAgain(services, sale, origin) : sale
-  return advanceToOutcome(services, resolved, origin)
+  const resolved = sale.state.status === 'parked' ? await mapAgain(ports, sale, origin) : sale
+  return advanceToOutcome(ports, resolved, origin)
 }
 
 /** Whether the sale is one of our own test purchases: it then has the purchase's id. */
-async function belongsToTestPurchase(
-  services: Ports<'db'>,
-  tenantId: string,
-  saleId: string,
-): Promise<boolean> {
+async function belongsToTestPurchase(ports: Ports<'db'>, tenantId: string, saleId: string): Promise<boolean> {
   if (!isId('tp', saleId)) return false
-  const purchase = await findTestPurchase(services.db, tenantId, saleId)
+  const purchase = await findTestPurchase(ports.db, tenantId, saleId)
   return purchase?.status === 'running'
 }
 
 async function receiveFact(
-  services: AdvancePorts & Ports<'subjects'>,
+  ports: AdvancePorts & Ports<'subjects'>,
   tenantId: string,
   notification: Exclude<PaymentNotification, SoldNotification>,
   raw: string,
@@ -108,31 +100,31 @@ async function receiveFact(
 ): Promise<ReceivedOutcome> {
   const { provider, link } = notification
   const place = { tenantId, provider, link }
-  const isKnown = (await saleOfLink(services, place)) !== null
-  if (notification.test && !isKnown && !(await hasTestMode(services.db, tenantId))) {
+  const isKnown = (await saleOfLink(ports, place)) !== null
+  if (notification.test && !isKnown && !(await hasTestMode(ports.db, tenantId))) {
     const why = { reason: 'no_product_in_test_mode', detail: null } as const
-    return ignoredTest(services, tenantId, notification, why)
+    return ignoredTest(ports, tenantId, notification, why)
   }
-  const payload = await keepPayload(services, tenantId, notification, raw)
-  const fact = factFrom(notification, payload, momentOf(services))
-  const saleId = await keepFact(services, place, fact, origin)
+  const payload = await keepPayload(ports, tenantId, notification, raw)
+  const fact = factFrom(notification, payload, momentOf(ports))
+  const saleId = await keepFact(ports, place, fact, origin)
   if (saleId === null) return { outcome: 'recorded' }
-  const { sale } = await changeSale(services, { tenantId, provider, saleId }, origin, () => ({
+  const { sale } = await changeSale(ports, { tenantId, provider, saleId }, origin, () => ({
     type: 'RecordFacts',
     facts: [fact],
   }))
-  await advanceSale(services, sale, origin)
-  await forgetIfErased(services, sale.state, payload)
+  await advanceSale(ports, sale, origin)
+  await forgetIfErased(ports, sale.state, payload)
   return { outcome: 'recorded' }
 }
 
 /** Providers keep naming a person who was erased. The fact stays recorded, and the notification as received is destroyed. */
 async function forgetIfErased(
-  services: Ports<'secrets' | 'subjects'>,
+  ports: Ports<'secrets' | 'subjects'>,
   sale: KnownSale,
   payload: string,
 ): Promise<void> {
   if (sale.customer === null) return
-  const [person] = await services.subjects.openPeople(sale.tenantId, [sale.customer])
-  if (!person?.email) await services.secrets.destroy(sale.tenantId, payload)
+  const [person] = await ports.subjects.openPeople(sale.tenantId, [sale.customer])
+  if (!person?.email) await ports.secrets.destroy(sale.tenantId, payload)
 }

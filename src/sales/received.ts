@@ -9,13 +9,13 @@ export type SoldNotification = Extract<PaymentNotification, { type: 'sold' }>
 
 /** Keeps a notification as it was received in the vault. @returns its name there */
 export async function keepPayload(
-  services: Ports<'secrets'>,
+  ports: Ports<'secrets'>,
   tenantId: string,
   { provider, notificationId }: PaymentNotification,
   raw: string,
 ): Promise<string> {
   const name = `notification.${provider}.${sha256(notificationId)}`
-  await services.secrets.keep(tenantId, name, raw)
+  await ports.secrets.keep(tenantId, name, raw)
   return name
 }
 
@@ -34,7 +34,7 @@ export function boughtIn({ sold, quantity, priceId, line, more = [] }: SoldNotif
 
 /** What `SaleReceived` holds: the payload and the buyer are sealed in the vault first. */
 export async function receivedFrom(
-  services: Ports<'deriveId' | 'newId' | 'secrets' | 'subjects'>,
+  ports: Ports<'deriveId' | 'newId' | 'secrets' | 'subjects'>,
   tenantId: string,
   notification: SoldNotification,
   raw: string,
@@ -42,12 +42,12 @@ export async function receivedFrom(
 ) {
   const { provider, saleId, sessionId, orderNumber, customer, giver: given, amount, currency } = notification
   const [payload, buyer, giver] = await Promise.all([
-    keepPayload(services, tenantId, notification, raw),
-    customer && services.subjects.sealPerson(tenantId, customer.email, customer.name ?? null),
-    given && services.subjects.sealPerson(tenantId, given.email, given.name ?? null),
+    keepPayload(ports, tenantId, notification, raw),
+    customer && ports.subjects.sealPerson(tenantId, customer.email, customer.name ?? null),
+    given && ports.subjects.sealPerson(tenantId, given.email, given.name ?? null),
   ])
   const chosen = () => {
-    const licenseId = services.newId('lic')
+    const licenseId = ports.newId('lic')
     return { licenseId, keyName: saleKeyName(licenseId) }
   }
   const [first, ...items] = boughtIn(notification).map((item) => ({ ...item, ...chosen() }))
@@ -55,7 +55,7 @@ export async function receivedFrom(
   const { data } = SaleReceived.parse({
     type: 'SaleReceived',
     data: {
-      id: services.deriveId('sal', tenantId, provider, saleId),
+      id: ports.deriveId('sal', tenantId, provider, saleId),
       tenantId,
       saleId,
       sessionId,

@@ -15,21 +15,21 @@ import type { ReplayPorts } from './ports.ts'
  * @throws Refusal `sale_not_found`, `sale_not_parked`, `sale_still_parked`, `tenant_suspended`, `tenant_closed`
  */
 export async function replaySale(
-  services: ReplayPorts,
+  ports: ReplayPorts,
   tenantId: string,
   id: string,
   origin: Origin,
 ): Promise<KnownSale> {
-  const known = await findSale(services.db, tenantId, id)
+  const known = await findSale(ports.db, tenantId, id)
   if (!known) throw new Refusal('sale_not_found')
-  const loaded = await loadSale(services, known)
+  const loaded = await loadSale(ports, known)
   const { state } = loaded
   if (state.status === 'licensed' && state.unmappedPlan !== null) {
-    return reviewPlan(services, { state, revision: loaded.revision }, origin)
+    return reviewPlan(ports, { state, revision: loaded.revision }, origin)
   }
   const lacks = state.status === 'licensed' && unlicensedCount(state)
   if (state.status !== 'parked' && !lacks) throw new Refusal('sale_not_parked')
-  const { outcome } = await waitOnce(services, async (nonWaiting) =>
+  const { outcome } = await waitOnce(ports, async (nonWaiting) =>
     advanceToOutcome(
       nonWaiting,
       await mapAgain(nonWaiting, { state, revision: loaded.revision }, origin),
@@ -37,7 +37,7 @@ export async function replaySale(
     ),
   )
   if (outcome === 'parked') throw new Refusal('sale_still_parked')
-  const { state: sale } = await loadSale(services, known)
+  const { state: sale } = await loadSale(ports, known)
   if (sale.status === 'absent') throw new Refusal('sale_not_found')
   if (lacks && unlicensedCount(sale) === lacks) throw new Refusal('sale_still_parked')
   return sale
@@ -48,12 +48,8 @@ const unlicensedCount = ({ others }: KnownSale): number =>
   others.filter(({ unmapped }) => unmapped !== null).length
 
 /** Maps the changed plan again, and applies it to the license. */
-async function reviewPlan(
-  services: ReplayPorts,
-  loaded: Loaded<KnownSale>,
-  origin: Origin,
-): Promise<KnownSale> {
-  const sale = await waitOnce(services, async (nonWaiting) => {
+async function reviewPlan(ports: ReplayPorts, loaded: Loaded<KnownSale>, origin: Origin): Promise<KnownSale> {
+  const sale = await waitOnce(ports, async (nonWaiting) => {
     const review = (at: string): SaleCommand => ({ type: 'ReviewPlan', at })
     const reviewed = await changeSale(nonWaiting, loaded.state, origin, review, loaded)
     return (await advanceSale(nonWaiting, reviewed.sale, origin)).sale

@@ -13,7 +13,7 @@ import { saleOfLink } from './links.ts'
  * @throws ProviderUnavailable; ProviderRefused when the notification does not say what was sold
  */
 export async function withSessionItems(
-  services: Ports<'ledger' | 'providers'>,
+  ports: Ports<'ledger' | 'providers'>,
   tenantId: string,
   access: CardAccess | undefined,
   { sessionToRead: session, translated }: Pick<StripeNotification, 'sessionToRead' | 'translated'>,
@@ -21,9 +21,9 @@ export async function withSessionItems(
   if (!access || session === undefined || translated.type !== 'sold') return translated
   const place = { tenantId, provider: 'stripe', link: `sale:${session}` } as const
   // The items of a sale that is known are recorded.
-  if ((await saleOfLink(services, place)) !== null) return translated
+  if ((await saleOfLink(ports, place)) !== null) return translated
   try {
-    return withLineItems(translated, await services.providers.card.readLineItems(access, session))
+    return withLineItems(translated, await ports.providers.card.readLineItems(access, session))
   } catch (error) {
     if (!(error instanceof ProviderRefused)) throw error
     // A live key does not find a session of test mode, now or later.

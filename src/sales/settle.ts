@@ -14,14 +14,14 @@ import { termsOfPlan } from './plan.ts'
 
 /** Applies the recorded notifications to the license, and records that it did. */
 export async function settle(
-  services: Ports<'db' | 'execute' | 'findProduct' | 'keyTypes' | 'now'>,
+  ports: Ports<'db' | 'execute' | 'findProduct' | 'keyTypes' | 'now'>,
   loaded: Loaded<KnownSale>,
   origin: Origin,
 ): Promise<{ sale: Loaded<KnownSale> }> {
   const { state: sale } = loaded
-  const kept = sale.unboundLinks ? await bindLinks(services, sale, origin) : []
+  const kept = sale.unboundLinks ? await bindLinks(ports, sale, origin) : []
   const isBehind = sale.settledThrough < sale.factCount
-  const unmappedPlan = isBehind ? await followItems(services, sale, origin) : undefined
+  const unmappedPlan = isBehind ? await followItems(ports, sale, origin) : undefined
   const settled = (at: string): SaleCommand => ({
     type: 'SettleSale',
     through: sale.factCount,
@@ -30,44 +30,42 @@ export async function settle(
     kept,
     at,
   })
-  return changeSale(services, sale, origin, settled, loaded)
+  return changeSale(ports, sale, origin, settled, loaded)
 }
 
 /** Applies the facts to the license of each item. @returns the plan of one, if no key type is mapped to it */
 async function followItems(
-  services: Ports<'db' | 'execute' | 'findProduct' | 'keyTypes' | 'now'>,
+  ports: Ports<'db' | 'execute' | 'findProduct' | 'keyTypes' | 'now'>,
   sale: KnownSale,
   origin: Origin,
 ): Promise<string | null> {
   let unmapped: string | null = null
   for (const item of itemsOf(sale)) {
-    if (item.licensedAt !== null) unmapped = (await followSale(services, sale, item, origin)) ?? unmapped
+    if (item.licensedAt !== null) unmapped = (await followSale(ports, sale, item, origin)) ?? unmapped
   }
   return unmapped
 }
 
 /** Applies the facts and the plan to a license. @returns the plan, if no key type is mapped to it */
 async function followSale(
-  services: Ports<'db' | 'execute' | 'findProduct' | 'keyTypes' | 'now'>,
+  ports: Ports<'db' | 'execute' | 'findProduct' | 'keyTypes' | 'now'>,
   sale: KnownSale,
   item: SaleItem,
   origin: Origin,
   known?: PresentProduct,
 ): Promise<string | null> {
-  const product = known ?? (await services.findProduct(sale.tenantId, item.productId ?? ''))
-  const { terms, unmapped } = await termsOfPlan(services, sale, item, product)
+  const product = known ?? (await ports.findProduct(sale.tenantId, item.productId ?? ''))
+  const { terms, unmapped } = await termsOfPlan(ports, sale, item, product)
   const follow = (proof?: () => Promise<void>) =>
-    followOn(services, sale, item, { product, terms, proof }, origin)
+    followOn(ports, sale, item, { product, terms, proof }, origin)
   if (terms === null || terms.keyTypeId === item.keyTypeId) await follow()
   else {
     const place = { tenantId: sale.tenantId, productId: item.productId ?? '', keyTypeId: terms.keyTypeId }
-    const followed = await usingKeyType(services, place, (proof) => follow(proof)).catch(
-      undefinedIfKeyTypeGone,
-    )
+    const followed = await usingKeyType(ports, place, (proof) => follow(proof)).catch(undefinedIfKeyTypeGone)
     // The read models do not show yet that it is deleted.
     if (followed === undefined && product) {
       const keyTypes = product.keyTypes.filter(({ keyTypeId }) => keyTypeId !== terms.keyTypeId)
-      return followSale(services, sale, item, origin, { ...product, keyTypes })
+      return followSale(ports, sale, item, origin, { ...product, keyTypes })
     }
   }
   return unmapped
@@ -81,7 +79,7 @@ type Following = {
 
 /** @returns whether anything was recorded */
 async function followOn(
-  services: Ports<'execute' | 'now'>,
+  ports: Ports<'execute' | 'now'>,
   sale: KnownSale,
   item: SaleItem,
   { product, terms, proof }: Following,
@@ -89,8 +87,8 @@ async function followOn(
 ): Promise<boolean> {
   const { onRefund, onPaidInFull } = product?.settings ?? {}
   const keepRefunded = onRefund === 'keep'
-  const at = momentOf(services)
-  const { events } = await services.execute(
+  const at = momentOf(ports)
+  const { events } = await ports.execute(
     licenses,
     item.licenseId,
     {

@@ -34,32 +34,32 @@ export type VerifiedNotification = {
  * @returns undefined for a bad token, an unknown tenant and one that is not connected, so that the caller cannot tell them apart
  */
 export async function verifyGumroadForm(
-  services: Ports<'db' | 'ledger' | 'now'>,
+  ports: Ports<'db' | 'ledger' | 'now'>,
   tenantId: string,
   address: { kind: 'ping' | 'resource'; token: string },
   { raw }: Incoming,
 ): Promise<VerifiedNotification | undefined> {
-  const integration = await connected(services, tenantId, 'gumroad')
+  const integration = await connected(ports, tenantId, 'gumroad')
   // Compared even when there is nothing to compare with, so that the time it takes reveals nothing either.
   const known = integration?.credentials.pingToken?.hash ?? sha256('')
   const isGood = sameDigest(known, sha256(address.token)) && address.token !== ''
   if (!integration || !isGood) return undefined
   const text = raw.toString('utf8')
-  if (address.kind === 'ping') return { tenantId, translated: translatePing(text, services.now()) }
-  const translated = translateResource(text, services.now())
-  return { tenantId, translated, paymentNamed: await giverNamedBy(services, tenantId, text, translated) }
+  if (address.kind === 'ping') return { tenantId, translated: translatePing(text, ports.now()) }
+  const translated = translateResource(text, ports.now())
+  return { tenantId, translated, paymentNamed: await giverNamedBy(ports, tenantId, text, translated) }
 }
 
 /** A refunded or disputed purchase that is no known sale may be that of a gift's giver. */
 async function giverNamedBy(
-  services: Ports<'ledger'>,
+  ports: Ports<'ledger'>,
   tenantId: string,
   raw: string,
   translated: Translated,
 ): Promise<PaymentNotification | undefined> {
   if (!isOfPayment(translated)) return undefined
   const { provider, link } = translated
-  const isKnown = (await saleOfLink(services, { tenantId, provider, link })) !== null
+  const isKnown = (await saleOfLink(ports, { tenantId, provider, link })) !== null
   return isKnown ? undefined : giverNamed(raw, translated)
 }
 
@@ -69,21 +69,21 @@ async function giverNamedBy(
  * @throws ProviderUnavailable, ProviderRefused when the provider has to be asked and does not answer
  */
 export async function verifySigned(
-  services: Ports<'db' | 'now' | 'providers' | 'secrets'>,
+  ports: Ports<'db' | 'now' | 'providers' | 'secrets'>,
   tenantId: string,
   provider: SigningMarketplace,
   incoming: Incoming,
 ): Promise<VerifiedNotification | undefined> {
-  const integration = await connected(services, tenantId, provider)
+  const integration = await connected(ports, tenantId, provider)
   const name = integration?.credentials.webhookSecret
-  const secret = name ? await services.secrets.open(tenantId, name) : undefined
-  const now = services.now()
+  const secret = name ? await ports.secrets.open(tenantId, name) : undefined
+  const now = ports.now()
   if (!integration || secret === undefined) return undefined
   if (!paymentProviders[provider].isSigned(incoming, secret, now)) return undefined
   const { mappings, credentials } = integration
-  const apiKey = credentials.apiKey ? await services.secrets.open(tenantId, credentials.apiKey) : undefined
+  const apiKey = credentials.apiKey ? await ports.secrets.open(tenantId, credentials.apiKey) : undefined
   const isMapped = (id: string) => mappings.some(({ mapping }) => keyTypeSoldAs(mapping, id) !== undefined)
-  const translated = await services.providers.translate(provider, incoming, { apiKey, isMapped, now })
+  const translated = await ports.providers.translate(provider, incoming, { apiKey, isMapped, now })
   return { tenantId, translated }
 }
 
@@ -94,18 +94,18 @@ export async function verifySigned(
  * @throws ProviderUnavailable, ProviderRefused when stripe has to be asked and does not answer
  */
 export async function verifyStripeEvent(
-  services: Ports<'db' | 'ledger' | 'now' | 'providers'>,
+  ports: Ports<'db' | 'ledger' | 'now' | 'providers'>,
   secret: string,
   { raw, header }: Incoming,
 ): Promise<VerifiedNotification | 'bad_signature' | undefined> {
-  if (!(await verifyStripe(raw, header('stripe-signature'), secret, services.now()))) return 'bad_signature'
+  if (!(await verifyStripe(raw, header('stripe-signature'), secret, ports.now()))) return 'bad_signature'
   const event = translateStripe(raw.toString('utf8'))
   if (!event) return undefined
   const { accountId, testTenantId } = event
-  const tenantId = accountId === undefined ? testTenantId : await tenantOfAccount(services, accountId)
-  if (tenantId === undefined || !(await tenantExists(services, tenantId))) return undefined
-  const access = accountId === undefined || !services.providers.hasPlatformKey ? undefined : { accountId }
-  return withRead(services, tenantId, access, event)
+  const tenantId = accountId === undefined ? testTenantId : await tenantOfAccount(ports, accountId)
+  if (tenantId === undefined || !(await tenantExists(ports, tenantId))) return undefined
+  const access = accountId === undefined || !ports.providers.hasPlatformKey ? undefined : { accountId }
+  return withRead(ports, tenantId, access, event)
 }
 
 /**
@@ -114,32 +114,32 @@ export async function verifyStripeEvent(
  * @throws ProviderUnavailable, ProviderRefused when stripe has to be asked and does not answer
  */
 export async function verifyOwnStripeEvent(
-  services: Ports<'db' | 'ledger' | 'now' | 'providers' | 'secrets'>,
+  ports: Ports<'db' | 'ledger' | 'now' | 'providers' | 'secrets'>,
   tenantId: string,
   { raw, header }: Incoming,
 ): Promise<VerifiedNotification | undefined> {
-  const integration = await connected(services, tenantId, 'stripe')
+  const integration = await connected(ports, tenantId, 'stripe')
   const name = integration?.ownAccount ? integration.credentials.webhookSecret : null
-  const secret = name === null ? undefined : await services.secrets.open(tenantId, name)
+  const secret = name === null ? undefined : await ports.secrets.open(tenantId, name)
   if (!integration || secret === undefined) return undefined
-  if (!(await verifyStripe(raw, header('stripe-signature'), secret, services.now()))) return undefined
+  if (!(await verifyStripe(raw, header('stripe-signature'), secret, ports.now()))) return undefined
   const event = translateStripe(raw.toString('utf8'))
   if (!event) return { tenantId, translated: incomplete }
   // The tenant may be a platform itself: what its connected accounts sell is not its own sale.
   if (event.accountId !== undefined) return { tenantId, translated: ignored }
-  const access = await ownAccessOf(services, integration)
-  return withRead(services, tenantId, access, event)
+  const access = await ownAccessOf(ports, integration)
+  return withRead(ports, tenantId, access, event)
 }
 
 /** The event with what only stripe itself knows of it. */
 async function withRead(
-  services: Ports<'ledger' | 'providers'>,
+  ports: Ports<'ledger' | 'providers'>,
   tenantId: string,
   access: CardAccess | undefined,
   event: StripeNotification,
 ): Promise<VerifiedNotification> {
-  const translated = await withSessionItems(services, tenantId, access, event)
-  return { tenantId, translated, paymentNamed: await paymentNamedBy(services, tenantId, access, translated) }
+  const translated = await withSessionItems(ports, tenantId, access, event)
+  return { tenantId, translated, paymentNamed: await paymentNamedBy(ports, tenantId, access, translated) }
 }
 
 const ofPayments: ReadonlySet<string> = new Set(['refunded', 'disputed', 'dispute_won', 'dispute_lost'])
@@ -152,17 +152,17 @@ const ofPayments: ReadonlySet<string> = new Set(['refunded', 'disputed', 'disput
  * @throws ProviderUnavailable
  */
 async function paymentNamedBy(
-  services: Ports<'ledger' | 'providers'>,
+  ports: Ports<'ledger' | 'providers'>,
   tenantId: string,
   access: CardAccess | undefined,
   translated: Translated,
 ): Promise<PaymentNotification | undefined> {
   if (!access || !isOfPayment(translated) || !translated.link.startsWith(paymentPrefix)) return undefined
   const { provider, link, notificationId, test, at } = translated
-  if ((await saleOfLink(services, { tenantId, provider, link })) !== null) return undefined
+  if ((await saleOfLink(ports, { tenantId, provider, link })) !== null) return undefined
   const payment = link.slice(paymentPrefix.length)
   try {
-    const invoice = await services.providers.card.readInvoiceOf(access, payment)
+    const invoice = await ports.providers.card.readInvoiceOf(access, payment)
     if (invoice === undefined) return undefined
     const common = { provider: 'stripe', notificationId: `${notificationId}.invoice`, test, at } as const
     return namesOf(invoice, payment, common)
@@ -189,11 +189,11 @@ async function tenantExists({ db }: Ports<'db'>, tenantId: string): Promise<bool
 }
 
 async function connected(
-  services: Ports<'db'>,
+  ports: Ports<'db'>,
   tenantId: string,
   provider: Provider,
 ): Promise<KnownIntegration | undefined> {
   if (!isSlug(tenantId)) return undefined
-  const integration = await findIntegration(services.db, tenantId, provider)
+  const integration = await findIntegration(ports.db, tenantId, provider)
   return integration?.status === 'connected' ? integration : undefined
 }

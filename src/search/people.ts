@@ -34,12 +34,12 @@ const maxOpened = 500
  * The index of the vault names candidates; each row is decrypted, and kept if it contains the text.
  */
 export async function findByPersonPart(
-  services: Ports<'db' | 'subjects'>,
+  ports: Ports<'db' | 'subjects'>,
   tenantId: string,
   text: string,
 ): Promise<FoundPeople> {
-  const { db } = services
-  const people = await peopleLike(services, tenantId, text)
+  const { db } = ports
+  const people = await peopleLike(ports, tenantId, text)
   const [held, sold, known] = await Promise.all([
     findLicensesOfPeople(db, tenantId, people.subjectIds, maxOpened),
     findSalesOfPeople(db, tenantId, people.subjectIds, maxOpened),
@@ -68,12 +68,12 @@ export async function findByPersonPart(
  * @returns them, newest first, and whether there may be more
  */
 export async function findCustomersByPersonPart(
-  services: Ports<'db' | 'subjects'>,
+  ports: Ports<'db' | 'subjects'>,
   tenantId: string,
   text: string,
 ): Promise<{ customers: PresentCustomer[]; more: boolean }> {
-  const people = await peopleLike(services, tenantId, text)
-  const known = await findCustomersOfPeople(services.db, tenantId, people.subjectIds, maxOpened)
+  const people = await peopleLike(ports, tenantId, text)
+  const known = await findCustomersOfPeople(ports.db, tenantId, people.subjectIds, maxOpened)
   const customers = await people.matching(known, (customer) => customer)
   return {
     customers: customers.map(({ row }) => row),
@@ -90,12 +90,12 @@ export type CustomerSought = { email?: string | undefined; name?: string | undef
  * @throws Refusal `name_too_common` when the index names more people than it lists
  */
 export async function listCustomersSought(
-  services: Ports<'db' | 'subjects'>,
+  ports: Ports<'db' | 'subjects'>,
   tenantId: string,
   { email, name }: CustomerSought,
   keyset: Keyset,
 ): Promise<PageOf<CustomerEntry>> {
-  const { db, subjects } = services
+  const { db, subjects } = ports
   const ofAddress = email === undefined ? undefined : [await subjects.findSubject(tenantId, email)]
   const owners = ofAddress?.filter((subjectId) => subjectId !== undefined)
   if (name === undefined) return listCustomers(db, tenantId, { subjectIds: owners }, keyset)

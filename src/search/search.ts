@@ -80,10 +80,10 @@ const nothing: Found = { licenses: [], devices: [], sales: [], customers: [], mo
  * its name, or the beginning of one of these. Text that may be a key is hashed first, and searched in other ways only if no license has it. Text in
  * the form of keyledger's own keys is never searched in clear.
  */
-export async function search(services: Stores, tenantId: string, asked: string): Promise<Found> {
+export async function search(ports: Stores, tenantId: string, asked: string): Promise<Found> {
   const text = asked.trim()
   if (text === '' || text.length > longestAsked || !isStorable(text)) return nothing
-  const { db } = services
+  const { db } = ports
   if (isId('lic', text)) return licensesFound('license id', await findLicensesByIds(db, tenantId, [text]))
   if (isId('req', text)) {
     return licensesFound('request id', await findLicensesOfRequest(db, tenantId, text, maxAsked))
@@ -93,20 +93,20 @@ export async function search(services: Stores, tenantId: string, asked: string):
     return { ...nothing, customers: entry ? [{ customer: entry.customer, by: 'customer id' }] : [] }
   }
   const key = readKey(text)
-  const hashes = key && (await services.keyHashing.hashesOf(tenantId, key))
+  const hashes = key && (await ports.keyHashing.hashesOf(tenantId, key))
   const holders = hashes === undefined ? [] : await findLicensesOfKey(db, tenantId, hashes)
   if (hashes !== undefined && holders.length > 0) {
     const licenses = holders.map(async ({ license, current }) => ({
       license,
       by: current ? ('key' as const) : ('former key' as const),
-      keyStatus: await statusOfKey(services, { tenantId, productId: license.productId, ...hashes }),
+      keyStatus: await statusOfKey(ports, { tenantId, productId: license.productId, ...hashes }),
     }))
     return { ...nothing, licenses: await Promise.all(licenses) }
   }
   if (isOwnKey(text)) return nothing
   const [named, people] = await Promise.all([
-    text.includes('@') ? findByEmail(services, tenantId, text) : findByName(services, tenantId, text),
-    findByPersonPart(services, tenantId, text),
+    text.includes('@') ? findByEmail(ports, tenantId, text) : findByName(ports, tenantId, text),
+    findByPersonPart(ports, tenantId, text),
   ])
   return withPeople(named, people)
 }

@@ -45,14 +45,14 @@ export type Explanation = {
  *   read
  */
 export async function explain(
-  services: Ports<'db' | 'findForRuntime' | 'ledger' | 'now' | 'subjects'>,
+  ports: Ports<'db' | 'findForRuntime' | 'ledger' | 'now' | 'subjects'>,
   question: { tenantId: string; licenseId: string; deviceId?: string | undefined; asOf?: AsOf | undefined },
 ): Promise<Explanation> {
-  const lookup = await lookUpLicense(services, question)
+  const lookup = await lookUpLicense(ports, question)
   const { result, deviceId = null, at, seated, deciding } = lookup
   const { revision, license } = result
   const actors = deciding.map(({ actor }) => actor)
-  const nameOf = await nameActors(services, question.tenantId, actors)
+  const nameOf = await nameActors(ports, question.tenantId, actors)
   const answer = ({ events, ...answered }: Answered & Reason): Answer => ({
     ...answered,
     events: events.map((entry) => describe(entry, license, nameOf)),

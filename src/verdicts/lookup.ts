@@ -40,27 +40,27 @@ const maxSeatsListed = 20
  *   about to change
  */
 export function lookUpLicense(
-  services: Ports<'db' | 'findForRuntime' | 'ledger' | 'now'>,
+  ports: Ports<'db' | 'findForRuntime' | 'ledger' | 'now'>,
   question: Question,
 ): Promise<LicenseLookup> {
-  return question.asOf ? lookUpAsOf(services, question, question.asOf) : lookUpNow(services, question)
+  return question.asOf ? lookUpAsOf(ports, question, question.asOf) : lookUpNow(ports, question)
 }
 
 /** Uses the same look-up as the runtime interface. */
 async function lookUpNow(
-  services: Ports<'db' | 'findForRuntime' | 'ledger' | 'now'>,
+  ports: Ports<'db' | 'findForRuntime' | 'ledger' | 'now'>,
   question: Question,
 ): Promise<LicenseLookup> {
   const { tenantId, licenseId, deviceId } = question
-  const { db } = services
-  const at = momentOf(services)
+  const { db } = ports
+  const at = momentOf(ports)
   const entry = await findLicense(db, tenantId, licenseId)
   if (!entry) throw new Refusal('license_not_found')
   const { productId, keyHash, takenBackAt } = entry.license
   // Its key no longer exists, or belongs to another license.
-  if (takenBackAt !== null) return lookUpAsOf(services, question, { time: at })
+  if (takenBackAt !== null) return lookUpAsOf(ports, question, { time: at })
   const stored = { keyHash, keyedHash: null }
-  const result = await services.findForRuntime({ tenantId, productId, ...stored, deviceId: deviceId ?? '' })
+  const result = await ports.findForRuntime({ tenantId, productId, ...stored, deviceId: deviceId ?? '' })
   if (result.kind !== 'license' || result.license.licenseId !== licenseId)
     throw new StateUnreadable('the license is changing right now; try again')
   const tenant = await findTenant(db, tenantId)
@@ -73,11 +73,11 @@ async function lookUpNow(
 }
 
 async function lookUpAsOf(
-  services: Ports<'db' | 'ledger' | 'now'>,
+  ports: Ports<'db' | 'ledger' | 'now'>,
   { tenantId, licenseId, deviceId }: Question,
   asOf: AsOf,
 ): Promise<LicenseLookup> {
-  const then = await licenseAsOf(services, tenantId, licenseId, asOf)
+  const then = await licenseAsOf(ports, tenantId, licenseId, asOf)
   const { license, revision, entitlements, fallbackEntitlements, overrides, at, tenant, deciding } = then
   const seated = seatsInOrder(license).filter(({ status }) => status === 'active')
   return {
@@ -96,7 +96,7 @@ async function lookUpAsOf(
     deviceId,
     at,
     tenant,
-    planIsFull: await isPlanFull(tenant.plan, () => activeDevicesThen(services, then)),
+    planIsFull: await isPlanFull(tenant.plan, () => activeDevicesThen(ports, then)),
     seated: seated.slice(0, maxSeatsListed),
     deciding,
   }

@@ -10,12 +10,12 @@ import { StateUnreadable } from './trouble.ts'
  * @returns undefined while the state of the license cannot be read
  */
 export async function statusOfKey(
-  services: Ports<'findForRuntime' | 'now'>,
+  ports: Ports<'findForRuntime' | 'now'>,
   key: Omit<RuntimeLookupParams, 'deviceId'>,
 ): Promise<RuntimeStatus | undefined> {
-  const found = await services.findForRuntime({ ...key, deviceId: '' })
+  const found = await ports.findForRuntime({ ...key, deviceId: '' })
   try {
-    return verdictOn(found, false, momentOf(services)).status
+    return verdictOn(found, false, momentOf(ports)).status
   } catch (error) {
     if (error instanceof StateUnreadable) return undefined
     throw error

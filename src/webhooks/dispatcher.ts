@@ -45,21 +45,21 @@ export type Attempts = {
  * @param overAfterMs when an attempt of another process that has no result is over
  */
 export function createAttempts(
-  services: Ports<'db' | 'execute' | 'ledger' | 'now' | 'secrets'>,
+  ports: Ports<'db' | 'execute' | 'ledger' | 'now' | 'secrets'>,
   channels: Channels,
   onTrouble: OnTrouble,
   { overAfterMs = overDefaultMs } = {},
 ): Attempts {
   const recent = createRecentDeliveries()
-  const begunAttempts = createBegunAttempts(services.db, overAfterMs)
-  const shown = createDeliveryLookup(services.db)
+  const begunAttempts = createBegunAttempts(ports.db, overAfterMs)
+  const shown = createDeliveryLookup(ports.db)
   const running = new Set<string>()
 
   async function find(deliveryId: string): Promise<DeliveryEntry | undefined> {
     const found = recent.find(deliveryId) ?? (await shown(deliveryId))
     if (found) return found
     // The job arrived before the log and the read models showed the delivery.
-    const { state, revision } = await loadDelivery(services, deliveryId)
+    const { state, revision } = await loadDelivery(ports, deliveryId)
     return state.status === 'absent' || revision === 'no_stream' ? undefined : { delivery: state, revision }
   }
 
@@ -68,7 +68,7 @@ export function createAttempts(
     const delivery = entry?.delivery
     // Another process has made and recorded this attempt, or it is no longer due.
     if (!delivery || delivery.attempts.length + 1 !== job.attempt) return
-    const now = services.now()
+    const now = ports.now()
     const { nextAttemptAt } = delivery
     if (nextAttemptAt === null || Date.parse(nextAttemptAt) > now.getTime() + clocksDifferMs) return
     const channel = channels[delivery.channel]
@@ -82,17 +82,17 @@ export function createAttempts(
       const durationMs = Math.round(performance.now() - started)
       // Nothing was sent now, but an earlier run may have sent something.
       if (result.outcome === 'unwanted') await begunAttempts.refuseBegun(own)
-      await recordAttempt(services, entry, { startedAt, durationMs, result }, originOf(delivery))
+      await recordAttempt(ports, entry, { startedAt, durationMs, result }, originOf(delivery))
     } catch (error) {
       if (!(error instanceof AttemptBegunBefore && error.isOver)) throw error
-      await recordInterruption(services, entry, error.startedAt, originOf(delivery))
+      await recordInterruption(ports, entry, error.startedAt, originOf(delivery))
       return
     }
     if (delivery.event === 'license.created') {
-      await destroySpentKey(services, delivery.tenantId, delivery.licenseId)
+      await destroySpentKey(ports, delivery.tenantId, delivery.licenseId)
     }
     if (delivery.event === 'license.key_mail') {
-      await destroyMailedKey(services, delivery.tenantId, delivery.licenseId)
+      await destroyMailedKey(ports, delivery.tenantId, delivery.licenseId)
     }
   }
 

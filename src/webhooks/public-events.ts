@@ -20,17 +20,17 @@ export type PublicEvent = { payload: Payload; confidential: readonly string[] }
  * customer is erased. It holds the key of a sale as long as the vault does, see `keyKeptUntil`.
  */
 export async function publicEventOf(
-  services: Ports<'deriveId' | 'secrets' | 'subjects'>,
+  ports: Ports<'deriveId' | 'secrets' | 'subjects'>,
   delivery: KnownDelivery,
   content: DeliveryContent,
 ): Promise<PublicEvent> {
   const { tenantId, licenseId, sequence } = delivery
   const event = WebhookEventName.parse(delivery.event)
   const [[person = unknownPerson], key] = await Promise.all([
-    services.subjects.openPeople(tenantId, [content.holder]),
-    event === 'license.created' ? services.secrets.open(tenantId, saleKeyName(licenseId)) : undefined,
+    ports.subjects.openPeople(tenantId, [content.holder]),
+    event === 'license.created' ? ports.secrets.open(tenantId, saleKeyName(licenseId)) : undefined,
   ])
-  const id = eventIdOf(services, delivery)
+  const id = eventIdOf(ports, delivery)
   const payload = payloadOf(content, { id, event, sequence, email: person.email, key })
   const confidential = [key, person.email, person.name].filter((text) => typeof text === 'string')
   return { payload, confidential }
@@ -115,20 +115,20 @@ const termsIn = ({ quantity, deviceLimit }: DeliveryContent['terms'], expiresAt:
 
 /** The payloads of several deliveries for display, with the key masked as in the list of licenses. */
 export async function shownPayloads<Name extends DeliveryEventName>(
-  services: Ports<'db' | 'deriveId' | 'subjects'>,
+  ports: Ports<'db' | 'deriveId' | 'subjects'>,
   tenantId: string,
   deliveries: readonly (Pick<KnownDelivery, 'licenseId' | 'licenseRevision' | 'sequence'> & {
     event: Name
   })[],
 ) {
   const contents = await readContents(
-    services.db,
+    ports.db,
     deliveries.map(({ licenseId, licenseRevision: revision }) => ({ licenseId, revision })),
   )
   const holders = contents.map((content) => content?.holder ?? null)
-  const people = await services.subjects.openPeople(tenantId, holders)
+  const people = await ports.subjects.openPeople(tenantId, holders)
   return deliveries.map(({ licenseId, licenseRevision, event, sequence }, index) => {
-    const id = eventIdOf(services, { tenantId, licenseId, licenseRevision })
+    const id = eventIdOf(ports, { tenantId, licenseId, licenseRevision })
     const content = contents[index]
     if (!content) throw new Error(`${licenseId} has no event at ${licenseRevision}`)
     const { email = null } = people[index] ?? unknownPerson
@@ -138,10 +138,10 @@ export async function shownPayloads<Name extends DeliveryEventName>(
 
 /** As {@link shownPayloads}, for one delivery. */
 export async function shownPayload(
-  services: Ports<'db' | 'deriveId' | 'subjects'>,
+  ports: Ports<'db' | 'deriveId' | 'subjects'>,
   delivery: KnownDelivery,
 ): Promise<object> {
-  const [payload = {}] = await shownPayloads(services, delivery.tenantId, [delivery])
+  const [payload = {}] = await shownPayloads(ports, delivery.tenantId, [delivery])
   return payload
 }
 
@@ -157,16 +157,16 @@ export type FedContent = { payload: Payload; license: IssuedLicense; place: Feed
  * @param page `licenseId` leaves out the events of other licenses
  */
 export async function readPublicEvents(
-  services: Ports<'db' | 'deriveId' | 'subjects'>,
+  ports: Ports<'db' | 'deriveId' | 'subjects'>,
   tenantId: string,
   { after, licenseId, limit }: { after: bigint | undefined; licenseId?: string | undefined; limit: number },
 ): Promise<{ items: FedContent[]; more: boolean }> {
-  const rows = await listPublicEvents(services.db, tenantId, { after, licenseId, most: limit + 1 })
+  const rows = await listPublicEvents(ports.db, tenantId, { after, licenseId, most: limit + 1 })
   const page = rows.slice(0, limit)
   const deliveries = page.map(({ revision: licenseRevision, ...event }) => ({ ...event, licenseRevision }))
   const [payloads, licenses] = await Promise.all([
-    shownPayloads(services, tenantId, deliveries),
-    readLicensesAfter(services.db, page),
+    shownPayloads(ports, tenantId, deliveries),
+    readLicensesAfter(ports.db, page),
   ])
   const items = page.flatMap(({ licenseId, revision, at, position }, index) => {
     const [payload, license] = [payloads[index], licenses[index]]

@@ -17,18 +17,18 @@ export type TestSender = { send: SendTestEvent; close(): Promise<void> }
 
 /** Connections obey the same rules as those of deliveries. */
 export function createTestSender(
-  services: Ports<'newId' | 'now' | 'secrets'>,
+  ports: Ports<'newId' | 'now' | 'secrets'>,
   { resolve, rules, timeLimitMs = 15_000 }: { resolve: Resolve; rules: TargetRules; timeLimitMs?: number },
 ): TestSender {
   const agent = createConnections(resolve, rules)
 
   async function send(tenantId: string, endpoint: WebhookEndpoint, event: WebhookEventName) {
-    const now = services.now()
+    const now = ports.now()
     const at = now.toISOString()
-    const id = services.newId('whd').replace('_', '_test_')
+    const id = ports.newId('whd').replace('_', '_test_')
     const secrets = await Promise.all(
       secretsOf(endpoint, at).map(({ operationId }) =>
-        services.secrets.open(tenantId, webhookSecretName(operationId)),
+        ports.secrets.open(tenantId, webhookSecretName(operationId)),
       ),
     )
     const known = secrets.filter((secret) => secret !== undefined)

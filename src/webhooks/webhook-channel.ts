@@ -27,14 +27,14 @@ export type WebhookChannel = DeliveryChannel & { close(): Promise<void> }
  * wants another one before it, and goes nowhere once it is removed.
  */
 export function createWebhookChannel(
-  services: Ports<'db' | 'deriveId' | 'now' | 'secrets' | 'subjects'>,
+  ports: Ports<'db' | 'deriveId' | 'now' | 'secrets' | 'subjects'>,
   { resolve, rules, timeLimitMs = 15_000 }: Options,
 ): WebhookChannel {
   const agent = createConnections(resolve, rules)
-  const secrets = createSecretCache(services)
-  const endpointOf = createEndpointLookup(services.db)
-  const contentOf = createContentLookup(services.db)
-  const hasToWait = createTurnLookup(services.db)
+  const secrets = createSecretCache(ports)
+  const endpointOf = createEndpointLookup(ports.db)
+  const contentOf = createContentLookup(ports.db)
+  const hasToWait = createTurnLookup(ports.db)
 
   async function deliver(delivery: KnownDelivery, begin: () => Promise<void>) {
     const { tenantId, endpointId } = delivery
@@ -45,8 +45,8 @@ export function createWebhookChannel(
     ])
     if (endpoint === null) return { outcome: 'unwanted' } as const
     if (endpoint.pausedAt !== null || isHeldBack) return { outcome: 'held' } as const
-    const { payload, confidential } = await publicEventOf(services, delivery, content)
-    const now = services.now()
+    const { payload, confidential } = await publicEventOf(ports, delivery, content)
+    const now = ports.now()
     const keys = await secrets.of(tenantId, endpoint, now.toISOString())
     await begin()
     return post(agent, rules, signedPost(endpoint.url, keys, payload, now), { timeLimitMs, confidential })
@@ -79,14 +79,14 @@ const maxKept = 2000
  * Caches opened secrets, since opening costs more than signing. The settings, read each time, say which are
  * valid.
  */
-function createSecretCache(services: Ports<'secrets'>) {
+function createSecretCache(ports: Ports<'secrets'>) {
   const opened = new Map<string, string>()
 
   async function open(tenantId: string, operationId: string): Promise<string> {
     const name = `${tenantId} ${operationId}`
     const known = opened.get(name)
     if (known !== undefined) return known
-    const secret = await services.secrets.open(tenantId, webhookSecretName(operationId))
+    const secret = await ports.secrets.open(tenantId, webhookSecretName(operationId))
     if (secret === undefined) throw new Error(`the signing secret of ${operationId} is gone`)
     if (opened.size >= maxKept) opened.clear()
     opened.set(name, secret)

@@ -193,16 +193,16 @@ describe('a receipt', () => {
 })
 
 test('with a key added, each checkpoint is signed by both, and later by the new one alone', async () => {
-  const { services } = api.ledger
+  const { ports } = api.ledger
   const [old] = await keys()
   if (!old) throw new Error('there is no key')
-  const added = parseVerifierKey(await addKey(services, cause()))
+  const added = parseVerifierKey(await addKey(ports, cause()))
   await mint()
   const both = await checkpoint()
   expect([old, added].map((key) => signaturesOf(both.note, key).length)).toStrictEqual([1, 1])
   const { body } = await api.ask('GET', '/v1/transparency/log')
   const [first = ''] = Log.parse(body).keys
-  await retireKey(services, first, cause())
+  await retireKey(ports, first, cause())
   await mint()
   const one = await checkpoint()
   expect([old, added].map((key) => signaturesOf(one.note, key).length)).toStrictEqual([0, 1])

@@ -164,7 +164,7 @@ test('a stored answer is excluded, and its request runs again with its reserved 
     query: {},
     body: { productId: 'editor' },
   }
-  const first = await ledger.services.idempotency.reserve(request, 'req_1')
+  const first = await ledger.ports.idempotency.reserve(request, 'req_1')
   if (first.state !== 'run') throw new Error('it was not reserved')
   await first.end.answer({ status: 201, contentType: 'application/json', body: '{"licenseKey":"ED-1"}' })
   const name = join(directory, 'with-answer')

@@ -29,10 +29,10 @@ beforeAll(async () => {
 /** The tenant `acme` with the product `editor`. */
 async function makeEditor(stores: Environment): Promise<void> {
   await createVendor(stores)
-  const { services, close } = await openStores(parseConfig(stores), createLog('silent'))
+  const { ports, close } = await openStores(parseConfig(stores), createLog('silent'))
   const product = { tenantId: 'acme', productId: 'editor', name: 'Editor', keyPrefix: 'ACME', settings: {} }
   const origin = { requestId: 'req_test', actor: 'operator:test' }
-  await createProduct(services, { ...product, plan: 'unlimited', keyTypes: [] }, origin)
+  await createProduct(ports, { ...product, plan: 'unlimited', keyTypes: [] }, origin)
   await close()
 }
 
@@ -144,9 +144,9 @@ const killed = shapes.filter(({ source }) => isLongRun || source === 'keygen')
 /** The key hashes of all imports in the log, and how many licenses the read models have. */
 async function openLog(stores: Environment) {
   const db = createPool(stores.KEYLEDGER_DATABASE_URL ?? '')
-  const { services, close } = await openStores(parseConfig(stores), createLog('silent'))
+  const { ports, close } = await openStores(parseConfig(stores), createLog('silent'))
   return {
-    services,
+    ports,
     async count(): Promise<number> {
       const { rows } = await db.query<{ count: number }>('select count(*)::int as count from licenses')
       return rows[0]?.count ?? 0
@@ -154,7 +154,7 @@ async function openLog(stores: Environment) {
     async importedHashes(): Promise<string[]> {
       const hashes: string[] = []
       for (let after: bigint | undefined; ; ) {
-        const page = await services.ledger.readPage(after, 1000)
+        const page = await ports.ledger.readPage(after, 1000)
         if (page.through === undefined) return hashes.toSorted()
         after = page.through
         for (const entry of page.entries) {
@@ -201,7 +201,7 @@ describe.each(killed)('an import from $source', (shape) => {
         leftOut: 0,
       })
       const keys = Array.from({ length: licenses }, (_, number) => shape.expected(number).licenseKey)
-      expect(await log.importedHashes()).toStrictEqual(await hashesOf(log.services, 'acme', keys))
+      expect(await log.importedHashes()).toStrictEqual(await hashesOf(log.ports, 'acme', keys))
       // Its work files have license keys in clear.
       expect(readdirSync(join(own.KEYLEDGER_DATA_DIR ?? '', 'imports'))).toStrictEqual([])
     } finally {

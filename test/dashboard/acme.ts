@@ -23,11 +23,11 @@ export type Acme = {
 /** A vendor some weeks after their first license, so that every page has content. */
 export async function makeAcme({ api }: Pick<TestDashboard, 'api'>): Promise<Acme> {
   const { ask, ledger } = api
-  const { services, clock } = ledger
+  const { ports, clock } = ledger
   const tenantId = uniqueId('acme')
-  await createTenant(services, { tenantId, name: 'Acme Tools', plan: 'team' }, origin)
+  await createTenant(ports, { tenantId, name: 'Acme Tools', plan: 'team' }, origin)
   const makeToken = (name: string, scopes: readonly Scope[], expiresAt: string | null = null) =>
-    createToken(services, { tenantId, name, scopes, expiresAt }, origin)
+    createToken(ports, { tenantId, name, scopes, expiresAt }, origin)
   const { token, tokenId } = await makeToken('Fulfillment server', Scope.options)
   await makeToken('Website', ['licenses:runtime'])
   await makeToken('Reports', ['usage:read', 'licenses:read', 'customers:read'], '2026-06-30T00:00:00.000Z')
@@ -40,19 +40,15 @@ export async function makeAcme({ api }: Pick<TestDashboard, 'api'>): Promise<Acm
     keyTypes: keyTypes,
   })
   await makeProduct(ask, token, 'acme-render', { name: 'Acme Render Farm', keyPrefix: 'RENDER' })
-  await countUsage(services, clock, tenantId)
-  await reportInstalls(services, tenantId)
+  await countUsage(ports, clock, tenantId)
+  await reportInstalls(ports, tenantId)
   const licenses = await mintSome(ask, tenant.token, clock)
 
   const owner = await makeMember(ledger, tenantId, 'owner', 'ada@acme.example')
   await makeMember(ledger, tenantId, 'approver', 'grace@acme.example')
   const auditor = await makeMember(ledger, tenantId, 'auditor', 'margaret@acme.example')
-  const invited = await addMember(
-    services,
-    { tenantId, role: 'support', email: 'linus@acme.example' },
-    origin,
-  )
-  const { secret } = await issueLink(services, tenantId, invited, 'invitation', origin)
+  const invited = await addMember(ports, { tenantId, role: 'support', email: 'linus@acme.example' }, origin)
+  const { secret } = await issueLink(ports, tenantId, invited, 'invitation', origin)
 
   const customer = await ask('POST', '/v1/customers', {
     token,
@@ -78,8 +74,8 @@ export async function makeAcme({ api }: Pick<TestDashboard, 'api'>): Promise<Acm
     body: { client_name: 'keyledger on ada-laptop', scopes: ['licenses:read', 'licenses:write', 'danger'] },
   })
   const { user_code: userCode } = z.object({ user_code: z.string() }).parse(login.body)
-  services.tokenUse.record(tokenId)
-  await services.tokenUse.flush()
+  ports.tokenUse.record(tokenId)
+  await ports.tokenUse.flush()
   return {
     tenantId,
     owner,
@@ -164,26 +160,22 @@ const keyTypes = [
 type Ledger = TestDashboard['api']['ledger']
 
 /** Thirty days of validates, fewer at weekends, until the clock's time. */
-async function countUsage(
-  services: Ledger['services'],
-  clock: Ledger['clock'],
-  tenantId: string,
-): Promise<void> {
+async function countUsage(ports: Ledger['ports'], clock: Ledger['clock'], tenantId: string): Promise<void> {
   const end = clock.now().getTime()
   for (let ago = 29; ago >= 0; ago--) {
     const day = new Date(end - ago * 86_400_000)
     clock.set(day.toISOString())
     const weekend = day.getUTCDay() % 6 === 0
     const validations = Math.round((weekend ? 90 : 260) + 40 * Math.sin(ago) + (29 - ago) * 4)
-    for (let n = 0; n < validations; n++) services.usage.count(tenantId, 'acme-editor', 'validations')
-    for (let n = 0; n < 6 + ((ago * 7) % 11); n++) services.usage.count(tenantId, 'acme-editor', 'rejected')
+    for (let n = 0; n < validations; n++) ports.usage.count(tenantId, 'acme-editor', 'validations')
+    for (let n = 0; n < 6 + ((ago * 7) % 11); n++) ports.usage.count(tenantId, 'acme-editor', 'rejected')
   }
-  await services.usage.flush()
+  await ports.usage.flush()
 }
 
 /** Some on trial, more on the free tier, and a machine hash that too many installations share. */
-async function reportInstalls(services: Ledger['services'], tenantId: string): Promise<void> {
-  const report = createBeaconReceiver(services, {
+async function reportInstalls(ports: Ledger['ports'], tenantId: string): Promise<void> {
+  const report = createBeaconReceiver(ports, {
     admitNew: () => undefined,
     onShared: () => undefined,
     onTrouble: () => undefined,
@@ -195,7 +187,7 @@ async function reportInstalls(services: Ledger['services'], tenantId: string): P
     const place = { tenantId, productId: 'acme-editor', instanceId: `install-${install}` }
     await report({ ...place, state, machineHash, telemetry, trialDays: 14 }, origin)
   }
-  await services.installs.flush()
+  await ports.installs.flush()
 }
 
 async function mintSome(ask: TestDashboard['api']['ask'], token: string, clock: Ledger['clock']) {

@@ -212,7 +212,7 @@ describe('an approval', () => {
     ).toBe(303)
     expect((await client.get('/dashboard/settings')).text).toContain('A member other than the requester')
     const { token } = await createToken(
-      api.ledger.services,
+      api.ledger.ports,
       { tenantId: tenant.tenantId, name: 'CI', scopes: Scope.options, expiresAt: null },
       { requestId: 'req_1', actor: `member:${owner.memberId}` },
     )
@@ -261,7 +261,7 @@ describe('an approval', () => {
     ]) {
       expect(refused.status).toBe(403)
     }
-    await changeApprovalRule(api.ledger.services, tenant.tenantId, true, origin)
+    await changeApprovalRule(api.ledger.ports, tenant.tenantId, true, origin)
     const { path, poll } = await asksToRevoke()
     const { text } = await client.get(path)
     expect(text).toContain('an operator on the host')
@@ -270,11 +270,11 @@ describe('an approval', () => {
   })
 
   test('is switched off only by another member: not by two owners who approve their own request at once', async () => {
-    const { services } = api.ledger
-    await changeApprovalRule(services, tenant.tenantId, true, origin)
+    const { ports } = api.ledger
+    await changeApprovalRule(ports, tenant.tenantId, true, origin)
     const clients = [await signedIn(), await signedIn(await makeMember(api.ledger, tenant.tenantId, 'owner'))]
     const isOn = async () => {
-      const found = await loadTenant(services, tenant.tenantId)
+      const found = await loadTenant(ports, tenant.tenantId)
       return found.status !== 'absent' && found.anotherMemberApproves
     }
     const paths = await Promise.all(
@@ -305,9 +305,9 @@ describe('an approval', () => {
   })
 
   test('marks what the client reports about itself as such, without misleading characters', async () => {
-    const { services } = api.ledger
+    const { ports } = api.ledger
     const { token } = await createToken(
-      services,
+      ports,
       { tenantId: tenant.tenantId, name: 'CI” of ada\u202e', scopes: Scope.options, expiresAt: null },
       origin,
     )

@@ -61,7 +61,7 @@ const renameBy = (token: string, name: string, remoteAddress: string) =>
 const tokenOf = async (member: TestMember, scopes: readonly Scope[]) =>
   (
     await createToken(
-      api.ledger.services,
+      api.ledger.ports,
       { tenantId: tenant.tenantId, name: 'CI', scopes, expiresAt: null },
       { ...origin, actor: `member:${member.memberId}` },
     )
@@ -112,7 +112,7 @@ test('a change over the API names the address of the caller, also with a token t
 
 test('what the command line does has no address', async () => {
   const memberId = await addMember(
-    api.ledger.services,
+    api.ledger.ports,
     { tenantId: tenant.tenantId, role: 'support', email: 'cli@example.com' },
     { ...origin, actor: 'operator:ada' },
   )
@@ -149,7 +149,7 @@ test('a request for an approval names its address to those who decide', async ()
 
 test('no address is in clear in the log or a table, and licenses have none at all', async () => {
   await mint(api.ask, tenant.token, 'editor')
-  const { entries } = await api.ledger.services.ledger.readPage(undefined, 10_000)
+  const { entries } = await api.ledger.ports.ledger.readPage(undefined, 10_000)
   const known = entries.filter((entry) => entry.readable)
   const from = known.filter(({ metadata }) => metadata.from !== undefined)
   expect(new Set(from.map(({ category }) => category))).toContain('product')
@@ -167,7 +167,7 @@ test('no address is in clear in the log or a table, and licenses have none at al
 })
 
 test('after the erasure of the person nobody can read the address', async () => {
-  const { services } = api.ledger
+  const { ports } = api.ledger
   const gone = await makeMember(api.ledger, tenant.tenantId, 'owner')
   const token = await tokenOf(gone, Scope.options)
   expect((await renameBy(token, 'Third', '203.0.113.5')).statusCode).toBe(200)
@@ -175,10 +175,10 @@ test('after the erasure of the person nobody can read the address', async () => 
   expect(await sourcesOf(query)).toStrictEqual(['changed product: api 203.0.113.5'])
   const requested = await requestFrom(token, '203.0.113.5')
   expect(words((await browser.get(requested)).text)).toContain('IP address 203.0.113.5 ')
-  await changeRole(services, tenant.tenantId, gone.memberId, 'support', origin)
-  await removeMember(services, tenant.tenantId, gone.memberId, origin)
-  const subjectId = (await services.subjects.findSubject(tenant.tenantId, gone.email)) ?? ''
-  await eraseSubject(services, tenant.tenantId, subjectId, origin)
+  await changeRole(ports, tenant.tenantId, gone.memberId, 'support', origin)
+  await removeMember(ports, tenant.tenantId, gone.memberId, origin)
+  const subjectId = (await ports.subjects.findSubject(tenant.tenantId, gone.email)) ?? ''
+  await eraseSubject(ports, tenant.tenantId, subjectId, origin)
   expect(await sourcesOf(query)).toStrictEqual(['changed product: api null'])
   const page = words((await browser.get(requested)).text)
   expect(page).toContain('IP address not recorded')

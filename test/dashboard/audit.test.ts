@@ -76,12 +76,12 @@ test('a product and its key types: each change has the values before and after',
 })
 
 test('members, tokens, webhooks and keys are listed by whoever changed them, and no secret is in the log', async () => {
-  const { services } = api.ledger
+  const { ports } = api.ledger
   const { tenantId, token, tokenId } = tenant
   const by = { ...origin, actor: `member:${owner.memberId}` }
-  const memberId = await addMember(services, { tenantId, role: 'support', email: 'grace@example.com' }, by)
-  await changeRole(services, tenantId, memberId, 'auditor', by)
-  await removeMember(services, tenantId, memberId, by)
+  const memberId = await addMember(ports, { tenantId, role: 'support', email: 'grace@example.com' }, by)
+  await changeRole(ports, tenantId, memberId, 'auditor', by)
+  await removeMember(ports, tenantId, memberId, by)
   expect((await linesOf(`?target=${memberId}`)).toReversed()).toStrictEqual([
     { line: `created member ${memberId}`, changes: { role: [null, 'support'] } },
     { line: `changed member ${memberId}`, changes: { role: ['support', 'auditor'] } },
@@ -92,7 +92,7 @@ test('members, tokens, webhooks and keys are listed by whoever changed them, and
   const revealed = await askApproveRepeat(api, tenant, 'GET', '/v1/sdk-key')
   const rotated = await askApproveRepeat(api, tenant, 'POST', '/v1/sdk-key/rotate')
   const target = { kind: 'sdk-key', id: null } as const
-  await recordAudit(services, tenant.tenantId, { action: 'revealed', target }, origin)
+  await recordAudit(ports, tenant.tenantId, { action: 'revealed', target }, origin)
   const lines = (await linesOf('?kind=sdk_key')).map(({ line }) => line)
   expect(lines).toStrictEqual(['revealed sdk_key null', 'rotated sdk_key null', 'created sdk_key null'])
   const text = JSON.stringify(await auditOf('?limit=100'))
@@ -118,10 +118,10 @@ test('a sign-in has its address for owners, and not for others; erasing the pers
   expect(await linesOf(`?target=${grace.memberId}&action=signed_in`)).toStrictEqual([
     { line: `signed_in member ${grace.memberId}`, changes: { method: [null, 'password'] } },
   ])
-  const { services } = api.ledger
-  await removeMember(services, tenant.tenantId, grace.memberId, origin)
-  const subjectId = (await services.subjects.findSubject(tenant.tenantId, grace.email)) ?? ''
-  await eraseSubject(services, tenant.tenantId, subjectId, origin)
+  const { ports } = api.ledger
+  await removeMember(ports, tenant.tenantId, grace.memberId, origin)
+  const subjectId = (await ports.subjects.findSubject(tenant.tenantId, grace.email)) ?? ''
+  await eraseSubject(ports, tenant.tenantId, subjectId, origin)
   const erased = (await browser.get(path)).text
   expect(words(erased)).toContain(`member ${grace.memberId} dashboard signed in`)
   expect(erased).not.toContain('192.0.2.99')
@@ -130,7 +130,7 @@ test('a sign-in has its address for owners, and not for others; erasing the pers
 
 test('failed sign-ins of a member are one entry in ten minutes, and those of strangers none', async () => {
   const ada = await makeMember(api.ledger, tenant.tenantId, 'support')
-  const app = await createTestApp(api.ledger, api.ledger.services)
+  const app = await createTestApp(api.ledger, api.ledger.ports)
   const stranger = clientOf(app, '192.0.2.44')
   for (const email of [ada.email, ada.email, 'nobody@example.com']) {
     await stranger.get('/dashboard/sign-in')

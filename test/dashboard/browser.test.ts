@@ -134,7 +134,7 @@ test('members who decide see the number of pending requests in the navigation wi
   expect(await count.isVisible()).toBe(true)
   const { pathname } = new URL(asked.url)
   const id = pathname.split('/').at(-1) ?? ''
-  await deny(api.ledger.services, tenant.tenantId, id, origin)
+  await deny(api.ledger.ports, tenant.tenantId, id, origin)
   await page.clock.runFor(1000)
   await expect.poll(() => count.textContent()).toBe(await waiting())
   expect(loads).toBe(0)
@@ -145,11 +145,11 @@ describe.each([
   ['without JavaScript', false],
 ])('%s', (_, javaScript) => {
   test('a link leads to a password, an authenticator app and the dashboard', async () => {
-    const { services, clock } = dashboard.api.ledger
+    const { ports, clock } = dashboard.api.ledger
     const { tenantId } = dashboard.tenant
     const email = `${uniqueId('grace')}@example.com`
-    const memberId = await addMember(services, { tenantId, role: 'approver', email }, origin)
-    const { secret } = await issueLink(services, tenantId, memberId, 'invitation', origin)
+    const memberId = await addMember(ports, { tenantId, role: 'approver', email }, origin)
+    const { secret } = await issueLink(ports, tenantId, memberId, 'invitation', origin)
     const page = await visit(javaScript)
     await page.goto(`/dashboard/welcome/${secret}`)
     await page.getByRole('img', { name: 'QR code for your authenticator app' }).waitFor()
@@ -243,7 +243,7 @@ describe.each([
     const token = await page.getByLabel('Token', { exact: true }).inputValue()
     const verified = await ask('GET', '/v1/tokens/verify', { token })
     expect(verified.body).toMatchObject({ name, scopes: ['licenses:read', 'usage:read'] })
-    await dashboard.api.ledger.services.tokenUse.flush()
+    await dashboard.api.ledger.ports.tokenUse.flush()
     await page.getByRole('link', { name: 'I have copied it' }).click()
     await page.getByRole('link', { name, exact: true }).click()
     expect(await page.content()).not.toContain(token)
@@ -329,11 +329,11 @@ async function authenticatorsOf(page: Page) {
 
 describe('a passkey', () => {
   test('is created, signs in by itself, confirms, and is removed, except the last one', async () => {
-    const { services } = dashboard.api.ledger
+    const { ports } = dashboard.api.ledger
     const { tenantId } = dashboard.tenant
     const email = `${uniqueId('linus')}@example.com`
-    const memberId = await addMember(services, { tenantId, role: 'owner', email }, origin)
-    const { secret } = await issueLink(services, tenantId, memberId, 'invitation', origin)
+    const memberId = await addMember(ports, { tenantId, role: 'owner', email }, origin)
+    const { secret } = await issueLink(ports, tenantId, memberId, 'invitation', origin)
     const page = await visit(true)
     const authenticators = await authenticatorsOf(page)
     const first = await authenticators.add('internal')

@@ -16,7 +16,7 @@ let member: TestMember
 let authenticator: Authenticator
 beforeAll(async () => {
   api = await openTestApi()
-  another = await createTestApp(api.ledger, api.ledger.services)
+  another = await createTestApp(api.ledger, api.ledger.ports)
   tenant = await makeTenant(api.ledger)
 })
 afterAll(async () => {

@@ -14,11 +14,11 @@ import { dashboardRoutes } from './routes.ts'
 export async function sellAtAcme({ ledger }: TestApi, { tenantId }: Acme): Promise<TestDispatch> {
   await pointWebhook(ledger, tenantId, 'http://127.0.0.1:9/hook')
   const dispatch = await startDispatch(ledger, {
-    channels: { mail: createMailChannel(ledger.services, 'https://keys.acme.example') },
+    channels: { mail: createMailChannel(ledger.ports, 'https://keys.acme.example') },
   })
   const { sold, refunded } = purchase('ada', { sold: { productId: 'acme-editor' } })
   for (const notification of [sold(), refunded('re_ada')])
-    await receiveNotification(ledger.services, tenantId, notification, '{}', origin)
+    await receiveNotification(ledger.ports, tenantId, notification, '{}', origin)
   await parkedSale(ledger, tenantId)
   return dispatch
 }

@@ -94,8 +94,8 @@ test('licenses are counted while they are active, and while they expire within 3
 })
 
 test('trials count when they start, and when a license is first activated in their place', async () => {
-  const { services } = api.ledger
-  const report = createBeaconReceiver(services, {
+  const { ports } = api.ledger
+  const report = createBeaconReceiver(ports, {
     admitNew: () => undefined,
     onShared: () => undefined,
     onTrouble: () => undefined,
@@ -106,24 +106,24 @@ test('trials count when they start, and when a license is first activated in the
     const state = instanceId === 'three' ? 'free_tier' : 'trial'
     await report({ ...place, state, machineHash: undefined, telemetry, trialDays: 14 }, origin)
   }
-  await services.installs.flush()
+  await ports.installs.flush()
   for (const instanceId of ['one', 'three', 'one'])
-    services.installs.convert({ tenantId: shop.tenantId, productId: 'editor', instanceId })
-  await services.installs.flush()
-  services.installs.convert({ tenantId: shop.tenantId, productId: 'editor', instanceId: 'one' })
-  await services.installs.flush()
+    ports.installs.convert({ tenantId: shop.tenantId, productId: 'editor', instanceId })
+  await ports.installs.flush()
+  ports.installs.convert({ tenantId: shop.tenantId, productId: 'editor', instanceId: 'one' })
+  await ports.installs.flush()
   expect(await file('trials', 'from=2026-03-05&to=2026-03-05')).toStrictEqual(['2026-03-05,2,1'])
 })
 
 test('a device counts once, with the version that its app first reported', async () => {
-  const { services } = api.ledger
+  const { ports } = api.ledger
   const { id: licenseId } = await mint(api.ask, shop.token, 'editor', {})
   const telemetry = { appVersion: '=4.2.0', sdkVersion: null, platform: 'macos', sdk: null }
-  services.telemetry.record({ instanceId: 'ins_1', licenseId }, telemetry)
-  await services.telemetry.flush()
-  services.telemetry.record({ instanceId: 'ins_1', licenseId }, { ...telemetry, appVersion: '5' })
-  services.telemetry.record({ instanceId: 'ins_2', licenseId }, { ...telemetry, platform: null })
-  await services.telemetry.flush()
+  ports.telemetry.record({ instanceId: 'ins_1', licenseId }, telemetry)
+  await ports.telemetry.flush()
+  ports.telemetry.record({ instanceId: 'ins_1', licenseId }, { ...telemetry, appVersion: '5' })
+  ports.telemetry.record({ instanceId: 'ins_2', licenseId }, { ...telemetry, platform: null })
+  await ports.telemetry.flush()
   // What a spreadsheet would run as a formula is written as text.
   expect(await file('versions')).toStrictEqual(["'=4.2.0,macos,1", "'=4.2.0,,1"])
 })

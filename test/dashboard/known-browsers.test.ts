@@ -100,7 +100,7 @@ test('is forgotten when an owner signs the member out, and when the member is re
   expect(ended.location).toBe(`/dashboard/members/${member.memberId}`)
   expect(await isKnownAs(cookieOf(lost), member)).toBe(false)
   const again = await signedIn()
-  await removeMember(api.ledger.services, tenant.tenantId, member.memberId, origin)
+  await removeMember(api.ledger.ports, tenant.tenantId, member.memberId, origin)
   expect(await isKnownAs(cookieOf(again), member)).toBe(false)
 })
 

@@ -142,7 +142,7 @@ test('the search finds it by anything a customer names, and records nothing of t
       done()
     },
   })
-  const app = await createTestApp(api.ledger, api.ledger.services, { log: pino({ level: 'trace' }, sink) })
+  const app = await createTestApp(api.ledger, api.ledger.ports, { log: pino({ level: 'trace' }, sink) })
   try {
     const client = clientOf(app, '192.0.2.2')
     for (const [name, value] of support.cookies) client.cookies.set(name, value)

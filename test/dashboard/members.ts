@@ -18,16 +18,16 @@ export type TestMember = {
  * address (`ada@example.com`) is part of it by chance.
  */
 export async function makeMember(
-  { services, clock }: Pick<TestLedger, 'services' | 'clock'>,
+  { ports, clock }: Pick<TestLedger, 'ports' | 'clock'>,
   tenantId: string,
   role: Role,
   email = `${uniqueId(role)}-member@example.com`,
 ): Promise<TestMember> {
   const password = 'correct horse battery staple'
-  const memberId = await addMember(services, { tenantId, role, email }, origin)
+  const memberId = await addMember(ports, { tenantId, role, email }, origin)
   const who = { memberId, tenantId, email }
-  const newCode = codesOf(await beginTotp(services, who, 'test'), clock)
-  const setUp = await setUpPassword(services, who, { password, code: newCode(), enrolment: 'test' })
+  const newCode = codesOf(await beginTotp(ports, who, 'test'), clock)
+  const setUp = await setUpPassword(ports, who, { password, code: newCode(), enrolment: 'test' })
   if (!setUp.done) throw new Error(setUp.message)
   return { memberId, tenantId, email, password, newCode }
 }

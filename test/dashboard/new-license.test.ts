@@ -142,7 +142,7 @@ test('what the rules refuse stands beside its field, and mints nothing', async (
 
 test('a suspended workspace mints nothing', async () => {
   const fields = fieldsOf(await form())
-  await suspendTenant(api.ledger.services, tenant.tenantId, null, origin)
+  await suspendTenant(api.ledger.ports, tenant.tenantId, null, origin)
   expect((await form()).status).toBe(403)
   expect((await client.post(list, fields)).status).toBe(403)
 })

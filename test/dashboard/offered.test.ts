@@ -76,7 +76,7 @@ describe('Stripe', () => {
     const account = `acct_${tenant.tenantId}`
     api.standIns.stripe.accounts.set(account, { detailsSubmitted: true, chargesEnabled: true })
     api.standIns.stripe.prices.set('price_list_e', { owner: account, product: editor })
-    await connectAccount(api.ledger.services, tenant.tenantId, account)
+    await connectAccount(api.ledger.ports, tenant.tenantId, account)
     expect(await listed('stripe')).toContain('price_list_e')
     expect(api.standIns.stripe.asked.at(-1)).toMatchObject({ key: platformKey })
   })

@@ -56,7 +56,7 @@ describe('a token', () => {
       scopes: ['danger', 'licenses:read'],
     })
     const path = `/dashboard/tokens/${fields.tokenId}`
-    await api.ledger.services.tokenUse.flush()
+    await api.ledger.ports.tokenUse.flush()
     const { text } = await client.get(path)
     expect(text).toContain('just now')
     expect(text).not.toContain(token)
@@ -150,31 +150,29 @@ describe('members', () => {
   })
 
   test('always keep an owner, also when owners demote each other at once', async () => {
-    const { services } = api.ledger
+    const { ports } = api.ledger
     const { tenantId } = tenant
     const others = await Promise.all(
       ['a', 'b', 'c'].map((name) =>
-        addMember(services, { tenantId, role: 'owner', email: `${name}@example.com` }, origin),
+        addMember(ports, { tenantId, role: 'owner', email: `${name}@example.com` }, origin),
       ),
     )
     const outcomes = await Promise.allSettled(
-      [owner.memberId, ...others].map((memberId) =>
-        changeRole(services, tenantId, memberId, 'support', origin),
-      ),
+      [owner.memberId, ...others].map((memberId) => changeRole(ports, tenantId, memberId, 'support', origin)),
     )
     const refused = outcomes.flatMap((outcome) =>
       outcome.status === 'rejected' ? [outcome.reason as unknown] : [],
     )
     expect(refused).toStrictEqual([new Refusal('last_owner')])
-    const owners = (await listMembers(services.db, tenantId)).filter(({ role }) => role === 'owner')
+    const owners = (await listMembers(ports.db, tenantId)).filter(({ role }) => role === 'owner')
     expect(owners).toHaveLength(1)
   })
 
   test('are added once, also by two simultaneous requests', async () => {
-    const { services } = api.ledger
+    const { ports } = api.ledger
     const asked = { tenantId: tenant.tenantId, role: 'support', email: 'twice@example.com' } as const
     const outcomes = await Promise.allSettled(
-      Array.from({ length: 4 }, () => addMember(services, asked, origin)),
+      Array.from({ length: 4 }, () => addMember(ports, asked, origin)),
     )
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
   })
@@ -197,9 +195,9 @@ describe('settings', () => {
   })
 
   test('rotate the signing key once, however often the form is sent', async () => {
-    const { services, db } = api.ledger
+    const { ports, db } = api.ledger
     const { tenantId } = tenant
-    const { kid } = await signingKeyOf(services, tenantId, origin)
+    const { kid } = await signingKeyOf(ports, tenantId, origin)
     const client = await signedIn()
     const form = await client.get('/dashboard/settings/signing-keys')
     expect(form.text).toContain(kid)
@@ -209,19 +207,19 @@ describe('settings', () => {
       const answer = await client.post('/dashboard/settings/signing-keys', { replaces })
       expect(answer).toMatchObject({ status: 303, location: '/dashboard/settings' })
     }
-    const keys = await listSigningKeys(db, tenantId, services.now().toISOString())
+    const keys = await listSigningKeys(db, tenantId, ports.now().toISOString())
     expect(keys.map(({ status }) => status)).toStrictEqual(['signing', 'next'])
     expect((await client.get('/dashboard/settings')).text).toContain(keys[1]?.kid)
   })
 
   test('publish the next signing key, and let it sign with the next rotation', async () => {
-    const { services, db } = api.ledger
+    const { ports, db } = api.ledger
     const { tenantId } = await makeTenant(api.ledger)
-    const { kid } = await signingKeyOf(services, tenantId, origin)
+    const { kid } = await signingKeyOf(ports, tenantId, origin)
     const client = await signedIn(await makeMember(api.ledger, tenantId, 'owner'))
     const page = '/dashboard/settings/signing-keys'
     const states = async () =>
-      (await listSigningKeys(db, tenantId, services.now().toISOString())).map(({ status, signsFrom }) => [
+      (await listSigningKeys(db, tenantId, ports.now().toISOString())).map(({ status, signsFrom }) => [
         status,
         signsFrom === null ? 'its rotation' : 'a time',
       ])

@@ -21,7 +21,7 @@ beforeEach(async () => {
 })
 
 const path = '/dashboard/portal'
-const portal = () => findPortal(api.ledger.services.db, tenant.tenantId)
+const portal = () => findPortal(api.ledger.ports.db, tenant.tenantId)
 const seenIn = (text: string) => /name="seen" value="([^"]+)"/.exec(text)?.[1] ?? ''
 
 describe('the settings', () => {
@@ -103,7 +103,7 @@ describe('the logo', () => {
   test('is stored and served byte for byte, and removed', async () => {
     expect((await upload(png)).location).toBe(path)
     const stored = { type: 'image/png', data: png.toString('base64') }
-    expect(await findLogo(api.ledger.services.db, tenant.tenantId)).toStrictEqual(stored)
+    expect(await findLogo(api.ledger.ports.db, tenant.tenantId)).toStrictEqual(stored)
     expect((await owner.get(`${path}/logo`)).headers['content-type']).toBe('image/png')
     await owner.get(path)
     await owner.post(`${path}/logo/remove`)
@@ -118,7 +118,7 @@ describe('the logo', () => {
       const { status, text } = await upload(bytes)
       expect([status, text.includes('up to 100 kB.</p>')]).toStrictEqual([422, true])
     }
-    expect(await findLogo(api.ledger.services.db, tenant.tenantId)).toBeNull()
+    expect(await findLogo(api.ledger.ports.db, tenant.tenantId)).toBeNull()
   })
 })
 
@@ -133,7 +133,7 @@ test('a product says what its customers may do, and an unchanged form records no
   )
   const units = { leaseUnit: 'day', revalidateUnit: 'hour', onRefund: 'revoke' }
   const { freeTierEnabled: _, keyRecovery: __, customerKeyReplacement: ___, ...typed } = fields
-  const product = async () => (await api.ledger.services.findProduct(tenant.tenantId, 'editor'))?.settings
+  const product = async () => (await api.ledger.ports.findProduct(tenant.tenantId, 'editor'))?.settings
   const before = await product()
   expect((await owner.post(edit, { ...typed, ...units, seen: seenIn(text) })).status).toBe(303)
   expect(await product()).toStrictEqual(before)

@@ -27,7 +27,7 @@ beforeAll(async () => {
   api = await openTestApi({ mailing: createMailing({ smtpUrl: mailServer.url, from }, temporaryDirectory()) })
 })
 afterAll(async () => {
-  await api.ledger.services.mailing.mailer.close()
+  await api.ledger.ports.mailing.mailer.close()
   await api.close()
   await mailServer.stop()
 })
@@ -174,7 +174,7 @@ describe('a test mail', () => {
         expiresAt: null,
       } as const
       const by = { requestId: 'req_person', actor: `member:${memberId}` }
-      return (await createToken(api.ledger.services, asked, by)).token
+      return (await createToken(api.ledger.ports, asked, by)).token
     }
     const send = (token: string, id = 'editor') => api.ask('POST', `/v1/products/${id}/mail/test`, { token })
 

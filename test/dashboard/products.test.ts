@@ -24,7 +24,7 @@ afterAll(() => api.close())
 
 /** The facts about installations. */
 async function shown(): Promise<string> {
-  await api.ledger.services.installs.flush()
+  await api.ledger.ports.installs.flush()
   const { text } = await client.get('/dashboard/products/editor')
   const part = /<h2>Unlicensed installs<\/h2>.*?<\/section>/s.exec(text)?.[0] ?? ''
   return part.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ')

@@ -32,7 +32,7 @@ beforeAll(async () => {
   receiver = await startStandIn(() => ({ status: 202, body: { ok: true } }))
   await pointWebhook(ledger, shop.tenantId, `${receiver.url}/hook`)
   dispatch = await startDispatch(ledger, {
-    channels: { mail: createMailChannel(ledger.services, 'https://keys.acme.example') },
+    channels: { mail: createMailChannel(ledger.ports, 'https://keys.acme.example') },
   })
   owner = clientOf(api.app, '192.0.2.1')
   await owner.signIn(await makeMember(ledger, shop.tenantId, 'owner'))
@@ -107,10 +107,10 @@ test('a delivery is shown with its attempts and content, and is redelivered', as
 })
 
 test('an attempt without a result is shown as unknown', async () => {
-  const { services } = api.ledger
+  const { ports } = api.ledger
   const [delivery] = (
     await listDeliveries(
-      services.db,
+      ports.db,
       shop.tenantId,
       { channel: 'webhook', status: 'delivered' },
       { after: undefined, limit: 1 },
@@ -118,18 +118,18 @@ test('an attempt without a result is shown as unknown', async () => {
   ).items
   const { deliveryId = '' } = delivery ?? {}
   await dispatch.stop()
-  await askRedelivery(services, shop.tenantId, deliveryId, origin)
-  const entry = await findDelivery(services.db, shop.tenantId, deliveryId)
+  await askRedelivery(ports, shop.tenantId, deliveryId, origin)
+  const entry = await findDelivery(ports.db, shop.tenantId, deliveryId)
   if (!entry) throw new Error('there is no delivery')
-  await recordInterruption(services, entry, beginning, origin)
+  await recordInterruption(ports, entry, beginning, origin)
   expect(words((await owner.get(`/dashboard/deliveries/${deliveryId}`)).text)).toMatch(
     /unknown – The process ended before the response was recorded\./,
   )
   dispatch = await startDispatch(api.ledger, {
-    channels: { mail: createMailChannel(api.ledger.services, 'https://keys.acme.example') },
+    channels: { mail: createMailChannel(api.ledger.ports, 'https://keys.acme.example') },
   })
   await expect
-    .poll(async () => (await findDelivery(services.db, shop.tenantId, deliveryId))?.delivery.status)
+    .poll(async () => (await findDelivery(ports.db, shop.tenantId, deliveryId))?.delivery.status)
     .toBe('delivered')
 })
 
@@ -259,8 +259,8 @@ test('customers are filtered to one person, who is not named in the URL, and to 
   for (const text of ['gr', 'nobody']) expect(await find(text)).toContain('No customer found')
   expect(await find('')).toContain('linus@example.com')
 
-  const grace = await ledger.services.subjects.findSubject(shop.tenantId, 'grace@example.com')
-  await eraseSubject(ledger.services, shop.tenantId, grace ?? '', origin)
+  const grace = await ledger.ports.subjects.findSubject(shop.tenantId, 'grace@example.com')
+  await eraseSubject(ledger.ports, shop.tenantId, grace ?? '', origin)
   expect(await find('grace@example.com')).toContain('No customer found')
   const erased = words((await owner.get('/dashboard/customers?status=erased')).text)
   const present = words((await owner.get('/dashboard/customers?status=present')).text)

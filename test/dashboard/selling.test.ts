@@ -47,7 +47,7 @@ describe('integrations', () => {
     await post('/v1/products/editor/integrations/polar', { products: { one: 'pro', two: 'team' } })
     expect(await shown('Polar')).toMatch(/ready.*\/webhooks\/polar\/.*Products.*one, two/)
     expect(await shown('Polar')).not.toContain('Missing setup')
-    await changeProductWith(api.ledger.services, tenant.tenantId, 'editor', origin, (at) => ({
+    await changeProductWith(api.ledger.ports, tenant.tenantId, 'editor', origin, (at) => ({
       type: 'DeleteKeyType',
       keyTypeId: 'team',
       inUse: false,
@@ -64,12 +64,12 @@ describe('integrations', () => {
       expect(text).toContain(words)
     }
     expect(text).not.toContain('KEYLEDGER_STRIPE')
-    await connectAccount(api.ledger.services, tenant.tenantId, 'acct_1')
+    await connectAccount(api.ledger.ports, tenant.tenantId, 'acct_1')
     const connected = await shown('Stripe')
     for (const words of ['KEYLEDGER_STRIPE_SECRET_KEY', 'KEYLEDGER_STRIPE_WEBHOOK_SECRET']) {
       expect(connected).toContain(words)
     }
-    await issueCheckoutKey(api.ledger.services, tenant.tenantId, origin)
+    await issueCheckoutKey(api.ledger.ports, tenant.tenantId, origin)
     expect(await shown('Stripe')).not.toContain('Your website has no checkout key')
   })
 
@@ -83,7 +83,7 @@ describe('the mailbox', () => {
   const deliveryId = newId('whd')
   const secret = 'ACME-AAAAA-BBBBB'
   beforeAll(() =>
-    api.ledger.services.mailing.mailer.send({
+    api.ledger.ports.mailing.mailer.send({
       tenantId: tenant.tenantId,
       deliveryId,
       at: '2026-03-01T12:00:00.000Z',

@@ -77,7 +77,7 @@ describe('a session', () => {
   })
 
   test('with TLS, also behind a proxy, has a cookie that is bound to this host', async () => {
-    const app = await createTestApp(api.ledger, api.ledger.services, { baseUrl: 'https://keys.example' })
+    const app = await createTestApp(api.ledger, api.ledger.ports, { baseUrl: 'https://keys.example' })
     const client = clientOf(app, '192.0.2.250')
     const { status, setCookies, headers } = await client.signIn(member)
     expect(status).toBe(303)
@@ -184,9 +184,9 @@ describe('access', () => {
     const client = await signedIn()
     await makeMember(api.ledger, tenantId, 'owner')
     expect((await client.get('/dashboard/tokens/new')).status).toBe(200)
-    await changeRole(api.ledger.services, tenantId, memberId, 'support', origin)
+    await changeRole(api.ledger.ports, tenantId, memberId, 'support', origin)
     expect((await client.get('/dashboard/tokens/new')).status).toBe(403)
-    await removeMember(api.ledger.services, tenantId, memberId, origin)
+    await removeMember(api.ledger.ports, tenantId, memberId, origin)
     expect(await isIn(client)).toBe(false)
     expect((await stranger().signIn(member)).status).toBe(401)
     const { rows } = await api.ledger.db.query('select from vault.member_credentials where member_id = $1', [
@@ -198,7 +198,7 @@ describe('access', () => {
   test('ends with the tenant', async () => {
     const other = await makeTenant(api.ledger)
     const client = await signedIn(await makeMember(api.ledger, other.tenantId, 'owner'))
-    await closeTenant(api.ledger.services, other.tenantId, null, origin)
+    await closeTenant(api.ledger.ports, other.tenantId, null, origin)
     expect((await client.get('/dashboard/licenses')).status).toBe(403)
   })
 })
@@ -320,18 +320,18 @@ describe('before a dangerous action', () => {
 })
 
 test('a failure before the request was read has a page, too', async () => {
-  const { services, masterKey } = api.ledger
+  const { ports, masterKey } = api.ledger
   const app = Fastify()
   app.addHook('onRequest', async ({ headers }) => {
     if (headers['x-fail'] !== undefined) throw new Error('a secret of the house')
   })
   const cursors = createCursors(masterKey.cursors)
   await dashboard(app, {
-    services,
+    ports,
     cursors,
     cookieKey: masterKey.cookies,
     baseUrl: 'http://localhost:8080',
-    readiness: createReadiness(services, undefined),
+    readiness: createReadiness(ports, undefined),
     limits: noLimits,
   })
   const client = clientOf(app)

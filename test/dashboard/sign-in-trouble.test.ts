@@ -32,7 +32,7 @@ beforeAll(async () => {
   })
   undo.push(() => ledger.close())
   tenant = await makeTenant(ledger)
-  app = await createTestApp(ledger, ledger.services)
+  app = await createTestApp(ledger, ledger.ports)
   undo.push(() => app.close())
 })
 afterAll(async () => {
@@ -79,8 +79,8 @@ test('a sign-in is 503 with the form, and the same code signs in afterwards, onc
 test('a one-time link sets up the sign-in and says that it did, and the member signs in later', async () => {
   const email = `${uniqueId('ada')}@example.com`
   const { tenantId } = tenant
-  const memberId = await addMember(ledger.services, { tenantId, role: 'owner', email }, origin)
-  const { secret } = await issueLink(ledger.services, tenantId, memberId, 'invitation', origin)
+  const memberId = await addMember(ledger.ports, { tenantId, role: 'owner', email }, origin)
+  const { secret } = await issueLink(ledger.ports, tenantId, memberId, 'invitation', origin)
   const client = stranger()
   const { text } = await client.get(`/dashboard/welcome/${secret}`)
   const key = /<code>([A-Z2-7 ]{39})<\/code>/.exec(text)?.[1]?.replaceAll(' ', '') ?? ''

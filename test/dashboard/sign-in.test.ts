@@ -47,7 +47,7 @@ describe('a failed sign-in', () => {
     // Failures are recorded a second later: never, while this application's intervals stand still. The other application has none
     // to record yet, since this test is the first.
     vi.useFakeTimers({ toFake: ['setInterval'] })
-    const app = await createTestApp(api.ledger, api.ledger.services)
+    const app = await createTestApp(api.ledger, api.ledger.ports)
     vi.useRealTimers()
     const workFor = async (fields: Record<string, string>) => {
       const client = stranger(app)

@@ -43,10 +43,10 @@ const sdkKey = 'Put the SDK key into your app'
 const validate = 'Validate a license'
 
 /** The last step done is written in batches. */
-const written = () => Promise.all([api.ledger.services.usage.flush(), api.ledger.services.tokenUse.flush()])
+const written = () => Promise.all([api.ledger.ports.usage.flush(), api.ledger.ports.tokenUse.flush()])
 
 test('each step is ticked by its fact alone, and the home page shows them until a license was validated', async () => {
-  const { services } = api.ledger
+  const { ports } = api.ledger
   const { tenantId, token } = tenant
   expect(await done()).toStrictEqual([named])
   await makeProduct(api.ask, token, 'editor', { keyTypes: [{ name: 'Pro' }] })
@@ -55,10 +55,10 @@ test('each step is ticked by its fact alone, and the home page shows them until 
   const { id, licenseKey } = await mint(api.ask, token, 'editor', {})
   expect(await done()).toStrictEqual([named, product, first])
   // A license that has ended was issued all the same.
-  await revokeLicense(services, tenantId, id, null, origin)
+  await revokeLicense(ports, tenantId, id, null, origin)
   expect(await done()).toStrictEqual([named, product, first])
 
-  await connectMarketplace(services, tenantId, { provider: 'gumroad' }, 'op_connect', origin)
+  await connectMarketplace(ports, tenantId, { provider: 'gumroad' }, 'op_connect', origin)
   expect(await done()).toStrictEqual([named, product, provider, first])
 
   const key = await sdkKeyOf(api.ledger, tenantId)
@@ -87,15 +87,15 @@ test('each step is ticked by its fact alone, and the home page shows them until 
 })
 
 test('a form that is sent twice starts one test purchase', async () => {
-  const { services } = api.ledger
+  const { ports } = api.ledger
   const { tenantId, token } = await makeTenant(api.ledger)
   const buyer = clientOf(api.app)
   await buyer.signIn(await makeMember(api.ledger, tenantId, 'owner'))
   await makeProduct(api.ask, token, 'editor', { keyTypes: [{ name: 'Pro' }] })
-  await connectMarketplace(services, tenantId, { provider: 'gumroad' }, 'op_connect', origin)
-  const editor = await services.findProduct(tenantId, 'editor')
+  await connectMarketplace(ports, tenantId, { provider: 'gumroad' }, 'op_connect', origin)
+  const editor = await ports.findProduct(tenantId, 'editor')
   if (!editor) throw new Error('the product is there')
-  await mapProduct(services, editor, 'gumroad', { permalinks: ['editor'] }, origin)
+  await mapProduct(ports, editor, 'gumroad', { permalinks: ['editor'] }, origin)
   const page = await buyer.get('/dashboard/start')
   const operation = /name="operation" value="([^"]+)"/.exec(page.text)?.[1] ?? ''
   const form = { product: 'editor', operation }
@@ -130,7 +130,7 @@ test("the calls of the README on a first start's product tick no step, and `--na
         token,
         body: { ...body, ...(call === 'activate' && { name: 'Laptop' }) },
       })
-    await Promise.all([ledger.services.usage.flush(), ledger.services.tokenUse.flush()])
+    await Promise.all([ledger.ports.usage.flush(), ledger.ports.tokenUse.flush()])
     const member = clientOf(installation.app)
     await member.signIn(await makeMember(ledger, 'demo', 'owner'))
     expect(await done('/dashboard', member)).toStrictEqual([])
@@ -208,7 +208,7 @@ test('selling elsewhere ticks the step of the provider, and dismissed steps stay
   await member.post('/dashboard/start/dismiss')
   expect((await member.get('/dashboard')).text).not.toContain('class="step')
   expect(await done('/dashboard/start', member)).toStrictEqual([named, provider])
-  const recorded = await eventsIn(api.ledger.services.ledger, `tenant-${tenantId}`)
+  const recorded = await eventsIn(api.ledger.ports.ledger, `tenant-${tenantId}`)
   expect(recorded.flatMap((entry) => (entry.readable ? entry.event.type : [])).slice(-2)).toStrictEqual([
     'SellingElsewhereChosen',
     'OnboardingDismissed',

@@ -32,7 +32,7 @@ afterAll(() => api.close())
 const system = async (client: Client) => wordsOf((await client.get('/dashboard/system')).text)
 
 test('every page states its age, and whether newer data exists', async () => {
-  const { services } = api.ledger
+  const { ports } = api.ledger
   const fresh = wordsOf((await owner.get('/dashboard/products')).text)
   expect(fresh).toMatch(/Updated (?:just now|\d+ \w+ ago); up to date\s?\./)
   // In this process, only waiting commands advance the read models.
@@ -43,7 +43,7 @@ test('every page states its age, and whether newer data exists', async () => {
   expect(await system(owner)).toContain('Lag 1 event')
   await api.ledger.readModels.catchUp()
   expect(await system(owner)).toMatch(/Lag none/)
-  expect(await services.ledger.head()).toBe(await api.ledger.readModels.checkpoint())
+  expect(await ports.ledger.head()).toBe(await api.ledger.readModels.checkpoint())
 })
 
 const nonsense = jsonEvent({
@@ -116,7 +116,7 @@ test('an exhausted limit is shown only to its workspace', async () => {
       throw error
     },
   )
-  const app = await createTestApp(api.ledger, api.ledger.services, { limits })
+  const app = await createTestApp(api.ledger, api.ledger.ports, { limits })
   try {
     const there = clientOf(app, '192.0.2.1')
     for (const [name, value] of owner.cookies) there.cookies.set(name, value)
@@ -175,9 +175,9 @@ test('a rebuild cannot be started here, and the page says who can', async () => 
 })
 
 test('the result of the last rebuild is shown', async () => {
-  const { db, services } = api.ledger
+  const { db, ports } = api.ledger
   await db.query('insert into usage.rebuilds (id, started_at) values (gen_random_uuid(), $1)', ['2026-01-01'])
   expect(await system(owner)).toMatch(/not running last rebuild: started .* and was interrupted/)
-  await runRebuild(services, noProgress)
+  await runRebuild(ports, noProgress)
   expect(await system(owner)).toMatch(/last rebuild: finished .*, \d+ events in/)
 })

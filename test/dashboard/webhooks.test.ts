@@ -133,7 +133,7 @@ test('events are replayed from a form, with progress, and the replay is paused a
   await owner.post(`${path}/replays/${id}/pause`)
   expect(wordsOf(await owner.get(path))).toContain('paused')
   await owner.post(`${path}/replays/${id}/resume`)
-  const process = runReplays(api.ledger.services, ({ error }) => {
+  const process = runReplays(api.ledger.ports, ({ error }) => {
     throw error
   })
   await expect
@@ -153,7 +153,7 @@ test('a delivery that waits for the one before it says so, in the list and on it
   await pointWebhook(api.ledger, own.tenantId, receiver.url)
   const { licenseId } = await sellLicense(api.ledger, own.tenantId)
   await commandLicense(api.ledger, licenseId, { type: 'RevokeLicense', reason: null, at: beginning })
-  await scheduleDeliveries(api.ledger.services, ({ error }) => {
+  await scheduleDeliveries(api.ledger.ports, ({ error }) => {
     throw error
   }).poll()
   const filter = { channel: 'webhook' } as const

@@ -22,11 +22,11 @@ beforeAll(async () => {
 afterAll(() => api.close())
 beforeEach(async () => {
   email = `${uniqueId('ada')}@example.com`
-  memberId = await addMember(api.ledger.services, { tenantId: tenant.tenantId, role: 'owner', email }, origin)
+  memberId = await addMember(api.ledger.ports, { tenantId: tenant.tenantId, role: 'owner', email }, origin)
 })
 
 const link = (of = memberId) =>
-  issueLink(api.ledger.services, tenant.tenantId, of, 'invitation', origin).then(({ secret }) => secret)
+  issueLink(api.ledger.ports, tenant.tenantId, of, 'invitation', origin).then(({ secret }) => secret)
 let addresses = 0
 const stranger = () => clientOf(api.app, `192.0.2.${++addresses}`)
 const pathOf = (secret: string) => `/dashboard/welcome/${secret}`
@@ -125,7 +125,7 @@ describe('a link does not work', () => {
   test('once its member was removed', async () => {
     await makeMember(api.ledger, tenant.tenantId, 'owner')
     const secret = await link()
-    await removeMember(api.ledger.services, tenant.tenantId, memberId, origin)
+    await removeMember(api.ledger.ports, tenant.tenantId, memberId, origin)
     await isOfNone(secret)
   })
   test.each(['', 'a', 'A'.repeat(43), '%00'.repeat(10), '..%2f..'])('when it is %j', (secret) =>
@@ -162,7 +162,7 @@ test('the creation of a link is recorded, without its content and without the ch
   const secret = await link()
   const { key } = await opened(secret)
   await used(secret)
-  const events = await eventsIn(api.ledger.services.ledger, memberStream(memberId))
+  const events = await eventsIn(api.ledger.ports.ledger, memberStream(memberId))
   expect(events.map((entry) => (entry.readable ? entry.event.type : ''))).toStrictEqual([
     'MemberAdded',
     'MemberLinkIssued',

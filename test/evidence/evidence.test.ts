@@ -41,7 +41,7 @@ beforeAll(async () => {
   api = await openTestApi()
   shop = await openShop(api)
   licenseId = await liveThrough()
-  publicKey = (await signingKeyOf(api.ledger.services, shop.tenantId, origin)).publicKey
+  publicKey = (await signingKeyOf(api.ledger.ports, shop.tenantId, origin)).publicKey
   archive = await take(licenseId)
   files = unzip(archive)
 })
@@ -146,7 +146,7 @@ describe('the archive', () => {
   })
 
   test('holds every event of the license, its sale and its deliveries with stream and revision', async () => {
-    const recorded = await eventsIn(api.ledger.services.ledger, `license-${licenseId}`)
+    const recorded = await eventsIn(api.ledger.ports.ledger, `license-${licenseId}`)
     expect(
       recordedIn('events/license-0001.jsonl').map(({ revision, type }) => [revision, type]),
     ).toStrictEqual(recorded.map((entry) => [entry.revision, entry.readable ? entry.event.type : '']))
@@ -233,7 +233,7 @@ describe('the script finds', () => {
     for await (const chunk of zipped(forged())) chunks.push(chunk)
     expect(isRefused(Buffer.concat(chunks))).toBe(true)
     const stranger = await openShop(api)
-    const other = await signingKeyOf(api.ledger.services, stranger.tenantId, origin)
+    const other = await signingKeyOf(api.ledger.ports, stranger.tenantId, origin)
     expect(isRefused(archive, other.publicKey)).toBe(true)
   })
 })

@@ -51,7 +51,7 @@ beforeAll(async () => {
   await appendKeyMail(mailedId)
   notary = startNotary(api.ledger)
   await notary.upToDate()
-  key = (await readNotaryLog(api.ledger.services)).keys[0] ?? ''
+  key = (await readNotaryLog(api.ledger.ports)).keys[0] ?? ''
   archive = await take(id)
   importedArchive = await take(importedId)
   mailedArchive = await take(mailedId)
@@ -103,7 +103,7 @@ test('an archive proves every event in it', () => {
 
 /** A key was asked for by mail, as the license's own decision records it. */
 async function appendKeyMail(id: string): Promise<void> {
-  const { ledger, now, untilVisible } = api.ledger.services
+  const { ledger, now, untilVisible } = api.ledger.ports
   const [imported] = await eventsIn(ledger, `license-${id}`)
   const keyHash = imported?.readable ? keyHashOf(imported) : undefined
   if (keyHash === undefined) throw new Error('the license was not imported')
@@ -115,7 +115,7 @@ async function appendKeyMail(id: string): Promise<void> {
 
 /** Whether a text of the event is anywhere in the archive. */
 async function isTold(found: Buffer, id: string, take: (entry: Recorded) => string | undefined) {
-  const [event] = await eventsIn(api.ledger.services.ledger, `license-${id}`)
+  const [event] = await eventsIn(api.ledger.ports.ledger, `license-${id}`)
   const text = event?.readable ? take(event) : undefined
   if (text === undefined) throw new Error('the event has no such text')
   return [...unzip(found).values()].some((content) => Buffer.from(content).toString('latin1').includes(text))
@@ -136,7 +136,7 @@ test('of a later event with that hash, neither the hash nor the salt is told, an
     keyWithheld: [{ stream: `license-${mailedId}`, revision: 1, type: 'KeyMailAsked' }],
   })
   expect(await isTold(mailedArchive, mailedId, keyHashOf)).toBe(false)
-  const [, mailed] = await eventsIn(api.ledger.services.ledger, `license-${mailedId}`)
+  const [, mailed] = await eventsIn(api.ledger.ports.ledger, `license-${mailedId}`)
   const salt = mailed?.readable ? mailed.metadata.salt : undefined
   expect(salt).toMatch(/^[0-9a-f]{32}$/)
   expect(

@@ -9,7 +9,7 @@ const [tenantId = '', member = '', ids = ''] = process.argv.slice(2)
 const stores = await openStores(parseConfig(process.env), createLog('silent'))
 for (const id of ids.split(',')) {
   try {
-    await approve(stores.services, tenantId, id, { requestId: 'req_racer', actor: `member:${member}` })
+    await approve(stores.ports, tenantId, id, { requestId: 'req_racer', actor: `member:${member}` })
   } catch (error) {
     if (!(error instanceof Refusal && error.code === 'approval_by_another')) throw error
   }

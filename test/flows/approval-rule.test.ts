@@ -20,13 +20,13 @@ const racer = fileURLToPath(new URL('approval-racer.ts', import.meta.url))
 
 test(`none of ${processes * approvals} approvals by the requester succeeds while the rule forbids them`, async () => {
   const { environment } = await host.stores()
-  const { services, close } = await openStores(parseConfig(environment), createLog('silent'))
+  const { ports, close } = await openStores(parseConfig(environment), createLog('silent'))
   const origin = { requestId: 'req_test', actor: 'operator:test' }
   const memberId = newId('mem')
-  await createTenant(services, { tenantId: 'acme', name: 'Acme', plan: 'unlimited' }, origin)
+  await createTenant(ports, { tenantId: 'acme', name: 'Acme', plan: 'unlimited' }, origin)
 
   async function ask(): Promise<string> {
-    const outcome = await passGate(services, rotateSdkKey, {
+    const outcome = await passGate(ports, rotateSdkKey, {
       tenantId: 'acme',
       tokenId: memberId,
       userAgent: null,
@@ -49,11 +49,11 @@ test(`none of ${processes * approvals} approvals by the requester succeeds while
     waiting.map((ids) => host.start(['node', racer, 'acme', memberId, ids.join(',')], environment)),
   )
   for (const one of running) void one.finished.then(() => running.delete(one))
-  for (let on = true; running.size > 0; on = !on) await changeApprovalRule(services, 'acme', on, origin)
+  for (let on = true; running.size > 0; on = !on) await changeApprovalRule(ports, 'acme', on, origin)
 
   let forbidden = false
   const found = { approved: 0, forbidden: 0, changes: 0 }
-  for (const entry of await readLog(services.ledger)) {
+  for (const entry of await readLog(ports.ledger)) {
     if (!entry.readable) throw new Error(entry.problem)
     const { event } = entry
     if (event.type === 'ApprovalRuleChanged') {

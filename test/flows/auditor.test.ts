@@ -43,7 +43,7 @@ afterAll(() => api.close())
 
 /** The recorded events so far, without the audited views, which an auditor causes. */
 async function changes(): Promise<string[]> {
-  const { entries } = await api.ledger.services.ledger.readPage(undefined, 10_000)
+  const { entries } = await api.ledger.ports.ledger.readPage(undefined, 10_000)
   return entries
     .filter(({ stream }) => !stream.startsWith('audit-'))
     .map(({ stream, revision }) => `${stream} ${revision}`)

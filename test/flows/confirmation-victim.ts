@@ -10,15 +10,15 @@ import { revokeLicense } from '../../src/gate/operations/revoke-license.ts'
 import { passGate } from '../../src/gate/pass.ts'
 
 const [type, token = '', id = '', confirmationId] = process.argv.slice(2)
-const { services } = await openStores(parseConfig(process.env), createLog('silent'))
-const known = await services.findToken(tokenHashOf(token, 'pat') ?? '')
+const { ports } = await openStores(parseConfig(process.env), createLog('silent'))
+const known = await ports.findToken(tokenHashOf(token, 'pat') ?? '')
 if (!known) throw new Error('nobody has this token')
 const { tenantId, tokenId } = known.token
 await passGate(
   {
-    ...services,
+    ...ports,
     execute: async (...args) => {
-      const handled = await services.execute(...args)
+      const handled = await ports.execute(...args)
       if (handled.events.some((event) => event.type === type)) process.kill(process.pid, 'SIGKILL')
       return handled
     },

@@ -40,7 +40,7 @@ beforeAll(async () => {
   shop = await openShop(api)
   const feed = createLocalFeed({ pauseMs: 50 })
   dispatch = await startDispatch(api.ledger, {
-    channels: { mail: createMailChannel(api.ledger.services, 'https://keys.acme.example') },
+    channels: { mail: createMailChannel(api.ledger.ports, 'https://keys.acme.example') },
     feed: {
       ...feed,
       publish(published) {
@@ -82,7 +82,7 @@ async function plant(email: string, name: string) {
   await ask('POST', '/v1/licenses/activate', { token, body })
   // Refused on a device that is named after the person.
   await ask('POST', '/v1/licenses/validate', { token, body: { ...body, device_id: `laptop of ${name}` } })
-  await ledger.services.refusals.flush()
+  await ledger.ports.refusals.flush()
   const of = purchase(email.replaceAll(/\W/g, ''), { customer: { email, name } })
   await shop.tell(of.sold())
   const renewal = of.renewed('in_1', month.second)
@@ -92,13 +92,13 @@ async function plant(email: string, name: string) {
   const sale = (await shop.sales()).find(({ saleId }) => saleId === of.sold().saleId)
   if (!sale) throw new Error('the sale was not received')
   await expect.poll(() => readdirSync(join(mailDirectory, 'mailbox', shop.tenantId))).not.toHaveLength(0)
-  const subjectId = (await ledger.services.subjects.findSubject(shop.tenantId, email)) ?? ''
+  const subjectId = (await ledger.ports.subjects.findSubject(shop.tenantId, email)) ?? ''
   return { customer, licenseIds: [license.id, plain.id, sale.licenseId], sale, of, subjectId }
 }
 
 /** All readable text: rows, events, jobs, files, and everything that the master key opens. */
 async function everything(): Promise<string[]> {
-  const { db, services } = api.ledger
+  const { db, ports } = api.ledger
   const tables = await db.query<{ name: string }>(
     `select format('%I.%I', table_schema, table_name) as name from information_schema.tables
      where table_schema not in ('pg_catalog', 'information_schema') and table_type = 'BASE TABLE'`,
@@ -108,12 +108,12 @@ async function everything(): Promise<string[]> {
     const { rows } = await db.query<{ row: string }>(`select to_json(t)::text as row from ${name} t`)
     texts.push(...rows.map(({ row }) => row))
   }
-  const { entries } = await services.ledger.readPage(undefined, 10_000)
+  const { entries } = await ports.ledger.readPage(undefined, 10_000)
   texts.push(...entries.map((entry) => JSON.stringify({ ...entry, position: undefined })))
   const secrets = await db.query<{ name: string }>('select name from vault.secrets where tenant_id = $1', [
     shop.tenantId,
   ])
-  for (const { name } of secrets.rows) texts.push((await services.secrets.open(shop.tenantId, name)) ?? '')
+  for (const { name } of secrets.rows) texts.push((await ports.secrets.open(shop.tenantId, name)) ?? '')
   texts.push(...(await keptAnswers()))
   for (const file of readdirSync(mailDirectory, { recursive: true, withFileTypes: true })) {
     if (file.isFile()) texts.push(readFileSync(join(file.parentPath, file.name), 'utf8'))
@@ -172,26 +172,24 @@ describe('a person with data everywhere', () => {
     for (const id of licenseIds) {
       const read = await asks('GET', `/v1/licenses/${id}`)
       expect(read.body).toMatchObject({ license: { id, email: null, status: 'active' } })
-      const events = await eventsIn(api.ledger.services.ledger, `license-${id}`)
+      const events = await eventsIn(api.ledger.ports.ledger, `license-${id}`)
       expect(events.at(-1)).toMatchObject({ event: { type: 'HolderErased' } })
     }
     expect((await asks('GET', `/v1/sales/${sale.id}`)).status).toBe(200)
-    expect(await eventsIn(api.ledger.services.ledger, `subject-${shop.tenantId}.${subjectId}`)).toMatchObject(
-      [
-        { event: { type: 'ErasureBegun' } },
-        {
-          event: {
-            type: 'SubjectErased',
-            data: { licenses: 3, customers: 1, sales: 1, notifications: 2, mails: 1 },
-          },
+    expect(await eventsIn(api.ledger.ports.ledger, `subject-${shop.tenantId}.${subjectId}`)).toMatchObject([
+      { event: { type: 'ErasureBegun' } },
+      {
+        event: {
+          type: 'SubjectErased',
+          data: { licenses: 3, customers: 1, sales: 1, notifications: 2, mails: 1 },
         },
-      ],
-    )
+      },
+    ])
   })
 
   test('is not restored by a rebuild', async () => {
-    await rebuild(api.ledger.db, api.ledger.services.ledger, noProgress)
-    const found = await verify(api.ledger.db, api.ledger.services.ledger, () => undefined)
+    await rebuild(api.ledger.db, api.ledger.ports.ledger, noProgress)
+    const found = await verify(api.ledger.db, api.ledger.ports.ledger, () => undefined)
     expect(found.differences).toStrictEqual([])
     expect(await tracesOf(email, name)).toHaveLength(1)
   })
@@ -218,8 +216,8 @@ describe('a person with data everywhere', () => {
       body: { productId: 'editor' },
     })
     const { license } = z.object({ license: Id }).parse(again.body)
-    const { services } = api.ledger
-    expect(await services.idempotency.forgetAnswersWith(shop.tenantId, [license.id])).toBe(1)
+    const { ports } = api.ledger
+    expect(await ports.idempotency.forgetAnswersWith(shop.tenantId, [license.id])).toBe(1)
     const repeated = await api.ask('POST', '/v1/licenses', {
       token: shop.token,
       headers: { 'idempotency-key': 'bob.canary@canary-mail.example' },
@@ -236,8 +234,8 @@ describe('a person with data everywhere', () => {
     const customer = await makeCustomer(ask, shop.token, { email, name })
     const { body } = await asks('GET', `/v1/customers/${customer}`)
     expect(body).toMatchObject({ customer: { email, name, licenseIds: [], erasedAt: null } })
-    const subjectId = (await api.ledger.services.subjects.findSubject(shop.tenantId, email)) ?? ''
-    const erased = await eraseSubject(api.ledger.services, shop.tenantId, subjectId, origin)
+    const subjectId = (await api.ledger.ports.subjects.findSubject(shop.tenantId, email)) ?? ''
+    const erased = await eraseSubject(api.ledger.ports, shop.tenantId, subjectId, origin)
     expect(erased).toStrictEqual({ licenses: 0, customers: 1, sales: 0, notifications: 0, mails: 0 })
   })
 })
@@ -245,34 +243,32 @@ describe('a person with data everywhere', () => {
 test('later notifications of a provider take effect, and their text is not stored', async () => {
   const email = 'eve.canary@canary-mail.example'
   const { of, sale, subjectId } = await plant(email, 'Eve Canaryholder')
-  await eraseSubject(api.ledger.services, shop.tenantId, subjectId, origin)
+  await eraseSubject(api.ledger.ports, shop.tenantId, subjectId, origin)
   await shop.tell({ ...of.renewed('in_2', month.third), notificationId: `evt_${email}` })
   expect((await shop.licenseOf(sale)).expiresAt).toBe(month.third)
   const { rows } = await api.ledger.db.query<{ name: string }>('select name from vault.secrets')
-  const kept = await Promise.all(
-    rows.map(({ name }) => api.ledger.services.secrets.open(shop.tenantId, name)),
-  )
+  const kept = await Promise.all(rows.map(({ name }) => api.ledger.ports.secrets.open(shop.tenantId, name)))
   expect(kept.filter((text) => text?.includes(email))).toStrictEqual([])
 })
 
 test('a member of the workspace cannot be erased as a customer', async () => {
   const email = 'member.canary@canary-mail.example'
   const customer = await makeCustomer(api.ask, shop.token, { email })
-  await addMember(api.ledger.services, { tenantId: shop.tenantId, role: 'support', email }, origin)
+  await addMember(api.ledger.ports, { tenantId: shop.tenantId, role: 'support', email }, origin)
   const answer = await api.ask('DELETE', `/v1/customers/${customer}`, { token: shop.token })
   expect(answer.status).toBe(409)
   expect(answer.text).toContain('member of the workspace')
 })
 
 test('an erasure killed at any write is resumed and completed', async () => {
-  const { services, clock, db } = api.ledger
+  const { ports, clock, db } = api.ledger
   let deaths = 0
   for (let dieAt = 1, died = true; died; dieAt++) {
     const email = `mortal${dieAt}.canary@canary-mail.example`
     const name = `Mortal ${dieAt} Canaryholder`
     const customer = await makeCustomer(api.ask, shop.token, { email, name })
     await shop.tell(purchase(`mortal${dieAt}`, { customer: { email, name } }).sold())
-    const subjectId = (await services.subjects.findSubject(shop.tenantId, email)) ?? ''
+    const subjectId = (await ports.subjects.findSubject(shop.tenantId, email)) ?? ''
     died = await eraseSubject(mortal(api.ledger, dieAt), shop.tenantId, subjectId, origin).then(
       () => false,
       (error: unknown) => error instanceof Killed,
@@ -283,7 +279,7 @@ test('an erasure killed at any write is resumed and completed', async () => {
     const onTrouble = ({ error }: { error: unknown }) => {
       throw error
     }
-    await resumeErasures(services, { onTrouble }).poll()
+    await resumeErasures(ports, { onTrouble }).poll()
     expect(
       await listErasures(
         db,
@@ -291,11 +287,11 @@ test('an erasure killed at any write is resumed and completed', async () => {
         { except: [], most: 1 },
       ),
     ).toStrictEqual([])
-    const isBegun = (await services.subjects.findSubject(shop.tenantId, email)) === undefined
+    const isBegun = (await ports.subjects.findSubject(shop.tenantId, email)) === undefined
     if (isBegun) {
       const { body } = await asks('GET', `/v1/customers/${customer}`)
       expect(body).toMatchObject({ customer: { email: null } })
-      const events = await eventsIn(services.ledger, `subject-${shop.tenantId}.${subjectId}`)
+      const events = await eventsIn(ports.ledger, `subject-${shop.tenantId}.${subjectId}`)
       expect(events).toHaveLength(2)
     } else {
       // Killed before the first event: nothing was begun.

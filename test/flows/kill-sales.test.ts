@@ -60,10 +60,10 @@ test(`${manySales} sales get their licenses while each store is paused and proce
   expect(provider.wrong).toStrictEqual([])
 
   await expect.poll(leftToDo, { interval: 500 }).toStrictEqual([0, 0, 0])
-  const log = await readLog(seller.services.ledger)
+  const log = await readLog(seller.ports.ledger)
   for (const notifications of purchases) await expectLicense(notifications, log)
   expectDeliveries(log)
-  const { differences } = await verify(seller.db, seller.services.ledger, () => undefined)
+  const { differences } = await verify(seller.db, seller.ports.ledger, () => undefined)
   expect(differences).toStrictEqual([])
 })
 

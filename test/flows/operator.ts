@@ -11,16 +11,16 @@ import type { Environment } from '../harness/process.ts'
 /** Runs operator commands in this process, because a process per command would be too slow. */
 export async function createOperator(environment: Environment) {
   const stores = await openStores(parseConfig(environment), createLog('silent'))
-  const { services } = stores
+  const { ports } = stores
   return {
     async revoke(licenseId: string): Promise<void> {
       const origin = { requestId: newId('req'), actor: 'operator:test' }
-      await revokeLicense(services, 'acme', licenseId, 'test', origin)
+      await revokeLicense(ports, 'acme', licenseId, 'test', origin)
     },
     async approve(confirmationId: string): Promise<void> {
-      await approve(services, null, confirmationId, { requestId: newId('req'), actor: 'operator:test' })
+      await approve(ports, null, confirmationId, { requestId: newId('req'), actor: 'operator:test' })
     },
-    readLog: () => readLog(services.ledger),
+    readLog: () => readLog(ports.ledger),
     close: () => stores.close(),
   }
 }

@@ -33,7 +33,7 @@ beforeAll(async () => {
 const origin = { requestId: 'req_test', actor: 'operator:test' }
 
 async function makeTenants() {
-  const { services, close } = await openStores(parseConfig(stores.environment), createLog('silent'))
+  const { ports, close } = await openStores(parseConfig(stores.environment), createLog('silent'))
   try {
     const scopes = [
       'products:read',
@@ -45,10 +45,10 @@ async function makeTenants() {
     return await Promise.all(
       Array.from({ length: rounds }, async (_, round) => {
         const tenantId = `tenant-${round}`
-        await createTenant(services, { tenantId, name: tenantId, plan: 'free' }, origin)
+        await createTenant(ports, { tenantId, name: tenantId, plan: 'free' }, origin)
         const asked = { tenantId, name: 'test', scopes, expiresAt: null }
-        const { token } = await createToken(services, asked, origin)
-        const sdkKey = await revealSdkKey(services, tenantId, `op-${round}`, origin)
+        const { token } = await createToken(ports, asked, origin)
+        const sdkKey = await revealSdkKey(ports, tenantId, `op-${round}`, origin)
         return { tenantId, token, sdkKey }
       }),
     )
@@ -180,8 +180,8 @@ test(`${racers} concurrent requests on three servers add exactly ${maxProducts} 
     await raceForProducts(tenant)
     await raceForDevices(tenant)
   }
-  const { services, close } = await openStores(parseConfig(stores.environment), createLog('silent'))
-  const counts = await Promise.all(tenants.map(({ tenantId }) => countActiveDevices(services.db, tenantId)))
+  const { ports, close } = await openStores(parseConfig(stores.environment), createLog('silent'))
+  const counts = await Promise.all(tenants.map(({ tenantId }) => countActiveDevices(ports.db, tenantId)))
   await close()
   expect(new Set(counts)).toStrictEqual(new Set([maxDevices]))
 })

@@ -12,7 +12,7 @@ import { type Receiver, startReceiver } from './receiver.ts'
 
 export const tenantId = 'acme'
 
-export type Seller = Pick<Stores, 'services' | 'readModels' | 'db'> & {
+export type Seller = Pick<Stores, 'ports' | 'readModels' | 'db'> & {
   /** The seller's account at the card provider. */
   account: string
   /** The receiver of the seller's webhook. */
@@ -22,18 +22,18 @@ export type Seller = Pick<Stores, 'services' | 'readModels' | 'db'> & {
 
 /** A vendor who sells monthly subscriptions of `editor` through the card provider, with a webhook. */
 export async function openSeller(environment: Environment): Promise<Seller> {
-  const { services, readModels, db, close } = await openStores(parseConfig(environment), createLog('silent'))
+  const { ports, readModels, db, close } = await openStores(parseConfig(environment), createLog('silent'))
   const receiver = await startReceiver()
   const plan = 'unlimited'
-  await createTenant(services, { tenantId, name: 'Acme', plan }, origin)
+  await createTenant(ports, { tenantId, name: 'Acme', plan }, origin)
   const keyTypes = [{ ...defaultKeyType, duration: { count: 1, unit: 'month' } } as const]
   const asked = { tenantId, plan, productId: 'editor', name: 'Editor', keyPrefix: 'ED', keyTypes } as const
-  await createProduct(services, { ...asked, settings: {} }, origin)
+  await createProduct(ports, { ...asked, settings: {} }, origin)
   const account = 'acct_seller'
-  await connectAccount(services, tenantId, account)
+  await connectAccount(ports, tenantId, account)
   const { url } = receiver
   const { secret } = await setWebhook(
-    services,
+    ports,
     tenantId,
     { url, events: undefined, rotateSecret: false },
     'op_seller',
@@ -41,7 +41,7 @@ export async function openSeller(environment: Environment): Promise<Seller> {
   )
   receiver.secret = secret ?? ''
   return {
-    services,
+    ports,
     readModels,
     db,
     account,

@@ -35,7 +35,7 @@ const Sent = z.looseObject({
 /** An OpenTelemetry collector over HTTP that keeps what it receives. */
 async function startCollector() {
   const spans: Span[] = []
-  const services = new Set<string>()
+  const ports = new Set<string>()
   let text = ''
   const server = createServer((request, response) => {
     void json(request).then((body) => {
@@ -43,7 +43,7 @@ async function startCollector() {
       text += JSON.stringify(body)
       for (const { resource, scopeSpans } of Sent.parse(body).resourceSpans) {
         const service = resource.attributes.find(({ key }) => key === 'service.name')
-        services.add(service?.value.stringValue ?? '')
+        ports.add(service?.value.stringValue ?? '')
         spans.push(...scopeSpans.flatMap((scope) => scope.spans))
       }
       return response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
@@ -54,7 +54,7 @@ async function startCollector() {
   return {
     address: `http://127.0.0.1:${port}`,
     spans,
-    services,
+    ports,
     text: () => text,
     ofTrace: (traceId: string) => spans.filter((span) => span.traceId === traceId),
     close: () => {
@@ -128,7 +128,7 @@ describe('a trace', () => {
     const names = own().map(({ name }) => name)
     const steps = [route, 'decide license', 'append license', 'project', 'deliver webhook']
     expect(names).toStrictEqual(expect.arrayContaining([...steps, 'send webhook', 'append delivery']))
-    expect([...collector.services]).toStrictEqual(['keyledger-test'])
+    expect([...collector.ports]).toStrictEqual(['keyledger-test'])
   })
 
   test('begins with the request, and every other span descends from it', () => {

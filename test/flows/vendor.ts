@@ -29,11 +29,11 @@ const origin: Origin = { requestId: 'req_test', actor: 'operator:test' }
 
 /** A tenant with a token of all scopes, created in this process as the operator commands create them. */
 export async function createVendor(environment: Environment, tenantId = 'acme'): Promise<string> {
-  const { services, close } = await openStores(parseConfig(environment), createLog('silent'))
+  const { ports, close } = await openStores(parseConfig(environment), createLog('silent'))
   try {
-    await createTenant(services, { tenantId, name: tenantId, plan: 'unlimited' }, origin)
+    await createTenant(ports, { tenantId, name: tenantId, plan: 'unlimited' }, origin)
     const asked = { tenantId, name: 'test', scopes, expiresAt: null }
-    return (await createToken(services, asked, origin)).token
+    return (await createToken(ports, asked, origin)).token
   } finally {
     await close()
   }

@@ -128,7 +128,7 @@ type Appended = { stream: string; revision: number; type: string; data: object; 
 
 /** Appends events as they are, without what a command adds. */
 async function append(api: TestApi, events: readonly Appended[]): Promise<void> {
-  const { services, eventStoreUrl } = api.ledger
+  const { ports, eventStoreUrl } = api.ledger
   const log = openRawLog(eventStoreUrl)
   const appends = await log.openAppends()
   const bytesOf = (value: object) => Buffer.from(JSON.stringify(value))
@@ -143,7 +143,7 @@ async function append(api: TestApi, events: readonly Appended[]): Promise<void> 
   )
   appends.close()
   await log.close()
-  await services.untilVisible(position)
+  await ports.untilVisible(position)
 }
 
 /** Seats of a license as versions before salts recorded them. */

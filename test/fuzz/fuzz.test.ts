@@ -72,7 +72,7 @@ test(
 const earlier = new Set<string>()
 
 async function holds({ method, url, token, raw, headers }: FuzzedRequest): Promise<number> {
-  const { ledger } = api.ledger.services
+  const { ledger } = api.ledger.ports
   const before = await ledger.head()
   const {
     status,

@@ -23,8 +23,8 @@ beforeEach(async () => {
 })
 afterAll(() => api.close())
 
-const services = () => api.ledger.services
-const show = (id: string) => showApproval(services(), tenant.tenantId, id)
+const ports = () => api.ledger.ports
+const show = (id: string) => showApproval(ports(), tenant.tenantId, id)
 
 async function seated(devices: number, person: Record<string, string> = { email: 'ada@example.com' }) {
   const license = await mint(api.ask, tenant.token, 'editor', person)
@@ -156,7 +156,7 @@ test('a change since the request is marked, and the present consequences are sho
 test('an operation that could no longer run is marked', async () => {
   const { id } = await seated(0)
   const [first, second] = [await askToRevoke(id), await askToRevoke(id)]
-  await approve(services(), tenant.tenantId, first, approver)
+  await approve(ports(), tenant.tenantId, first, approver)
   await confirmed(api.ask, tenant, 'POST', `/v1/licenses/${id}/revoke`, first)
   expect(await show(second)).toMatchObject({
     status: 'pending',
@@ -183,7 +183,7 @@ test('the deletion of a key type names both, and counts the licenses that have e
 
 test('one whose target no longer exists has no description', async () => {
   const [first, second] = [await askToDelete('old'), await askToDelete('old')]
-  await approve(services(), tenant.tenantId, first, approver)
+  await approve(ports(), tenant.tenantId, first, approver)
   await confirmed(api.ask, tenant, 'DELETE', '/v1/products/editor/key-types/old', first)
   expect(await show(second)).toMatchObject({
     description: undefined,
@@ -208,14 +208,14 @@ test('the list holds the pending ones, the one that expires first at the top, an
     api.ledger.clock.advance(1000)
   }
   const [first = '', second = '', third = '', fourth = ''] = ids
-  await deny(services(), tenant.tenantId, second, approver)
-  await approve(services(), tenant.tenantId, third, approver)
-  const listed = async () => (await listApprovals(services(), tenant.tenantId)).map((entry) => entry.id)
+  await deny(ports(), tenant.tenantId, second, approver)
+  await approve(ports(), tenant.tenantId, third, approver)
+  const listed = async () => (await listApprovals(ports(), tenant.tenantId)).map((entry) => entry.id)
   expect(await listed()).toStrictEqual([first, fourth])
-  const everybody = (await listApprovals(services(), null)).map((entry) => entry.id)
+  const everybody = (await listApprovals(ports(), null)).map((entry) => entry.id)
   expect(everybody).toEqual(expect.arrayContaining([first, fourth]))
   const other = await makeTenant(api.ledger)
-  expect(await listApprovals(services(), other.tenantId)).toStrictEqual([])
+  expect(await listApprovals(ports(), other.tenantId)).toStrictEqual([])
   api.ledger.clock.advance(596_000)
   expect(await listed()).toStrictEqual([fourth])
   api.ledger.clock.set('2026-03-01T12:00:00.000Z')
@@ -225,7 +225,7 @@ test('repeating a decision changes nothing, and another decision is refused', as
   const { id } = await seated(0)
   const [yes, no] = [await askToRevoke(id), await askToRevoke(id)]
   const decide = (decision: typeof approve | typeof deny, confirmation: string, actor: string) =>
-    decision(services(), tenant.tenantId, confirmation, { requestId: 'req_1', actor })
+    decision(ports(), tenant.tenantId, confirmation, { requestId: 'req_1', actor })
   await decide(approve, yes, 'member:mem_1')
   await decide(approve, yes, 'operator:root')
   await expect(decide(deny, yes, 'member:mem_1')).rejects.toMatchObject({ code: 'confirmation_approved' })
@@ -250,8 +250,8 @@ test('of a concurrent approval and denial one succeeds', async () => {
     const confirmation = await askToRevoke(id)
     const by = (actor: string) => ({ requestId: 'req_1', actor })
     const outcomes = await Promise.allSettled([
-      approve(services(), tenant.tenantId, confirmation, by('member:mem_1')),
-      deny(services(), tenant.tenantId, confirmation, by('member:mem_2')),
+      approve(ports(), tenant.tenantId, confirmation, by('member:mem_1')),
+      deny(ports(), tenant.tenantId, confirmation, by('member:mem_2')),
     ])
     const won = outcomes.map(({ status }) => status === 'fulfilled')
     expect(won.filter(Boolean)).toHaveLength(1)

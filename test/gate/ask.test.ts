@@ -27,8 +27,8 @@ class Killed extends Error {}
 
 describe('a process that dies while it opens a confirmation', () => {
   /** What the log and the vault hold when the process dies after the first of the two writes. */
-  const dying = (services: Partial<AllPorts>) =>
-    passGate({ ...api.ledger.services, ...services }, revokeLicense, {
+  const dying = (ports: Partial<AllPorts>) =>
+    passGate({ ...api.ledger.ports, ...ports }, revokeLicense, {
       tenantId: tenant.tenantId,
       tokenId: tenant.tokenId,
       userAgent: null,
@@ -53,7 +53,7 @@ describe('a process that dies while it opens a confirmation', () => {
     const keep = async () => {
       throw new Killed('while it sealed the request')
     }
-    await expect(dying({ secrets: { ...api.ledger.services.secrets, keep } })).rejects.toThrow(Killed)
+    await expect(dying({ secrets: { ...api.ledger.ports.secrets, keep } })).rejects.toThrow(Killed)
     expect(await requested()).toBe(before)
   })
 

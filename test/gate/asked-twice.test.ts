@@ -42,15 +42,15 @@ afterAll(async () => {
 })
 
 const license = async () => (await mint(api.ask, tenant.token, 'editor', { keyTypeId: 'pro' })).id
-const show = (id: string) => showApproval(api.ledger.services, tenant.tenantId, id)
+const show = (id: string) => showApproval(api.ledger.ports, tenant.tenantId, id)
 const typesIn = async (stream: string) =>
-  (await eventsIn(api.ledger.services.ledger, stream)).map((entry) =>
+  (await eventsIn(api.ledger.ports.ledger, stream)).map((entry) =>
     entry.readable ? entry.event.type : 'unreadable',
   )
 
 async function approved(method: Method, url: string): Promise<string> {
   const id = pendingId(await api.ask(method, url, { token: tenant.token }))
-  await approve(api.ledger.services, tenant.tenantId, id, approver)
+  await approve(api.ledger.ports, tenant.tenantId, id, approver)
   return id
 }
 
@@ -113,7 +113,7 @@ test('one that is used after the other is refused and recorded as such, and cann
     outcome: 'refused',
     reason: 'license_revoked',
   })
-  expect(await api.ledger.services.secrets.open(tenant.tenantId, `confirmation.${second}`)).toBeUndefined()
+  expect(await api.ledger.ports.secrets.open(tenant.tenantId, `confirmation.${second}`)).toBeUndefined()
   await askApproveRepeat(api, tenant, 'POST', `/v1/licenses/${id}/reinstate`)
   expect((await confirmed(api.ask, tenant, 'POST', url, second)).status).toBe(403)
   expect(await typesIn(licenseStream(id))).toStrictEqual([
@@ -133,15 +133,15 @@ test('a refused call does not change a pending confirmation', async () => {
 })
 
 test('an execution that was killed after its write is completed, and reverts no later change', async () => {
-  const { services, clock } = api.ledger
+  const { ports, clock } = api.ledger
   const id = await license()
   const url = `/v1/licenses/${id}/revoke`
   const confirmationId = await approved('POST', url)
   class Killed extends Error {}
   const dying: AllPorts = {
-    ...services,
+    ...ports,
     execute: async (...args) => {
-      const handled = await services.execute(...args)
+      const handled = await ports.execute(...args)
       if (handled.events.some(({ type }) => type === 'LicenseRevoked')) throw new Killed()
       return handled
     },
@@ -158,7 +158,7 @@ test('an execution that was killed after its write is completed, and reverts no 
   const at = clock.now().toISOString()
   await commandLicense(api.ledger, id, { type: 'UndoRevocation', reason: null, keyTypeIsThere: true, at })
   clock.advance(10_000)
-  const [resume] = confirmationProcesses(services, {
+  const [resume] = confirmationProcesses(ports, {
     onTrouble: ({ error }) => expect(error).toBeUndefined(),
   })
   await resume?.poll()

@@ -22,10 +22,10 @@ let ledger: TestLedger
 let processes: AllPorts[]
 beforeAll(async () => {
   ledger = await openTestLedger()
-  const { services, readModels } = ledger
+  const { ports, readModels } = ledger
   processes = Array.from({ length: 4 }, () => ({
-    ...services,
-    execute: createExecute(services.ledger, readModels, createKeyedMutex()),
+    ...ports,
+    execute: createExecute(ports.ledger, readModels, createKeyedMutex()),
   }))
 })
 afterAll(() => ledger.close())
@@ -57,16 +57,16 @@ test(`of ${racers} racers one runs it and the others are refused, ${rounds} time
       request: { parameters: { what: `round ${round}` }, query: {}, body: null },
       origin: { requestId: 'req_1', actor: 'token:tok_1' },
     }
-    const asked = await passGate(ledger.services, count, { ...call, confirmationId: undefined })
+    const asked = await passGate(ledger.ports, count, { ...call, confirmationId: undefined })
     if (asked.passed) throw new Error('nobody has approved it')
     const { confirmationId } = asked.confirmation
-    await approve(ledger.services, 'acme', confirmationId, approver)
+    await approve(ledger.ports, 'acme', confirmationId, approver)
 
     const outcomes = await Promise.all(
       Array.from({ length: racers }, async (_, racer) => {
-        const services = processes[racer % processes.length] ?? ledger.services
+        const ports = processes[racer % processes.length] ?? ledger.ports
         try {
-          return await passGate(services, count, { ...call, confirmationId })
+          return await passGate(ports, count, { ...call, confirmationId })
         } catch (error) {
           if (error instanceof Refusal) return error.code
           throw error
@@ -80,7 +80,7 @@ test(`of ${racers} racers one runs it and the others are refused, ${rounds} time
     })
     expect(tally.get('passed')).toStrictEqual([{ passed: true, result: `round ${round}` }])
     expect(runs.get(confirmationId)).toBe(1)
-    const events = await eventsIn(ledger.services.ledger, confirmationStream(confirmationId))
+    const events = await eventsIn(ledger.ports.ledger, confirmationStream(confirmationId))
     expect(events).toHaveLength(4)
   }
   expect(runs.size).toBe(rounds)

@@ -63,7 +63,7 @@ export async function openTestApi({
   ...options
 }: Omit<LedgerOptions, 'limits'> & AppOptions = {}): Promise<TestApi> {
   const ledger = await openTestLedger(options)
-  const app = await createTestApp(ledger, ledger.services, {
+  const app = await createTestApp(ledger, ledger.ports, {
     ...(limits && { limits }),
     ...(trustProxy && { trustProxy }),
     ...(baseUrl !== undefined && { baseUrl }),
@@ -86,7 +86,7 @@ export const metricsToken = 'metrics-token-of-the-tests'
 /** Another application on the same stores, for example with failing services. */
 export function createTestApp(
   ledger: TestLedger,
-  services: AllPorts,
+  ports: AllPorts,
   {
     limits = noLimits,
     trustProxy,
@@ -98,10 +98,10 @@ export function createTestApp(
   }: AppOptions = {},
 ): Promise<FastifyInstance> {
   return createApp({
-    services,
+    ports,
     cursors: createCursors(ledger.masterKey.cursors),
     cookieKey: ledger.masterKey.cookies,
-    readiness: createReadiness(services, undefined),
+    readiness: createReadiness(ports, undefined),
     baseUrl,
     limits,
     // Tests share two cores, so the event loop may be late for reasons outside the test.
@@ -155,10 +155,10 @@ export type TestTenant = {
 
 export async function makeTenant(ledger: TestLedger, plan: Plan = 'unlimited'): Promise<TestTenant> {
   const tenantId = uniqueId('tenant')
-  const { services } = ledger
-  await createTenant(services, { tenantId, name: 'A tenant', plan }, origin)
+  const { ports } = ledger
+  await createTenant(ports, { tenantId, name: 'A tenant', plan }, origin)
   const make = (scopes: readonly Scope[]) =>
-    createToken(services, { tenantId, name: 'test', scopes, expiresAt: null }, origin)
+    createToken(ports, { tenantId, name: 'test', scopes, expiresAt: null }, origin)
   const { token, tokenId } = await make(Scope.options)
   return { tenantId, token, tokenId, tokenWith: async (...scopes) => (await make(scopes)).token }
 }

@@ -35,28 +35,28 @@ type Options = {
 }
 
 export async function startDispatch(
-  ledger: Pick<TestLedger, 'services'>,
+  ledger: Pick<TestLedger, 'ports'>,
   options: Options = {},
 ): Promise<TestDispatch> {
-  const { services } = ledger
+  const { ports } = ledger
   const { resolve = async () => ['127.0.0.1'], allowPrivate = true, timeLimitMs = 2000 } = options
   const stopping = new AbortController()
   const { signal } = stopping
   const trouble: unknown[] = []
   const onTrouble = (error: unknown) => void (signal.aborted || trouble.push(error))
-  const webhook = createWebhookChannel(services, { resolve, rules: { allowPrivate }, timeLimitMs })
+  const webhook = createWebhookChannel(ports, { resolve, rules: { allowPrivate }, timeLimitMs })
   const channels: Channels = { webhook, ...options.channels }
   const feed = options.feed ?? createLocalFeed({ pauseMs: 50 })
   const known: Channel[] = ['webhook', 'mail']
   const publisher = createPublisher(
-    { ...services, feed },
+    { ...ports, feed },
     known.filter((channel) => channels[channel] !== undefined),
     onTrouble,
     options.lostAfterMs === undefined ? {} : { lostAfterMs: options.lostAfterMs },
   )
-  const scheduling = scheduleDeliveries(services, onTrouble)
+  const scheduling = scheduleDeliveries(ports, onTrouble)
   const attempts = createAttempts(
-    services,
+    ports,
     channels,
     onTrouble,
     options.overAfterMs === undefined ? {} : { overAfterMs: options.overAfterMs },
@@ -79,7 +79,7 @@ export async function startDispatch(
 }
 
 async function subscribe(
-  { services: { ledger } }: Pick<TestLedger, 'services'>,
+  { ports: { ledger } }: Pick<TestLedger, 'ports'>,
   signal: AbortSignal,
   subscribers: readonly ReturnType<typeof scheduleDeliveries>['onEntry'][],
 ): Promise<void> {
@@ -92,42 +92,42 @@ let wishes = 0
 
 /** Sets the webhook, also to a URL that no vendor may set. @returns the signing secret when it is new */
 export async function pointWebhook(
-  { services }: Pick<TestLedger, 'services'>,
+  { ports }: Pick<TestLedger, 'ports'>,
   tenantId: string,
   url: string,
   { events, rotateSecret = false }: { events?: WebhookEventName[]; rotateSecret?: boolean } = {},
 ): Promise<string | undefined> {
   const operationId = `cnf_test_${++wishes}`
-  const { secret } = await setWebhook(services, tenantId, { url, events, rotateSecret }, operationId, origin)
+  const { secret } = await setWebhook(ports, tenantId, { url, events, rotateSecret }, operationId, origin)
   return secret
 }
 
 /** Adds an endpoint, also at a URL that no vendor may set. */
 export async function addTestEndpoint(
-  { services }: TestLedger,
+  { ports }: TestLedger,
   tenantId: string,
   url: string,
   events?: WebhookEventName[],
   ordering: Ordering = 'license',
 ): Promise<{ endpointId: string; secret: string | undefined }> {
-  const operationId = `cnf_${services.newId('cnf').slice(4)}`
+  const operationId = `cnf_${ports.newId('cnf').slice(4)}`
   const asked = { url, events, description: '', ordering }
-  const { endpoint, secret } = await addEndpoint(services, tenantId, asked, operationId, origin)
+  const { endpoint, secret } = await addEndpoint(ports, tenantId, asked, operationId, origin)
   return { endpointId: endpoint.endpointId, secret }
 }
 
 /** Mints a license as a sale does: its raw key is sealed for the deliveries that carry it. */
 export async function sellLicense(
-  ledger: Pick<TestLedger, 'services'>,
+  ledger: Pick<TestLedger, 'ports'>,
   tenantId: string,
   { email = 'ada@example.com', saleId = `cs_test_${randomBytes(6).toString('hex')}` } = {},
 ): Promise<{ licenseId: string; licenseKey: string; saleId: string }> {
-  const { services } = ledger
-  const { licenseKey, keyHash, displayKey } = newLicenseKey('ACME', services.randomBytes)
-  const licenseId = services.newId('lic')
-  const at = services.now().toISOString()
-  await services.secrets.keep(tenantId, saleKeyName(licenseId), licenseKey)
-  const holder = await services.subjects.sealPerson(tenantId, email, 'Ada Lovelace')
+  const { ports } = ledger
+  const { licenseKey, keyHash, displayKey } = newLicenseKey('ACME', ports.randomBytes)
+  const licenseId = ports.newId('lic')
+  const at = ports.now().toISOString()
+  await ports.secrets.keep(tenantId, saleKeyName(licenseId), licenseKey)
+  const holder = await ports.subjects.sealPerson(tenantId, email, 'Ada Lovelace')
   const own = { licenseId, tenantId, keyHash, displayKey, saleId, holder, createdAt: at, at }
   await commandLicense(ledger, licenseId, {
     type: 'MintLicense',

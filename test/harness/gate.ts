@@ -36,6 +36,6 @@ export async function askApproveRepeat(
   call: Call = {},
 ): Promise<Answer> {
   const confirmation = pendingId(await ask(method, url, { token: tenant.token, ...call }))
-  await approve(ledger.services, tenant.tenantId, confirmation, approver)
+  await approve(ledger.ports, tenant.tenantId, confirmation, approver)
   return confirmed(ask, tenant, method, url, confirmation, call)
 }

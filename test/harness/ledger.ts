@@ -74,7 +74,7 @@ function createClock(moment: string): TestClock {
 
 /** Everything of a server on its own stores: a new database, and an event store in this process. */
 export type TestLedger = {
-  services: AllPorts
+  ports: AllPorts
   readModels: ReadModels
   db: Pool
   clock: TestClock
@@ -174,7 +174,7 @@ export async function openTestLedger(
   undo.push(() => rawLog.close())
   const subjects = createSubjects(db, masterKey)
   const keyHashing = createKeyHashing(createTenantKeys(secrets, keyHashSecret, randomBytes))
-  const services: AllPorts = {
+  const ports: AllPorts = {
     ledger,
     execute: createExecute(ledger, readModels, createKeyedMutex(), sealSourceWith(db, subjects)),
     untilVisible,
@@ -210,7 +210,7 @@ export async function openTestLedger(
   }
   const stores = { databaseUrl: database.url, eventStoreUrl: store }
   return {
-    services,
+    ports,
     readModels,
     db,
     clock,
@@ -227,12 +227,12 @@ export const temporaryDirectory = (): string => mkdtempSync(join(tmpdir(), 'keyl
 
 /** Runs a command on a license, also one without a route. */
 export async function commandLicense(
-  { services }: Pick<TestLedger, 'services'>,
+  { ports }: Pick<TestLedger, 'ports'>,
   licenseId: string,
   command: LicenseCommand,
 ): Promise<LicenseEvent[]> {
-  const cause = causeOf(origin, services.now().toISOString())
-  const { events } = await services.execute(licenses, licenseId, command, cause)
+  const cause = causeOf(origin, ports.now().toISOString())
+  const { events } = await ports.execute(licenses, licenseId, command, cause)
   return events
 }
 

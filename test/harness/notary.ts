@@ -17,14 +17,14 @@ export type TestNotary = {
 }
 
 export function startNotary(ledger: TestLedger, origin = testOrigin): TestNotary {
-  const { services, db } = ledger
+  const { ports, db } = ledger
   const log = openRawLog(ledger.eventStoreUrl)
   const stopping = new AbortController()
   const { signal } = stopping
   const run = async () => {
     while (!signal.aborted) {
-      const signer = await openSigner(services, origin, testCause())
-      await followLog({ ...services, db, log, signer, pollMs: 20 }, signal)
+      const signer = await openSigner(ports, origin, testCause())
+      await followLog({ ...ports, db, log, signer, pollMs: 20 }, signal)
     }
   }
   const running = run()

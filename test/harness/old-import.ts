@@ -10,7 +10,7 @@ import { testCause } from './notary.ts'
  * @returns its id
  */
 export async function importAsBefore(
-  { services, eventStoreUrl }: Pick<TestLedger, 'services' | 'eventStoreUrl'>,
+  { ports, eventStoreUrl }: Pick<TestLedger, 'ports' | 'eventStoreUrl'>,
   place: { tenantId: string; productId: string; keyTypeId: string },
   licenseKey: string,
   terms: Partial<LicenseTerms> = {},
@@ -18,8 +18,8 @@ export async function importAsBefore(
   const key = foreignKey(licenseKey)
   if (typeof key === 'string') throw new Error(key)
   const { keyHash, displayKey } = key
-  const licenseId = services.deriveId('lic', place.tenantId, keyHash)
-  const at = services.now().toISOString()
+  const licenseId = ports.deriveId('lic', place.tenantId, keyHash)
+  const at = ports.now().toISOString()
   const data: LicenseTerms = {
     licenseId,
     ...place,
@@ -56,6 +56,6 @@ export async function importAsBefore(
   ])
   appends.close()
   await log.close()
-  await services.untilVisible(position)
+  await ports.untilVisible(position)
   return licenseId
 }

@@ -25,14 +25,14 @@ export async function openSellingApi(
 }
 
 /** Connects the card provider, as an onboarding does. */
-export async function connectAccount(services: AllPorts, tenantId: string, accountId: string): Promise<void> {
-  await changeIntegration(services, tenantId, 'stripe', origin, (at) => ({
+export async function connectAccount(ports: AllPorts, tenantId: string, accountId: string): Promise<void> {
+  await changeIntegration(ports, tenantId, 'stripe', origin, (at) => ({
     type: 'StartOnboarding',
     tenantId,
     accountId,
     at,
   }))
-  await changeIntegration(services, tenantId, 'stripe', origin, (at) => ({
+  await changeIntegration(ports, tenantId, 'stripe', origin, (at) => ({
     type: 'FinishOnboarding',
     accountId,
     at,

@@ -142,7 +142,7 @@ async function begin(onExpiry: string): Promise<World> {
 const Reminted = z.looseObject({ licenseKey: z.string() })
 
 async function live(world: World, step: Step): Promise<unknown> {
-  const { services, clock } = api.ledger
+  const { ports, clock } = api.ledger
   const { tenantId, token } = world.tenant
   const at = clock.now().toISOString()
   const post = (path: string, body: object) =>
@@ -160,11 +160,11 @@ async function live(world: World, step: Step): Promise<unknown> {
       return post('deactivate-device', { deviceId: step.device })
     case 'reseat': {
       const cause = { ...origin, requestId: newId('req') }
-      return undo(services, tenantId, world.id, { type: 'reseat', deviceId: step.device }, cause)
+      return undo(ports, tenantId, world.id, { type: 'reseat', deviceId: step.device }, cause)
     }
     case 'make good': {
       const cause = { ...origin, requestId: newId('req') }
-      return undo(services, tenantId, world.id, { type: 'reinstate', reason: null }, cause)
+      return undo(ports, tenantId, world.id, { type: 'reinstate', reason: null }, cause)
     }
     case 'remint': {
       const { status, body } = await post('remint', { keepDevices: step.keepDevices })
@@ -173,11 +173,11 @@ async function live(world: World, step: Step): Promise<unknown> {
     }
     case 'entitle': {
       const change = { entitlements: step.entitlements, deviceLimit: 3 }
-      return changeKeyType(services, tenantId, 'editor', 'pro', change, origin)
+      return changeKeyType(ports, tenantId, 'editor', 'pro', change, origin)
     }
     case 'override': {
       const overrides = step.entitlements.map((entitlement) => ({ entitlement, effect: 'revoke' as const }))
-      return replaceOverrides(services, tenantId, world.customer, overrides, origin)
+      return replaceOverrides(ports, tenantId, world.customer, overrides, origin)
     }
     case 'wait':
       return clock.advance(step.days * day)
@@ -188,17 +188,17 @@ async function live(world: World, step: Step): Promise<unknown> {
     case 'end':
       return commandLicense(api.ledger, world.id, { type: 'EndPaidPeriod', at })
     case 'revoke':
-      return revokeLicense(services, tenantId, world.id, 'because', origin)
+      return revokeLicense(ports, tenantId, world.id, 'because', origin)
     case 'link': {
       const body = { licenseId: world.id }
       return api.ask('POST', `/v1/customers/${world.customer}/link-license`, { token, body })
     }
     case 'suspend':
-      return suspendTenant(services, tenantId, null, origin)
+      return suspendTenant(ports, tenantId, null, origin)
     case 'reinstate':
-      return reinstateTenant(services, tenantId, origin)
+      return reinstateTenant(ports, tenantId, origin)
     case 'ask less often':
-      return changeProduct(services, tenantId, 'editor', { settings: { revalidateAfterSeconds: 60 } }, origin)
+      return changeProduct(ports, tenantId, 'editor', { settings: { revalidateAfterSeconds: 60 } }, origin)
   }
 }
 

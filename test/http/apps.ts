@@ -3,8 +3,8 @@ import type { Answer, Ask } from '../harness/api.ts'
 import { origin, type TestLedger } from '../harness/ledger.ts'
 
 /** The tenant's SDK key; creates the first one if there is none. */
-export const sdkKeyOf = ({ services }: Pick<TestLedger, 'services'>, tenantId: string): Promise<string> =>
-  revealSdkKey(services, tenantId, 'sdk-key-of-a-test', origin)
+export const sdkKeyOf = ({ ports }: Pick<TestLedger, 'ports'>, tenantId: string): Promise<string> =>
+  revealSdkKey(ports, tenantId, 'sdk-key-of-a-test', origin)
 
 type ClientCall = 'activate' | 'validate' | 'deactivate' | 'free-tier' | 'keyless'
 

@@ -21,10 +21,10 @@ beforeEach(async () => {
 afterAll(() => api.close())
 
 const answered = ({ status, body }: Answer) => ({ status, body })
-const head = () => api.ledger.services.ledger.head()
+const head = () => api.ledger.ports.ledger.head()
 const approved = async (asked: Answer) => {
   const id = pendingId(asked)
-  await approve(api.ledger.services, tenant.tenantId, id, approver)
+  await approve(api.ledger.ports, tenant.tenantId, id, approver)
   return id
 }
 const refused = (error: string) => ({ status: 403, body: { error } })

@@ -20,7 +20,7 @@ afterAll(() => api.close())
 const described = ['/v1/openapi.json', '/docs/json', '/docs/yaml']
 
 test.each(described)('%s is serialized once, and returns 304 for a matching ETag', async (url) => {
-  const app = await createTestApp(api.ledger, api.ledger.services)
+  const app = await createTestApp(api.ledger, api.ledger.ports)
   const made = vi.spyOn(app, 'swagger')
   const first = await app.inject({ url })
   const second = await app.inject({ url })
@@ -43,7 +43,7 @@ test.each(described)('%s is serialized once, and returns 304 for a matching ETag
 test('an address has one rate limit for all documents, which does not affect other addresses', async () => {
   const documents = createMemoryLimiter('documents', { perMinute: 6, burst: 6 }, () => 0)
   limiters.push(documents)
-  const app = await createTestApp(api.ledger, api.ledger.services, { limits: { documents } })
+  const app = await createTestApp(api.ledger, api.ledger.ports, { limits: { documents } })
   const paths = [...described, '/docs/', '/docs/static/swagger-ui.css', '/metrics']
   const from = (remoteAddress: string) => async (url: string) =>
     (await app.inject({ url, remoteAddress, headers: { authorization: `Bearer ${metricsToken}` } }))
@@ -76,7 +76,7 @@ describe('GET /metrics', () => {
   )
 
   test('returns 404 when no token is configured', async () => {
-    const app = await createTestApp(api.ledger, api.ledger.services, { metrics: false })
+    const app = await createTestApp(api.ledger, api.ledger.ports, { metrics: false })
     for (const token of [undefined, '', metricsToken, 'undefined']) {
       expect((await askOf(app)('GET', '/metrics', { token })).status).toBe(404)
     }

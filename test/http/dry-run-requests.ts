@@ -40,7 +40,7 @@ const Import = z.looseObject({ results: z.array(z.looseObject({ id: z.string() }
 /** Fills a shop with one of everything that a write may be about. */
 export async function stock(api: TestApi, shop: Shop): Promise<Shelf> {
   const { tenantId, token } = shop
-  const { services } = api.ledger
+  const { ports } = api.ledger
   const post = (path: string, body?: object) => api.ask('POST', path, { token, body })
   await makeProduct(api.ask, token, 'keeping', { keyRecovery: true })
   const { id: license, licenseKey } = await mint(api.ask, token, 'editor', { deviceLimit: 3 })
@@ -67,7 +67,7 @@ export async function stock(api: TestApi, shop: Shop): Promise<Shelf> {
   const { replay } = Replay.parse((await post('/v1/webhook/replays', { from: '2026-01-01T00:00:00Z' })).body)
   return {
     token,
-    checkoutKey: (await issueCheckoutKey(services, tenantId, origin)).checkoutKey,
+    checkoutKey: (await issueCheckoutKey(ports, tenantId, origin)).checkoutKey,
     sdkKey: await sdkKeyOf(api.ledger, tenantId),
     ids: {
       customer,
@@ -87,27 +87,22 @@ export async function stock(api: TestApi, shop: Shop): Promise<Shelf> {
   }
 }
 
-async function deliveryOf({ services }: TestLedger, { tenantId }: TestTenant, licenseId: string) {
+async function deliveryOf({ ports }: TestLedger, { tenantId }: TestTenant, licenseId: string) {
   const event = { tenantId, licenseId, licenseRevision: 0, event: 'license.issued' } as const
-  await scheduleDelivery(services, { ...event, channel: 'webhook', endpointId: 'first', sequence: 1 }, origin)
-  const [delivery] = await listDeliveries(services.db, tenantId, {}, { after: undefined, limit: 1 }).then(
+  await scheduleDelivery(ports, { ...event, channel: 'webhook', endpointId: 'first', sequence: 1 }, origin)
+  const [delivery] = await listDeliveries(ports.db, tenantId, {}, { after: undefined, limit: 1 }).then(
     ({ items }) => items,
   )
   const id = delivery?.deliveryId ?? ''
-  const entry = await findDelivery(services.db, tenantId, id)
+  const entry = await findDelivery(ports.db, tenantId, id)
   if (!entry) throw new Error('the delivery was not scheduled')
   const result = { outcome: 'delivered', status: 200, excerpt: null } as const
-  await recordAttempt(
-    services,
-    entry,
-    { startedAt: '2026-03-01T12:00:00.000Z', durationMs: 1, result },
-    origin,
-  )
+  await recordAttempt(ports, entry, { startedAt: '2026-03-01T12:00:00.000Z', durationMs: 1, result }, origin)
   return id
 }
 
 async function revokedLicense({ ledger }: TestApi, { tenantId }: TestTenant, id: string): Promise<string> {
-  await revokeLicense(ledger.services, tenantId, id, null, origin)
+  await revokeLicense(ledger.ports, tenantId, id, null, origin)
   return id
 }
 

@@ -24,7 +24,7 @@ beforeEach(async () => {
 })
 afterAll(() => api.close())
 
-const head = () => api.ledger.services.ledger.head()
+const head = () => api.ledger.ports.ledger.head()
 const secretsKept = async () => {
   const { rows } = await api.ledger.db.query<{ name: string }>(
     'select name from vault.secrets where tenant_id = $1 order by name',
@@ -100,7 +100,7 @@ test('no dry run of a gated operation appends an event, keeps or destroys a secr
   const customer = await makeCustomer(api.ask, token)
   const url = 'https://public.example.com/hook'
   const opened = pendingId(await api.ask('PUT', '/v1/webhook', { token, body: { url } }))
-  await approve(api.ledger.services, tenant.tenantId, opened, approver)
+  await approve(api.ledger.ports, tenant.tenantId, opened, approver)
   await confirmed(api.ask, tenant, 'PUT', '/v1/webhook', opened, { body: { url } })
   const [start, secrets] = [await head(), await secretsKept()]
   const calls = [
@@ -213,7 +213,7 @@ test('a dry run needs the scopes of the call', async () => {
 test('an approval is for the call, whatever dryRun says', async () => {
   const { id } = await mint(api.ask, tenant.token, 'editor')
   const confirmation = pendingId(await revoke(id, '?dryRun=false'))
-  await approve(api.ledger.services, tenant.tenantId, confirmation, approver)
+  await approve(api.ledger.ports, tenant.tenantId, confirmation, approver)
   const rehearsed = await confirmed(
     api.ask,
     tenant,
@@ -246,7 +246,7 @@ test('a preview says that nothing has changed since the request, or what has', a
     },
   })
   const second = pendingId(await revoke(id))
-  await approve(api.ledger.services, tenant.tenantId, second, approver)
+  await approve(api.ledger.ports, tenant.tenantId, second, approver)
   await confirmed(api.ask, tenant, 'POST', `/v1/licenses/${id}/revoke`, second)
   expect((await preview(confirmation)).body).toMatchObject({
     preview: { wouldBeRefused: { status: 409, error: 'the license is revoked' }, sentences: [] },

@@ -43,7 +43,7 @@ const writes = () =>
 
 /** The position of the log, and a hash of each table but the one of rate limits, which count every request. */
 async function everything() {
-  const { db, services } = api.ledger
+  const { db, ports } = api.ledger
   const { rows: tables } = await db.query<{ name: string }>(
     `select format('%I.%I', schemaname, tablename) as name from pg_tables
      where schemaname not in ('pg_catalog', 'information_schema') and tablename <> 'attempts' order by 1`,
@@ -55,7 +55,7 @@ async function everything() {
     )
     hashes[name] = rows[0]?.hash ?? ''
   }
-  return { head: await services.ledger.head(), hashes }
+  return { head: await ports.ledger.head(), hashes }
 }
 
 const DryRun = z.looseObject({

@@ -81,7 +81,7 @@ test('a person is found by both forms of their domain, and stored with the ASCII
   const body = { productId: 'editor', email: 'grace@bücher.example' }
   const minted = await api.ask('POST', '/v1/licenses', { token, body })
   expect(minted.body).toMatchObject({ license: { email: 'grace@xn--bcher-kva.example' } })
-  const { subjects } = api.ledger.services
+  const { subjects } = api.ledger.ports
   const found = await subjects.findSubject(tenantId, 'Grace@xn--bcher-kva.example')
   expect(found).toBeDefined()
   expect(await subjects.findSubject(tenantId, 'grace@BÜCHER.example')).toBe(found)

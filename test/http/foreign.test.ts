@@ -46,7 +46,7 @@ beforeAll(async () => {
     confirmation: pendingId(await ask('POST', `/v1/licenses/${license.id}/revoke`, { token: owner.token })),
     token: owner.tokenId,
     ownCustomer: await makeCustomer(ask, asking.token),
-    unknownKey: newLicenseKey('ACME', api.ledger.services.randomBytes).licenseKey,
+    unknownKey: newLicenseKey('ACME', api.ledger.ports.randomBytes).licenseKey,
   }
   await mint(ask, owner.token, 'owned')
   notary = startNotary(api.ledger)
@@ -85,7 +85,7 @@ async function otherEndpoint(): Promise<string> {
 }
 
 async function runningReplay(): Promise<string> {
-  const { services } = api.ledger
+  const { ports } = api.ledger
   const asked = {
     from: beginning,
     to: undefined,
@@ -93,16 +93,16 @@ async function runningReplay(): Promise<string> {
     endpointId: 'first',
     only: 'all',
   } as const
-  const replayId = services.newId('whr')
-  await requestReplay(services, owner.tenantId, asked, replayId, origin)
+  const replayId = ports.newId('whr')
+  await requestReplay(ports, owner.tenantId, asked, replayId, origin)
   return replayId
 }
 
 /** A delivery before its first attempt. */
 async function pendingDelivery(licenseId: string): Promise<string> {
-  const { services } = api.ledger
+  const { ports } = api.ledger
   await scheduleDelivery(
-    services,
+    ports,
     {
       tenantId: owner.tenantId,
       channel: 'webhook',

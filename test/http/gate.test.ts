@@ -33,9 +33,9 @@ const pendingId = ({ status, body }: Answer): string => {
 }
 
 const person = { requestId: 'req_person', actor: 'member:mem_1' }
-const services = () => api.ledger.services
+const ports = () => api.ledger.ports
 const approved = async (id: string) => {
-  await approve(services(), tenant.tenantId, id, person)
+  await approve(ports(), tenant.tenantId, id, person)
   return id
 }
 
@@ -53,7 +53,7 @@ const statusOf = async (id: string) => {
   return z.object({ license: z.looseObject({ status: z.string() }) }).parse(body).license.status
 }
 const kept = async (confirmation: string) =>
-  services().secrets.open(tenant.tenantId, `confirmation.${confirmation}`)
+  ports().secrets.open(tenant.tenantId, `confirmation.${confirmation}`)
 const answered = ({ status, body }: Answer) => ({ status, body })
 
 describe('an approved request', () => {
@@ -105,7 +105,7 @@ describe('a gated request is not executed', () => {
   test('when the confirmation was denied', async () => {
     const id = await license()
     const confirmation = pendingId(await revoke(id))
-    await deny(services(), tenant.tenantId, confirmation, person)
+    await deny(ports(), tenant.tenantId, confirmation, person)
     expect((await poll(confirmation)).body).toStrictEqual({
       id: confirmation,
       status: 'denied',
@@ -146,17 +146,17 @@ describe('a gated request is not executed', () => {
   test('when the approval was withdrawn; a used approval cannot be withdrawn', async () => {
     const id = await license()
     const confirmation = await approved(pendingId(await revoke(id)))
-    await withdraw(services(), tenant.tenantId, confirmation, person)
-    await withdraw(services(), tenant.tenantId, confirmation, person)
+    await withdraw(ports(), tenant.tenantId, confirmation, person)
+    await withdraw(ports(), tenant.tenantId, confirmation, person)
     expect((await poll(confirmation)).body).toMatchObject({ status: 'denied' })
     await refused('the confirmation was denied', id, { confirmation })
     expect(await kept(confirmation)).toBeUndefined()
     const used = await approved(pendingId(await revoke(id)))
     expect((await revoke(id, { confirmation: used })).status).toBe(200)
-    await expect(withdraw(services(), tenant.tenantId, used, person)).rejects.toMatchObject({
+    await expect(withdraw(ports(), tenant.tenantId, used, person)).rejects.toMatchObject({
       code: 'confirmation_consumed',
     })
-    const types = await eventsIn(services().ledger, confirmationStream(confirmation))
+    const types = await eventsIn(ports().ledger, confirmationStream(confirmation))
     expect(types.at(-1)).toMatchObject({
       event: { type: 'ConfirmationWithdrawn', data: { by: 'member:mem_1' } },
     })
@@ -291,7 +291,7 @@ test("another tenant's confirmation gets the same response as an unknown one", a
   expect(foreign.status).toBe(403)
   expect(foreign).toStrictEqual(answered(await used(absent)))
   for (const decide of [approve, deny, withdraw, showApproval] as const) {
-    await expect(decide(services(), stranger.tenantId, confirmation, person)).rejects.toMatchObject({
+    await expect(decide(ports(), stranger.tenantId, confirmation, person)).rejects.toMatchObject({
       code: 'confirmation_not_found',
     })
   }
@@ -307,7 +307,7 @@ describe('the storage of a gated request', () => {
       pendingId(await revoke(id, { body: { reason: secret } })),
     ]
     expect(await kept(denied)).toContain(secret)
-    await deny(services(), tenant.tenantId, denied, person)
+    await deny(ports(), tenant.tenantId, denied, person)
     expect(await kept(denied)).toBeUndefined()
     await revoke(id, { body: { reason: secret }, confirmation: await approved(used) })
     expect(await kept(used)).toBeUndefined()
@@ -318,7 +318,7 @@ describe('the storage of a gated request', () => {
     const confirmation = pendingId(await revoke(id, { body: { reason: secret } }))
     await approved(confirmation)
     await revoke(id, { body: { reason: secret }, confirmation })
-    const events = await eventsIn(services().ledger, confirmationStream(confirmation))
+    const events = await eventsIn(ports().ledger, confirmationStream(confirmation))
     expect(JSON.stringify(events.map((entry) => entry.readable && entry.event))).not.toContain(secret)
     const actor = `token:${tenant.tokenId}`
     expect(
@@ -331,7 +331,7 @@ describe('the storage of a gated request', () => {
     ])
     const [first] = events
     const requestId = first?.readable ? first.metadata.requestId : ''
-    const caused = (await eventsIn(services().ledger, licenseStream(id))).at(-1)
+    const caused = (await eventsIn(ports().ledger, licenseStream(id))).at(-1)
     expect(caused).toMatchObject({
       event: { type: 'LicenseRevoked' },
       metadata: { actor, causationId: confirmation, correlationId: requestId },

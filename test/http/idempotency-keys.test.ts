@@ -81,14 +81,14 @@ describe('an error response', () => {
     await makeProduct(api.ask, own.token, 'editor')
     const request = { url: '/v1/licenses', body: { productId: 'editor' } }
     const key = newKey()
-    await suspendTenant(api.ledger.services, own.tenantId, null, origin)
+    await suspendTenant(api.ledger.ports, own.tenantId, null, origin)
     expect((await send(request, key, api.ask, own.token)).status).toBe(403)
-    await reinstateTenant(api.ledger.services, own.tenantId, origin)
+    await reinstateTenant(api.ledger.ports, own.tenantId, origin)
     const first = await send(request, key, api.ask, own.token)
     expect(first.status).toBe(201)
-    await suspendTenant(api.ledger.services, own.tenantId, null, origin)
+    await suspendTenant(api.ledger.ports, own.tenantId, null, origin)
     expect((await send(request, key, api.ask, own.token)).status).toBe(403)
-    await reinstateTenant(api.ledger.services, own.tenantId, origin)
+    await reinstateTenant(api.ledger.ports, own.tenantId, origin)
     expect(whole(await send(request, key, api.ask, own.token))).toStrictEqual(whole(first))
     expect((await send(request, 'not a key', api.ask, 'kl_pat_none')).status).toBe(401)
     const reader = await own.tokenWith('licenses:read')
@@ -157,13 +157,13 @@ test("a repeat during the first request returns 409 in the interface's error for
   const waiting = Promise.withResolvers<void>()
   const arrived = Promise.withResolvers<void>()
   let arrivals = 0
-  const { services } = api.ledger
+  const { ports } = api.ledger
   const slow = await createTestApp(api.ledger, {
-    ...services,
+    ...ports,
     execute: async (...args) => {
       if (++arrivals === 2) arrived.resolve()
       await waiting.promise
-      return services.execute(...args)
+      return ports.execute(...args)
     },
   })
   const message = 'the first request with this Idempotency-Key is still running; retry in a second'
@@ -193,11 +193,11 @@ test("a repeat during the first request returns 409 in the interface's error for
 })
 
 test('a retry returns the customer that was recorded before the first request failed', async () => {
-  const { services } = api.ledger
+  const { ports } = api.ledger
   const broken = await createTestApp(api.ledger, {
-    ...services,
+    ...ports,
     execute: async (...args) => {
-      await services.execute(...args)
+      await ports.execute(...args)
       throw new LedgerUnavailable('the connection broke off')
     },
   })
@@ -270,7 +270,7 @@ describe('a gated request', () => {
       })
     const before = await reserved()
     const first = pendingId(await call())
-    await approve(api.ledger.services, own.tenantId, first, approver)
+    await approve(api.ledger.ports, own.tenantId, first, approver)
     const executed = await call(first)
     expect(executed.status).toBe(200)
     const secret = Object.values(z.record(z.string(), z.unknown()).parse(executed.body)).map(String)

@@ -30,10 +30,10 @@ let losing: FastifyInstance
 let failing: FastifyInstance
 beforeAll(async () => {
   api = await openTestApi()
-  const { services } = api.ledger
-  losing = await createTestApp(api.ledger, { ...services, idempotency: losingAnswers(services.idempotency) })
+  const { ports } = api.ledger
+  losing = await createTestApp(api.ledger, { ...ports, idempotency: losingAnswers(ports.idempotency) })
   failing = await createTestApp(api.ledger, {
-    ...services,
+    ...ports,
     execute: () => Promise.reject(new LedgerUnavailable('it does not answer')),
   })
   tenant = await makeTenant(api.ledger)
@@ -77,7 +77,7 @@ const whole = ({ status, text, headers }: Answer) => ({ status, text, type: head
 async function everyEvent(): Promise<number> {
   let count = 0
   for (let after: bigint | undefined; ; ) {
-    const page = await api.ledger.services.ledger.readPage(after, 1000)
+    const page = await api.ledger.ports.ledger.readPage(after, 1000)
     if (page.through === undefined) return count
     count += page.entries.length
     after = page.through
@@ -231,7 +231,7 @@ describe('a retried run', () => {
     const { body } = await send(request, key)
     const { license, licenseKey } = LicenseId.parse(body)
     expect(license).toMatchObject({ createdAt: at })
-    const [event] = await eventsIn(api.ledger.services.ledger, licenseStream(license.id))
+    const [event] = await eventsIn(api.ledger.ports.ledger, licenseStream(license.id))
     expect(event).toMatchObject({ event: { data: { keyHash: keyHashOf(licenseKey), at } } })
   })
 
@@ -241,7 +241,7 @@ describe('a retried run', () => {
     const first = await send(request, key, askOf(failing))
     const second = await send(request, key)
     const { license } = LicenseId.parse(second.body)
-    const [event] = await eventsIn(api.ledger.services.ledger, licenseStream(license.id))
+    const [event] = await eventsIn(api.ledger.ports.ledger, licenseStream(license.id))
     expect(event).toMatchObject({
       metadata: {
         requestId: second.headers['request-id'],
@@ -265,7 +265,7 @@ describe('a retried run', () => {
     await send(deactivate, removing, askOf(losing))
     await send(activate, newKey())
     expect((await send(deactivate, removing)).body).toStrictEqual({ deactivated: true })
-    const types = (await eventsIn(api.ledger.services.ledger, licenseStream(id))).map((entry) =>
+    const types = (await eventsIn(api.ledger.ports.ledger, licenseStream(id))).map((entry) =>
       entry.readable ? entry.event.type.replace('Device', '') : '',
     )
     expect(types).toStrictEqual([

@@ -29,7 +29,7 @@ beforeAll(async () => {
   api = await openTestApi()
   tenant = await makeTenant(api.ledger)
   const { ask, ledger } = api
-  const { services, clock } = ledger
+  const { ports, clock } = ledger
   await pointWebhook(ledger, tenant.tenantId, 'https://public.example.com/hook')
   let firstKey: string | undefined
   for (let n = 0; n < 5; n++) {
@@ -44,14 +44,14 @@ beforeAll(async () => {
     firstKey ??= licenseKey
     await parkedSale(ledger, tenant.tenantId, `parked-${n}`)
     await receiveNotification(
-      services,
+      ports,
       tenant.tenantId,
       purchase(`of-nobody-${n}`).refunded('re_1'),
       '{}',
       origin,
     )
     await scheduleDelivery(
-      services,
+      ports,
       {
         tenantId: tenant.tenantId,
         channel: 'webhook',
@@ -70,10 +70,10 @@ beforeAll(async () => {
       endpointId: 'first',
       only: 'all',
     } as const
-    await requestReplay(services, tenant.tenantId, replay, services.newId('whr'), origin)
+    await requestReplay(ports, tenant.tenantId, replay, ports.newId('whr'), origin)
     const ignored = { provider: 'gumroad', kind: 'sale', reason: 'gumroad_test', detail: null } as const
     const notificationId = `n${n}`
-    await recordIgnoredTest(services.db, tenant.tenantId, { ...ignored, notificationId }, services.now())
+    await recordIgnoredTest(ports.db, tenant.tenantId, { ...ignored, notificationId }, ports.now())
     const body = { product_id: 'product-0', license_key: firstKey, device_id: `laptop-${n}` }
     await ask('POST', '/v1/licenses/activate', { token: tenant.token, body })
     await ask('POST', `/v1/licenses/${licenseId}/revoke`, { token: tenant.token })

@@ -94,7 +94,7 @@ test('paging filtered by status omits only licenses whose status changes meanwhi
   const seen = await walk('limit=10&status=active', async () => {
     const id = before[before.length - 1 - revoked.length * 3]
     if (id === undefined) return
-    await revokeLicense(api.ledger.services, tenant.tenantId, id, null, origin)
+    await revokeLicense(api.ledger.ports, tenant.tenantId, id, null, origin)
     revoked.push(id)
   })
   const known = new Set(idsOf(seen))

@@ -30,7 +30,7 @@ beforeAll(async () => {
     minted.push(id)
   }
   for (const id of minted.slice(0, 4)) {
-    await revokeLicense(api.ledger.services, tenant.tenantId, id, null, origin)
+    await revokeLicense(api.ledger.ports, tenant.tenantId, id, null, origin)
     revoked.push(id)
   }
 })

@@ -87,7 +87,7 @@ describe.each([
             if (isExempt(dropped) || (isExempt(severalLines) && bad !== '\0' && bad !== '\ud800')) continue
             asked++
             // Starting a login is limited by address.
-            await api.ledger.services.db.query('delete from vault.attempts')
+            await api.ledger.ports.db.query('delete from vault.attempts')
             const answer = await api.ask(method.toUpperCase() as Method, url, {
               token: tenant.token,
               headers: { 'x-service-sdk-key': sdkKey },

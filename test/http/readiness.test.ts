@@ -20,12 +20,9 @@ test('a process with thousands of parked streams is ready, and counts them up to
 })
 
 test('a process is not ready when the log does not respond', async () => {
-  const { services } = api.ledger
+  const { ports } = api.ledger
   const gone = () => Promise.reject(new Error('gone'))
-  const { parts } = await createReadiness(
-    { ...services, ledger: { ...services.ledger, head: gone } },
-    undefined,
-  )()
+  const { parts } = await createReadiness({ ...ports, ledger: { ...ports.ledger, head: gone } }, undefined)()
   expect(parts).toMatchObject({
     event_store: { ok: false, required: true },
     read_models: { ok: false, required: true },

@@ -44,9 +44,9 @@ describe.each(guarded)('%s %s', (method, path, scope, body) => {
   test('requires a token', () => unauthorized({}, 'send a token: Authorization: Bearer <token>'))
 
   test('rejects invalid tokens and other credentials', async () => {
-    const { token } = newToken('pat', api.ledger.services.randomBytes)
+    const { token } = newToken('pat', api.ledger.ports.randomBytes)
     const badChecksum = token.slice(0, -1) + (token.endsWith('0') ? '1' : '0')
-    const sdkKey = newToken('sdk', api.ledger.services.randomBytes).token
+    const sdkKey = newToken('sdk', api.ledger.ports.randomBytes).token
     for (const presented of [token, badChecksum, sdkKey, 'garbage', `${tenant.token} ${tenant.token}`, '']) {
       await unauthorized({ authorization: `Bearer ${presented}` }, 'the token is not valid')
     }
@@ -105,7 +105,7 @@ describe.each(guarded)('%s %s', (method, path, scope, body) => {
     })
 
     test('returns 401 before it parses a malformed body', async () => {
-      const { token } = newToken('pat', api.ledger.services.randomBytes)
+      const { token } = newToken('pat', api.ledger.ports.randomBytes)
       expect(await api.ask(method, path, { raw: '{malformed' })).toMatchObject({ status: 401 })
       expect(await api.ask(method, path, { token, raw: '{malformed' })).toMatchObject({ status: 401 })
     })
@@ -119,11 +119,11 @@ describe('a token', () => {
   }
 
   test('can be verified, which returns its tenant and scopes', async () => {
-    const { services } = api.ledger
+    const { ports } = api.ledger
     const { tenantId } = tenant
     const scopes: Scope[] = ['products:write', 'danger', 'products:write']
     const expiresAt = '2026-03-01T12:00:10.000Z'
-    const made = await createToken(services, { tenantId, name: 'CI', scopes, expiresAt }, origin)
+    const made = await createToken(ports, { tenantId, name: 'CI', scopes, expiresAt }, origin)
     expect(await verify(made.token)).toStrictEqual({
       status: 200,
       body: { tenantId, tokenId: made.tokenId, name: 'CI', scopes: ['danger', 'products:write'], expiresAt },
@@ -131,9 +131,9 @@ describe('a token', () => {
   })
 
   test('is valid until the last millisecond before its expiry', async () => {
-    const { services, clock } = api.ledger
+    const { ports, clock } = api.ledger
     const asked = { tenantId: tenant.tenantId, name: '', scopes: [], expiresAt: '2026-03-01T12:00:10.000Z' }
-    const { token } = await createToken(services, asked, origin)
+    const { token } = await createToken(ports, asked, origin)
     clock.set('2026-03-01T12:00:09.999Z')
     expect(await verify(token)).toMatchObject({ status: 200 })
     clock.set('2026-03-01T12:00:10.000Z')
@@ -142,12 +142,12 @@ describe('a token', () => {
   })
 
   test('is rejected on the next request after it was revoked', async () => {
-    const { services } = api.ledger
+    const { ports } = api.ledger
     const asked = { tenantId: tenant.tenantId, name: '', scopes: [], expiresAt: null }
-    const { token, tokenId } = await createToken(services, asked, origin)
+    const { token, tokenId } = await createToken(ports, asked, origin)
     expect(await verify(token)).toMatchObject({ status: 200 })
     const command = { type: 'RevokeToken', at: beginning } as const
-    await services.execute(tokens, tokenId, command, causeOf(origin, beginning))
+    await ports.execute(tokens, tokenId, command, causeOf(origin, beginning))
     expect(await verify(token)).toStrictEqual({ status: 401, body: { error: 'the token is revoked' } })
   })
 })
@@ -161,7 +161,7 @@ describe('a tenant', () => {
     const device = { product_id: 'editor', license_key: licenseKey, device_id: 'd' }
     const send = async (path: string, body: unknown) => ask('POST', path, { token: own.token, body })
     expect(await send('/v1/licenses/activate', device)).toMatchObject({ body: { activated: true } })
-    await suspendTenant(ledger.services, own.tenantId, 'unpaid', origin)
+    await suspendTenant(ledger.ports, own.tenantId, 'unpaid', origin)
 
     const message = 'the tenant is suspended; it cannot issue or activate licenses'
     // Also malformed: the suspended tenant is reported first.
@@ -177,14 +177,14 @@ describe('a tenant', () => {
     expect(await ask('GET', '/v1/licenses', { token: own.token })).toMatchObject({ status: 200 })
     expect(await send('/v1/licenses/deactivate', device)).toMatchObject({ status: 200 })
 
-    await reinstateTenant(ledger.services, own.tenantId, origin)
+    await reinstateTenant(ledger.ports, own.tenantId, origin)
     expect(await send('/v1/licenses/activate', device)).toMatchObject({ body: { activated: true } })
   })
 
   test('that is closed gets 403 everywhere', async () => {
     const own = await makeTenant(api.ledger)
     await makeProduct(api.ask, own.token, 'editor')
-    await closeTenant(api.ledger.services, own.tenantId, null, origin)
+    await closeTenant(api.ledger.ports, own.tenantId, null, origin)
     for (const [method, path, , body] of guarded) {
       const answer = await api.ask(method, path, { token: own.token, body })
       expect({ path, status: answer.status, body: answer.body }).toStrictEqual({
@@ -333,7 +333,7 @@ test('every event of a request has its request id and its token', async () => {
   })
   const requestId = headers['request-id']
   const events = []
-  for await (const entry of api.ledger.services.ledger.readStream(`product-${tenant.tenantId}.traced`)) {
+  for await (const entry of api.ledger.ports.ledger.readStream(`product-${tenant.tenantId}.traced`)) {
     events.push(entry.readable ? { type: entry.event.type, metadata: entry.metadata } : entry)
   }
   const metadata = {

@@ -32,12 +32,12 @@ beforeAll(async () => {
   api = await openTestApi()
   tenant = await makeTenant(api.ledger)
   await makeProduct(api.ask, tenant.token, 'editor')
-  const { services } = api.ledger
+  const { ports } = api.ledger
   const execute: AllPorts['execute'] = async (...args) => {
-    await services.execute(...args)
+    await ports.execute(...args)
     throw trouble
   }
-  const app = await createTestApp(api.ledger, { ...services, execute })
+  const app = await createTestApp(api.ledger, { ...ports, execute })
   closing.push(() => app.close())
   ask = askOf(app)
 })
@@ -99,7 +99,7 @@ test('a remint is not, and a request that timed out says the same', async () => 
   hanging.promise.catch(() => undefined)
   const app = await createTestApp(
     api.ledger,
-    { ...api.ledger.services, execute: () => hanging.promise },
+    { ...api.ledger.ports, execute: () => hanging.promise },
     { requestLimitMs: 50 },
   )
   closing.push(() => app.close())

@@ -66,7 +66,7 @@ beforeAll(async () => {
   })
   undo.push(() => ledger.close())
   tenant = await makeTenant(ledger)
-  const app = await createTestApp(ledger, ledger.services)
+  const app = await createTestApp(ledger, ledger.ports)
   undo.push(() => app.close())
   ask = askOf(app)
   await makeProduct(ask, tenant.token, 'editor')
@@ -120,7 +120,7 @@ describe.each(Object.keys(endings))('event store calls that end as %s', (name) =
     const again = await mintOnce(key)
     expect(again.status).toBe(201)
     const { license } = again.body as { license: { id: string } }
-    expect(await eventsIn(ledger.services.ledger, licenseStream(license.id))).toHaveLength(1)
+    expect(await eventsIn(ledger.ports.ledger, licenseStream(license.id))).toHaveLength(1)
   })
 
   test.each(moments)('%s, once: the mint succeeds by a retry where one is possible', async (moment) => {
@@ -132,7 +132,7 @@ describe.each(Object.keys(endings))('event store calls that end as %s', (name) =
     else {
       expect(found).toBe(201)
       const { license } = body as { license: { id: string } }
-      expect(await eventsIn(ledger.services.ledger, licenseStream(license.id))).toHaveLength(1)
+      expect(await eventsIn(ledger.ports.ledger, licenseStream(license.id))).toHaveLength(1)
     }
   })
 })

@@ -46,12 +46,12 @@ const late = {
 test.each(Object.entries(late))(
   'a request over the time limit when %s gets 503, and its work is done once in the background',
   async (_, waiting) => {
-    const { services } = api.ledger
+    const { ports } = api.ledger
     const gate = Promise.withResolvers<void>()
     const before = await licenses()
     const app = await createTestApp(
       api.ledger,
-      { ...services, ...waiting(services, gate.promise) },
+      { ...ports, ...waiting(ports, gate.promise) },
       { requestLimitMs: 100 },
     )
     const headers = { 'idempotency-key': uniqueId('key') }
@@ -81,13 +81,13 @@ async function licenses(): Promise<string[]> {
 }
 
 test('a request over the time limit gets 503 over a connection too, after its body was read', async () => {
-  const { services } = api.ledger
+  const { ports } = api.ledger
   const gate = Promise.withResolvers<void>()
   const execute: AllPorts['execute'] = async (...args) => {
     await gate.promise
-    return services.execute(...args)
+    return ports.execute(...args)
   }
-  const app = await createTestApp(api.ledger, { ...services, execute }, { requestLimitMs: 100 })
+  const app = await createTestApp(api.ledger, { ...ports, execute }, { requestLimitMs: 100 })
   const address = await app.listen({ port: 0, host: '127.0.0.1' })
   const answer = await fetch(`${address}/v1/licenses`, {
     method: 'POST',
@@ -110,18 +110,18 @@ test.each([
   )
   const gate = Promise.withResolvers<void>()
   const done = Promise.withResolvers<void>()
-  const { services } = api.ledger
+  const { ports } = api.ledger
   const execute: AllPorts['execute'] = async (...args) => {
     try {
       await gate.promise
       await settle()
-      return await services.execute(...args)
+      return await ports.execute(...args)
     } finally {
       setImmediate(done.resolve)
     }
   }
   // Long enough for the handler to begin: a request that is late before that is not run.
-  const app = await createTestApp(api.ledger, { ...services, execute }, { requestLimitMs: 1500, log })
+  const app = await createTestApp(api.ledger, { ...ports, execute }, { requestLimitMs: 1500, log })
   const body = { productId: 'editor' }
   expect(await askOf(app)('POST', '/v1/licenses', { token: tenant.token, body })).toMatchObject({
     status: 503,

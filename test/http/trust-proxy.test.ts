@@ -19,7 +19,7 @@ async function addressShown(
   const { id } = await mint(api.ask, token, 'editor')
   const headers = { 'x-forwarded-for': forwarded }
   const asked = await api.ask('POST', `/v1/licenses/${id}/revoke`, { token, headers })
-  return (await showApproval(api.ledger.services, tenantId, pendingId(asked))).client.address
+  return (await showApproval(api.ledger.ports, tenantId, pendingId(asked))).client.address
 }
 
 test('a forwarded address is not trusted by default', async () =>

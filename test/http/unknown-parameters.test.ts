@@ -28,7 +28,7 @@ beforeAll(async () => {
   await openPortalOf(api.app, tenant.token)
   member = clientOf(api.app)
   await member.signIn(await makeMember(api.ledger, tenant.tenantId, 'owner'))
-  checkoutKey = (await issueCheckoutKey(api.ledger.services, tenant.tenantId, origin)).checkoutKey
+  checkoutKey = (await issueCheckoutKey(api.ledger.ports, tenant.tenantId, origin)).checkoutKey
   sdkKey = await sdkKeyOf(api.ledger, tenant.tenantId)
 })
 afterAll(() => api.close())
@@ -153,7 +153,7 @@ test('a number of decimal digits is one', async () => {
   expect((await api.ask('GET', '/v1/licenses?limit=025', { token: tenant.token })).status).toBe(200)
 })
 
-const head = () => api.ledger.services.ledger.head()
+const head = () => api.ledger.ports.ledger.head()
 
 /**
  * Error pages of the portal do not name parameters, errors of the device login hold a code of OAuth, and an answer to HEAD has

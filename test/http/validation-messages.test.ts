@@ -23,17 +23,17 @@ let api: TestApi
 let send: (request: WrongRequest) => Promise<{ status: number; text: string }>
 beforeAll(async () => {
   api = await openTestApi()
-  const { services } = api.ledger
+  const { ports } = api.ledger
   const { tenantId, token } = await makeTenant(api.ledger)
   await makeProduct(api.ask, token, 'editor')
   const sdkKey = await sdkKeyOf(api.ledger, tenantId)
-  const { checkoutKey } = await issueCheckoutKey(services, tenantId, origin)
-  const known = new Map<string, ReturnType<typeof services.findToken>>()
+  const { checkoutKey } = await issueCheckoutKey(ports, tenantId, origin)
+  const known = new Map<string, ReturnType<typeof ports.findToken>>()
   const app = await createTestApp(api.ledger, {
-    ...services,
+    ...ports,
     // One look-up for all requests: they are refused before they reach a store.
     findToken: (hash) => {
-      const found = known.get(hash) ?? services.findToken(hash)
+      const found = known.get(hash) ?? ports.findToken(hash)
       known.set(hash, found)
       return found
     },

@@ -76,7 +76,7 @@ test('a dry run tells what a run would do and changes nothing', async () => {
   const path = file('OLD-1111,a,Pro,,,,,,,,', 'OLD-2222,b,Pro,,,,,,,,', 'OLD-33,c,Pro,,,,,,,,')
   const dry = await imports.run(vendor, 'csv', path)
   expect(await imports.stored(vendor)).toStrictEqual([])
-  const product = await imports.api.ledger.services.findProduct(vendor.tenantId, 'editor')
+  const product = await imports.api.ledger.ports.findProduct(vendor.tenantId, 'editor')
   expect(product?.keyTypes.map(({ keyTypeId }) => keyTypeId)).toStrictEqual(['default'])
   const wet = await imports.run(vendor, 'csv', path, { apply: true })
   expect(wet.tally).toStrictEqual(dry.tally)

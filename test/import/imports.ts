@@ -18,7 +18,7 @@ export type Vendor = TestTenant & { plan: Plan }
 
 type Run = {
   apply?: boolean
-  services?: AllPorts
+  ports?: AllPorts
   columns?: Parameters<typeof sourceOf>[1]['columns']
   mapped?: Record<string, string>
   /** Our product by theirs; without it, everything goes to `editor`. */
@@ -83,11 +83,11 @@ async function runIn(
   api: TestApi,
   { tenantId, plan }: Vendor,
   { name, ...place }: Place,
-  { apply = false, services = api.ledger.services, columns = new Map(), mapped = {}, products }: Run,
+  { apply = false, ports = api.ledger.ports, columns = new Map(), mapped = {}, products }: Run,
 ): Promise<Ran> {
   const ours = new Set(products ? Object.values(products) : ['editor'])
   const found = new Map(
-    await Promise.all([...ours].map(async (id) => [id, await services.findProduct(tenantId, id)] as const)),
+    await Promise.all([...ours].map(async (id) => [id, await ports.findProduct(tenantId, id)] as const)),
   )
   const productOf = (theirs: string | null) => found.get(products ? (products[theirs ?? ''] ?? '') : 'editor')
   const source = sourceOf(name, { columns })
@@ -99,8 +99,8 @@ async function runIn(
   }
   try {
     const tally = apply
-      ? await applyJob(services, job, { ...use, plan }, { ...origin, requestId: uniqueId('req') })
-      : await previewJob(services, job, use)
+      ? await applyJob(ports, job, { ...use, plan }, { ...origin, requestId: uniqueId('req') })
+      : await previewJob(ports, job, use)
     return { job, tally, report }
   } finally {
     job.exported.close()
@@ -122,7 +122,7 @@ async function storedOf({ ledger }: TestApi, { tenantId }: Vendor): Promise<Stor
 
 /** The key hash of every import in the log. */
 async function importedHashes({ ledger }: TestApi, { tenantId }: Vendor): Promise<string[]> {
-  const entries = await readLog(ledger.services.ledger)
+  const entries = await readLog(ledger.ports.ledger)
   return entries.flatMap((entry) =>
     entry.readable && entry.event.type === 'LicenseImported' && entry.event.data.tenantId === tenantId
       ? entry.event.data.keyHash

@@ -41,7 +41,7 @@ const idsFound = async (q: string) => {
   return Search.parse(body).items.map(({ license }) => license.id)
 }
 const recordedAs = async (id: string) => {
-  const [first] = await eventsIn(api.ledger.services.ledger, `license-${id}`)
+  const [first] = await eventsIn(api.ledger.ports.ledger, `license-${id}`)
   return first?.readable ? first.event : undefined
 }
 
@@ -53,7 +53,7 @@ test('no guess of a six-digit key fits what is recorded, nor the name of its str
   for (const guess of ['471120', `${tenant.tenantId}471120`]) expect(text).not.toContain(sha256(guess))
   expect(event?.data).toMatchObject({ keyHash: expect.stringMatching(/^hmac:[0-9a-f]{64}$/) as string })
   // Another installation has another secret, and an id that nobody derives without it.
-  expect(id).not.toBe(api.ledger.services.deriveId('lic', tenant.tenantId, sha256('471120')))
+  expect(id).not.toBe(api.ledger.ports.deriveId('lic', tenant.tenantId, sha256('471120')))
 })
 
 /** Each makes a license with a key of another format. */

@@ -21,16 +21,16 @@ afterAll(() => imports.close())
 class Killed extends Error {}
 
 /** Ports of a process that dies before or after its nth write: nothing that it does later has an effect. */
-function mortal(services: AllPorts, lives: number, when: 'before' | 'after'): AllPorts {
+function mortal(ports: AllPorts, lives: number, when: 'before' | 'after'): AllPorts {
   let writes = 0
   const execute: Execute = async (...args) => {
     if (++writes > lives || (writes === lives && when === 'before'))
       throw new Killed(streamName(args[0].category, args[1]))
-    const executed = await services.execute(...args)
+    const executed = await ports.execute(...args)
     if (writes >= lives) throw new Killed()
     return executed
   }
-  return { ...services, execute }
+  return { ...ports, execute }
 }
 
 describe.each(shapes)('an import from $source', (shape) => {
@@ -43,9 +43,9 @@ describe.each(shapes)('an import from $source', (shape) => {
       const vendor = await imports.vendor()
       let kills = 0
       for (;;) {
-        const services = mortal(imports.api.ledger.services, kills + 1, when)
+        const ports = mortal(imports.api.ledger.ports, kills + 1, when)
         const ended = await imports
-          .run(vendor, shape.source, path, { apply: true, services })
+          .run(vendor, shape.source, path, { apply: true, ports })
           .catch((error: unknown) => error)
         if (!(ended instanceof Killed)) {
           expect(ended).toMatchObject({ tally: { leftOut: 0, licenses } })
@@ -57,9 +57,7 @@ describe.each(shapes)('an import from $source', (shape) => {
       const expected = Array.from({ length: licenses }, (_, number) => shape.expected(number))
       const hashes = await imports.importedHashes(vendor)
       const keys = expected.map(({ licenseKey }) => licenseKey)
-      expect(hashes.toSorted()).toStrictEqual(
-        await hashesOf(imports.api.ledger.services, vendor.tenantId, keys),
-      )
+      expect(hashes.toSorted()).toStrictEqual(await hashesOf(imports.api.ledger.ports, vendor.tenantId, keys))
       const stored = await imports.stored(vendor)
       expect(
         stored.map(({ externalId, status, devices }) => ({ externalId, status, devices: devices.length })),
@@ -68,7 +66,7 @@ describe.each(shapes)('an import from $source', (shape) => {
           .map(({ licenseKey: _, ...facts }) => facts)
           .toSorted((one, other) => (one.externalId < other.externalId ? -1 : 1)),
       )
-      const product = await imports.api.ledger.services.findProduct(vendor.tenantId, 'editor')
+      const product = await imports.api.ledger.ports.findProduct(vendor.tenantId, 'editor')
       const ids = product?.keyTypes.map(({ keyTypeId }) => keyTypeId) ?? []
       expect(new Set(ids).size).toBe(ids.length)
     },
@@ -81,11 +79,11 @@ test('a batch whose answer was lost is repeated, and counts as imported', async 
   await imports.run(vendor, 'csv', imports.exported('licenseKey\nOLD-1111\n'), { apply: true })
   let losses = 0
   const untilVisible = async (position: bigint) => {
-    await imports.api.ledger.services.untilVisible(position)
+    await imports.api.ledger.ports.untilVisible(position)
     if (losses++ === 0) throw new ReadModelsBehind(position, undefined)
   }
-  const services = { ...imports.api.ledger.services, untilVisible }
-  const { tally } = await imports.run(vendor, 'csv', path, { apply: true, services })
+  const ports = { ...imports.api.ledger.ports, untilVisible }
+  const { tally } = await imports.run(vendor, 'csv', path, { apply: true, ports })
   expect(tally).toMatchObject({ imported: 1, alreadyThere: 1, leftOut: 0 })
   expect(losses).toBeGreaterThan(0)
   expect(await imports.importedHashes(vendor)).toHaveLength(2)

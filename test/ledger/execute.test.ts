@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => ledger.close())
 
 const cause = causeOf(origin, beginning)
-const anExecutor = () => createExecute(ledger.services.ledger, ledger.readModels, createKeyedMutex())
+const anExecutor = () => createExecute(ledger.ports.ledger, ledger.readModels, createKeyedMutex())
 
 function onTenant(
   execute: Execute,
@@ -38,7 +38,7 @@ function onTenant(
   )
 }
 const types = async (tenantId: string) =>
-  (await eventsIn(ledger.services.ledger, tenantStream(tenantId))).map((entry) =>
+  (await eventsIn(ledger.ports.ledger, tenantStream(tenantId))).map((entry) =>
     entry.readable ? entry.event.type : '',
   )
 
@@ -82,7 +82,7 @@ test('state that was loaded before another command ran is not used', async () =>
   let reads = 0
   const read = () => {
     reads++
-    return loadFromLog(ledger.services.ledger, tenantId, tenants)
+    return loadFromLog(ledger.ports.ledger, tenantId, tenants)
   }
   const found = await read()
   const command = { type: 'SuspendTenant', reason: null, at: beginning } as const
@@ -160,10 +160,10 @@ describe('a run', () => {
       await runOn(tenantId, first, false)
       let reads = 0
       const behind: Ledger = {
-        ...ledger.services.ledger,
+        ...ledger.ports.ledger,
         async *readStream(stream, most) {
           const isStale = reads++ < staleReads
-          for await (const entry of ledger.services.ledger.readStream(stream, most)) {
+          for await (const entry of ledger.ports.ledger.readStream(stream, most)) {
             if (!isStale || entry.revision === 0) yield entry
           }
         },
@@ -189,10 +189,10 @@ describe('a run', () => {
       const tenantId = uniqueId('run')
       await onTenant(anExecutor(), tenantId, 'CreateTenant')
       await runOn(tenantId, first, false)
-      const loaded = await loadFromLog(ledger.services.ledger, tenantId, suspendAlways)
+      const loaded = await loadFromLog(ledger.ports.ledger, tenantId, suspendAlways)
       const behind: Ledger = {
-        ...ledger.services.ledger,
-        readStream: (stream) => ledger.services.ledger.readStream(stream, 1),
+        ...ledger.ports.ledger,
+        readStream: (stream) => ledger.ports.ledger.readStream(stream, 1),
       }
       const execute = createExecute(behind, ledger.readModels, createKeyedMutex())
       const run = { resumed: true }

@@ -14,23 +14,23 @@ beforeAll(async () => {
 afterAll(() => ledger.close())
 
 /** The services, recording every position that is waited for. */
-function watched(): { services: AllPorts; waits: bigint[] } {
+function watched(): { ports: AllPorts; waits: bigint[] } {
   const waits: bigint[] = []
-  const { services } = ledger
+  const { ports } = ledger
   const untilVisible = async (position: bigint) => {
     waits.push(position)
-    await services.untilVisible(position)
+    await ports.untilVisible(position)
   }
-  return { services: { ...services, untilVisible }, waits }
+  return { ports: { ...ports, untilVisible }, waits }
 }
 
-const create = (services: AllPorts, tenantId: string) =>
-  createTenant(services, { tenantId, name: 'In one go', plan: 'free' }, origin)
+const create = (ports: AllPorts, tenantId: string) =>
+  createTenant(ports, { tenantId, name: 'In one go', plan: 'free' }, origin)
 
 test('several commands share one wait, and are then visible', async () => {
-  const { services, waits } = watched()
+  const { ports, waits } = watched()
   const tenants = [uniqueId('first'), uniqueId('second'), uniqueId('third')]
-  const result = await waitOnce(services, async (steps) => {
+  const result = await waitOnce(ports, async (steps) => {
     for (const tenantId of tenants) await create(steps, tenantId)
     // No wait yet, and no other process advances the read models.
     expect(await findTenant(ledger.db, tenants[0] ?? '')).toBeUndefined()
@@ -42,9 +42,9 @@ test('several commands share one wait, and are then visible', async () => {
 })
 
 test('events recorded before a refusal are visible when it is thrown', async () => {
-  const { services, waits } = watched()
+  const { ports, waits } = watched()
   const tenantId = uniqueId('twice')
-  const twice = waitOnce(services, async (steps) => {
+  const twice = waitOnce(ports, async (steps) => {
     await create(steps, tenantId)
     await create(steps, tenantId)
   })
@@ -54,7 +54,7 @@ test('events recorded before a refusal are visible when it is thrown', async () 
 })
 
 test('a command that records nothing does not wait', async () => {
-  const { services, waits } = watched()
-  expect(await waitOnce(services, async () => 7)).toBe(7)
+  const { ports, waits } = watched()
+  expect(await waitOnce(ports, async () => 7)).toBe(7)
   expect(waits).toStrictEqual([])
 })

@@ -41,7 +41,7 @@ beforeAll(async () => {
   const from = { name: null, email: 'licenses@keyledger.example' }
   api = await openTestApi({ mailing: { mailer, mailbox: undefined, from } })
   dispatch = await startDispatch(api.ledger, {
-    channels: { mail: createMailChannel(api.ledger.services, 'https://keys.acme.example') },
+    channels: { mail: createMailChannel(api.ledger.ports, 'https://keys.acme.example') },
   })
 })
 afterAll(async () => {
@@ -123,7 +123,7 @@ test('no mail is sent when the mails of the product are off or the key no longer
   answer = () => ({ taken: false, problem: 'connection', status: null, answer: null })
   const { licenseId } = await sellLicense(api.ledger, tenant.tenantId)
   await tried(1)
-  await api.ledger.services.secrets.destroy(tenant.tenantId, saleKeyName(licenseId))
+  await api.ledger.ports.secrets.destroy(tenant.tenantId, saleKeyName(licenseId))
   api.ledger.clock.advance(60_000)
   await settled('abandoned')
   expect(sent).toHaveLength(1)

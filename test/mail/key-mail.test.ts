@@ -31,7 +31,7 @@ beforeAll(async () => {
   const from = { name: null, email: 'licenses@keyledger.example' }
   api = await openTestApi({ mailing: { mailer, mailbox: undefined, from } })
   dispatch = await startDispatch(api.ledger, {
-    channels: { mail: createMailChannel(api.ledger.services, 'https://keys.acme.example') },
+    channels: { mail: createMailChannel(api.ledger.ports, 'https://keys.acme.example') },
   })
 })
 afterAll(async () => {
@@ -137,12 +137,12 @@ test('sendKey returns 409 without an email address or when the mails of the prod
 
 test('a key that a failed request left in the vault is destroyed after ten minutes', async () => {
   const { id } = await mint(api.ask, tenant.token, 'editor', { email: 'ada@example.com' })
-  const { secrets } = api.ledger.services
+  const { secrets } = api.ledger.ports
   for (const left of [`${id}.${'a'.repeat(64)}`, `lic_unknown.${'b'.repeat(64)}`]) {
     await secrets.keep(tenant.tenantId, `${mailedKeyPrefix}${left}`, 'ACME-key')
   }
   const trouble: unknown[] = []
-  const sweep = destroySpentMailedKeys(api.ledger.services, (failed) => trouble.push(failed)).poll
+  const sweep = destroySpentMailedKeys(api.ledger.ports, (failed) => trouble.push(failed)).poll
   await sweep()
   expect(await keptKeys()).toBe(2)
   await api.ledger.db.query(

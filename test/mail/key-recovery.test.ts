@@ -45,7 +45,7 @@ beforeAll(async () => {
   const from = { name: null, email: 'licenses@keyledger.example' }
   api = await openTestApi({ mailing: { mailer, mailbox: undefined, from } })
   dispatch = await startDispatch(api.ledger, {
-    channels: { mail: createMailChannel(api.ledger.services, 'https://keys.acme.example') },
+    channels: { mail: createMailChannel(api.ledger.ports, 'https://keys.acme.example') },
   })
 })
 afterAll(async () => {
@@ -90,8 +90,8 @@ async function kept(): Promise<string[]> {
 /** The sweep, as of ten minutes later. */
 async function sweep(): Promise<void> {
   await api.ledger.db.query(`update vault.kept_keys set created_at = created_at - interval '11 minutes'`)
-  await settleKeptKeys(api.ledger.services, onTrouble).poll()
-  await destroyLeftKeys(api.ledger.services, onTrouble).poll()
+  await settleKeptKeys(api.ledger.ports, onTrouble).poll()
+  await destroyLeftKeys(api.ledger.ports, onTrouble).poll()
 }
 
 const mailed = (email: string) => sent.filter(({ to }) => to.email === email).map(({ text }) => text)
@@ -129,7 +129,7 @@ test('send-key returns 429 within five minutes, and a repeated idempotent reques
 test('a key that its holder asks for on a German page is sent in German', async () => {
   const { id } = await mint(api.ask, tenant.token, 'editor', ada)
   const place = { tenantId: tenant.tenantId, licenseId: id, reason: null, language: 'de' } as const
-  await sendKeptKey(api.ledger.services, place, origin)
+  await sendKeptKey(api.ledger.ports, place, origin)
   await expect
     .poll(() => sent.map(({ subject }) => subject))
     .toStrictEqual([expect.stringContaining('Ihr Lizenzschlüssel')])
@@ -144,7 +144,7 @@ test('a redelivery does not send a mail that was accepted', async () => {
   await expect.poll(async () => (await find()).items[0]?.status).toBe('delivered')
   const [delivery] = (await find()).items
   if (!delivery) throw new Error('there is no delivery')
-  const channel = createMailChannel(api.ledger.services, 'https://keys.acme.example')
+  const channel = createMailChannel(api.ledger.ports, 'https://keys.acme.example')
   expect(await channel.deliver(delivery, async () => undefined)).toStrictEqual({ outcome: 'unwanted' })
 })
 
@@ -171,7 +171,7 @@ describe('send-key returns an error that says what to do', () => {
 
   test('when there is a mailbox and no mail server', async () => {
     const { id } = await mint(api.ask, tenant.token, 'editor', ada)
-    const { services } = api.ledger
+    const { ports } = api.ledger
     const mailbox: Mailbox = {
       ...mailer,
       list: async () => [],
@@ -179,13 +179,13 @@ describe('send-key returns an error that says what to do', () => {
       remove: async () => false,
     }
     const place = { tenantId: tenant.tenantId, licenseId: id, reason: null }
-    const shown = { ...services, mailing: { ...services.mailing, mailbox } }
+    const shown = { ...ports, mailing: { ...ports.mailing, mailbox } }
     await expect(sendKeptKey(shown, place, origin)).rejects.toMatchObject({ code: 'no_mail_server' })
   })
 
   test('for a revoked license and one of another tenant', async () => {
     const { id } = await mint(api.ask, tenant.token, 'editor', ada)
-    await revokeLicense(api.ledger.services, tenant.tenantId, id, null, origin)
+    await revokeLicense(api.ledger.ports, tenant.tenantId, id, null, origin)
     expect(await sendKey(id)).toMatchObject(refusedWith('revoked'))
     tenant = await makeTenant(api.ledger)
     expect((await sendKey(id)).status).toBe(404)
@@ -244,10 +244,10 @@ test('turning keyRecovery off destroys the kept keys at once, also when it is tu
 })
 
 test('after a process has died with keyRecovery turned off, no former key can be sent, and the sweep destroys them', async () => {
-  const { services } = api.ledger
+  const { ports } = api.ledger
   const { id } = await mint(api.ask, tenant.token, 'editor', ada)
   const clearPeriods = () => Promise.reject(new Killed())
-  const mortalServices = { ...services, keptKeys: { ...services.keptKeys, clearPeriods } }
+  const mortalServices = { ...ports, keptKeys: { ...ports.keptKeys, clearPeriods } }
   const off = { settings: { keyRecovery: false } }
   await expect(changeProduct(mortalServices, tenant.tenantId, 'editor', off, origin)).rejects.toThrow(Killed)
   await patch('/v1/products/editor', { keyRecovery: true })
@@ -276,30 +276,30 @@ test('a key that was kept before keys had a period can be sent until keyRecovery
 })
 
 test('erasing the person destroys the key and makes copies of it unreadable', async () => {
-  const { services, db } = api.ledger
+  const { ports, db } = api.ledger
   const { id } = await mint(api.ask, tenant.token, 'editor', ada)
   const { rows } = await db.query('select * from vault.kept_keys where license_id = $1', [id])
   const [row] = rows as { subject_id: string; key_hash: string; product_id: string; sealed: string }[]
   if (!row) throw new Error('the key is kept')
-  await eraseSubject(services, tenant.tenantId, row.subject_id, origin)
+  await eraseSubject(ports, tenant.tenantId, row.subject_id, origin)
   expect(await kept()).toStrictEqual([])
   expect(await sendKey(id)).toMatchObject(refusedWith('no email address'))
   // As from a backup, and also when the same person comes again.
-  await services.subjects.sealPerson(tenant.tenantId, ada.email, ada.name)
-  const again = await services.subjects.findSubject(tenant.tenantId, ada.email)
+  await ports.subjects.sealPerson(tenant.tenantId, ada.email, ada.name)
+  const again = await ports.subjects.findSubject(tenant.tenantId, ada.email)
   for (const subjectId of [row.subject_id, again ?? '']) {
     const place = { tenantId: tenant.tenantId, licenseId: id, keyHash: row.key_hash, subjectId }
-    expect(await services.subjects.openLicenseKey(tenant.tenantId, subjectId, row.sealed)).toBeNull()
-    await services.keptKeys.keep({ ...place, productId: 'editor', period: 0 }, 'no key of the license')
-    expect(await services.keptKeys.open({ ...place, period: 0 })).toBeUndefined()
+    expect(await ports.subjects.openLicenseKey(tenant.tenantId, subjectId, row.sealed)).toBeNull()
+    await ports.keptKeys.keep({ ...place, productId: 'editor', period: 0 }, 'no key of the license')
+    expect(await ports.keptKeys.open({ ...place, period: 0 })).toBeUndefined()
   }
   await sweep()
   expect(await kept()).toStrictEqual([])
 })
 
 test('send-key sends the right key after a mint that was killed at any write and repeated', async () => {
-  const { services, db } = api.ledger
-  const product = await services.findProduct(tenant.tenantId, 'editor')
+  const { ports, db } = api.ledger
+  const product = await ports.findProduct(tenant.tenantId, 'editor')
   if (!product) throw new Error('there is no product')
   let deaths = 0
   for (let dieAt = 1, died = true; died; dieAt++) {
@@ -329,7 +329,7 @@ test('send-key sends the right key after a mint that was killed at any write and
     // An answer that was lost is asked for again; before that, the sweep finds what the dead request left.
     await api.ledger.readModels.catchUp()
     if (dieAt % 2 === 0) await sweep()
-    const { license, licenseKey } = await mintIn(services, true)
+    const { license, licenseKey } = await mintIn(ports, true)
     expect((await sendKey(license.licenseId)).status).toBe(200)
     await expect.poll(() => mailed(email)).toStrictEqual([expect.stringContaining(licenseKey)])
     await sweep()
@@ -345,7 +345,7 @@ test('send-key sends the right key after a sale that was killed at any write', a
   const shop = await openShop(api)
   tenant = shop
   await patch('/v1/products/editor', { keyRecovery: true })
-  const { services, db, clock, readModels } = api.ledger
+  const { ports, db, clock, readModels } = api.ledger
   let deaths = 0
   for (let dieAt = 1, died = true; died; dieAt++) {
     const customer = { email: `sold${dieAt}@example.com`, name: 'Ada Lovelace' }
@@ -360,7 +360,7 @@ test('send-key sends the right key after a sale that was killed at any write', a
     if (died) deaths++
     clock.advance(11_000)
     await readModels.catchUp()
-    await resumeSales(services, { onTrouble }).poll()
+    await resumeSales(ports, { onTrouble }).poll()
     await shop.tell(sold)
     expect(
       await listOpenSales(db, { from: 'infinity', until: 'infinity' }, { except: [], most: 1 }),

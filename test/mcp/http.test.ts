@@ -100,7 +100,7 @@ describe('a tool that needs an approval', () => {
     expect(early.refused).toBe(true)
     expect(early.text).toContain('not approved yet')
 
-    await approve(api.ledger.services, tenant.tenantId, approval.id, approver)
+    await approve(api.ledger.ports, tenant.tenantId, approval.id, approver)
     expect((await check()).data).toMatchObject({ status: 'approved' })
     const other = await agent.use('revoke_license', {
       ...given,
@@ -199,7 +199,7 @@ const post = (body: unknown, token = tenant.token) =>
   })
 
 test('several messages in one request are refused, and do nothing', async () => {
-  const before = await api.ledger.services.ledger.head()
+  const before = await api.ledger.ports.ledger.head()
   const message = (id: number) => ({
     jsonrpc: '2.0',
     id,
@@ -210,5 +210,5 @@ test('several messages in one request are refused, and do nothing', async () => 
     const { statusCode, body } = await post(batch)
     expect([statusCode, body]).toStrictEqual([400, expect.stringContaining('one message a request')])
   }
-  expect(await api.ledger.services.ledger.head()).toBe(before)
+  expect(await api.ledger.ports.ledger.head()).toBe(before)
 })

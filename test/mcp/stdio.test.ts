@@ -46,7 +46,7 @@ test('a license is issued, found, and revoked with an approval', async () => {
   const given = { licenseId: license.id, reason: 'fraud' }
   const { approval } = Approval.parse((await agent.use('revoke_license', given)).data)
   const { api, tenant } = server
-  await approve(api.ledger.services, tenant.tenantId, approval.id, {
+  await approve(api.ledger.ports, tenant.tenantId, approval.id, {
     requestId: 'req_approver',
     actor: 'member:mem_2',
   })

@@ -32,7 +32,7 @@ afterAll(async () => {
   await api.close()
 })
 
-const ports = () => ({ ...api.ledger.services, log })
+const ports = () => ({ ...api.ledger.ports, log })
 
 /** Signs everything. @returns the last checkpoint, as a reader keeps it */
 async function publish(): Promise<string> {
@@ -51,7 +51,7 @@ async function forget(): Promise<void> {
   )
 }
 
-const open = () => openSigner(api.ledger.services, testOrigin, testCause())
+const open = () => openSigner(api.ledger.ports, testOrigin, testCause())
 const bodyOf = (note: string) => parseCheckpoint(parseNote(note).text)
 
 /** Goes on from a checkpoint of which everybody says that it is the last. */
@@ -71,8 +71,8 @@ async function signed(size: number, root = leafHash(Buffer.from('other'))): Prom
 test('before the first log there is none to follow', async () => {
   const fresh = await openTestApi()
   const asked = { origin: undefined, lastCheckpoint: undefined }
-  await expect(startNextLog(fresh.ledger.services, asked, testCause())).rejects.toThrow('notary_not_started')
-  expect((await readNotaryLog(fresh.ledger.services)).origin).toBeUndefined()
+  await expect(startNextLog(fresh.ledger.ports, asked, testCause())).rejects.toThrow('notary_not_started')
+  expect((await readNotaryLog(fresh.ledger.ports)).origin).toBeUndefined()
   await fresh.close()
 })
 
@@ -166,35 +166,35 @@ describe('from the last published checkpoint', () => {
 test('another log has all events, and names the last checkpoint of the one before', async () => {
   const last = await publish()
   expect(
-    await startNextLog(api.ledger.services, { origin: undefined, lastCheckpoint: undefined }, testCause()),
+    await startNextLog(api.ledger.ports, { origin: undefined, lastCheckpoint: undefined }, testCause()),
   ).toBe(`${testOrigin}/2`)
   const next = bodyOf(await publish())
   expect(next.origin).toBe(`${testOrigin}/2`)
   expect(next.size).toBeGreaterThan(bodyOf(last).size)
   await expect(
-    startNextLog(api.ledger.services, { origin: undefined, lastCheckpoint: last }, testCause()),
+    startNextLog(api.ledger.ports, { origin: undefined, lastCheckpoint: last }, testCause()),
   ).rejects.toThrow(`that is no checkpoint of this log`)
   await makeTenant(api.ledger)
   const older = await readCheckpoint(api.ledger.db)
   const newest = await publish()
   await expect(
-    startNextLog(api.ledger.services, { origin: undefined, lastCheckpoint: older?.note }, testCause()),
+    startNextLog(api.ledger.ports, { origin: undefined, lastCheckpoint: older?.note }, testCause()),
   ).rejects.toThrow(`covers ${next.size} events, and the database has one of ${bodyOf(newest).size}`)
-  const { predecessors, keys } = await readNotaryLog(api.ledger.services)
+  const { predecessors, keys } = await readNotaryLog(api.ledger.ports)
   expect(predecessors).toStrictEqual([{ origin: testOrigin, checkpoint: last }])
   expect(keys).toHaveLength(1)
   await forget()
   const third = await startNextLog(
-    api.ledger.services,
+    api.ledger.ports,
     { origin: undefined, lastCheckpoint: newest },
     testCause(),
   )
   expect(third).toBe(`${testOrigin}/3`)
-  expect((await readNotaryLog(api.ledger.services)).predecessors[0]).toStrictEqual({
+  expect((await readNotaryLog(api.ledger.ports)).predecessors[0]).toStrictEqual({
     origin: `${testOrigin}/2`,
     checkpoint: newest,
   })
   await expect(
-    startNextLog(api.ledger.services, { origin: testOrigin, lastCheckpoint: undefined }, testCause()),
+    startNextLog(api.ledger.ports, { origin: testOrigin, lastCheckpoint: undefined }, testCause()),
   ).rejects.toThrow('notary_origin_used')
 })

@@ -13,7 +13,7 @@ export async function notarizeAll(ledger: TestLedger): Promise<void> {
   const options = {
     db: ledger.db,
     log,
-    ledger: ledger.services.ledger,
+    ledger: ledger.ports.ledger,
     signer,
     now: () => new Date(),
     pollMs: 10,

@@ -49,7 +49,7 @@ const key = parseVerifierKey(publicKeyText(origin, privateKey))
 const options = (): NotaryOptions => ({
   db: api.ledger.db,
   log,
-  ledger: api.ledger.services.ledger,
+  ledger: api.ledger.ports.ledger,
   signer,
   now: () => new Date(),
   pollMs: 10,
@@ -115,7 +115,7 @@ test('every event has a receipt, which proves it and no other', async () => {
   await mint(3)
   await notarize()
   const events = await ownEvents()
-  const ports = { db: api.ledger.db, log, ledger: api.ledger.services.ledger }
+  const ports = { db: api.ledger.db, log, ledger: api.ledger.ports.ledger }
   for (const { stream, revision } of events) {
     const receipt = await makeReceipt(ports, { stream, revision })
     if (!receipt) throw new Error(`${stream} at ${revision} has no receipt`)
@@ -134,7 +134,7 @@ test('every event has a receipt, which proves it and no other', async () => {
 test('an event after the checkpoint, and one that does not exist, have none', async () => {
   await notarize()
   const [licenseId] = await mint(1)
-  const ports = { db: api.ledger.db, log, ledger: api.ledger.services.ledger }
+  const ports = { db: api.ledger.db, log, ledger: api.ledger.ports.ledger }
   expect(await makeReceipt(ports, { stream: `license-${licenseId}`, revision: 0 })).toBeUndefined()
   expect(await makeReceipt(ports, { stream: `license-${licenseId}`, revision: 9 })).toBeUndefined()
 })

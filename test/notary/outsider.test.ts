@@ -38,7 +38,7 @@ beforeAll(async () => {
   const notary = startNotary(api.ledger)
   await notary.upToDate()
   await notary.stop()
-  const { keys } = await readNotaryLog(api.ledger.services)
+  const { keys } = await readNotaryLog(api.ledger.ports)
   const bin = join(directory, 'bin')
   mkdirSync(bin)
   const program = join(repository, 'src/cli/keyledger.ts')
@@ -83,7 +83,7 @@ test('with the checkpoint that was kept, a rewritten past is found', async () =>
 
 /** Signs the log again with the true key, as its owner could: with one event changed, and another at the end. */
 async function rewrite(): Promise<void> {
-  const { db, services, eventStoreUrl } = api.ledger
+  const { db, ports, eventStoreUrl } = api.ledger
   await makeTenant(api.ledger)
   await db.query('truncate notary.tree, notary.tiles, notary.checkpoint, notary.checkpoints')
   const log = openRawLog(eventStoreUrl)
@@ -97,10 +97,10 @@ async function rewrite(): Promise<void> {
         }
     },
   }
-  const signer = await openSigner(services, testOrigin, testCause())
+  const signer = await openSigner(ports, testOrigin, testCause())
   const stopping = new AbortController()
   const onCheckpoint = () => stopping.abort()
-  const options = { db, log: forged, ledger: services.ledger, signer, now: () => new Date(), onCheckpoint }
+  const options = { db, log: forged, ledger: ports.ledger, signer, now: () => new Date(), onCheckpoint }
   // It ends at the event that names its key, and reads on.
   while (!stopping.signal.aborted) await followLog(options, stopping.signal)
   await log.close()

@@ -135,18 +135,18 @@ describe('the archive', () => {
   test('of such a license cannot be tested with guesses against the public tree, and says what it withholds', async () => {
     const files = await archiveOf(licenses.before)
     expect(await isConfirmed(files, guessed)).toBe(false)
-    const key = (await readNotaryLog(api.ledger.services)).keys[0] ?? ''
+    const key = (await readNotaryLog(api.ledger.ports)).keys[0] ?? ''
     expect(verifyArchive(files, trustIn([key], []))).toMatchObject({
       withheld: [{ stream: `license-${licenses.before}`, revision: 0, type: 'LicenseImported' }],
     })
-    const [first] = await eventsIn(api.ledger.services.ledger, `license-${licenses.before}`)
+    const [first] = await eventsIn(api.ledger.ports.ledger, `license-${licenses.before}`)
     const all = [...files.values()].map((content) => Buffer.from(content).toString('latin1')).join('')
     expect(all).not.toContain(first?.id)
   })
 
   test('of a license that is imported now proves all of it', async () => {
     const files = await archiveOf(licenses.now)
-    const key = (await readNotaryLog(api.ledger.services)).keys[0] ?? ''
+    const key = (await readNotaryLog(api.ledger.ports)).keys[0] ?? ''
     expect(verifyArchive(files, trustIn([key], []))).toMatchObject({ withheld: [] })
     expect(await isConfirmed(files, '471121')).toBe(false)
   })
@@ -154,7 +154,7 @@ describe('the archive', () => {
 
 test('a record of the feed is withheld by what it tells', async () => {
   const recordOf = async (id: string) => {
-    const [first] = await eventsIn(api.ledger.services.ledger, `license-${id}`)
+    const [first] = await eventsIn(api.ledger.ports.ledger, `license-${id}`)
     return JSON.stringify(first?.readable ? first.event : {})
   }
   const told = await Promise.all(Object.values(licenses).map(async (id) => tellsKey(await recordOf(id))))

@@ -19,9 +19,9 @@ let portal: TestPortal
 let dispatch: TestDispatch
 beforeAll(async () => {
   portal = await openTestPortal()
-  const { services } = portal.api.ledger
+  const { ports } = portal.api.ledger
   dispatch = await startDispatch(portal.api.ledger, {
-    channels: { mail: createMailChannel(services, 'https://keys.acme.example') },
+    channels: { mail: createMailChannel(ports, 'https://keys.acme.example') },
   })
   const keyTypes = [{ name: 'Pro', deviceLimit: 5, entitlements: ['export', 'sync'] }]
   await makeProduct(portal.api.ask, portal.tenant.token, 'editor', {
@@ -206,12 +206,12 @@ describe('removing a device', () => {
 
 /** Every other view of the license's devices shows the name that the app reported, and nothing of the sealed one. */
 async function showsNoSealedName({ id }: Owned) {
-  const { services } = portal.api.ledger
+  const { ports } = portal.api.ledger
   const { token, tenantId } = portal.tenant
   const answers = await Promise.all([
-    explain(services, { tenantId, licenseId: id, deviceId: 'macbook' }),
-    licenseDetail(services, tenantId, id, { sequence: 2 }),
-    listDevices(services.db, id).then((devices) => devices.map(deviceView(new Map()))),
+    explain(ports, { tenantId, licenseId: id, deviceId: 'macbook' }),
+    licenseDetail(ports, tenantId, id, { sequence: 2 }),
+    listDevices(ports.db, id).then((devices) => devices.map(deviceView(new Map()))),
     ask('GET', `/v1/licenses/${id}`).then(({ body }) => body),
   ])
   const headers = { authorization: `Bearer ${token}` }
@@ -234,7 +234,7 @@ describe('naming a device', () => {
     expect(text).toContain('Ada’s &lt;b>laptop&lt;/b>')
     expect(text).toContain('Reported by the app: MacBook')
     const entries = []
-    for await (const entry of portal.api.ledger.services.ledger.readStream(`license-${person.id}`))
+    for await (const entry of portal.api.ledger.ports.ledger.readStream(`license-${person.id}`))
       entries.push(entry.readable ? entry.event : entry)
     expect(JSON.stringify(entries)).not.toContain('laptop</b>')
     await showsNoSealedName(person)

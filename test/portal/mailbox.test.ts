@@ -23,8 +23,8 @@ beforeAll(async () => {
 afterAll(() => api.close())
 
 test('a mail with a link is in the mailbox until its person is erased', async () => {
-  const { services } = api.ledger
-  const { mailbox } = services.mailing
+  const { ports } = api.ledger
+  const { mailbox } = ports.mailing
   const mails = async () => (await mailbox?.list(tenant.tenantId, 10)) ?? []
   const home = `/portal/${tenant.tenantId}`
   const client = clientOf(api.app)
@@ -38,8 +38,8 @@ test('a mail with a link is in the mailbox until its person is erased', async ()
 
   // The row that leads to the mail outlasts the link.
   api.ledger.clock.advance(3 * 86_400_000)
-  await sweep(services.db, services.now())
-  const subjectId = (await services.subjects.findSubject(tenant.tenantId, 'ada@example.com')) ?? ''
-  const { mails: removed } = await eraseSubject(services, tenant.tenantId, subjectId, origin)
+  await sweep(ports.db, ports.now())
+  const subjectId = (await ports.subjects.findSubject(tenant.tenantId, 'ada@example.com')) ?? ''
+  const { mails: removed } = await eraseSubject(ports, tenant.tenantId, subjectId, origin)
   expect([removed, await mails()]).toStrictEqual([1, []])
 })

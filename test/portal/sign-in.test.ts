@@ -32,9 +32,9 @@ describe('a portal that is not there', () => {
     const off = await makeTenant(portal.api.ledger)
     const suspended = await makeTenant(portal.api.ledger)
     await openPortalOf(portal.api.app, suspended.token)
-    const { services } = portal.api.ledger
+    const { ports } = portal.api.ledger
     const { suspendTenant } = await import('../../src/commands/tenants.ts')
-    await suspendTenant(services, suspended.tenantId, null, origin)
+    await suspendTenant(ports, suspended.tenantId, null, origin)
     const client = portal.visitor()
     const answers = await Promise.all(
       [off.tenantId, suspended.tenantId, 'nobody', 'No-Body', '..%2f', '%00'].flatMap((id) =>
@@ -252,9 +252,9 @@ describe('a session', () => {
     const email = await buyer()
     const client = await portal.signedIn(email)
     const link = await portal.linkFor(client, email).catch(() => '')
-    const { services } = portal.api.ledger
-    const subjectId = (await services.subjects.findSubject(portal.tenant.tenantId, email)) ?? ''
-    await eraseSubject(services, portal.tenant.tenantId, subjectId, origin)
+    const { ports } = portal.api.ledger
+    const subjectId = (await ports.subjects.findSubject(portal.tenant.tenantId, email)) ?? ''
+    await eraseSubject(ports, portal.tenant.tenantId, subjectId, origin)
     expect((await client.get(portal.home)).location).toBe(`${portal.home}/sign-in`)
     if (link !== '') expect((await client.get(link)).status).toBe(410)
     const { rows } = await portal.api.ledger.db.query(

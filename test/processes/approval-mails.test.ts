@@ -45,8 +45,8 @@ beforeEach(async () => {
   tenant = await makeTenant(api.ledger)
 })
 
-const services = () => api.ledger.services
-const mails = (own = services()) =>
+const ports = () => api.ledger.ports
+const mails = (own = ports()) =>
   mailApprovers(own, {
     baseUrl: 'https://keys.acme.example',
     onTrouble: ({ error }) => trouble.push(String(error)),
@@ -99,7 +99,7 @@ test('each is notified once, by any number of processes, and so is one who joins
   const second = await member('approver')
   await mails().poll()
   expect(sentTo()).toStrictEqual([first.email, second.email].toSorted())
-  const events = await eventsIn(services().ledger, confirmationStream(confirmation))
+  const events = await eventsIn(ports().ledger, confirmationStream(confirmation))
   const mailed = events.flatMap((entry) =>
     entry.readable && entry.event.type === 'ApproverMailed' ? [entry.event.data.memberId] : [],
   )
@@ -132,7 +132,7 @@ test('a mail that is not accepted is retried under the same id, and does not del
 describe('no mail is sent', () => {
   test('for a request that is decided or expired', async () => {
     await member('owner')
-    await deny(services(), tenant.tenantId, await askedFor(), approver)
+    await deny(ports(), tenant.tenantId, await askedFor(), approver)
     await askedFor()
     api.ledger.clock.advance(600_000)
     await mails().poll()
@@ -141,9 +141,9 @@ describe('no mail is sent', () => {
 
   test('to a member who may not approve it', async () => {
     const [asking, deciding] = [await member('owner'), await member('approver')]
-    await changeApprovalRule(services(), tenant.tenantId, true, origin)
+    await changeApprovalRule(ports(), tenant.tenantId, true, origin)
     const { token } = await createToken(
-      services(),
+      ports(),
       { tenantId: tenant.tenantId, name: 'CI', scopes: Scope.options, expiresAt: null },
       { requestId: 'req_1', actor: `member:${asking.memberId}` },
     )
@@ -156,8 +156,8 @@ describe('no mail is sent', () => {
     await member('owner')
     await askedFor()
     const mailbox = createMailbox('/nowhere')
-    const mailing = { ...services().mailing, mailer: mailbox, mailbox }
-    await mails({ ...services(), mailing }).poll()
+    const mailing = { ...ports().mailing, mailer: mailbox, mailbox }
+    await mails({ ...ports(), mailing }).poll()
     expect(sent).toStrictEqual([])
     expect(trouble).toStrictEqual([])
   })
@@ -192,7 +192,7 @@ test('a member gets one mail in three minutes, about all requests that were made
   expect(sent[1]?.subject).toBe('Approval needed: 2 requests (A tenant)')
   expect(sent[1]?.text).toContain('https://keys.acme.example/dashboard/approvals\n')
   for (const confirmation of later) {
-    const events = await eventsIn(services().ledger, confirmationStream(confirmation))
+    const events = await eventsIn(ports().ledger, confirmationStream(confirmation))
     expect(events.map((entry) => entry.readable && entry.event.type)).toStrictEqual([
       'ConfirmationRequested',
       'ApproverMailed',
@@ -202,7 +202,7 @@ test('a member gets one mail in three minutes, about all requests that were made
 
 test('a request that lives for a day is mailed with the day on which it ends', async () => {
   await member('owner')
-  await changeConfirmationLifetime(services(), tenant.tenantId, 86_400, origin)
+  await changeConfirmationLifetime(ports(), tenant.tenantId, 86_400, origin)
   const asked = await api.ask('POST', '/v1/sdk-key/rotate', { token: tenant.token })
   expect(asked.body).toMatchObject({ confirmation: { expiresInSeconds: 86_400 } })
   await mails().poll()

@@ -36,13 +36,13 @@ class Killed extends Error {}
 
 /** The ports of a process that dies right after an event of this type was recorded. */
 function dyingAfter(type: string): AllPorts {
-  const { services } = api.ledger
+  const { ports } = api.ledger
   const execute: Execute = async (...args) => {
-    const handled = await services.execute(...args)
+    const handled = await ports.execute(...args)
     if (handled.events.some((event) => event.type === type)) throw new Killed(type)
     return handled
   }
-  return { ...services, execute }
+  return { ...ports, execute }
 }
 
 const callOf = (parameters: Record<string, string>, body: unknown = null): GatedCall => ({
@@ -55,19 +55,19 @@ const callOf = (parameters: Record<string, string>, body: unknown = null): Gated
 })
 
 async function asked(call: GatedCall, operation = revokeLicense as Parameters<typeof passGate>[1]) {
-  const outcome = await passGate(api.ledger.services, operation, call)
+  const outcome = await passGate(api.ledger.ports, operation, call)
   if (outcome.passed) throw new Error('nobody has approved it')
   return outcome.confirmation.confirmationId
 }
 
 async function approvedCall(call: GatedCall, operation?: Parameters<typeof passGate>[1]) {
   const confirmationId = await asked(call, operation)
-  await approve(api.ledger.services, tenant.tenantId, confirmationId, approver)
+  await approve(api.ledger.ports, tenant.tenantId, confirmationId, approver)
   return { ...call, confirmationId }
 }
 
-async function poll(name: string, services = api.ledger.services): Promise<void> {
-  const processes = confirmationProcesses(services, { onTrouble: ({ error }) => trouble.push(error) })
+async function poll(name: string, ports = api.ledger.ports): Promise<void> {
+  const processes = confirmationProcesses(ports, { onTrouble: ({ error }) => trouble.push(error) })
   const process = processes.find((one) => one.name === `confirmations.${name}`)
   if (!process) throw new Error(`no process is called ${name}`)
   await process.poll()
@@ -76,12 +76,12 @@ async function poll(name: string, services = api.ledger.services): Promise<void>
 /** After the time that a request has to finish by itself. */
 const graceOver = () => api.ledger.clock.advance(10_000)
 const typesIn = async (stream: string) =>
-  (await eventsIn(api.ledger.services.ledger, stream)).map((entry) =>
+  (await eventsIn(api.ledger.ports.ledger, stream)).map((entry) =>
     entry.readable ? entry.event.type : 'unreadable',
   )
 const kept = (confirmationId: string) =>
-  api.ledger.services.secrets.open(tenant.tenantId, `confirmation.${confirmationId}`)
-const show = (id: string) => showApproval(api.ledger.services, tenant.tenantId, id)
+  api.ledger.ports.secrets.open(tenant.tenantId, `confirmation.${confirmationId}`)
+const show = (id: string) => showApproval(api.ledger.ports, tenant.tenantId, id)
 const licenseId = async () => (await mint(api.ask, tenant.token, 'editor', { keyTypeId: 'pro' })).id
 
 const whole = [
@@ -111,7 +111,7 @@ describe.each(['ConfirmationConsumed', 'LicenseRevoked', 'ConfirmationExecuted']
       graceOver()
       for (let times = 0; times < 3; times++) await poll('resume')
       await poll('clear')
-      const events = await eventsIn(api.ledger.services.ledger, licenseStream(id))
+      const events = await eventsIn(api.ledger.ports.ledger, licenseStream(id))
       expect(events.slice(1)).toMatchObject([
         {
           event: { type: 'LicenseRevoked', data: { reason: 'charged back' } },
@@ -164,7 +164,7 @@ test('a member’s request of a file waits until they download it', async () => 
   const { confirmationId } = await approvedCall(call, exportLicenses)
   graceOver()
   await poll('resume')
-  expect(await runApproved(api.ledger.services, confirmationId, call.origin)).toBe(false)
+  expect(await runApproved(api.ledger.ports, confirmationId, call.origin)).toBe(false)
   expect(await typesIn(confirmationStream(confirmationId))).toStrictEqual(whole.slice(0, 2))
   expect(await kept(confirmationId)).toBeDefined()
   expect(trouble).toStrictEqual([])
@@ -214,7 +214,7 @@ test('what the rules no longer allow is not done, and recorded as refused', asyn
 
 test('the same when the rules refuse it to the request itself, which gets the refusal', async () => {
   const call = await approvedCall(callOf({ productId: 'editor', keyTypeId: 'pro' }), deleteKeyType)
-  const { services } = api.ledger
+  const { ports } = api.ledger
   // The license comes between the check and the run.
   const operation = {
     ...deleteKeyType,
@@ -223,9 +223,9 @@ test('the same when the rules refuse it to the request itself, which gets the re
       return deleteKeyType.run(...given)
     },
   }
-  await expect(passGate(services, operation, call)).rejects.toMatchObject({ code: 'key_type_in_use' })
+  await expect(passGate(ports, operation, call)).rejects.toMatchObject({ code: 'key_type_in_use' })
   expect(await show(call.confirmationId)).toMatchObject({ outcome: 'refused', reason: 'key_type_in_use' })
-  await expect(passGate(services, deleteKeyType, call)).rejects.toMatchObject({
+  await expect(passGate(ports, deleteKeyType, call)).rejects.toMatchObject({
     code: 'confirmation_consumed',
   })
 })
@@ -236,7 +236,7 @@ test('a request that is lost, or does not match the recorded hash, is never exec
   for (const call of calls) {
     await expect(passGate(dyingAfter('ConfirmationConsumed'), revokeLicense, call)).rejects.toThrow(Killed)
   }
-  const { secrets } = api.ledger.services
+  const { secrets } = api.ledger.ports
   const names = calls.map(({ confirmationId }) => `confirmation.${confirmationId}`)
   for (const name of names) await secrets.destroy(tenant.tenantId, name)
   const other = JSON.stringify({ query: {}, body: { reason: 'another' } })
@@ -260,15 +260,15 @@ test('one that fails is reported and retried later, and does not delay others', 
     api.ledger.clock.advance(1)
   }
   graceOver()
-  const { services } = api.ledger
+  const { ports } = api.ledger
   let failures = 0
   const execute: Execute = async (...args) => {
     const [{ category }, id] = args
     if (streamName(category, id) === licenseStream(first) && failures++ < 2) throw new Error('out of order')
-    return services.execute(...args)
+    return ports.execute(...args)
   }
   const [resume] = confirmationProcesses(
-    { ...services, execute },
+    { ...ports, execute },
     { onTrouble: ({ id, error }) => trouble.push([id, String(error)]) },
   )
   await resume?.poll()
@@ -298,7 +298,7 @@ test('an operation that only a newer version knows is left for that version', as
   await poll('resume')
   expect(trouble).toMatchObject([{ message: expect.stringContaining('license.vaporize') as string }])
   expect(await show(call.confirmationId)).toMatchObject({ status: 'consumed', title: 'license.vaporize' })
-  await api.ledger.services.secrets.destroy(tenant.tenantId, `confirmation.${call.confirmationId}`)
+  await api.ledger.ports.secrets.destroy(tenant.tenantId, `confirmation.${call.confirmationId}`)
 })
 
 describe('an expiry', () => {
@@ -334,7 +334,7 @@ describe('an expiry', () => {
     expect(await kept(confirmationId)).toBeDefined()
     api.ledger.clock.advance(1)
     expect((await show(confirmationId)).status).toBe('expired')
-    await expect(passGate(api.ledger.services, revokeLicense, call)).rejects.toMatchObject({
+    await expect(passGate(api.ledger.ports, revokeLicense, call)).rejects.toMatchObject({
       code: 'confirmation_expired',
     })
     await Promise.all([poll('expire'), poll('expire'), poll('expire')])
@@ -375,7 +375,7 @@ describe('a sealed request that is left over', () => {
 
   test('by a call that died before it was recorded, is destroyed after an hour', async () => {
     const nobody = 'cnf_00000000000000000000000000'
-    await api.ledger.services.secrets.keep(tenant.tenantId, `confirmation.${nobody}`, '{}')
+    await api.ledger.ports.secrets.keep(tenant.tenantId, `confirmation.${nobody}`, '{}')
     await poll('clear')
     expect(await kept(nobody)).toBeDefined()
     await age(nobody)

@@ -36,14 +36,14 @@ beforeEach(async () => {
 })
 
 const end = '2026-03-02T12:00:00.000Z'
-const expiries = (services = api.ledger.services, most = 500) =>
-  recordExpiries(services, { most, onTrouble: (found) => void trouble.push(found) })
+const expiries = (ports = api.ledger.ports, most = 500) =>
+  recordExpiries(ports, { most, onTrouble: (found) => void trouble.push(found) })
 const license = (keyTypeId = 'hard', fields = {}) =>
   mint(api.ask, tenant.token, 'editor', { keyTypeId, ...fields })
 
 /** The events after the license was issued. */
 const recorded = async (id: string) =>
-  (await eventsIn(api.ledger.services.ledger, licenseStream(id)))
+  (await eventsIn(api.ledger.ports.ledger, licenseStream(id)))
     .slice(1)
     .map((entry) => (entry.readable ? [entry.event.type, entry.event.data] : ['unreadable']))
 
@@ -56,9 +56,9 @@ class Killed extends Error {}
 
 /** Ports that do something before or after each command. */
 const around = (act: (run: () => ReturnType<Execute>, stream: string) => ReturnType<Execute>): AllPorts => ({
-  ...api.ledger.services,
+  ...api.ledger.ports,
   execute: ((...args: Parameters<Execute>) =>
-    act(() => api.ledger.services.execute(...args), streamName(args[0].category, args[1]))) as Execute,
+    act(() => api.ledger.ports.execute(...args), streamName(args[0].category, args[1]))) as Execute,
 })
 
 describe('the end of a paid period', () => {
@@ -254,9 +254,9 @@ describe('a license whose end cannot be recorded', () => {
     const { id } = await license()
     api.ledger.clock.set(end)
     let down = true
-    const services = around((run) => (down ? Promise.reject(new Error('down')) : run()))
-    const head = () => (down ? Promise.reject(new Error('down')) : api.ledger.services.ledger.head())
-    const { poll } = expiries({ ...services, ledger: { ...services.ledger, head } })
+    const ports = around((run) => (down ? Promise.reject(new Error('down')) : run()))
+    const head = () => (down ? Promise.reject(new Error('down')) : api.ledger.ports.ledger.head())
+    const { poll } = expiries({ ...ports, ledger: { ...ports.ledger, head } })
     await expect(poll()).rejects.toThrow('down')
     expect(trouble).toStrictEqual([])
     down = false

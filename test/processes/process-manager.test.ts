@@ -25,7 +25,7 @@ beforeEach(() => {
   nowMs = 0
 })
 
-const services = {
+const ports = {
   ledger: {
     async head() {
       if (storesAreDown) throw new Error('the stores are down')
@@ -40,7 +40,7 @@ const services = {
 }
 
 const manager = (more: Partial<ProcessManager<string>> = {}) =>
-  processOf<string>(services, ({ id }) => trouble.push(id), {
+  processOf<string>(ports, ({ id }) => trouble.push(id), {
     name: 'test.process',
     everyMs: 1000,
     async due(asked) {

@@ -25,7 +25,7 @@ afterAll(() => ledger.close())
 async function appendTenant(): Promise<{ tenantId: string; position: bigint }> {
   const tenantId = uniqueId('unseen')
   const data = { tenantId, name: 'Unseen', plan: 'free' as const, at: beginning }
-  const { ledger: log } = ledger.services
+  const { ledger: log } = ledger.ports
   const cause = causeOf(origin, beginning)
   const outcome = await log.append(
     tenantStream(tenantId),
@@ -40,7 +40,7 @@ async function appendTenant(): Promise<{ tenantId: string; position: bigint }> {
 /** A log that counts the pages that are read from it. */
 function countedLog(): { log: LogReader; pages: () => number } {
   let pages = 0
-  const { ledger: log } = ledger.services
+  const { ledger: log } = ledger.ports
   return {
     log: {
       head: () => log.head(),
@@ -69,16 +69,16 @@ async function holdersOfProjectionLock(): Promise<unknown[]> {
 
 test('the effect of a command is visible when it returns, without a running projector', async () => {
   const tenantId = uniqueId('visible')
-  await createTenant(ledger.services, { tenantId, name: 'Visible', plan: 'team' }, origin)
+  await createTenant(ledger.ports, { tenantId, name: 'Visible', plan: 'team' }, origin)
   expect(await findTenant(ledger.db, tenantId)).toMatchObject({ tenantId, plan: 'team' })
-  expect(await projectionStatus(ledger.db, ledger.services.ledger)).toMatchObject({ lagEvents: 0 })
+  expect(await projectionStatus(ledger.db, ledger.ports.ledger)).toMatchObject({ lagEvents: 0 })
 })
 
 test('events of a dead process are applied with the next command', async () => {
   const { tenantId } = await appendTenant()
   expect(await findTenant(ledger.db, tenantId)).toBeUndefined()
-  expect(await projectionStatus(ledger.db, ledger.services.ledger)).toMatchObject({ lagEvents: 1 })
-  await createTenant(ledger.services, { tenantId: uniqueId('next'), name: 'Next', plan: 'team' }, origin)
+  expect(await projectionStatus(ledger.db, ledger.ports.ledger)).toMatchObject({ lagEvents: 1 })
+  await createTenant(ledger.ports, { tenantId: uniqueId('next'), name: 'Next', plan: 'team' }, origin)
   expect(await findTenant(ledger.db, tenantId)).toMatchObject({ tenantId })
 })
 
@@ -184,7 +184,7 @@ test('callers get an error while the log stays unreadable, and later ones succee
 })
 
 test('a command fails with ReadModelsBehind when the read models stall, and its events are in the log', async () => {
-  const { ledger: log } = ledger.services
+  const { ledger: log } = ledger.ports
   const stalled: LogReader = {
     head: () => log.head(),
     readPage: async () => ({ entries: [], through: undefined }),
@@ -192,7 +192,7 @@ test('a command fails with ReadModelsBehind when the read models stall, and its 
   const execute = createExecute(log, readModelsOn(stalled, 30), createKeyedMutex())
   const tenantId = uniqueId('stalled')
   const create = createTenant(
-    { ...ledger.services, execute },
+    { ...ledger.ports, execute },
     { tenantId, name: 'Stalled', plan: 'free' },
     origin,
   )
@@ -202,10 +202,10 @@ test('a command fails with ReadModelsBehind when the read models stall, and its 
 })
 
 test('the projector role reaches the last event, also after a failure', async () => {
-  const before = await ledger.services.ledger.head()
+  const before = await ledger.ports.ledger.head()
   const appended = [await appendTenant(), await appendTenant(), await appendTenant()]
   const last = appended[2]
-  const { entries } = await ledger.services.ledger.readPage(before, 10)
+  const { entries } = await ledger.ports.ledger.readPage(before, 10)
   async function* follow() {
     for (const entry of entries) {
       yield entry
@@ -230,7 +230,7 @@ test('the projector role reaches the last event, also after a failure', async ()
 })
 
 test('tables of another version are advanced only by its own processes, which callers then wait for', async () => {
-  const before = await ledger.services.ledger.head()
+  const before = await ledger.ports.ledger.head()
   const { tenantId, position } = await appendTenant()
   const { log } = countedLog()
   const { rows } = await ledger.db.query<{ fingerprint: string }>('select fingerprint from checkpoint')
@@ -246,5 +246,5 @@ test('tables of another version are advanced only by its own processes, which ca
   await name(rows[0]?.fingerprint)
   await readModelsOn(log).advanceTo(position)
   expect(await findTenant(ledger.db, tenantId)).toBeDefined()
-  expect((await projectionStatus(ledger.db, ledger.services.ledger)).parked).toStrictEqual([])
+  expect((await projectionStatus(ledger.db, ledger.ports.ledger)).parked).toStrictEqual([])
 })

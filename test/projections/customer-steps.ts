@@ -59,7 +59,7 @@ export const anyCustomerStep: fc.Arbitrary<CustomerStep> = fc.oneof(
 const day = 86_400_000
 
 /** Runs the steps of one tenant. @throws Refusal for a step that the rules do not allow */
-export function customerStepRunner({ services, clock }: TestLedger, tenantId: string, productId: string) {
+export function customerStepRunner({ ports, clock }: TestLedger, tenantId: string, productId: string) {
   const customerIds: string[] = []
   const customerAt = (index: number) => customerIds[index % customerIds.length]
 
@@ -67,20 +67,20 @@ export function customerStepRunner({ services, clock }: TestLedger, tenantId: st
     const id = customerAt(step.customer)
     if (id === undefined) return
     if (step.do === 'erase customer') {
-      const { customer } = await requireCustomer(services, tenantId, id)
-      return eraseSubject(services, tenantId, customer.subjectId, origin)
+      const { customer } = await requireCustomer(ports, tenantId, id)
+      return eraseSubject(ports, tenantId, customer.subjectId, origin)
     }
-    if (step.do === 'link license') return linkLicense(services, tenantId, id, licenseId, origin)
-    if (step.do === 'unlink license') return unlinkLicense(services, tenantId, id, licenseId, origin)
+    if (step.do === 'link license') return linkLicense(ports, tenantId, id, licenseId, origin)
+    if (step.do === 'unlink license') return unlinkLicense(ports, tenantId, id, licenseId, origin)
     if (step.do === 'change customer') {
       const email = `${tenantId}-${step.address}@example.com`
-      return changeCustomer(services, tenantId, id, { email }, origin)
+      return changeCustomer(ports, tenantId, id, { email }, origin)
     }
     const { entitlement, effect, days } = step
     const expiresAt =
       days === null ? {} : { expiresAt: new Date(clock.now().getTime() + days * day).toISOString() }
     const overrides = [{ entitlement, effect, ...(days === 0 && { productId }), ...expiresAt }]
-    return replaceOverrides(services, tenantId, id, overrides, origin)
+    return replaceOverrides(ports, tenantId, id, overrides, origin)
   }
 
   /** @param licenseId the license of the step, empty without one */
@@ -89,7 +89,7 @@ export function customerStepRunner({ services, clock }: TestLedger, tenantId: st
     switch (step.do) {
       case 'add customer': {
         const person = { email: `${tenantId}@example.com`, name: 'Ada', metadata: {} }
-        const { customer } = await createCustomer(services, tenantId, person, origin)
+        const { customer } = await createCustomer(ports, tenantId, person, origin)
         return customerIds.push(customer.customerId)
       }
       case 'erase customer':
@@ -99,18 +99,18 @@ export function customerStepRunner({ services, clock }: TestLedger, tenantId: st
       case 'override':
         return runOnCustomer(step, licenseId)
       case 'reveal sdk key':
-        return revealSdkKey(services, tenantId, operation, origin)
+        return revealSdkKey(ports, tenantId, operation, origin)
       case 'rotate sdk key':
-        return rotateSdkKey(services, tenantId, operation, origin)
+        return rotateSdkKey(ports, tenantId, operation, origin)
       case 'issue checkout key':
-        return issueCheckoutKey(services, tenantId, origin)
+        return issueCheckoutKey(ports, tenantId, origin)
       case 'set webhook': {
         const { rotateSecret } = step
         const settings = { url: `https://example.com/${step.url}`, events: undefined, rotateSecret }
-        return setWebhook(services, tenantId, settings, operation, origin)
+        return setWebhook(ports, tenantId, settings, operation, origin)
       }
       case 'remove webhook':
-        return removeWebhook(services, tenantId, operation, origin)
+        return removeWebhook(ports, tenantId, operation, origin)
     }
   }
 }

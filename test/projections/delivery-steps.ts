@@ -56,12 +56,12 @@ const results: Record<AttemptResult['outcome'], AttemptResult> = {
 }
 
 export function deliveryStepRunner(ledger: TestLedger, tenantId: string) {
-  const { services } = ledger
-  const { poll } = scheduleDeliveries(services, ({ error }) => {
+  const { ports } = ledger
+  const { poll } = scheduleDeliveries(ports, ({ error }) => {
     throw error
   })
   const first = async (status: 'pending' | 'delivered', order: 'newest' | 'oldest' = 'newest') =>
-    (await listDeliveries(services.db, tenantId, { status }, { after: undefined, limit: 1, order })).items[0]
+    (await listDeliveries(ports.db, tenantId, { status }, { after: undefined, limit: 1, order })).items[0]
   let sold: string | undefined
   let devices = 0
 
@@ -78,38 +78,38 @@ export function deliveryStepRunner(ledger: TestLedger, tenantId: string) {
         // The oldest ends its place, the newest has others before it.
         const delivery = await first('pending', step.outcome === 'delivered' ? 'oldest' : 'newest')
         if (!delivery) return
-        const { rows } = await services.db.query<{ revision: number }>(
+        const { rows } = await ports.db.query<{ revision: number }>(
           'select revision from deliveries where delivery_id = $1',
           [delivery.deliveryId],
         )
         const entry = { delivery, revision: rows[0]?.revision ?? 0 }
-        const startedAt = services.now().toISOString()
-        if (step.outcome === 'unknown') return recordInterruption(services, entry, startedAt, origin)
+        const startedAt = ports.now().toISOString()
+        if (step.outcome === 'unknown') return recordInterruption(ports, entry, startedAt, origin)
         const made = { startedAt, durationMs: 12, result: results[step.outcome] }
-        return recordAttempt(services, entry, made, origin)
+        return recordAttempt(ports, entry, made, origin)
       }
       case 'add endpoint': {
-        const present = await listEndpoints(services.db, tenantId)
+        const present = await listEndpoints(ports.db, tenantId)
         if (present.length < maxEndpoints)
           return addTestEndpoint(ledger, tenantId, 'https://public.example.com/other')
         return
       }
       case 'pause endpoint': {
-        const endpoint = (await listEndpoints(services.db, tenantId)).at(-1)
+        const endpoint = (await listEndpoints(ports.db, tenantId)).at(-1)
         if (!endpoint) return
         const { endpointId, pausedAt } = endpoint
         const change = { paused: pausedAt === null, description: 'Fulfillment' }
-        return changeEndpoint(services, tenantId, endpointId, change, services.newId('req'), origin)
+        return changeEndpoint(ports, tenantId, endpointId, change, ports.newId('req'), origin)
       }
       case 'replay':
         return replay(ledger, tenantId)
       case 'hurry': {
         const delivery = await first('pending')
-        return delivery && askRedelivery(services, tenantId, delivery.deliveryId, origin)
+        return delivery && askRedelivery(ports, tenantId, delivery.deliveryId, origin)
       }
       case 'redeliver': {
         const delivery = await first('delivered')
-        return delivery && askRedelivery(services, tenantId, delivery.deliveryId, origin)
+        return delivery && askRedelivery(ports, tenantId, delivery.deliveryId, origin)
       }
     }
   }
@@ -117,20 +117,20 @@ export function deliveryStepRunner(ledger: TestLedger, tenantId: string) {
 
 /** Takes a seat and gives it back: two more events of a license. */
 async function use(ledger: TestLedger, licenseId: string, deviceId: string): Promise<void> {
-  const at = ledger.services.now().toISOString()
+  const at = ledger.ports.now().toISOString()
   const more = { instanceId: `ins_${deviceId}`, installId: null, name: 'Laptop', platform: null }
   await commandLicense(ledger, licenseId, { type: 'ActivateDevice', deviceId, ...more, at })
   await commandLicense(ledger, licenseId, { type: 'DeactivateDevice', deviceId, at })
 }
 
 /** Repeats every delivery of one endpoint, as far as it may at once. */
-async function replay({ services }: TestLedger, tenantId: string): Promise<void> {
-  const endpoint = (await listEndpoints(services.db, tenantId)).at(-1)
+async function replay({ ports }: TestLedger, tenantId: string): Promise<void> {
+  const endpoint = (await listEndpoints(ports.db, tenantId)).at(-1)
   if (!endpoint) return
   const { endpointId } = endpoint
   const asked = { from: beginning, to: undefined, events: undefined, endpointId, only: 'all' } as const
-  const begun = await requestReplay(services, tenantId, asked, services.newId('whr'), origin)
-  await advanceReplay(services, begun, origin)
+  const begun = await requestReplay(ports, tenantId, asked, ports.newId('whr'), origin)
+  await advanceReplay(ports, begun, origin)
 }
 
 /** Every kind of step; the last one leaves a pending delivery. */

@@ -24,8 +24,8 @@ export const anyInstallStep: fc.Arbitrary<InstallStep> = fc.oneof(
   fc.record({ do: fc.constant('exceed installs' as const), machine }),
 )
 
-export function installStepRunner({ services }: TestLedger, tenantId: string, productId: string) {
-  const report = createBeaconReceiver(services, {
+export function installStepRunner({ ports }: TestLedger, tenantId: string, productId: string) {
+  const report = createBeaconReceiver(ports, {
     admitNew: () => undefined,
     onShared: () => undefined,
     onTrouble: (error) => {

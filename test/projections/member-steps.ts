@@ -54,50 +54,46 @@ const program = (at: string): LoginRequest => ({
   expiresAt: at,
 })
 
-export function memberStepRunner({ services, clock }: TestLedger, tenantId: string) {
+export function memberStepRunner({ ports, clock }: TestLedger, tenantId: string) {
   let memberId = newId('mem')
   return async (step: MemberStep): Promise<unknown> => {
     const decider = { memberId, tenantId, role: 'owner' } as const
     switch (step.do) {
       case 'invite member':
-        memberId = await addMember(
-          services,
-          { tenantId, role: 'support', email: 'grace@example.com' },
-          origin,
-        )
+        memberId = await addMember(ports, { tenantId, role: 'support', email: 'grace@example.com' }, origin)
         return memberId
       case 'change role':
-        return changeRole(services, tenantId, memberId, 'auditor', origin)
+        return changeRole(ports, tenantId, memberId, 'auditor', origin)
       case 'issue link':
-        return issueLink(services, tenantId, memberId, 'invitation', origin)
+        return issueLink(ports, tenantId, memberId, 'invitation', origin)
       case 'remove member':
-        return removeMember(services, tenantId, memberId, origin)
+        return removeMember(ports, tenantId, memberId, origin)
       case 'authorize device': {
         const granted = { scopes: ['licenses:read'], tokenExpiresAt: null } as const
-        return approveLogin(services, program(clock.now().toISOString()), decider, granted, origin)
+        return approveLogin(ports, program(clock.now().toISOString()), decider, granted, origin)
       }
       case 'sign in':
       case 'fail to sign in': {
-        const [known] = await findMembers(services.db, [memberId])
+        const [known] = await findMembers(ports.db, [memberId])
         if (!known) return undefined
         const attempt = { method: 'password', address: '192.0.2.1' } as const
         const record = step.do === 'sign in' ? recordSignIn : recordFailedSignIn
-        return record(services, known.member, attempt, origin.requestId)
+        return record(ports, known.member, attempt, origin.requestId)
       }
       case 'view page': {
         const view = { action: 'viewed', target: { kind: 'licenses', id: null } } as const
-        return recordAudit(services, tenantId, view, origin)
+        return recordAudit(ports, tenantId, view, origin)
       }
       case 'test mail': {
-        const product = await services.findProduct(tenantId, 'editor')
-        return product && sendTestMail(services, product, memberId, origin, 'https://keys.acme.example')
+        const product = await ports.findProduct(tenantId, 'editor')
+        return product && sendTestMail(ports, product, memberId, origin, 'https://keys.acme.example')
       }
       case 'dismiss onboarding':
-        return dismissOnboarding(services, tenantId, origin)
+        return dismissOnboarding(ports, tenantId, origin)
       case 'sell elsewhere':
-        return chooseSellingElsewhere(services, tenantId, origin)
+        return chooseSellingElsewhere(ports, tenantId, origin)
       case 'deny device':
-        return denyLogin(services, program(clock.now().toISOString()), decider, origin)
+        return denyLogin(ports, program(clock.now().toISOString()), decider, origin)
     }
   }
 }

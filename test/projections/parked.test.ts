@@ -59,7 +59,7 @@ async function park(license: { id: string }): Promise<void> {
 }
 
 async function expectNoDifference(): Promise<void> {
-  const { differences } = await verify(api.ledger.db, api.ledger.services.ledger, () => undefined)
+  const { differences } = await verify(api.ledger.db, api.ledger.ports.ledger, () => undefined)
   expect(differences).toStrictEqual([])
 }
 
@@ -84,7 +84,7 @@ describe('later events of a parked stream are not applied', () => {
     await park(parked)
     await append(parked.id, 1, activated())
     await append(other.id, 0, activated())
-    const fresh = createReadModels(api.ledger.db, api.ledger.services.ledger, {
+    const fresh = createReadModels(api.ledger.db, api.ledger.ports.ledger, {
       timeLimitMs: 10_000,
       onParked: () => undefined,
       onFailure: (error) => console.error(error),
@@ -133,7 +133,7 @@ describe('data from two streams is unavailable while either is parked', () => {
     async (which) => {
       const { tenantId } = await makeTenant(api.ledger)
       const member = { tenantId, role: 'owner', email: 'ada@example.com' } as const
-      const memberId = await addMember(api.ledger.services, member, origin)
+      const memberId = await addMember(api.ledger.ports, member, origin)
       const present = async () => (await findMembers(api.ledger.db, [memberId])).length
       expect(await present()).toBe(1)
       await appendRaw(

@@ -50,7 +50,7 @@ const validate = (licenseKey: string): Promise<Answer> =>
   })
 
 const parkedStream = async (stream: string) => {
-  const { parked } = await projectionStatus(api.ledger.db, api.ledger.services.ledger)
+  const { parked } = await projectionStatus(api.ledger.db, api.ledger.ports.ledger)
   return parked.find((one) => one.stream === stream)
 }
 
@@ -152,14 +152,14 @@ test('a rebuild parks the streams that cannot be read, and applies the rest', as
   const { id, licenseKey } = await mint(ask, tenant.token, 'editor')
   await appendRaw(ledger, `license-${id}`, [good, event('LicensePainted', {}), good], 0n)
   await ledger.readModels.catchUp()
-  const parkedBefore = (await projectionStatus(ledger.db, ledger.services.ledger)).parked
-  await rebuild(ledger.db, ledger.services.ledger, noProgress)
-  const parkedAfter = (await projectionStatus(ledger.db, ledger.services.ledger)).parked
+  const parkedBefore = (await projectionStatus(ledger.db, ledger.ports.ledger)).parked
+  await rebuild(ledger.db, ledger.ports.ledger, noProgress)
+  const parkedAfter = (await projectionStatus(ledger.db, ledger.ports.ledger)).parked
   const withoutTime = (parked: typeof parkedAfter) => parked.map(({ parkedAt: _, ...rest }) => rest)
   expect(withoutTime(parkedAfter)).toStrictEqual(withoutTime(parkedBefore))
   expect(await findLicense(ledger.db, tenant.tenantId, id)).toMatchObject({ revision: 1 })
   expect(await validate(licenseKey)).toMatchObject({ status: 503 })
-  const { differences } = await verify(ledger.db, ledger.services.ledger, () => undefined)
+  const { differences } = await verify(ledger.db, ledger.ports.ledger, () => undefined)
   expect(differences).toStrictEqual([])
 })
 
@@ -186,7 +186,7 @@ test('events before an unreadable one are applied, also in a batch with one that
       200, 503,
     ])
   }
-  const { differences } = await verify(ledger.db, ledger.services.ledger, () => undefined)
+  const { differences } = await verify(ledger.db, ledger.ports.ledger, () => undefined)
   expect(differences).toStrictEqual([])
 })
 
@@ -197,7 +197,7 @@ test('requests get 503 and commands fail while the tenant or the token has an un
   expect(await api.ask('GET', '/v1/tokens/verify', { token: own.token })).toMatchObject({ status: 503 })
   expect(await findTenant(api.ledger.db, own.tenantId)).toMatchObject({ status: 'active' })
   const { suspendTenant } = await import('../../src/commands/tenants.ts')
-  const suspend = suspendTenant(api.ledger.services, own.tenantId, null, {
+  const suspend = suspendTenant(api.ledger.ports, own.tenantId, null, {
     requestId: 'r',
     actor: 'system:test',
   })

@@ -20,7 +20,7 @@ beforeAll(async () => {
     const scenario = await startScenario(ledger)
     for (const step of everyStep) await scenario.run(step)
   }
-  const { entries } = await ledger.services.ledger.readPage(undefined, 10_000)
+  const { entries } = await ledger.ports.ledger.readPage(undefined, 10_000)
   recorded = entries.filter((entry: LogEntry) => entry.readable)
 })
 afterAll(() => ledger.close())

@@ -31,8 +31,8 @@ beforeAll(async () => {
 })
 afterAll(() => ledger.close())
 
-const again = () => rebuild(ledger.db, ledger.services.ledger, noProgress)
-const verified = () => verify(ledger.db, ledger.services.ledger, () => undefined)
+const again = () => rebuild(ledger.db, ledger.ports.ledger, noProgress)
+const verified = () => verify(ledger.db, ledger.ports.ledger, () => undefined)
 
 async function schemas(): Promise<string[]> {
   const { rows } = await ledger.db.query<{ name: string }>(
@@ -84,7 +84,7 @@ test('every read and every mint succeeds during repeated rebuilds', async () => 
 
 test('a verify until a time reports only the changes since then', async () => {
   const until = ledger.clock.now().toISOString()
-  const log = ledger.services.ledger
+  const log = ledger.ports.ledger
   expect((await verify(ledger.db, log, () => undefined, until)).differences).toStrictEqual([])
   ledger.clock.advance(1000)
   await scenario.run({ do: 'mint', keyType: 0, seats: 2, person: false })
@@ -115,7 +115,7 @@ test('an interrupted rebuild leaves the live tables unchanged, and the next one 
   const onProgress = () => {
     throw cut
   }
-  await expect(rebuild(ledger.db, ledger.services.ledger, { ...noProgress, onProgress })).rejects.toBe(cut)
+  await expect(rebuild(ledger.db, ledger.ports.ledger, { ...noProgress, onProgress })).rejects.toBe(cut)
   expect(await dumpTables(ledger.db)).toStrictEqual(before)
   await again()
   expect(await dumpTables(ledger.db)).toStrictEqual(before)
@@ -129,7 +129,7 @@ test('tables of another version are rebuilt at start, and those of this version 
   const onProgress = () => {
     rebuilds++
   }
-  const prepare = () => prepareReadModels(ledger.db, ledger.services.ledger, { ...noProgress, onProgress })
+  const prepare = () => prepareReadModels(ledger.db, ledger.ports.ledger, { ...noProgress, onProgress })
   await prepare()
   expect(rebuilds).toBe(0)
   await ledger.db.query(
@@ -145,7 +145,7 @@ test('tables of another version are rebuilt at start, and those of this version 
 test('missing tables are created and filled at start, once for several concurrent starts', async () => {
   const before = await dumpTables(ledger.db)
   await ledger.db.query('drop schema read_models cascade')
-  const prepare = () => prepareReadModels(ledger.db, ledger.services.ledger, noProgress)
+  const prepare = () => prepareReadModels(ledger.db, ledger.ports.ledger, noProgress)
   await Promise.all([prepare(), prepare(), prepare()])
   expect(await dumpTables(ledger.db)).toStrictEqual(before)
 })
@@ -153,7 +153,7 @@ test('missing tables are created and filled at start, once for several concurren
 test('several processes start concurrently on tables of another version, which are rebuilt', async () => {
   const before = await dumpTables(ledger.db)
   await ledger.db.query("update checkpoint set fingerprint = 'older'")
-  const prepare = () => prepareReadModels(ledger.db, ledger.services.ledger, noProgress)
+  const prepare = () => prepareReadModels(ledger.db, ledger.ports.ledger, noProgress)
   await Promise.all([prepare(), prepare(), prepare()])
   expect(await dumpTables(ledger.db)).toStrictEqual(before)
   expect(await schemas()).toStrictEqual(['read_models'])
@@ -167,7 +167,7 @@ test('missing tables with a long log are rebuilt by several concurrent starts', 
         const tenantId = uniqueId(`long-${from + n}`)
         const data = { tenantId, name: 'Long', plan: 'free', at: beginning } as const
         const created: DomainEvent = { type: 'TenantCreated', data }
-        return ledger.services.ledger.append(
+        return ledger.ports.ledger.append(
           tenantStream(tenantId),
           'no_stream',
           [created],
@@ -184,7 +184,7 @@ test('missing tables with a long log are rebuilt by several concurrent starts', 
     rebuilds++
   }
   const prepare = () =>
-    prepareReadModels(ledger.db, ledger.services.ledger, { ...noProgress, onStarted }, pageSize / 2)
+    prepareReadModels(ledger.db, ledger.ports.ledger, { ...noProgress, onStarted }, pageSize / 2)
   await Promise.all([prepare(), prepare()])
   expect(rebuilds).toBeGreaterThan(0)
   expect(await dumpTables(ledger.db)).toStrictEqual(before)

@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => ledger.close())
 
-const verified = () => verify(ledger.db, ledger.services.ledger, () => undefined)
+const verified = () => verify(ledger.db, ledger.ports.ledger, () => undefined)
 
 /** The definitions of all indexes and tables, with the persistence: none may be unlogged. */
 async function definitions(): Promise<string[]> {
@@ -34,7 +34,7 @@ async function definitions(): Promise<string[]> {
 
 async function evolved(id: string): Promise<License> {
   let license: License = absentLicense
-  for (const entry of await eventsIn(ledger.services.ledger, licenseStream(id))) {
+  for (const entry of await eventsIn(ledger.ports.ledger, licenseStream(id))) {
     if (entry.readable && entry.category === 'license') license = evolveLicense(license, entry.event)
   }
   return license
@@ -59,7 +59,7 @@ test('verify and rebuild agree with the live tables after every kind of step', a
   await expectTablesToMatchLog(scenario)
   expect(await verified()).toMatchObject({ differences: [] })
   const indexed = await definitions()
-  await rebuild(ledger.db, ledger.services.ledger, noProgress)
+  await rebuild(ledger.db, ledger.ports.ledger, noProgress)
   expect(await dumpTables(ledger.db)).toStrictEqual(before)
   expect(await definitions()).toStrictEqual(indexed)
 })
@@ -77,7 +77,7 @@ test('a replay equals the live tables for any sequence of commands', async () =>
     await expectTablesToMatchLog(scenario)
     expect((await verified()).differences).toStrictEqual([])
     const before = await dumpTables(ledger.db)
-    await rebuild(ledger.db, ledger.services.ledger, noProgress)
+    await rebuild(ledger.db, ledger.ports.ledger, noProgress)
     expect(await dumpTables(ledger.db)).toStrictEqual(before)
   }
   let last = Promise.resolve()
@@ -113,6 +113,6 @@ test('verify reports every changed, missing or added row, and a rebuild fixes it
     license_id: id,
     seats_used: 99,
   })
-  await rebuild(db, ledger.services.ledger, noProgress)
+  await rebuild(db, ledger.ports.ledger, noProgress)
   expect((await verified()).differences).toStrictEqual([])
 })

@@ -46,14 +46,14 @@ const productId = 'editor'
 const day = 86_400_000
 
 export async function startScenario(ledger: TestLedger): Promise<Scenario> {
-  const { services, clock } = ledger
+  const { ports, clock } = ledger
   const tenantId = uniqueId('scenario')
   const plan = 'unlimited'
   // As the first start does.
-  await identify(services.ledger, causeOf(origin, clock.now().toISOString()))
-  await createTenant(services, { tenantId, name: 'Scenario', plan }, origin)
+  await identify(ports.ledger, causeOf(origin, clock.now().toISOString()))
+  await createTenant(ports, { tenantId, name: 'Scenario', plan }, origin)
   const product = await createProduct(
-    services,
+    ports,
     {
       tenantId,
       plan,
@@ -84,11 +84,11 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
     const keyHash = keyHashOf(licenseAt(step.license)?.licenseKey ?? '')
     if (keyHash === undefined) return
     const params = { tenantId, productId, keyHash, keyedHash: null, deviceId: `device-${step.device}` }
-    const found = await services.findForRuntime(params)
+    const found = await ports.findForRuntime(params)
     if (found.kind !== 'license') return
     if (step.do === 'activate') {
-      await activateDevice(services, found, params, { name: 'A device', plan }, origin)
-    } else await deactivateDevice(services, found, params, origin)
+      await activateDevice(ports, found, params, { name: 'A device', plan }, origin)
+    } else await deactivateDevice(ports, found, params, origin)
   }
 
   async function mint(step: Extract<Step, { do: 'mint' }>): Promise<void> {
@@ -98,7 +98,7 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
       ...(step.person && { email: `${tenantId}@example.com`, name: 'Ada', sendKey: true }),
       metadata: { odd: '"\\ {} é 💻' },
     }
-    const minted = await mintLicense(services, product, terms, origin)
+    const minted = await mintLicense(ports, product, terms, origin)
     licenses.push({ id: minted.license.licenseId, licenseKey: minted.licenseKey })
   }
 
@@ -111,14 +111,14 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
       origin,
       confirmationId: undefined,
     }
-    const gated = await passGate(services, revokeLicense, call)
+    const gated = await passGate(ports, revokeLicense, call)
     if (gated.passed || decision === 'none') return
     const { confirmationId } = gated.confirmation
     const by = { ...origin, actor: 'operator:test' }
-    if (decision === 'deny') return deny(services, tenantId, confirmationId, by)
-    await approve(services, tenantId, confirmationId, by)
-    if (decision === 'withdraw') return withdraw(services, tenantId, confirmationId, by)
-    await passGate(services, revokeLicense, { ...call, confirmationId })
+    if (decision === 'deny') return deny(ports, tenantId, confirmationId, by)
+    await approve(ports, tenantId, confirmationId, by)
+    if (decision === 'withdraw') return withdraw(ports, tenantId, confirmationId, by)
+    await passGate(ports, revokeLicense, { ...call, confirmationId })
   }
 
   async function change(step: Step): Promise<unknown> {
@@ -151,16 +151,16 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
         return undefined
       }
       case 'revoke':
-        return runRevocation(services, tenantId, id, 'because', origin)
+        return runRevocation(ports, tenantId, id, 'because', origin)
       case 'suspend license':
-        return suspendLicense(services, { tenantId, licenseId: id, reason: 'because' }, origin)
+        return suspendLicense(ports, { tenantId, licenseId: id, reason: 'because' }, origin)
       case 'resume license':
-        return resumeLicense(services, { tenantId, licenseId: id, reason: null }, origin)
+        return resumeLicense(ports, { tenantId, licenseId: id, reason: null }, origin)
       case 'edit license': {
         const email = step.person && `${step.person}-${tenantId}@example.com`
         const metadata = { seats: String(step.seats), orderNumber: `order-${step.seats}` }
         const edit = { deviceLimit: step.seats, email, metadata }
-        return editLicense(services, { tenantId, licenseId: id, reason: null }, edit, origin)
+        return editLicense(ports, { tenantId, licenseId: id, reason: null }, edit, origin)
       }
       case 'renew': {
         const expiresAt = new Date(clock.now().getTime() + 30 * day).toISOString()
@@ -170,7 +170,7 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
         return commandLicense(ledger, id, { type: 'EndPaidPeriod', at })
       case 'change product':
         return changeProduct(
-          services,
+          ports,
           tenantId,
           productId,
           { settings: { trialDurationDays: step.trial } },
@@ -182,31 +182,31 @@ export async function startScenario(ledger: TestLedger): Promise<Scenario> {
           keyTypeId: `type-${step.keyType}`,
           entitlements: [step.entitlement],
         }
-        return addKeyType(services, tenantId, productId, added, origin)
+        return addKeyType(ports, tenantId, productId, added, origin)
       }
       case 'change key type': {
         const entitlements = [step.entitlement]
-        return changeKeyType(services, tenantId, productId, `type-${step.keyType}`, { entitlements }, origin)
+        return changeKeyType(ports, tenantId, productId, `type-${step.keyType}`, { entitlements }, origin)
       }
       case 'delete key type': {
         const keyType = { tenantId, productId, keyTypeId: 'type-2' }
-        return deleteKeyType(services, keyType, { ...origin, requestId: newId('req') })
+        return deleteKeyType(ports, keyType, { ...origin, requestId: newId('req') })
       }
       case 'request revocation':
         return askForRevocation(id, step.decision)
       case 'prepare signing key':
-        return prepareSigningKey(services, tenantId, origin)
+        return prepareSigningKey(ports, tenantId, origin)
       case 'rotate signing key':
-        return rotateSigningKey(services, tenantId, origin)
+        return rotateSigningKey(ports, tenantId, origin)
       case 'suspend':
-        return suspendTenant(services, tenantId, null, origin)
+        return suspendTenant(ports, tenantId, null, origin)
       case 'reinstate':
-        await changeApprovalRule(services, tenantId, true, origin)
-        return reinstateTenant(services, tenantId, origin)
+        await changeApprovalRule(ports, tenantId, true, origin)
+        return reinstateTenant(ports, tenantId, origin)
       case 'create token':
-        return createToken(services, { tenantId, name: 'CI', scopes: ['danger'], expiresAt: null }, origin)
+        return createToken(ports, { tenantId, name: 'CI', scopes: ['danger'], expiresAt: null }, origin)
       case 'add member':
-        return addMember(services, { tenantId, role: 'support', email: 'ada@example.com' }, origin)
+        return addMember(ports, { tenantId, role: 'support', email: 'ada@example.com' }, origin)
       case 'connect':
       case 'map':
       case 'rotate webhook secret':

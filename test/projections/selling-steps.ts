@@ -68,19 +68,19 @@ export const anySellingStep: fc.Arbitrary<SellingStep> = fc.oneof(
 
 /** Runs one step without calling a provider: accounts and prices are recorded as after its answer. */
 export async function runSellingStep(
-  { services, clock }: TestLedger,
+  { ports, clock }: TestLedger,
   { tenantId, productId }: { tenantId: string; productId: string },
   step: SellingStep,
 ): Promise<unknown> {
   const at = clock.now().toISOString()
-  const product = await services.findProduct(tenantId, productId)
+  const product = await ports.findProduct(tenantId, productId)
   if (!product) throw new Error('the product is there')
   const operation = uniqueId('operation')
   switch (step.do) {
     case 'connect': {
       if (step.through === 'own stripe account') {
         const names = { apiKey: `key.${operation}`, webhookSecret: `secret.${operation}` }
-        return changeIntegration(services, tenantId, 'stripe', origin, () => ({
+        return changeIntegration(ports, tenantId, 'stripe', origin, () => ({
           type: 'ConnectCardKey',
           tenantId,
           operationId: operation,
@@ -94,75 +94,75 @@ export async function runSellingStep(
           step.through === 'paddle'
             ? { provider: step.through, webhookSecret: 'secret' }
             : { provider: step.through }
-        return connectMarketplace(services, tenantId, provider, operation, origin)
+        return connectMarketplace(ports, tenantId, provider, operation, origin)
       }
-      return connectAccount(services, tenantId, 'acct_1')
+      return connectAccount(ports, tenantId, 'acct_1')
     }
     case 'map': {
-      await mapProduct(services, product, 'gumroad', { permalinks: [operation] }, origin)
+      await mapProduct(ports, product, 'gumroad', { permalinks: [operation] }, origin)
       const price = { priceId: 'price_1', unitAmount: 2900, currency: 'usd', interval: null, verifiedAt: at }
       const prices = [{ keyTypeId: 'default', price: { ...price, verified: true } }]
-      await changeProductWith(services, tenantId, productId, origin, () => ({
+      await changeProductWith(ports, tenantId, productId, origin, () => ({
         type: 'MapPrices',
         prices,
         at,
       }))
-      return changeProductWith(services, tenantId, productId, origin, () => ({
+      return changeProductWith(ports, tenantId, productId, origin, () => ({
         type: 'RecordPrices',
         prices,
         at,
       }))
     }
     case 'rotate webhook secret':
-      await rotateSecret(services, tenantId, { provider: 'gumroad' }, operation, origin)
+      await rotateSecret(ports, tenantId, { provider: 'gumroad' }, operation, origin)
       return rotateSecret(
-        services,
+        ports,
         tenantId,
         { provider: 'paddle', webhookSecret: 'another' },
         uniqueId('operation'),
         origin,
       )
     case 'disconnect':
-      await disconnect(services, tenantId, 'gumroad', origin)
-      return disconnect(services, tenantId, 'stripe', origin)
+      await disconnect(ports, tenantId, 'gumroad', origin)
+      return disconnect(ports, tenantId, 'stripe', origin)
     case 'test purchase': {
-      const { testPurchaseId } = await startTestPurchase(services, product, { provider: 'gumroad' }, origin)
-      const driver = createTestPurchaseDriver(services, async () => undefined)
-      return createTestPurchaseRunner(services, driver)(testPurchaseId, origin)
+      const { testPurchaseId } = await startTestPurchase(ports, product, { provider: 'gumroad' }, origin)
+      const driver = createTestPurchaseDriver(ports, async () => undefined)
+      return createTestPurchaseRunner(ports, driver)(testPurchaseId, origin)
     }
     case 'sold':
-      return receive(services, tenantId, saleNumber(step.sale).sold())
+      return receive(ports, tenantId, saleNumber(step.sale).sold())
     case 'sold unmapped':
-      return receive(services, tenantId, saleNumber(step.sale).sold({ sold: { productId: 'unknown' } }))
+      return receive(ports, tenantId, saleNumber(step.sale).sold({ sold: { productId: 'unknown' } }))
     case 'refunded':
-      return receive(services, tenantId, saleNumber(step.sale).refunded('re_1'))
+      return receive(ports, tenantId, saleNumber(step.sale).refunded('re_1'))
     case 'renewed':
-      return receive(services, tenantId, saleNumber(step.sale).renewed('in_1', month.second))
+      return receive(ports, tenantId, saleNumber(step.sale).renewed('in_1', month.second))
     case 'unknown sale refunded':
-      return receive(services, tenantId, purchase('stranger').refunded('re_1'))
+      return receive(ports, tenantId, purchase('stranger').refunded('re_1'))
     case 'unknown sale ended':
-      return receive(services, tenantId, purchase('stranger').ended(null))
+      return receive(ports, tenantId, purchase('stranger').ended(null))
     case 'change mail':
-      return changeMail(services, product, { ...usualMail.settings, subject: step.subject }, origin)
+      return changeMail(ports, product, { ...usualMail.settings, subject: step.subject }, origin)
     case 'change portal': {
       const { settings } = closedPortal
       const logo = { type: 'image/png', data: Buffer.from(step.name).toString('base64') } as const
-      await changePortal(services, tenantId, { ...settings, enabled: true, name: step.name }, origin)
-      return changePortalLogo(services, tenantId, logo, origin)
+      await changePortal(ports, tenantId, { ...settings, enabled: true, name: step.name }, origin)
+      return changePortalLogo(ports, tenantId, logo, origin)
     }
     case 'test mode': {
       const keys = { publishableKey: 'pk_test_1', secretKey: 'sk_test_1' }
-      return enableTestMode(services, product, keys, operation, origin)
+      return enableTestMode(ports, product, keys, operation, origin)
     }
     case 'end test mode':
-      return disableTestMode(services, product, origin)
+      return disableTestMode(ports, product, origin)
   }
 }
 
 const saleNumber = (number: number) => purchase(`sale${number}`)
 
-const receive = (services: AllPorts, tenantId: string, notification: PaymentNotification) =>
-  receiveNotification(services, tenantId, notification, JSON.stringify(notification), origin)
+const receive = (ports: AllPorts, tenantId: string, notification: PaymentNotification) =>
+  receiveNotification(ports, tenantId, notification, JSON.stringify(notification), origin)
 
 /** Every kind of selling step, in an order in which each has its effect. */
 export const everySellingStep: readonly SellingStep[] = [

@@ -133,7 +133,7 @@ test('each item follows its own quantity and plan, in any order of the notificat
 })
 
 test('an item that is not mapped is a notice, until it is mapped and the sale replayed', async () => {
-  const { services } = api.ledger
+  const { ports } = api.ledger
   const own = { ...item('pri_support', 2, 100), more: [item('pri_month', 1, 900), item('pri_icons', 1, 50)] }
   await shop.tell(bought.sold(own))
   await shop.tell(bought.dispute('dispute_lost'))
@@ -148,7 +148,7 @@ test('an item that is not mapped is a notice, until it is mapped and the sale re
     },
   })
   const { id } = await onlySale()
-  const replay = () => replaySale(services, shop.tenantId, id, origin)
+  const replay = () => replaySale(ports, shop.tenantId, id, origin)
   await expect(replay()).rejects.toMatchObject({ code: 'sale_still_parked' })
   await map({ pri_month: 'monthly', pri_support: 'forever' })
   await replay()
@@ -164,7 +164,7 @@ test('a sale none of whose items is mapped is parked, and the first that is mapp
   await shop.tell(bought.sold({ ...item('pri_support'), more: [item('pri_icons')] }))
   expect(await onlySale()).toMatchObject({ status: 'parked', parked: { detail: 'pri_support' } })
   await map({ pri_icons: 'forever' })
-  const sale = await replaySale(api.ledger.services, shop.tenantId, (await onlySale()).id, origin)
+  const sale = await replaySale(api.ledger.ports, shop.tenantId, (await onlySale()).id, origin)
   expect(sale).toMatchObject({ status: 'licensed', keyTypeId: 'forever', parked: null })
   expect(await licensesNow()).toMatchObject([{ keyTypeId: 'forever' }])
 })

@@ -37,7 +37,7 @@ async function react(): Promise<void> {
   const onTrouble = ({ error }: { error: unknown }) => {
     throw error
   }
-  await resumeSales(api.ledger.services, { onTrouble }).poll()
+  await resumeSales(api.ledger.ports, { onTrouble }).poll()
   expect(
     await listOpenSales(api.ledger.db, { from: 'infinity', until: 'infinity' }, { except: [], most: 1 }),
   ).toStrictEqual([])
@@ -58,9 +58,9 @@ async function isTold(notification: PaymentNotification, dieAt: number): Promise
 async function licenseCalled(licenseId: string) {
   const found = await findLicense(api.ledger.db, shop.tenantId, licenseId)
   if (!found) throw new Error(`there is no license ${licenseId}`)
-  const events = await eventsIn(api.ledger.services.ledger, licenseStream(licenseId))
+  const events = await eventsIn(api.ledger.ports.ledger, licenseStream(licenseId))
   expect(events.filter((entry) => entry.readable && entry.event.type === 'LicenseMinted')).toHaveLength(1)
-  const key = await api.ledger.services.secrets.open(shop.tenantId, saleKeyName(licenseId))
+  const key = await api.ledger.ports.secrets.open(shop.tenantId, saleKeyName(licenseId))
   expect(foreignKey(key ?? '')).toMatchObject({ keyHash: found.license.keyHash })
   return found.license
 }
@@ -68,7 +68,7 @@ async function licenseCalled(licenseId: string) {
 /** The license that is the sale's only one, whose key is the one that is kept. */
 async function onlyLicenseOf(sale: KnownSale) {
   const license = await shop.licenseOf(sale)
-  const events = await eventsIn(api.ledger.services.ledger, licenseStream(sale.licenseId))
+  const events = await eventsIn(api.ledger.ports.ledger, licenseStream(sale.licenseId))
   const minted = events.filter((entry) => entry.readable && entry.event.type === 'LicenseMinted')
   expect(minted).toHaveLength(1)
   const { rows } = await api.ledger.db.query('select from licenses where tenant_id = $1 and sale_id = $2', [
@@ -76,7 +76,7 @@ async function onlyLicenseOf(sale: KnownSale) {
     sale.saleId,
   ])
   expect(rows).toHaveLength(1)
-  const key = await api.ledger.services.secrets.open(shop.tenantId, saleKeyName(license.licenseId))
+  const key = await api.ledger.ports.secrets.open(shop.tenantId, saleKeyName(license.licenseId))
   expect(foreignKey(key ?? '')).toMatchObject({ keyHash: license.keyHash })
   return license
 }
@@ -166,7 +166,7 @@ test('a sale is resumed at once when the clock was set back after it was receive
   api.ledger.clock.advance(-3_600_000)
   await api.ledger.readModels.catchUp()
   const failures: unknown[] = []
-  await resumeSales(api.ledger.services, { onTrouble: ({ error }) => failures.push(error) }).poll()
+  await resumeSales(api.ledger.ports, { onTrouble: ({ error }) => failures.push(error) }).poll()
   expect(failures).toStrictEqual([])
   await onlyLicenseOf(await saleCalled('cs_ahead'))
 })

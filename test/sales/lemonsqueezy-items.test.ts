@@ -64,7 +64,7 @@ async function order() {
 }
 
 async function licensesNow() {
-  const { db } = api.ledger.services
+  const { db } = api.ledger.ports
   const { items } = await listSales(db, tenant.tenantId, {}, { after: undefined, limit: 100 })
   const licensed = items.flatMap(itemsOf).filter(({ licensedAt }) => licensedAt !== null)
   return Promise.all(

@@ -55,8 +55,8 @@ test('a mapping licenses all parked sales of the same item, and later ones', asy
 })
 
 test('a payment link of Stripe is mapped; a session without one is licensed individually', async () => {
-  const { services } = api.ledger
-  await connectAccount(services, shop.tenantId, 'acct_1')
+  const { ports } = api.ledger
+  await connectAccount(ports, shop.tenantId, 'acct_1')
   await soldItem('link', 'plink_1', 'stripe')
   await soldItem('bare', 'cs_bare', 'stripe')
   await map(await idOf('cs_link'))
@@ -67,7 +67,7 @@ test('a payment link of Stripe is mapped; a session without one is licensed indi
     cs_again: ['licensed', 'forever'],
     cs_bare: ['licensed', 'monthly'],
   })
-  expect((await findIntegration(services.db, shop.tenantId, 'stripe'))?.mappings).toStrictEqual([
+  expect((await findIntegration(ports.db, shop.tenantId, 'stripe'))?.mappings).toStrictEqual([
     { productId: 'editor', mapping: { paymentLinks: { plink_1: 'forever' } } },
   ])
 })

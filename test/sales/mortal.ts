@@ -7,55 +7,55 @@ import type { TestLedger } from '../harness/ledger.ts'
 export class Killed extends Error {}
 
 /**
- * The services of another process, which dies at its nth chance: there is one before and one after each thing that it
+ * The ports of another process, which dies at its nth chance: there is one before and one after each thing that it
  * writes. What it was just writing may still be written, as with a real one; after that it writes nothing any more.
  */
-export function mortal({ services, readModels }: TestLedger, dieAt: number): AllPorts {
+export function mortal({ ports, readModels }: TestLedger, dieAt: number): AllPorts {
   let chances = 0
   const live = () => {
     chances++
     if (chances >= dieAt) throw new Killed(`killed at chance ${chances}`)
   }
   const ledger: AllPorts['ledger'] = {
-    ...services.ledger,
+    ...ports.ledger,
     async append(...args) {
       live()
-      const outcome = await services.ledger.append(...args)
+      const outcome = await ports.ledger.append(...args)
       live()
       return outcome
     },
   }
   return {
-    ...services,
+    ...ports,
     ledger,
     execute: createExecute(ledger, readModels, createKeyedMutex()),
     secrets: {
-      ...services.secrets,
+      ...ports.secrets,
       async keep(...args) {
         live()
-        const kept = await services.secrets.keep(...args)
+        const kept = await ports.secrets.keep(...args)
         live()
         return kept
       },
       async destroy(...args) {
         live()
-        await services.secrets.destroy(...args)
+        await ports.secrets.destroy(...args)
         live()
       },
     },
     keptKeys: {
-      ...services.keptKeys,
+      ...ports.keptKeys,
       async keep(...args) {
         live()
-        await services.keptKeys.keep(...args)
+        await ports.keptKeys.keep(...args)
         live()
       },
     },
     subjects: {
-      ...services.subjects,
+      ...ports.subjects,
       async destroy(...args) {
         live()
-        await services.subjects.destroy(...args)
+        await ports.subjects.destroy(...args)
         live()
       },
     },

@@ -48,7 +48,7 @@ beforeEach(async () => {
   isOwn = false
   accountId = uniqueId('acct')
   api.standIns.stripe.accounts.set(accountId, { detailsSubmitted: true, chargesEnabled: true })
-  await connectAccount(api.ledger.services, tenant.tenantId, accountId)
+  await connectAccount(api.ledger.ports, tenant.tenantId, accountId)
   const recurring = { interval: 'month', interval_count: 1 }
   for (const id of ['price_solo', 'price_team'])
     api.standIns.stripe.prices.set(id, { owner: accountId, recurring })
@@ -117,10 +117,10 @@ async function send(life: Life, sent: Sent, id: number): Promise<void> {
 }
 
 async function licenseOf(life: Life) {
-  const { services } = api.ledger
-  const { items } = await listSales(services.db, tenant.tenantId, {}, { after: undefined, limit: 100 })
+  const { ports } = api.ledger
+  const { items } = await listSales(ports.db, tenant.tenantId, {}, { after: undefined, limit: 100 })
   const sale = items.find(({ saleId, provider }) => saleId === saleIdOf(life) && provider === life.provider)
-  const entry = sale && (await findLicense(services.db, tenant.tenantId, sale.licenseId))
+  const entry = sale && (await findLicense(ports.db, tenant.tenantId, sale.licenseId))
   if (!entry) throw new Error(`${saleIdOf(life)} has no license`)
   const { revokedAt, refundedPayments, keyTypeId, quantity, deviceLimit, expiresAt, createdAt } =
     entry.license

@@ -32,7 +32,7 @@ async function onlySale() {
 const licenseNow = async () => shop.licenseOf(await onlySale())
 const eventsNow = async () => {
   const { licenseId } = await onlySale()
-  const entries = await eventsIn(api.ledger.services.ledger, licenseStream(licenseId))
+  const entries = await eventsIn(api.ledger.ports.ledger, licenseStream(licenseId))
   return entries.map((entry) => (entry.readable ? entry.event : undefined))
 }
 
@@ -155,11 +155,11 @@ describe('a change of a subscription', () => {
   })
 
   test('to a key type that was just deleted keeps the key type, and the sale shows a notice', async () => {
-    const { services } = api.ledger
+    const { ports } = api.ledger
     const unseen: AllPorts = {
-      ...services,
+      ...ports,
       execute: (decider, id, command, cause, options) =>
-        services.execute(decider, id, command, cause, { ...options, waits: false }),
+        ports.execute(decider, id, command, cause, { ...options, waits: false }),
     }
     const deleted = { tenantId: shop.tenantId, productId: 'editor', keyTypeId: 'forever' }
     await deleteKeyType(unseen, deleted, origin)
@@ -178,7 +178,7 @@ describe('a change of a subscription', () => {
   test('to fewer seats than are in use keeps the devices', async () => {
     await shop.tell(changed(1, { ...forever, quantity: 1 }))
     const { licenseId } = await onlySale()
-    const key = await api.ledger.services.secrets.open(shop.tenantId, `sale-key.${licenseId}`)
+    const key = await api.ledger.ports.secrets.open(shop.tenantId, `sale-key.${licenseId}`)
     const activate = (device_id: string) =>
       api.ask('POST', '/v1/licenses/activate', {
         token: shop.token,
@@ -199,8 +199,8 @@ describe('a change of a subscription', () => {
     const sale = await onlySale()
     const read = () => api.ask('GET', `/v1/sales/${sale.id}`, { token: shop.token })
     expect((await read()).body).toMatchObject({ sale: { notices: [{ code: 'plan_not_mapped' }] } })
-    const { services } = api.ledger
-    const replay = () => replaySale(services, shop.tenantId, sale.id, origin)
+    const { ports } = api.ledger
+    const replay = () => replaySale(ports, shop.tenantId, sale.id, origin)
     await expect(replay()).rejects.toMatchObject({ code: 'sale_still_parked' })
     await mapped({ pri_team: 'forever' })
     expect(await replay()).toMatchObject({ unmappedPlan: null })

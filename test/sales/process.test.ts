@@ -28,7 +28,7 @@ beforeEach(async () => {
 })
 
 const typesIn = async (stream: string) =>
-  (await eventsIn(api.ledger.services.ledger, stream)).map((entry) =>
+  (await eventsIn(api.ledger.ports.ledger, stream)).map((entry) =>
     entry.readable ? entry.event.type : 'unreadable',
   )
 const saleStreamOf = (saleId: string, provider: 'stripe' | 'gumroad' = 'stripe') =>
@@ -64,7 +64,7 @@ describe('a paid sale', () => {
       saleId: 'cs_ada',
       test: false,
     })
-    expect(await api.ledger.services.subjects.openPeople(shop.tenantId, [license.holder])).toStrictEqual([
+    expect(await api.ledger.ports.subjects.openPeople(shop.tenantId, [license.holder])).toStrictEqual([
       { email: 'ada@example.com', name: 'Ada Lovelace' },
     ])
     const body = { product_id: 'editor', license_key: licenseKey, device_id: 'd' }
@@ -88,7 +88,7 @@ describe('a paid sale', () => {
 
   test('has its key and its notification only in the vault', async () => {
     const { sold, license, licenseKey } = await issuedFor('ada')
-    const { secrets, ledger } = api.ledger.services
+    const { secrets, ledger } = api.ledger.ports
     expect(await secrets.open(shop.tenantId, saleKeyName(license.licenseId))).toBe(licenseKey)
     const [received] = await eventsIn(ledger, saleStreamOf('cs_ada'))
     if (!received?.readable || received.event.type !== 'SaleReceived') throw new Error('no sale')
@@ -135,8 +135,8 @@ describe('a sale that cannot be licensed yet', () => {
     const parked = { outcome: 'parked', reason: 'no_mapping', detail: 'https://a.gumroad.com/l/ed' }
     expect(await shop.tell(gumroad.sold())).toStrictEqual(parked)
     const { id } = await onlySale()
-    const { services } = api.ledger
-    const replay = () => replaySale(services, shop.tenantId, id, origin)
+    const { ports } = api.ledger
+    const replay = () => replaySale(ports, shop.tenantId, id, origin)
     await expect(replay()).rejects.toMatchObject({ code: 'sale_still_parked' })
     expect(await shop.tell(gumroad.sold())).toStrictEqual(parked)
 
@@ -169,32 +169,32 @@ describe('a sale that cannot be licensed yet', () => {
   test.each(['quantity_not_allowed', 'quantity_too_large'] as const)(
     'that an older version parked for %s is licensed by a replay',
     async (reason) => {
-      const { services } = api.ledger
+      const { ports } = api.ledger
       const { sold } = purchase('ada', { quantity: 3 })
       await shop.tell(sold({ sold: { productId: 'unknown' } }))
       const place = { tenantId: shop.tenantId, provider: 'stripe', saleId: 'cs_ada' } as const
-      await changeSale(services, place, origin, (at) => ({
+      await changeSale(ports, place, origin, (at) => ({
         type: 'ResolveSale',
         resolutions: [{ reason, detail: '3 of monthly' }],
         at,
       }))
       await makeProduct(api.ask, shop.token, 'unknown')
-      const replayed = await replaySale(services, shop.tenantId, (await onlySale()).id, origin)
+      const replayed = await replaySale(ports, shop.tenantId, (await onlySale()).id, origin)
       expect(replayed).toMatchObject({ status: 'licensed', exceeded: { sold: 1 } })
       expect(await shop.licenseOf(replayed)).toMatchObject({ quantity: 3, deviceLimit: 3 })
     },
   )
 
   test('of a suspended tenant is parked, and licensed by a replay after the suspension', async () => {
-    const { services } = api.ledger
-    await suspendTenant(services, shop.tenantId, null, origin)
+    const { ports } = api.ledger
+    await suspendTenant(ports, shop.tenantId, null, origin)
     const { sold, refunded } = purchase('ada')
     await expect(shop.tell(sold())).rejects.toMatchObject({ code: 'tenant_suspended' })
     await expect(shop.tell(sold())).rejects.toMatchObject({ code: 'tenant_suspended' })
     const { id } = await onlySale()
     expect(await shop.tell(refunded('re_1', 100))).toStrictEqual({ outcome: 'recorded' })
-    await reinstateTenant(services, shop.tenantId, origin)
-    await replaySale(services, shop.tenantId, id, origin)
+    await reinstateTenant(ports, shop.tenantId, origin)
+    await replaySale(ports, shop.tenantId, id, origin)
     expect(await onlySale()).toMatchObject({
       status: 'licensed',
       facts: { refunds: [{ refundId: 're_1', full: false }] },
@@ -202,7 +202,7 @@ describe('a sale that cannot be licensed yet', () => {
   })
 
   test('of a closed tenant is parked', async () => {
-    await closeTenant(api.ledger.services, shop.tenantId, null, origin)
+    await closeTenant(api.ledger.ports, shop.tenantId, null, origin)
     await expect(shop.tell(purchase('ada').sold())).rejects.toMatchObject({ code: 'tenant_closed' })
     expect(await onlySale()).toMatchObject({ status: 'parked', parked: { reason: 'tenant_closed' } })
   })
@@ -233,15 +233,15 @@ describe('a sale with a quantity above the maximum', () => {
 
 describe('a sale without a known buyer', () => {
   test('is licensed once without a holder, also when it is notified again and refunded', async () => {
-    const { services } = api.ledger
+    const { ports } = api.ledger
     const { sold, refunded, license, licenseKey } = await issuedFor('ada', { customer: null })
     expect(license).toMatchObject({ holder: null, customerId: null })
     expect(await onlySale()).toMatchObject({ status: 'licensed', customer: null })
     expect(await shop.tell(sold())).toStrictEqual({ outcome: 'duplicate' })
     await shop.tell(refunded('re_1', 100))
     const name = `notification.stripe.${sha256('evt_ada_re_1')}`
-    expect(await services.secrets.open(shop.tenantId, name)).toContain('re_1')
-    expect(await services.secrets.open(shop.tenantId, saleKeyName(license.licenseId))).toBe(licenseKey)
+    expect(await ports.secrets.open(shop.tenantId, name)).toContain('re_1')
+    expect(await ports.secrets.open(shop.tenantId, saleKeyName(license.licenseId))).toBe(licenseKey)
   })
 })
 
@@ -362,10 +362,10 @@ describe('a test sale', () => {
 
   test('of a test purchase issues a license marked as a test in any mode', async () => {
     await api.ask('POST', '/v1/integrations/gumroad/connect', { token: shop.token })
-    const { services } = api.ledger
-    const product = await services.findProduct(shop.tenantId, 'editor')
+    const { ports } = api.ledger
+    const product = await ports.findProduct(shop.tenantId, 'editor')
     if (!product) throw new Error('no product')
-    const { testPurchaseId } = await startTestPurchase(services, product, {}, origin)
+    const { testPurchaseId } = await startTestPurchase(ports, product, {}, origin)
     const own = purchase('ada', { provider: 'gumroad', saleId: testPurchaseId })
     expect(await shop.tell(own.sold())).toMatchObject({ outcome: 'issued', license: { test: true } })
   })

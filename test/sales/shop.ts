@@ -15,7 +15,7 @@ const origin = { requestId: 'req_notification', actor: 'provider:stripe' }
 
 /** A tenant that sells `editor`: `monthly` first, and `forever`, which is sold in multiples. */
 export type Shop = TestTenant & {
-  tell(notification: PaymentNotification, services?: AllPorts): Promise<ReceivedOutcome>
+  tell(notification: PaymentNotification, ports?: AllPorts): Promise<ReceivedOutcome>
   sales(): Promise<KnownSale[]>
   licenseOf(sale: KnownSale): Promise<IssuedLicense>
   saleOf(licenseId: string): Promise<KnownSale | undefined>
@@ -30,34 +30,34 @@ export async function openShop({ ledger, ask }: TestApi): Promise<Shop> {
       { name: 'Forever', duration: null, deviceLimit: 2, sellInMultiples: true, maxQuantity: 10 },
     ],
   })
-  const { services } = ledger
+  const { ports } = ledger
   return {
     ...tenant,
-    tell: (notification, own = services) =>
+    tell: (notification, own = ports) =>
       receiveNotification(own, tenantId, notification, JSON.stringify(notification), origin),
     async sales() {
-      const { items } = await listSales(services.db, tenantId, {}, { after: undefined, limit: 100 })
+      const { items } = await listSales(ports.db, tenantId, {}, { after: undefined, limit: 100 })
       return items
     },
     async licenseOf({ licenseId }) {
-      const entry = await findLicense(services.db, tenantId, licenseId)
+      const entry = await findLicense(ports.db, tenantId, licenseId)
       if (!entry) throw new Error('the sale has no license')
       return entry.license
     },
-    saleOf: (licenseId) => findSaleOfLicense(services.db, tenantId, licenseId),
+    saleOf: (licenseId) => findSaleOfLicense(ports.db, tenantId, licenseId),
   }
 }
 
 /** A sale that is paid and has no license. @returns its id */
 export async function parkedSale(
-  { services }: Pick<TestLedger, 'services'>,
+  { ports }: Pick<TestLedger, 'ports'>,
   tenantId: string,
   order = 'parked',
 ): Promise<string> {
   const { sold } = purchase(order, { sold: { productId: 'unknown' } })
-  await receiveNotification(services, tenantId, sold(), '{}', origin)
+  await receiveNotification(ports, tenantId, sold(), '{}', origin)
   const { items } = await listSales(
-    services.db,
+    ports.db,
     tenantId,
     { status: 'parked' },
     { after: undefined, limit: 100 },

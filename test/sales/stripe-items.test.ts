@@ -37,7 +37,7 @@ beforeEach(async () => {
   })
   account = uniqueId('acct')
   stripe.accounts.set(account, { detailsSubmitted: true, chargesEnabled: true })
-  await connectAccount(api.ledger.services, tenant.tenantId, account)
+  await connectAccount(api.ledger.ports, tenant.tenantId, account)
   for (const id of ['price_month', 'price_team']) stripe.prices.set(id, { owner: account })
   await map({ prices: { monthly: 'price_month', team: 'price_team' } })
   stripe.asked.length = 0
@@ -94,14 +94,14 @@ const reads = () => stripe.asked.filter(({ path }) => path.endsWith('/line_items
 
 async function sales() {
   const page = { after: undefined, limit: 100 }
-  return (await listSales(api.ledger.services.db, tenant.tenantId, {}, page)).items
+  return (await listSales(api.ledger.ports.db, tenant.tenantId, {}, page)).items
 }
 /** The licenses of the only sale, in the order of its items. */
 async function licensesNow() {
   const [sale, ...others] = await sales()
   if (!sale || others.length > 0) throw new Error('there is not exactly one sale')
   const licensed = itemsOf(sale).filter(({ licensedAt }) => licensedAt !== null)
-  const { db } = api.ledger.services
+  const { db } = api.ledger.ports
   return Promise.all(
     licensed.map(async ({ licenseId }) => (await findLicense(db, tenant.tenantId, licenseId))?.license),
   )

@@ -237,7 +237,7 @@ async function change(licenseId: string, what: string): Promise<void> {
     'free the seat': { type: 'DeactivateDevice', deviceId: 'The device', ...why },
   }
   const command = commands[what]
-  if (!command) return rotateSigningKey(api.ledger.services, tenant.tenantId, origin)
+  if (!command) return rotateSigningKey(api.ledger.ports, tenant.tenantId, origin)
   await commandLicense(api.ledger, licenseId, command).catch((error: unknown) => {
     if (!(error instanceof Refusal)) throw error
   })

@@ -50,14 +50,14 @@ test('lists are followed over their pages, with their filters', async () => {
 
 test('a dry run says what a call would change, and changes nothing', async () => {
   const { license } = await mint()
-  const before = await api.ledger.services.ledger.head()
+  const before = await api.ledger.ports.ledger.head()
   const rehearsed = await client.dryRun('revokeLicense', { id: license.id, reason: 'fraud' })
   expect(rehearsed).toMatchObject({ dryRun: true, wouldBeRefused: null, effect: { licenses: { count: 1 } } })
   const change = { productId: 'editor', keyTypeId: 'default', entitlements: ['sync'] }
   const { sentences } = await client.dryRun('updateKeyType', change)
   expect(sentences[0]).toMatch(/^\d+ licenses? gets? “sync”$/)
   expect(await client.dryRun('exportLicenses', { product: 'editor' })).toMatchObject({ dryRun: true })
-  expect(await api.ledger.services.ledger.head()).toBe(before)
+  expect(await api.ledger.ports.ledger.head()).toBe(before)
 })
 
 test('an answer that is lost makes no second license: every attempt has the same key', async () => {
@@ -158,7 +158,7 @@ test('a gated operation waits for its approval, and runs once', async () => {
     {
       onApproval: ({ id, approveUrl }) => {
         asked.push(approveUrl)
-        void approve(api.ledger.services, tenant.tenantId, id, approver)
+        void approve(api.ledger.ports, tenant.tenantId, id, approver)
       },
     },
   )
@@ -171,7 +171,7 @@ test('a denied one is an error, and so is one that nobody can be asked about', a
   const denied = client.confirm(
     'revokeLicense',
     { id: license.id },
-    { onApproval: ({ id }) => void deny(api.ledger.services, tenant.tenantId, id, approver) },
+    { onApproval: ({ id }) => void deny(api.ledger.ports, tenant.tenantId, id, approver) },
   )
   await expect(denied).rejects.toMatchObject({ code: 'confirmation_denied' })
   const unasked = client.confirm('revokeLicense', { id: license.id })

@@ -43,7 +43,7 @@ beforeAll(async () => {
 })
 afterAll(() => api.close())
 
-const found = (tenantId: string, text: string) => search(api.ledger.services, tenantId, text)
+const found = (tenantId: string, text: string) => search(api.ledger.ports, tenantId, text)
 
 /** Said apart from the code: what a reader of the list would compare. */
 const plain = (text: string) =>
@@ -103,11 +103,11 @@ test('a license, a sale and a customer are found by what their own row says', as
 
 test('nobody is found after the erasure, and nothing of their entry is left', async () => {
   const { tenantId, token } = await makeTenant(api.ledger)
-  const { db, services } = api.ledger
+  const { db, ports } = api.ledger
   const customerId = await makeCustomer(api.ask, token, { email: 'gone@tomorrow.example', name: 'Gone Soon' })
   const [{ customer } = { customer: undefined }] = (await found(tenantId, 'gone s')).customers
   expect(customer?.customerId).toBe(customerId)
-  await eraseSubject(services, tenantId, customer?.subjectId ?? '', origin)
+  await eraseSubject(ports, tenantId, customer?.subjectId ?? '', origin)
   for (const text of ['gone s', 'tomorrow', 'gone@tomorrow.example'])
     expect((await found(tenantId, text)).customers).toStrictEqual([])
   const left = 'select from vault.subject_keys where tenant_id = $1 and subject_id = $2'
@@ -116,7 +116,7 @@ test('nobody is found after the erasure, and nothing of their entry is left', as
 
 test('people from before the index are added, and those who get a name meanwhile keep it', async () => {
   const { tenantId, token } = await makeTenant(api.ledger)
-  const { db, services } = api.ledger
+  const { db, ports } = api.ledger
   const ids = [
     await makeCustomer(api.ask, token, { email: 'early@before.example', name: 'Early Bird' }),
     await makeCustomer(api.ask, token, { email: 'first@before.example', name: 'Primus' }),
@@ -126,32 +126,32 @@ test('people from before the index are added, and those who get a name meanwhile
     [tenantId],
   )
   expect((await found(tenantId, 'before')).customers).toStrictEqual([])
-  await services.subjects.sealPerson(tenantId, 'early@before.example', 'Late Riser')
-  const filling = indexPeople(services)
+  await ports.subjects.sealPerson(tenantId, 'early@before.example', 'Late Riser')
+  const filling = indexPeople(ports)
   do await filling.poll()
   while (filling.dueInMs?.() === 0)
   const after = async (text: string) =>
     (await found(tenantId, text)).customers.map(({ customer }) => customer.customerId).toSorted()
   expect(await after('before')).toStrictEqual(ids.toSorted())
   expect(await after('early b')).toStrictEqual(ids.slice(0, 1))
-  expect((await services.subjects.index.candidates(tenantId, 'late riser')).subjectIds).toHaveLength(1)
+  expect((await ports.subjects.index.candidates(tenantId, 'late riser')).subjectIds).toHaveLength(1)
 })
 
 test('a text that too many people have is answered with the note that there are more', async () => {
-  const { services } = api.ledger
+  const { ports } = api.ledger
   const tenantId = uniqueId('crowd')
   for (let at = 0; at <= maxCandidates; at++)
-    await services.subjects.sealPerson(tenantId, `${at}@crowd.example`, null)
-  const { subjectIds, tooMany } = await services.subjects.index.candidates(tenantId, 'crowd.ex')
+    await ports.subjects.sealPerson(tenantId, `${at}@crowd.example`, null)
+  const { subjectIds, tooMany } = await ports.subjects.index.candidates(tenantId, 'crowd.ex')
   expect([subjectIds.length, tooMany]).toStrictEqual([maxCandidates, true])
   expect((await found(tenantId, 'crowd.ex')).more).toBe(true)
   expect((await found(tenantId, '200@crowd')).more).toBe(false)
 })
 
 test('an entry holds hashes that no other workspace has for the same person', async () => {
-  const { services, db } = api.ledger
+  const { ports, db } = api.ledger
   const ids = [uniqueId('one'), uniqueId('two')]
-  for (const id of ids) await services.subjects.sealPerson(id, 'twin@nowhere.example', 'Xylophone Quartz')
+  for (const id of ids) await ports.subjects.sealPerson(id, 'twin@nowhere.example', 'Xylophone Quartz')
   const { rows } = await db.query<{ trigrams: number[] }>(
     'select trigrams from vault.subject_keys where tenant_id = any($1)',
     [ids],

@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 afterAll(() => api.close())
 
-const find = (text: string, { tenantId } = shop) => search(api.ledger.services, tenantId, text)
+const find = (text: string, { tenantId } = shop) => search(api.ledger.ports, tenantId, text)
 
 /** The results as short texts, such as `license <id> by key`. */
 function inWords({ licenses, devices, sales, customers, more }: Found): string[] {
@@ -42,7 +42,7 @@ const activate = (licenseId: string, deviceId: string, name: string) =>
   commandLicense(api.ledger, licenseId, {
     type: 'ActivateDevice',
     deviceId,
-    instanceId: api.ledger.services.newId('ins'),
+    instanceId: api.ledger.ports.newId('ins'),
     installId: null,
     name,
     platform: null,

@@ -136,7 +136,7 @@ const revoke = (index: number) =>
 
 async function revokeIfNotYet(real: World, index: number): Promise<void> {
   const { id } = picked(real.licenses, index)
-  const revoking = revokeLicense(real.api.ledger.services, real.tenant.tenantId, id, null, origin)
+  const revoking = revokeLicense(real.api.ledger.ports, real.tenant.tenantId, id, null, origin)
   await revoking.catch((error: unknown) => {
     if (!(error instanceof Refusal && error.code === 'license_revoked')) throw error
   })
@@ -145,7 +145,7 @@ async function revokeIfNotYet(real: World, index: number): Promise<void> {
 const undoing = async (real: World, index: number, wanted: Undo): Promise<string> => {
   const { id } = picked(real.licenses, index)
   try {
-    await undo(real.api.ledger.services, real.tenant.tenantId, id, wanted, {
+    await undo(real.api.ledger.ports, real.tenant.tenantId, id, wanted, {
       ...origin,
       requestId: newId('req'),
     })
@@ -192,10 +192,10 @@ const renew = (index: number) =>
 
 const changeLimit = (limit: number) =>
   step(`the key types get ${limit} seats`, async (model, real) => {
-    const { services } = real.api.ledger
+    const { ports } = real.api.ledger
     for (const keyTypeId of keyTypes) {
       const { tenantId } = real.tenant
-      await changeKeyType(services, tenantId, productId, keyTypeId, { deviceLimit: limit }, origin)
+      await changeKeyType(ports, tenantId, productId, keyTypeId, { deviceLimit: limit }, origin)
     }
     model.keyTypeLimit = limit
     return 0

@@ -37,13 +37,13 @@ export type World = {
 /** Applications that stay for all runs: a second one beside that of the harness. */
 export async function openAsks(api: TestApi): Promise<{ asks: Ask[]; close: () => Promise<void> }> {
   const { ledger } = api
-  const readModels = createReadModels(ledger.db, ledger.services.ledger, {
+  const readModels = createReadModels(ledger.db, ledger.ports.ledger, {
     timeLimitMs: 10_000,
     onParked: () => undefined,
     onFailure: () => undefined,
   })
-  const execute = createExecute(ledger.services.ledger, readModels, createKeyedMutex())
-  const second = await createTestApp(ledger, { ...ledger.services, execute })
+  const execute = createExecute(ledger.ports.ledger, readModels, createKeyedMutex())
+  const second = await createTestApp(ledger, { ...ledger.ports, execute })
   return { asks: [api.ask, askOf(second)], close: () => second.close() }
 }
 
@@ -57,7 +57,7 @@ export async function newWorld(api: TestApi, asks: readonly Ask[]): Promise<{ mo
       { name: 'Soft', deviceLimit: 2, duration, onExpiry: 'fallback' },
     ],
   })
-  const { poll } = recordExpiries(api.ledger.services, {
+  const { poll } = recordExpiries(api.ledger.ports, {
     onTrouble({ error }) {
       throw error
     },
@@ -115,7 +115,7 @@ export async function history(real: World, index: number) {
   let seats = new Set<string>()
   let revokedAt: string | null = null
   let keyHash = ''
-  for (const entry of await eventsIn(real.api.ledger.services.ledger, licenseStream(id))) {
+  for (const entry of await eventsIn(real.api.ledger.ports.ledger, licenseStream(id))) {
     if (!entry.readable || entry.category !== 'license') throw new Error('a license has its own events')
     const { event } = entry
     seats = new Set(seats)

@@ -34,7 +34,7 @@ describe('a master key', () => {
   })
 
   test('that is wrong decrypts no person', async () => {
-    const person = await api.ledger.services.subjects.sealPerson('acme', 'wrong@example.com', null)
+    const person = await api.ledger.ports.subjects.sealPerson('acme', 'wrong@example.com', null)
     const stranger = createSubjects(api.ledger.db, parseMasterKey(newMasterKey()))
     await expect(stranger.openPeople('acme', [person])).rejects.toThrow()
   })
@@ -42,7 +42,7 @@ describe('a master key', () => {
 
 describe('a person', () => {
   test('is decrypted unchanged, in order, and only for their own tenant', async () => {
-    const { subjects } = api.ledger.services
+    const { subjects } = api.ledger.ports
     const ada = await subjects.sealPerson('acme', 'Ada@Example.com', 'Ada Ä 💻')
     const bob = await subjects.sealPerson('acme', 'bob@example.com', null)
     expect(await subjects.openPeople('acme', [bob, null, ada, bob])).toStrictEqual([
@@ -56,7 +56,7 @@ describe('a person', () => {
   })
 
   test('is one subject when many people are sealed at once, new or known, in the order given', async () => {
-    const { subjects } = api.ledger.services
+    const { subjects } = api.ledger.ports
     const tenantId = uniqueId('many')
     const known = await subjects.sealPerson(tenantId, 'known@example.com', 'Known')
     const asked = [
@@ -76,7 +76,7 @@ describe('a person', () => {
   })
 
   test('who is sealed by several processes at once is one subject', async () => {
-    const { subjects } = api.ledger.services
+    const { subjects } = api.ledger.ports
     const tenantId = uniqueId('many')
     const people = Array.from({ length: 50 }, (_, number) => ({
       email: `person${number}@example.com`,
@@ -93,7 +93,7 @@ describe('a person', () => {
   })
 
   test('is one subject however the address is written, and a different one in another tenant', async () => {
-    const { subjects } = api.ledger.services
+    const { subjects } = api.ledger.ports
     const ids = await Promise.all(
       [
         ['acme', 'eve@example.com'],
@@ -108,7 +108,7 @@ describe('a person', () => {
   })
 
   test('is one subject in every spelling of an internationalized domain, and returned in its ASCII form', async () => {
-    const { subjects } = api.ledger.services
+    const { subjects } = api.ledger.ports
     const tenantId = uniqueId('spelled')
     const spellings = ['eve@bücher.example', 'Eve@BU\u0308CHER.example', 'eve@xn--bcher-kva.example']
     const sealed = await Promise.all(spellings.map((email) => subjects.sealPerson(tenantId, email, null)))
@@ -123,9 +123,9 @@ describe('a person', () => {
   })
 
   test('who is stored under the Unicode form of the domain stays the same subject', async () => {
-    const { db, masterKey, services } = api.ledger
+    const { db, masterKey, ports } = api.ledger
     const tenantId = uniqueId('known')
-    const { subjectId } = await services.subjects.sealPerson(tenantId, 'eve@bücher.example', null)
+    const { subjectId } = await ports.subjects.sealPerson(tenantId, 'eve@bücher.example', null)
     const before = createHmac('sha256', masterKey.indexing).update(
       JSON.stringify([tenantId, 'eve@bücher.example']),
     )
@@ -134,13 +134,13 @@ describe('a person', () => {
       `sub_${before.digest('hex').slice(0, 32)}`,
     ])
     for (const email of ['eve@bücher.example', 'EVE@BÜCHER.example', 'eve@xn--bcher-kva.example']) {
-      expect(await services.subjects.findSubject(tenantId, email)).toBe(subjectId)
-      expect((await services.subjects.sealPerson(tenantId, email, null)).subjectId).toBe(subjectId)
+      expect(await ports.subjects.findSubject(tenantId, email)).toBe(subjectId)
+      expect((await ports.subjects.sealPerson(tenantId, email, null)).subjectId).toBe(subjectId)
     }
   })
 
   test('sealed many times at once has one key, which opens all values', async () => {
-    const { subjects } = api.ledger.services
+    const { subjects } = api.ledger.ports
     const tenantId = uniqueId('racing')
     const sealed = await Promise.all(
       Array.from({ length: 10 }, (_, n) => subjects.sealPerson(tenantId, 'zoe@example.com', `Zoe ${n}`)),
@@ -150,7 +150,7 @@ describe('a person', () => {
   })
 
   test('cannot be swapped with another, nor their name with their address', async () => {
-    const { subjects } = api.ledger.services
+    const { subjects } = api.ledger.ports
     const ada = await subjects.sealPerson('acme', 'ada@example.com', 'Ada')
     const bob = await subjects.sealPerson('acme', 'bob@example.com', 'Bob')
     const swapped = await Promise.allSettled([subjects.openPeople('acme', [{ ...ada, email: bob.email }])])
@@ -170,7 +170,7 @@ describe("a license holder's address", () => {
     expect(answer.body).toMatchObject({ license: { email } })
 
     const everywhere: string[] = []
-    const { entries } = await ledger.services.ledger.readPage(undefined, 10_000)
+    const { entries } = await ledger.ports.ledger.readPage(undefined, 10_000)
     everywhere.push(
       ...entries.map((entry) => JSON.stringify(entry.readable ? [entry.event, entry.metadata] : '')),
     )
@@ -200,20 +200,20 @@ describe("a license holder's address", () => {
     const { token, tenantId } = tenant
     const { id } = await mint(ask, token, 'editor', { email: 'erased@example.com', name: 'Erased' })
     const kept = await mint(ask, token, 'editor', { email: 'kept@example.com' })
-    const { subjectId } = await ledger.services.subjects.sealPerson(tenantId, 'erased@example.com', null)
-    await ledger.services.subjects.destroy(tenantId, subjectId)
+    const { subjectId } = await ledger.ports.subjects.sealPerson(tenantId, 'erased@example.com', null)
+    await ledger.ports.subjects.destroy(tenantId, subjectId)
     const read = async (license: string) => (await ask('GET', `/v1/licenses/${license}`, { token })).body
     expect(await read(id)).toMatchObject({ license: { id, email: null, status: 'active' } })
     expect(await read(kept.id)).toMatchObject({ license: { email: 'kept@example.com' } })
     const list = await ask('GET', '/v1/licenses', { token })
     expect(list.status).toBe(200)
     expect(list.text).not.toContain('erased@example.com')
-    await rebuild(ledger.db, ledger.services.ledger, noProgress)
+    await rebuild(ledger.db, ledger.ports.ledger, noProgress)
     expect(await read(id)).toMatchObject({ license: { email: null } })
   })
 
   test('that returns after the person was erased gets a new subject, and the old one stays erased', async () => {
-    const { subjects } = api.ledger.services
+    const { subjects } = api.ledger.ports
     const first = await subjects.sealPerson('acme', 'back@example.com', 'First')
     await subjects.destroy('acme', first.subjectId)
     const second = await subjects.sealPerson('acme', 'back@example.com', 'Second')

@@ -37,7 +37,7 @@ beforeEach(async () => {
   receiver.asked.length = 0
   receiver.health = 'well'
   tenantId = uniqueId('acme')
-  await createTenant(stores.services, { tenantId, name: 'Acme', plan: 'unlimited' }, origin)
+  await createTenant(stores.ports, { tenantId, name: 'Acme', plan: 'unlimited' }, origin)
   await pointWebhook(stores, tenantId, `${receiver.url}/hook`)
 })
 
@@ -78,7 +78,7 @@ test('the request of a process that is killed before it records the result is in
 describe('an attempt', () => {
   const delivered: AttemptResult = { outcome: 'delivered', status: 200, excerpt: null }
   const dispatcherOf = (webhook: DeliveryChannel, overAfterMs = 60_000) =>
-    createAttempts(stores.services, { webhook }, () => undefined, { overAfterMs })
+    createAttempts(stores.ports, { webhook }, () => undefined, { overAfterMs })
   const job = async (attempt: number) => ({
     deliveryId: (await delivery()).deliveryId,
     attempt,
@@ -100,7 +100,7 @@ describe('an attempt', () => {
   }
   beforeEach(async () => {
     await sellLicense(stores, tenantId)
-    await scheduleDeliveries(stores.services, ({ error }) => {
+    await scheduleDeliveries(stores.ports, ({ error }) => {
       throw error
     }).poll()
   })
@@ -151,7 +151,7 @@ describe('an attempt', () => {
     await removed.make(await job(1))
     await removed.make(await job(2))
     expect(await delivery()).toMatchObject({ status: 'abandoned', abandonedFor: 'unwanted' })
-    await askRedelivery(stores.services, tenantId, (await delivery()).deliveryId, origin)
+    await askRedelivery(stores.ports, tenantId, (await delivery()).deliveryId, origin)
     await dispatcherOf({ deliver: async (_, begin) => begin().then(() => delivered) }).make(await job(2))
     expect(errorsOf(await delivery())).toStrictEqual(['unknown', null])
   })
@@ -164,7 +164,7 @@ describe('an attempt', () => {
     await stores.db.query('delete from vault.begun_attempts')
     const { deliveryId } = await delivery()
     const { begin } = createBegunAttempts(stores.db, 0)
-    await begin({ deliveryId, attempt: 1, startedAt: stores.services.now().toISOString() })
+    await begin({ deliveryId, attempt: 1, startedAt: stores.ports.now().toISOString() })
     await old()
     await forgetRecordedAttempts(stores.db)
     expect(await noted()).toStrictEqual([{ attempt: 1 }])

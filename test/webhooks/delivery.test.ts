@@ -98,7 +98,7 @@ describe('a sale', () => {
       key: licenseKey,
       session_id: saleId,
     })
-    const keyKept = () => api.ledger.services.secrets.open(tenant.tenantId, saleKeyName(licenseId))
+    const keyKept = () => api.ledger.ports.secrets.open(tenant.tenantId, saleKeyName(licenseId))
     // The customer's mail is still pending.
     expect(await keyKept()).toBe(licenseKey)
   })
@@ -175,7 +175,7 @@ describe('a delivery', () => {
     expect(verified(former)).toStrictEqual([both, both])
     expect(verified(secret)).toStrictEqual([neither, both])
     api.ledger.clock.advance(86_400_000)
-    vi.setSystemTime(api.ledger.services.now())
+    vi.setSystemTime(api.ledger.ports.now())
     await activate(licenseId, 'phone')
     await received(3)
     expect(verified(former).at(-1)).toStrictEqual(neither)
@@ -254,7 +254,7 @@ test('a removed webhook gets no more deliveries, and pending ones are abandoned'
   await pointWebhook(api.ledger, tenant.tenantId, hook())
   const { licenseId } = await sellLicense(api.ledger, tenant.tenantId)
   await expect.poll(async () => (await deliveries())[0]?.attempts.length).toBe(1)
-  await removeWebhook(api.ledger.services, tenant.tenantId, 'cnf_remove', origin)
+  await removeWebhook(api.ledger.ports, tenant.tenantId, 'cnf_remove', origin)
   await revoke(licenseId)
   api.ledger.clock.advance(60_000)
   await settled('abandoned')

@@ -84,10 +84,10 @@ const activate = (licenseId: string) =>
 const revoke = (licenseId: string) =>
   commandLicense(api.ledger, licenseId, { type: 'RevokeLicense', reason: null, at: beginning })
 const change = (endpointId: string, paused: boolean) => {
-  const { services } = api.ledger
-  return changeEndpoint(services, tenant.tenantId, endpointId, { paused }, services.newId('req'), origin)
+  const { ports } = api.ledger
+  return changeEndpoint(ports, tenant.tenantId, endpointId, { paused }, ports.newId('req'), origin)
 }
-const keyOf = (licenseId: string) => api.ledger.services.secrets.open(tenant.tenantId, saleKeyName(licenseId))
+const keyOf = (licenseId: string) => api.ledger.ports.secrets.open(tenant.tenantId, saleKeyName(licenseId))
 
 test('an event has the same id at every endpoint; each endpoint has its own secret and sequence', async () => {
   const { first = '', secret = '' } = await two(['license.revoked', 'license.created'])
@@ -183,8 +183,8 @@ test('pending deliveries of a removed endpoint are abandoned, and the key is des
   const { licenseId } = await sellLicense(api.ledger, tenant.tenantId)
   await expect.poll(async () => (await deliveries(endpointId))[0]?.attempts.length).toBe(1)
   await settled('first', 'delivered')
-  const { services } = api.ledger
-  await removeEndpoint(services, tenant.tenantId, endpointId, services.newId('req'), origin)
+  const { ports } = api.ledger
+  await removeEndpoint(ports, tenant.tenantId, endpointId, ports.newId('req'), origin)
   api.ledger.clock.advance(60_000)
   await settled(endpointId, 'abandoned')
   await expect.poll(() => keyOf(licenseId)).toBe(undefined)

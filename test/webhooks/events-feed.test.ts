@@ -194,7 +194,7 @@ async function moveEverything(by: number): Promise<void> {
 
 /** The events of a tenant in the log that have a public name, in order. */
 async function publicInLog(licenseIds: readonly string[]): Promise<string[]> {
-  const { entries } = await api.ledger.services.ledger.readPage(undefined, 100_000)
+  const { entries } = await api.ledger.ports.ledger.readPage(undefined, 100_000)
   const streams = new Set(licenseIds.map((id) => `license-${id}`))
   return entries.flatMap((entry: LogEntry) => {
     if (!entry.readable || entry.category !== 'license' || !streams.has(entry.stream)) return []
@@ -217,7 +217,7 @@ test('paging by any size returns the log once and in order, also across a rebuil
       let cursor: string | null = null
       for (const [round, [actions, limit]] of all.entries()) {
         await Promise.all(actions.map(([license, number, act]) => act(licenseIds[license] ?? '', number)))
-        if (round === rebuildAt) await rebuild(api.ledger.db, api.ledger.services.ledger, noProgress)
+        if (round === rebuildAt) await rebuild(api.ledger.db, api.ledger.ports.ledger, noProgress)
         const page = await read(cursor, limit)
         cursor = page.cursor
         seen.push(...page.items.map(({ license_id, event }) => `${license_id} ${event}`))

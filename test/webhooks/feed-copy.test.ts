@@ -70,7 +70,7 @@ async function send(method: 'GET' | 'PATCH' | 'POST', url: string, body?: unknow
 }
 const gated = (url: string, body?: unknown) =>
   askApproveRepeat(api, shop, 'POST', url, { ...(body !== undefined && { body }) })
-const now = () => api.ledger.services.now().toISOString()
+const now = () => api.ledger.ports.now().toISOString()
 const later = (ms: number) => new Date(api.ledger.clock.now().getTime() + ms).toISOString()
 const day = 86_400_000
 const device = (deviceId: string) => ({
@@ -162,7 +162,7 @@ async function customersLicenses(): Promise<void> {
   const other = await mint(api.ask, shop.token, 'app', { customerId })
   await send('POST', `/v1/customers/${customerId}/unlink-license`, { licenseId: other.id })
   await activate(id, 'laptop')
-  const name = await api.ledger.services.subjects.sealPerson(shop.tenantId, 'eli@example.com', 'Mine')
+  const name = await api.ledger.ports.subjects.sealPerson(shop.tenantId, 'eli@example.com', 'Mine')
   const given = { subjectId: name?.subjectId ?? '', text: name?.name ?? '' }
   await commandLicense(api.ledger, id, { type: 'NameDevice', deviceId: 'laptop', name: given, at: now() })
   await commandLicense(api.ledger, id, { type: 'FreeSeat', deviceId: 'laptop', most: 2, at: now() })
@@ -218,7 +218,7 @@ test('an event without an entry changes nothing that a license shows', async () 
   const all = new Set<string>()
   for (const id of copyFrom(await readFeed()).keys()) {
     let license: LicenseState = absentLicense
-    for (const entry of await eventsIn(api.ledger.services.ledger, `license-${id}`)) {
+    for (const entry of await eventsIn(api.ledger.ports.ledger, `license-${id}`)) {
       if (!entry.readable || entry.category !== 'license') throw new Error('unreadable')
       const { event } = entry
       const before = license
@@ -252,6 +252,6 @@ test('the feed has no address of an erased person, and an event for the erasure'
 
 test('a rebuild gives the same feed, since it follows from the log alone', async () => {
   const before = await readFeed()
-  await rebuild(api.ledger.db, api.ledger.services.ledger, noProgress)
+  await rebuild(api.ledger.db, api.ledger.ports.ledger, noProgress)
   expect(await readFeed()).toStrictEqual(before)
 })

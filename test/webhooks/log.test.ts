@@ -98,7 +98,7 @@ describe('the log of deliveries', () => {
     await point()
     const { licenseId } = await sellLicense(api.ledger, tenant.tenantId)
     await delivered()
-    const keyKept = () => api.ledger.services.secrets.open(tenant.tenantId, saleKeyName(licenseId))
+    const keyKept = () => api.ledger.ports.secrets.open(tenant.tenantId, saleKeyName(licenseId))
     await expect.poll(keyKept).toBe(undefined)
     const [{ id = '' } = {}] = (await list()).items
     const again = await api.ask('POST', `/v1/webhook/deliveries/${id}/redeliver`, { token: tenant.token })
@@ -112,7 +112,7 @@ describe('the log of deliveries', () => {
 
   describe('after an abandoned delivery of a sale', () => {
     const keyIs = (licenseId: string) => () =>
-      api.ledger.services.secrets.open(tenant.tenantId, saleKeyName(licenseId))
+      api.ledger.ports.secrets.open(tenant.tenantId, saleKeyName(licenseId))
     const minutes = (count: number) => count * 60_000
 
     /** Sells, and lets the four attempts fail. @returns also the delivery's id */
@@ -128,7 +128,7 @@ describe('the log of deliveries', () => {
       await expect.poll(async () => (await list()).items[0]?.status).toBe('abandoned')
       receiver.health = 'well'
       const [{ id = '' } = {}] = (await list()).items
-      return { ...sold, id, sweep: destroySpentKeys(api.ledger.services, () => undefined).poll }
+      return { ...sold, id, sweep: destroySpentKeys(api.ledger.ports, () => undefined).poll }
     }
     const delivering = {
       deliver: async () => ({ outcome: 'delivered', status: 250, excerpt: null }) as const,
@@ -173,14 +173,14 @@ describe('the log of deliveries', () => {
 
     test('leaves the key to the sweep when the dispatcher dies after the successful attempt', async () => {
       const { id, licenseId, licenseKey, sweep } = await givenUp()
-      const { services } = api.ledger
-      const { destroy } = services.secrets
+      const { ports } = api.ledger
+      const { destroy } = ports.secrets
       const killed = vi.fn(() => Promise.reject(new Error('killed')))
-      services.secrets.destroy = killed
+      ports.secrets.destroy = killed
       await redeliver(id)
       await delivered()
       await expect.poll(() => killed).toHaveBeenCalled()
-      services.secrets.destroy = destroy
+      ports.secrets.destroy = destroy
       expect(await keyIs(licenseId)()).toBe(licenseKey)
       await sweep()
       expect(await keyIs(licenseId)()).toBe(undefined)
@@ -230,7 +230,7 @@ test('a sale is delivered to the vendor and the customer with one key, which is 
     },
   ])
   await expect.poll(() => mailed.map((delivery) => delivery.licenseId)).toStrictEqual([licenseId])
-  const keyKept = () => api.ledger.services.secrets.open(shop.tenantId, saleKeyName(licenseId))
+  const keyKept = () => api.ledger.ports.secrets.open(shop.tenantId, saleKeyName(licenseId))
   await expect.poll(keyKept).toBe(undefined)
   await shop.tell(refunded('re_1'))
   await delivered(3)
@@ -263,23 +263,23 @@ test('a sale without a known buyer is delivered to the vendor but not mailed, an
   expect(bodies()).toMatchObject([
     { event: 'license.created', key: outcome.licenseKey, customer_email: null, license_id: licenseId },
   ])
-  const keyKept = () => api.ledger.services.secrets.open(shop.tenantId, saleKeyName(licenseId))
+  const keyKept = () => api.ledger.ports.secrets.open(shop.tenantId, saleKeyName(licenseId))
   await expect.poll(keyKept).toBe(undefined)
   expect(mailed).not.toContain(licenseId)
 })
 
 test('a delivery is repeated under the same id when its result cannot be recorded, and both attempts are in the log', async () => {
-  const dying = (services: AllPorts): AllPorts => {
+  const dying = (ports: AllPorts): AllPorts => {
     let left = 3
     const execute: Execute = async (...args) => {
       const [{ category }, , , , options] = args
       if (category === 'delivery' && options?.loaded?.revision === 0 && left-- > 0)
         throw new Error('no store')
-      return services.execute(...args)
+      return ports.execute(...args)
     }
-    return { ...services, execute }
+    return { ...ports, execute }
   }
-  dispatch = await startDispatch({ ...api.ledger, services: dying(api.ledger.services) })
+  dispatch = await startDispatch({ ...api.ledger, ports: dying(api.ledger.ports) })
   await point()
   await sellLicense(api.ledger, tenant.tenantId)
   await delivered()

@@ -40,14 +40,14 @@ const firsts = (licenseId: string) => [
 
 test('a process is killed while it sends, and the next one goes on in order', async () => {
   const tenantId = uniqueId('acme')
-  await createTenant(stores.services, { tenantId, name: 'Acme', plan: 'unlimited' }, origin)
+  await createTenant(stores.ports, { tenantId, name: 'Acme', plan: 'unlimited' }, origin)
   await pointWebhook(stores, tenantId, `${receiver.url}/hook`)
   receiver.delayMs = 20
   const licenses: string[] = []
   for (let n = 0; n < 4; n++) licenses.push((await sellLicense(stores, tenantId)).licenseId)
   for (let device = 0; device < 4; device++)
     for (const licenseId of licenses) {
-      const at = stores.services.now().toISOString()
+      const at = stores.ports.now().toISOString()
       const deviceId = `device-${device}`
       const more = {
         deviceId,

@@ -141,8 +141,8 @@ test('a license whose first event is refused waits with its others, and no other
   })
   expect(arrived(stuck)).toStrictEqual([1])
   // None of them is late: one waits for its next attempt, the others for that one.
-  const { db, services } = api.ledger
-  const now = services.now().toISOString()
+  const { db, ports } = api.ledger
+  const now = ports.now().toISOString()
   await expect
     .poll(() => countDeliveries(db, tenant.tenantId, { now, since: now }))
     .toMatchObject({ pending: 3, failing: 1, due: 0, oldestDueAt: null })
@@ -171,9 +171,9 @@ test('an endpoint that wants speed gets later events first, and another endpoint
   expect(body).toMatchObject({ items: [{ sequence: 1, waitsFor: null }] })
 
   // The choice also counts for what waits already.
-  const { services } = api.ledger
+  const { ports } = api.ledger
   const change = (endpointId: string, ordering: 'license' | 'none') =>
-    changeEndpoint(services, tenantId, endpointId, { ordering }, services.newId('req'), origin)
+    changeEndpoint(ports, tenantId, endpointId, { ordering }, ports.newId('req'), origin)
   await change('first', 'none')
   await expect.poll(() => arrived(licenseId).toSorted()).toStrictEqual([1, 2, 3])
   await change(whole.endpointId, 'none')
@@ -250,7 +250,7 @@ test('what has ended once is repeated beside the others: it waits for none, and 
 test('a replay goes on while a license waits with more events than it may have pending', async () => {
   const old = await sell()
   api.ledger.clock.advance(1000)
-  const to = api.ledger.services.now().toISOString()
+  const to = api.ledger.ports.now().toISOString()
   await point()
   await dispatch()
   const stuck = await sell()
@@ -262,7 +262,7 @@ test('a replay goes on while a license waits with more events than it may have p
   await scheduled(stuck, 21)
   const asked = await ask('POST', '/v1/webhook/replays', { from: beginning, to, only: 'all' })
   expect(asked.status).toBe(202)
-  const replaying = runReplays(api.ledger.services, ({ error }) => {
+  const replaying = runReplays(api.ledger.ports, ({ error }) => {
     throw error
   })
   await replaying.poll()

@@ -29,7 +29,7 @@ test('the publisher waits until a delivery is visible before it looks it up for 
   const asking = vi.spyOn(ledger.db, 'query')
   const trouble: unknown[] = []
   const publisher = createPublisher(
-    { ...ledger.services, feed, untilVisible },
+    { ...ledger.ports, feed, untilVisible },
     ['webhook'],
     (error) => void trouble.push(error),
   )
@@ -61,7 +61,7 @@ test('the publisher waits until a delivery is visible before it looks it up for 
 })
 
 test('only the first of a license is published, and the next one right when it has ended', async () => {
-  const { services } = ledger
+  const { ports } = ledger
   const { tenantId } = await makeTenant(ledger)
   await pointWebhook(ledger, tenantId, 'https://hooks.example.com')
   const { licenseId } = await sellLicense(ledger, tenantId)
@@ -73,17 +73,17 @@ test('only the first of a license is published, and the next one right when it h
     consume: async () => undefined,
   }
   const trouble: unknown[] = []
-  const publisher = createPublisher({ ...services, feed }, ['webhook'], (error) => void trouble.push(error))
+  const publisher = createPublisher({ ...ports, feed }, ['webhook'], (error) => void trouble.push(error))
   const stopping = new AbortController()
   const running = publisher.run(stopping.signal)
-  const since = await services.ledger.head()
+  const since = await ports.ledger.head()
   const follow = async () => {
-    const { entries } = await services.ledger.readPage(since, 1000)
+    const { entries } = await ports.ledger.readPage(since, 1000)
     for (const entry of entries.slice(followed)) publisher.onEntry(entry)
     followed = entries.length
   }
   let followed = 0
-  await scheduleDeliveries(services, (error) => void trouble.push(error)).poll()
+  await scheduleDeliveries(ports, (error) => void trouble.push(error)).poll()
   await follow()
   const { items } = await listDeliveries(
     ledger.db,
@@ -97,7 +97,7 @@ test('only the first of a license is published, and the next one right when it h
   if (!first) throw new Error('it is there')
   const result = { outcome: 'delivered', status: 200, excerpt: null } as const
   const made = { startedAt: beginning, durationMs: 1, result }
-  await recordAttempt(services, { delivery: first, revision: 0 }, made, origin)
+  await recordAttempt(ports, { delivery: first, revision: 0 }, made, origin)
   expect(ids()).toStrictEqual([first.deliveryId])
   await follow()
   await vi.waitFor(() => expect(ids()).toStrictEqual([first.deliveryId, second?.deliveryId]))

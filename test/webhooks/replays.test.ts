@@ -37,7 +37,7 @@ beforeEach(async () => {
 })
 
 const path = '/v1/webhook/replays'
-const services = () => api.ledger.services
+const ports = () => api.ledger.ports
 const ask = (method: 'GET' | 'POST', at: string, body?: unknown) =>
   api.ask(method, at, { token: tenant.token, ...(body !== undefined && { body }) })
 const Replay = z.looseObject({
@@ -69,7 +69,7 @@ async function whileDelivering(work: () => Promise<void>): Promise<void> {
 }
 
 const poll = () =>
-  runReplays(services(), ({ error }) => {
+  runReplays(ports(), ({ error }) => {
     throw error
   }).poll()
 
@@ -183,7 +183,7 @@ describe('a replay', () => {
     await pointWebhook(api.ledger, tenant.tenantId, receiver.url)
     const { endpointId } = await addTestEndpoint(api.ledger, tenant.tenantId, receiver.url)
     const { id } = await request({ endpoint: endpointId })
-    await removeEndpoint(services(), tenant.tenantId, endpointId, services().newId('req'), origin)
+    await removeEndpoint(ports(), tenant.tenantId, endpointId, ports().newId('req'), origin)
     await poll()
     expect(await read(id)).toMatchObject({ status: 'canceled', canceledFor: 'endpoint_removed' })
   })
@@ -200,18 +200,18 @@ describe('a replay', () => {
     }
     for (let writes = 0; writes < 5 && (await present()).status === 'running'; writes++) {
       let left = writes
-      const { ledger } = services()
+      const { ledger } = ports()
       const append: typeof ledger.append = (...own) =>
         left-- > 0 ? ledger.append(...own) : Promise.reject(new Error('killed'))
       const execute = createExecute({ ...ledger, append }, api.ledger.readModels, createKeyedMutex())
-      await advanceReplay({ ...services(), execute }, await present(), origin).catch((error: Error) =>
+      await advanceReplay({ ...ports(), execute }, await present(), origin).catch((error: Error) =>
         expect(error.message).toBe('killed'),
       )
     }
     await poll()
     expect(await read(id)).toMatchObject({ status: 'finished', progress: { started: 3, pending: 3 } })
     for (const { deliveryId } of await deliveries('first')) {
-      const events = await eventsIn(services().ledger, deliveryStream(deliveryId))
+      const events = await eventsIn(ports().ledger, deliveryStream(deliveryId))
       expect(events.map((entry) => (entry.readable ? entry.event.type : ''))).toStrictEqual([
         'DeliveryScheduled',
         'ReplayAsked',

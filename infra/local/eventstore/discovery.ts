@@ -29,11 +29,9 @@ export function gossipHandler(
  * listed.
  */
 export function supportedMethodsHandler(
-  services: readonly ServiceDefinition[],
+  ports: readonly ServiceDefinition[],
 ): handleUnaryCall<shared.Empty, features.SupportedMethods> {
-  const methods = services.flatMap((service) =>
-    Object.values(service).map(({ path }) => supportedMethod(path)),
-  )
+  const methods = ports.flatMap((service) => Object.values(service).map(({ path }) => supportedMethod(path)))
   const response = new features.SupportedMethods()
     .setEventStoreServerVersion(SERVER_VERSION)
     .setMethodsList(methods)

@@ -107,8 +107,8 @@ function createServer(
     tombstone: tombstoneHandler(store),
   })
   if (endpoint) server.addService(gossipService, { read: gossipHandler(endpoint) })
-  const services = [streamsService, ...(endpoint ? [gossipService] : []), serverFeaturesService]
-  server.addService(serverFeaturesService, { getSupportedMethods: supportedMethodsHandler(services) })
+  const ports = [streamsService, ...(endpoint ? [gossipService] : []), serverFeaturesService]
+  server.addService(serverFeaturesService, { getSupportedMethods: supportedMethodsHandler(ports) })
   return server
 }
 

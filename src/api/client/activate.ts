@@ -25,7 +25,7 @@ const path = '/:tenantId/:productId/activate'
 /** An app activates its device, which takes a seat of the license. */
 export function activateRoute(
   app: ZodApp,
-  services: Ports<
+  ports: Ports<
     | 'execute'
     | 'findInstance'
     | 'installs'
@@ -78,30 +78,30 @@ export function activateRoute(
       const device = { id: installId ?? name, name }
       const call: AppCall = { client, call: 'activate', key: license_key, device, telemetry }
       if (key === undefined) {
-        recordUnknownKey(services, call)
+        recordUnknownKey(ports, call)
         throw noSuchLicense()
       }
-      const hashes = await services.keyHashing.hashesOf(tenantId, key)
+      const hashes = await ports.keyHashing.hashesOf(tenantId, key)
       const question = { tenantId, productId, ...hashes, instance: { installId, name } }
-      const result = await services.findInstance(question)
-      if (result.kind === 'no license') recordUnknownKey(services, call)
-      if (result.kind === 'old key') recordRefused(services, call, result.licenseId, 'reminted')
+      const result = await ports.findInstance(question)
+      if (result.kind === 'no license') recordUnknownKey(ports, call)
+      if (result.kind === 'old key') recordRefused(ports, call, result.licenseId, 'reminted')
       const found = requireFound(result)
       const asking = { client, origin, log: request.log }
-      await requireLeases(services, asking)
+      await requireLeases(ports, asking)
       const instance = { installId, name, platform: telemetry.platform, plan }
-      const instanceId = await activateInstance(services, found, question, instance, origin).catch(
+      const instanceId = await activateInstance(ports, found, question, instance, origin).catch(
         (error: unknown) => {
           const reason = error instanceof Refusal ? reasonOfRefusal(error.code) : undefined
-          if (reason !== undefined) recordRefused(services, call, found.license.licenseId, reason)
+          if (reason !== undefined) recordRefused(ports, call, found.license.licenseId, reason)
           return refuse(error)
         },
       )
-      const now = momentOf(services)
-      if (installId !== null) services.installs.convert({ tenantId, productId, instanceId: installId })
-      services.usage.count(tenantId, productId, 'activations')
-      if (hasChanged(telemetry, undefined, services.now())) {
-        services.telemetry.record({ instanceId, licenseId: found.license.licenseId }, telemetry)
+      const now = momentOf(ports)
+      if (installId !== null) ports.installs.convert({ tenantId, productId, instanceId: installId })
+      ports.usage.count(tenantId, productId, 'activations')
+      if (hasChanged(telemetry, undefined, ports.now())) {
+        ports.telemetry.record({ instanceId, licenseId: found.license.licenseId }, telemetry)
       }
       const { expiresAt } = found.license
       const status = statusAt(found.license, now)
@@ -109,8 +109,8 @@ export function activateRoute(
         activated: true as const,
         instance_id: instanceId,
         license_expires_at: expiresAt === null ? null : unixSeconds(expiresAt),
-        lease: await leaseFor(services, asking, found, { keyHash: key.keyHash, instanceId, status }, now),
-        ...(receipt && { receipt: await receiptOf(services, found) }),
+        lease: await leaseFor(ports, asking, found, { keyHash: key.keyHash, instanceId, status }, now),
+        ...(receipt && { receipt: await receiptOf(ports, found) }),
       }
     },
   )

@@ -53,12 +53,12 @@ const keylessOut = z.object({
 /** Reports of installations without a license. They return 403 only for a closed tenant. */
 export function beaconRoutes(
   app: ZodApp,
-  services: Ports<
+  ports: Ports<
     'execute' | 'findInstall' | 'installs' | 'machines' | 'now' | 'randomBytes' | 'secrets' | 'signSettings'
   >,
   { creating }: ClientLimits,
 ): void {
-  const report = createBeaconReceiver(services, {
+  const report = createBeaconReceiver(ports, {
     admitNew: creating,
     onShared: ({ tenantId, productId, machine, installs }) =>
       app.log.warn({ tenant: tenantId, product: productId, machine, installs }, 'trial.shared_machine'),
@@ -133,7 +133,7 @@ export function beaconRoutes(
       const asking = { client: clientIn(request), origin, log: request.log }
       const [trial, settings] = await Promise.all([
         report(beacon, origin),
-        settingsOf(services, asking, momentOf(services)),
+        settingsOf(ports, asking, momentOf(ports)),
       ])
       return {
         received: true as const,

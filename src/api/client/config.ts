@@ -15,7 +15,7 @@ const path = '/:tenantId/:productId/config'
 /** Returns only the settings, for an app that makes no other call. */
 export function configRoute(
   app: ZodApp,
-  services: Ports<'execute' | 'now' | 'randomBytes' | 'secrets' | 'signSettings'>,
+  ports: Ports<'execute' | 'now' | 'randomBytes' | 'secrets' | 'signSettings'>,
 ): void {
   answerPreflight(app, path)
   app.get(
@@ -37,8 +37,8 @@ export function configRoute(
     async (request, reply) => {
       const client = clientIn(request)
       const asking = { client, origin: clientOriginOf(request), log: request.log }
-      const now = momentOf(services)
-      const settings = await settingsOf(services, asking, now)
+      const now = momentOf(ports)
+      const settings = await settingsOf(ports, asking, now)
       const configured = client.product.trialDurationDays !== undefined
       reply.header('cache-control', cacheControl(settings, configured, now))
       return settings

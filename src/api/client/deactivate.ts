@@ -15,7 +15,7 @@ const path = '/:tenantId/:productId/deactivate'
 /** An app deactivates its device, which frees the seat. */
 export function deactivateRoute(
   app: ZodApp,
-  services: Ports<'execute' | 'findInstance' | 'keyHashing' | 'now' | 'usage'>,
+  ports: Ports<'execute' | 'findInstance' | 'keyHashing' | 'now' | 'usage'>,
 ): void {
   answerPreflight(app, path)
   app.post(
@@ -43,13 +43,13 @@ export function deactivateRoute(
       const { tenantId, productId } = client
       const key = readKey(license_key)
       if (key === undefined) throw noSuchLicense()
-      const hashes = await services.keyHashing.hashesOf(tenantId, key)
+      const hashes = await ports.keyHashing.hashesOf(tenantId, key)
       const question = { tenantId, productId, ...hashes, instance: { instanceId } }
-      const found = requireFound(await services.findInstance(question))
+      const found = requireFound(await ports.findInstance(question))
       const { seat } = found
       if (!seat) throw notFound('instance')
-      await deactivateInstance(services, { ...found, seat }, question, clientOriginOf(request)).catch(refuse)
-      services.usage.count(tenantId, productId, 'deactivations')
+      await deactivateInstance(ports, { ...found, seat }, question, clientOriginOf(request)).catch(refuse)
+      ports.usage.count(tenantId, productId, 'deactivations')
       return { deactivated: true as const }
     },
   )

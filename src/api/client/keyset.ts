@@ -25,9 +25,9 @@ const keyset = z.object({
 /** The public keys that verify a tenant's signatures. */
 export function keysetRoute(
   app: ZodApp,
-  services: Ports<'db' | 'execute' | 'now' | 'randomBytes' | 'secrets'>,
+  ports: Ports<'db' | 'execute' | 'now' | 'randomBytes' | 'secrets'>,
 ): void {
-  const findKeys = createKeysLookup(services)
+  const findKeys = createKeysLookup(ports)
   answerPreflight(app, path)
   app.get(
     path,
@@ -59,7 +59,7 @@ export function keysetRoute(
       const isFirst = found.keys.length === 0 && found.tenant.status !== 'closed'
       const cause = { requestId: request.id, actor: 'system:keyset' }
       const keys = isFirst
-        ? [await signingKeyOf(services, tenantId, cause)]
+        ? [await signingKeyOf(ports, tenantId, cause)]
         : found.keys.filter(({ status }) => status !== 'retired')
       const body = { keys: Object.fromEntries(keys.map(({ kid, publicKey }) => [kid, publicKey])) }
       const etag = `"${sha256(JSON.stringify(body)).slice(0, 32)}"`

@@ -16,11 +16,11 @@ type Held = { keyHash: string; instanceId: string; status: LicenseStatus }
  * @throws Problem 500 when the tenant's signing key cannot be used
  */
 export async function requireLeases(
-  services: Ports<'execute' | 'now' | 'randomBytes' | 'secrets' | 'signer'>,
+  ports: Ports<'execute' | 'now' | 'randomBytes' | 'secrets' | 'signer'>,
   asking: SettingsRequest,
 ): Promise<void> {
   try {
-    await services.signer.prepare(asking.client.tenantId, await activeKeyFor(services, asking))
+    await ports.signer.prepare(asking.client.tenantId, await activeKeyFor(ports, asking))
   } catch (err) {
     refuse(err, asking)
   }
@@ -31,7 +31,7 @@ export async function requireLeases(
  * @throws Problem 500 when the tenant's signing key cannot be used
  */
 export async function leaseFor(
-  services: Ports<'execute' | 'now' | 'randomBytes' | 'secrets' | 'signer'>,
+  ports: Ports<'execute' | 'now' | 'randomBytes' | 'secrets' | 'signer'>,
   asking: SettingsRequest,
   leased: Leased,
   { keyHash, instanceId, status }: Held,
@@ -43,7 +43,7 @@ export async function leaseFor(
   const entitlements = entitlementsFor(status, leased, now)
   const facts = { tenantId, productId, keyHash, instanceId, status, entitlements, license, leaseSeconds }
   try {
-    return await signLease(services.signer, await activeKeyFor(services, asking), facts, now)
+    return await signLease(ports.signer, await activeKeyFor(ports, asking), facts, now)
   } catch (err) {
     return refuse(err, asking)
   }
@@ -54,7 +54,7 @@ export async function leaseFor(
  * @returns undefined when it cannot be signed: the answer is then a refusal without a proof
  */
 export async function refusalFor(
-  services: Ports<'execute' | 'now' | 'randomBytes' | 'secrets' | 'signer'>,
+  ports: Ports<'execute' | 'now' | 'randomBytes' | 'secrets' | 'signer'>,
   asking: SettingsRequest,
   refused: { keyHash: string; instanceId: string; reason: string },
   now: string,
@@ -62,8 +62,8 @@ export async function refusalFor(
   const { client, origin, log } = asking
   const { tenantId, productId } = client
   try {
-    const key = await activeKeyFor(services, asking)
-    return await signRefusal(services.signer, key, { tenantId, productId, ...refused }, now)
+    const key = await activeKeyFor(ports, asking)
+    return await signRefusal(ports.signer, key, { tenantId, productId, ...refused }, now)
   } catch (err) {
     log.error({ err, tenant: tenantId, request_id: origin.requestId }, 'refusal.signing_failed')
     return undefined

@@ -11,7 +11,7 @@ import { validateRoute } from './validate.ts'
 /** The client interface: called by apps on users' machines with the SDK key that they ship with. */
 export function clientRoutes(
   app: ZodApp,
-  services: Ports<
+  ports: Ports<
     | 'db'
     | 'execute'
     | 'findInstall'
@@ -35,10 +35,10 @@ export function clientRoutes(
   authority: ClientAuthority,
 ): void {
   const { clientLimits } = authority
-  activateRoute(app, services)
-  validateRoute(app, services, authority)
-  deactivateRoute(app, services)
-  beaconRoutes(app, services, clientLimits)
-  configRoute(app, services)
-  keysetRoute(app, services)
+  activateRoute(app, ports)
+  validateRoute(app, ports, authority)
+  deactivateRoute(app, ports)
+  beaconRoutes(app, ports, clientLimits)
+  configRoute(app, ports)
+  keysetRoute(app, ports)
 }

@@ -18,7 +18,7 @@ export type SettingsRequest = { client: Client; origin: Origin; log: FastifyBase
  * have to ignore.
  */
 export async function settingsOf(
-  services: Ports<'execute' | 'now' | 'randomBytes' | 'secrets' | 'signSettings'>,
+  ports: Ports<'execute' | 'now' | 'randomBytes' | 'secrets' | 'signSettings'>,
   asking: SettingsRequest,
   now: string,
 ): Promise<Settings> {
@@ -28,9 +28,9 @@ export async function settingsOf(
   const unsigned = { free_tier_enabled: freeTierEnabled }
   if (trialDurationDays === undefined) return unsigned
   try {
-    const key = await activeKeyFor(services, asking)
+    const key = await activeKeyFor(ports, asking)
     const facts = { tenantId, productId, trialDurationDays, freeTierEnabled, since }
-    return await services.signSettings(facts, key, now)
+    return await ports.signSettings(facts, key, now)
   } catch (err) {
     log.error(
       { err, tenant: tenantId, product: productId, request_id: origin.requestId },
@@ -42,6 +42,6 @@ export async function settingsOf(
 
 /** The key that signs for the client's tenant; creates one when there is none. */
 export const activeKeyFor = (
-  services: Ports<'execute' | 'now' | 'randomBytes' | 'secrets'>,
+  ports: Ports<'execute' | 'now' | 'randomBytes' | 'secrets'>,
   { client: { tenantId, signing }, origin }: SettingsRequest,
-): ActiveKey | Promise<ActiveKey> => signing ?? signingKeyOf(services, tenantId, origin)
+): ActiveKey | Promise<ActiveKey> => signing ?? signingKeyOf(ports, tenantId, origin)

@@ -33,7 +33,7 @@ const path = '/:tenantId/:productId/validate'
 /** An app validates its license on its device, and gets a lease. */
 export function validateRoute(
   app: ZodApp,
-  services: Ports<
+  ports: Ports<
     | 'execute'
     | 'findForInstanceValidate'
     | 'keyHashing'
@@ -76,25 +76,25 @@ export function validateRoute(
       },
     },
     async (request, reply) => {
-      const now = momentOf(services)
-      const { client, keyHash, result } = await find(services, authority, reply, request.body, now)
+      const now = momentOf(ports)
+      const { client, keyHash, result } = await find(ports, authority, reply, request.body, now)
       const asking = { client, origin: clientOriginOf(request), log: request.log }
       const { tenantId, productId } = client
       const verdict = verdictOn(result, now)
-      const settings = settingsOf(services, asking, now)
+      const settings = settingsOf(ports, asking, now)
       const { instance_id: instanceId, license_key: key } = request.body
       const telemetry = telemetryFrom(request.body)
       const device = { id: instanceId, name: null }
       const refusedCall: AppCall = { client, call: 'validate', key, device, telemetry }
       if ('problem' in verdict) {
-        services.usage.count(tenantId, productId, 'rejected')
-        if (result.kind === 'no license') recordUnknownKey(services, refusedCall)
-        else recordRefused(services, refusedCall, result.licenseId, verdict.reason)
+        ports.usage.count(tenantId, productId, 'rejected')
+        if (result.kind === 'no license') recordUnknownKey(ports, refusedCall)
+        else recordRefused(ports, refusedCall, result.licenseId, verdict.reason)
         const { status, code, message } = verdict.problem
         const { reason } = verdict
         const known = result.kind !== 'no license'
         const refusal = known
-          ? await refusalFor(services, asking, { keyHash, instanceId, reason }, now)
+          ? await refusalFor(ports, asking, { keyHash, instanceId, reason }, now)
           : undefined
         throw new Problem(
           status,
@@ -109,13 +109,13 @@ export function validateRoute(
         )
       }
       const { status, found } = verdict
-      if (hasChanged(telemetry, found.telemetry, services.now())) {
-        services.telemetry.record({ instanceId, licenseId: found.licenseId }, telemetry)
+      if (hasChanged(telemetry, found.telemetry, ports.now())) {
+        ports.telemetry.record({ instanceId, licenseId: found.licenseId }, telemetry)
       }
-      const lease = await leaseFor(services, asking, found, { keyHash, instanceId, status }, now)
+      const lease = await leaseFor(ports, asking, found, { keyHash, instanceId, status }, now)
       const valid = status === 'active'
-      services.usage.count(tenantId, productId, valid ? 'validations' : 'rejected')
-      if (!valid) recordRefused(services, refusedCall, found.licenseId, status)
+      ports.usage.count(tenantId, productId, valid ? 'validations' : 'rejected')
+      if (!valid) recordRefused(ports, refusedCall, found.licenseId, status)
       const { expiresAt } = found.license
       return {
         valid,
@@ -135,7 +135,7 @@ type Found = { client: Client; keyHash: string; result: InstanceKeyResult }
  * is asked for in a tenant takes more: the tenant's secret is read once the app is known to be the tenant's.
  */
 async function find(
-  services: Ports<'findForInstanceValidate' | 'keyHashing'>,
+  ports: Ports<'findForInstanceValidate' | 'keyHashing'>,
   authority: ClientAuthority,
   reply: FastifyReply,
   { license_key, instance_id: instanceId }: { license_key: string; instance_id: string },
@@ -149,13 +149,13 @@ async function find(
     return { client: await admitClient(authority, request), keyHash: '', result: { kind: 'no license' } }
   }
   const { keyHash } = key
-  const hashes = services.keyHashing.hashesNow(place.tenantId, key)
+  const hashes = ports.keyHashing.hashesNow(place.tenantId, key)
   const question = { ...place, ...(hashes ?? onlyPlain(key)), instanceId, now }
-  let found = await services.findForInstanceValidate(question)
+  let found = await ports.findForInstanceValidate(question)
   const client = await admitClientAs(authority, request, place, sdkKeyHash, found.client)
   if (!hashes) {
-    const both = await services.keyHashing.hashesOf(place.tenantId, key)
-    found = await services.findForInstanceValidate({ ...question, ...both })
+    const both = await ports.keyHashing.hashesOf(place.tenantId, key)
+    found = await ports.findForInstanceValidate({ ...question, ...both })
   }
   const asking = authority.clientLimits.asking(client, { keyHash, instanceId }, reply)
   if (asking) await asking

@@ -113,7 +113,7 @@ const listQuery = z.strictObject({
 })
 
 /** The audit log: who viewed, exported and decided what. */
-export function auditRoutes(app: ZodApp, services: Ports<'db' | 'subjects'>, cursors: Cursors): void {
+export function auditRoutes(app: ZodApp, ports: Ports<'db' | 'subjects'>, cursors: Cursors): void {
   app.get(
     '/v1/audit',
     {
@@ -137,10 +137,10 @@ export function auditRoutes(app: ZodApp, services: Ports<'db' | 'subjects'>, cur
         cursors,
         [tenantId, 'audit', ...placeOf(filter)],
         request.query,
-        (keyset) => auditPageOf(services, tenantId, filter, keyset),
+        (keyset) => auditPageOf(ports, tenantId, filter, keyset),
         async (entries) => {
           // Who may decide on dangerous requests may know where they came from.
-          const addresses = scopes.includes('danger') ? await openSources(services, tenantId, entries) : []
+          const addresses = scopes.includes('danger') ? await openSources(ports, tenantId, entries) : []
           return entries.map((entry, index) => entryView(entry, addresses[index] ?? null))
         },
       )

@@ -68,23 +68,23 @@ const previewed = z
   })
   .meta({ id: 'ConfirmationPreview', description: 'What a request that waits for an approval would change' })
 
-export function confirmationRoutes(app: ZodApp, services: ApprovalPorts): void {
-  pollRoute(app, services)
-  previewRoute(app, services)
+export function confirmationRoutes(app: ZodApp, ports: ApprovalPorts): void {
+  pollRoute(app, ports)
+  previewRoute(app, ports)
 }
 
 /** @throws Problem 404, also for another token's */
 async function requireOwn(
-  services: Ports<'db'>,
+  ports: Ports<'db'>,
   { tenantId, tokenId }: { tenantId: string; tokenId: string },
   id: string,
 ): Promise<RequestedConfirmation> {
-  const entry = isId('cnf', id) ? await findConfirmation(services.db, tenantId, id) : undefined
+  const entry = isId('cnf', id) ? await findConfirmation(ports.db, tenantId, id) : undefined
   if (entry?.confirmation.tokenId !== tokenId) throw notFound('confirmation')
   return entry.confirmation
 }
 
-function previewRoute(app: ZodApp, services: ApprovalPorts): void {
+function previewRoute(app: ZodApp, ports: ApprovalPorts): void {
   app.get(
     '/v1/confirmations/:id/preview',
     {
@@ -101,9 +101,9 @@ function previewRoute(app: ZodApp, services: ApprovalPorts): void {
     },
     async (request) => {
       const { id } = request.params
-      const confirmation = await requireOwn(services, callerIn(request), id)
-      const status = confirmationStatusAt(confirmation, momentOf(services))
-      const shown = await effectFor(services, confirmation, status)
+      const confirmation = await requireOwn(ports, callerIn(request), id)
+      const status = confirmationStatusAt(confirmation, momentOf(ports))
+      const shown = await effectFor(ports, confirmation, status)
       return {
         id,
         status: publicStatus[status],
@@ -125,7 +125,7 @@ const sinceAskedView = ({ before, now }: NonNullable<ShownEffect['sinceAsked']>)
   now,
 })
 
-function pollRoute(app: ZodApp, services: Ports<'db' | 'now'>): void {
+function pollRoute(app: ZodApp, ports: Ports<'db' | 'now'>): void {
   app.get(
     '/v1/confirmations/:id',
     {
@@ -151,8 +151,8 @@ function pollRoute(app: ZodApp, services: Ports<'db' | 'now'>): void {
     },
     async (request, reply) => {
       const { id } = request.params
-      const confirmation = await requireOwn(services, callerIn(request), id)
-      const now = momentOf(services)
+      const confirmation = await requireOwn(ports, callerIn(request), id)
+      const now = momentOf(ports)
       const status = publicStatus[confirmationStatusAt(confirmation, now)]
       return reply
         .header('retry-after', '2')

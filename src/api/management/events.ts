@@ -35,7 +35,7 @@ const eventsOut = z.object({
 /** Every event of the tenant's licenses, for polling. */
 export function eventRoutes(
   app: ZodApp,
-  services: Ports<'db' | 'deriveId' | 'receipts' | 'subjects'>,
+  ports: Ports<'db' | 'deriveId' | 'receipts' | 'subjects'>,
   cursors: Cursors,
 ): void {
   app.get(
@@ -74,10 +74,10 @@ export function eventRoutes(
       const { license, limit, proof } = request.query
       const after = startIn(request.query)
       const { tenantId } = callerIn(request)
-      if (after === 'end') return endOfFeed(services, cursors, tenantId, license)
-      const { items, more } = await readFeed(services, cursors, tenantId, { after, license, limit })
+      if (after === 'end') return endOfFeed(ports, cursors, tenantId, license)
+      const { items, more } = await readFeed(ports, cursors, tenantId, { after, license, limit })
       const cursor = items.at(-1)?.cursor ?? after ?? null
-      const events = proof === 'true' ? await withProofs(services, items) : items.map(({ event }) => event)
+      const events = proof === 'true' ? await withProofs(ports, items) : items.map(({ event }) => event)
       return { items: events, nextCursor: more ? cursor : null, cursor }
     },
   )
@@ -95,15 +95,15 @@ function startIn({ cursor, after }: { cursor?: string | undefined; after?: strin
  * @throws Problem 400 for a foreign cursor, or one after the end of the log
  */
 export async function readFeed(
-  services: Ports<'db' | 'deriveId' | 'subjects'>,
+  ports: Ports<'db' | 'deriveId' | 'subjects'>,
   cursors: Cursors,
   tenantId: string,
   { after, license, limit }: { after: string | undefined; license?: string | undefined; limit: number },
 ): Promise<{ items: FedItem[]; more: boolean }> {
   const feed = feedOf(tenantId, license)
   const from = cursors.read(feed, after)
-  const { items, more } = await readPublicEvents(services, tenantId, {
-    after: from && (await positionOf(services, tenantId, from)),
+  const { items, more } = await readPublicEvents(ports, tenantId, {
+    after: from && (await positionOf(ports, tenantId, from)),
     licenseId: license,
     limit,
   })

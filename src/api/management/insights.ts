@@ -96,7 +96,7 @@ const insightsQuery = z.strictObject({
 })
 
 /** The figures of the dashboard's page Insights. */
-export function insightRoutes(app: ZodApp, services: Ports<'db' | 'now'>): void {
+export function insightRoutes(app: ZodApp, ports: Ports<'db' | 'now'>): void {
   app.get(
     '/v1/insights',
     {
@@ -114,11 +114,11 @@ export function insightRoutes(app: ZodApp, services: Ports<'db' | 'now'>): void 
     },
     async (request) => {
       const { tenantId } = callerIn(request)
-      const now = momentOf(services)
+      const now = momentOf(ports)
       const range = requireRange({ ...request.query, granularity: 'day' }, now)
       const days = pointsIn(range).map((point) => point.slice(0, 10))
       const [first = '', last = ''] = [days[0], days.at(-1)]
-      const figures = await readFigures(services.db, tenantId, { from: first, to: last }, now.slice(0, 10))
+      const figures = await readFigures(ports.db, tenantId, { from: first, to: last }, now.slice(0, 10))
       return {
         from: range.from,
         to: range.to,

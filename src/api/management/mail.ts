@@ -89,7 +89,7 @@ type MailPorts = Ports<
   'attempts' | 'db' | 'execute' | 'findProduct' | 'mailing' | 'newId' | 'now' | 'subjects'
 >
 
-export function mailRoutes(app: ZodApp, services: MailPorts, baseUrl: string): void {
+export function mailRoutes(app: ZodApp, ports: MailPorts, baseUrl: string): void {
   app.get(
     '/v1/products/:productId/mail',
     {
@@ -105,8 +105,8 @@ export function mailRoutes(app: ZodApp, services: MailPorts, baseUrl: string): v
     },
     async (request) => {
       const { tenantId } = callerIn(request)
-      const { productId } = await requireProduct(services, tenantId, request.params.productId)
-      return { mail: (await findMail(services.db, tenantId, productId)).settings }
+      const { productId } = await requireProduct(ports, tenantId, request.params.productId)
+      return { mail: (await findMail(ports.db, tenantId, productId)).settings }
     },
   )
   app.put(
@@ -125,12 +125,12 @@ export function mailRoutes(app: ZodApp, services: MailPorts, baseUrl: string): v
     },
     async (request) => {
       const { tenantId } = callerIn(request)
-      const product = await requireProduct(services, tenantId, request.params.productId)
-      const { settings } = await changeMail(services, product, request.body, originOf(request))
+      const product = await requireProduct(ports, tenantId, request.params.productId)
+      const { settings } = await changeMail(ports, product, request.body, originOf(request))
       return { mail: settings }
     },
   )
-  testRoute(app, services, baseUrl)
+  testRoute(app, ports, baseUrl)
 }
 
 const testOut = z
@@ -163,7 +163,7 @@ const testOut = z
   })
   .meta({ id: 'MailTest', description: 'What the mail server answered to a test mail' })
 
-function testRoute(app: ZodApp, services: MailPorts, baseUrl: string): void {
+function testRoute(app: ZodApp, ports: MailPorts, baseUrl: string): void {
   app.post(
     '/v1/products/:productId/mail/test',
     {
@@ -191,8 +191,8 @@ function testRoute(app: ZodApp, services: MailPorts, baseUrl: string): void {
     },
     async (request) => {
       const { tenantId, memberId } = callerIn(request)
-      const product = await requireProduct(services, tenantId, request.params.productId)
-      const tested = await sendTestMail(services, product, memberId, originOf(request), baseUrl)
+      const product = await requireProduct(ports, tenantId, request.params.productId)
+      const tested = await sendTestMail(ports, product, memberId, originOf(request), baseUrl)
       if (tested.outcome === 'wait')
         throw new Problem(429, 'rate_limited', 'too many test mails; wait and retry', {
           'retry-after': String(tested.retryAfterSeconds),

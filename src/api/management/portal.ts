@@ -91,7 +91,7 @@ const viewAt =
 type PortalPorts = Ports<'db' | 'execute' | 'now'>
 
 /** The portal of the tenant's customers. */
-export function portalRoutes(app: ZodApp, services: PortalPorts, baseUrl: string): void {
+export function portalRoutes(app: ZodApp, ports: PortalPorts, baseUrl: string): void {
   const view = viewAt(baseUrl)
 
   app.get(
@@ -108,7 +108,7 @@ export function portalRoutes(app: ZodApp, services: PortalPorts, baseUrl: string
     },
     async (request) => {
       const { tenantId } = callerIn(request)
-      return view(tenantId, await findPortal(services.db, tenantId))
+      return view(tenantId, await findPortal(ports.db, tenantId))
     },
   )
 
@@ -127,14 +127,14 @@ export function portalRoutes(app: ZodApp, services: PortalPorts, baseUrl: string
     },
     async (request) => {
       const { tenantId } = callerIn(request)
-      return view(tenantId, await changePortal(services, tenantId, request.body, originOf(request)))
+      return view(tenantId, await changePortal(ports, tenantId, request.body, originOf(request)))
     },
   )
 
-  logoRoutes(app, services, baseUrl)
+  logoRoutes(app, ports, baseUrl)
 }
 
-function logoRoutes(app: ZodApp, services: PortalPorts, baseUrl: string): void {
+function logoRoutes(app: ZodApp, ports: PortalPorts, baseUrl: string): void {
   const view = viewAt(baseUrl)
 
   app.put(
@@ -161,7 +161,7 @@ function logoRoutes(app: ZodApp, services: PortalPorts, baseUrl: string): void {
           'the logo must be a PNG, JPEG or WebP picture of up to 100 kB',
         )
       const logo = { type, data: bytes.toString('base64') }
-      return view(tenantId, await changePortalLogo(services, tenantId, logo, originOf(request)))
+      return view(tenantId, await changePortalLogo(ports, tenantId, logo, originOf(request)))
     },
   )
 
@@ -179,7 +179,7 @@ function logoRoutes(app: ZodApp, services: PortalPorts, baseUrl: string): void {
     },
     async (request) => {
       const { tenantId } = callerIn(request)
-      return view(tenantId, await changePortalLogo(services, tenantId, null, originOf(request)))
+      return view(tenantId, await changePortalLogo(ports, tenantId, null, originOf(request)))
     },
   )
 }

@@ -83,14 +83,14 @@ const isKept =
 type Services = Ports<'db' | 'findProduct' | 'refusals'>
 
 /** Refused calls of validate and activate: of a license, of all licenses, by day, and with unknown keys. */
-export function refusalRoutes(app: ZodApp, services: Services, cursors: Cursors): void {
-  ofLicenseRoute(app, services, cursors)
-  refusalsRoute(app, services, cursors)
-  byDayRoute(app, services, cursors)
-  unknownKeysRoute(app, services, cursors)
+export function refusalRoutes(app: ZodApp, ports: Services, cursors: Cursors): void {
+  ofLicenseRoute(app, ports, cursors)
+  refusalsRoute(app, ports, cursors)
+  byDayRoute(app, ports, cursors)
+  unknownKeysRoute(app, ports, cursors)
 }
 
-function ofLicenseRoute(app: ZodApp, services: Services, cursors: Cursors): void {
+function ofLicenseRoute(app: ZodApp, ports: Services, cursors: Cursors): void {
   app.get(
     '/v1/licenses/:id/refusals',
     {
@@ -108,20 +108,20 @@ function ofLicenseRoute(app: ZodApp, services: Services, cursors: Cursors): void
     async (request) => {
       const { tenantId } = callerIn(request)
       const licenseId = requireLicenseId(request.params.id)
-      if (!(await findLicense(services.db, tenantId, licenseId))) throw notFound('license')
-      await services.refusals.flush()
+      if (!(await findLicense(ports.db, tenantId, licenseId))) throw notFound('license')
+      await ports.refusals.flush()
       return answerPage(
         cursors,
         [tenantId, 'refusals', licenseId],
         request.query,
-        (keyset) => listRefusals(services.db, tenantId, { licenseId }, keyset),
+        (keyset) => listRefusals(ports.db, tenantId, { licenseId }, keyset),
         (refusals) => refusals.map(refusalView),
       )
     },
   )
 }
 
-function refusalsRoute(app: ZodApp, services: Services, cursors: Cursors): void {
+function refusalsRoute(app: ZodApp, ports: Services, cursors: Cursors): void {
   const listQuery = z.strictObject({
     ...pageQuery,
     product: productQuery,
@@ -146,12 +146,12 @@ function refusalsRoute(app: ZodApp, services: Services, cursors: Cursors): void 
     async (request) => {
       const { tenantId } = callerIn(request)
       const { product: productId, call: of, reason: why } = request.query
-      await flushRefusalsOf(services, tenantId, productId)
+      await flushRefusalsOf(ports, tenantId, productId)
       return answerPage(
         cursors,
         [tenantId, 'refusals', productId ?? null, of ?? null, why ?? null],
         request.query,
-        (keyset) => listRefusals(services.db, tenantId, { productId, call: of, reason: why }, keyset),
+        (keyset) => listRefusals(ports.db, tenantId, { productId, call: of, reason: why }, keyset),
         (refusals) => refusals.map(refusalView),
       )
     },
@@ -160,7 +160,7 @@ function refusalsRoute(app: ZodApp, services: Services, cursors: Cursors): void 
 
 const ofProductQuery = z.strictObject({ ...pageQuery, product: productQuery })
 
-function byDayRoute(app: ZodApp, services: Services, cursors: Cursors): void {
+function byDayRoute(app: ZodApp, ports: Services, cursors: Cursors): void {
   app.get(
     '/v1/refusals/days',
     {
@@ -177,19 +177,19 @@ function byDayRoute(app: ZodApp, services: Services, cursors: Cursors): void {
     async (request) => {
       const { tenantId } = callerIn(request)
       const { product } = request.query
-      await flushRefusalsOf(services, tenantId, product)
+      await flushRefusalsOf(ports, tenantId, product)
       return answerPage(
         cursors,
         [tenantId, 'refused calls', product ?? null],
         request.query,
-        (keyset) => listRefusedByDay(services.db, tenantId, product, keyset),
+        (keyset) => listRefusedByDay(ports.db, tenantId, product, keyset),
         (days) => days,
       )
     },
   )
 }
 
-function unknownKeysRoute(app: ZodApp, services: Services, cursors: Cursors): void {
+function unknownKeysRoute(app: ZodApp, ports: Services, cursors: Cursors): void {
   app.get(
     '/v1/refusals/unknown-keys',
     {
@@ -206,12 +206,12 @@ function unknownKeysRoute(app: ZodApp, services: Services, cursors: Cursors): vo
     async (request) => {
       const { tenantId } = callerIn(request)
       const { product } = request.query
-      await flushRefusalsOf(services, tenantId, product)
+      await flushRefusalsOf(ports, tenantId, product)
       return answerPage(
         cursors,
         [tenantId, 'unknown keys', product ?? null],
         request.query,
-        (keyset) => listUnknownKeys(services.db, tenantId, product, keyset),
+        (keyset) => listUnknownKeys(ports.db, tenantId, product, keyset),
         (keys) => keys.map(({ displayKey: masked, ...key }) => ({ ...key, displayKey: masked || null })),
       )
     },
@@ -223,12 +223,12 @@ function unknownKeysRoute(app: ZodApp, services: Services, cursors: Cursors): vo
  * @throws Problem 404 for an unknown product
  */
 async function flushRefusalsOf(
-  services: Services,
+  ports: Services,
   tenantId: string,
   product: string | undefined,
 ): Promise<void> {
-  if (product !== undefined) await requireProduct(services, tenantId, product)
-  await services.refusals.flush()
+  if (product !== undefined) await requireProduct(ports, tenantId, product)
+  await ports.refusals.flush()
 }
 
 type Refused = Awaited<ReturnType<typeof listRefusals>>['items'][number]

@@ -15,8 +15,8 @@ const shown = z.object({
 /** Explicitly not cached: caches store responses to GET by default. */
 const sendKey = (sdkKey: string, { reply }: { reply: FastifyReply }) => reply.send({ sdkKey })
 
-export function sdkKeyRoutes(app: ZodApp, services: ApprovalPorts): void {
-  gatedRoute(app, services, revealSdkKey, {
+export function sdkKeyRoutes(app: ZodApp, ports: ApprovalPorts): void {
+  gatedRoute(app, ports, revealSdkKey, {
     operationId: 'getSdkKey',
     tags: ['SDK key'],
     summary: 'Show the SDK key; creates the first one if there is none',
@@ -25,7 +25,7 @@ export function sdkKeyRoutes(app: ZodApp, services: ApprovalPorts): void {
     response: { 200: answer('The key', shown), ...errors(409) },
     reply: sendKey,
   })
-  gatedRoute(app, services, rotateSdkKey, {
+  gatedRoute(app, ports, rotateSdkKey, {
     operationId: 'rotateSdkKey',
     tags: ['SDK key'],
     summary: 'Replace the SDK key; the previous one is rejected immediately',

@@ -49,10 +49,10 @@ const tokenOut = z
   .meta({ id: 'Token', description: 'An access token, without its secret' })
 
 /** Tokens are listed and revoked here; people make them, in the dashboard or on the host. */
-export function tokenRoutes(app: ZodApp, services: ApprovalPorts, cursors: Cursors): void {
+export function tokenRoutes(app: ZodApp, ports: ApprovalPorts, cursors: Cursors): void {
   verifyRoute(app)
-  listRoute(app, services, cursors)
-  revokeRoute(app, services)
+  listRoute(app, ports, cursors)
+  revokeRoute(app, ports)
 }
 
 function verifyRoute(app: ZodApp): void {
@@ -75,7 +75,7 @@ function verifyRoute(app: ZodApp): void {
   )
 }
 
-function listRoute(app: ZodApp, services: Ports<'db' | 'now'>, cursors: Cursors): void {
+function listRoute(app: ZodApp, ports: Ports<'db' | 'now'>, cursors: Cursors): void {
   app.get(
     '/v1/tokens',
     {
@@ -91,12 +91,12 @@ function listRoute(app: ZodApp, services: Ports<'db' | 'now'>, cursors: Cursors)
     },
     async (request) => {
       const { tenantId } = callerIn(request)
-      const now = momentOf(services)
+      const now = momentOf(ports)
       return answerPage(
         cursors,
         [tenantId, 'tokens'],
         request.query,
-        (keyset) => listTokens(services.db, tenantId, { live: false, now }, keyset),
+        (keyset) => listTokens(ports.db, tenantId, { live: false, now }, keyset),
         (listed) => listed.map((one) => tokenView(one, now)),
       )
     },
@@ -105,14 +105,14 @@ function listRoute(app: ZodApp, services: Ports<'db' | 'now'>, cursors: Cursors)
 
 const revoked = { token: { status: 'revoked', revokedAt: '2026-11-24T14:05:12.000Z' } }
 
-function revokeRoute(app: ZodApp, services: ApprovalPorts): void {
-  gatedRoute(app, services, revokeToken, {
+function revokeRoute(app: ZodApp, ports: ApprovalPorts): void {
+  gatedRoute(app, ports, revokeToken, {
     operationId: 'revokeToken',
     tags: ['Tokens'],
     summary: 'Revoke an API token permanently',
     description: 'A token revokes itself without an approval by `POST /v1/logout`.',
     response: { 200: answer('The token', z.object({ token: tokenOut }), revoked), ...errors(404, 409) },
-    reply: (listed) => ({ token: tokenView(listed, momentOf(services)) }),
+    reply: (listed) => ({ token: tokenView(listed, momentOf(ports)) }),
   })
 }
 

@@ -79,7 +79,7 @@ const usageQuery = z.strictObject({
   granularity: granularity.default('day').meta({ description: 'How long one point is' }),
 })
 
-export function usageRoutes(app: ZodApp, services: Ports<'db' | 'findProduct' | 'now' | 'usage'>): void {
+export function usageRoutes(app: ZodApp, ports: Ports<'db' | 'findProduct' | 'now' | 'usage'>): void {
   app.get(
     '/v1/usage',
     {
@@ -106,13 +106,13 @@ export function usageRoutes(app: ZodApp, services: Ports<'db' | 'findProduct' | 
     async (request, reply) => {
       const { tenantId, plan } = callerIn(request)
       const { product } = request.query
-      if (product !== undefined) await requireProduct(services, tenantId, product)
-      const range = requireRange(request.query, momentOf(services))
-      await services.usage.flush()
+      if (product !== undefined) await requireProduct(ports, tenantId, product)
+      const range = requireRange(request.query, momentOf(ports))
+      await ports.usage.flush()
       const [{ totals, series }, activeDevices, used] = await Promise.all([
-        readUsage(services.db, tenantId, product, range),
-        countActiveDevices(services.db, tenantId, product),
-        countSeatedDevices(services.db, tenantId),
+        readUsage(ports.db, tenantId, product, range),
+        countActiveDevices(ports.db, tenantId, product),
+        countSeatedDevices(ports.db, tenantId),
       ])
       const most = planLimits[plan].activeDevices
       const { from, to } = range

@@ -35,9 +35,9 @@ const workspaceOut = z.object({
 type WorkspacePorts = Ports<'db' | 'execute' | 'now'>
 
 /** The workspace of the calling token: its tenant, as its members see it. */
-export function workspaceRoutes(app: ZodApp, services: WorkspacePorts): void {
+export function workspaceRoutes(app: ZodApp, ports: WorkspacePorts): void {
   const view = async (of: string) => {
-    const tenant = await findTenant(services.db, of)
+    const tenant = await findTenant(ports.db, of)
     if (!tenant) throw notFound('tenant')
     const { tenantId, name, plan, status, createdAt } = tenant
     return { workspace: { tenantId, name, plan, status, createdAt } }
@@ -74,7 +74,7 @@ export function workspaceRoutes(app: ZodApp, services: WorkspacePorts): void {
     },
     async (request) => {
       const { tenantId } = callerIn(request)
-      await renameTenant(services, tenantId, request.body.name, originOf(request))
+      await renameTenant(ports, tenantId, request.body.name, originOf(request))
       return view(tenantId)
     },
   )

@@ -35,7 +35,7 @@ type Shown = { status: number; title: string; text: string }
  */
 export function buyPages(
   app: ZodApp,
-  services: Ports<'db' | 'findProduct' | 'now' | 'providers' | 'secrets'>,
+  ports: Ports<'db' | 'findProduct' | 'now' | 'providers' | 'secrets'>,
   limits: Limits,
   baseUrl: string,
 ): void {
@@ -43,12 +43,12 @@ export function buyPages(
     pages.removeAllContentTypeParsers()
     pages.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body))
     pages.get(path, common, (request, reply) =>
-      shown(reply, () => offer(services, Place.parse(request.params), baseUrl)),
+      shown(reply, () => offer(ports, Place.parse(request.params), baseUrl)),
     )
     pages.get(`${path}/done`, common, (_request, reply) => page(reply, thanks))
     const onRequest = [common.onRequest, allowing(limits)]
     pages.post(path, { ...common, onRequest }, (request, reply) =>
-      shown(reply, () => bought(services, request, baseUrl)),
+      shown(reply, () => bought(ports, request, baseUrl)),
     )
   })
 }
@@ -62,13 +62,13 @@ const allowing =
   }
 
 async function offer(
-  services: Ports<'db' | 'findProduct' | 'secrets'>,
+  ports: Ports<'db' | 'findProduct' | 'secrets'>,
   { tenantId, productId, keyTypeId }: z.infer<typeof Place>,
   baseUrl: string,
 ): Promise<Shown> {
-  const { product, tenantStatus } = await publicProduct(services, tenantId, productId)
+  const { product, tenantStatus } = await publicProduct(ports, tenantId, productId)
   refuseInactive(tenantStatus)
-  const sold = (await purchasable(services, product)).find(({ keyType }) => keyType.keyTypeId === keyTypeId)
+  const sold = (await purchasable(ports, product)).find(({ keyType }) => keyType.keyTypeId === keyTypeId)
   if (!sold) return gone
   const { keyType, amount, currency, interval } = sold
   const most = keyType.maxQuantity === null ? '' : ` max="${keyType.maxQuantity}"`
@@ -87,18 +87,18 @@ ${keyType.sellInMultiples ? seats : ''}
 
 /** @returns the URL of the payment page */
 async function bought(
-  services: Ports<'db' | 'findProduct' | 'now' | 'providers' | 'secrets'>,
+  ports: Ports<'db' | 'findProduct' | 'now' | 'providers' | 'secrets'>,
   request: FastifyRequest,
   baseUrl: string,
 ): Promise<string | Shown> {
   const { tenantId, productId, keyTypeId } = Place.parse(request.params)
-  const { product, tenantStatus } = await publicProduct(services, tenantId, productId)
+  const { product, tenantStatus } = await publicProduct(ports, tenantId, productId)
   refuseInactive(tenantStatus)
   const form = new URLSearchParams(typeof request.body === 'string' ? request.body : '')
   const quantity = Quantity.safeParse(form.get('quantity') ?? 1)
   if (!quantity.success) return quantityRefused
   const here = addressOf(baseUrl, { tenantId, productId, keyTypeId })
-  return openCheckout(services, product, {
+  return openCheckout(ports, product, {
     keyTypeId,
     quantity: quantity.data,
     successUrl: `${here}/done`,

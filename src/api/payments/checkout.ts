@@ -48,7 +48,7 @@ const checkoutIn = z.object({
 /** Creates a checkout session; called by a vendor's own server. */
 export function checkoutRoute(
   app: ZodApp,
-  services: Ports<'db' | 'findProduct' | 'limitHits' | 'now' | 'providers' | 'secrets'>,
+  ports: Ports<'db' | 'findProduct' | 'limitHits' | 'now' | 'providers' | 'secrets'>,
   limits: Limits,
 ): void {
   app.post(
@@ -58,7 +58,7 @@ export function checkoutRoute(
         noRequestTimeout: true,
         noDryRun: 'it opens a checkout session at Stripe, which takes part only in the call itself',
       },
-      onRequest: admitting(services, limits.checkout),
+      onRequest: admitting(ports, limits.checkout),
       schema: {
         operationId: 'createCheckout',
         tags: ['Checkout'],
@@ -85,8 +85,8 @@ export function checkoutRoute(
     },
     async (request) => {
       const { body } = request
-      const product = await requireProduct(services, request.params.tenantId, body.product_id)
-      const url = await openCheckout(services, product, {
+      const product = await requireProduct(ports, request.params.tenantId, body.product_id)
+      const url = await openCheckout(ports, product, {
         keyTypeId: body.key_type_id,
         quantity: body.quantity,
         customerEmail: body.customer_email,

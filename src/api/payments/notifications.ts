@@ -43,17 +43,17 @@ const issued = received.extend({
  * The webhook endpoints of the payment providers. Bodies are taken as raw bytes, because the signatures cover
  * those.
  */
-export function notificationRoutes(app: ZodApp, services: SalePorts & Ports<'providers'>): void {
+export function notificationRoutes(app: ZodApp, ports: SalePorts & Ports<'providers'>): void {
   void app.register(async (bare: ZodApp) => {
     bare.removeAllContentTypeParsers()
     bare.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
-    stripeRoutes(bare, services)
-    gumroadRoutes(bare, services)
-    for (const provider of SigningMarketplace.options) signedRoute(bare, services, provider)
+    stripeRoutes(bare, ports)
+    gumroadRoutes(bare, ports)
+    for (const provider of SigningMarketplace.options) signedRoute(bare, ports, provider)
   })
 }
 
-function gumroadRoutes(app: ZodApp, services: SalePorts): void {
+function gumroadRoutes(app: ZodApp, ports: SalePorts): void {
   const query = z.object({
     token: z.string().optional().meta({ description: 'The token of the ping URL' }),
   })
@@ -79,8 +79,8 @@ function gumroadRoutes(app: ZodApp, services: SalePorts): void {
       },
     },
     async (request, reply) => {
-      const verify = () => verifyGumroad(services, 'ping', request)
-      const outcome = await receive(services, 'gumroad', verify, request)
+      const verify = () => verifyGumroad(ports, 'ping', request)
+      const outcome = await receive(ports, 'gumroad', verify, request)
       if (outcome?.outcome === 'parked') throw invalid(whyParked(outcome))
       if (outcome?.outcome !== 'issued') return acknowledge(reply, outcome)
       const { license, licenseKey } = outcome
@@ -103,29 +103,25 @@ function gumroadRoutes(app: ZodApp, services: SalePorts): void {
       },
     },
     async (request, reply) => {
-      const verify = () => verifyGumroad(services, 'resource', request)
-      return acknowledge(reply, await receive(services, 'gumroad', verify, request))
+      const verify = () => verifyGumroad(ports, 'resource', request)
+      return acknowledge(reply, await receive(ports, 'gumroad', verify, request))
     },
   )
 }
 
 async function verifyGumroad(
-  services: Ports<'db' | 'ledger' | 'now'>,
+  ports: Ports<'db' | 'ledger' | 'now'>,
   kind: 'ping' | 'resource',
   request: FastifyRequest,
 ): Promise<VerifiedNotification> {
   const { token } = Object(request.query) as { token?: unknown }
   const address = { kind, token: typeof token === 'string' ? token : '' }
   const tenantId = tenantIn(request)
-  const verified = await verifyGumroadForm(services, tenantId, address, incomingOf(request))
-  return verified ?? refuse(services, tenantId, 'gumroad', invalid('Invalid request'))
+  const verified = await verifyGumroadForm(ports, tenantId, address, incomingOf(request))
+  return verified ?? refuse(ports, tenantId, 'gumroad', invalid('Invalid request'))
 }
 
-function signedRoute(
-  app: ZodApp,
-  services: SalePorts & Ports<'providers'>,
-  provider: SigningMarketplace,
-): void {
+function signedRoute(app: ZodApp, ports: SalePorts & Ports<'providers'>, provider: SigningMarketplace): void {
   const { operationId, summary, vouches } = paymentProviders[provider].receiving
   app.post(
     `/webhooks/${provider}/:tenantId`,
@@ -150,10 +146,10 @@ function signedRoute(
     async (request, reply) => {
       const { tenantId } = request.params
       const verify = async () => {
-        const verified = await verifySigned(services, tenantId, provider, incomingOf(request))
-        return verified ?? refuse(services, tenantId, provider, invalid('Invalid request'))
+        const verified = await verifySigned(ports, tenantId, provider, incomingOf(request))
+        return verified ?? refuse(ports, tenantId, provider, invalid('Invalid request'))
       }
-      return acknowledge(reply, await receive(services, provider, verify, request))
+      return acknowledge(reply, await receive(ports, provider, verify, request))
     },
   )
 }

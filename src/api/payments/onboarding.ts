@@ -17,14 +17,14 @@ const linked = { config: { foreignQuery: 'in links' }, schema: { hide: true } } 
 /** Pages for people who return from Stripe's onboarding. The state in the URL authenticates them. */
 export function onboardingPages(
   app: ZodApp,
-  services: Ports<'db' | 'execute' | 'now' | 'providers' | 'randomBytes' | 'secrets'>,
+  ports: Ports<'db' | 'execute' | 'now' | 'providers' | 'randomBytes' | 'secrets'>,
   baseUrl: string,
 ): void {
   app.get(onboardingPath(':tenantId', 'return'), linked, async (request, reply) => {
-    const returned = await readReturn(services, request)
+    const returned = await readReturn(ports, request)
     const outcome =
       returned &&
-      (await tried(() => finishOnboarding(services, returned.tenantId, returned.state, originOf(request))))
+      (await tried(() => finishOnboarding(ports, returned.tenantId, returned.state, originOf(request))))
     if (outcome === undefined) return page(reply, 404, unknown)
     if (outcome === 'later') return page(reply, 503, later)
     if (outcome === 'connected') return page(reply, 200, connected)
@@ -32,11 +32,11 @@ export function onboardingPages(
     return page(reply, 200, unfinished(refreshUrl))
   })
   app.get(onboardingPath(':tenantId', 'refresh'), linked, async (request, reply) => {
-    const returned = await readReturn(services, request)
+    const returned = await readReturn(ports, request)
     if (!returned) return page(reply, 404, unknown)
     const { tenantId, state } = returned
     const addresses = onboardingAddresses(baseUrl, tenantId)
-    const url = await tried(() => refreshOnboarding(services, tenantId, state, addresses))
+    const url = await tried(() => refreshOnboarding(ports, tenantId, state, addresses))
     if (url === undefined) return page(reply, 404, unknown)
     if (url === 'later') return page(reply, 503, later)
     return reply.redirect(url, 303)
@@ -46,11 +46,11 @@ export function onboardingPages(
 const originOf = (request: FastifyRequest): Origin => ({ requestId: request.id, actor: 'provider:stripe' })
 
 /** @returns undefined for a malformed or unknown state, and for a closed tenant */
-async function readReturn(services: Ports<'db'>, request: FastifyRequest) {
+async function readReturn(ports: Ports<'db'>, request: FastifyRequest) {
   const { params, query } = request
   const returned = ReturnQuery.safeParse({ ...Object(params), ...Object(query) })
   if (!returned.success) return undefined
-  const tenant = await findTenant(services.db, returned.data.tenantId)
+  const tenant = await findTenant(ports.db, returned.data.tenantId)
   return tenant && tenant.status !== 'closed' ? returned.data : undefined
 }
 

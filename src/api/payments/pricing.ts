@@ -61,7 +61,7 @@ const pricing = z.object({
 /** The public prices of a product. */
 export function pricingRoute(
   app: ZodApp,
-  services: Ports<'db' | 'findProduct' | 'secrets'>,
+  ports: Ports<'db' | 'findProduct' | 'secrets'>,
   baseUrl: string,
 ): void {
   answerPreflight(app, path)
@@ -84,8 +84,8 @@ export function pricingRoute(
     },
     async (request, reply) => {
       const { tenantId, productId } = request.params
-      const { product } = await publicProduct(services, tenantId, productId)
-      const sold = await purchasable(services, product)
+      const { product } = await publicProduct(ports, tenantId, productId)
+      const sold = await purchasable(ports, product)
       reply.header('cache-control', `public, max-age=${cacheSeconds}`)
       return {
         product: { productId, name: product.name },
@@ -105,15 +105,15 @@ export function pricingRoute(
 
 /** @throws Problem 404 for an unknown product, 403 for one of a closed tenant */
 export async function publicProduct(
-  services: Ports<'db' | 'findProduct'>,
+  ports: Ports<'db' | 'findProduct'>,
   tenantId: string,
   productId: string,
 ): Promise<{ product: PresentProduct; tenantStatus: 'active' | 'suspended' }> {
   const isName = isSlug(tenantId) && isSlug(productId)
-  const tenant = isName ? await findTenant(services.db, tenantId) : undefined
+  const tenant = isName ? await findTenant(ports.db, tenantId) : undefined
   if (!tenant) throw notFound('product')
   if (tenant.status === 'closed') throw new Problem(403, 'forbidden', 'the tenant is closed')
-  const product = await services.findProduct(tenantId, productId)
+  const product = await ports.findProduct(tenantId, productId)
   if (!product) throw notFound('product')
   return { product, tenantStatus: tenant.status }
 }

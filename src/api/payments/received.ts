@@ -64,14 +64,14 @@ const answerWithinMs = 4000
  * @returns undefined for notifications that have no effect
  */
 export async function receive(
-  services: SalePorts,
+  ports: SalePorts,
   provider: Provider,
   verify: () => Promise<VerifiedNotification>,
   request: FastifyRequest,
 ): Promise<ReceivedOutcome | undefined> {
   const work = verify().then(async (verified) => {
-    await recordArrival(services, provider, verified)
-    return recordNotification(services, provider, verified, request)
+    await recordArrival(ports, provider, verified)
+    return recordNotification(ports, provider, verified, request)
   })
   return withTimeout(work, answerWithinMs)
 }
@@ -98,14 +98,14 @@ export async function refuse(
 }
 
 async function recordNotification(
-  services: SalePorts,
+  ports: SalePorts,
   provider: Provider,
   { tenantId, translated, paymentNamed }: VerifiedNotification,
   request: FastifyRequest,
 ): Promise<ReceivedOutcome | undefined> {
   switch (translated.type) {
     case 'ignored':
-      if (translated.testId !== undefined) await recordTest(services, tenantId, provider, translated.testId)
+      if (translated.testId !== undefined) await recordTest(ports, tenantId, provider, translated.testId)
       return undefined
     case 'incomplete':
       throw invalid('Missing required fields')
@@ -114,8 +114,8 @@ async function recordNotification(
       if (fault !== undefined) throw invalid(`Unusable notification: ${fault}`)
       const raw = incomingOf(request).raw.toString('utf8')
       const origin = { requestId: request.id, actor: `provider:${provider}` }
-      if (paymentNamed) await receiveNotification(services, tenantId, paymentNamed, raw, origin)
-      return receiveNotification(services, tenantId, withBuyer(inOneLine(translated)), raw, origin)
+      if (paymentNamed) await receiveNotification(ports, tenantId, paymentNamed, raw, origin)
+      return receiveNotification(ports, tenantId, withBuyer(inOneLine(translated)), raw, origin)
     }
   }
 }

@@ -11,13 +11,13 @@ import { pricingRoute } from './pricing.ts'
 /** The routes for customers who pay, payment providers, and the servers of vendors. */
 export function paymentRoutes(
   app: ZodApp,
-  services: SalePorts & Ports<'limitHits' | 'providers'>,
+  ports: SalePorts & Ports<'limitHits' | 'providers'>,
   limits: Limits,
   baseUrl: string,
 ): void {
-  onboardingPages(app, services, baseUrl)
-  pricingRoute(app, services, baseUrl)
-  buyPages(app, services, limits, baseUrl)
-  checkoutRoute(app, services, limits)
-  notificationRoutes(app, services)
+  onboardingPages(app, ports, baseUrl)
+  pricingRoute(app, ports, baseUrl)
+  buyPages(app, ports, limits, baseUrl)
+  checkoutRoute(app, ports, limits)
+  notificationRoutes(app, ports)
 }

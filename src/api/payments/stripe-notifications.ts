@@ -26,7 +26,7 @@ const described = () => ({
 const wrongSignature = () => new Problem(401, 'unauthorized', 'Invalid signature')
 
 /** One address for all accounts that are connected through the platform, and one for each tenant's own account. */
-export function stripeRoutes(app: ZodApp, services: SalePorts & Ports<'providers'>): void {
+export function stripeRoutes(app: ZodApp, ports: SalePorts & Ports<'providers'>): void {
   app.post(
     '/api/stripe/webhook/connect',
     {
@@ -41,16 +41,16 @@ export function stripeRoutes(app: ZodApp, services: SalePorts & Ports<'providers
       },
     },
     async (request, reply) => {
-      const secret = services.providers.cardWebhookSecret
+      const secret = ports.providers.cardWebhookSecret
       if (secret === undefined)
         throw unavailable('Stripe notifications are not set up on this installation', 60)
       const verify = async () => {
-        const verified = await verifyStripeEvent(services, secret, incomingOf(request))
+        const verified = await verifyStripeEvent(ports, secret, incomingOf(request))
         if (verified === 'bad_signature') throw wrongSignature()
         if (!verified) throw invalid('Invalid request')
         return verified
       }
-      return acknowledge(reply, await receive(services, 'stripe', verify, request))
+      return acknowledge(reply, await receive(ports, 'stripe', verify, request))
     },
   )
   app.post(
@@ -70,10 +70,10 @@ export function stripeRoutes(app: ZodApp, services: SalePorts & Ports<'providers
     async (request, reply) => {
       const { tenantId } = request.params
       const verify = async () => {
-        const verified = await verifyOwnStripeEvent(services, tenantId, incomingOf(request))
-        return verified ?? refuse(services, tenantId, 'stripe', wrongSignature())
+        const verified = await verifyOwnStripeEvent(ports, tenantId, incomingOf(request))
+        return verified ?? refuse(ports, tenantId, 'stripe', wrongSignature())
       }
-      return acknowledge(reply, await receive(services, 'stripe', verify, request))
+      return acknowledge(reply, await receive(ports, 'stripe', verify, request))
     },
   )
 }

@@ -5,7 +5,7 @@ import { momentOf } from '../../commands/origin.ts'
 import { readKey } from '../../credentials/license-key.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { type Authority, admitAs, type Caller, callerIn, tokenHashIn } from '../../http/authenticate.ts'
-import { runOriginOf, runServices } from '../../http/idempotency.ts'
+import { runOriginOf, runPorts } from '../../http/idempotency.ts'
 import { answer } from '../../http/schemas.ts'
 import { refuseAllButPost } from '../../http/wrong-method.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
@@ -36,7 +36,7 @@ import {
  */
 export function runtimeRoutes(
   app: ZodApp,
-  services: Ports<
+  ports: Ports<
     | 'execute'
     | 'findForRuntime'
     | 'findForValidate'
@@ -51,33 +51,33 @@ export function runtimeRoutes(
   >,
   authority: Authority,
 ): void {
-  validateRoute(app, services, authority)
-  activateRoute(app, services)
-  deactivateRoute(app, services)
+  validateRoute(app, ports, authority)
+  activateRoute(app, ports)
+  deactivateRoute(app, ports)
   for (const call of ['activate', 'validate', 'deactivate']) refuseAllButPost(app, `/v1/licenses/${call}`)
 }
 
 type Asked = { product_id: string; license_key: string; device_id?: string | undefined }
 
 /** @returns undefined without a lookup when the check character shows that the key was never issued */
-async function find(services: Ports<'findForRuntime' | 'keyHashing'>, caller: Caller, asked: Asked) {
+async function find(ports: Ports<'findForRuntime' | 'keyHashing'>, caller: Caller, asked: Asked) {
   const key = readKey(asked.license_key)
   if (key === undefined) return undefined
   const question = {
     tenantId: caller.tenantId,
     productId: asked.product_id,
-    ...(await services.keyHashing.hashesOf(caller.tenantId, key)),
+    ...(await ports.keyHashing.hashesOf(caller.tenantId, key)),
     deviceId: asked.device_id ?? '',
   }
-  return { question, result: await services.findForRuntime(question) }
+  return { question, result: await ports.findForRuntime(question) }
 }
 
 function validateRoute(
   app: ZodApp,
-  services: Ports<'findForValidate' | 'findToken' | 'keyHashing' | 'now' | 'refusals' | 'usage'>,
+  ports: Ports<'findForValidate' | 'findToken' | 'keyHashing' | 'now' | 'refusals' | 'usage'>,
   authority: Authority,
 ): void {
-  const findLicense = createFindLicense(services, authority)
+  const findLicense = createFindLicense(ports, authority)
   app.post(
     '/v1/licenses/validate',
     {
@@ -100,7 +100,7 @@ function validateRoute(
     },
     async (request, reply) => {
       const { device_id } = request.body
-      const verdict = await verdictFor(services, authority, findLicense, reply, request.body)
+      const verdict = await verdictFor(ports, authority, findLicense, reply, request.body)
       const valid = verdict.status === 'active'
       return {
         valid,
@@ -114,34 +114,34 @@ function validateRoute(
 
 /** Authenticates the caller and finds the status of the key. */
 async function verdictFor(
-  services: Ports<'findToken' | 'now' | 'refusals' | 'usage'>,
+  ports: Ports<'findToken' | 'now' | 'refusals' | 'usage'>,
   authority: Authority,
   findLicense: FindLicense,
   reply: FastifyReply,
   asked: Asked,
 ): Promise<Verdict> {
   const { product_id: productId, license_key, device_id } = asked
-  const now = momentOf(services)
+  const now = momentOf(ports)
   const tokenHash = tokenHashIn(reply.request)
   const key = readKey(license_key)
   if (key === undefined) {
-    const caller = await admitAs(authority, reply, tokenHash, await services.findToken(tokenHash), now)
+    const caller = await admitAs(authority, reply, tokenHash, await ports.findToken(tokenHash), now)
     const verdict = unknownKey(now)
-    recordRefusal(services, caller.tenantId, 'validate', asked, undefined, verdict.status)
+    recordRefusal(ports, caller.tenantId, 'validate', asked, undefined, verdict.status)
     return verdict
   }
   const question = { tokenHash, productId, deviceId: device_id ?? '' }
   const { tenantId, result } = await findLicense(reply, key, question, now)
   const verdict = verdictOn(result, device_id !== undefined, now)
   const valid = verdict.status === 'active'
-  services.usage.count(tenantId, productId, valid ? 'validations' : 'rejected')
-  if (!valid) recordRefusal(services, tenantId, 'validate', asked, result, verdict.reason ?? verdict.status)
+  ports.usage.count(tenantId, productId, valid ? 'validations' : 'rejected')
+  if (!valid) recordRefusal(ports, tenantId, 'validate', asked, result, verdict.reason ?? verdict.status)
   return verdict
 }
 
 function activateRoute(
   app: ZodApp,
-  services: Ports<
+  ports: Ports<
     | 'execute'
     | 'findForRuntime'
     | 'keyHashing'
@@ -175,8 +175,8 @@ function activateRoute(
     async (request) => {
       const caller = callerIn(request)
       const { product_id, device_id, name = device_id } = request.body
-      const found = await find(services, caller, request.body)
-      const own = runServices(request, services)
+      const found = await find(ports, caller, request.body)
+      const own = runPorts(request, ports)
       const now = momentOf(own)
       const verdict = found ? verdictOn(found.result, false, now) : unknownKey(now)
       // A revoked license is answered as fast as an unknown one, without further checks.
@@ -191,8 +191,8 @@ function activateRoute(
       const activated = isSeating(status)
       // Only a suspended license is inactive without regard to a device.
       const reason = status === 'inactive' ? 'suspended' : status
-      if (activated) services.usage.count(caller.tenantId, product_id, 'activations')
-      else recordRefusal(services, caller.tenantId, 'activate', request.body, found?.result, reason)
+      if (activated) ports.usage.count(caller.tenantId, product_id, 'activations')
+      else recordRefusal(ports, caller.tenantId, 'activate', request.body, found?.result, reason)
       const entitlements = activated ? verdict.entitlements : []
       const answered = { activated, ...withoutTerms(verdict, status), status, entitlements, device_id }
       return activated ? answered : { ...answered, reason }
@@ -226,7 +226,7 @@ function withoutTerms<V extends { expires_at: number | null }>(verdict: V, statu
 
 function deactivateRoute(
   app: ZodApp,
-  services: Ports<'execute' | 'findForRuntime' | 'keyHashing' | 'newId' | 'now' | 'randomBytes' | 'usage'>,
+  ports: Ports<'execute' | 'findForRuntime' | 'keyHashing' | 'newId' | 'now' | 'randomBytes' | 'usage'>,
 ): void {
   app.post(
     '/v1/licenses/deactivate',
@@ -244,8 +244,8 @@ function deactivateRoute(
     },
     async (request) => {
       const caller = callerIn(request)
-      const found = await find(services, caller, request.body)
-      const own = runServices(request, services)
+      const found = await find(ports, caller, request.body)
+      const own = runPorts(request, ports)
       const now = momentOf(own)
       const verdict = found ? verdictOn(found.result, false, now) : unknownKey(now)
       const refused =
@@ -256,7 +256,7 @@ function deactivateRoute(
       if (found?.result.kind !== 'license' || refused) {
         return { deactivated: false, reason: refused ?? verdict.status }
       }
-      services.usage.count(caller.tenantId, request.body.product_id, 'deactivations')
+      ports.usage.count(caller.tenantId, request.body.product_id, 'deactivations')
       return { deactivated: true }
     },
   )

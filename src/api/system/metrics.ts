@@ -37,7 +37,7 @@ export function metricsRoutes(
   app: ZodApp,
   { registry, read }: Metrics,
   readinessOf: () => Promise<Readiness>,
-  services: Ports<'db' | 'now'>,
+  ports: Ports<'db' | 'now'>,
   token: string | undefined,
 ): void {
   collectDefaultMetrics({ register: registry })
@@ -75,7 +75,7 @@ export function metricsRoutes(
     help: 'Replays of webhook deliveries that are running',
     registers: [installation],
   })
-  const takes = [measureBackups, measureNotary, measureAudits].map((of) => of(services.db, installation))
+  const takes = [measureBackups, measureNotary, measureAudits].map((of) => of(ports.db, installation))
 
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'unknown'
@@ -107,9 +107,9 @@ export function metricsRoutes(
       const [{ projection }, waitedMs, machines, running] = await Promise.all([
         readinessOf(),
         // Without the database, these keep their last values and the others are still served.
-        expiryLagMs(services.db, momentOf(services)).catch(() => undefined),
-        countSharedMachines(services.db).catch(() => undefined),
-        countRunningReplays(services.db).catch(() => undefined),
+        expiryLagMs(ports.db, momentOf(ports)).catch(() => undefined),
+        countSharedMachines(ports.db).catch(() => undefined),
+        countRunningReplays(ports.db).catch(() => undefined),
         ...takes.map((take) => take()),
       ])
       if (running !== undefined) replays.set(running)

@@ -30,7 +30,7 @@ const markerName = 'welcomed'
  */
 export async function greet(
   config: Config,
-  { db, services }: Pick<Stores, 'db' | 'services'>,
+  { db, ports }: Pick<Stores, 'db' | 'ports'>,
   address: string,
   print: (text: string) => Promise<void>,
   name?: string,
@@ -43,7 +43,7 @@ export async function greet(
     async (connection) => {
       await connection.query('select pg_advisory_lock($1)', [firstStartLock])
       if (existsSync(marker)) return print(returning(address, name))
-      const seeded = await seed(services, name)
+      const seeded = await seed(ports, name)
       if (seeded === undefined) return name === undefined ? undefined : print(notRenamed(name))
       await print(welcome(address, seeded))
       writeFileSync(marker, '', { mode: 0o600 })
@@ -65,25 +65,25 @@ type Seeded = { token: string; linkSecret: string }
 
 /** @returns a token and the owner's link of the tenant `demo`, or undefined when the ledger has other tenants */
 async function seed(
-  services: Ports<'db' | 'execute' | 'findProduct' | 'now' | 'planCapacity' | 'randomBytes' | 'subjects'>,
+  ports: Ports<'db' | 'execute' | 'findProduct' | 'now' | 'planCapacity' | 'randomBytes' | 'subjects'>,
   name: string | undefined,
 ): Promise<Seeded | undefined> {
-  const tenants = await listTenants(services.db)
+  const tenants = await listTenants(ports.db)
   if (tenants.some(({ tenantId }) => tenantId !== demo.tenantId)) return undefined
   const { tenantId } = demo
   const origin: Origin = { requestId: newId('req'), actor: 'system:first-start' }
   const [existing] = tenants
-  if (!existing) await createTenant(services, { tenantId, name: name ?? 'Demo', plan: 'unlimited' }, origin)
-  else if (name !== undefined && !isNamed(existing)) await renameTenant(services, tenantId, name, origin)
-  if (!(await services.findProduct(tenantId, demo.productId))) await makeProduct(services, origin)
-  const { secret: linkSecret } = await makeOwner(services, origin)
+  if (!existing) await createTenant(ports, { tenantId, name: name ?? 'Demo', plan: 'unlimited' }, origin)
+  else if (name !== undefined && !isNamed(existing)) await renameTenant(ports, tenantId, name, origin)
+  if (!(await ports.findProduct(tenantId, demo.productId))) await makeProduct(ports, origin)
+  const { secret: linkSecret } = await makeOwner(ports, origin)
   const asked = { tenantId, name: 'first start', scopes: Scope.options, expiresAt: null }
-  const { token } = await createToken(services, asked, origin)
+  const { token } = await createToken(ports, asked, origin)
   return { token, linkSecret }
 }
 
 async function makeProduct(
-  services: Ports<'execute' | 'findProduct' | 'now' | 'planCapacity'>,
+  ports: Ports<'execute' | 'findProduct' | 'now' | 'planCapacity'>,
   origin: Origin,
 ): Promise<void> {
   const keyType = {
@@ -94,7 +94,7 @@ async function makeProduct(
     entitlements: ['pro'],
   }
   await createProduct(
-    services,
+    ports,
     {
       tenantId: demo.tenantId,
       plan: 'unlimited',
@@ -109,14 +109,14 @@ async function makeProduct(
 }
 
 async function makeOwner(
-  services: Ports<'db' | 'execute' | 'now' | 'randomBytes' | 'subjects'>,
+  ports: Ports<'db' | 'execute' | 'now' | 'randomBytes' | 'subjects'>,
   origin: Origin,
 ): Promise<IssuedLink> {
   const { tenantId } = demo
-  const found = await findMemberByEmail(services, tenantId, ownerEmail)
+  const found = await findMemberByEmail(ports, tenantId, ownerEmail)
   const asked = { tenantId, role: 'owner', email: ownerEmail } as const
-  const memberId = found?.memberId ?? (await addMember(services, asked, origin))
-  return issueLink(services, tenantId, memberId, 'invitation', origin)
+  const memberId = found?.memberId ?? (await addMember(ports, asked, origin))
+  return issueLink(ports, tenantId, memberId, 'invitation', origin)
 }
 
 /** Says what `--name` of a later start did not do. */

@@ -94,7 +94,7 @@ async function work(given: Config, asked: Start, log: Logger): Promise<Worker> {
   if (feed) undo.push(() => feed.close())
   try {
     let status: WorkersStatus | undefined
-    const health = () => status && workersHealth(status, stores.services.now())
+    const health = () => status && workersHealth(status, stores.ports.now())
     const api = await openApi(config, stores, log, feed, { metrics, health })
     undo.push(() => api.leave())
     const connections = takeConnections(api.app)

@@ -33,15 +33,10 @@ export function auditCommands(program: Command): void {
     .action((options: Options) => {
       const until =
         options.until === undefined ? undefined : parsed(Moment, options.until, `--until ${options.until}`)
-      return withStores(async ({ services }) => {
+      return withStores(async ({ ports }) => {
         const progress = showProgress('Replaying')
         const started = performance.now()
-        const { events, rows, differences } = await verify(
-          services.db,
-          services.ledger,
-          progress.update,
-          until,
-        )
+        const { events, rows, differences } = await verify(ports.db, ports.ledger, progress.update, until)
         progress.done()
         const eventsPerSecond = Math.round(events / ((performance.now() - started) / 1000))
         const found = { until: until ?? null, events, eventsPerSecond, rows, tables: counted(differences) }

@@ -27,8 +27,8 @@ export function confirmationCommands(program: Command): void {
     .option('--tenant <id>', 'only of this tenant; defaults to all tenants')
     .option('--json', 'print an array')
     .action((options: OutputOptions & { tenant?: string }) =>
-      withStores(async ({ services }) => {
-        const approvals = await listApprovals(services, options.tenant ?? null)
+      withStores(async ({ ports }) => {
+        const approvals = await listApprovals(ports, options.tenant ?? null)
         print(options, approvals, () =>
           approvals.length === 0
             ? ['No pending confirmations.']
@@ -51,8 +51,8 @@ export function confirmationCommands(program: Command): void {
     .description('Show what will happen, who requested it and from where')
     .option('--json', 'print the confirmation')
     .action((id: string, options: OutputOptions) =>
-      withStores(async ({ services }) => {
-        const approval = await showApproval(services, null, id)
+      withStores(async ({ ports }) => {
+        const approval = await showApproval(ports, null, id)
         print(options, approval, () => lines(approval))
       }),
     )
@@ -80,9 +80,9 @@ function decisionCommand(
     .option('--json', 'print the confirmation')
     .action(async (id: string, options: DecisionOptions) => {
       const who = options.as === undefined ? undefined : parsed(OperatorName, options.as, '--as')
-      await withStores(async ({ services }, origin) => {
-        await decide(services, null, id, who === undefined ? origin : { ...origin, actor: `operator:${who}` })
-        const approval = await showApproval(services, null, id)
+      await withStores(async ({ ports }, origin) => {
+        await decide(ports, null, id, who === undefined ? origin : { ...origin, actor: `operator:${who}` })
+        const approval = await showApproval(ports, null, id)
         const by = approval.withdrawnBy ?? approval.decidedBy
         print(options, approval, () => [`Confirmation ${id} is ${approval.status} by ${by}.`])
       })

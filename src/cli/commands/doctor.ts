@@ -167,13 +167,13 @@ async function notOpened(config: Config, error: unknown): Promise<StoresReport> 
 
 async function checkOpenStores(
   config: Config,
-  { services, clocks: storeClocks }: Stores,
+  { ports, clocks: storeClocks }: Stores,
 ): Promise<StoresReport> {
-  const { db, ledger } = services
+  const { db, ledger } = ports
   const feed = config.natsUrl === undefined ? undefined : connectFeed(config.natsUrl, () => undefined)
   try {
     await feed?.firstTry
-    const readiness = await createReadiness(services, undefined)()
+    const readiness = await createReadiness(ports, undefined)()
     const providers = await providersInUse(config, () => listConnectedProviders(db))
     const reached = reachProviders(providers, config.payments)
     const { found, ended } = await runChecks([

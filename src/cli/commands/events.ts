@@ -34,16 +34,16 @@ export function eventCommands(program: Command): void {
 
 async function tail({ tenant, after, follow, json = false }: TailOptions): Promise<void> {
   const { signal } = untilInterrupted()
-  await withStores(async ({ services, readModels, masterKey }, origin) => {
-    if (!(await findTenant(services.db, tenant))) throw new Refusal('tenant_not_found')
+  await withStores(async ({ ports, readModels, masterKey }, origin) => {
+    if (!(await findTenant(ports.db, tenant))) throw new Refusal('tenant_not_found')
     const target = { kind: 'licenses', id: null } as const
-    await recordAudit(services, tenant, { action: 'viewed', target }, origin)
+    await recordAudit(ports, tenant, { action: 'viewed', target }, origin)
     const cursors = createCursors(masterKey.cursors)
     let last = after
     while (!signal.aborted) {
       // No server may be running that would apply the last events.
       await readModels.catchUp()
-      const { items, more } = await readFeed(services, cursors, tenant, { after: last, limit: pageSize })
+      const { items, more } = await readFeed(ports, cursors, tenant, { after: last, limit: pageSize })
       last = items.at(-1)?.cursor ?? last
       await write(
         items.map(({ event, cursor }) => (json ? inJson({ event, cursor }) : asLine(lineOf(event)))),

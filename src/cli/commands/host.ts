@@ -37,14 +37,14 @@ async function init(options: OutputOptions & { tenant?: string; owner?: string }
   const email = options.owner === undefined ? undefined : parsed(EmailAddress, options.owner, '--owner')
   if (email !== undefined && tenantId === undefined) throw new ConfigError('--owner needs --tenant')
   await withStores(
-    async ({ services }, origin) => {
-      if (tenantId !== undefined && !(await findTenant(services.db, tenantId))) {
-        await createTenant(services, { tenantId, name: tenantId, plan: 'unlimited' }, origin)
+    async ({ ports }, origin) => {
+      if (tenantId !== undefined && !(await findTenant(ports.db, tenantId))) {
+        await createTenant(ports, { tenantId, name: tenantId, plan: 'unlimited' }, origin)
       }
       const owner =
         tenantId === undefined || email === undefined
           ? undefined
-          : await ownerWithLink(services, tenantId, email, origin)
+          : await ownerWithLink(ports, tenantId, email, origin)
       const { dataDirectory } = parseConfig(process.env)
       print(options, { dataDirectory, tenantId, ...owner }, () => [
         `${dataDirectory} is ready.`,
@@ -60,13 +60,13 @@ async function init(options: OutputOptions & { tenant?: string; owner?: string }
 
 /** When the owner exists already, only a new link is issued. */
 async function ownerWithLink(
-  services: Ports<'db' | 'execute' | 'now' | 'randomBytes' | 'subjects'>,
+  ports: Ports<'db' | 'execute' | 'now' | 'randomBytes' | 'subjects'>,
   tenantId: string,
   email: string,
   origin: Origin,
 ) {
-  const found = await findMemberByEmail(services, tenantId, email)
-  const ownerId = found?.memberId ?? (await addMember(services, { tenantId, role: 'owner', email }, origin))
-  const { secret } = await issueLink(services, tenantId, ownerId, found ? 'recovery' : 'invitation', origin)
+  const found = await findMemberByEmail(ports, tenantId, email)
+  const ownerId = found?.memberId ?? (await addMember(ports, { tenantId, role: 'owner', email }, origin))
+  const { secret } = await issueLink(ports, tenantId, ownerId, found ? 'recovery' : 'invitation', origin)
   return { ownerId, ownerLink: linkAddress(secret) }
 }

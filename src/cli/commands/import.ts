@@ -66,26 +66,24 @@ export function importCommand(program: Command): void {
     .option('--report <file>', 'write the skipped licenses and the reasons, as CSV (.csv) or JSON lines')
     .option('--json', 'print {applied, licenses, imported, alreadyThere, leftOut, …}')
     .action((path: string | undefined, options: ImportOptions) =>
-      withStores(({ services }, origin) => runImportCommand(services, path, options, origin)).catch(
-        asRefused,
-      ),
+      withStores(({ ports }, origin) => runImportCommand(ports, path, options, origin)).catch(asRefused),
     )
 }
 
 async function runImportCommand(
-  services: AllPorts,
+  ports: AllPorts,
   path: string | undefined,
   options: ImportOptions,
   origin: Origin,
 ): Promise<void> {
   const { tenant: tenantId } = options
-  const tenant = await findTenant(services.db, tenantId)
+  const tenant = await findTenant(ports.db, tenantId)
   if (!tenant) throw new Refusal('tenant_not_found')
   if (tenant.status === 'suspended') throw new Refusal('tenant_suspended')
   if (tenant.status === 'closed') throw new Refusal('tenant_closed')
   const source = sourceOf(options.from, { columns: columnsOf(options.column) })
   const mapped = pairsOf('--map', options.map)
-  const productOf = await productsOf(services, tenantId, options.product)
+  const productOf = await productsOf(ports, tenantId, options.product)
   const config = parseConfig(process.env)
   const { importApiKey, dataDirectory } = config
   const place = { importApiKey, dataDirectory, tenantId }
@@ -94,7 +92,7 @@ async function runImportCommand(
   try {
     const workDirectory = work.path
     const job = await planJob({ source, path: exported.path, workDirectory, productOf, mapped })
-    await runJob(services, job, { ...options, plan: tenant.plan }, origin)
+    await runJob(ports, job, { ...options, plan: tenant.plan }, origin)
     if (options.apply) exported.remove()
   } finally {
     work.remove()
@@ -113,7 +111,7 @@ async function exportAt(
 }
 
 async function runJob(
-  services: AllPorts,
+  ports: AllPorts,
   job: Job,
   options: ImportOptions & { plan: 'free' | 'team' | 'unlimited' },
   origin: Origin,
@@ -126,8 +124,8 @@ async function runJob(
   const onProgress = (done: number) => progress.update({ events: done, position: BigInt(done), head })
   try {
     const tally = applied
-      ? await applyJob(services, job, { plan, report, onProgress }, origin)
-      : await previewJob(services, job, { report, onProgress })
+      ? await applyJob(ports, job, { plan, report, onProgress }, origin)
+      : await previewJob(ports, job, { report, onProgress })
     progress.done()
     print(options, importData(job, tally, applied), () => importLines(job, tally, applied))
   } finally {

@@ -37,10 +37,10 @@ export async function connectOnHost(
   const provider = parsed(Provider, name, 'the provider')
   const secrets = options.secrets ? await secretsOnStdin() : undefined
   const baseUrl = baseUrlOf(parseConfig(process.env))
-  await withStores(async ({ services }, origin) => {
-    if (!(await findTenant(services.db, options.tenant))) throw new Refusal('tenant_not_found')
+  await withStores(async ({ ports }, origin) => {
+    if (!(await findTenant(ports.db, options.tenant))) throw new Refusal('tenant_not_found')
     const place = { tenantId: options.tenant, baseUrl }
-    const revealed = await connect(services, place, provider, secrets, origin)
+    const revealed = await connect(ports, place, provider, secrets, origin)
     print(options, revealed, () => Object.entries(revealed).map(([what, value]) => `${what}  ${value}`))
   })
 }
@@ -49,44 +49,44 @@ type Place = { tenantId: string; baseUrl: string }
 type Secrets = { webhookSecret: string; apiKey?: string }
 
 function connect(
-  services: Ports<'db' | 'execute' | 'now' | 'providers' | 'randomBytes' | 'secrets'>,
+  ports: Ports<'db' | 'execute' | 'now' | 'providers' | 'randomBytes' | 'secrets'>,
   place: Place,
   provider: Provider,
   given: Secrets | undefined,
   origin: Origin,
 ): Promise<Revealed> {
   if (provider === 'stripe') {
-    return given ? connectOwnStripe(services, place, given, origin) : connectStripe(services, place, origin)
+    return given ? connectOwnStripe(ports, place, given, origin) : connectStripe(ports, place, origin)
   }
-  if (provider === 'gumroad') return connectGumroad(services, place, origin)
-  return connectSigning(services, place, provider, given, origin)
+  if (provider === 'gumroad') return connectGumroad(ports, place, origin)
+  return connectSigning(ports, place, provider, given, origin)
 }
 
 async function connectStripe(
-  services: Ports<'db' | 'execute' | 'now' | 'providers' | 'randomBytes' | 'secrets'>,
+  ports: Ports<'db' | 'execute' | 'now' | 'providers' | 'randomBytes' | 'secrets'>,
   { tenantId, baseUrl }: Place,
   origin: Origin,
 ): Promise<Revealed> {
-  return { url: await startOnboarding(services, tenantId, onboardingAddresses(baseUrl, tenantId), origin) }
+  return { url: await startOnboarding(ports, tenantId, onboardingAddresses(baseUrl, tenantId), origin) }
 }
 
 async function connectOwnStripe(
-  services: Ports<'db' | 'execute' | 'now' | 'providers' | 'secrets'>,
+  ports: Ports<'db' | 'execute' | 'now' | 'providers' | 'secrets'>,
   { tenantId, baseUrl }: Place,
   { webhookSecret, apiKey = '' }: Secrets,
   origin: Origin,
 ): Promise<Revealed> {
-  await connectOwnAccount(services, tenantId, { webhookSecret, apiKey }, origin.requestId, origin)
+  await connectOwnAccount(ports, tenantId, { webhookSecret, apiKey }, origin.requestId, origin)
   return { webhookUrl: stripeWebhookUrlOf(baseUrl, tenantId) }
 }
 
 async function connectGumroad(
-  services: Ports<'db' | 'execute' | 'now' | 'providers' | 'randomBytes' | 'secrets'>,
+  ports: Ports<'db' | 'execute' | 'now' | 'providers' | 'randomBytes' | 'secrets'>,
   { tenantId, baseUrl }: Place,
   origin: Origin,
 ): Promise<Revealed> {
   const { pingToken = '' } = await connectMarketplace(
-    services,
+    ports,
     tenantId,
     { provider: 'gumroad' },
     origin.requestId,
@@ -99,16 +99,16 @@ async function connectGumroad(
 }
 
 async function connectSigning(
-  services: Ports<'db' | 'execute' | 'now' | 'providers' | 'randomBytes' | 'secrets'>,
+  ports: Ports<'db' | 'execute' | 'now' | 'providers' | 'randomBytes' | 'secrets'>,
   { tenantId, baseUrl }: Place,
   provider: SigningMarketplace,
   given: Secrets | undefined,
   origin: Origin,
 ): Promise<Revealed> {
   // Lemon Squeezy accepts at most 40 characters.
-  const made = { webhookSecret: Buffer.from(services.randomBytes(24)).toString('base64url') }
+  const made = { webhookSecret: Buffer.from(ports.randomBytes(24)).toString('base64url') }
   const secrets = given ?? made
-  await connectMarketplace(services, tenantId, { provider, ...secrets }, origin.requestId, origin)
+  await connectMarketplace(ports, tenantId, { provider, ...secrets }, origin.requestId, origin)
   return { webhookUrl: webhookUrlOf(baseUrl, tenantId, provider), ...(!given && made) }
 }
 

@@ -26,9 +26,9 @@ export function keyCommands(program: Command): void {
     .requiredOption('--tenant <id>')
     .option('--json', 'print an array of {kid, status, publicKey, signsFrom, signsUntil, publishedUntil}')
     .action((options: TenantOptions) =>
-      withStores(async ({ services }) => {
-        await requireTenant(services, options.tenant)
-        await printKeys(services, options)
+      withStores(async ({ ports }) => {
+        await requireTenant(ports, options.tenant)
+        await printKeys(ports, options)
       }),
     )
 
@@ -40,10 +40,10 @@ export function keyCommands(program: Command): void {
     .requiredOption('--tenant <id>')
     .option('--json', 'print an array of {kid, status, publicKey, signsFrom, signsUntil, publishedUntil}')
     .action((options: TenantOptions) =>
-      withStores(async ({ services }, origin) => {
-        await requireTenant(services, options.tenant)
-        await prepareSigningKey(services, options.tenant, origin)
-        await printKeys(services, options)
+      withStores(async ({ ports }, origin) => {
+        await requireTenant(ports, options.tenant)
+        await prepareSigningKey(ports, options.tenant, origin)
+        await printKeys(ports, options)
       }),
     )
 
@@ -53,10 +53,10 @@ export function keyCommands(program: Command): void {
     .requiredOption('--tenant <id>')
     .option('--json', 'print an array of {kid, status, publicKey, signsFrom, signsUntil, publishedUntil}')
     .action((options: TenantOptions) =>
-      withStores(async ({ services }, origin) => {
-        await requireTenant(services, options.tenant)
-        await rotateSigningKey(services, options.tenant, origin)
-        await printKeys(services, options)
+      withStores(async ({ ports }, origin) => {
+        await requireTenant(ports, options.tenant)
+        await rotateSigningKey(ports, options.tenant, origin)
+        await printKeys(ports, options)
       }),
     )
 
@@ -68,8 +68,8 @@ export function keyCommands(program: Command): void {
     .requiredOption('--tenant <id>')
     .option('--json', 'print {checkoutKey}')
     .action((options: TenantOptions) =>
-      withStores(async ({ services }, origin) => {
-        const { checkoutKey } = await issueCheckoutKey(services, options.tenant, origin)
+      withStores(async ({ ports }, origin) => {
+        const { checkoutKey } = await issueCheckoutKey(ports, options.tenant, origin)
         print(options, { checkoutKey }, () => [checkoutKey])
       }),
     )
@@ -78,10 +78,10 @@ export function keyCommands(program: Command): void {
 /** `keyledger sdk-key show --tenant <id>`: the key that identifies a tenant's apps; creates the first one. */
 export function showSdkKeyOnHost(_: readonly string[], given: Record<string, unknown>): Promise<void> {
   const options = hostOptionsIn({}, given)
-  return withStores(async ({ services }, origin) => {
-    const sdkKey = await revealSdkKey(services, options.tenant, origin.requestId, origin)
+  return withStores(async ({ ports }, origin) => {
+    const sdkKey = await revealSdkKey(ports, options.tenant, origin.requestId, origin)
     const target = { kind: 'sdk-key', id: null } as const
-    await recordAudit(services, options.tenant, { action: 'revealed', target }, origin)
+    await recordAudit(ports, options.tenant, { action: 'revealed', target }, origin)
     print(options, { sdkKey }, () => [sdkKey])
   })
 }
@@ -90,8 +90,8 @@ async function requireTenant({ db }: Ports<'db'>, tenantId: string): Promise<voi
   if (!(await findTenant(db, tenantId))) throw new Refusal('tenant_not_found')
 }
 
-async function printKeys(services: Ports<'db' | 'now'>, options: TenantOptions): Promise<void> {
-  const keys = await listSigningKeys(services.db, options.tenant, momentOf(services))
+async function printKeys(ports: Ports<'db' | 'now'>, options: TenantOptions): Promise<void> {
+  const keys = await listSigningKeys(ports.db, options.tenant, momentOf(ports))
   print(options, keys.map(keyView), () =>
     keys.length === 0
       ? ['No signing keys yet. The first one is created when it is first needed.']

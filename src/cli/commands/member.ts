@@ -36,9 +36,9 @@ export function memberCommands(program: Command): void {
     .requiredOption('--tenant <id>')
     .option('--json', 'print {memberId, link, expiresAt}')
     .action((named: string, options: Options) =>
-      withStores(async ({ services }, origin) => {
-        const { memberId } = await requireMember(services, options.tenant, named)
-        const issued = await issueLink(services, options.tenant, memberId, 'recovery', origin)
+      withStores(async ({ ports }, origin) => {
+        const { memberId } = await requireMember(ports, options.tenant, named)
+        const issued = await issueLink(ports, options.tenant, memberId, 'recovery', origin)
         printLink(options, memberId, issued)
       }),
     )
@@ -49,10 +49,10 @@ export function memberCommands(program: Command): void {
     .requiredOption('--tenant <id>')
     .option('--json', 'print {memberId, role}')
     .action((named: string, roleText: string, options: Options) =>
-      withStores(async ({ services }, origin) => {
+      withStores(async ({ ports }, origin) => {
         const role = parsed(Role, roleText, 'the role')
-        const { memberId } = await requireMember(services, options.tenant, named)
-        await changeRole(services, options.tenant, memberId, role, origin)
+        const { memberId } = await requireMember(ports, options.tenant, named)
+        await changeRole(ports, options.tenant, memberId, role, origin)
         print(options, { memberId, role }, () => [`${named} is now ${role}.`])
       }),
     )
@@ -63,9 +63,9 @@ export function memberCommands(program: Command): void {
     .requiredOption('--tenant <id>')
     .option('--json', 'print {memberId, removed}')
     .action((named: string, options: Options) =>
-      withStores(async ({ services }, origin) => {
-        const { memberId } = await requireMember(services, options.tenant, named)
-        await removeMember(services, options.tenant, memberId, origin)
+      withStores(async ({ ports }, origin) => {
+        const { memberId } = await requireMember(ports, options.tenant, named)
+        await removeMember(ports, options.tenant, memberId, origin)
         print(options, { memberId, removed: true }, () => [`${named} is no longer a member.`])
       }),
     )
@@ -79,13 +79,13 @@ function addCommand(member: Command): void {
     .option('--role <role>', Role.options.join(', '), 'owner')
     .option('--json', 'print {memberId, link, expiresAt}')
     .action((address: string, options: Options & { role: string }) =>
-      withStores(async ({ services }, origin) => {
+      withStores(async ({ ports }, origin) => {
         const role = parsed(Role, options.role, '--role')
         const email = parsed(EmailAddress, address, 'the email address')
         const { tenant: tenantId } = options
-        if (!(await findTenant(services.db, tenantId))) throw new Refusal('tenant_not_found')
-        const memberId = await addMember(services, { tenantId, role, email }, origin)
-        printLink(options, memberId, await issueLink(services, tenantId, memberId, 'invitation', origin))
+        if (!(await findTenant(ports.db, tenantId))) throw new Refusal('tenant_not_found')
+        const memberId = await addMember(ports, { tenantId, role, email }, origin)
+        printLink(options, memberId, await issueLink(ports, tenantId, memberId, 'invitation', origin))
       }),
     )
 }
@@ -97,11 +97,11 @@ function listCommand(member: Command): void {
     .requiredOption('--tenant <id>')
     .option('--json', 'print an array of {memberId, email, role, createdAt}')
     .action((options: Options) =>
-      withStores(async ({ services }) => {
+      withStores(async ({ ports }) => {
         const members = await Promise.all(
-          (await listMembers(services.db, options.tenant)).map(async (found) => {
+          (await listMembers(ports.db, options.tenant)).map(async (found) => {
             const { memberId, role, createdAt } = found
-            return { memberId, email: await emailOf(services, found), role, createdAt }
+            return { memberId, email: await emailOf(ports, found), role, createdAt }
           }),
         )
         print(options, members, () =>
@@ -120,13 +120,13 @@ function listCommand(member: Command): void {
 }
 
 async function requireMember(
-  services: Ports<'db' | 'subjects'>,
+  ports: Ports<'db' | 'subjects'>,
   tenantId: string,
   named: string,
 ): Promise<PresentMember> {
   const found = isId('mem', named)
-    ? await findMember(services.db, tenantId, named)
-    : await findMemberByEmail(services, tenantId, named)
+    ? await findMember(ports.db, tenantId, named)
+    : await findMemberByEmail(ports, tenantId, named)
   if (!found) throw new Refusal('member_not_found')
   return found
 }

@@ -39,8 +39,8 @@ export function notaryCommands(program: Command): void {
     )
     .option('--json', 'print {key}')
     .action((options: OutputOptions) =>
-      withStores(async ({ services }, origin) => {
-        const key = await addKey(services, causeNow(services, origin))
+      withStores(async ({ ports }, origin) => {
+        const key = await addKey(ports, causeNow(ports, origin))
         print(options, { key }, () => [
           `Checkpoints are signed by this key as well: ${key}`,
           'Give it to the readers. When they have it: keyledger notary retire-key <old key>',
@@ -53,8 +53,8 @@ export function notaryCommands(program: Command): void {
     .description('Stop signing with a key, and destroy its private part')
     .option('--json', 'print {retired}')
     .action((key: string, options: OutputOptions) =>
-      withStores(async ({ services }, origin) => {
-        await retireKey(services, key, causeNow(services, origin))
+      withStores(async ({ ports }, origin) => {
+        await retireKey(ports, key, causeNow(ports, origin))
         print(options, { retired: key }, () => [`The key is retired: ${key}`])
       }),
     )
@@ -85,11 +85,11 @@ export function notaryCommands(program: Command): void {
     .option('--checkpoint <file>', 'the last published checkpoint; defaults to the one in the database')
     .option('--json', 'print {origin}')
     .action((options: OutputOptions & { origin?: string; checkpoint?: string }) =>
-      withStores(async ({ services }, origin) => {
+      withStores(async ({ ports }, origin) => {
         const lastCheckpoint =
           options.checkpoint === undefined ? undefined : await checkpointIn(options.checkpoint)
         const asked = { origin: parsed(logOrigin.optional(), options.origin, '--origin'), lastCheckpoint }
-        const started = await startNextLog(services, asked, causeNow(services, origin)).catch(asRefused)
+        const started = await startNextLog(ports, asked, causeNow(ports, origin)).catch(asRefused)
         print(options, { origin: started }, () => [
           `The log ${started} has started; a server with the role notary signs it.`,
           'Its key: keyledger notary status',
@@ -106,7 +106,7 @@ function asRefused(error: unknown): never {
 
 const list = (value: string, before: string[] = []): string[] => [...before, value]
 
-const causeNow = (services: Stores['services'], origin: Origin) => causeOf(origin, momentOf(services))
+const causeNow = (ports: Stores['ports'], origin: Origin) => causeOf(origin, momentOf(ports))
 
 /** @throws CommandMisused */
 const noteIn = (file: string): Promise<string> =>
@@ -128,11 +128,11 @@ async function checkpointIn(file: string): Promise<string> {
   }
 }
 
-async function printStatus({ services }: Stores, options: OutputOptions): Promise<void> {
+async function printStatus({ ports }: Stores, options: OutputOptions): Promise<void> {
   const [log, checkpoint, trouble] = await Promise.all([
-    readNotaryLog(services),
-    readCheckpoint(services.db),
-    readTrouble(services.db),
+    readNotaryLog(ports),
+    readCheckpoint(ports.db),
+    readTrouble(ports.db),
   ])
   const { origin = null, keys, predecessors } = log
   const shown = {
@@ -157,17 +157,17 @@ async function printStatus({ services }: Stores, options: OutputOptions): Promis
 
 type ResumeOptions = OutputOptions & { checkpoint: string; published?: string[]; abandonAfter?: string }
 
-async function resume({ services, addresses }: Stores, options: ResumeOptions): Promise<void> {
+async function resume({ ports, addresses }: Stores, options: ResumeOptions): Promise<void> {
   const note = await noteIn(options.checkpoint)
   const { abandonAfter: size, published = [] } = options
   const abandonAfter =
     size === undefined ? undefined : wholeNumberOf('--abandon-after', size, 0, Number.MAX_SAFE_INTEGER)
-  const keys = async () => (await readNotaryLog(services)).keys
+  const keys = async () => (await readNotaryLog(ports)).keys
   const known = knownElsewhere(parseConfig(process.env), published, keys)
   const log = openRawLog(addresses.eventstoreUrl)
   const progress = showProgress('Hashing')
   try {
-    const resumed = await resumeLog({ ...services, log }, { note, known, abandonAfter }, (done, total) =>
+    const resumed = await resumeLog({ ...ports, log }, { note, known, abandonAfter }, (done, total) =>
       progress.update({ events: done, position: BigInt(done), head: BigInt(total) }),
     )
     progress.done()

@@ -17,8 +17,8 @@ export function projectionCommands(program: Command): void {
     .description('Show how far they are behind the log, and the parked streams')
     .option('--json')
     .action((options: OutputOptions) =>
-      withStores(async ({ services }) => {
-        const status = await projectionStatus(services.db, services.ledger)
+      withStores(async ({ ports }) => {
+        const status = await projectionStatus(ports.db, ports.ledger)
         print(options, status, () => [
           `checkpoint ${status.checkpoint}, log ${status.head}, ${status.lagEvents} events behind`,
           status.parked.length === 0 ? 'no parked streams' : `${status.parked.length} parked streams:`,
@@ -35,15 +35,15 @@ export function projectionCommands(program: Command): void {
     .option('--json', 'print {events, ledgerId, formerLedgerId}')
     .action((options: OutputOptions) =>
       withStores(
-        async ({ services }) => {
-          const former = await readKnownLog(services.db)
+        async ({ ports }) => {
+          const former = await readKnownLog(ports.db)
           const progress = showProgress('Rebuilding')
-          const events = await runRebuild(services, {
+          const events = await runRebuild(ports, {
             onParked: ({ stream, problem }) => printToStderr(`${stream} is parked: ${problem}`),
             onProgress: progress.update,
           })
           progress.done()
-          printRebuilt(options, events, await services.ledger.identity(), former.ledgerId)
+          printRebuilt(options, events, await ports.ledger.identity(), former.ledgerId)
         },
         { toRebuild: true },
       ),
@@ -56,9 +56,9 @@ export function projectionCommands(program: Command): void {
     )
     .option('--json', 'print {events, rows, differences}')
     .action((options: OutputOptions) =>
-      withStores(async ({ services }) => {
+      withStores(async ({ ports }) => {
         const progress = showProgress('Verifying')
-        const found = await verify(services.db, services.ledger, progress.update)
+        const found = await verify(ports.db, ports.ledger, progress.update)
         progress.done()
         print(options, found, () => [
           ...found.differences.map(

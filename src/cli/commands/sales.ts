@@ -22,17 +22,17 @@ export function listOnHost(_: readonly string[], given: Record<string, unknown>)
     { parked: z.boolean().default(false), needsHolder: z.boolean().default(false) },
     given,
   )
-  return withStores(async ({ services }, origin) => {
-    if (!(await findTenant(services.db, options.tenant))) throw new Refusal('tenant_not_found')
+  return withStores(async ({ ports }, origin) => {
+    if (!(await findTenant(ports.db, options.tenant))) throw new Refusal('tenant_not_found')
     const target = { kind: 'sales', id: null } as const
-    await recordAudit(services, options.tenant, { action: 'viewed', target }, origin)
+    await recordAudit(ports, options.tenant, { action: 'viewed', target }, origin)
     const filter = {
       ...(options.parked && { status: 'parked' as const }),
       ...(options.needsHolder && { needs: 'holder' as const }),
     }
     const page = { after: undefined, limit: maxListed }
-    const { items } = await listSales(services.db, options.tenant, filter, page)
-    const bought = await readBuyers(services, options.tenant, items)
+    const { items } = await listSales(ports.db, options.tenant, filter, page)
+    const bought = await readBuyers(ports, options.tenant, items)
     const views = bought.map(({ sale, buyer }) => saleView(sale, buyer))
     print(options, views, () =>
       views.length === 0
@@ -56,11 +56,11 @@ export function listOnHost(_: readonly string[], given: Record<string, unknown>)
 /** `keyledger sales show <id> --tenant <id>`: a sale with its payments and history. */
 export function showOnHost([id = '']: readonly string[], given: Record<string, unknown>): Promise<void> {
   const options = hostOptionsIn({}, given)
-  return withStores(async ({ services }, origin) => {
-    const sale = await requireSale(services, options.tenant, id)
+  return withStores(async ({ ports }, origin) => {
+    const sale = await requireSale(ports, options.tenant, id)
     const target = { kind: 'sale', id } as const
-    await recordAudit(services, sale.tenantId, { action: 'viewed', target }, origin)
-    const view = await viewOf(services, sale)
+    await recordAudit(ports, sale.tenantId, { action: 'viewed', target }, origin)
+    const view = await viewOf(ports, sale)
     print(options, view, () => fields(view))
   })
 }
@@ -68,10 +68,10 @@ export function showOnHost([id = '']: readonly string[], given: Record<string, u
 /** `keyledger sales replay <id> --tenant <id>`: replays a parked sale once the reason is fixed. */
 export function replayOnHost([id = '']: readonly string[], given: Record<string, unknown>): Promise<void> {
   const options = hostOptionsIn({}, given)
-  return withStores(async ({ services }, origin) => {
-    const { tenantId } = await requireSale(services, options.tenant, id)
-    const sale = await replaySale(services, tenantId, id, origin)
-    const view = await viewOf(services, sale)
+  return withStores(async ({ ports }, origin) => {
+    const { tenantId } = await requireSale(ports, options.tenant, id)
+    const sale = await replaySale(ports, tenantId, id, origin)
+    const view = await viewOf(ports, sale)
     print(options, view, () => [`Sale ${id} now has the license ${sale.licenseId}.`])
   })
 }
@@ -82,12 +82,12 @@ function noteOn({ parked, needsHolder, notices }: ReturnType<typeof saleView>): 
   return [needsHolder && 'needs a holder', ...notices.map(({ code }) => code)].filter(Boolean).join(', ')
 }
 
-async function requireSale(services: Ports<'db'>, tenantId: string, id: string): Promise<KnownSale> {
-  const sale = await findSale(services.db, tenantId, id)
+async function requireSale(ports: Ports<'db'>, tenantId: string, id: string): Promise<KnownSale> {
+  const sale = await findSale(ports.db, tenantId, id)
   if (!sale) throw new Refusal('sale_not_found')
   return sale
 }
 
-async function viewOf(services: Ports<'db' | 'ledger' | 'subjects'>, sale: KnownSale) {
-  return saleDetailView(sale, await readBuyer(services, sale), await readSaleHistory(services, sale))
+async function viewOf(ports: Ports<'db' | 'ledger' | 'subjects'>, sale: KnownSale) {
+  return saleDetailView(sale, await readBuyer(ports, sale), await readSaleHistory(ports, sale))
 }

@@ -20,9 +20,9 @@ export function subjectCommands(program: Command): void {
     .requiredOption('--tenant <id>')
     .option('--json', 'print {subjectId, licenses, customers, sales, notifications, mails}')
     .action((named: string, options: Options) =>
-      withStores(async ({ services }, origin) => {
-        const subjectId = await subjectOf(services, options.tenant, named)
-        const erased = await eraseSubject(services, options.tenant, subjectId, origin)
+      withStores(async ({ ports }, origin) => {
+        const subjectId = await subjectOf(ports, options.tenant, named)
+        const erased = await eraseSubject(ports, options.tenant, subjectId, origin)
         const { licenses, customers, sales, notifications, mails } = erased
         print(options, { subjectId, ...erased }, () => [
           `Erased: the personal data of ${subjectId} can no longer be read.`,
@@ -35,13 +35,9 @@ export function subjectCommands(program: Command): void {
 }
 
 /** @throws Refusal `customer_not_found`, `subject_not_found` */
-async function subjectOf(
-  services: Ports<'db' | 'subjects'>,
-  tenantId: string,
-  named: string,
-): Promise<string> {
-  if (isId('cus', named)) return (await requireCustomer(services, tenantId, named)).customer.subjectId
-  const subjectId = await services.subjects.findSubject(tenantId, named)
+async function subjectOf(ports: Ports<'db' | 'subjects'>, tenantId: string, named: string): Promise<string> {
+  if (isId('cus', named)) return (await requireCustomer(ports, tenantId, named)).customer.subjectId
+  const subjectId = await ports.subjects.findSubject(tenantId, named)
   if (subjectId === undefined) throw new Refusal('subject_not_found')
   return subjectId
 }

@@ -31,8 +31,8 @@ export function tenantCommands(program: Command): void {
       const tenantId = parsed(Slug, id, 'the tenant id')
       const plan = parsed(Plan, options.plan, '--plan')
       const name = parsed(TenantName, options.name ?? tenantId, '--name')
-      await withStores(async ({ services }, origin) => {
-        await createTenant(services, { tenantId, name, plan }, origin)
+      await withStores(async ({ ports }, origin) => {
+        await createTenant(ports, { tenantId, name, plan }, origin)
         print(options, { tenantId }, () => [`Created tenant ${tenantId} on the plan ${plan}.`])
       })
     })
@@ -42,8 +42,8 @@ export function tenantCommands(program: Command): void {
     .description('List tenants, oldest first')
     .option('--json', 'print an array')
     .action((options: OutputOptions) =>
-      withStores(async ({ services }) => {
-        const tenants = await listTenants(services.db)
+      withStores(async ({ ports }) => {
+        const tenants = await listTenants(ports.db)
         print(options, tenants, () =>
           table([
             ['TENANT', 'STATUS', 'PLAN', 'SINCE', 'NAME'],
@@ -65,8 +65,8 @@ export function tenantCommands(program: Command): void {
     .option('--json', 'print {tenantId, name}')
     .action((tenantId: string, given: string, options: OutputOptions) => {
       const name = parsed(TenantName, given, 'the name')
-      return withStores(async ({ services }, origin) => {
-        await renameTenant(services, tenantId, name, origin)
+      return withStores(async ({ ports }, origin) => {
+        await renameTenant(ports, tenantId, name, origin)
         print(options, { tenantId, name }, () => [`Tenant ${tenantId} is now named ${name}.`])
       })
     })
@@ -78,8 +78,8 @@ export function tenantCommands(program: Command): void {
     .option('--json', 'print {tenantId, confirmationSeconds}')
     .action((tenantId: string, options: OutputOptions & { time: string }) => {
       const confirmationSeconds = parsed(Lifetime, options.time, '--time')
-      return withStores(async ({ services }, origin) => {
-        await changeConfirmationLifetime(services, tenantId, confirmationSeconds, origin)
+      return withStores(async ({ ports }, origin) => {
+        await changeConfirmationLifetime(ports, tenantId, confirmationSeconds, origin)
         print(options, { tenantId, confirmationSeconds }, () => [
           `New requests of tenant ${tenantId} can be approved for ${options.time}.`,
         ])
@@ -108,8 +108,8 @@ function lifecycle(tenant: Command): void {
     .option('--reason <text>')
     .option('--json', 'print {tenantId, status}')
     .action((tenantId: string, options: OutputOptions & { reason?: string }) =>
-      withStores(async ({ services }, origin) => {
-        await suspendTenant(services, tenantId, options.reason ?? null, origin)
+      withStores(async ({ ports }, origin) => {
+        await suspendTenant(ports, tenantId, options.reason ?? null, origin)
         print(options, { tenantId, status: 'suspended' }, () => [`Tenant ${tenantId} is suspended.`])
       }),
     )
@@ -119,8 +119,8 @@ function lifecycle(tenant: Command): void {
     .description('Reinstate a suspended tenant')
     .option('--json', 'print {tenantId, status}')
     .action((tenantId: string, options: OutputOptions) =>
-      withStores(async ({ services }, origin) => {
-        await reinstateTenant(services, tenantId, origin)
+      withStores(async ({ ports }, origin) => {
+        await reinstateTenant(ports, tenantId, origin)
         print(options, { tenantId, status: 'active' }, () => [`Tenant ${tenantId} is active.`])
       }),
     )
@@ -131,8 +131,8 @@ function lifecycle(tenant: Command): void {
     .option('--reason <text>')
     .option('--json', 'print {tenantId, status}')
     .action((tenantId: string, options: OutputOptions & { reason?: string }) =>
-      withStores(async ({ services }, origin) => {
-        await closeTenant(services, tenantId, options.reason ?? null, origin)
+      withStores(async ({ ports }, origin) => {
+        await closeTenant(ports, tenantId, options.reason ?? null, origin)
         print(options, { tenantId, status: 'closed' }, () => [`Tenant ${tenantId} is closed.`])
       }),
     )

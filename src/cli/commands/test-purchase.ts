@@ -27,21 +27,21 @@ export function testPurchaseCommand(program: Command): void {
     .option('--provider <name>', 'defaults to the first connected provider that sells the product')
     .option('--json', 'print the test purchase as in GET /v1/test-purchase/{id}')
     .action((productId: string, options: Options) =>
-      withStores(async ({ services }, origin) => {
+      withStores(async ({ ports }, origin) => {
         const provider =
           options.provider === undefined ? undefined : parsed(Provider, options.provider, '--provider')
-        const product = await services.findProduct(options.tenant, productId)
+        const product = await ports.findProduct(options.tenant, productId)
         if (!product) throw new Refusal('product_not_found')
         const request = { keyTypeId: options.keyType, provider }
-        const { testPurchaseId } = await startTestPurchase(services, product, request, origin)
-        const driver = createTestPurchaseDriver(services, sendOverHttp(baseUrlOf(parseConfig(process.env))))
+        const { testPurchaseId } = await startTestPurchase(ports, product, request, origin)
+        const driver = createTestPurchaseDriver(ports, sendOverHttp(baseUrlOf(parseConfig(process.env))))
         let mayRecover = false
         const reporting = reportingStages(driver, () => {
           mayRecover = true
         })
-        const ended = await createTestPurchaseRunner(services, reporting)(testPurchaseId, origin)
+        const ended = await createTestPurchaseRunner(ports, reporting)(testPurchaseId, origin)
         if (!ended) throw new Refusal('test_purchase_not_found')
-        const view = testPurchaseView(ended, await licenseOfTestPurchase(services, ended))
+        const view = testPurchaseView(ended, await licenseOfTestPurchase(ports, ended))
         print(options, view, () => fields(view))
         if (view.status !== 'failed') return
         if (mayRecover) throw new CommandUnavailable('The test purchase failed. Try again.')

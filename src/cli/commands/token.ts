@@ -25,11 +25,11 @@ export function tokenCommands(program: Command): void {
     .action(async (options: CreateOptions) => {
       const scopes = parsed(z.array(Scope).min(1), options.scopes.split(','), '--scopes')
       const name = parsed(z.string().min(1).max(200), options.name, '--name')
-      await withStores(async ({ services }, origin) => {
-        if (!(await findTenant(services.db, options.tenant))) throw new Refusal('tenant_not_found')
-        const expiresAt = options.expires === undefined ? null : momentAfter(services.now(), options.expires)
+      await withStores(async ({ ports }, origin) => {
+        if (!(await findTenant(ports.db, options.tenant))) throw new Refusal('tenant_not_found')
+        const expiresAt = options.expires === undefined ? null : momentAfter(ports.now(), options.expires)
         const created = await createToken(
-          services,
+          ports,
           { tenantId: options.tenant, name, scopes, expiresAt },
           origin,
         )

@@ -36,9 +36,9 @@ export function webhookCommands(program: Command): void {
     .description('Remove the webhook and destroy its signing secret')
     .requiredOption('--tenant <id>')
     .action((options: { tenant: string }) =>
-      withStores(async ({ services }, origin) => {
-        if (!(await findTenant(services.db, options.tenant))) throw new Refusal('tenant_not_found')
-        await removeWebhook(services, options.tenant, origin.requestId, origin)
+      withStores(async ({ ports }, origin) => {
+        if (!(await findTenant(ports.db, options.tenant))) throw new Refusal('tenant_not_found')
+        await removeWebhook(ports, options.tenant, origin.requestId, origin)
       }),
     )
 
@@ -71,14 +71,14 @@ async function set(url: string, options: SetOptions): Promise<void> {
     options.events === undefined
       ? undefined
       : parsed(z.array(WebhookEventName).min(1), options.events.split(','), '--events')
-  await withStores(async ({ services }, origin) => {
-    if (!(await findTenant(services.db, tenantId))) throw new Refusal('tenant_not_found')
+  await withStores(async ({ ports }, origin) => {
+    if (!(await findTenant(ports.db, tenantId))) throw new Refusal('tenant_not_found')
     const body = { url, ...(events && { events }), rotateSecret }
     parsed(settings.parts.body ?? z.unknown(), body, 'The webhook')
-    await settings.check(services, tenantId, { parameters: {}, query: {}, body })
+    await settings.check(ports, tenantId, { parameters: {}, query: {}, body })
     const chosen = { url, events, rotateSecret }
-    const { secret } = await setWebhook(services, tenantId, chosen, origin.requestId, origin)
-    const shown = { url, secret: secret ?? (await revealWebhookSecret(services, tenantId)) }
+    const { secret } = await setWebhook(ports, tenantId, chosen, origin.requestId, origin)
+    const shown = { url, secret: secret ?? (await revealWebhookSecret(ports, tenantId)) }
     print(options, shown, () => [`License events are sent to ${url}, signed with ${shown.secret}`])
   })
 }

@@ -28,7 +28,7 @@ async function fetchWithRetry(url: string, request: RequestInit): Promise<Respon
 export type Narrator = ReturnType<typeof createNarrator>
 
 /** Sends real requests to the demo's server, and prints each with its response and the events that it caused. */
-export function createNarrator(services: Ports<'db' | 'ledger'>, address: string, token: string) {
+export function createNarrator(ports: Ports<'db' | 'ledger'>, address: string, token: string) {
   let step = 0
   let position: bigint | undefined
 
@@ -41,7 +41,7 @@ export function createNarrator(services: Ports<'db' | 'ledger'>, address: string
 
   /** Prints the events that were appended since the last call. */
   async function events(): Promise<void> {
-    const { entries, through } = await services.ledger.readPage(position, 1000)
+    const { entries, through } = await ports.ledger.readPage(position, 1000)
     position = through ?? position
     if (entries.length === 0) say(dim('   no events: nothing changed'))
     for (const entry of entries) {
@@ -68,7 +68,7 @@ export function createNarrator(services: Ports<'db' | 'ledger'>, address: string
       return answer
     },
     async history(licenseId: string): Promise<void> {
-      for (const { revision, at, event, actor } of await readHistory(services.db, licenseId)) {
+      for (const { revision, at, event, actor } of await readHistory(ports.db, licenseId)) {
         say(`   ${String(revision).padStart(2)}  ${at}  ${event.type.padEnd(18)} ${actor}`)
       }
     },

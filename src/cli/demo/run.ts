@@ -19,15 +19,15 @@ const Minted = z.object({ licenseKey: z.string(), license: z.object({ id: z.stri
  * Takes one license from its product to its revocation through real requests, and then rebuilds it from the log.
  */
 export async function runDemo(stores: Stores, address: string): Promise<void> {
-  const { services } = stores
+  const { ports } = stores
   const origin = operator()
-  await createTenant(services, { tenantId, name: 'Acme', plan: 'unlimited' }, origin)
+  await createTenant(ports, { tenantId, name: 'Acme', plan: 'unlimited' }, origin)
   const { token } = await createToken(
-    services,
+    ports,
     { tenantId, name: 'demo', scopes: Scope.options, expiresAt: null },
     origin,
   )
-  const narrator = createNarrator(services, address, token)
+  const narrator = createNarrator(ports, address, token)
   narrator.say(`A new ledger at ${address} with a tenant and a token.`)
   await narrator.events()
 
@@ -36,7 +36,7 @@ export async function runDemo(stores: Stores, address: string): Promise<void> {
 
   narrator.heading('Revoke the license, as the operator of the host')
   narrator.say(`   keyledger licenses revoke ${license.id} --tenant ${tenantId} --reason 'payment disputed'`)
-  await revokeLicense(services, tenantId, license.id, 'payment disputed', origin)
+  await revokeLicense(ports, tenantId, license.id, 'payment disputed', origin)
   await narrator.events()
 
   narrator.heading('Validate again: not valid as soon as the revocation was acknowledged')
@@ -88,19 +88,19 @@ async function useDevices(narrator: Narrator, key: string): Promise<void> {
 }
 
 async function proveFromLog(stores: Stores, narrator: Narrator, licenseId: string): Promise<void> {
-  const { services, db } = stores
+  const { ports, db } = stores
   narrator.heading('The history, as recorded in the log')
   await narrator.history(licenseId)
 
   narrator.heading('The license after its second activation, computed from the log')
   narrator.say(`   keyledger licenses show ${licenseId} --tenant ${tenantId} --as-of 2`)
-  const past = await licenseDetail(services, tenantId, licenseId, { sequence: 2 })
+  const past = await licenseDetail(ports, tenantId, licenseId, { sequence: 2 })
   narrator.say(`   ${past.status}, ${past.seatsUsed} of ${past.deviceLimit} seats in use`)
 
   narrator.heading('Rebuild all read models from the log, and compare the live tables with a replay')
   const progress = showProgress('Replaying')
-  await rebuild(db, services.ledger, { onParked: () => undefined, onProgress: progress.update })
-  const { events, rows, differences } = await verify(db, services.ledger, progress.update)
+  await rebuild(db, ports.ledger, { onParked: () => undefined, onProgress: progress.update })
+  const { events, rows, differences } = await verify(db, ports.ledger, progress.update)
   progress.done()
   narrator.say(`   ${events} events replayed, ${rows} rows compared, ${differences.length} differences`)
 }

@@ -29,19 +29,19 @@ export type Purchase = {
  * @throws ProviderRefused, ProviderUnavailable
  */
 export async function openCheckout(
-  services: Ports<'db' | 'now' | 'providers' | 'secrets'>,
+  ports: Ports<'db' | 'now' | 'providers' | 'secrets'>,
   product: PresentProduct,
   purchase: Purchase,
 ): Promise<string> {
   const { keyTypeId, quantity, customerEmail, successUrl, cancelUrl, language } = purchase
   const keyType = findKeyType(product, keyTypeId)
   if (!keyType) throw new Refusal('key_type_not_found')
-  const access = await requireCardAccess(services, product)
+  const access = await requireCardAccess(ports, product)
   // Refuse before the payment what could not be issued after it.
-  termsOf(keyType, { quantity }, momentOf(services))
-  const price = await priceNow(services, access, keyType)
+  termsOf(keyType, { quantity }, momentOf(ports))
+  const price = await priceNow(ports, access, keyType)
   const { tenantId, productId } = product
-  return services.providers.card.openCheckout(access, {
+  return ports.providers.card.openCheckout(access, {
     priceId: price.priceId,
     recurring: price.interval !== null,
     unitAmount: price.unitAmount,
@@ -78,10 +78,10 @@ async function priceNow(
  * provider.
  */
 export async function purchasable(
-  services: Ports<'db' | 'secrets'>,
+  ports: Ports<'db' | 'secrets'>,
   product: PresentProduct,
 ): Promise<{ keyType: KeyType; amount: number; currency: string; interval: string | null }[]> {
-  if (!(await cardAccessOf(services, product))) return []
+  if (!(await cardAccessOf(ports, product))) return []
   return product.keyTypes.flatMap((keyType) => {
     const { verified, unitAmount, currency, interval } = keyType.price ?? { verified: false }
     if (!verified || typeof unitAmount !== 'number' || typeof currency !== 'string') return []

@@ -16,31 +16,31 @@ import { changeProductWith } from '../products.ts'
  * tenant's own account; else for the connected account. Undefined when there is none of them.
  */
 export async function cardAccessOf(
-  services: Ports<'db' | 'secrets'>,
+  ports: Ports<'db' | 'secrets'>,
   product: PresentProduct,
 ): Promise<CardAccess | undefined> {
   const { tenantId, testKeys } = product
   const isTested = product.settings.testMode.enabled
   const name = isTested ? testKeys?.secretName : undefined
-  const key = name ? await services.secrets.open(tenantId, name) : undefined
+  const key = name ? await ports.secrets.open(tenantId, name) : undefined
   if (key !== undefined) return { key }
-  const integration = await findIntegration(services.db, tenantId, 'stripe')
+  const integration = await findIntegration(ports.db, tenantId, 'stripe')
   if (integration?.status !== 'connected') return undefined
   const { ownAccount, accountId } = integration
   // Test mode must never use the live account, nor may a product that is sold use a test key.
-  if (ownAccount) return ownAccount.test === isTested ? ownAccessOf(services, integration) : undefined
+  if (ownAccount) return ownAccount.test === isTested ? ownAccessOf(ports, integration) : undefined
   return accountId === null || isTested ? undefined : { accountId }
 }
 
 /** @throws Refusal `integration_not_connected`, `card_key_is_test`; `test_keys_missing` in test mode */
 export async function requireCardAccess(
-  services: Ports<'db' | 'secrets'>,
+  ports: Ports<'db' | 'secrets'>,
   product: PresentProduct,
 ): Promise<CardAccess> {
-  const access = await cardAccessOf(services, product)
+  const access = await cardAccessOf(ports, product)
   if (access) return access
   if (product.settings.testMode.enabled) throw new Refusal('test_keys_missing')
-  const integration = await findIntegration(services.db, product.tenantId, 'stripe')
+  const integration = await findIntegration(ports.db, product.tenantId, 'stripe')
   throw new Refusal(integration?.ownAccount?.test ? 'card_key_is_test' : 'integration_not_connected')
 }
 
@@ -52,22 +52,22 @@ export async function requireCardAccess(
  * @throws ProviderRefused, ProviderUnavailable; nothing has been recorded then
  */
 export async function verifyPrices(
-  services: Ports<'db' | 'execute' | 'findProduct' | 'now' | 'providers' | 'secrets'>,
+  ports: Ports<'db' | 'execute' | 'findProduct' | 'now' | 'providers' | 'secrets'>,
   product: PresentProduct,
   origin: Origin,
 ): Promise<{ product: PresentProduct; skipped: boolean }> {
   const mapped = product.keyTypes.flatMap(({ keyTypeId, price }) => (price ? [{ keyTypeId, price }] : []))
-  const access = mapped.length === 0 ? undefined : await cardAccessOf(services, product)
+  const access = mapped.length === 0 ? undefined : await cardAccessOf(ports, product)
   if (!access) return { product, skipped: true }
   const ids = mapped.map(({ price }) => price.priceId)
-  const found = await services.providers.card.readPrices(access, ids)
-  const at = momentOf(services)
+  const found = await ports.providers.card.readPrices(access, ids)
+  const at = momentOf(ports)
   const prices = mapped.map(({ keyTypeId, price: { priceId } }) => ({
     keyTypeId,
     price: recorded(priceId, found.get(priceId), at),
   }))
   const { tenantId, productId } = product
-  const verified = await changeProductWith(services, tenantId, productId, origin, () => ({
+  const verified = await changeProductWith(ports, tenantId, productId, origin, () => ({
     type: 'RecordPrices',
     prices,
     at,
@@ -83,7 +83,7 @@ export async function verifyPrices(
  * @throws ProviderRefused, ProviderUnavailable; nothing has changed then
  */
 export async function mapPrices(
-  services: Ports<'db' | 'execute' | 'findProduct' | 'now' | 'providers' | 'secrets'>,
+  ports: Ports<'db' | 'execute' | 'findProduct' | 'now' | 'providers' | 'secrets'>,
   product: PresentProduct,
   asked: Readonly<Record<string, string>>,
   origin: Origin,
@@ -92,17 +92,17 @@ export async function mapPrices(
   if (!wanted.every(([keyTypeId]) => findKeyType(product, keyTypeId))) {
     throw new Refusal('mapping_key_type_not_found')
   }
-  const access = await requireCardAccess(services, product)
+  const access = await requireCardAccess(ports, product)
   const ids = wanted.map(([, priceId]) => priceId)
-  const found = await services.providers.card.readPrices(access, ids)
-  const at = momentOf(services)
+  const found = await ports.providers.card.readPrices(access, ids)
+  const at = momentOf(ports)
   const prices = wanted.map(([keyTypeId, priceId]): KeyTypePrice => {
     const price = recorded(priceId, found.get(priceId), at)
     if (!price.verified) throw new Refusal('mapping_price_not_found')
     return { keyTypeId, price }
   })
   const { tenantId, productId } = product
-  return changeProductWith(services, tenantId, productId, origin, () => ({ type: 'MapPrices', prices, at }))
+  return changeProductWith(ports, tenantId, productId, origin, () => ({ type: 'MapPrices', prices, at }))
 }
 
 function recorded(priceId: string, found: CardPrice | undefined, at: string): Price {

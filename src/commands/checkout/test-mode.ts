@@ -16,24 +16,24 @@ const secret = /^(?:sk|rk)_test_[\x21-\x7e]+$/
  * @throws Refusal `test_keys_wanted`, `product_not_found`
  */
 export async function enableTestMode(
-  services: Ports<'execute' | 'findProduct' | 'now' | 'secrets'>,
+  ports: Ports<'execute' | 'findProduct' | 'now' | 'secrets'>,
   product: PresentProduct,
   { publishableKey, secretKey }: TestKeys,
   operationId: string,
   origin: Origin,
 ): Promise<PresentProduct> {
   if (!publishable.test(publishableKey) || !secret.test(secretKey)) throw new Refusal('test_keys_wanted')
-  if (await isSetSo(services, product, { publishableKey, secretKey })) return product
+  if (await isSetSo(ports, product, { publishableKey, secretKey })) return product
   const { tenantId, productId } = product
   const secretName = `test-mode.${productId}.${operationId}`
-  await services.secrets.keep(tenantId, secretName, secretKey)
-  const changed = await changeProductWith(services, tenantId, productId, origin, (at) => ({
+  await ports.secrets.keep(tenantId, secretName, secretKey)
+  const changed = await changeProductWith(ports, tenantId, productId, origin, (at) => ({
     type: 'EnableTestMode',
     publishableKey,
     secretName,
     at,
   }))
-  return withoutRetired(services, changed)
+  return withoutRetired(ports, changed)
 }
 
 /**
@@ -42,11 +42,11 @@ export async function enableTestMode(
  * @throws Refusal `product_not_found`
  */
 export function switchTestModeOn(
-  services: Ports<'execute' | 'findProduct' | 'now'>,
+  ports: Ports<'execute' | 'findProduct' | 'now'>,
   { tenantId, productId }: PresentProduct,
   origin: Origin,
 ): Promise<PresentProduct> {
-  return changeProductWith(services, tenantId, productId, origin, (at) => ({ type: 'SwitchTestModeOn', at }))
+  return changeProductWith(ports, tenantId, productId, origin, (at) => ({ type: 'SwitchTestModeOn', at }))
 }
 
 /**
@@ -54,30 +54,30 @@ export function switchTestModeOn(
  * @throws Refusal `product_not_found`
  */
 export async function disableTestMode(
-  services: Ports<'execute' | 'findProduct' | 'now' | 'secrets'>,
+  ports: Ports<'execute' | 'findProduct' | 'now' | 'secrets'>,
   product: PresentProduct,
   origin: Origin,
 ): Promise<PresentProduct> {
   const { tenantId, productId } = product
-  const changed = await changeProductWith(services, tenantId, productId, origin, (at) => ({
+  const changed = await changeProductWith(ports, tenantId, productId, origin, (at) => ({
     type: 'DisableTestMode',
     at,
   }))
-  return withoutRetired(services, changed)
+  return withoutRetired(ports, changed)
 }
 
 async function isSetSo(
-  services: Ports<'secrets'>,
+  ports: Ports<'secrets'>,
   { tenantId, settings, testKeys }: PresentProduct,
   keys: TestKeys,
 ): Promise<boolean> {
   if (!settings.testMode.enabled || settings.testMode.publishableKey !== keys.publishableKey) return false
-  const kept = testKeys?.secretName ? await services.secrets.open(tenantId, testKeys.secretName) : undefined
+  const kept = testKeys?.secretName ? await ports.secrets.open(tenantId, testKeys.secretName) : undefined
   return kept !== undefined && sameDigest(sha256(kept), sha256(keys.secretKey))
 }
 
 /** Destroys the keys that the product no longer uses, including those left by a run that crashed. */
-async function withoutRetired(services: Ports<'secrets'>, product: PresentProduct): Promise<PresentProduct> {
-  for (const name of product.testKeys?.retired ?? []) await services.secrets.destroy(product.tenantId, name)
+async function withoutRetired(ports: Ports<'secrets'>, product: PresentProduct): Promise<PresentProduct> {
+  for (const name of product.testKeys?.retired ?? []) await ports.secrets.destroy(product.tenantId, name)
   return product
 }

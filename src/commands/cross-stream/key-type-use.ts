@@ -47,7 +47,7 @@ async function isThere(ledger: Ledger, { tenantId, productId, keyTypeId }: KeyTy
 /**
  * Runs work that issues a license for a key type, which is not deleted meanwhile.
  * @param work passes its argument as `proof` to the command that issues. When it returns, the read models
- *   show the license, or `services` waits for that before it leaves the share
+ *   show the license, or `ports` waits for that before it leaves the share
  * @throws Refusal `key_type_not_found`
  */
 export async function usingKeyType<T>(

@@ -7,16 +7,16 @@ import type { KeyTypeUse } from './key-type-use.ts'
  * Runs work of several commands that waits for the read models once, after the last command, instead of after
  * each. Until then, the key types that it uses cannot be deleted. Its commands have to decide on the log,
  * since the read models may lack what the commands before them recorded.
- * @param work gets services whose commands do not wait
+ * @param work gets ports whose commands do not wait
  * @throws what the work throws; ReadModelsBehind
  */
 export async function waitOnce<T, S extends Ports<'execute' | 'keyTypes' | 'untilVisible'>>(
-  services: S,
-  work: (services: S) => Promise<T>,
+  ports: S,
+  work: (ports: S) => Promise<T>,
 ): Promise<T> {
   let recorded = -1n
   const execute: Execute = async (decider, id, command, cause, options) => {
-    const executed = await services.execute(decider, id, command, cause, { ...options, waits: false })
+    const executed = await ports.execute(decider, id, command, cause, { ...options, waits: false })
     const { position } = executed
     if (position !== undefined && position > recorded) recorded = position
     return executed
@@ -26,15 +26,15 @@ export async function waitOnce<T, S extends Ports<'execute' | 'keyTypes' | 'unti
     const { tenantId, productId, keyTypeId } = keyType
     const name = `${tenantId} ${productId} ${keyTypeId}`
     // A waiting deletion blocks new shares, so entering twice would deadlock with this process's own share.
-    const share = shares.get(name) ?? (await services.keyTypes.enter(keyType))
+    const share = shares.get(name) ?? (await ports.keyTypes.enter(keyType))
     shares.set(name, share)
     return { ...share, leave: () => undefined }
   }
   try {
-    return await work({ ...services, execute, keyTypes: { ...services.keyTypes, enter } })
+    return await work({ ...ports, execute, keyTypes: { ...ports.keyTypes, enter } })
   } finally {
     // Also after a refusal, which may be about what has just been recorded.
-    const visible = recorded >= 0n ? services.untilVisible(recorded) : Promise.resolve()
+    const visible = recorded >= 0n ? ports.untilVisible(recorded) : Promise.resolve()
     await visible.finally(() => {
       for (const share of shares.values()) share.leave()
     })

@@ -12,19 +12,19 @@ import { causeOf, momentOf, type Origin } from '../origin.ts'
  * Creates a customer. Two customers may have the same email address, for example two accounts of one person.
  */
 export async function createCustomer(
-  services: Ports<'db' | 'execute' | 'newId' | 'now' | 'subjects'>,
+  ports: Ports<'db' | 'execute' | 'newId' | 'now' | 'subjects'>,
   tenantId: string,
   asked: { email: string; name: string | null; metadata: Record<string, string> },
   origin: Origin,
 ): Promise<CustomerEntry> {
-  const customerId = services.newId('cus')
-  const person = await services.subjects.sealPerson(tenantId, asked.email, asked.name)
+  const customerId = ports.newId('cus')
+  const person = await ports.subjects.sealPerson(tenantId, asked.email, asked.name)
   const { metadata } = asked
-  const customer = { customerId, tenantId, ...person, metadata, at: momentOf(services) }
+  const customer = { customerId, tenantId, ...person, metadata, at: momentOf(ports) }
   const command = { type: 'CreateCustomer', ...customer } as const
-  const { state, events } = await execute(services, customerId, command, origin)
+  const { state, events } = await execute(ports, customerId, command, origin)
   // An earlier request of the same run created them, and they may have licenses since.
-  if (events.length === 0 || state.status === 'absent') return requireCustomer(services, tenantId, customerId)
+  if (events.length === 0 || state.status === 'absent') return requireCustomer(ports, tenantId, customerId)
   return { customer: state, licenseIds: [] }
 }
 
@@ -40,33 +40,33 @@ export type CustomerChange = {
  * @throws Refusal `customer_not_found`, `customer_erased`
  */
 export async function changeCustomer(
-  services: Ports<'db' | 'execute' | 'now' | 'subjects'>,
+  ports: Ports<'db' | 'execute' | 'now' | 'subjects'>,
   tenantId: string,
   customerId: string,
   asked: CustomerChange,
   origin: Origin,
 ): Promise<CustomerEntry> {
-  await requireCustomer(services, tenantId, customerId)
-  const at = momentOf(services)
-  await services.execute(
+  await requireCustomer(ports, tenantId, customerId)
+  const at = momentOf(ports)
+  await ports.execute(
     customers,
     customerId,
     async (before) => {
       if (before.status === 'absent') throw new Refusal('customer_not_found')
-      const [person] = await services.subjects.openPeople(tenantId, [before])
+      const [person] = await ports.subjects.openPeople(tenantId, [before])
       const email = asked.email ?? person?.email
       if (typeof email !== 'string') throw new Refusal('customer_erased')
       const name = asked.name === undefined ? (person?.name ?? null) : asked.name
       const metadata = asked.metadata ?? before.metadata
       // Each sealing differs, so what is the same is only seen before it.
       if (sameJson([email, name, metadata], [person?.email, person?.name, before.metadata])) return undefined
-      const sealed = await services.subjects.sealPerson(tenantId, email, name)
+      const sealed = await ports.subjects.sealPerson(tenantId, email, name)
       return { type: 'ChangeCustomer', ...sealed, metadata, at }
     },
     causeOf(origin, at),
     { run: origin.run },
   )
-  return requireCustomer(services, tenantId, customerId)
+  return requireCustomer(ports, tenantId, customerId)
 }
 
 /**
@@ -75,15 +75,15 @@ export async function changeCustomer(
  * @throws Refusal `customer_not_found`, `license_not_found`, `license_of_another_customer`
  */
 export async function linkLicense(
-  services: Ports<'db' | 'execute' | 'now'>,
+  ports: Ports<'db' | 'execute' | 'now'>,
   tenantId: string,
   customerId: string,
   licenseId: string,
   origin: Origin,
   reason: string | null = null,
 ): Promise<CustomerEntry> {
-  const command = { type: 'LinkCustomer', customerId, reason, at: momentOf(services) } as const
-  return changeLink(services, tenantId, licenseId, command, origin)
+  const command = { type: 'LinkCustomer', customerId, reason, at: momentOf(ports) } as const
+  return changeLink(ports, tenantId, licenseId, command, origin)
 }
 
 /**
@@ -92,41 +92,41 @@ export async function linkLicense(
  * @throws Refusal `customer_not_found`, `license_not_found`, `license_of_another_customer`
  */
 export async function unlinkLicense(
-  services: Ports<'db' | 'execute' | 'now'>,
+  ports: Ports<'db' | 'execute' | 'now'>,
   tenantId: string,
   customerId: string,
   licenseId: string,
   origin: Origin,
 ): Promise<CustomerEntry> {
-  const command = { type: 'UnlinkCustomer', customerId, at: momentOf(services) } as const
-  return changeLink(services, tenantId, licenseId, command, origin)
+  const command = { type: 'UnlinkCustomer', customerId, at: momentOf(ports) } as const
+  return changeLink(ports, tenantId, licenseId, command, origin)
 }
 
 type LinkCommand = Extract<LicenseCommand, { type: 'LinkCustomer' | 'UnlinkCustomer' }>
 
 async function changeLink(
-  services: Ports<'db' | 'execute'>,
+  ports: Ports<'db' | 'execute'>,
   tenantId: string,
   licenseId: string,
   command: LinkCommand,
   origin: Origin,
 ): Promise<CustomerEntry> {
-  await requireCustomer(services, tenantId, command.customerId)
-  const read = async () => stateOf(await requireLicense(services, tenantId, licenseId))
-  await services.execute(licenses, licenseId, command, causeOf(origin, command.at), { read })
-  return requireCustomer(services, tenantId, command.customerId)
+  await requireCustomer(ports, tenantId, command.customerId)
+  const read = async () => stateOf(await requireLicense(ports, tenantId, licenseId))
+  await ports.execute(licenses, licenseId, command, causeOf(origin, command.at), { read })
+  return requireCustomer(ports, tenantId, command.customerId)
 }
 
 /** @throws Refusal `customer_not_found`, also for a customer of another tenant */
 export async function requireCustomer(
-  services: Ports<'db'>,
+  ports: Ports<'db'>,
   tenantId: string,
   customerId: string,
 ): Promise<CustomerEntry> {
-  const entry = await findCustomer(services.db, tenantId, customerId)
+  const entry = await findCustomer(ports.db, tenantId, customerId)
   if (!entry) throw new Refusal('customer_not_found')
   return entry
 }
 
-const execute = (services: Ports<'execute'>, customerId: string, command: CustomerCommand, origin: Origin) =>
-  services.execute(customers, customerId, command, causeOf(origin, command.at), { run: origin.run })
+const execute = (ports: Ports<'execute'>, customerId: string, command: CustomerCommand, origin: Origin) =>
+  ports.execute(customers, customerId, command, causeOf(origin, command.at), { run: origin.run })

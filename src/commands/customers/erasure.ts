@@ -20,82 +20,78 @@ import { saleStreamOf } from '../sales.ts'
  * @throws Refusal `subject_is_member` for a person who can sign in to the dashboard
  */
 export async function eraseSubject(
-  services: Ports<
+  ports: Ports<
     'db' | 'execute' | 'idempotency' | 'ledger' | 'mailing' | 'now' | 'refusals' | 'secrets' | 'subjects'
   >,
   tenantId: string,
   subjectId: string,
   origin: Origin,
 ): Promise<Erased> {
-  await refuseMember(services, tenantId, subjectId)
-  const { at } = await change(services, tenantId, subjectId, origin, (now) => ({
+  await refuseMember(ports, tenantId, subjectId)
+  const { at } = await change(ports, tenantId, subjectId, origin, (now) => ({
     type: 'BeginErasure',
     tenantId,
     subjectId,
     at: now,
   }))
-  const traces = await findPersonRecords(services.db, tenantId, subjectId)
-  const people = await services.subjects.openPeople(tenantId, traces.sealed)
+  const traces = await findPersonRecords(ports.db, tenantId, subjectId)
+  const people = await ports.subjects.openPeople(tenantId, traces.sealed)
   // First the stored answers, which are found by the person's name and address: without the key these would
   // be unknown.
   const texts = new Set(people.flatMap(({ email, name }) => [email, name].filter((text) => text !== null)))
-  await services.idempotency.forgetAnswersWith(tenantId, [...texts])
+  await ports.idempotency.forgetAnswersWith(tenantId, [...texts])
   // Before the links that lead to them are gone.
-  const linkMails = await removeMails(services, tenantId, await linkMailsOf(services.db, tenantId, subjectId))
-  await services.subjects.destroy(tenantId, subjectId)
+  const linkMails = await removeMails(ports, tenantId, await linkMailsOf(ports.db, tenantId, subjectId))
+  await ports.subjects.destroy(tenantId, subjectId)
   // Again, for requests that came while the person was still readable.
-  await services.idempotency.forgetAnswersWith(tenantId, [...texts])
+  await ports.idempotency.forgetAnswersWith(tenantId, [...texts])
   // The names that apps gave to the person's devices.
-  await services.refusals.forget(traces.licenseIds)
+  await ports.refusals.forget(traces.licenseIds)
   const erased: Erased = {
     licenses: traces.licenseIds.length,
     customers: traces.customerIds.length,
     sales: traces.sales.length,
-    notifications: await destroyNotifications(services, traces.sales),
-    mails: linkMails + (await removeMails(services, tenantId, traces.mailIds)),
+    notifications: await destroyNotifications(ports, traces.sales),
+    mails: linkMails + (await removeMails(ports, tenantId, traces.mailIds)),
   }
-  for (const id of traces.licenseIds) await eraseHolder(services, id, subjectId, at, origin)
-  for (const id of traces.customerIds) await eraseCustomer(services, id, at, origin)
-  await change(services, tenantId, subjectId, origin, (now) => ({ type: 'EndErasure', erased, at: now }))
+  for (const id of traces.licenseIds) await eraseHolder(ports, id, subjectId, at, origin)
+  for (const id of traces.customerIds) await eraseCustomer(ports, id, at, origin)
+  await change(ports, tenantId, subjectId, origin, (now) => ({ type: 'EndErasure', erased, at: now }))
   return erased
 }
 
 /** @throws Refusal `subject_is_member` */
-export async function refuseMember(
-  services: Ports<'db'>,
-  tenantId: string,
-  subjectId: string,
-): Promise<void> {
-  if (await findMemberBySubject(services.db, tenantId, subjectId)) throw new Refusal('subject_is_member')
+export async function refuseMember(ports: Ports<'db'>, tenantId: string, subjectId: string): Promise<void> {
+  if (await findMemberBySubject(ports.db, tenantId, subjectId)) throw new Refusal('subject_is_member')
 }
 
 async function change(
-  services: Ports<'execute' | 'now'>,
+  ports: Ports<'execute' | 'now'>,
   tenantId: string,
   subjectId: string,
   origin: Origin,
   command: (at: string) => SubjectCommand,
 ): Promise<{ at: string }> {
-  const at = momentOf(services)
-  await services.execute(subjects, subjectKey(tenantId, subjectId), command(at), causeOf(origin, at))
+  const at = momentOf(ports)
+  await ports.execute(subjects, subjectKey(tenantId, subjectId), command(at), causeOf(origin, at))
   return { at }
 }
 
 /** Destroys the original notifications of the sales. Only the sales' streams name them. */
 async function destroyNotifications(
-  services: Ports<'ledger' | 'secrets'>,
+  ports: Ports<'ledger' | 'secrets'>,
   sales: readonly KnownSale[],
 ): Promise<number> {
   const names = new Set<string>()
   for (const sale of sales) {
-    for await (const entry of services.ledger.readStream(saleStreamOf(sale))) {
+    for await (const entry of ports.ledger.readStream(saleStreamOf(sale))) {
       if (!entry.readable || entry.category !== 'sale') continue
       const { data } = entry.event
       if ('payload' in data) names.add(data.payload)
     }
   }
   const [sale] = sales
-  if (sale) for (const name of names) await services.secrets.destroy(sale.tenantId, name)
+  if (sale) for (const name of names) await ports.secrets.destroy(sale.tenantId, name)
   return names.size
 }
 
@@ -110,20 +106,20 @@ async function removeMails(
 }
 
 async function eraseHolder(
-  services: Ports<'execute'>,
+  ports: Ports<'execute'>,
   licenseId: string,
   subjectId: string,
   at: string,
   origin: Origin,
 ): Promise<void> {
-  await services.execute(licenses, licenseId, { type: 'EraseHolder', subjectId, at }, causeOf(origin, at))
+  await ports.execute(licenses, licenseId, { type: 'EraseHolder', subjectId, at }, causeOf(origin, at))
 }
 
 async function eraseCustomer(
-  services: Ports<'execute'>,
+  ports: Ports<'execute'>,
   customerId: string,
   at: string,
   origin: Origin,
 ): Promise<void> {
-  await services.execute(customers, customerId, { type: 'EraseCustomer', at }, causeOf(origin, at))
+  await ports.execute(customers, customerId, { type: 'EraseCustomer', at }, causeOf(origin, at))
 }

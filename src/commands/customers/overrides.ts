@@ -18,33 +18,33 @@ import { requireCustomer } from './customers.ts'
  *   does not have
  */
 export async function replaceOverrides(
-  services: Ports<'db' | 'execute' | 'findProduct' | 'now' | 'subjects'>,
+  ports: Ports<'db' | 'execute' | 'findProduct' | 'now' | 'subjects'>,
   tenantId: string,
   customerId: string,
   asked: readonly ExplainedOverride[],
   origin: Origin,
 ): Promise<CustomerEntry> {
-  await requireCustomer(services, tenantId, customerId)
+  await requireCustomer(ports, tenantId, customerId)
   const named = new Set(asked.flatMap(({ productId }) => productId ?? []))
-  const products = await Promise.all([...named].map((id) => services.findProduct(tenantId, id)))
+  const products = await Promise.all([...named].map((id) => ports.findProduct(tenantId, id)))
   if (products.includes(undefined)) throw new Refusal('product_not_found')
-  const at = momentOf(services)
-  await services.execute(
+  const at = momentOf(ports)
+  await ports.execute(
     customers,
     customerId,
     async (before) => {
       if (before.status === 'absent') throw new Refusal('customer_not_found')
-      const [present = []] = await openOverrides(services, tenantId, [before.overrides])
+      const [present = []] = await openOverrides(ports, tenantId, [before.overrides])
       const wanted = before.erasedAt === null ? asked : withoutReasons(asked)
       // Each sealing differs, so what is the same is only seen before it.
       if (sameJson(wanted, present)) return undefined
-      const overrides = await sealed(services, tenantId, before.subjectId, wanted)
+      const overrides = await sealed(ports, tenantId, before.subjectId, wanted)
       return { type: 'ReplaceOverrides', overrides, at }
     },
     causeOf(origin, at),
     { run: origin.run },
   )
-  return requireCustomer(services, tenantId, customerId)
+  return requireCustomer(ports, tenantId, customerId)
 }
 
 async function sealed(

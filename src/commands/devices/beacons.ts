@@ -50,7 +50,7 @@ type Options = {
  * arrive at once or the stores do not answer soon, the answer does not mention the device's trial.
  */
 export function createBeaconReceiver(
-  services: Ports<'execute' | 'findInstall' | 'installs' | 'machines' | 'now'>,
+  ports: Ports<'execute' | 'findInstall' | 'installs' | 'machines' | 'now'>,
   options: Options,
 ) {
   const { maxRunning = 256, timeLimitMs = 1000, onTrouble } = options
@@ -58,16 +58,16 @@ export function createBeaconReceiver(
 
   return async (beacon: Beacon, origin: Origin): Promise<TrialStatus | undefined> => {
     if (running >= maxRunning) {
-      services.installs.record(sightingOf(services, beacon, null), false)
+      ports.installs.record(sightingOf(ports, beacon, null), false)
       return undefined
     }
     running++
     const ended = new AbortController()
-    const reported = report(services, options, beacon, origin)
+    const reported = report(ports, options, beacon, origin)
       .catch((error: unknown) => {
         if (!isTrouble(error)) throw error
         onTrouble(error)
-        services.installs.record(sightingOf(services, beacon, null), false)
+        ports.installs.record(sightingOf(ports, beacon, null), false)
         return undefined
       })
       .finally(() => {
@@ -81,30 +81,30 @@ export function createBeaconReceiver(
 }
 
 async function report(
-  services: Ports<'execute' | 'findInstall' | 'installs' | 'machines' | 'now'>,
+  ports: Ports<'execute' | 'findInstall' | 'installs' | 'machines' | 'now'>,
   { admitNew, onShared }: Options,
   beacon: Beacon,
   origin: Origin,
 ): Promise<TrialStatus | undefined> {
   const { tenantId, productId, instanceId, machineHash } = beacon
   const machine =
-    machineHash === undefined ? null : await services.machines.hashOf(tenantId, productId, machineHash)
-  const found = await services.findInstall({ tenantId, productId, instanceId, machine })
-  if (!found.known && !services.installs.isPending(beacon)) await admitNew(tenantId)
-  const sighting = sightingOf(services, beacon, machine)
-  if (machine === null || found.onMachine) services.installs.record(sighting, true)
+    machineHash === undefined ? null : await ports.machines.hashOf(tenantId, productId, machineHash)
+  const found = await ports.findInstall({ tenantId, productId, instanceId, machine })
+  if (!found.known && !ports.installs.isPending(beacon)) await admitNew(tenantId)
+  const sighting = sightingOf(ports, beacon, machine)
+  if (machine === null || found.onMachine) ports.installs.record(sighting, true)
   if (machine === null) return undefined
-  const installs = found.onMachine ? found.installs : await services.installs.settle({ ...sighting, machine })
+  const installs = found.onMachine ? found.installs : await ports.installs.settle({ ...sighting, machine })
   if (found.uncertain) return undefined
-  const at = momentOf(services)
+  const at = momentOf(ports)
   const command = { tenantId, productId, state: beacon.state, installs, at }
-  const trial = await recordTrial(services, { found, command, machine, origin, onShared })
+  const trial = await recordTrial(ports, { found, command, machine, origin, onShared })
   return trialStatusOf(trial, beacon.trialDays, at)
 }
 
-const sightingOf = (services: Ports<'now'>, beacon: Beacon, machine: string | null): InstallReport => {
+const sightingOf = (ports: Ports<'now'>, beacon: Beacon, machine: string | null): InstallReport => {
   const { tenantId, productId, instanceId, state, telemetry } = beacon
-  return { tenantId, productId, instanceId, state, machine, telemetry, at: services.now() }
+  return { tenantId, productId, instanceId, state, machine, telemetry, at: ports.now() }
 }
 
 type Recording = {
@@ -117,13 +117,13 @@ type Recording = {
 
 /** Appends only if the read model shows that there is something to record, which is rare. */
 async function recordTrial(
-  services: Ports<'execute'>,
+  ports: Ports<'execute'>,
   { found, command, machine, origin, onShared }: Recording,
 ): Promise<Trial> {
   if (decideTrial(found.trial, command).length === 0) return found.trial
   const { tenantId, productId, installs, at } = command
   const key = trialKey(tenantId, productId, machine)
-  const { state, events } = await services.execute(trials, key, command, causeOf(origin, at))
+  const { state, events } = await ports.execute(trials, key, command, causeOf(origin, at))
   if (events.some(({ type }) => type === 'MachineFoundShared')) {
     onShared({ tenantId, productId, machine, installs })
   }

@@ -15,25 +15,25 @@ export type FoundLicense = Extract<RuntimeLookupResult, { kind: 'license' }>
  * @throws Refusal `license_revoked`, `license_expired`, `seat_limit_reached`, `plan_limit`
  */
 export async function activateDevice(
-  services: Ports<'execute' | 'findForRuntime' | 'newId' | 'now' | 'planCapacity'>,
+  ports: Ports<'execute' | 'findForRuntime' | 'newId' | 'now' | 'planCapacity'>,
   found: FoundLicense,
   question: RuntimeLookupParams,
   device: { name: string; plan: Plan },
   origin: Origin,
 ): Promise<void> {
-  const at = momentOf(services)
+  const at = momentOf(ports)
   const { deviceId } = question
   const seat = {
     deviceId,
-    instanceId: services.newId('ins'),
+    instanceId: ports.newId('ins'),
     installId: null,
     name: device.name,
     platform: null,
   }
   const plan = { tenantId: question.tenantId, plan: device.plan }
-  await seating(services, plan, (admit, proof, isAgain) =>
+  await seating(ports, plan, (admit, proof, isAgain) =>
     changeFound(
-      services,
+      ports,
       { found, question, origin, at, admit, proof, isStale: isAgain },
       { type: 'ActivateDevice', ...seat, at },
     ),
@@ -48,15 +48,15 @@ export async function isPlanFull(plan: Plan, count: () => Promise<number>): Prom
 
 /** Frees the device's seat; without an active seat nothing changes. */
 export async function deactivateDevice(
-  services: Ports<'execute' | 'findForRuntime' | 'now'>,
+  ports: Ports<'execute' | 'findForRuntime' | 'now'>,
   found: FoundLicense,
   question: RuntimeLookupParams,
   origin: Origin,
 ): Promise<void> {
-  const at = momentOf(services)
+  const at = momentOf(ports)
   const { deviceId } = question
   const change = { found, question, origin, at }
-  await changeFound(services, change, { type: 'DeactivateDevice', deviceId, at })
+  await changeFound(ports, change, { type: 'DeactivateDevice', deviceId, at })
 }
 
 type Change = {
@@ -72,14 +72,14 @@ type Change = {
 
 /** Decides first on the license that was found, so that an activation reads the stores once. */
 async function changeFound(
-  services: Ports<'execute' | 'findForRuntime'>,
+  ports: Ports<'execute' | 'findForRuntime'>,
   { found, question, origin, at, admit, proof, isStale = false }: Change,
   command: LicenseCommand,
 ): Promise<void> {
-  await services.execute(licenses, found.license.licenseId, command, causeOf(origin, at), {
+  await ports.execute(licenses, found.license.licenseId, command, causeOf(origin, at), {
     loaded: isStale ? undefined : stateOf(found),
     read: async () => {
-      const again = await services.findForRuntime(question)
+      const again = await ports.findForRuntime(question)
       // The license was reminted meanwhile: the key of the request is no longer valid.
       if (again.kind !== 'license') throw new Refusal('license_reminted')
       return stateOf(again)

@@ -18,18 +18,18 @@ type Instance = { installId: string | null; name: string; platform: string | nul
  *   `plan_limit`
  */
 export async function activateInstance(
-  services: Ports<'execute' | 'findInstance' | 'newId' | 'now' | 'planCapacity'>,
+  ports: Ports<'execute' | 'findInstance' | 'newId' | 'now' | 'planCapacity'>,
   found: FoundInstance,
   question: InstanceLookupParams,
   { installId, name, platform, plan }: Instance,
   origin: Origin,
 ): Promise<string> {
-  const at = momentOf(services)
-  const instance = { instanceId: services.newId('ins'), installId, name, platform }
+  const at = momentOf(ports)
+  const instance = { instanceId: ports.newId('ins'), installId, name, platform }
   const { tenantId } = question
-  const { before } = await seating(services, { tenantId, plan }, (admit, proof, isAgain) =>
+  const { before } = await seating(ports, { tenantId, plan }, (admit, proof, isAgain) =>
     changeFound(
-      services,
+      ports,
       { found, question, origin, at, admit, proof, isStale: isAgain },
       { type: 'ActivateInstance', ...instance, at },
     ),
@@ -40,15 +40,15 @@ export async function activateInstance(
 
 /** Frees the seat of the instance that was found; without an active seat nothing changes. */
 export async function deactivateInstance(
-  services: Ports<'execute' | 'findInstance' | 'now'>,
+  ports: Ports<'execute' | 'findInstance' | 'now'>,
   found: FoundInstance & { seat: NonNullable<FoundInstance['seat']> },
   question: InstanceLookupParams,
   origin: Origin,
 ): Promise<void> {
-  const at = momentOf(services)
+  const at = momentOf(ports)
   const { deviceId } = found.seat
   const change = { found, question, origin, at }
-  await changeFound(services, change, { type: 'DeactivateDevice', deviceId, at })
+  await changeFound(ports, change, { type: 'DeactivateDevice', deviceId, at })
 }
 
 type Change = {
@@ -64,14 +64,14 @@ type Change = {
 
 /** Decides first on the license that was found, so that an activation reads the stores once. */
 function changeFound(
-  services: Ports<'execute' | 'findInstance'>,
+  ports: Ports<'execute' | 'findInstance'>,
   { found, question, origin, at, admit, proof, isStale = false }: Change,
   command: LicenseCommand,
 ) {
-  return services.execute(licenses, found.license.licenseId, command, causeOf(origin, at), {
+  return ports.execute(licenses, found.license.licenseId, command, causeOf(origin, at), {
     loaded: isStale ? undefined : stateOf(found),
     read: async () => {
-      const again = await services.findInstance(question)
+      const again = await ports.findInstance(question)
       // The license was reminted meanwhile: the key of the request is no longer valid.
       if (again.kind !== 'license') throw new Refusal('license_reminted')
       return stateOf(again)

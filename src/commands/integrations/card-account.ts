@@ -20,17 +20,17 @@ export type ReturnAddresses = (state: string) => { returnUrl: string; refreshUrl
  * @throws ProviderRefused, ProviderUnavailable; nothing has changed then
  */
 export async function startOnboarding(
-  services: Ports<'db' | 'execute' | 'now' | 'providers' | 'randomBytes' | 'secrets'>,
+  ports: Ports<'db' | 'execute' | 'now' | 'providers' | 'randomBytes' | 'secrets'>,
   tenantId: string,
   addresses: ReturnAddresses,
   origin: Origin,
 ): Promise<string> {
-  const known = await findIntegration(services.db, tenantId, 'stripe')
+  const known = await findIntegration(ports.db, tenantId, 'stripe')
   if (known?.status === 'connected') throw new Refusal('integration_connected')
   const former = known?.accountId ?? undefined
-  const begun = former === undefined ? undefined : await continued(services, tenantId, former, addresses)
-  const { accountId, url } = begun ?? (await opened(services, tenantId, former, addresses))
-  await changeIntegration(services, tenantId, 'stripe', origin, (at) => ({
+  const begun = former === undefined ? undefined : await continued(ports, tenantId, former, addresses)
+  const { accountId, url } = begun ?? (await opened(ports, tenantId, former, addresses))
+  await changeIntegration(ports, tenantId, 'stripe', origin, (at) => ({
     type: 'StartOnboarding',
     tenantId,
     accountId,
@@ -43,13 +43,13 @@ type Begun = { accountId: string; url: string }
 
 /** Undefined when the account is closed, or no longer grants the platform access: another one is needed. */
 async function continued(
-  services: Ports<'providers' | 'randomBytes' | 'secrets'>,
+  ports: Ports<'providers' | 'randomBytes' | 'secrets'>,
   tenantId: string,
   accountId: string,
   addresses: ReturnAddresses,
 ): Promise<Begun | undefined> {
   try {
-    return { accountId, url: await link(services, tenantId, accountId, addresses) }
+    return { accountId, url: await link(ports, tenantId, accountId, addresses) }
   } catch (error) {
     const isLost =
       error instanceof ProviderRefused && (error.reason === 'permission' || error.reason === 'missing')
@@ -63,28 +63,28 @@ async function continued(
  * account to a repetition after a crash, and to a concurrent run, instead of opening two.
  */
 async function opened(
-  services: Ports<'providers' | 'randomBytes' | 'secrets'>,
+  ports: Ports<'providers' | 'randomBytes' | 'secrets'>,
   tenantId: string,
   former: string | undefined,
   addresses: ReturnAddresses,
 ): Promise<Begun> {
   const name = `integration.stripe.account-after.${former ?? 'none'}`
-  const fresh = Buffer.from(services.randomBytes(24)).toString('base64url')
-  const idempotencyKey = await services.secrets.keep(tenantId, name, fresh)
-  const accountId = await services.providers.card.openAccount(tenantId, idempotencyKey)
-  return { accountId, url: await link(services, tenantId, accountId, addresses) }
+  const fresh = Buffer.from(ports.randomBytes(24)).toString('base64url')
+  const idempotencyKey = await ports.secrets.keep(tenantId, name, fresh)
+  const accountId = await ports.providers.card.openAccount(tenantId, idempotencyKey)
+  return { accountId, url: await link(ports, tenantId, accountId, addresses) }
 }
 
 async function link(
-  services: Ports<'providers' | 'randomBytes' | 'secrets'>,
+  ports: Ports<'providers' | 'randomBytes' | 'secrets'>,
   tenantId: string,
   accountId: string,
   addresses: ReturnAddresses,
 ): Promise<string> {
-  const fresh = Buffer.from(services.randomBytes(32)).toString('base64url')
-  const state = await services.secrets.keep(tenantId, stateName(accountId), fresh)
+  const fresh = Buffer.from(ports.randomBytes(32)).toString('base64url')
+  const state = await ports.secrets.keep(tenantId, stateName(accountId), fresh)
   const { returnUrl, refreshUrl } = addresses(state)
-  return services.providers.card.onboardingLink(accountId, returnUrl, refreshUrl)
+  return ports.providers.card.onboardingLink(accountId, returnUrl, refreshUrl)
 }
 
 /** The name of the state parameter that authenticates a person's return from the provider. */
@@ -99,18 +99,18 @@ export type ReturnVisit = 'connected' | 'unfinished'
  * @throws Refusal `platform_key_missing`, ProviderRefused, ProviderUnavailable
  */
 export async function finishOnboarding(
-  services: Ports<'db' | 'execute' | 'now' | 'providers' | 'secrets'>,
+  ports: Ports<'db' | 'execute' | 'now' | 'providers' | 'secrets'>,
   tenantId: string,
   state: string,
   origin: Origin,
 ): Promise<ReturnVisit | undefined> {
-  const account = await expected(services, tenantId, state)
+  const account = await expected(ports, tenantId, state)
   if (!account) return undefined
   if (account.status === 'connected') return 'connected'
   const { accountId } = account
-  const { detailsSubmitted } = await services.providers.card.readAccount({ accountId })
+  const { detailsSubmitted } = await ports.providers.card.readAccount({ accountId })
   if (!detailsSubmitted) return 'unfinished'
-  await changeIntegration(services, tenantId, 'stripe', origin, (at) => ({
+  await changeIntegration(ports, tenantId, 'stripe', origin, (at) => ({
     type: 'FinishOnboarding',
     accountId,
     at,
@@ -124,13 +124,13 @@ export async function finishOnboarding(
  * @throws Refusal `platform_key_missing`, ProviderRefused, ProviderUnavailable
  */
 export async function refreshOnboarding(
-  services: Ports<'db' | 'providers' | 'randomBytes' | 'secrets'>,
+  ports: Ports<'db' | 'providers' | 'randomBytes' | 'secrets'>,
   tenantId: string,
   state: string,
   addresses: ReturnAddresses,
 ): Promise<string | undefined> {
-  const account = await expected(services, tenantId, state)
-  return account?.status === 'onboarding' ? link(services, tenantId, account.accountId, addresses) : undefined
+  const account = await expected(ports, tenantId, state)
+  return account?.status === 'onboarding' ? link(ports, tenantId, account.accountId, addresses) : undefined
 }
 
 /**
@@ -138,26 +138,26 @@ export async function refreshOnboarding(
  * provider.
  */
 export async function disconnectCardAccount(
-  services: Ports<'execute' | 'now' | 'secrets'>,
+  ports: Ports<'execute' | 'now' | 'secrets'>,
   tenantId: string,
   origin: Origin,
 ): Promise<void> {
-  const integration = await disconnect(services, tenantId, 'stripe', origin)
+  const integration = await disconnect(ports, tenantId, 'stripe', origin)
   if (integration.status === 'absent' || integration.accountId === null) return
-  await services.secrets.destroy(tenantId, stateName(integration.accountId))
+  await ports.secrets.destroy(tenantId, stateName(integration.accountId))
 }
 
 async function expected(
-  services: Ports<'db' | 'secrets'>,
+  ports: Ports<'db' | 'secrets'>,
   tenantId: string,
   state: string,
 ): Promise<{ status: KnownIntegration['status']; accountId: string } | undefined> {
-  const known = await findIntegration(services.db, tenantId, 'stripe')
+  const known = await findIntegration(ports.db, tenantId, 'stripe')
   if (!known || known.accountId === null || known.status === 'disconnected') return undefined
   // An account of the tenant's own has taken the place of the onboarding.
   if (known.ownAccount) return undefined
   const { status, accountId } = known
-  const kept = await services.secrets.open(tenantId, stateName(accountId))
+  const kept = await ports.secrets.open(tenantId, stateName(accountId))
   // Compare hashes, so that the comparison takes the same time for any input.
   const isOurs = kept !== undefined && sameDigest(sha256(kept), sha256(state))
   return isOurs ? { status, accountId } : undefined
@@ -181,14 +181,14 @@ type CardMode = 'connect' | 'own_account'
 
 /** @throws Refusal `platform_key_missing`, `platform_key_refused`, ProviderUnavailable */
 export async function cardStatus(
-  services: Ports<'db' | 'providers' | 'secrets'>,
+  ports: Ports<'db' | 'providers' | 'secrets'>,
   tenantId: string,
 ): Promise<CardStatus> {
-  const known = await findIntegration(services.db, tenantId, 'stripe')
+  const known = await findIntegration(ports.db, tenantId, 'stripe')
   if (known?.status === 'connected' && known.ownAccount) {
     const { status, connectedAt, ownAccount } = known
-    const access = await ownAccessOf(services, known)
-    const account = access ? await seen(services, access) : null
+    const access = await ownAccessOf(ports, known)
+    const account = access ? await seen(ports, access) : null
     return { status, mode: 'own_account', test: ownAccount.test, connectedAt, accountId: null, account }
   }
   if (!known || known.accountId === null || known.status === 'disconnected') {
@@ -196,13 +196,13 @@ export async function cardStatus(
     return { status: 'not_connected', ...nothing }
   }
   const { status, connectedAt, accountId } = known
-  const account = await seen(services, { accountId })
+  const account = await seen(ports, { accountId })
   return { status, mode: 'connect', test: false, connectedAt, accountId, account }
 }
 
-async function seen(services: Ports<'providers'>, access: CardAccess): Promise<CardAccount | null> {
+async function seen(ports: Ports<'providers'>, access: CardAccess): Promise<CardAccount | null> {
   try {
-    return await services.providers.card.readAccount(access)
+    return await ports.providers.card.readAccount(access)
   } catch (error) {
     if (error instanceof ProviderRefused) return null
     throw error

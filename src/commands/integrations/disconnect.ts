@@ -21,15 +21,15 @@ export type FormerEndpoint = {
  * @returns the endpoint; null where keyledger created none
  */
 export async function disconnectProvider(
-  services: Ports<'db' | 'execute' | 'now' | 'providers' | 'secrets'>,
+  ports: Ports<'db' | 'execute' | 'now' | 'providers' | 'secrets'>,
   tenantId: string,
   provider: Provider,
   origin: Origin,
 ): Promise<FormerEndpoint | null> {
-  const known = await findIntegration(services.db, tenantId, provider)
-  const endpoint = known ? await removeEndpoint(services, known) : null
-  if (provider === 'stripe') await disconnectCardAccount(services, tenantId, origin)
-  else await disconnect(services, tenantId, provider, origin)
+  const known = await findIntegration(ports.db, tenantId, provider)
+  const endpoint = known ? await removeEndpoint(ports, known) : null
+  if (provider === 'stripe') await disconnectCardAccount(ports, tenantId, origin)
+  else await disconnect(ports, tenantId, provider, origin)
   return endpoint
 }
 

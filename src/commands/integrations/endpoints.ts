@@ -48,7 +48,7 @@ export type ConnectedEndpoint = {
  * @throws ProviderRefused, ProviderUnavailable, StoreWanted; nothing is connected then
  */
 export async function connectWithEndpoint(
-  services: EndpointPorts,
+  ports: EndpointPorts,
   asked: EndpointAsked,
   operationId: string,
   origin: Origin,
@@ -56,31 +56,27 @@ export async function connectWithEndpoint(
   const { tenantId, provider, apiKey, address, store } = asked
   if (provider === 'stripe') modeOfRestrictedKey(apiKey)
   // Two requests at once would each create an endpoint.
-  return withTenantLock(services.db, tenantId, 'provider endpoints', async () => {
-    const known = await findIntegration(services.db, tenantId, provider)
+  return withTenantLock(ports.db, tenantId, 'provider endpoints', async () => {
+    const known = await findIntegration(ports.db, tenantId, provider)
     if (known?.operationIds.includes(operationId)) return { integration: known, endpoint: null }
     if (known?.status === 'connected') throw new Refusal('integration_connected')
-    await services.providers.checkApiKey(provider, apiKey)
-    const endpoints = services.providers.endpoints(provider, apiKey, store)
+    await ports.providers.checkApiKey(provider, apiKey)
+    const endpoints = ports.providers.endpoints(provider, apiKey, store)
     const events = paymentProviders[provider].events
     const present = await endpoints.find(address, events)
     const usable = present.find(({ secret, isComplete }) => secret !== null && isComplete)
     if (!usable && present.length > 0 && !asked.replace) throw new Refusal('provider_endpoint_exists')
-    const own = { address, events, secret: secretFor(services) }
+    const own = { address, events, secret: secretFor(ports) }
     const used = usable ?? (await endpoints.create(own))
     const secret = used.secret ?? own.secret
     const isOwn = usable?.isNamedSo ?? true
-    const integration = await record(
-      services,
-      asked,
-      { id: used.id, secret, isOwn },
-      operationId,
-      origin,
-    ).catch(async (error: unknown) => {
-      // Nothing was recorded. After another error that is not certain, and the endpoint stays.
-      if (error instanceof Refusal && !usable) await endpoints.remove(used.id).catch(() => undefined)
-      throw error
-    })
+    const integration = await record(ports, asked, { id: used.id, secret, isOwn }, operationId, origin).catch(
+      async (error: unknown) => {
+        // Nothing was recorded. After another error that is not certain, and the endpoint stays.
+        if (error instanceof Refusal && !usable) await endpoints.remove(used.id).catch(() => undefined)
+        throw error
+      },
+    )
     const former = usable ? [] : present
     const removed = await removeAll(endpoints, former)
     const left = former.length - removed
@@ -94,7 +90,7 @@ const secretFor = ({ randomBytes }: Ports<'randomBytes'>): string =>
 
 /** Seals the credentials and records the connection, as when they are pasted. */
 async function record(
-  services: EndpointPorts,
+  ports: EndpointPorts,
   { tenantId, provider, apiKey }: EndpointAsked,
   { id, secret, isOwn }: { id: string; secret: string; isOwn: boolean },
   operationId: string,
@@ -104,8 +100,8 @@ async function record(
   // A repetition after a crash may have another endpoint, with another secret.
   const ofEndpoint: Place = { ...place, operationId: `${operationId}.${id}` }
   const names = {
-    apiKey: await keepSecret(services, place, 'apiKey', apiKey),
-    webhookSecret: await keepSecret(services, ofEndpoint, 'webhookSecret', secret),
+    apiKey: await keepSecret(ports, place, 'apiKey', apiKey),
+    webhookSecret: await keepSecret(ports, ofEndpoint, 'webhookSecret', secret),
   }
   const endpointId = isOwn ? id : undefined
   const command: (at: string) => IntegrationCommand =
@@ -120,7 +116,7 @@ async function record(
           endpointId,
           at,
         })
-  return changeWith(services, place, Object.values(names), origin, command)
+  return changeWith(ports, place, Object.values(names), origin, command)
 }
 
 /** @returns how many were removed: the connection works without it, so a failure is reported and no error */

@@ -47,22 +47,22 @@ const nameOf = (place: Place, field: Field): string =>
  * @throws ProviderRefused when the API key is not accepted, ProviderUnavailable; nothing has changed then
  */
 export async function connectMarketplace(
-  services: Ports<'db' | 'execute' | 'now' | 'providers' | 'randomBytes' | 'secrets'>,
+  ports: Ports<'db' | 'execute' | 'now' | 'providers' | 'randomBytes' | 'secrets'>,
   tenantId: string,
   connection: Connection,
   operationId: string,
   origin: Origin,
 ): Promise<Changed> {
   const { provider } = connection
-  const known = await findIntegration(services.db, tenantId, provider)
-  if (known?.operationIds.includes(operationId)) return repeated(services, known, operationId)
+  const known = await findIntegration(ports.db, tenantId, provider)
+  if (known?.operationIds.includes(operationId)) return repeated(ports, known, operationId)
   if (known?.status === 'connected') throw new Refusal('integration_connected')
   if (connection.provider !== 'gumroad' && connection.apiKey !== undefined) {
-    await services.providers.checkApiKey(connection.provider, connection.apiKey)
+    await ports.providers.checkApiKey(connection.provider, connection.apiKey)
   }
   const place = { tenantId, provider, operationId }
-  const { credentials, pingToken } = await keepCredentials(services, place, connection)
-  const integration = await changeWith(services, place, secretNames(credentials), origin, (at) => ({
+  const { credentials, pingToken } = await keepCredentials(ports, place, connection)
+  const integration = await changeWith(ports, place, secretNames(credentials), origin, (at) => ({
     type: 'ConnectMarketplace',
     ...place,
     credentials,
@@ -77,20 +77,20 @@ export async function connectMarketplace(
  * @throws Refusal `integration_not_connected`
  */
 export async function rotateSecret(
-  services: Ports<'db' | 'execute' | 'now' | 'randomBytes' | 'secrets'>,
+  ports: Ports<'db' | 'execute' | 'now' | 'randomBytes' | 'secrets'>,
   tenantId: string,
   rotation: Rotation,
   operationId: string,
   origin: Origin,
 ): Promise<Changed> {
   const { provider } = rotation
-  const known = await findIntegration(services.db, tenantId, provider)
-  if (known?.operationIds.includes(operationId)) return repeated(services, known, operationId)
+  const known = await findIntegration(ports.db, tenantId, provider)
+  if (known?.operationIds.includes(operationId)) return repeated(ports, known, operationId)
   if (known?.status !== 'connected') throw new Refusal('integration_not_connected')
   const place = { tenantId, provider, operationId }
   if (rotation.provider === 'gumroad') {
-    const { token, ...pingToken } = await keepPingToken(services, place)
-    const integration = await changeWith(services, place, [pingToken.name], origin, (at) => ({
+    const { token, ...pingToken } = await keepPingToken(ports, place)
+    const integration = await changeWith(ports, place, [pingToken.name], origin, (at) => ({
       type: 'RotatePingToken',
       operationId,
       pingToken,
@@ -98,8 +98,8 @@ export async function rotateSecret(
     }))
     return { integration, pingToken: token }
   }
-  const webhookSecret = await keepSecret(services, place, 'webhookSecret', rotation.webhookSecret)
-  const integration = await changeWith(services, place, [webhookSecret], origin, (at) => ({
+  const webhookSecret = await keepSecret(ports, place, 'webhookSecret', rotation.webhookSecret)
+  const integration = await changeWith(ports, place, [webhookSecret], origin, (at) => ({
     type: 'RotateWebhookSecret',
     operationId,
     webhookSecret,
@@ -110,12 +110,12 @@ export async function rotateSecret(
 
 /** Removes a connection and destroys its secrets; the mappings stay. Nothing changes without a connection. */
 export async function disconnect(
-  services: Ports<'execute' | 'now' | 'secrets'>,
+  ports: Ports<'execute' | 'now' | 'secrets'>,
   tenantId: string,
   provider: Provider,
   origin: Origin,
 ): Promise<Integration> {
-  return changeIntegration(services, tenantId, provider, origin, (at) => ({ type: 'Disconnect', at }))
+  return changeIntegration(ports, tenantId, provider, origin, (at) => ({ type: 'Disconnect', at }))
 }
 
 /**
@@ -123,7 +123,7 @@ export async function disconnect(
  * @throws Refusal `mapping_key_type_not_found`, `integration_not_connected`, `mapping_taken`
  */
 export async function mapProduct(
-  services: Ports<'execute' | 'now' | 'secrets'>,
+  ports: Ports<'execute' | 'now' | 'secrets'>,
   product: PresentProduct,
   provider: Provider,
   mapping: Mapping,
@@ -133,7 +133,7 @@ export async function mapProduct(
     throw new Refusal('mapping_key_type_not_found')
   }
   const { tenantId, productId } = product
-  return changeIntegration(services, tenantId, provider, origin, (at) => ({
+  return changeIntegration(ports, tenantId, provider, origin, (at) => ({
     type: 'MapProduct',
     productId,
     mapping,
@@ -147,7 +147,7 @@ export async function mapProduct(
  * @throws Refusal `mapping_key_type_not_found`, `integration_not_connected`
  */
 export async function mapItem(
-  services: Ports<'execute' | 'now' | 'secrets'>,
+  ports: Ports<'execute' | 'now' | 'secrets'>,
   product: PresentProduct,
   provider: Provider,
   { item, keyTypeId }: { item: string; keyTypeId: string },
@@ -155,7 +155,7 @@ export async function mapItem(
 ): Promise<Integration> {
   if (!findKeyType(product, keyTypeId)) throw new Refusal('mapping_key_type_not_found')
   const { tenantId, productId } = product
-  return changeIntegration(services, tenantId, provider, origin, (at) => ({
+  return changeIntegration(ports, tenantId, provider, origin, (at) => ({
     type: 'MapItem',
     item,
     productId,
@@ -166,41 +166,41 @@ export async function mapItem(
 
 /** Ends the mapping of one of a provider's ids. @throws Refusal `integration_not_connected` */
 export async function unmapItem(
-  services: Ports<'execute' | 'now' | 'secrets'>,
+  ports: Ports<'execute' | 'now' | 'secrets'>,
   tenantId: string,
   provider: Provider,
   item: string,
   origin: Origin,
 ): Promise<Integration> {
-  return changeIntegration(services, tenantId, provider, origin, (at) => ({ type: 'UnmapItem', item, at }))
+  return changeIntegration(ports, tenantId, provider, origin, (at) => ({ type: 'UnmapItem', item, at }))
 }
 
 /** The result of an operation that was carried out before, as far as it still applies. */
 async function repeated(
-  services: Ports<'secrets'>,
+  ports: Ports<'secrets'>,
   integration: KnownIntegration,
   operationId: string,
 ): Promise<Changed> {
   const { tenantId, provider, credentials } = integration
   const name = nameOf({ tenantId, provider, operationId }, 'pingToken')
   if (credentials.pingToken?.name !== name) return { integration }
-  return { integration, pingToken: await services.secrets.open(tenantId, name) }
+  return { integration, pingToken: await ports.secrets.open(tenantId, name) }
 }
 
 async function keepCredentials(
-  services: Ports<'randomBytes' | 'secrets'>,
+  ports: Ports<'randomBytes' | 'secrets'>,
   place: Place,
   connection: Connection,
 ): Promise<{ credentials: Credentials; pingToken?: string }> {
   if (connection.provider === 'gumroad') {
-    const { token, ...pingToken } = await keepPingToken(services, place)
+    const { token, ...pingToken } = await keepPingToken(ports, place)
     return { credentials: { webhookSecret: null, apiKey: null, pingToken }, pingToken: token }
   }
   const { webhookSecret, apiKey } = connection
   return {
     credentials: {
-      webhookSecret: await keepSecret(services, place, 'webhookSecret', webhookSecret),
-      apiKey: apiKey === undefined ? null : await keepSecret(services, place, 'apiKey', apiKey),
+      webhookSecret: await keepSecret(ports, place, 'webhookSecret', webhookSecret),
+      apiKey: apiKey === undefined ? null : await keepSecret(ports, place, 'apiKey', apiKey),
       pingToken: null,
     },
   }
@@ -208,41 +208,41 @@ async function keepCredentials(
 
 /** Seals a secret before the event that names it is appended. @returns its name */
 export async function keepSecret(
-  services: Ports<'secrets'>,
+  ports: Ports<'secrets'>,
   place: Place,
   field: Field,
   secret: string,
 ): Promise<string> {
   const name = nameOf(place, field)
-  await services.secrets.keep(place.tenantId, name, secret)
+  await ports.secrets.keep(place.tenantId, name, secret)
   return name
 }
 
 async function keepPingToken(
-  services: Ports<'randomBytes' | 'secrets'>,
+  ports: Ports<'randomBytes' | 'secrets'>,
   place: Place,
 ): Promise<{ name: string; hash: string; token: string }> {
   const name = nameOf(place, 'pingToken')
-  const fresh = Buffer.from(services.randomBytes(32)).toString('base64url')
-  const token = await services.secrets.keep(place.tenantId, name, fresh)
+  const fresh = Buffer.from(ports.randomBytes(32)).toString('base64url')
+  const token = await ports.secrets.keep(place.tenantId, name, fresh)
   return { name, hash: sha256(token), token }
 }
 
 /** Carries out a command that brings new secrets; a refusal destroys them. */
 export async function changeWith(
-  services: Ports<'execute' | 'now' | 'secrets'>,
+  ports: Ports<'execute' | 'now' | 'secrets'>,
   { tenantId, provider }: Place,
   secretNames: readonly string[],
   origin: Origin,
   command: (at: string) => IntegrationCommand,
 ): Promise<KnownIntegration> {
   try {
-    const integration = await changeIntegration(services, tenantId, provider, origin, command)
+    const integration = await changeIntegration(ports, tenantId, provider, origin, command)
     if (integration.status === 'absent') throw new Error('an integration that was changed is there')
     return integration
   } catch (error) {
     if (error instanceof Refusal) {
-      for (const name of secretNames) await services.secrets.destroy(tenantId, name)
+      for (const name of secretNames) await ports.secrets.destroy(tenantId, name)
     }
     throw error
   }
@@ -250,17 +250,17 @@ export async function changeWith(
 
 /** Also destroys secrets that the integration no longer uses, including those left by a run that crashed. */
 export async function changeIntegration(
-  services: Ports<'execute' | 'now' | 'secrets'>,
+  ports: Ports<'execute' | 'now' | 'secrets'>,
   tenantId: string,
   provider: Provider,
   origin: Origin,
   command: (at: string) => IntegrationCommand,
 ): Promise<Integration> {
-  const at = momentOf(services)
+  const at = momentOf(ports)
   const key = integrationKey(tenantId, provider)
-  const { state: integration } = await services.execute(integrations, key, command(at), causeOf(origin, at))
+  const { state: integration } = await ports.execute(integrations, key, command(at), causeOf(origin, at))
   if (integration.status !== 'absent') {
-    for (const name of integration.retired) await services.secrets.destroy(tenantId, name)
+    for (const name of integration.retired) await ports.secrets.destroy(tenantId, name)
   }
   return integration
 }

@@ -15,24 +15,23 @@ export const canListOffered = ({ status, accountId, credentials }: KnownIntegrat
  * @throws Refusal `platform_key_missing`, `platform_key_refused`
  */
 export async function listOffered(
-  services: Ports<'providers' | 'secrets'>,
+  ports: Ports<'providers' | 'secrets'>,
   integration: KnownIntegration,
 ): Promise<Offered | undefined> {
   const { provider, tenantId, credentials } = integration
   if (!canListOffered(integration) || provider === 'gumroad') return undefined
   if (provider === 'stripe') {
-    const access = await cardAccessFor(services, integration)
-    return access && services.providers.card.listPrices(access)
+    const access = await cardAccessFor(ports, integration)
+    return access && ports.providers.card.listPrices(access)
   }
-  const key =
-    credentials.apiKey === null ? undefined : await services.secrets.open(tenantId, credentials.apiKey)
-  return key === undefined ? undefined : services.providers.listOffered(provider, key)
+  const key = credentials.apiKey === null ? undefined : await ports.secrets.open(tenantId, credentials.apiKey)
+  return key === undefined ? undefined : ports.providers.listOffered(provider, key)
 }
 
 async function cardAccessFor(
-  services: Ports<'secrets'>,
+  ports: Ports<'secrets'>,
   integration: KnownIntegration,
 ): Promise<CardAccess | undefined> {
-  if (integration.ownAccount) return ownAccessOf(services, integration)
+  if (integration.ownAccount) return ownAccessOf(ports, integration)
   return integration.accountId === null ? undefined : { accountId: integration.accountId }
 }

@@ -30,23 +30,23 @@ export function modeOfRestrictedKey(apiKey: string): 'live' | 'test' {
  * @throws ProviderRefused when the key is not accepted, ProviderUnavailable; nothing has changed then
  */
 export async function connectOwnAccount(
-  services: Ports<'db' | 'execute' | 'now' | 'providers' | 'secrets'>,
+  ports: Ports<'db' | 'execute' | 'now' | 'providers' | 'secrets'>,
   tenantId: string,
   { apiKey, webhookSecret }: OwnAccount,
   operationId: string,
   origin: Origin,
 ): Promise<KnownIntegration> {
   modeOfRestrictedKey(apiKey)
-  const known = await findIntegration(services.db, tenantId, 'stripe')
+  const known = await findIntegration(ports.db, tenantId, 'stripe')
   if (known?.operationIds.includes(operationId)) return known
   if (known?.status === 'connected') throw new Refusal('integration_connected')
-  await services.providers.card.checkKey(apiKey)
+  await ports.providers.card.checkKey(apiKey)
   const place = { tenantId, provider: 'stripe', operationId } as const
   const names = {
-    apiKey: await keepSecret(services, place, 'apiKey', apiKey),
-    webhookSecret: await keepSecret(services, place, 'webhookSecret', webhookSecret),
+    apiKey: await keepSecret(ports, place, 'apiKey', apiKey),
+    webhookSecret: await keepSecret(ports, place, 'webhookSecret', webhookSecret),
   }
-  return changeWith(services, place, Object.values(names), origin, connectCardKey(place, apiKey, names))
+  return changeWith(ports, place, Object.values(names), origin, connectCardKey(place, apiKey, names))
 }
 
 /**

@@ -20,17 +20,17 @@ type Device = { tenantId: string; licenseId: string; instanceId: string }
  * @throws Refusal `license_not_found`, `device_not_found`, `seat_frees_off`, `seat_frees_spent`
  */
 export async function freeSeat(
-  services: Ports<'db' | 'execute' | 'findProduct' | 'now'>,
+  ports: Ports<'db' | 'execute' | 'findProduct' | 'now'>,
   device: Device,
   origin: Origin,
 ): Promise<{ productId: string; freed: boolean }> {
-  const at = momentOf(services)
-  const { found, options } = await loaded(services, device)
+  const at = momentOf(ports)
+  const { found, options } = await loaded(ports, device)
   const { productId } = found.license
-  const product = await services.findProduct(device.tenantId, productId)
+  const product = await ports.findProduct(device.tenantId, productId)
   const most = seatFreesOf(product?.settings ?? {})
   const command = { type: 'FreeSeat', deviceId: found.deviceId, most, at } as const
-  const { events } = await services.execute(licenses, device.licenseId, command, causeOf(origin, at), options)
+  const { events } = await ports.execute(licenses, device.licenseId, command, causeOf(origin, at), options)
   return { productId, freed: events.length > 0 }
 }
 
@@ -40,16 +40,16 @@ export async function freeSeat(
  * @throws Refusal `license_not_found`, `device_not_found`, `subject_not_found` for a person who was erased
  */
 export async function nameDevice(
-  services: Ports<'db' | 'execute' | 'now' | 'subjects'>,
+  ports: Ports<'db' | 'execute' | 'now' | 'subjects'>,
   { subjectId, name, ...device }: Device & { subjectId: string; name: string | null },
   origin: Origin,
 ): Promise<void> {
   const { tenantId, licenseId } = device
-  const at = momentOf(services)
-  const { found, options } = await loaded(services, device)
-  const [known] = await services.subjects.openDeviceNames(tenantId, [found.seat.givenName])
+  const at = momentOf(ports)
+  const { found, options } = await loaded(ports, device)
+  const [known] = await ports.subjects.openDeviceNames(tenantId, [found.seat.givenName])
   if (known === name) return
-  const text = name === null ? null : await services.subjects.sealDeviceName(tenantId, subjectId, name)
+  const text = name === null ? null : await ports.subjects.sealDeviceName(tenantId, subjectId, name)
   if (name !== null && text === null) throw new Refusal('subject_not_found')
   const command = {
     type: 'NameDevice',
@@ -57,12 +57,12 @@ export async function nameDevice(
     name: text === null ? null : { subjectId, text },
     at,
   } as const
-  await services.execute(licenses, licenseId, command, causeOf(origin, at), options)
+  await ports.execute(licenses, licenseId, command, causeOf(origin, at), options)
 }
 
-async function loaded(services: Ports<'db'>, { tenantId, licenseId, instanceId }: Device) {
+async function loaded(ports: Ports<'db'>, { tenantId, licenseId, instanceId }: Device) {
   const find = async () => {
-    const entry = await findSeat(services.db, tenantId, licenseId, { instanceId })
+    const entry = await findSeat(ports.db, tenantId, licenseId, { instanceId })
     if (!entry) throw new Refusal('license_not_found')
     if (!entry.seat) throw new Refusal('device_not_found')
     return { ...entry, seat: entry.seat, deviceId: entry.seat.deviceId }

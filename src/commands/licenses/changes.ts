@@ -22,7 +22,7 @@ type Place = { tenantId: string; licenseId: string; reason?: string | null | und
  * @throws Refusal `license_not_found`, `license_revoked`, `license_without_address`, `mails_off`
  */
 export async function remintLicense(
-  services: Ports<'db' | 'execute' | 'findProduct' | 'keptKeys' | 'now' | 'randomBytes' | 'secrets'>,
+  ports: Ports<'db' | 'execute' | 'findProduct' | 'keptKeys' | 'now' | 'randomBytes' | 'secrets'>,
   {
     tenantId,
     licenseId,
@@ -38,19 +38,19 @@ export async function remintLicense(
   },
   origin: Origin,
 ): Promise<LicenseEntry & { licenseKey: string }> {
-  const find = () => requireLicense(services, tenantId, licenseId)
-  const at = momentOf(services)
+  const find = () => requireLicense(ports, tenantId, licenseId)
+  const at = momentOf(ports)
   const found = await find()
-  const product = await services.findProduct(tenantId, found.license.productId)
+  const product = await ports.findProduct(tenantId, found.license.productId)
   if (!product) throw new Refusal('product_not_found')
-  const key = newLicenseKey(product.keyPrefix, services.randomBytes)
+  const key = newLicenseKey(product.keyPrefix, ports.randomBytes)
   const { licenseKey, keyHash, displayKey } = key
-  if (sendKey) await sealKeyToMail(services, found.license, key)
-  await services.execute(
+  if (sendKey) await sealKeyToMail(ports, found.license, key)
+  await ports.execute(
     licenses,
     licenseId,
     async (license) => {
-      if (license.status === 'issued') await keepKey(services, product, license, key)
+      if (license.status === 'issued') await keepKey(ports, product, license, key)
       return { type: 'RemintLicense', keyHash, displayKey, keepDevices, sendKey, language, reason, at }
     },
     causeOf(origin, at),
@@ -65,20 +65,20 @@ export async function remintLicense(
  * @throws Refusal `license_not_found`, `device_not_found` for a device that never had a seat on the license
  */
 export async function removeDevice(
-  services: Ports<'db' | 'execute' | 'now'>,
+  ports: Ports<'db' | 'execute' | 'now'>,
   { tenantId, licenseId, device, reason }: Place & { device: DeviceRef },
   origin: Origin,
 ): Promise<{ productId: string }> {
-  const at = momentOf(services)
+  const at = momentOf(ports)
   const find = async () => {
-    const entry = await findSeat(services.db, tenantId, licenseId, device)
+    const entry = await findSeat(ports.db, tenantId, licenseId, device)
     if (!entry) throw new Refusal('license_not_found')
     if (!entry.seat) throw new Refusal('device_not_found')
     return { ...entry, deviceId: entry.seat.deviceId }
   }
   const found = await find()
   const { deviceId } = found
-  await services.execute(
+  await ports.execute(
     licenses,
     licenseId,
     { type: 'DeactivateDevice', deviceId, reason, at },

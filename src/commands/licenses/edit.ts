@@ -35,22 +35,22 @@ type Asked = { tenantId: string; licenseId: string; reason: string | null }
  *   `quantity_too_large`, `expiry_in_the_past`, `name_without_email`
  */
 export async function editLicense(
-  services: Ports<'db' | 'execute' | 'findProduct' | 'keptKeys' | 'keyTypes' | 'now' | 'subjects'>,
+  ports: Ports<'db' | 'execute' | 'findProduct' | 'keptKeys' | 'keyTypes' | 'now' | 'subjects'>,
   { tenantId, licenseId, reason }: Asked,
   change: LicenseChange,
   origin: Origin,
 ): Promise<LicenseEntry> {
-  const find = () => requireLicense(services, tenantId, licenseId)
+  const find = () => requireLicense(ports, tenantId, licenseId)
   const found = await find()
-  const at = momentOf(services)
+  const at = momentOf(ports)
   const execute = (proof?: () => Promise<void>) =>
-    services.execute(
+    ports.execute(
       licenses,
       licenseId,
       async (license: License) => {
         if (license.status === 'absent') throw new Refusal('license_not_found')
-        const edit = await editOf(services, license, change, at)
-        if (edit.holder !== undefined) await passKeyOn(services, license, edit.holder)
+        const edit = await editOf(ports, license, change, at)
+        if (edit.holder !== undefined) await passKeyOn(ports, license, edit.holder)
         return { type: 'EditLicense', edit, reason, at }
       },
       causeOf(origin, at),
@@ -59,12 +59,12 @@ export async function editLicense(
   const { productId } = found.license
   const { keyTypeId } = change
   if (keyTypeId === undefined || keyTypeId === found.license.keyTypeId) await execute()
-  else await usingKeyType(services, { tenantId, productId, keyTypeId }, execute)
+  else await usingKeyType(ports, { tenantId, productId, keyTypeId }, execute)
   return find()
 }
 
 async function editOf(
-  services: Ports<'findProduct' | 'subjects'>,
+  ports: Ports<'findProduct' | 'subjects'>,
   license: IssuedLicense,
   change: LicenseChange,
   at: string,
@@ -72,22 +72,22 @@ async function editOf(
   const { expiresAt, metadata } = change
   return {
     deviceLimit: change.deviceLimit,
-    ...(await planOf(services, license, change, at)),
+    ...(await planOf(ports, license, change, at)),
     expiresAt: expiresAt && wholeSeconds(expiresAt),
-    holder: await holderOf(services, license, change),
+    holder: await holderOf(ports, license, change),
     metadata,
   }
 }
 
 /** The rules of the key type apply where the key type or the quantity changes, as they do when a license is minted. */
 async function planOf(
-  services: Ports<'findProduct'>,
+  ports: Ports<'findProduct'>,
   license: IssuedLicense,
   { keyTypeId = license.keyTypeId, quantity = license.quantity, deviceLimit }: LicenseChange,
   at: string,
 ): Promise<Pick<LicenseEdit, 'plan' | 'deviceLimit'>> {
   if (keyTypeId === license.keyTypeId && quantity === license.quantity) return {}
-  const product = await services.findProduct(license.tenantId, license.productId)
+  const product = await ports.findProduct(license.tenantId, license.productId)
   const keyType = product && findKeyType(product, keyTypeId)
   if (!keyType) throw new Refusal('key_type_not_found')
   const terms = termsFrom(keyType, { quantity, deviceLimit }, at)
@@ -120,25 +120,25 @@ async function holderOf(
  * Suspends a license until it is resumed; meanwhile its key is not valid, and its expiry does not wait.
  * @throws Refusal `license_not_found`, `license_revoked`
  */
-export const suspendLicense = (services: SuspendPorts, asked: Asked, origin: Origin): Promise<LicenseEntry> =>
-  changeSuspension(services, asked, 'SuspendLicense', origin)
+export const suspendLicense = (ports: SuspendPorts, asked: Asked, origin: Origin): Promise<LicenseEntry> =>
+  changeSuspension(ports, asked, 'SuspendLicense', origin)
 
 /** @throws Refusal `license_not_found`, `license_revoked` */
-export const resumeLicense = (services: SuspendPorts, asked: Asked, origin: Origin): Promise<LicenseEntry> =>
-  changeSuspension(services, asked, 'ResumeLicense', origin)
+export const resumeLicense = (ports: SuspendPorts, asked: Asked, origin: Origin): Promise<LicenseEntry> =>
+  changeSuspension(ports, asked, 'ResumeLicense', origin)
 
 type SuspendPorts = Ports<'db' | 'execute' | 'now'>
 
 async function changeSuspension(
-  services: SuspendPorts,
+  ports: SuspendPorts,
   { tenantId, licenseId, reason }: Asked,
   type: 'SuspendLicense' | 'ResumeLicense',
   origin: Origin,
 ): Promise<LicenseEntry> {
-  const find = () => requireLicense(services, tenantId, licenseId)
+  const find = () => requireLicense(ports, tenantId, licenseId)
   const read = async () => stateOf(await find())
-  const at = momentOf(services)
+  const at = momentOf(ports)
   const options = { read, run: origin.run }
-  await services.execute(licenses, licenseId, { type, reason, at }, causeOf(origin, at), options)
+  await ports.execute(licenses, licenseId, { type, reason, at }, causeOf(origin, at), options)
   return find()
 }

@@ -59,7 +59,7 @@ const atOnce = 64
  * @throws Refusal `plan_limit` when the plan has no capacity for any of their devices
  */
 export async function importLicenses(
-  services: Ports<
+  ports: Ports<
     | 'db'
     | 'deriveId'
     | 'execute'
@@ -75,13 +75,13 @@ export async function importLicenses(
   asked: { rows: readonly ForeignLicense[]; plan: Plan },
   origin: Origin,
 ): Promise<Imported[]> {
-  const at = momentOf(services)
-  const hashToStore = await services.keyHashing.openStored(product.tenantId)
-  const rows = asked.rows.map((row) => plannedOrRefused(services, product, hashToStore, row, at))
-  const planned = await withUnusedIds(services, product.tenantId, rows)
+  const at = momentOf(ports)
+  const hashToStore = await ports.keyHashing.openStored(product.tenantId)
+  const rows = asked.rows.map((row) => plannedOrRefused(ports, product, hashToStore, row, at))
+  const planned = await withUnusedIds(ports, product.tenantId, rows)
   const candidates = planned.filter((plan) => plan.status === 'candidate')
   const firstOfKey = new Map(candidates.toReversed().map((plan) => [plan.terms.keyHash, plan]))
-  const taken = await findHolders(services, product.tenantId, [...firstOfKey.values()])
+  const taken = await findHolders(ports, product.tenantId, [...firstOfKey.values()])
   const mayBeNew = (plan: Candidate): boolean => {
     const holder = taken.get(plan.terms.keyHash)
     // An earlier request of the same run may have imported it.
@@ -92,17 +92,17 @@ export async function importLicenses(
   const imported = new Set<Candidate>()
   const refused = new Map<string, RefusalCode>()
   const take = async (plans: readonly Candidate[], proof?: Proof) => {
-    const holders = await sealedHolders(services, product.tenantId, plans)
+    const holders = await sealedHolders(ports, product.tenantId, plans)
     await forEachOf(plans, atOnce, async (plan) => {
       const holder = holders.get(plan) ?? null
-      const outcome = await importOne(services, product, { ...plan, holder }, origin, proof)
+      const outcome = await importOne(ports, product, { ...plan, holder }, origin, proof)
       if (outcome === 'imported') imported.add(plan)
       if (outcome === 'key_type_not_found') refused.set(plan.terms.keyHash, outcome)
     })
   }
   const counted = (plan: Candidate) => taken.has(plan.terms.keyHash)
   const beyond = await importWithinPlan(
-    services,
+    ports,
     { tenantId: product.tenantId, plan: asked.plan },
     fresh,
     counted,
@@ -127,16 +127,16 @@ export type Previewed = 'new' | 'duplicate' | number | { refusal: RefusalCode }
  *   first row with the same key when that one uses the key up
  */
 export async function previewImport(
-  services: Ports<'db' | 'deriveId' | 'keyHashing' | 'now'>,
+  ports: Ports<'db' | 'deriveId' | 'keyHashing' | 'now'>,
   product: PresentProduct,
   rows: readonly ForeignLicense[],
 ): Promise<Previewed[]> {
-  const at = momentOf(services)
-  const hashToStore = await services.keyHashing.openStored(product.tenantId)
-  const planned = rows.map((row) => plannedOrRefused(services, product, hashToStore, row, at))
+  const at = momentOf(ports)
+  const hashToStore = await ports.keyHashing.openStored(product.tenantId)
+  const planned = rows.map((row) => plannedOrRefused(ports, product, hashToStore, row, at))
   const candidates = planned.filter((plan) => plan.status === 'candidate')
   const firstOfKey = new Map<string, number>()
-  const taken = await findHolders(services, product.tenantId, candidates)
+  const taken = await findHolders(ports, product.tenantId, candidates)
   return planned.map((plan, index): Previewed => {
     if (plan.status === 'invalid') return { refusal: plan.refusal }
     const { keyHash } = plan.terms
@@ -165,14 +165,14 @@ async function findHolders(
 }
 
 function plannedOrRefused(
-  services: Ports<'deriveId'>,
+  ports: Ports<'deriveId'>,
   product: PresentProduct,
   hashToStore: HashToStore,
   row: ForeignLicense,
   at: string,
 ): Candidate | Extract<Imported, { status: 'invalid' }> {
   try {
-    return planned(services, product, hashToStore, row, at)
+    return planned(ports, product, hashToStore, row, at)
   } catch (error) {
     if (error instanceof Refusal) return { status: 'invalid', refusal: error.code }
     throw error
@@ -184,7 +184,7 @@ function plannedOrRefused(
  *   `quantity_too_large`, `created_in_the_future`, `ends_before_it_begins`, `not_ended_yet`, `more_devices_than_seats`
  */
 function planned(
-  services: Ports<'deriveId'>,
+  ports: Ports<'deriveId'>,
   product: PresentProduct,
   hashToStore: HashToStore,
   row: ForeignLicense,
@@ -208,7 +208,7 @@ function planned(
     throw new Refusal('more_devices_than_seats')
   }
   const keyHash = hashToStore(key)
-  const licenseId = services.deriveId('lic', product.tenantId, keyHash)
+  const licenseId = ports.deriveId('lic', product.tenantId, keyHash)
   return {
     status: 'candidate',
     row,
@@ -236,18 +236,18 @@ function planned(
 
 /** An import that was undone has used up its id; the next license with that key gets the next id. */
 async function withUnusedIds<Other extends { status: 'invalid' }>(
-  services: Ports<'db' | 'deriveId'>,
+  ports: Ports<'db' | 'deriveId'>,
   tenantId: string,
   planned: readonly (Candidate | Other)[],
 ): Promise<(Candidate | Other)[]> {
   let current = [...planned]
   for (let life = 2; ; life++) {
     const ids = current.flatMap((plan) => (plan.status === 'candidate' ? plan.licenseId : []))
-    const used = await findTakenBack(services.db, ids)
+    const used = await findTakenBack(ports.db, ids)
     if (used.size === 0) return current
     current = current.map((plan) => {
       if (plan.status === 'invalid' || !used.has(plan.licenseId)) return plan
-      const licenseId = services.deriveId('lic', tenantId, plan.terms.keyHash, String(life))
+      const licenseId = ports.deriveId('lic', tenantId, plan.terms.keyHash, String(life))
       return { ...plan, licenseId, terms: { ...plan.terms, licenseId } }
     })
   }
@@ -260,7 +260,7 @@ async function withUnusedIds<Other extends { status: 'invalid' }>(
  * @returns the rows that were not imported
  */
 async function importWithinPlan(
-  services: Ports<'planCapacity'>,
+  ports: Ports<'planCapacity'>,
   place: { tenantId: string; plan: Plan },
   rows: readonly Candidate[],
   isCounted: (row: Candidate) => boolean,
@@ -277,19 +277,16 @@ async function importWithinPlan(
   for (let from = 0; from < seating.length; from += atOnce) {
     const together = seating.slice(from, from + atOnce)
     const needed = together.reduce((sum, row) => sum + needs(row), 0)
-    await services.planCapacity.reserve(
-      { ...place, what: 'activeDevices', needed },
-      async (granted, proof) => {
-        let left = granted
-        const within = together.filter((row) => {
-          const fits = needs(row) <= left
-          if (fits) left -= needs(row)
-          else beyond.add(row)
-          return fits
-        })
-        await take(within, proof)
-      },
-    )
+    await ports.planCapacity.reserve({ ...place, what: 'activeDevices', needed }, async (granted, proof) => {
+      let left = granted
+      const within = together.filter((row) => {
+        const fits = needs(row) <= left
+        if (fits) left -= needs(row)
+        else beyond.add(row)
+        return fits
+      })
+      await take(within, proof)
+    })
   }
   return beyond
 }
@@ -319,7 +316,7 @@ type OneImported = 'imported' | 'duplicate' | 'key_type_not_found'
 
 /** @returns `imported` also when an earlier request of the same run has imported it */
 async function importOne(
-  services: Ports<'execute' | 'keptKeys' | 'keyTypes' | 'newId' | 'subjects'>,
+  ports: Ports<'execute' | 'keptKeys' | 'keyTypes' | 'newId' | 'subjects'>,
   product: PresentProduct,
   { row, terms, holder }: Candidate & { holder: Holder | null },
   origin: Origin,
@@ -327,10 +324,10 @@ async function importOne(
 ): Promise<OneImported> {
   const _stream = licenseStream(terms.licenseId)
   const { licenseKey } = row
-  await keepKey(services, product, { ...terms, holder }, { licenseKey, keyHash: terms.keyHash })
+  await keepKey(ports, product, { ...terms, holder }, { licenseKey, keyHash: terms.keyHash })
   const devices = (row.devices ?? []).map(({ deviceId, name }) => ({
     deviceId,
-    instanceId: services.newId('ins'),
+    instanceId: ports.newId('ins'),
     installId: null,
     name,
     platform: null,
@@ -338,8 +335,8 @@ async function importOne(
   const revoked = row.status === 'revoked'
   const suspended = row.status === 'suspended'
   try {
-    const { events, recordedBefore } = await usingKeyType(services, terms, (proof) =>
-      services.execute(
+    const { events, recordedBefore } = await usingKeyType(ports, terms, (proof) =>
+      ports.execute(
         licenses,
         terms.licenseId,
         ({ status }) =>

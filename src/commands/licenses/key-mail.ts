@@ -11,21 +11,21 @@ import type { Ports } from '../../ports.ts'
  * @throws Refusal `license_without_address`; `mails_off` when the product sends no mails
  */
 export async function sealKeyToMail(
-  services: Ports<'db' | 'secrets'>,
+  ports: Ports<'db' | 'secrets'>,
   license: Pick<LicenseTerms, 'tenantId' | 'productId' | 'licenseId' | 'holder'>,
   { licenseKey, keyHash }: LicenseKey,
 ): Promise<void> {
   const { tenantId, licenseId } = license
-  await requireMail(services, license)
-  await services.secrets.keep(tenantId, mailedKeyName(licenseId, keyHash), licenseKey)
+  await requireMail(ports, license)
+  await ports.secrets.keep(tenantId, mailedKeyName(licenseId, keyHash), licenseKey)
 }
 
 /** @throws Refusal `license_without_address`; `mails_off` when the product sends no mails */
 export async function requireMail(
-  services: Ports<'db'>,
+  ports: Ports<'db'>,
   { tenantId, productId, holder }: Pick<LicenseTerms, 'tenantId' | 'productId' | 'holder'>,
 ): Promise<void> {
   if ((holder?.email ?? null) === null) throw new Refusal('license_without_address')
-  const { settings } = await findMail(services.db, tenantId, productId)
+  const { settings } = await findMail(ports.db, tenantId, productId)
   if (!settings.enabled) throw new Refusal('mails_off')
 }

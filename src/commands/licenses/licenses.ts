@@ -48,27 +48,27 @@ export type MintPorts = Ports<
  *   `license_without_address`, `mails_off`
  */
 export async function mintLicense(
-  services: MintPorts,
+  ports: MintPorts,
   product: PresentProduct,
   asked: LicenseAsked,
   origin: Origin,
 ): Promise<{ license: IssuedLicense; keyType: KeyType; licenseKey: string }> {
   const keyType = asked.keyTypeId ? findKeyType(product, asked.keyTypeId) : product.keyTypes[0]
   if (!keyType) throw new Refusal('key_type_not_found')
-  const at = momentOf(services)
+  const at = momentOf(ports)
   const terms = termsOf(keyType, asked, at)
-  const key = newLicenseKey(product.keyPrefix, services.randomBytes)
+  const key = newLicenseKey(product.keyPrefix, ports.randomBytes)
   const { licenseKey, keyHash, displayKey } = key
-  const licenseId = services.newId('lic')
-  const holder = await sealedHolder(services, product.tenantId, asked)
+  const licenseId = ports.newId('lic')
+  const holder = await sealedHolder(ports, product.tenantId, asked)
   const { tenantId, productId } = product
   const { keyTypeId } = keyType
   const { sendKey = false } = asked
   const license = { tenantId, productId, licenseId, holder }
-  if (sendKey) await sealKeyToMail(services, license, key)
-  await keepKey(services, product, license, key)
-  const { events, state } = await usingKeyType(services, { tenantId, productId, keyTypeId }, (proof) =>
-    services.execute(
+  if (sendKey) await sealKeyToMail(ports, license, key)
+  await keepKey(ports, product, license, key)
+  const { events, state } = await usingKeyType(ports, { tenantId, productId, keyTypeId }, (proof) =>
+    ports.execute(
       licenses,
       licenseId,
       {
@@ -99,19 +99,19 @@ export async function mintLicense(
   )
   // An earlier request of the same run recorded it: the answer is the license as issued, without later
   // changes.
-  const issued = events.length > 0 ? state : await issuedAs(services.ledger, licenseStream(licenseId))
+  const issued = events.length > 0 ? state : await issuedAs(ports.ledger, licenseStream(licenseId))
   if (issued.status === 'absent') throw new Error('a minted license is there')
   return { license: issued, keyType, licenseKey }
 }
 
 /** A name without an email address is dropped: there is no subject whose key could seal it. */
 async function sealedHolder(
-  services: Ports<'subjects'>,
+  ports: Ports<'subjects'>,
   tenantId: string,
   asked: LicenseAsked,
 ): Promise<Holder | null> {
   if (asked.email === undefined) return null
-  return services.subjects.sealPerson(tenantId, asked.email, asked.name ?? null)
+  return ports.subjects.sealPerson(tenantId, asked.email, asked.name ?? null)
 }
 
 /**
@@ -119,27 +119,27 @@ async function sealedHolder(
  * @throws Refusal `license_not_found`, `license_revoked` when another request has revoked it already
  */
 export async function revokeLicense(
-  services: Ports<'db' | 'execute' | 'now'>,
+  ports: Ports<'db' | 'execute' | 'now'>,
   tenantId: string,
   licenseId: string,
   reason: string | null,
   origin: Origin,
 ): Promise<LicenseEntry> {
-  const at = momentOf(services)
-  const find = () => requireLicense(services, tenantId, licenseId)
+  const at = momentOf(ports)
+  const find = () => requireLicense(ports, tenantId, licenseId)
   const command = { type: 'RevokeLicense', reason, at } as const
   const read = async () => stateOf(await find())
-  await services.execute(licenses, licenseId, command, causeOf(origin, at), { read, run: origin.run })
+  await ports.execute(licenses, licenseId, command, causeOf(origin, at), { read, run: origin.run })
   return find()
 }
 
 /** @throws Refusal `license_not_found`, also for another tenant's license and for a malformed id */
 export async function requireLicense(
-  services: Ports<'db'>,
+  ports: Ports<'db'>,
   tenantId: string,
   licenseId: string,
 ): Promise<LicenseEntry> {
-  const entry = isId('lic', licenseId) ? await findLicense(services.db, tenantId, licenseId) : undefined
+  const entry = isId('lic', licenseId) ? await findLicense(ports.db, tenantId, licenseId) : undefined
   if (!entry) throw new Refusal('license_not_found')
   return entry
 }

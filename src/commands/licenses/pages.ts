@@ -22,7 +22,7 @@ const pageSize = 500
  * @param now decides which licenses are expired, for all pages
  */
 export async function* licensePages(
-  services: Ports<'db' | 'subjects'>,
+  ports: Ports<'db' | 'subjects'>,
   tenantId: string,
   filter: LicenseFilter,
   now: string,
@@ -30,9 +30,9 @@ export async function* licensePages(
 ): AsyncIterable<OpenedLicense[]> {
   let after: PageStart | undefined
   do {
-    const { items, next } = await listLicenses(services.db, tenantId, filter, now, { after, limit: pageSize })
-    const within = await matchedAtBound(services.db, items, filter, bound)
-    const people = await services.subjects.openPeople(
+    const { items, next } = await listLicenses(ports.db, tenantId, filter, now, { after, limit: pageSize })
+    const within = await matchedAtBound(ports.db, items, filter, bound)
+    const people = await ports.subjects.openPeople(
       tenantId,
       // Decryption is most of the work, and names are not shown.
       within.map(({ license }) => license.holder && { ...license.holder, name: null }),

@@ -10,15 +10,15 @@ import { stateOf } from './stream.ts'
  * @throws Refusal `license_not_found`
  */
 export async function endPaidPeriod(
-  services: Ports<'execute' | 'findLicenseById' | 'now'>,
+  ports: Ports<'execute' | 'findLicenseById' | 'now'>,
   licenseId: string,
   origin: Origin,
 ): Promise<void> {
-  const at = momentOf(services)
+  const at = momentOf(ports)
   const read = async () => {
-    const found = await services.findLicenseById(licenseId)
+    const found = await ports.findLicenseById(licenseId)
     if (!found) throw new Refusal('license_not_found')
     return stateOf(found)
   }
-  await services.execute(licenses, licenseId, { type: 'EndPaidPeriod', at }, causeOf(origin, at), { read })
+  await ports.execute(licenses, licenseId, { type: 'EndPaidPeriod', at }, causeOf(origin, at), { read })
 }

@@ -16,7 +16,7 @@ import { stateOf } from './stream.ts'
  *   `keys_not_kept`, `key_not_kept`, `key_mailed_recently`
  */
 export async function sendKey(
-  services: Ports<'db' | 'execute' | 'findProduct' | 'keptKeys' | 'mailing' | 'now'>,
+  ports: Ports<'db' | 'execute' | 'findProduct' | 'keptKeys' | 'mailing' | 'now'>,
   {
     tenantId,
     licenseId,
@@ -31,14 +31,14 @@ export async function sendKey(
   },
   origin: Origin,
 ): Promise<LicenseEntry> {
-  const find = () => requireLicense(services, tenantId, licenseId)
+  const find = () => requireLicense(ports, tenantId, licenseId)
   const found = await find()
-  const at = momentOf(services)
-  await services.execute(
+  const at = momentOf(ports)
+  await ports.execute(
     licenses,
     licenseId,
     async (license) => {
-      if (license.status === 'issued' && license.revokedAt === null) await requireSendable(services, license)
+      if (license.status === 'issued' && license.revokedAt === null) await requireSendable(ports, license)
       return { type: 'SendKey', language, reason, at }
     },
     causeOf(origin, at),
@@ -50,18 +50,18 @@ export async function sendKey(
 type SendPorts = Ports<'db' | 'findProduct' | 'keptKeys' | 'mailing'>
 
 /** @throws Refusal `license_without_address`, `mails_off`, `no_mail_server`, `keys_not_kept`, `key_not_kept` */
-async function requireSendable(services: SendPorts, license: IssuedLicense): Promise<void> {
-  await requireMail(services, license)
-  if (services.mailing.mailbox) throw new Refusal('no_mail_server')
-  const product = await services.findProduct(license.tenantId, license.productId)
+async function requireSendable(ports: SendPorts, license: IssuedLicense): Promise<void> {
+  await requireMail(ports, license)
+  if (ports.mailing.mailbox) throw new Refusal('no_mail_server')
+  const product = await ports.findProduct(license.tenantId, license.productId)
   if (!product?.settings.keyRecovery) throw new Refusal('keys_not_kept')
-  if ((await openKeptKey(services, product, license)) === undefined) throw new Refusal('key_not_kept')
+  if ((await openKeptKey(ports, product, license)) === undefined) throw new Refusal('key_not_kept')
 }
 
 /** Whether the key of a license may be mailed to its holder again. */
-export async function isSendable(services: SendPorts, license: IssuedLicense): Promise<boolean> {
+export async function isSendable(ports: SendPorts, license: IssuedLicense): Promise<boolean> {
   if (license.revokedAt !== null) return false
-  return requireSendable(services, license).then(
+  return requireSendable(ports, license).then(
     () => true,
     (error: unknown) => {
       if (error instanceof Refusal) return false

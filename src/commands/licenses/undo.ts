@@ -27,51 +27,48 @@ export type Undo =
  *   refuses
  */
 export async function undo(
-  services: Ports<'db' | 'execute' | 'keyTypes' | 'now' | 'planCapacity'>,
+  ports: Ports<'db' | 'execute' | 'keyTypes' | 'now' | 'planCapacity'>,
   tenantId: string,
   licenseId: string,
   wanted: Undo,
   origin: Origin,
 ): Promise<LicenseEntry> {
-  const { license } = await requireLicense(services, tenantId, licenseId)
-  const at = momentOf(services)
+  const { license } = await requireLicense(ports, tenantId, licenseId)
+  const at = momentOf(ports)
   const change = (options: { admit?: Admit; proof?: Proof | undefined }, keyTypeIsThere = true) =>
-    services.execute(
-      undoableLicenses,
-      licenseId,
-      commandOf(wanted, keyTypeIsThere, at),
-      causeOf(origin, at),
-      { ...options, run: origin.run },
-    )
+    ports.execute(undoableLicenses, licenseId, commandOf(wanted, keyTypeIsThere, at), causeOf(origin, at), {
+      ...options,
+      run: origin.run,
+    })
   if (wanted.type === 'reinstate') {
-    await usingKeyType(services, license, (proof) => change({ proof })).catch((error: unknown) => {
+    await usingKeyType(ports, license, (proof) => change({ proof })).catch((error: unknown) => {
       if (!(error instanceof Refusal) || error.code !== 'key_type_not_found') throw error
       return change({}, false)
     })
   } else if (wanted.type === 'reseat') {
-    const plan = { tenantId, plan: await planOf(services, tenantId) }
-    await seating(services, plan, (admit, proof) => change({ admit, proof }))
+    const plan = { tenantId, plan: await planOf(ports, tenantId) }
+    await seating(ports, plan, (admit, proof) => change({ admit, proof }))
   } else {
     await change({})
   }
-  return requireLicense(services, tenantId, licenseId)
+  return requireLicense(ports, tenantId, licenseId)
 }
 
 /** The same decision without recording anything. @throws Refusal as {@link undo} */
 export async function refuseUndo(
-  services: Ports<'db' | 'findProduct' | 'ledger' | 'now'>,
+  ports: Ports<'db' | 'findProduct' | 'ledger' | 'now'>,
   tenantId: string,
   licenseId: string,
   wanted: Undo,
 ): Promise<void> {
-  const { license } = await requireLicense(services, tenantId, licenseId)
-  const at = momentOf(services)
-  const { state } = await loadFromLog(services.ledger, licenseId, undoableLicenses)
-  const keyTypeIsThere = wanted.type !== 'reinstate' || (await hasKeyType(services, license))
+  const { license } = await requireLicense(ports, tenantId, licenseId)
+  const at = momentOf(ports)
+  const { state } = await loadFromLog(ports.ledger, licenseId, undoableLicenses)
+  const keyTypeIsThere = wanted.type !== 'reinstate' || (await hasKeyType(ports, license))
   const events = undoableLicenses.decide(state, commandOf(wanted, keyTypeIsThere, at))
   if (wanted.type !== 'reseat' || events.length === 0) return
-  const plan = await planOf(services, tenantId)
-  if (await isPlanFull(plan, () => countSeatedDevices(services.db, tenantId))) throw new Refusal('plan_limit')
+  const plan = await planOf(ports, tenantId)
+  if (await isPlanFull(plan, () => countSeatedDevices(ports.db, tenantId))) throw new Refusal('plan_limit')
 }
 
 function commandOf(wanted: Undo, keyTypeIsThere: boolean, at: string): ReverseCommand {
@@ -87,14 +84,14 @@ function commandOf(wanted: Undo, keyTypeIsThere: boolean, at: string): ReverseCo
 
 /** A key type can be deleted only if no live license references it. */
 async function hasKeyType(
-  services: Ports<'findProduct'>,
+  ports: Ports<'findProduct'>,
   { tenantId, productId, keyTypeId }: IssuedLicense,
 ): Promise<boolean> {
-  const product = await services.findProduct(tenantId, productId)
+  const product = await ports.findProduct(tenantId, productId)
   return product !== undefined && findKeyType(product, keyTypeId) !== undefined
 }
 
 /** A tenant that cannot be read gets the smallest plan. */
-async function planOf(services: Ports<'db'>, tenantId: string): Promise<Plan> {
-  return (await findTenant(services.db, tenantId))?.plan ?? 'free'
+async function planOf(ports: Ports<'db'>, tenantId: string): Promise<Plan> {
+  return (await findTenant(ports.db, tenantId))?.plan ?? 'free'
 }

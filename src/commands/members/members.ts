@@ -24,18 +24,18 @@ import { causeOf, momentOf, type Origin } from '../origin.ts'
  * @throws Refusal `member_exists` when a member has this address already
  */
 export async function addMember(
-  services: Ports<'db' | 'execute' | 'now' | 'subjects'>,
+  ports: Ports<'db' | 'execute' | 'now' | 'subjects'>,
   member: { tenantId: string; role: Role; email: string },
   origin: Origin,
 ): Promise<string> {
   const memberId = newId('mem')
   const { tenantId, role } = member
-  const at = momentOf(services)
-  const { subjectId, email } = await services.subjects.sealPerson(tenantId, member.email, null)
-  return withTenantLock(services.db, tenantId, 'members', async () => {
-    if (await findMemberBySubject(services.db, tenantId, subjectId)) throw new Refusal('member_exists')
+  const at = momentOf(ports)
+  const { subjectId, email } = await ports.subjects.sealPerson(tenantId, member.email, null)
+  return withTenantLock(ports.db, tenantId, 'members', async () => {
+    if (await findMemberBySubject(ports.db, tenantId, subjectId)) throw new Refusal('member_exists')
     const command = { type: 'AddMember', memberId, tenantId, role, subjectId, email, at } as const
-    await services.execute(members, memberId, command, causeOf(origin, at), { loaded: noStream(members) })
+    await ports.execute(members, memberId, command, causeOf(origin, at), { loaded: noStream(members) })
     return memberId
   })
 }
@@ -48,35 +48,35 @@ export type IssuedLink = { secret: string; expiresAt: string }
  * @throws Refusal `member_not_found`
  */
 export async function issueLink(
-  services: Ports<'db' | 'execute' | 'now' | 'randomBytes'>,
+  ports: Ports<'db' | 'execute' | 'now' | 'randomBytes'>,
   tenantId: string,
   memberId: string,
   purpose: LinkPurpose,
   origin: Origin,
 ): Promise<IssuedLink> {
-  await requireMember(services, tenantId, memberId)
-  const now = services.now()
-  const secret = Buffer.from(services.randomBytes(32)).toString('base64url')
+  await requireMember(ports, tenantId, memberId)
+  const now = ports.now()
+  const secret = Buffer.from(ports.randomBytes(32)).toString('base64url')
   const expiresAt = new Date(now.getTime() + linkLifetimeMs).toISOString()
   // Written before it is recorded and returned, so that a link is never issued without a record.
-  await writeLink(services.db, { secret, memberId, tenantId, expiresAt }, now)
-  await change(services, memberId, { type: 'IssueLink', purpose, expiresAt, at: now.toISOString() }, origin)
+  await writeLink(ports.db, { secret, memberId, tenantId, expiresAt }, now)
+  await change(ports, memberId, { type: 'IssueLink', purpose, expiresAt, at: now.toISOString() }, origin)
   return { secret, expiresAt }
 }
 
 /** @throws Refusal `member_not_found`, `last_owner` */
 export async function changeRole(
-  services: Ports<'db' | 'execute' | 'now'>,
+  ports: Ports<'db' | 'execute' | 'now'>,
   tenantId: string,
   memberId: string,
   role: Role,
   origin: Origin,
 ): Promise<void> {
-  await withTenantLock(services.db, tenantId, 'members', async () => {
-    await requireMember(services, tenantId, memberId)
-    const otherOwners = await countOtherOwners(services.db, tenantId, memberId)
-    const at = momentOf(services)
-    await change(services, memberId, { type: 'ChangeRole', role, otherOwners, at }, origin)
+  await withTenantLock(ports.db, tenantId, 'members', async () => {
+    await requireMember(ports, tenantId, memberId)
+    const otherOwners = await countOtherOwners(ports.db, tenantId, memberId)
+    const at = momentOf(ports)
+    await change(ports, memberId, { type: 'ChangeRole', role, otherOwners, at }, origin)
   })
 }
 
@@ -86,20 +86,20 @@ export async function changeRole(
  * @throws Refusal `member_not_found`, `last_owner`
  */
 export async function removeMember(
-  services: Ports<'db' | 'execute' | 'now' | 'secrets'>,
+  ports: Ports<'db' | 'execute' | 'now' | 'secrets'>,
   tenantId: string,
   memberId: string,
   origin: Origin,
 ): Promise<void> {
-  await withTenantLock(services.db, tenantId, 'members', async () => {
-    await requireMember(services, tenantId, memberId)
-    const otherOwners = await countOtherOwners(services.db, tenantId, memberId)
-    await change(services, memberId, { type: 'RemoveMember', otherOwners, at: momentOf(services) }, origin)
+  await withTenantLock(ports.db, tenantId, 'members', async () => {
+    await requireMember(ports, tenantId, memberId)
+    const otherOwners = await countOtherOwners(ports.db, tenantId, memberId)
+    await change(ports, memberId, { type: 'RemoveMember', otherOwners, at: momentOf(ports) }, origin)
   })
-  await endSessionsOf(services.db, memberId, services.now())
-  const credentials = await findCredentials(services.db, memberId)
-  await deleteCredentials(services.db, memberId)
-  if (credentials?.totpName) await services.secrets.destroy(tenantId, credentials.totpName)
+  await endSessionsOf(ports.db, memberId, ports.now())
+  const credentials = await findCredentials(ports.db, memberId)
+  await deleteCredentials(ports.db, memberId)
+  if (credentials?.totpName) await ports.secrets.destroy(tenantId, credentials.totpName)
 }
 
 /** The member that a one-time link is for, with the address that they were added with. */
@@ -107,13 +107,13 @@ export type LinkHolder = KnownMember & { link: Link; email: string }
 
 /** Undefined for a link that is unknown, used or expired, or whose member was removed. */
 export async function findLinkHolder(
-  services: Ports<'db' | 'now' | 'subjects'>,
+  ports: Ports<'db' | 'now' | 'subjects'>,
   secret: string,
 ): Promise<LinkHolder | undefined> {
-  const link = await findLink(services.db, secret, services.now())
-  const [known] = link ? await findMembers(services.db, [link.memberId]) : []
+  const link = await findLink(ports.db, secret, ports.now())
+  const [known] = link ? await findMembers(ports.db, [link.memberId]) : []
   if (!link || !known) return undefined
-  const email = await emailOf(services, known.member)
+  const email = await emailOf(ports, known.member)
   return email === null ? undefined : { ...known, link, email }
 }
 
@@ -129,17 +129,17 @@ export async function findMemberByEmail(
 
 /** Null once the person has been erased. */
 export async function emailOf(
-  services: Ports<'subjects'>,
+  ports: Ports<'subjects'>,
   { tenantId, subjectId, email }: { tenantId: string; subjectId: string; email: string },
 ): Promise<string | null> {
-  const [person] = await services.subjects.openPeople(tenantId, [{ subjectId, email, name: null }])
+  const [person] = await ports.subjects.openPeople(tenantId, [{ subjectId, email, name: null }])
   return person?.email ?? null
 }
 
-async function requireMember(services: Ports<'db'>, tenantId: string, memberId: string): Promise<void> {
-  if (!(await findMember(services.db, tenantId, memberId))) throw new Refusal('member_not_found')
+async function requireMember(ports: Ports<'db'>, tenantId: string, memberId: string): Promise<void> {
+  if (!(await findMember(ports.db, tenantId, memberId))) throw new Refusal('member_not_found')
 }
 
-function change(services: Ports<'execute'>, memberId: string, command: MemberCommand, origin: Origin) {
-  return services.execute(members, memberId, command, causeOf(origin, command.at))
+function change(ports: Ports<'execute'>, memberId: string, command: MemberCommand, origin: Origin) {
+  return ports.execute(members, memberId, command, causeOf(origin, command.at))
 }

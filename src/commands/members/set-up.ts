@@ -33,11 +33,11 @@ const totpNameOf = (memberId: string, enrolment: string): string => `member-totp
 
 /** The secret for an authenticator app. It stays the same during one attempt. */
 export function beginTotp(
-  services: Ports<'secrets'>,
+  ports: Ports<'secrets'>,
   { tenantId, memberId }: Pick<SettingUp, 'tenantId' | 'memberId'>,
   enrolment: string,
 ): Promise<string> {
-  return services.secrets.keep(tenantId, totpNameOf(memberId, enrolment), newTotpSecret())
+  return ports.secrets.keep(tenantId, totpNameOf(memberId, enrolment), newTotpSecret())
 }
 
 /**
@@ -45,16 +45,16 @@ export function beginTotp(
  * end.
  */
 export async function setUpPassword(
-  services: Ports<'db' | 'fingerprint' | 'now' | 'secrets'>,
+  ports: Ports<'db' | 'fingerprint' | 'now' | 'secrets'>,
   who: SettingUp,
   chosen: { password: string; code: string; enrolment: string },
 ): Promise<SetUp> {
-  const { db, secrets, fingerprint } = services
+  const { db, secrets, fingerprint } = ports
   const { memberId, tenantId, email } = who
   const message = problemOfPassword(chosen.password, email)
   if (message !== undefined) return refused('password', message)
   const totpName = totpNameOf(memberId, chosen.enrolment)
-  const now = services.now()
+  const now = ports.now()
   const step = totpStep(await secrets.open(tenantId, totpName), chosen.code, now)
   if (step === undefined)
     return refused('code', 'This code is wrong. Check that the clock of your device is correct.')
@@ -75,15 +75,15 @@ export async function setUpPassword(
 
 /** Adds a passkey. With a link, it replaces all earlier credentials. */
 export async function setUpPasskey(
-  services: Ports<'db' | 'now'>,
+  ports: Ports<'db' | 'now'>,
   who: SettingUp,
   passkey: NewPasskey,
   name: string,
 ): Promise<SetUp> {
-  const now = services.now()
+  const now = ports.now()
   const { memberId } = who
-  const createdAt = momentOf(services)
-  const outcome = await inTransaction(services.db, async (client) => {
+  const createdAt = momentOf(ports)
+  const outcome = await inTransaction(ports.db, async (client) => {
     if (!(await consumeLink(client, who, now))) return linkIsUsed
     if (!(await addPasskey(client, { ...passkey, memberId, name, createdAt }))) throw new PasskeyTaken()
     if (who.linkHash !== undefined) await endSessionsOf(client, memberId, now)
@@ -115,11 +115,11 @@ async function consumeLink(
 
 /** @returns false for the member's last credential, which stays */
 export async function removePasskey(
-  services: Ports<'db'>,
+  ports: Ports<'db'>,
   memberId: string,
   credentialId: string,
 ): Promise<boolean> {
-  return inTransaction(services.db, async (client) => {
+  return inTransaction(ports.db, async (client) => {
     // Of two concurrent removals of the last two credentials, the second waits here and then finds the last
     // one.
     const { rowCount } = await client.query(
@@ -136,8 +136,8 @@ export async function removePasskey(
 }
 
 /** The credentials that a member can sign in with. */
-export async function signInMethods(services: Ports<'db'>, memberId: string) {
-  const credentials = await findCredentials(services.db, memberId)
-  const passkeys = await listPasskeys(services.db, memberId)
+export async function signInMethods(ports: Ports<'db'>, memberId: string) {
+  const credentials = await findCredentials(ports.db, memberId)
+  const passkeys = await listPasskeys(ports.db, memberId)
   return { password: credentials?.passwordHash != null, passkeys }
 }

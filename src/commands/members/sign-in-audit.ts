@@ -20,38 +20,38 @@ const togetherMs = 10 * 60_000
  * @throws LedgerUnavailable when the append fails; the member is not signed in then
  */
 export async function recordSignIn(
-  services: SignInPorts,
+  ports: SignInPorts,
   member: PresentMember,
   attempt: Attempt,
   requestId: string,
 ): Promise<void> {
-  const auditId = services.newId('aud')
-  const data = await signInOf(services, member, attempt, auditId)
+  const auditId = ports.newId('aud')
+  const data = await signInOf(ports, member, attempt, auditId)
   const cause = causeOf({ requestId, actor: `member:${member.memberId}` }, data.at)
   const key = auditKey(member.tenantId, auditId)
-  await services.execute(audits, key, { type: 'SignedIn', data }, cause, { loaded: noStream(audits) })
+  await ports.execute(audits, key, { type: 'SignedIn', data }, cause, { loaded: noStream(audits) })
 }
 
 /** Records a failed sign-in with a member's account; of those within ten minutes only the first. */
 export async function recordFailedSignIn(
-  services: SignInPorts,
+  ports: SignInPorts,
   member: PresentMember,
   attempt: Attempt,
   requestId: string,
 ): Promise<void> {
-  const period = Math.floor(services.now().getTime() / togetherMs)
+  const period = Math.floor(ports.now().getTime() / togetherMs)
   const auditId = `aud_${sha256(`failed ${member.memberId} ${period}`).slice(0, 26)}`
-  const data = await signInOf(services, member, attempt, auditId)
+  const data = await signInOf(ports, member, attempt, auditId)
   const cause = causeOf({ requestId, actor: 'system:sign-in' }, data.at)
-  await services.execute(audits, auditKey(member.tenantId, auditId), { type: 'SignInFailed', data }, cause)
+  await ports.execute(audits, auditKey(member.tenantId, auditId), { type: 'SignInFailed', data }, cause)
 }
 
 async function signInOf(
-  services: Ports<'now' | 'subjects'>,
+  ports: Ports<'now' | 'subjects'>,
   { tenantId, memberId, subjectId }: PresentMember,
   { method, address }: Attempt,
   auditId: string,
 ) {
-  const sealed = await services.subjects.sealAddress(tenantId, subjectId, address)
-  return { auditId, tenantId, memberId, subjectId, method, address: sealed, at: momentOf(services) }
+  const sealed = await ports.subjects.sealAddress(tenantId, subjectId, address)
+  return { auditId, tenantId, memberId, subjectId, method, address: sealed, at: momentOf(ports) }
 }

@@ -56,14 +56,14 @@ type Bucket = { bucket: string; allowance: Allowance }
  * @param asked the tenant is needed only if the address belongs to members of several tenants
  */
 export async function signInWithPassword(
-  services: Ports<'attempts' | 'db' | 'fingerprint' | 'now' | 'secrets'>,
+  ports: Ports<'attempts' | 'db' | 'fingerprint' | 'now' | 'secrets'>,
   asked: { email: string; tenantId: string | undefined; password: string; code: string },
   caller: Caller,
 ): Promise<SignIn> {
-  const emailIndex = services.fingerprint('email', sameMailbox(asked.email))
-  const found = await findCredentialsByEmail(services.db, emailIndex)
+  const emailIndex = ports.fingerprint('email', sameMailbox(asked.email))
+  const found = await findCredentialsByEmail(ports.db, emailIndex)
   const known = await findMembers(
-    services.db,
+    ports.db,
     found.map(({ memberId }) => memberId),
   )
   const meant = known.filter(
@@ -73,15 +73,15 @@ export async function signInWithPassword(
   // The limit applies to the entered address and tenant, not to the member found, so that the wait does not
   // reveal whether the member exists.
   const account = `${emailIndex} ${asked.tenantId ?? ''}`
-  const buckets = await bucketsOf(services, caller, only?.member.memberId ?? '', account)
-  const attempt = await services.attempts.take(buckets)
+  const buckets = await bucketsOf(ports, caller, only?.member.memberId ?? '', account)
+  const attempt = await ports.attempts.take(buckets)
   if (!attempt.allowed) return { outcome: 'wait', retryAfterSeconds: attempt.retryAfterSeconds }
   const credentials = only && found.find(({ memberId }) => memberId === only.member.memberId)
-  const step = await takeCode(services, credentials, asked.password, asked.code)
+  const step = await takeCode(ports, credentials, asked.password, asked.code)
   if (!only) return noMatch
   if (step === undefined) return { outcome: 'no_match', tried: only }
-  await resetLimits(services, buckets)
-  const giveBack = () => giveBackTotpStep(services.db, only.member.memberId, step)
+  await resetLimits(ports, buckets)
+  const giveBack = () => giveBackTotpStep(ports.db, only.member.memberId, step)
   return { outcome: 'signed_in', known: only, giveBack, codeStep: step }
 }
 
@@ -90,19 +90,19 @@ export async function signInWithPassword(
  * signed in with is accepted while it is valid, because that sign-in is a proof no older than the code; it opens no other session.
  */
 export async function proveWithPassword(
-  services: Ports<'attempts' | 'db' | 'now' | 'secrets'>,
+  ports: Ports<'attempts' | 'db' | 'now' | 'secrets'>,
   { memberId, sessionHash, signedInWith }: InSession & { signedInWith: number | undefined },
   proof: { password: string; code: string },
 ): Promise<SignIn> {
   const buckets = [{ bucket: `sign-in session ${sessionHash}`, allowance: perPerson }]
-  const attempt = await services.attempts.take(buckets)
+  const attempt = await ports.attempts.take(buckets)
   if (!attempt.allowed) return { outcome: 'wait', retryAfterSeconds: attempt.retryAfterSeconds }
-  const credentials = await findCredentials(services.db, memberId)
-  const [known] = await findMembers(services.db, [memberId])
-  const step = await takeCode(services, credentials, proof.password, proof.code, signedInWith)
+  const credentials = await findCredentials(ports.db, memberId)
+  const [known] = await findMembers(ports.db, [memberId])
+  const step = await takeCode(ports, credentials, proof.password, proof.code, signedInWith)
   if (!known) return noMatch
   if (step === undefined) return { outcome: 'no_match', tried: known }
-  await resetLimits(services, buckets)
+  await resetLimits(ports, buckets)
   return { outcome: 'signed_in', known }
 }
 
@@ -114,46 +114,46 @@ export type Presented = { credential: string; challenge: string | undefined }
 
 /** Signs in with a passkey, which identifies its member. */
 export async function signInWithPasskey(
-  services: Ports<'attempts' | 'db' | 'now'>,
+  ports: Ports<'attempts' | 'db' | 'now'>,
   party: RelyingParty,
   presented: Presented,
   caller: Caller,
 ): Promise<SignIn> {
   const credential = parsePresented(presented.credential)
-  const passkey = credential && (await findPasskey(services.db, credential.id))
-  const buckets = await bucketsOf(services, caller, passkey?.memberId ?? '')
-  return passkeyFits(services, party, { ...presented, credential, passkey }, buckets)
+  const passkey = credential && (await findPasskey(ports.db, credential.id))
+  const buckets = await bucketsOf(ports, caller, passkey?.memberId ?? '')
+  return passkeyFits(ports, party, { ...presented, credential, passkey }, buckets)
 }
 
 /** Verifies in a session with a passkey of the session's member. */
 export async function proveWithPasskey(
-  services: Ports<'attempts' | 'db' | 'now'>,
+  ports: Ports<'attempts' | 'db' | 'now'>,
   party: RelyingParty,
   { memberId, sessionHash }: InSession,
   presented: Presented,
 ): Promise<SignIn> {
   const credential = parsePresented(presented.credential)
-  const found = credential && (await findPasskey(services.db, credential.id))
+  const found = credential && (await findPasskey(ports.db, credential.id))
   const passkey = found?.memberId === memberId ? found : undefined
   const buckets = [{ bucket: `sign-in session ${sessionHash}`, allowance: perPerson }]
-  return passkeyFits(services, party, { ...presented, credential, passkey }, buckets)
+  return passkeyFits(ports, party, { ...presented, credential, passkey }, buckets)
 }
 
 async function passkeyFits(
-  services: Ports<'attempts' | 'db' | 'now'>,
+  ports: Ports<'attempts' | 'db' | 'now'>,
   party: RelyingParty,
   { credential, challenge, passkey }: Parsed,
   buckets: readonly Bucket[],
 ): Promise<SignIn> {
-  const attempt = await services.attempts.take(buckets)
+  const attempt = await ports.attempts.take(buckets)
   if (!attempt.allowed) return { outcome: 'wait', retryAfterSeconds: attempt.retryAfterSeconds }
   if (!credential || !passkey || challenge === undefined) return noMatch
   const counter = await checkPasskey(party, credential, passkey, challenge)
-  const [known] = await findMembers(services.db, [passkey.memberId])
+  const [known] = await findMembers(ports.db, [passkey.memberId])
   if (!known) return noMatch
   if (counter === undefined) return { outcome: 'no_match', tried: known }
-  if (!(await usePasskey(services.db, passkey.credentialId, counter, momentOf(services)))) return noMatch
-  await resetLimits(services, buckets)
+  if (!(await usePasskey(ports.db, passkey.credentialId, counter, momentOf(ports)))) return noMatch
+  await resetLimits(ports, buckets)
   return { outcome: 'signed_in', known }
 }
 
@@ -201,16 +201,16 @@ async function resetLimits({ attempts }: Ports<'attempts'>, buckets: readonly Bu
  * @returns the period of the code; undefined when the password or the code does not fit
  */
 async function takeCode(
-  services: Ports<'db' | 'now' | 'secrets'>,
+  ports: Ports<'db' | 'now' | 'secrets'>,
   credentials: Credentials | undefined,
   password: string,
   code: string,
   again?: number,
 ): Promise<number | undefined> {
-  const { db, secrets } = services
+  const { db, secrets } = ports
   const fits = await passwordFits(credentials?.passwordHash ?? null, password)
   const secret = await secrets.open(credentials?.tenantId ?? '', credentials?.totpName ?? '')
-  const step = totpStep(secret, code, services.now())
+  const step = totpStep(secret, code, ports.now())
   if (!credentials || !fits || step === undefined) return undefined
   return step === again || (await takeTotpStep(db, credentials.memberId, step)) ? step : undefined
 }

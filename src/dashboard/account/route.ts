@@ -48,12 +48,12 @@ function settingUpOf(request: FastifyRequest): SettingUp {
 /** Redirects to the account page with a message. */
 /** A member's own page: their sign-in methods and sessions. */
 export function accountRoutes(app: FastifyInstance, context: PageContext): void {
-  const { services, party, show, browsers } = context
+  const { ports, party, show, browsers } = context
 
   app.get('/account', member, async (request, reply) => {
     const principal = principalOf(request)
-    const ways = await signInMethods(services, principal.memberId)
-    const sessions = await listSessionsOf(services.db, principal.memberId, services.now())
+    const ways = await signInMethods(ports, principal.memberId)
+    const sessions = await listSessionsOf(ports.db, principal.memberId, ports.now())
     return show(reply, {
       title: 'Your account',
       nav: 'account',
@@ -64,13 +64,13 @@ export function accountRoutes(app: FastifyInstance, context: PageContext): void 
 
   app.post('/account/sessions/end', member, async (request, reply) => {
     const { session } = formOf(OneSession, request)
-    await endSessionOf(services.db, principalOf(request).memberId, session, services.now())
+    await endSessionOf(ports.db, principalOf(request).memberId, session, ports.now())
     return redirectWith(reply, path, 'Session ended.')
   })
 
   app.post('/account/sessions/end-others', member, async (request, reply) => {
     const { memberId, sessionHash } = principalOf(request)
-    await endSessionsOf(services.db, memberId, services.now(), sessionHash)
+    await endSessionsOf(ports.db, memberId, ports.now(), sessionHash)
     await browsers.remember(request, reply, memberId)
     return redirectWith(reply, path, 'All other sessions have ended.')
   })
@@ -79,7 +79,7 @@ export function accountRoutes(app: FastifyInstance, context: PageContext): void 
   passkeyRoutes(app, context)
 }
 
-function passwordRoutes(app: FastifyInstance, { services, show, browsers }: PageContext): void {
+function passwordRoutes(app: FastifyInstance, { ports, show, browsers }: PageContext): void {
   const page = async (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -87,8 +87,8 @@ function passwordRoutes(app: FastifyInstance, { services, show, browsers }: Page
   ) => {
     const who = settingUpOf(request)
     const { session } = request
-    session.enrolment ??= Buffer.from(services.randomBytes(12)).toString('hex')
-    const secret = await beginTotp(services, who, session.enrolment)
+    session.enrolment ??= Buffer.from(ports.randomBytes(12)).toString('hex')
+    const secret = await beginTotp(ports, who, session.enrolment)
     const qr = qrCode(totpUri(secret, who.email, who.tenantId), 'QR code for your authenticator app')
     return show(reply, {
       title: 'New password',
@@ -104,7 +104,7 @@ function passwordRoutes(app: FastifyInstance, { services, show, browsers }: Page
     const { enrolment } = request.session
     if (enrolment === undefined) return page(request, reply)
     const chosen = formOf(PasswordSetUpForm, request)
-    const setUp = await setUpPassword(services, settingUpOf(request), { ...chosen, enrolment })
+    const setUp = await setUpPassword(ports, settingUpOf(request), { ...chosen, enrolment })
     if (!setUp.done) return page(request, reply, setUp)
     request.session.enrolment = undefined
     await browsers.remember(request, reply, principalOf(request).memberId)
@@ -112,13 +112,13 @@ function passwordRoutes(app: FastifyInstance, { services, show, browsers }: Page
   })
 }
 
-function passkeyRoutes(app: FastifyInstance, { services, party, show }: PageContext): void {
+function passkeyRoutes(app: FastifyInstance, { ports, party, show }: PageContext): void {
   app.post(
     '/account/passkeys/remove',
     pageRoute({ page: 'member', proof: 'send' }),
     async (request, reply) => {
       const { passkey } = formOf(OnePasskey, request)
-      if (await removePasskey(services, principalOf(request).memberId, passkey))
+      if (await removePasskey(ports, principalOf(request).memberId, passkey))
         return redirectWith(reply, path, 'Passkey removed.')
       return redirectWith(reply, path, {
         kind: 'wrong',
@@ -141,22 +141,22 @@ function passkeyRoutes(app: FastifyInstance, { services, party, show }: PageCont
   app.post('/account/passkeys/challenge', proven, async (request, reply) => {
     const { memberId, email } = settingUpOf(request)
     const { tenantName } = principalOf(request)
-    const { passkeys } = await signInMethods(services, memberId)
+    const { passkeys } = await signInMethods(ports, memberId)
     const options = await registrationOptions(
       party,
       { memberId, email, label: `${email} (${tenantName})` },
       passkeys,
     )
-    await giveChallenge(request, services, 'new passkey', options.challenge)
+    await giveChallenge(request, ports, 'new passkey', options.challenge)
     return reply.send(options)
   })
 
   app.post('/account/passkeys', proven, async (request, reply) => {
     const { credential, name } = formOf(NewPasskeyForm, request)
-    const challenge = await challengeIn(request, services, 'new passkey')
+    const challenge = await challengeIn(request, ports, 'new passkey')
     const passkey = challenge && (await checkNewPasskey(party, credential, challenge))
     if (!passkey) return page(reply, notProven.message)
-    const setUp = await setUpPasskey(services, settingUpOf(request), passkey, name || 'Passkey')
+    const setUp = await setUpPasskey(ports, settingUpOf(request), passkey, name || 'Passkey')
     return setUp.done ? redirectWith(reply, path, 'Passkey added.') : page(reply, setUp.message)
   })
 }

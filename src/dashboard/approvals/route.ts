@@ -50,14 +50,14 @@ const seenHashOf = ({ description, changedSinceAsked, impossible, effect }: Show
   })
 
 export function approvalPages(app: FastifyInstance, context: PageContext): void {
-  const { services, show, showPart } = context
+  const { ports, show, showPart } = context
   listPages(app, context)
   const page = async (request: OneRequest, reply: FastifyReply, problem?: string, status = 200) => {
     const principal = principalOf(request)
-    const approval = await showApproval(services, principal.tenantId, request.params.id)
+    const approval = await showApproval(ports, principal.tenantId, request.params.id)
     const { decidedBy, withdrawnBy, approvers } = approval
     const askedBy = approvers?.askedBy ? `member:${approvers.askedBy}` : null
-    const nameOf = await actorNames(services, principal.tenantId, [decidedBy, withdrawnBy, askedBy])
+    const nameOf = await actorNames(ports, principal.tenantId, [decidedBy, withdrawnBy, askedBy])
     const shown = {
       approval,
       seen: seenHashOf(approval),
@@ -93,13 +93,13 @@ export function approvalPages(app: FastifyInstance, context: PageContext): void 
     const { tenantId } = principalOf(request)
     const { id } = request.params
     const { seen } = formOf(ApproveForm, request)
-    const shown = await showApproval(services, tenantId, id)
+    const shown = await showApproval(ports, tenantId, id)
     if (!sameDigest(seen, seenHashOf(shown))) {
       return page(request, reply, 'This request has changed since you opened the page. Review it again.', 409)
     }
     const work = async () => {
-      await approve(services, tenantId, id, originOfMember(request))
-      const ran = await runApproved(services, id, originOfMember(request))
+      await approve(ports, tenantId, id, originOfMember(request))
+      const ran = await runApproved(ports, id, originOfMember(request))
       if (ran) return 'Approved and executed.'
       return shown.downloads
         ? 'Approved. The member who requested it can download the file once, within 60 minutes.'
@@ -113,7 +113,7 @@ export function approvalPages(app: FastifyInstance, context: PageContext): void 
   app.post('/approvals/:id/withdraw', decide, async (request: OneRequest, reply) => {
     const { tenantId } = principalOf(request)
     return settle(request, reply, async () => {
-      await withdraw(services, tenantId, request.params.id, originOfMember(request))
+      await withdraw(ports, tenantId, request.params.id, originOfMember(request))
       return 'Approval withdrawn. The request will not run.'
     })
   })
@@ -121,7 +121,7 @@ export function approvalPages(app: FastifyInstance, context: PageContext): void 
   app.post('/approvals/:id/deny', decide, async (request: OneRequest, reply) => {
     const { tenantId } = principalOf(request)
     return settle(request, reply, async () => {
-      await deny(services, tenantId, request.params.id, originOfMember(request))
+      await deny(ports, tenantId, request.params.id, originOfMember(request))
       return 'Denied. The request will not run.'
     })
   })
@@ -135,13 +135,13 @@ type ShowProblem = (
 ) => Promise<FastifyReply>
 
 /** Where the member who requested a file downloads it, once. */
-function downloadForm(app: FastifyInstance, { services }: PageContext, page: ShowProblem): void {
+function downloadForm(app: FastifyInstance, { ports }: PageContext, page: ShowProblem): void {
   app.post('/approvals/:id/download', download, async (request: OneRequest, reply) => {
     const { tenantId, memberId } = principalOf(request)
     const { id } = request.params
     try {
       const call = { tenantId, memberId, confirmationId: id }
-      return sendExport(reply, await runForMember(services, exportLicenses, call, originOfMember(request)))
+      return sendExport(reply, await runForMember(ports, exportLicenses, call, originOfMember(request)))
     } catch (error) {
       if (!(error instanceof Refusal) || error.code === 'confirmation_not_found') throw error
       if (error.code === 'confirmation_unknown')
@@ -151,10 +151,10 @@ function downloadForm(app: FastifyInstance, { services }: PageContext, page: Sho
   })
 }
 
-function listPages(app: FastifyInstance, { services, show, showPart }: PageContext): void {
+function listPages(app: FastifyInstance, { ports, show, showPart }: PageContext): void {
   app.get('/approvals', member, async (request, reply) => {
     const { tenantId, role } = principalOf(request)
-    const approvals = await listApprovals(services, tenantId)
+    const approvals = await listApprovals(ports, tenantId)
     const mayDecide = may(role, 'decide_confirmations')
     if (isPart(request)) return showPart(reply, (view) => approvalsPart(view, approvals, mayDecide))
     return show(reply, {
@@ -166,7 +166,7 @@ function listPages(app: FastifyInstance, { services, show, showPart }: PageConte
 
   app.get('/approvals/waiting', countWaiting, async (request, reply) => {
     const { tenantId } = principalOf(request)
-    return reply.send({ waiting: await countPendingConfirmations(services.db, tenantId, momentOf(services)) })
+    return reply.send({ waiting: await countPendingConfirmations(ports.db, tenantId, momentOf(ports)) })
   })
 }
 

@@ -18,15 +18,15 @@ const maySeeAddresses = ({ role }: Principal): boolean => may(role, 'manage_memb
 
 /** Opens what is sealed, for display only: it is unreadable once the person was erased. */
 export async function shownEntries(
-  services: Ports<'db' | 'subjects'>,
+  ports: Ports<'db' | 'subjects'>,
   principal: Principal,
   entries: readonly AuditEntry[],
 ): Promise<ShownEntry[]> {
   const { tenantId } = principal
   const targets = entries.map(targetActor)
   const [nameOf, addresses] = await Promise.all([
-    actorNames(services, tenantId, [...entries.map(({ actor }) => actor), ...targets]),
-    maySeeAddresses(principal) ? openSources(services, tenantId, entries) : [],
+    actorNames(ports, tenantId, [...entries.map(({ actor }) => actor), ...targets]),
+    maySeeAddresses(principal) ? openSources(ports, tenantId, entries) : [],
   ])
   return entries.map(({ sealedAddress: _, ...entry }, index) => {
     const target = targets[index]

@@ -24,7 +24,7 @@ const formats = {
 } as const
 
 /** The filtered audit log as a file, oldest first. The export is recorded before the first byte is sent. */
-export function auditExport(app: FastifyInstance, { services }: PageContext): void {
+export function auditExport(app: FastifyInstance, { ports }: PageContext): void {
   for (const format of ['csv', 'ndjson'] as const) {
     app.get(
       `/audit/export.${format}`,
@@ -32,19 +32,19 @@ export function auditExport(app: FastifyInstance, { services }: PageContext): vo
       async (request, reply) => {
         const principal = principalOf(request)
         const view = { action: 'exported', target: { kind: 'audit', id: null } } as const
-        await recordAudit(services, principal.tenantId, view, originOfMember(request))
-        const name = `audit-${principal.tenantId}-${momentOf(services).slice(0, 10)}.${format}`
+        await recordAudit(ports, principal.tenantId, view, originOfMember(request))
+        const name = `audit-${principal.tenantId}-${momentOf(ports).slice(0, 10)}.${format}`
         reply
           .header('content-type', formats[format].type)
           .header('content-disposition', `attachment; filename="${name}"`)
-        return reply.send(Readable.from(linesOf(services, principal, auditQueryOf(request).shown, format)))
+        return reply.send(Readable.from(linesOf(ports, principal, auditQueryOf(request).shown, format)))
       },
     )
   }
 }
 
 async function* linesOf(
-  services: Ports<'db' | 'subjects'>,
+  ports: Ports<'db' | 'subjects'>,
   principal: Principal,
   shown: ShownFilter,
   format: keyof typeof formats,
@@ -55,8 +55,8 @@ async function* linesOf(
   let after: PageStart | undefined
   do {
     const keyset = { after, limit: batchSize, order: 'oldest' } as const
-    const page = await listAudit(services.db, principal.tenantId, filter, keyset)
-    const entries = await shownEntries(services, principal, page.items)
+    const page = await listAudit(ports.db, principal.tenantId, filter, keyset)
+    const entries = await shownEntries(ports, principal, page.items)
     yield entries.map(line).join('')
     after = page.next
   } while (after)

@@ -14,17 +14,17 @@ const pageSize = 50
 
 /** The audit log: who viewed, exported, decided and changed what. Viewing it is recorded as well. */
 export function auditPage(app: FastifyInstance, context: PageContext): void {
-  const { services, cursors, show } = context
+  const { ports, cursors, show } = context
   app.get('/audit', auditedPage('audit', AuditQuery), async (request, reply) => {
     const principal = principalOf(request)
     const { tenantId } = principal
     const { cursor, shown } = auditQueryOf(request)
     const boundTo = [tenantId, 'dashboard audit', JSON.stringify(shown)]
     const keyset = { after: cursors.read(boundTo, cursor), limit: pageSize }
-    const { items, next } = await auditPageOf(services, tenantId, filterOf(shown), keyset)
+    const { items, next } = await auditPageOf(ports, tenantId, filterOf(shown), keyset)
     const [entries, people] = await Promise.all([
-      shownEntries(services, principal, items),
-      peopleOf(services, tenantId, shown.actor),
+      shownEntries(ports, principal, items),
+      peopleOf(ports, tenantId, shown.actor),
     ])
     return show(reply, {
       title: 'Audit log',
@@ -38,13 +38,13 @@ export function auditPage(app: FastifyInstance, context: PageContext): void {
 
 /** The choices of the filter by person: the members, and the actor that is chosen now. */
 async function peopleOf(
-  services: Ports<'db' | 'subjects'>,
+  ports: Ports<'db' | 'subjects'>,
   tenantId: string,
   chosen: string | undefined,
 ): Promise<Person[]> {
-  const members = await listMembers(services.db, tenantId)
+  const members = await listMembers(ports.db, tenantId)
   const actors = new Set(members.map(({ memberId }) => `member:${memberId}`))
   if (chosen !== undefined) actors.add(chosen)
-  const nameOf = await actorNames(services, tenantId, [...actors])
+  const nameOf = await actorNames(ports, tenantId, [...actors])
   return [...actors].map((actor) => ({ actor, name: nameOf(actor) }))
 }

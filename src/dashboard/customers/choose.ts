@@ -19,17 +19,17 @@ const maxCandidates = 20
 
 /** Finds the customers that a typed text means: an id, an email address, or a part of an address or a name. */
 export async function customersMeant(
-  services: Ports<'db' | 'subjects'>,
+  ports: Ports<'db' | 'subjects'>,
   tenantId: string,
   text: string,
 ): Promise<Meant> {
   if (text.startsWith('cus_')) {
-    const entry = isId('cus', text) ? await findCustomer(services.db, tenantId, text) : undefined
-    return { candidates: await withPeople(services, tenantId, entry ? [entry.customer] : []), more: false }
+    const entry = isId('cus', text) ? await findCustomer(ports.db, tenantId, text) : undefined
+    return { candidates: await withPeople(ports, tenantId, entry ? [entry.customer] : []), more: false }
   }
-  const { customers, more } = await findCustomersByPersonPart(services, tenantId, text)
+  const { customers, more } = await findCustomersByPersonPart(ports, tenantId, text)
   const present = customers.filter(({ erasedAt }) => erasedAt === null)
-  const candidates = await withPeople(services, tenantId, present)
+  const candidates = await withPeople(ports, tenantId, present)
   const exact = candidates.filter(({ person }) => person.email?.toLowerCase() === text.toLowerCase())
   if (exact.length > 0) return { candidates: exact.slice(0, maxCandidates), more: false }
   return { candidates: candidates.slice(0, maxCandidates), more: more || candidates.length > maxCandidates }

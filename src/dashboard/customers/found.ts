@@ -11,14 +11,14 @@ export type CustomerRequest = FastifyRequest<{ Params: { id: string } }>
 
 /** The customer that a page is about. @throws Problem 404, also for a malformed id and another tenant's customer */
 export async function customerOf(
-  services: Ports<'db' | 'subjects'>,
+  ports: Ports<'db' | 'subjects'>,
   request: CustomerRequest,
 ): Promise<CustomerEntry & { person: Person }> {
   const { tenantId } = principalOf(request)
   const { id } = request.params
-  const entry = isId('cus', id) ? await findCustomer(services.db, tenantId, id) : undefined
+  const entry = isId('cus', id) ? await findCustomer(ports.db, tenantId, id) : undefined
   if (!entry) throw notFound('customer')
-  const [person = unknownPerson] = await services.subjects.openPeople(tenantId, [entry.customer])
+  const [person = unknownPerson] = await ports.subjects.openPeople(tenantId, [entry.customer])
   return { ...entry, person }
 }
 

@@ -27,14 +27,14 @@ const LicenseForm = z.object({
 const maxShown = 100
 
 /** Where licenses are linked to a customer and unlinked from them. */
-export function customerLinkPages(app: FastifyInstance, { services, show }: PageContext): void {
+export function customerLinkPages(app: FastifyInstance, { ports, show }: PageContext): void {
   const page = async (request: CustomerRequest, reply: FastifyReply, form: FilledForm) => {
-    const { customer, licenseIds } = await customerOf(services, request)
+    const { customer, licenseIds } = await customerOf(ports, request)
     const { tenantId } = principalOf(request)
     const ids = licenseIds.slice(0, maxShown)
-    const found = await Promise.all(ids.map((id) => findLicense(services.db, tenantId, id)))
+    const found = await Promise.all(ids.map((id) => findLicense(ports.db, tenantId, id)))
     const entries = found.filter((entry) => entry !== undefined)
-    const licenses = await shownLicenses(services, tenantId, entries)
+    const licenses = await shownLicenses(ports, tenantId, entries)
     return show(reply, {
       title: 'Linked licenses',
       nav: 'customers',
@@ -53,12 +53,12 @@ export function customerLinkPages(app: FastifyInstance, { services, show }: Page
     ['unlink', unlinkLicense, 'License unlinked.'],
   ] as const) {
     app.post(`/customers/:id/${path}`, change, async (request: CustomerRequest, reply) => {
-      const { customer } = await customerOf(services, request)
+      const { customer } = await customerOf(ports, request)
       const { tenantId, customerId } = customer
       const { filled, data } = readForm(LicenseForm, request)
       if (!data) return page(request, reply, filled)
       try {
-        await command(services, tenantId, customerId, data.licenseId, originOfMember(request))
+        await command(ports, tenantId, customerId, data.licenseId, originOfMember(request))
       } catch (error) {
         return page(request, reply, refusedForm(error, filled, problems))
       }

@@ -31,9 +31,9 @@ const AnyForm = z.looseObject({})
 const seenHashOf = (overrides: readonly EntitlementOverride[]): string => sha256(JSON.stringify(overrides))
 
 /** Where the entitlement overrides of a customer are replaced as a whole. */
-export function overridePages(app: FastifyInstance, { services, show }: PageContext): void {
+export function overridePages(app: FastifyInstance, { ports, show }: PageContext): void {
   const page = async (request: FastifyRequest, reply: FastifyReply, customerId: string, form: FilledForm) => {
-    const products = await productChoices(services, principalOf(request).tenantId)
+    const products = await productChoices(ports, principalOf(request).tenantId)
     return show(reply, {
       title: 'Entitlement overrides',
       nav: 'customers',
@@ -44,24 +44,24 @@ export function overridePages(app: FastifyInstance, { services, show }: PageCont
   }
 
   app.get('/customers/:id/entitlements', changeOne, async (request: CustomerRequest, reply) => {
-    const { tenantId, customerId, overrides } = (await customerOf(services, request)).customer
-    const [shown = []] = await openOverrides(services, tenantId, [overrides])
+    const { tenantId, customerId, overrides } = (await customerOf(ports, request)).customer
+    const [shown = []] = await openOverrides(ports, tenantId, [overrides])
     return page(request, reply, customerId, overridesForm(shown, seenHashOf(overrides)))
   })
 
   app.post('/customers/:id/entitlements', change, async (request: CustomerRequest, reply) => {
-    const { tenantId, customerId, overrides: present } = (await customerOf(services, request)).customer
+    const { tenantId, customerId, overrides: present } = (await customerOf(ports, request)).customer
     const { filled } = readForm(AnyForm, request)
     if (typedIn(filled, 'more') === 'yes') return page(request, reply, customerId, withMoreRows(filled))
     const { form, overrides } = overridesTyped(filled)
     if (isWrong(form)) return page(request, reply, customerId, form)
     const now = seenHashOf(present)
-    const [shown = []] = await openOverrides(services, tenantId, [present])
+    const [shown = []] = await openOverrides(ports, tenantId, [present])
     if (typedIn(filled, 'seen') !== now && !sameJson(overrides, shown)) {
       return page(request, reply, customerId, changedMeanwhile(form, 'The overrides were', now))
     }
     try {
-      await replaceOverrides(services, tenantId, customerId, overrides, originOfMember(request))
+      await replaceOverrides(ports, tenantId, customerId, overrides, originOfMember(request))
     } catch (error) {
       if (!(error instanceof Refusal) || error.code !== 'product_not_found') throw error
       return page(

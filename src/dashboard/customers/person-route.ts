@@ -23,7 +23,7 @@ export function customerForms(app: FastifyInstance, context: PageContext): void 
   editPages(app, context)
 }
 
-function newPages(app: FastifyInstance, { services, show }: PageContext): void {
+function newPages(app: FastifyInstance, { ports, show }: PageContext): void {
   const page = (reply: FastifyReply, form: FilledForm, operation = newId('req')) =>
     show(reply, {
       title: 'New customer',
@@ -39,7 +39,7 @@ function newPages(app: FastifyInstance, { services, show }: PageContext): void {
     if (!data) return page(reply, filled, typedIn(filled, 'operation'))
     const { email, name = null, metadata } = data
     try {
-      const customerId = await runOnce(services, request, async (own, origin) => {
+      const customerId = await runOnce(ports, request, async (own, origin) => {
         const { tenantId } = principalOf(request)
         const { customer } = await createCustomer(own, tenantId, { email, name, metadata }, origin)
         return customer.customerId
@@ -51,7 +51,7 @@ function newPages(app: FastifyInstance, { services, show }: PageContext): void {
   })
 }
 
-function editPages(app: FastifyInstance, { services, show }: PageContext): void {
+function editPages(app: FastifyInstance, { ports, show }: PageContext): void {
   const page = (reply: FastifyReply, customerId: string, form: FilledForm) =>
     show(reply, {
       title: 'Edit customer',
@@ -62,14 +62,14 @@ function editPages(app: FastifyInstance, { services, show }: PageContext): void 
     })
 
   app.get('/customers/:id/edit', changeOne, async (request: CustomerRequest, reply) => {
-    const { customer, person } = await customerOf(services, request)
+    const { customer, person } = await customerOf(ports, request)
     const metadata = pairsText(customer.metadata)
     const values = { email: person.email ?? '', name: person.name ?? '', metadata }
     return page(reply, customer.customerId, newForm(values))
   })
 
   app.post('/customers/:id/edit', change, async (request: CustomerRequest, reply) => {
-    const { customer } = await customerOf(services, request)
+    const { customer } = await customerOf(ports, request)
     const { tenantId, customerId } = customer
     const { filled, data } = readForm(CustomerForm, request)
     if (!data) return page(reply, customerId, filled)
@@ -78,7 +78,7 @@ function editPages(app: FastifyInstance, { services, show }: PageContext): void 
     const unchanged = pairsText(metadata) === pairsText(customer.metadata)
     const asked = { email, name, ...(!unchanged && { metadata }) }
     try {
-      await changeCustomer(services, tenantId, customerId, asked, originOfMember(request))
+      await changeCustomer(ports, tenantId, customerId, asked, originOfMember(request))
     } catch (error) {
       return page(reply, customerId, refusedForm(error, filled))
     }

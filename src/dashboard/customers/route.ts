@@ -43,7 +43,7 @@ export function customerPages(app: FastifyInstance, context: PageContext): void 
   overridePages(app, context)
 }
 
-function listPage(app: FastifyInstance, { services, cursors, show }: PageContext): void {
+function listPage(app: FastifyInstance, { ports, cursors, show }: PageContext): void {
   app.get('/customers', auditedPage('customers', Query), async (request, reply) => {
     const { tenantId, role } = principalOf(request)
     const { cursor, status: asked, person } = Query.parse(request.query)
@@ -53,8 +53,8 @@ function listPage(app: FastifyInstance, { services, cursors, show }: PageContext
     const keyset = { after: cursors.read(boundTo, cursor), limit: pageSize }
     const subjectIds = subjectId === undefined ? undefined : [subjectId]
     const filter = { subjectIds, erased: status && status === 'erased' }
-    const { items, next } = await listCustomers(services.db, tenantId, filter, keyset)
-    const customers = await withPeople(services, tenantId, items)
+    const { items, next } = await listCustomers(ports.db, tenantId, filter, keyset)
+    const customers = await withPeople(ports, tenantId, items)
     return show(reply, {
       title: 'Customers',
       nav: 'customers',
@@ -75,7 +75,7 @@ function listPage(app: FastifyInstance, { services, cursors, show }: PageContext
  * Browsers and proxies store URLs, so a URL contains a person's id and never a part of their name or email address. One
  * person gets such a URL; several are listed in the response.
  */
-function personForm(app: FastifyInstance, { services, show }: PageContext): void {
+function personForm(app: FastifyInstance, { ports, show }: PageContext): void {
   app.get('/customers/find', auditedPage('customers'), async (_request, reply) =>
     reply.redirect('/dashboard/customers', 303),
   )
@@ -83,15 +83,15 @@ function personForm(app: FastifyInstance, { services, show }: PageContext): void
     const { tenantId, role } = principalOf(request)
     const text = formOf(PersonForm, request).text.trim()
     if (text === '') return reply.redirect('/dashboard/customers', 303)
-    const found = await findCustomersByPersonPart(services, tenantId, text)
+    const found = await findCustomersByPersonPart(ports, tenantId, text)
     const subjectIds = new Set(found.customers.map(({ subjectId }) => subjectId))
     const [person] = subjectIds
     if (person !== undefined && subjectIds.size === 1 && !found.more)
       return reply.redirect(`/dashboard/customers?${new URLSearchParams({ person })}`, 303)
     const shown = found.customers.slice(0, pageSize).map(({ customerId }) => customerId)
-    const entries = await Promise.all(shown.map((id) => findCustomer(services.db, tenantId, id)))
+    const entries = await Promise.all(shown.map((id) => findCustomer(ports.db, tenantId, id)))
     const customers = await withPeople(
-      services,
+      ports,
       tenantId,
       entries.filter((entry) => entry !== undefined),
     )
@@ -123,29 +123,29 @@ async function withPeople(
   return entries.map((entry, index) => ({ ...entry, person: people[index] ?? unknownPerson }))
 }
 
-function onePage(app: FastifyInstance, { services, show }: PageContext): void {
+function onePage(app: FastifyInstance, { ports, show }: PageContext): void {
   app.get('/customers/:id', auditedPage('customer'), async (request: CustomerRequest, reply) => {
     const { tenantId, role } = principalOf(request)
-    const { person, ...entry } = await customerOf(services, request)
+    const { person, ...entry } = await customerOf(ports, request)
     const mayChange = may(role, 'change_licenses')
     const { customerId, subjectId } = entry.customer
     const [found, bought] = await Promise.all([
       Promise.all(
         entry.licenseIds
           .slice(0, maxOfCustomer)
-          .map((licenseId) => findLicense(services.db, tenantId, licenseId)),
+          .map((licenseId) => findLicense(ports.db, tenantId, licenseId)),
       ),
       listSales(
-        services.db,
+        ports.db,
         tenantId,
         { customer: { customerId, subjectId } },
         { after: undefined, limit: maxSales },
       ),
     ])
-    const sales = await readBuyers(services, tenantId, bought.items)
-    const [overrides = []] = await openOverrides(services, tenantId, [entry.customer.overrides])
+    const sales = await readBuyers(ports, tenantId, bought.items)
+    const [overrides = []] = await openOverrides(ports, tenantId, [entry.customer.overrides])
     const licenses = await shownLicenses(
-      services,
+      ports,
       tenantId,
       found.filter((license) => license !== undefined),
     )

@@ -35,10 +35,10 @@ export function deliveryPages(app: FastifyInstance, context: PageContext): void 
 }
 
 /** @throws Problem 404 */
-async function deliveryOf(services: Ports<'db'>, request: OneRequest): Promise<KnownDelivery> {
+async function deliveryOf(ports: Ports<'db'>, request: OneRequest): Promise<KnownDelivery> {
   const { id } = request.params
   const { tenantId } = principalOf(request)
-  const entry = isId('whd', id) ? await findDelivery(services.db, tenantId, id) : undefined
+  const entry = isId('whd', id) ? await findDelivery(ports.db, tenantId, id) : undefined
   if (!entry) throw notFound('delivery')
   return entry.delivery
 }
@@ -57,18 +57,18 @@ function filterFrom({
   }
 }
 
-function listPage(app: FastifyInstance, { services, cursors, show }: PageContext): void {
+function listPage(app: FastifyInstance, { ports, cursors, show }: PageContext): void {
   app.get('/deliveries', auditedPage('deliveries', Query), async (request, reply) => {
     const { tenantId } = principalOf(request)
     const { cursor, ...given } = Query.parse(request.query)
     const filter = filterFrom(given)
     const { status, channel, event, endpointId } = filter
-    const endpoints = await listEndpoints(services.db, tenantId)
+    const endpoints = await listEndpoints(ports.db, tenantId)
     const names = new Map(endpoints.map((endpoint) => [endpoint.endpointId, nameOfEndpoint(endpoint)]))
     const boundTo = [tenantId, 'dashboard deliveries', status, channel, event, endpointId]
     const keyset = { after: cursors.read(boundTo, cursor), limit: pageSize }
-    const { items: deliveries, next } = await listDeliveries(services.db, tenantId, filter, keyset)
-    const waitedFor = await findWaitedFor(services, deliveries)
+    const { items: deliveries, next } = await listDeliveries(ports.db, tenantId, filter, keyset)
+    const waitedFor = await findWaitedFor(ports, deliveries)
     return show(reply, {
       title: 'Deliveries',
       nav: 'deliveries',
@@ -85,13 +85,13 @@ function listPage(app: FastifyInstance, { services, cursors, show }: PageContext
   })
 }
 
-function onePage(app: FastifyInstance, { services, show }: PageContext): void {
+function onePage(app: FastifyInstance, { ports, show }: PageContext): void {
   app.get('/deliveries/:id', auditedPage('delivery'), async (request: OneRequest, reply) => {
     const { tenantId, role } = principalOf(request)
-    const delivery = await deliveryOf(services, request)
-    const { endpoint } = await findWebhookEndpoint(services.db, tenantId, delivery.endpointId ?? '')
-    const payload = delivery.channel === 'webhook' ? await shownPayload(services, delivery) : undefined
-    const waitsFor = (await findWaitedFor(services, [delivery])).get(delivery.deliveryId)
+    const delivery = await deliveryOf(ports, request)
+    const { endpoint } = await findWebhookEndpoint(ports.db, tenantId, delivery.endpointId ?? '')
+    const payload = delivery.channel === 'webhook' ? await shownPayload(ports, delivery) : undefined
+    const waitsFor = (await findWaitedFor(ports, [delivery])).get(delivery.deliveryId)
     return show(reply, {
       title: delivery.event,
       nav: 'deliveries',
@@ -101,17 +101,17 @@ function onePage(app: FastifyInstance, { services, show }: PageContext): void {
           waitsFor,
           payload,
           endpoint,
-          hasMailbox: services.mailing.mailbox !== undefined && may(role, 'manage_settings'),
+          hasMailbox: ports.mailing.mailbox !== undefined && may(role, 'manage_settings'),
           mayRedeliver: may(role, 'manage_connections'),
         }),
     })
   })
 }
 
-function redeliverForm(app: FastifyInstance, { services }: PageContext): void {
+function redeliverForm(app: FastifyInstance, { ports }: PageContext): void {
   app.post('/deliveries/:id/redeliver', manage, async (request: OneRequest, reply) => {
-    const { deliveryId, tenantId } = await deliveryOf(services, request)
-    await askRedelivery(services, tenantId, deliveryId, originOfMember(request))
+    const { deliveryId, tenantId } = await deliveryOf(ports, request)
+    await askRedelivery(ports, tenantId, deliveryId, originOfMember(request))
     return redirectWith(reply, `/dashboard/deliveries/${deliveryId}`, 'Redelivery started.')
   })
 }

@@ -42,7 +42,7 @@ const perMember = { burst: 20, intervalMs: 180_000 }
 
 /** Authorizes a device: a member enters its code, then reviews the requested scopes. */
 export function devicePages(app: FastifyInstance, context: PageContext): void {
-  const { services, show } = context
+  const { ports, show } = context
 
   const codePage = (reply: FastifyReply, code: string, problem?: string, status?: number) =>
     show(
@@ -59,13 +59,13 @@ export function devicePages(app: FastifyInstance, context: PageContext): void {
     const { code } = formOf(CodeForm, request)
     const { sessionHash, memberId } = principalOf(request)
     const bucket = `codes of ${memberId}`
-    const allowed = await services.attempts.take([{ bucket, allowance: perMember }])
-    if (!allowed.allowed || !(await takeCodeAttempt(services.db, sessionHash))) {
+    const allowed = await ports.attempts.take([{ bucket, allowance: perMember }])
+    if (!allowed.allowed || !(await takeCodeAttempt(ports.db, sessionHash))) {
       return codePage(reply, '', 'Too many wrong codes. Sign out and try again in a few minutes.', 429)
     }
     const letters = userCodeLetters(code)
-    const { db, fingerprint } = services
-    const found = letters && (await findByUserCode(db, fingerprint, letters, services.now()))
+    const { db, fingerprint } = ports
+    const found = letters && (await findByUserCode(db, fingerprint, letters, ports.now()))
     if (!found) {
       return codePage(
         reply,
@@ -74,7 +74,7 @@ export function devicePages(app: FastifyInstance, context: PageContext): void {
       )
     }
     await returnCodeAttempt(db, sessionHash)
-    await services.attempts.giveBack(bucket, perMember)
+    await ports.attempts.giveBack(bucket, perMember)
     request.session.login = found.deviceCodeHash
     return reply.redirect(`${path}/review`, 303)
   })
@@ -91,10 +91,10 @@ const nothingWaits = {
     ),
 }
 
-function reviewPages(app: FastifyInstance, { services, show }: PageContext): void {
+function reviewPages(app: FastifyInstance, { ports, show }: PageContext): void {
   /** The pending device authorization whose code was entered in this session. */
   const waiting = async ({ session: { login } }: FastifyRequest): Promise<LoginRequest | undefined> =>
-    login === undefined ? undefined : findByDeviceCodeHash(services.db, login, services.now())
+    login === undefined ? undefined : findByDeviceCodeHash(ports.db, login, ports.now())
 
   const review = (request: FastifyRequest, reply: FastifyReply, login: LoginRequest, problem?: string) => {
     const principal = principalOf(request)
@@ -136,8 +136,8 @@ function reviewPages(app: FastifyInstance, { services, show }: PageContext): voi
     const principal = principalOf(request)
     if (scopes.length === 0)
       return review(request, reply, login, 'Choose at least one scope, or deny the request.')
-    const granted = { scopes, tokenExpiresAt: expiryOf(lifetime, services.now()) }
-    const work = () => approveLogin(services, login, deciderOf(principal), granted, originOfMember(request))
+    const granted = { scopes, tokenExpiresAt: expiryOf(lifetime, ports.now()) }
+    const work = () => approveLogin(ports, login, deciderOf(principal), granted, originOfMember(request))
     return settle(
       request,
       reply,
@@ -150,7 +150,7 @@ function reviewPages(app: FastifyInstance, { services, show }: PageContext): voi
   app.post('/device/deny', member, async (request, reply) => {
     const login = await waiting(request)
     if (!login) return gone(reply)
-    const work = () => denyLogin(services, login, deciderOf(principalOf(request)), originOfMember(request))
+    const work = () => denyLogin(ports, login, deciderOf(principalOf(request)), originOfMember(request))
     return settle(
       request,
       reply,

@@ -16,7 +16,7 @@ const Status = z.enum(['active', 'deactivated'])
 const Query = z.object({ cursor: one, product: one, status: one })
 
 /** The devices of all licenses. Each links to its license with that device selected. */
-export function deviceListPage(app: FastifyInstance, { services, cursors, show }: PageContext): void {
+export function deviceListPage(app: FastifyInstance, { ports, cursors, show }: PageContext): void {
   app.get('/devices', auditedPage('devices', Query), async (request, reply) => {
     const { tenantId } = principalOf(request)
     const { cursor, product, status: asked } = Query.parse(request.query)
@@ -25,12 +25,12 @@ export function deviceListPage(app: FastifyInstance, { services, cursors, show }
     const boundTo = [tenantId, 'dashboard devices', productId ?? null, status ?? null]
     const keyset = { after: cursors.read(boundTo, cursor), limit: pageSize }
     const [{ items: devices, next }, products] = await Promise.all([
-      listDevicesOfTenant(services.db, tenantId, { productId, status }, keyset, momentOf(services)),
-      productChoices(services, tenantId),
+      listDevicesOfTenant(ports.db, tenantId, { productId, status }, keyset, momentOf(ports)),
+      productChoices(ports, tenantId),
     ])
-    await services.refusals.flush()
+    await ports.refusals.flush()
     const refused = await lastRefusalsOf(
-      services.db,
+      ports.db,
       devices.map(({ seat, license }) => ({ licenseId: license.licenseId, deviceId: seat.deviceId })),
     )
     return show(reply, {

@@ -11,13 +11,13 @@ import { originOfMember, principalOf } from '../session/principal.ts'
  * @throws Refusal when it could never run
  */
 export async function askApproval(
-  services: ApprovalPorts,
+  ports: ApprovalPorts,
   request: FastifyRequest,
   operation: GatedOperation<unknown>,
   input: RequestInput,
 ): Promise<string> {
   const { tenantId, memberId } = principalOf(request)
-  const outcome = await passGate(services, operation, {
+  const outcome = await passGate(ports, operation, {
     tenantId,
     tokenId: memberId,
     userAgent: userAgentOf(request),

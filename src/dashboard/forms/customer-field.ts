@@ -45,7 +45,7 @@ type Chosen =
 
 /** The customer that a member has named in a {@link customerField}; `unclear` is the form to show when it is not exactly one. */
 export async function chosenCustomer(
-  services: Ports<'db' | 'subjects'>,
+  ports: Ports<'db' | 'subjects'>,
   tenantId: string,
   filled: FilledForm,
 ): Promise<Chosen> {
@@ -54,7 +54,7 @@ export async function chosenCustomer(
   // A choice is for the text that it was offered for.
   const isOffered = typedIn(filled, names.offered).trim() === text
   const choice = isOffered ? typedIn(filled, names.choice) : ''
-  const meant = await customersMeant(services, tenantId, choice || text)
+  const meant = await customersMeant(ports, tenantId, choice || text)
   const [one, ...others] = meant.candidates
   if (one && others.length === 0 && !meant.more) {
     const { customerId } = one

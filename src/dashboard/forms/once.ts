@@ -19,13 +19,13 @@ export const sentBefore =
 /**
  * Runs what a form asks for once, however often the form is sent: as a request with an `Idempotency-Key`, which is
  * here the form's field `operation`. The result is stored sealed for 24 hours, and is returned again.
- * @param work gets services with the run's own time, ids and randomness; its result must be plain JSON
+ * @param work gets ports with the run's own time, ids and randomness; its result must be plain JSON
  * @throws Problem 400 without an operation, 409 while the first one runs; SentBefore; what `work` throws
  */
 export async function runOnce<S extends RunPorts & Ports<'idempotency'>, Result>(
-  services: S,
+  ports: S,
   request: FastifyRequest,
-  work: (services: S, origin: Origin) => Promise<Result>,
+  work: (ports: S, origin: Origin) => Promise<Result>,
 ): Promise<Result> {
   const { _csrf, operation, ...fields } = (request.body ?? {}) as Record<string, unknown>
   if (typeof operation !== 'string' || !isId('req', operation)) throw invalid('the form has no operation')
@@ -39,7 +39,7 @@ export async function runOnce<S extends RunPorts & Ports<'idempotency'>, Result>
     query: {},
     body: fields,
   }
-  const reservation = await services.idempotency.reserve(keyed, request.id)
+  const reservation = await ports.idempotency.reserve(keyed, request.id)
   switch (reservation.state) {
     case 'in progress':
       throw new Problem(
@@ -54,7 +54,7 @@ export async function runOnce<S extends RunPorts & Ports<'idempotency'>, Result>
     case 'run': {
       const { run, end } = reservation
       const { at, randomBytes, newId } = run
-      const own = { ...services, now: () => new Date(at), randomBytes, newId }
+      const own = { ...ports, now: () => new Date(at), randomBytes, newId }
       const origin = {
         ...originOfMember(request),
         correlationId: run.firstRequestId,

@@ -24,16 +24,16 @@ export type Attention = {
 }
 
 /** Counts what needs attention in a tenant now. */
-export async function readAttention(services: Ports<'db' | 'now'>, tenantId: string): Promise<Attention> {
-  const now = services.now()
+export async function readAttention(ports: Ports<'db' | 'now'>, tenantId: string): Promise<Attention> {
+  const now = ports.now()
   const ago = (ms: number) => new Date(now.getTime() - ms).toISOString()
   const since = ago(abandonedWithinMs)
   const [deliveries, parkedSales, salesNeedingHolder, unmatchedPayments, parkedStreams] = await Promise.all([
-    countDeliveries(services.db, tenantId, { now: now.toISOString(), since }),
-    countParkedSales(services.db, tenantId),
-    countSalesNeedingHolder(services.db, tenantId),
-    countUnmatched(services.db, tenantId, { from: ago(unmatchedWithinMs), until: ago(unmatchedAfterMs) }),
-    listParkedOfTenant(services.db, tenantId),
+    countDeliveries(ports.db, tenantId, { now: now.toISOString(), since }),
+    countParkedSales(ports.db, tenantId),
+    countSalesNeedingHolder(ports.db, tenantId),
+    countUnmatched(ports.db, tenantId, { from: ago(unmatchedWithinMs), until: ago(unmatchedAfterMs) }),
+    listParkedOfTenant(ports.db, tenantId),
   ])
   return { deliveries, parkedSales, salesNeedingHolder, unmatchedPayments, parkedStreams }
 }

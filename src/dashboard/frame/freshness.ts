@@ -20,8 +20,8 @@ declare module 'fastify' {
 /**
  * Reads the position of the read models before the page reads from them, so that the stated age is never too low.
  */
-export function noteFreshness(app: FastifyInstance, services: Ports<'db' | 'ledger' | 'now'>): void {
-  const { db, ledger } = services
+export function noteFreshness(app: FastifyInstance, ports: Ports<'db' | 'ledger' | 'now'>): void {
+  const { db, ledger } = ports
   app.decorateRequest('freshness', undefined)
   app.decorateRequest('waiting', undefined)
   app.addHook('preHandler', async (request) => {
@@ -31,7 +31,7 @@ export function noteFreshness(app: FastifyInstance, services: Ports<'db' | 'ledg
     const decides = may(principal.role, 'decide_confirmations')
     const [freshness, waiting] = await Promise.all([
       readFreshness(db, ledger),
-      decides ? countPendingConfirmations(db, principal.tenantId, momentOf(services)) : undefined,
+      decides ? countPendingConfirmations(db, principal.tenantId, momentOf(ports)) : undefined,
     ])
     request.freshness = freshness
     request.waiting = waiting

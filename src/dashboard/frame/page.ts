@@ -37,27 +37,27 @@ export type ShowPart = (reply: FastifyReply, content: (view: View) => Html) => F
 /** Sends a page; with a status that does not follow from it, such as 404. */
 export type ShowPage = (reply: FastifyReply, page: Page, status?: number) => FastifyReply
 
-export function partsOf(services: Ports<'now'>, baseUrl: string): ShowPart {
+export function partsOf(ports: Ports<'now'>, baseUrl: string): ShowPart {
   return (reply, content) =>
-    reply.type('text/html; charset=utf-8').send(partOf(content(viewFor(reply, services, baseUrl))))
+    reply.type('text/html; charset=utf-8').send(partOf(content(viewFor(reply, ports, baseUrl))))
 }
 
-function viewFor(reply: FastifyReply, services: Ports<'now'>, baseUrl: string): View {
+function viewFor(reply: FastifyReply, ports: Ports<'now'>, baseUrl: string): View {
   const role = reply.request.principal?.role
   return {
     token: formToken(reply),
-    now: services.now(),
+    now: ports.now(),
     baseUrl,
     may: (permission) => role !== undefined && may(role, permission),
   }
 }
 
 /** Returns the function that sends pages: within the frame for a signed-in member, otherwise without it. */
-export function pagesOf(services: Ports<'now' | 'mailing'>, baseUrl: string): ShowPage {
-  const hasMailbox = services.mailing.mailbox !== undefined
+export function pagesOf(ports: Ports<'now' | 'mailing'>, baseUrl: string): ShowPage {
+  const hasMailbox = ports.mailing.mailbox !== undefined
   return (reply, { title, nav, trail, content, form, problem }, status) => {
     const { principal, session, freshness, waiting } = reply.request
-    const view = viewFor(reply, services, baseUrl)
+    const view = viewFor(reply, ports, baseUrl)
     const notice = session?.notice
     if (notice) session.notice = undefined
     const above = trail ?? trailTo(nav, reply.request.url)

@@ -14,19 +14,19 @@ import { readStart } from '../start/facts.ts'
 import { homeView } from './view.ts'
 
 /** The home page: what needs attention, and recent activity. */
-export function homePage(app: FastifyInstance, { services, show }: PageContext): void {
+export function homePage(app: FastifyInstance, { ports, show }: PageContext): void {
   app.get('/', pageRoute({ page: 'member' }), async (request, reply) => {
     const { tenantId, role } = principalOf(request)
-    const range = usageRange({ granularity: 'day' }, momentOf(services))
+    const range = usageRange({ granularity: 'day' }, momentOf(ports))
     if (typeof range === 'string') throw new Error(`the last days are no range: ${range}`)
-    await Promise.all([services.usage.flush(), services.refusals.flush()])
+    await Promise.all([ports.usage.flush(), ports.refusals.flush()])
     const [approvals, attention, usage, devices, start, refused] = await Promise.all([
-      listApprovals(services, tenantId),
-      readAttention(services, tenantId),
-      readUsage(services.db, tenantId, undefined, range),
-      countActiveDevices(services.db, tenantId),
-      readStart(services, tenantId),
-      countRefused(services.db, tenantId, 'activate', momentOf(services)),
+      listApprovals(ports, tenantId),
+      readAttention(ports, tenantId),
+      readUsage(ports.db, tenantId, undefined, range),
+      countActiveDevices(ports.db, tenantId),
+      readStart(ports, tenantId),
+      countRefused(ports.db, tenantId, 'activate', momentOf(ports)),
     ])
     return show(reply, {
       title: 'Home',

@@ -64,9 +64,9 @@ export function importPages(app: FastifyInstance, context: PageContext): void {
   })
 }
 
-function uploadPages(app: FastifyInstance, { services, show }: PageContext): void {
+function uploadPages(app: FastifyInstance, { ports, show }: PageContext): void {
   const page = async (request: FastifyRequest, reply: FastifyReply, form: FilledForm) => {
-    const products = await productChoices(services, principalOf(request).tenantId)
+    const products = await productChoices(ports, principalOf(request).tenantId)
     return show(reply, {
       title: 'Import licenses',
       nav: 'licenses',
@@ -86,7 +86,7 @@ function uploadPages(app: FastifyInstance, { services, show }: PageContext): voi
     const { product: productId, file } = UploadForm.parse(request.body ?? {})
     const form = newForm({ product: productId })
     const product = Slug.safeParse(productId).success
-      ? await services.findProduct(tenantId, productId)
+      ? await ports.findProduct(tenantId, productId)
       : undefined
     if (!product) return page(request, reply, withProblem(form, 'product', 'Choose a product.'))
     if (file.trim() === '')
@@ -111,7 +111,7 @@ function uploadPages(app: FastifyInstance, { services, show }: PageContext): voi
     const read = rows.map((row) => ({ ...row, ...readRow(row) }))
     const known = read.filter((row) => row.license !== undefined)
     const licenses = known.flatMap(({ license }) => license ?? [])
-    const outcomes = await previewImport(services, product, licenses)
+    const outcomes = await previewImport(ports, product, licenses)
     const problems: Problem[] = read.flatMap(({ line, problem }) =>
       problem ? [{ line, text: problem }] : [],
     )
@@ -146,13 +146,13 @@ function readRow(row: FileRow): ReadRow {
   return typeof license === 'string' ? { problem: license } : { license, row: row.row }
 }
 
-function stepPage(app: FastifyInstance, { services, show }: PageContext): void {
+function stepPage(app: FastifyInstance, { ports, show }: PageContext): void {
   app.post(`${path}/run`, change, async (request, reply) => {
     const { tenantId, plan, ...principal } = principalOf(request)
     refuseSuspended(principal)
     const { success, data } = StepForm.safeParse(request.body)
     if (!success) throw invalid('The form could not be read. Go back, reload the page and try again.')
-    const product = await services.findProduct(tenantId, data.product)
+    const product = await ports.findProduct(tenantId, data.product)
     if (!product) throw new Refusal('product_not_found')
     const now = data.rows.slice(0, atOnce)
     const rest = data.rows.slice(atOnce)
@@ -167,7 +167,7 @@ function stepPage(app: FastifyInstance, { services, show }: PageContext): void {
     let stopped: string | undefined
     try {
       const asked = { rows: good.map(({ license }) => license), plan }
-      const outcomes = await importLicenses(services, product, asked, originOfMember(request))
+      const outcomes = await importLicenses(ports, product, asked, originOfMember(request))
       for (const [index, outcome] of outcomes.entries()) {
         if (outcome.status === 'invalid')
           refused.push({ line: good[index]?.line ?? 0, text: sentenceOf(outcome.refusal) })

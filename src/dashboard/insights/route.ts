@@ -15,13 +15,13 @@ import { insightsView } from './view.ts'
 const member = pageRoute({ page: 'member', query: RangeQuery })
 
 /** Sales, licenses, versions and trials in a range of days, as plots, as tables and as files. */
-export function insightPages(app: FastifyInstance, { services, show }: PageContext): void {
+export function insightPages(app: FastifyInstance, { ports, show }: PageContext): void {
   app.get('/insights', member, async (request, reply) => {
     const { tenantId } = principalOf(request)
-    const range = rangeOf(request.query, momentOf(services))
+    const range = rangeOf(request.query, momentOf(ports))
     const [figures, products] = await Promise.all([
-      readFigures(services.db, tenantId, range.days, range.today),
-      productChoices(services, tenantId),
+      readFigures(ports.db, tenantId, range.days, range.today),
+      productChoices(ports, tenantId),
     ])
     return show(reply, {
       title: 'Insights',
@@ -33,8 +33,8 @@ export function insightPages(app: FastifyInstance, { services, show }: PageConte
 
   app.get('/insights/:file', member, async (request, reply) => {
     const table = tableOf(request.params)
-    const range = rangeOf(request.query, momentOf(services))
-    const figures = await readFigures(services.db, principalOf(request).tenantId, range.days, range.today)
+    const range = rangeOf(request.query, momentOf(ports))
+    const figures = await readFigures(ports.db, principalOf(request).tenantId, range.days, range.today)
     const name = `${table}-${range.days.from}-${range.days.to}.csv`
     return reply
       .type('text/csv; charset=utf-8')

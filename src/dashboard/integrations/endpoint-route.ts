@@ -37,7 +37,7 @@ const EndpointForm = z.object({
 
 /** Creates the endpoint at a provider and connects it, as over the API. */
 export function endpointForms(app: FastifyInstance, context: PageContext): void {
-  const { services, baseUrl } = context
+  const { ports, baseUrl } = context
   app.post('/integrations/:provider/endpoint', manage, async (request: ProviderRequest, reply) => {
     const provider = providerOf(request)
     if (provider === 'gumroad') throw new Refusal('provider_without_endpoints')
@@ -54,7 +54,7 @@ export function endpointForms(app: FastifyInstance, context: PageContext): void 
       store: data[store],
     }
     try {
-      const connected = await connectWithEndpoint(services, asked, data.operation, originOfMember(request))
+      const connected = await connectWithEndpoint(ports, asked, data.operation, originOfMember(request))
       const message = doneWords(providerNames[provider], connected)
       return redirectWith(reply, `/dashboard/integrations/${provider}`, message)
     } catch (error) {

@@ -23,18 +23,18 @@ const path = '/dashboard/integrations'
 type ProviderRequest = FastifyRequest<{ Params: { provider: string } }>
 
 /** What the vendor sells at a connected provider, by name, to map it. */
-export function offeredPage(app: FastifyInstance, { services, show }: PageContext): void {
+export function offeredPage(app: FastifyInstance, { ports, show }: PageContext): void {
   const manage = pageRoute({ page: 'manage_connections' })
   app.get('/integrations/:provider/items', manage, async (request: ProviderRequest, reply) => {
     const provider = Provider.safeParse(request.params.provider).data
     if (!provider) throw notFound('provider')
     const { tenantId } = principalOf(request)
-    const integration = await findIntegration(services.db, tenantId, provider)
+    const integration = await findIntegration(ports.db, tenantId, provider)
     if (integration?.status !== 'connected') throw notFound('connection')
     const [products, sold, offered] = await Promise.all([
-      productChoices(services, tenantId),
-      listProductsSold(services.db, tenantId, integration),
-      offeredOrProblem(services, integration),
+      productChoices(ports, tenantId),
+      listProductsSold(ports.db, tenantId, integration),
+      offeredOrProblem(ports, integration),
     ])
     const { many } = itemWords[provider]
     return show(reply, {
@@ -51,13 +51,13 @@ export function offeredPage(app: FastifyInstance, { services, show }: PageContex
 
 /** The list, or a sentence that says why there is none and what to do. */
 async function offeredOrProblem(
-  services: Ports<'providers' | 'secrets'>,
+  ports: Ports<'providers' | 'secrets'>,
   integration: KnownIntegration,
 ): Promise<Offered | string> {
   const { provider } = integration
   const name = providerNames[provider]
   try {
-    const offered = await listOffered(services, integration)
+    const offered = await listOffered(ports, integration)
     return (
       offered ??
       `${name} is connected without an API key, so its ${itemWords[provider].many} cannot be listed.`

@@ -65,7 +65,7 @@ export function providerOf({ params }: ProviderRequest): Provider {
 
 /** The page of a provider, with a form that was filled in. */
 export async function providerPage(
-  { services, show, baseUrl }: PageContext,
+  { ports, show, baseUrl }: PageContext,
   request: ProviderRequest,
   reply: FastifyReply,
   form: FilledForm,
@@ -73,12 +73,12 @@ export async function providerPage(
   const provider = providerOf(request)
   const { tenantId } = principalOf(request)
   const [integration, products, arrivals] = await Promise.all([
-    findIntegration(services.db, tenantId, provider),
-    productChoices(services, tenantId),
-    readArrivals(services.db, tenantId, provider),
+    findIntegration(ports.db, tenantId, provider),
+    productChoices(ports, tenantId),
+    readArrivals(ports.db, tenantId, provider),
   ])
-  const sold = integration ? await listProductsSold(services.db, tenantId, integration) : []
-  const { hasPlatformKey, platformFeeBasisPoints } = services.providers
+  const sold = integration ? await listProductsSold(ports.db, tenantId, integration) : []
+  const { hasPlatformKey, platformFeeBasisPoints } = ports.providers
   const shown = {
     tenantId,
     provider,
@@ -99,14 +99,14 @@ export async function providerPage(
   })
 }
 
-function arrivalRoute(app: FastifyInstance, { services, showPart }: PageContext): void {
+function arrivalRoute(app: FastifyInstance, { ports, showPart }: PageContext): void {
   const background = pageRoute({ page: 'member', background: true })
   app.get('/integrations/:provider/arrival', background, async (request: ProviderRequest, reply) => {
     const provider = providerOf(request)
     const { tenantId } = principalOf(request)
-    const integration = await findIntegration(services.db, tenantId, provider)
+    const integration = await findIntegration(ports.db, tenantId, provider)
     if (integration?.status !== 'connected') throw notFound('connection')
-    const arrivals = await readArrivals(services.db, tenantId, provider)
+    const arrivals = await readArrivals(ports.db, tenantId, provider)
     return showPart(reply, ({ now }) => arrivalPart(integration, arrivals, now))
   })
 }
@@ -133,7 +133,7 @@ const ConnectForm = z.object({
 })
 
 function connectForms(app: FastifyInstance, context: PageContext): void {
-  const { services, show, baseUrl } = context
+  const { ports, show, baseUrl } = context
   app.post('/integrations/:provider/connect', manage, async (request: ProviderRequest, reply) => {
     const provider = providerOf(request)
     const { filled, data } = readForm(ConnectForm, request)
@@ -147,7 +147,7 @@ function connectForms(app: FastifyInstance, context: PageContext): void {
     }
     try {
       const { tenantId } = principalOf(request)
-      const pingToken = await connect(services, tenantId, provider, data, originOfMember(request))
+      const pingToken = await connect(ports, tenantId, provider, data, originOfMember(request))
       if (pingToken !== undefined) {
         const content = () => pingUrlView(baseUrl, tenantId, pingToken)
         return show(reply, { title: 'Ping URL', nav: 'integrations', trail, content })
@@ -162,7 +162,7 @@ function connectForms(app: FastifyInstance, context: PageContext): void {
     const { tenantId } = principalOf(request)
     try {
       const addresses = onboardingAddresses(baseUrl, tenantId)
-      const url = await startOnboarding(services, tenantId, addresses, originOfMember(request))
+      const url = await startOnboarding(ports, tenantId, addresses, originOfMember(request))
       const content = () => onboardingView(url)
       return show(reply, { title: 'Stripe onboarding', nav: 'integrations', trail, content })
     } catch (error) {
@@ -177,7 +177,7 @@ function connectForms(app: FastifyInstance, context: PageContext): void {
   app.post('/integrations/:provider/disconnect', manageThere, async (request: ProviderRequest, reply) => {
     const provider = providerOf(request)
     const { tenantId } = principalOf(request)
-    const endpoint = await disconnectProvider(services, tenantId, provider, originOfMember(request))
+    const endpoint = await disconnectProvider(ports, tenantId, provider, originOfMember(request))
     return redirectWith(reply, `${path}/${provider}`, disconnectedWords(providerNames[provider], endpoint))
   })
 }
@@ -203,18 +203,18 @@ type ConnectPorts = Ports<'db' | 'execute' | 'now' | 'providers' | 'randomBytes'
 
 /** @returns the token of gumroad's ping URL, which is shown once */
 async function connect(
-  services: ConnectPorts,
+  ports: ConnectPorts,
   tenantId: string,
   provider: Provider,
   { operation: id, webhookSecret, apiKey }: z.infer<typeof ConnectForm>,
   origin: Origin,
 ): Promise<string | undefined> {
   if (provider === 'stripe') {
-    await connectOwnAccount(services, tenantId, { apiKey: apiKey ?? '', webhookSecret }, id, origin)
+    await connectOwnAccount(ports, tenantId, { apiKey: apiKey ?? '', webhookSecret }, id, origin)
     return undefined
   }
   const connection: Connection = provider === 'gumroad' ? { provider } : { provider, webhookSecret, apiKey }
-  return (await connectMarketplace(services, tenantId, connection, id, origin)).pingToken
+  return (await connectMarketplace(ports, tenantId, connection, id, origin)).pingToken
 }
 
 /** What the provider or a rule refused, beside its field. @throws any other error */
@@ -228,7 +228,7 @@ function troubleOf(error: unknown, form: FilledForm): FilledForm {
 const RotateForm = z.object({ operation, webhookSecret: z.string().trim().optional().default('') })
 
 /** A new secret takes the place of the former one with the same rules as an approved API request. */
-function rotateForms(app: FastifyInstance, { services, show, baseUrl }: PageContext): void {
+function rotateForms(app: FastifyInstance, { ports, show, baseUrl }: PageContext): void {
   const shown = (request: ProviderRequest, reply: FastifyReply, form: FilledForm) => {
     const provider = providerOf(request)
     return show(reply, {
@@ -254,9 +254,9 @@ function rotateForms(app: FastifyInstance, { services, show, baseUrl }: PageCont
     const body = provider === 'gumroad' ? null : { webhookSecret: data.webhookSecret }
     const input = { parameters: { provider }, query: {}, body }
     try {
-      await rotateProviderSecret.check(services, tenantId, input)
+      await rotateProviderSecret.check(ports, tenantId, input)
       const run = { id: data.operation, origin: originOfMember(request) }
-      const { pingToken } = await rotateProviderSecret.run(services, tenantId, input, run)
+      const { pingToken } = await rotateProviderSecret.run(ports, tenantId, input, run)
       if (pingToken !== undefined) {
         const content = () => pingUrlView(baseUrl, tenantId, pingToken)
         return show(reply, { title: 'Ping URL', nav: 'integrations', trail, content })
@@ -278,7 +278,7 @@ const MapForm = z.object({
 const UnmapForm = z.object({ item: z.string().max(255) })
 
 function mappingForms(app: FastifyInstance, context: PageContext): void {
-  const { services } = context
+  const { ports } = context
   app.post('/integrations/:provider/map', manage, async (request: ProviderRequest, reply) => {
     const provider = providerOf(request)
     const { filled, data } = readForm(MapForm, request)
@@ -287,10 +287,10 @@ function mappingForms(app: FastifyInstance, context: PageContext): void {
     const [productId = '', keyTypeId = ''] = data.sold.split('/')
     const { tenantId } = principalOf(request)
     const known = Slug.safeParse(productId).data
-    const product = known && (await services.findProduct(tenantId, known))
+    const product = known && (await ports.findProduct(tenantId, known))
     if (!product) return again(withProblem(filled, 'sold', 'Choose a key type.'))
     try {
-      await map(services, product, provider, { item: data.item, keyTypeId }, originOfMember(request))
+      await map(ports, product, provider, { item: data.item, keyTypeId }, originOfMember(request))
     } catch (error) {
       if (error instanceof ProviderRefused || error instanceof ProviderUnavailable) {
         return again(withProblem(filled, 'item', sentenceOfProvider(error)))
@@ -305,7 +305,7 @@ function mappingForms(app: FastifyInstance, context: PageContext): void {
     const provider = providerOf(request)
     const { item } = UnmapForm.safeParse(request.body).data ?? { item: '' }
     try {
-      await unmapItem(services, principalOf(request).tenantId, provider, item, originOfMember(request))
+      await unmapItem(ports, principalOf(request).tenantId, provider, item, originOfMember(request))
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
       return redirectWith(reply, `${path}/${provider}`, { kind: 'wrong', text: sentenceOf(error.code) })
@@ -316,18 +316,18 @@ function mappingForms(app: FastifyInstance, context: PageContext): void {
 
 /** A price of Stripe becomes part of its key type; everything else is a mapping of the provider. */
 async function map(
-  services: Ports<'db' | 'execute' | 'findProduct' | 'now' | 'providers' | 'secrets'>,
+  ports: Ports<'db' | 'execute' | 'findProduct' | 'now' | 'providers' | 'secrets'>,
   product: PresentProduct,
   provider: Provider,
   { item, keyTypeId }: { item: string; keyTypeId: string },
   origin: Origin,
 ): Promise<void> {
   if (provider !== 'stripe' || item.startsWith('plink_')) {
-    await mapItem(services, product, provider, { item, keyTypeId }, origin)
+    await mapItem(ports, product, provider, { item, keyTypeId }, origin)
     return
   }
   const others = product.keyTypes.flatMap(({ keyTypeId: id, price }): [string, string][] =>
     price ? [[id, price.priceId]] : [],
   )
-  await mapPrices(services, product, { ...Object.fromEntries(others), [keyTypeId]: item }, origin)
+  await mapPrices(ports, product, { ...Object.fromEntries(others), [keyTypeId]: item }, origin)
 }

@@ -15,13 +15,13 @@ const maxProducts = 1000
 /**
  * The payment providers, and what each still lacks. Each has a page of its own, where it is connected.
  */
-export function integrationPages(app: FastifyInstance, { services, show }: PageContext): void {
+export function integrationPages(app: FastifyInstance, { ports, show }: PageContext): void {
   app.get('/integrations', pageRoute({ page: 'member' }), async (request, reply) => {
     const { tenantId } = principalOf(request)
     const [known, keys, { items: products }] = await Promise.all([
-      listIntegrations(services.db, tenantId),
-      readMaskedKeys(services.db, tenantId),
-      listProducts(services.db, tenantId, { after: undefined, limit: maxProducts }),
+      listIntegrations(ports.db, tenantId),
+      readMaskedKeys(ports.db, tenantId),
+      listProducts(ports.db, tenantId, { after: undefined, limit: maxProducts }),
     ])
     const providers = Provider.options.map((provider) => {
       const integration = known.find((one) => one.provider === provider)
@@ -30,8 +30,8 @@ export function integrationPages(app: FastifyInstance, { services, show }: PageC
         products,
         hasCheckoutKey: keys.checkoutKey !== null,
         card: {
-          hasPlatformKey: services.providers.hasPlatformKey,
-          hasNotificationSecret: services.providers.cardWebhookSecret !== undefined,
+          hasPlatformKey: ports.providers.hasPlatformKey,
+          hasNotificationSecret: ports.providers.cardWebhookSecret !== undefined,
         },
       })
       return { provider, integration, missing }

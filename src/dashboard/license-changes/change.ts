@@ -42,12 +42,12 @@ export type LicenseChange = {
   fields: (form: FilledForm, about: AboutLicense) => Content
   /** Reads the customer that the form names; its id is then among what was typed. */
   choose?: typeof chosenCustomer
-  run: (services: Services, about: AboutLicense, typed: never, origin: Origin) => Promise<Changed>
+  run: (ports: Services, about: AboutLicense, typed: never, origin: Origin) => Promise<Changed>
   /** The field that each refusal concerns, and what it says there. */
   problems?: Partial<Record<RefusalCode, readonly [field: string, sentence: string]>>
 }
 
-export type Services = PageContext['services']
+export type Services = PageContext['ports']
 
 /** What a change returns that is shown once; undefined leads back to the license. */
 export type Changed = { licenseKey: string } | undefined
@@ -62,7 +62,7 @@ export const withReason = <Shape extends z.ZodRawShape>(shape: Shape) =>
 export function licenseChange<S extends z.ZodType<ReasonTyped>>(
   change: Omit<LicenseChange, 'schema' | 'run'> & {
     schema: S
-    run: (services: Services, about: AboutLicense, typed: z.infer<S>, origin: Origin) => Promise<Changed>
+    run: (ports: Services, about: AboutLicense, typed: z.infer<S>, origin: Origin) => Promise<Changed>
   },
 ): LicenseChange {
   return change

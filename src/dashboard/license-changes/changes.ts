@@ -24,8 +24,8 @@ const suspend = licenseChange({
     'The license is not valid until it is resumed. Its devices keep their seats, and its expiry date does not move.',
   fits: ({ revokedAt, suspendedAt }) => revokedAt === null && suspendedAt === null,
   ...reasonOnly,
-  async run(services, about, typed, origin) {
-    await suspendLicense(services, asked(about, typed), origin)
+  async run(ports, about, typed, origin) {
+    await suspendLicense(ports, asked(about, typed), origin)
     return undefined
   },
 })
@@ -41,8 +41,8 @@ const resume = licenseChange({
       : html`The license is valid again until ${moment(expiresAt)}. Resuming does not change this date.`,
   fits: ({ revokedAt, suspendedAt }) => revokedAt === null && suspendedAt !== null,
   ...reasonOnly,
-  async run(services, about, typed, origin) {
-    await resumeLicense(services, asked(about, typed), origin)
+  async run(ports, about, typed, origin) {
+    await resumeLicense(ports, asked(about, typed), origin)
     return undefined
   },
 })
@@ -69,9 +69,9 @@ const extend = licenseChange({
       hint: 'For example 2027-11-21. The license is valid until the end of that day.',
       maxlength: 10,
     }),
-  async run(services, about, typed, origin) {
+  async run(ports, about, typed, origin) {
     const expiresAt = `${typed.expiresOn}T23:59:59.000Z`
-    await editLicense(services, asked(about, typed), { expiresAt }, origin)
+    await editLicense(ports, asked(about, typed), { expiresAt }, origin)
     return undefined
   },
   problems: { expiry_in_the_past: ['expiresOn', 'Enter a day in the future.'] },
@@ -97,9 +97,9 @@ const newKey = licenseChange({
       label: 'Mail the key to the customer',
       hint: 'Needs an email address on the license. The key is also shown on the next page.',
     })}`,
-  async run(services, about, { keepDevices, sendKey, ...typed }, origin) {
+  async run(ports, about, { keepDevices, sendKey, ...typed }, origin) {
     const wanted = { ...asked(about, typed), keepDevices, sendKey }
-    const { licenseKey } = await remintLicense(services, wanted, origin)
+    const { licenseKey } = await remintLicense(ports, wanted, origin)
     return { licenseKey }
   },
   problems: {
@@ -119,8 +119,8 @@ const sendTheKey = licenseChange({
   schema: withReason({}),
   values: () => ({}),
   fields: () => null,
-  async run(services, about, typed, origin) {
-    await sendKey(services, asked(about, typed), origin)
+  async run(ports, about, typed, origin) {
+    await sendKey(ports, asked(about, typed), origin)
     return undefined
   },
   problems: {
@@ -153,9 +153,9 @@ const linkCustomer = licenseChange({
       hint: html`Name, email address or customer ID. <a href="/dashboard/new-customer">New customer</a>`,
     }),
   choose: chosenCustomer,
-  async run(services, about, { customerId, reason = null }, origin) {
+  async run(ports, about, { customerId, reason = null }, origin) {
     const { tenantId, licenseId } = about.license
-    await linkLicense(services, tenantId, customerId, licenseId, origin, reason)
+    await linkLicense(ports, tenantId, customerId, licenseId, origin, reason)
     return undefined
   },
   problems: { customer_not_found: ['customerId', 'There is no customer with this ID.'] },
@@ -173,11 +173,11 @@ const freeSeat = licenseChange({
   values: (_, { device = '' }) => ({ device }),
   fields: (form) =>
     textField(form, { name: 'device', label: 'Device ID', maxlength: 256, className: 'mono' }),
-  async run(services, about, { device: deviceId, ...typed }, origin) {
+  async run(ports, about, { device: deviceId, ...typed }, origin) {
     const place = asked(about, typed)
-    const before = await findSeat(services.db, place.tenantId, place.licenseId, { deviceId })
-    const { productId } = await removeDevice(services, { ...place, device: { deviceId } }, origin)
-    if (before?.seat?.status === 'active') services.usage.count(place.tenantId, productId, 'deactivations')
+    const before = await findSeat(ports.db, place.tenantId, place.licenseId, { deviceId })
+    const { productId } = await removeDevice(ports, { ...place, device: { deviceId } }, origin)
+    if (before?.seat?.status === 'active') ports.usage.count(place.tenantId, productId, 'deactivations')
     return undefined
   },
   problems: { device_not_found: ['device', 'This license has never had a device with this ID.'] },

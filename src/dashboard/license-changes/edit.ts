@@ -45,7 +45,7 @@ export const editChange = licenseChange({
     metadata: pairsText(license.metadata),
   }),
   fields,
-  async run(services, about, { reason, expiry, expiresOn, email, name, ...typed }, origin) {
+  async run(ports, about, { reason, expiry, expiresOn, email, name, ...typed }, origin) {
     const change = {
       ...typed,
       metadata: isWritable(about) ? typed.metadata : undefined,
@@ -53,7 +53,7 @@ export const editChange = licenseChange({
       name: name ?? null,
       expiresAt: expiry === 'keep' ? undefined : expiry === 'never' ? null : `${expiresOn}T23:59:59.000Z`,
     }
-    await editLicense(services, asked(about, { reason }), change, origin)
+    await editLicense(ports, asked(about, { reason }), change, origin)
     return undefined
   },
   problems: {

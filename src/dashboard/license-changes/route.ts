@@ -37,15 +37,15 @@ const form = pageRoute({ page: 'change_licenses', auditedView: 'license', query:
 const send = pageRoute({ page: 'change_licenses' })
 
 /** Changes of a license that a member makes at once: each is the same command as over the API, run once for a form. */
-export function licenseChangePages(app: FastifyInstance, { services, show }: PageContext): void {
+export function licenseChangePages(app: FastifyInstance, { ports, show }: PageContext): void {
   const found = async (request: ChangeRequest): Promise<{ about: AboutLicense; change: LicenseChange }> => {
     const { id, change: name } = request.params
     const { tenantId } = principalOf(request)
     const change = licenseChanges.find((one) => one.name === name)
     if (!change || !isId('lic', id)) throw notFound('license')
-    const { license } = await requireLicense(services, tenantId, id)
-    const product = await services.findProduct(tenantId, license.productId)
-    const [person = unknownPerson] = await services.subjects.openPeople(tenantId, [license.holder])
+    const { license } = await requireLicense(ports, tenantId, id)
+    const product = await ports.findProduct(tenantId, license.productId)
+    const [person = unknownPerson] = await ports.subjects.openPeople(tenantId, [license.holder])
     return { about: { license, person, keyTypes: product?.keyTypes ?? [] }, change }
   }
   const page = (
@@ -70,11 +70,11 @@ export function licenseChangePages(app: FastifyInstance, { services, show }: Pag
     const { about, change } = await found(request)
     const { filled: sent, data } = readForm(change.schema, request)
     if (!data) return page(reply, { about, change }, sent, typedIn(sent, 'operation'))
-    const chosen = (await change.choose?.(services, about.license.tenantId, sent)) ?? { filled: sent }
+    const chosen = (await change.choose?.(ports, about.license.tenantId, sent)) ?? { filled: sent }
     if ('unclear' in chosen) return page(reply, { about, change }, chosen.unclear, typedIn(sent, 'operation'))
     const { filled, ...named } = chosen
     try {
-      const changed = await runOnce(services, request, async (own, origin) => {
+      const changed = await runOnce(ports, request, async (own, origin) => {
         // The schema of a change reads what its own `run` takes.
         return (await change.run(own, about, { ...data, ...named } as never, origin)) ?? null
       })

@@ -92,12 +92,10 @@ type ActionRequest = FastifyRequest<{ Params: { id: string; action: string } }>
  * Requests an action on a license. Nothing is executed yet: as with the API, the request is pending until a member
  * who may approve has read its effect and has proved who they are.
  */
-export function licenseActions(app: FastifyInstance, { services, show }: PageContext): void {
+export function licenseActions(app: FastifyInstance, { ports, show }: PageContext): void {
   const found = async (request: ActionRequest) => {
     const { id, action: name } = request.params
-    const entry = isId('lic', id)
-      ? await findLicense(services.db, principalOf(request).tenantId, id)
-      : undefined
+    const entry = isId('lic', id) ? await findLicense(ports.db, principalOf(request).tenantId, id) : undefined
     const action = actions.find((one) => one.name === name)
     if (!entry || !action) throw notFound('license')
     return { license: entry.license, action }
@@ -124,7 +122,7 @@ export function licenseActions(app: FastifyInstance, { services, show }: PageCon
     const input = { parameters: { id: license.licenseId }, query: {}, body: action.body(filled) }
     try {
       return reply.redirect(
-        `/dashboard/approvals/${await askApproval(services, request, action.operation, input)}`,
+        `/dashboard/approvals/${await askApproval(ports, request, action.operation, input)}`,
         303,
       )
     } catch (error) {

@@ -11,7 +11,7 @@ import { originOfMember, principalOf } from '../session/principal.ts'
 const member = { config: { page: 'member' }, exposeHeadRoute: false, schema: { hide: true } } as const
 
 /** The evidence archive of a license, the same as the API returns. */
-export function evidencePage(app: FastifyInstance, { services, limits }: PageContext): void {
+export function evidencePage(app: FastifyInstance, { ports, limits }: PageContext): void {
   app.get(
     '/licenses/:id/evidence',
     member,
@@ -19,12 +19,12 @@ export function evidencePage(app: FastifyInstance, { services, limits }: PageCon
       const { tenantId } = principalOf(request)
       const { id } = request.params
       const origin = originOfMember(request)
-      const onHit = () => services.limitHits.count(tenantId, 'evidence')
+      const onHit = () => ports.limitHits.count(tenantId, 'evidence')
       await spend(limits.evidence, tenantId, { reply, onHit })
-      const evidence = isId('lic', id) ? await gatherEvidence(services, tenantId, id, origin) : undefined
+      const evidence = isId('lic', id) ? await gatherEvidence(ports, tenantId, id, origin) : undefined
       if (!evidence) throw notFound('license')
       const entry = { action: 'exported', target: { kind: 'evidence', id } } as const
-      await recordAudit(services, tenantId, entry, origin)
+      await recordAudit(ports, tenantId, entry, origin)
       return sendArchive(reply, id, evidence)
     },
   )

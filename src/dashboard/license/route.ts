@@ -64,32 +64,32 @@ type Query = z.infer<typeof Query>
 type OneRequest = FastifyRequest<{ Params: { id: string } }>
 
 /** A license: its present or past state, the explanation of its answers, and its history. */
-export function licensePage(app: FastifyInstance, { services, show }: PageContext): void {
+export function licensePage(app: FastifyInstance, { ports, show }: PageContext): void {
   app.get('/licenses/:id', auditedPage('license', Query), async (request: OneRequest, reply) => {
     const { tenantId, role } = principalOf(request)
     const { id } = request.params
     const query = queryIn(request)
     const address = normalizedQuery(query)
     if (address !== undefined) return reply.redirect(`/dashboard/licenses/${id}?${address}`, 303)
-    const now = isId('lic', id) ? await findLicense(services.db, tenantId, id) : undefined
+    const now = isId('lic', id) ? await findLicense(ports.db, tenantId, id) : undefined
     if (!now) throw notFound('license')
     const { asOf, device, upTo } = query
     const place = { tenantId, licenseId: id }
-    await services.refusals.flush()
+    await ports.refusals.flush()
     const [shown, explanation, comparison, history, sale, deliveries, seat, refused, keyIsSendable, proof] =
       await Promise.all([
-        asOf === undefined ? shownNow(services, now) : shownThen(services, place, asOfIn(asOf)),
-        explain(services, { ...place, deviceId: device, asOf: asOfFrom(asOf) }),
-        comparisonOf(services, place, query),
-        readHistory(services, place, { order: 'newest', after: upTo && upTo + 1, limit: pageSize }),
-        findSaleOfLicense(services.db, tenantId, id),
-        listDeliveries(services.db, tenantId, { licenseId: id }, { after: undefined, limit: maxDeliveries }),
-        device === undefined ? undefined : findSeat(services.db, tenantId, id, { deviceId: device }),
-        listRefusals(services.db, tenantId, { licenseId: id }, { after: undefined, limit: maxRefusals }),
-        asOf === undefined && may(role, 'change_licenses') && isSendable(services, now.license),
-        proofOfEvent(services, id, now.revision),
+        asOf === undefined ? shownNow(ports, now) : shownThen(ports, place, asOfIn(asOf)),
+        explain(ports, { ...place, deviceId: device, asOf: asOfFrom(asOf) }),
+        comparisonOf(ports, place, query),
+        readHistory(ports, place, { order: 'newest', after: upTo && upTo + 1, limit: pageSize }),
+        findSaleOfLicense(ports.db, tenantId, id),
+        listDeliveries(ports.db, tenantId, { licenseId: id }, { after: undefined, limit: maxDeliveries }),
+        device === undefined ? undefined : findSeat(ports.db, tenantId, id, { deviceId: device }),
+        listRefusals(ports.db, tenantId, { licenseId: id }, { after: undefined, limit: maxRefusals }),
+        asOf === undefined && may(role, 'change_licenses') && isSendable(ports, now.license),
+        proofOfEvent(ports, id, now.revision),
       ])
-    const stop = asOf === undefined ? undefined : await eventAt(services, place, explanation.sequence)
+    const stop = asOf === undefined ? undefined : await eventAt(ports, place, explanation.sequence)
     return show(reply, {
       title: now.license.displayKey,
       nav: 'licenses',
@@ -138,33 +138,33 @@ function normalizedQuery({ at, from, to, device }: Query): string | undefined {
 
 type Place = { tenantId: string; licenseId: string }
 
-async function shownNow(services: Ports<'db' | 'now' | 'subjects'>, entry: LicenseEntry) {
+async function shownNow(ports: Ports<'db' | 'now' | 'subjects'>, entry: LicenseEntry) {
   const { licenseId } = entry.license
-  const telemetry = await readTelemetry(services.db, licenseId)
-  const seats = await listDevices(services.db, licenseId)
-  return shownOf(services, entry, momentOf(services), seats, telemetry)
+  const telemetry = await readTelemetry(ports.db, licenseId)
+  const seats = await listDevices(ports.db, licenseId)
+  return shownOf(ports, entry, momentOf(ports), seats, telemetry)
 }
 
 /** Telemetry has no history, so past states do not show it. */
 async function shownThen(
-  services: Ports<'db' | 'ledger' | 'now' | 'subjects'>,
+  ports: Ports<'db' | 'ledger' | 'now' | 'subjects'>,
   { tenantId, licenseId }: Place,
   asOf: AsOf,
 ) {
-  const then = await licenseAsOf(services, tenantId, licenseId, asOf)
-  return shownOf(services, then, then.at, seatsInOrder(then.license), new Map())
+  const then = await licenseAsOf(ports, tenantId, licenseId, asOf)
+  return shownOf(ports, then, then.at, seatsInOrder(then.license), new Map())
 }
 
 async function shownOf(
-  services: Ports<'subjects'>,
+  ports: Ports<'subjects'>,
   entry: LicenseEntry,
   at: string,
   seats: readonly Seat[],
   telemetry: Awaited<ReturnType<typeof readTelemetry>>,
 ) {
   const { tenantId, holder } = entry.license
-  const [person = unknownPerson] = await services.subjects.openPeople(tenantId, [holder])
-  const given = await services.subjects.openDeviceNames(
+  const [person = unknownPerson] = await ports.subjects.openPeople(tenantId, [holder])
+  const given = await ports.subjects.openDeviceNames(
     tenantId,
     seats.map(({ givenName }) => givenName),
   )
@@ -179,13 +179,13 @@ async function shownOf(
   }
 }
 
-async function eventAt(services: Ports<'db' | 'subjects'>, place: Place, sequence: number) {
-  const { entries } = await readHistory(services, place, { order: 'newest', after: sequence + 1, limit: 1 })
+async function eventAt(ports: Ports<'db' | 'subjects'>, place: Place, sequence: number) {
+  const { entries } = await readHistory(ports, place, { order: 'newest', after: sequence + 1, limit: 1 })
   return entries[0]
 }
 
 async function comparisonOf(
-  services: Ports<'db' | 'ledger' | 'now'>,
+  ports: Ports<'db' | 'ledger' | 'now'>,
   place: Place,
   { compare }: Query,
 ): Promise<Comparison | undefined> {
@@ -198,5 +198,5 @@ async function comparisonOf(
       'The comparison in the page address is invalid. Give two event numbers, such as ?compare=3..7.',
     )
   }
-  return compareMoments(services, place, asOfIn(from), asOfIn(to))
+  return compareMoments(ports, place, asOfIn(from), asOfIn(to))
 }

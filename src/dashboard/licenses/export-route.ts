@@ -28,9 +28,9 @@ const ExportForm = z.object({
 })
 
 /** Where an export of licenses is requested. The file is downloaded on the page of its approval. */
-export function licenseExportPages(app: FastifyInstance, { services, show }: PageContext): void {
+export function licenseExportPages(app: FastifyInstance, { ports, show }: PageContext): void {
   const page = async (request: FastifyRequest, reply: FastifyReply, form: FilledForm) => {
-    const products = await productChoices(services, principalOf(request).tenantId)
+    const products = await productChoices(ports, principalOf(request).tenantId)
     return show(reply, {
       title: 'Export licenses',
       nav: 'licenses',
@@ -51,7 +51,7 @@ export function licenseExportPages(app: FastifyInstance, { services, show }: Pag
     const { format, product, status } = data
     const query = { format, ...(product && { product }), ...(status && { status }) }
     try {
-      const id = await askApproval(services, request, exportLicenses, { parameters: {}, query, body: null })
+      const id = await askApproval(ports, request, exportLicenses, { parameters: {}, query, body: null })
       return await reply.redirect(`/dashboard/approvals/${id}`, 303)
     } catch (error) {
       const problems = { product_not_found: ['product', noProduct] } as const

@@ -21,26 +21,26 @@ const pageSize = 50
 const CustomerForm = z.object({ text: z.string().max(400) })
 
 export async function shownLicenses(
-  services: Ports<'now' | 'subjects'>,
+  ports: Ports<'now' | 'subjects'>,
   tenantId: string,
   entries: readonly LicenseEntry[],
 ) {
-  const now = momentOf(services)
+  const now = momentOf(ports)
   const holders = entries.map(({ license }) => license.holder)
-  const people = await services.subjects.openPeople(tenantId, holders)
+  const people = await ports.subjects.openPeople(tenantId, holders)
   return entries.map((entry, index) => licenseOf(entry, people[index] ?? unknownPerson, now))
 }
 
 /** All licenses. Each is changed on its own page. */
-export function licensePages(app: FastifyInstance, { services, cursors, show }: PageContext): void {
+export function licensePages(app: FastifyInstance, { ports, cursors, show }: PageContext): void {
   app.get('/licenses', auditedPage('licenses', LicenseQuery), async (request, reply) => {
     const { tenantId, role } = principalOf(request)
     const { cursor, shown } = licenseQueryOf(request)
     const boundTo = [tenantId, 'dashboard licenses', JSON.stringify(shown)]
     const keyset = { after: cursors.read(boundTo, cursor), limit: pageSize }
-    const found = await listLicenses(services.db, tenantId, filterOf(shown), momentOf(services), keyset)
-    const licenses = await shownLicenses(services, tenantId, found.items)
-    const products = await productChoices(services, tenantId)
+    const found = await listLicenses(ports.db, tenantId, filterOf(shown), momentOf(ports), keyset)
+    const licenses = await shownLicenses(ports, tenantId, found.items)
+    const products = await productChoices(ports, tenantId)
     return show(reply, {
       title: 'Licenses',
       nav: 'licenses',
@@ -65,7 +65,7 @@ export function licensePages(app: FastifyInstance, { services, cursors, show }: 
     const { tenantId } = principalOf(request)
     const text = formOf(CustomerForm, request).text.trim()
     if (text === '') return reply.redirect('/dashboard/licenses', 303)
-    const meant = await customersMeant(services, tenantId, text)
+    const meant = await customersMeant(ports, tenantId, text)
     const [one, ...others] = meant.candidates
     if (one && others.length === 0 && !meant.more)
       return reply.redirect(`/dashboard/licenses?customer=${one.customerId}`, 303)
@@ -77,6 +77,6 @@ export function licensePages(app: FastifyInstance, { services, cursors, show }: 
   })
 
   app.post('/licenses/find', auditedPage('licenses'), async (request, reply) =>
-    reply.redirect(await pathOfPerson(services, request, '/dashboard/licenses'), 303),
+    reply.redirect(await pathOfPerson(ports, request, '/dashboard/licenses'), 303),
   )
 }

@@ -18,8 +18,8 @@ const mailPolicy =
   "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; sandbox"
 
 /** The mails that are stored because no mail server is configured; 404 with a mail server. */
-export function mailboxPages(app: FastifyInstance, { services, show }: PageContext): void {
-  const { mailbox } = services.mailing
+export function mailboxPages(app: FastifyInstance, { ports, show }: PageContext): void {
+  const { mailbox } = ports.mailing
 
   /** @throws Problem 404 */
   const mailOf = async (request: OneRequest): Promise<KeptMail> => {

@@ -30,16 +30,16 @@ const manageForm = pageRoute({ page: 'manage_members', proof: 'send' })
 type MemberRequest = FastifyRequest<{ Params: { id: string } }>
 
 export function memberPages(app: FastifyInstance, context: PageContext): void {
-  const { services, show, baseUrl } = context
+  const { ports, show, baseUrl } = context
 
   app.get('/members', pageRoute({ page: 'member' }), async (request, reply) => {
     const { tenantId, role, memberId } = principalOf(request)
-    const members = await listMembers(services.db, tenantId)
-    const people = await services.subjects.openPeople(
+    const members = await listMembers(ports.db, tenantId)
+    const people = await ports.subjects.openPeople(
       tenantId,
       members.map(({ subjectId, email }) => ({ subjectId, email, name: null })),
     )
-    const links = await membersWithLinks(services.db, tenantId, services.now())
+    const links = await membersWithLinks(ports.db, tenantId, ports.now())
     const rows = members.map((member, index) => ({
       member,
       email: people[index]?.email ?? null,
@@ -68,13 +68,7 @@ export function memberPages(app: FastifyInstance, context: PageContext): void {
     purpose: 'invitation' | 'recovery',
   ) => {
     const { tenantId } = principalOf(request)
-    const { secret, expiresAt } = await issueLink(
-      services,
-      tenantId,
-      memberId,
-      purpose,
-      originOfMember(request),
-    )
+    const { secret, expiresAt } = await issueLink(ports, tenantId, memberId, purpose, originOfMember(request))
     const email = await emailIn(tenantId, memberId)
     return show(reply, {
       title: 'One-time link',
@@ -84,8 +78,8 @@ export function memberPages(app: FastifyInstance, context: PageContext): void {
   }
 
   const emailIn = async (tenantId: string, memberId: string) => {
-    const member = await findMember(services.db, tenantId, memberId)
-    return member ? emailOf(services, member) : null
+    const member = await findMember(ports.db, tenantId, memberId)
+    return member ? emailOf(ports, member) : null
   }
 
   app.post('/members', manageForm, async (request, reply) => {
@@ -94,7 +88,7 @@ export function memberPages(app: FastifyInstance, context: PageContext): void {
       return form(reply, { email, role }, 'Enter a valid email address.')
     const { tenantId } = principalOf(request)
     try {
-      const memberId = await addMember(services, { tenantId, role, email }, originOfMember(request))
+      const memberId = await addMember(ports, { tenantId, role, email }, originOfMember(request))
       return await showLink(request, reply, memberId, 'invitation')
     } catch (error) {
       if (!(error instanceof Refusal) || error.code !== 'member_exists') throw error
@@ -108,14 +102,12 @@ export function memberPages(app: FastifyInstance, context: PageContext): void {
 /** A member's page, with the actions of an owner. */
 function oneMember(
   app: FastifyInstance,
-  { services, show }: PageContext,
+  { ports, show }: PageContext,
   showLink: (request: MemberRequest, reply: FastifyReply) => Promise<FastifyReply>,
 ): void {
   const required = async (request: MemberRequest): Promise<PresentMember> => {
     const { id } = request.params
-    const member = isId('mem', id)
-      ? await findMember(services.db, principalOf(request).tenantId, id)
-      : undefined
+    const member = isId('mem', id) ? await findMember(ports.db, principalOf(request).tenantId, id) : undefined
     if (!member) throw notFound('member')
     return member
   }
@@ -130,10 +122,10 @@ function oneMember(
 
   app.get('/members/:id', manage, async (request: MemberRequest, reply) => {
     const member = await required(request)
-    const email = await emailOf(services, member)
-    const ways = await signInMethods(services, member.memberId)
-    const sessions = await listSessionsOf(services.db, member.memberId, services.now())
-    const tokens = await listTokenNamesOfMember(services.db, member.memberId, momentOf(services))
+    const email = await emailOf(ports, member)
+    const ways = await signInMethods(ports, member.memberId)
+    const sessions = await listSessionsOf(ports.db, member.memberId, ports.now())
+    const tokens = await listTokenNamesOfMember(ports.db, member.memberId, momentOf(ports))
     const isSelf = member.memberId === principalOf(request).memberId
     return show(reply, {
       title: email ?? member.memberId,
@@ -145,7 +137,7 @@ function oneMember(
   app.post('/members/:id/role', manageForm, async (request: MemberRequest, reply) => {
     const { memberId, tenantId } = await another(request)
     const { role } = formOf(RoleForm, request)
-    await changeRole(services, tenantId, memberId, role, originOfMember(request))
+    await changeRole(ports, tenantId, memberId, role, originOfMember(request))
     return redirectWith(reply, `${path}/${memberId}`, `Role changed to ${role}.`)
   })
 
@@ -156,13 +148,13 @@ function oneMember(
 
   app.post('/members/:id/sessions/end', manageForm, async (request: MemberRequest, reply) => {
     const { memberId } = await another(request)
-    await endSessionsOf(services.db, memberId, services.now())
+    await endSessionsOf(ports.db, memberId, ports.now())
     return redirectWith(reply, `${path}/${memberId}`, 'Member signed out everywhere.')
   })
 
   app.post('/members/:id/remove', manageForm, async (request: MemberRequest, reply) => {
     const { memberId, tenantId } = await another(request)
-    await removeMember(services, tenantId, memberId, originOfMember(request))
+    await removeMember(ports, tenantId, memberId, originOfMember(request))
     return redirectWith(reply, path, 'Member removed and signed out everywhere.')
   })
 }

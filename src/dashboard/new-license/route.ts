@@ -24,14 +24,14 @@ const form = pageRoute({ page: 'change_licenses', query: Query })
 const change = pageRoute({ page: 'change_licenses' })
 
 /** Where a license is minted by hand. Its key is shown in the response and nowhere else. */
-export function newLicensePages(app: FastifyInstance, { services, show }: PageContext): void {
+export function newLicensePages(app: FastifyInstance, { ports, show }: PageContext): void {
   const page = async (
     reply: FastifyReply,
     form: FilledForm,
     operation = newId('req'),
   ): Promise<FastifyReply> => {
     const { tenantId, role } = principalOf(reply.request)
-    const products = await productChoices(services, tenantId)
+    const products = await productChoices(ports, tenantId)
     return show(reply, {
       title: 'New license',
       nav: 'licenses',
@@ -45,14 +45,12 @@ export function newLicensePages(app: FastifyInstance, { services, show }: PageCo
 
   /** The product that the page was opened from, and the person of the customer that it is for. */
   const firstValues = async (tenantId: string, product: string | undefined, customer: string | undefined) => {
-    const found = product === undefined ? undefined : await services.findProduct(tenantId, product)
+    const found = product === undefined ? undefined : await ports.findProduct(tenantId, product)
     const [keyType] = found?.keyTypes ?? []
     const entry = isId('cus', customer ?? '')
-      ? await findCustomer(services.db, tenantId, customer ?? '')
+      ? await findCustomer(ports.db, tenantId, customer ?? '')
       : undefined
-    const [person = unknownPerson] = entry
-      ? await services.subjects.openPeople(tenantId, [entry.customer])
-      : []
+    const [person = unknownPerson] = entry ? await ports.subjects.openPeople(tenantId, [entry.customer]) : []
     return {
       sold: found && keyType ? soldAs(found.productId, keyType.keyTypeId) : '',
       customerId: entry?.customer.customerId ?? '',
@@ -73,7 +71,7 @@ export function newLicensePages(app: FastifyInstance, { services, show }: PageCo
     refuseSuspended(principal)
     const { filled: sent, data } = readForm(MintForm, request)
     if (!data) return page(reply, sent, typedIn(sent, 'operation'))
-    const chosen = await chosenCustomer(services, tenantId, sent)
+    const chosen = await chosenCustomer(ports, tenantId, sent)
     if ('unclear' in chosen) return page(reply, chosen.unclear, typedIn(sent, 'operation'))
     const { customerId, filled } = chosen
     const { sold, quantity, expiry, expiresOn, ...rest } = data
@@ -85,7 +83,7 @@ export function newLicensePages(app: FastifyInstance, { services, show }: PageCo
       expiresAt: expiryOf({ expiry, expiresOn }),
     }
     try {
-      const minted = await runOnce(services, request, async (own, origin): Promise<Minted> => {
+      const minted = await runOnce(ports, request, async (own, origin): Promise<Minted> => {
         const product = await own.findProduct(tenantId, sold.productId)
         if (!product) throw new Refusal('key_type_not_found')
         if (asked.customerId !== undefined) await requireCustomer(own, tenantId, asked.customerId)

@@ -18,7 +18,7 @@ const maxUpload = 1_048_576
 const wrongPicture = 'Choose a PNG, JPEG or WebP picture of up to 100 kB.'
 
 /** Uploads and removes the logo of the portal. */
-export function logoForms(app: FastifyInstance, { services }: PageContext, page: ShowPortal): void {
+export function logoForms(app: FastifyInstance, { ports }: PageContext, page: ShowPortal): void {
   void app.register(async (uploads) => {
     readPictures(uploads)
     uploads.post('/portal/logo', manage, async (request, reply) => {
@@ -27,17 +27,17 @@ export function logoForms(app: FastifyInstance, { services }: PageContext, page:
       const bytes = logo instanceof Uint8Array ? logo : new Uint8Array()
       const type = logoTypeOf(bytes)
       if (type === undefined || bytes.length > maxLogoBytes) {
-        const portal = await findPortal(services.db, tenantId)
+        const portal = await findPortal(ports.db, tenantId)
         return page(request, reply, portal, { logoProblem: wrongPicture })
       }
       const picture = { type, data: Buffer.from(bytes).toString('base64') }
-      await changePortalLogo(services, tenantId, picture, originOfMember(request))
+      await changePortalLogo(ports, tenantId, picture, originOfMember(request))
       return redirectWith(reply, path, 'The logo was replaced.')
     })
   })
 
   app.post('/portal/logo/remove', manage, async (request, reply) => {
-    await changePortalLogo(services, principalOf(request).tenantId, null, originOfMember(request))
+    await changePortalLogo(ports, principalOf(request).tenantId, null, originOfMember(request))
     return redirectWith(reply, path, 'The logo was removed.')
   })
 }

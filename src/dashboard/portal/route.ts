@@ -25,7 +25,7 @@ const path = '/dashboard/portal'
 
 /** The portal of the workspace's customers: whether it is open, how it looks, and its texts. */
 export function portalPages(app: FastifyInstance, context: PageContext): void {
-  const { services, show, baseUrl } = context
+  const { ports, show, baseUrl } = context
 
   const page: ShowPortal = (request, reply, portal, { form = portalForm(portal), logoProblem } = {}) => {
     const url = portalUrl(baseUrl, principalOf(request).tenantId)
@@ -34,19 +34,19 @@ export function portalPages(app: FastifyInstance, context: PageContext): void {
   }
 
   app.get('/portal', manage, async (request, reply) =>
-    page(request, reply, await findPortal(services.db, principalOf(request).tenantId)),
+    page(request, reply, await findPortal(ports.db, principalOf(request).tenantId)),
   )
 
   app.post('/portal', manage, async (request, reply) => {
     const { tenantId } = principalOf(request)
     const { filled, data } = readForm(PortalForm, request)
-    const now = await findPortal(services.db, tenantId)
+    const now = await findPortal(ports.db, tenantId)
     if (!data) return page(request, reply, now, { form: filled })
     const settings = settingsIn(data, now.settings)
     if (isOutdated(data, settings, now))
       return page(request, reply, now, { form: changedMeanwhile(filled, 'The portal was', seenOf(now)) })
     try {
-      await changePortal(services, tenantId, settings, originOfMember(request))
+      await changePortal(ports, tenantId, settings, originOfMember(request))
     } catch (error) {
       return page(request, reply, now, { form: refusedForm(error, filled) })
     }
@@ -58,7 +58,7 @@ export function portalPages(app: FastifyInstance, context: PageContext): void {
   })
 
   app.get('/portal/logo', logo, async (request, reply) => {
-    const found = await findLogo(services.db, principalOf(request).tenantId)
+    const found = await findLogo(ports.db, principalOf(request).tenantId)
     if (!found) throw notFound('logo')
     return reply.type(found.type).send(Buffer.from(found.data, 'base64'))
   })
@@ -75,7 +75,7 @@ const languageOf = ({ params }: TextsRequest): PortalLanguage => {
   return language
 }
 
-function textPages(app: FastifyInstance, { services, show }: PageContext): void {
+function textPages(app: FastifyInstance, { ports, show }: PageContext): void {
   const page = (reply: FastifyReply, language: PortalLanguage, form: FilledForm) =>
     show(reply, {
       title: `Texts: ${languageNames[language]}`,
@@ -86,7 +86,7 @@ function textPages(app: FastifyInstance, { services, show }: PageContext): void 
 
   app.get('/portal/texts/:language', manage, async (request: TextsRequest, reply) => {
     const language = languageOf(request)
-    const portal = await findPortal(services.db, principalOf(request).tenantId)
+    const portal = await findPortal(ports.db, principalOf(request).tenantId)
     return page(reply, language, textsForm(portal, language))
   })
 
@@ -95,11 +95,11 @@ function textPages(app: FastifyInstance, { services, show }: PageContext): void 
     const { tenantId } = principalOf(request)
     const { filled, data } = readForm(TextsForm, request)
     if (!data) return page(reply, language, filled)
-    const now = await findPortal(services.db, tenantId)
+    const now = await findPortal(ports.db, tenantId)
     const settings = { ...now.settings, texts: { ...now.settings.texts, [language]: data.texts } }
     if (isOutdated(data, settings, now))
       return page(reply, language, changedMeanwhile(filled, 'The portal was', seenOf(now)))
-    await changePortal(services, tenantId, settings, originOfMember(request))
+    await changePortal(ports, tenantId, settings, originOfMember(request))
     return redirectWith(reply, path, 'The texts were saved.')
   })
 }

@@ -12,26 +12,22 @@ export type ProductRequest = FastifyRequest<{ Params: { id: string } }>
 export type KeyTypeRequest = FastifyRequest<{ Params: { id: string; keyType: string } }>
 
 /** The product that a page is about. @throws Problem 404, also for a malformed id and another tenant's product */
-export const productOf = (services: Ports<'findProduct'>, request: ProductRequest): Promise<PresentProduct> =>
-  findOwn(services, principalOf(request).tenantId, request.params.id)
+export const productOf = (ports: Ports<'findProduct'>, request: ProductRequest): Promise<PresentProduct> =>
+  findOwn(ports, principalOf(request).tenantId, request.params.id)
 
-async function findOwn(
-  services: Ports<'findProduct'>,
-  tenantId: string,
-  id: string,
-): Promise<PresentProduct> {
+async function findOwn(ports: Ports<'findProduct'>, tenantId: string, id: string): Promise<PresentProduct> {
   const productId = Slug.safeParse(id).data
-  const product = productId && (await services.findProduct(tenantId, productId))
+  const product = productId && (await ports.findProduct(tenantId, productId))
   if (!product) throw notFound('product')
   return product
 }
 
 /** The key type that a page is about, and its product. @throws Problem 404 */
 export async function keyTypeOfPage(
-  services: Ports<'findProduct'>,
+  ports: Ports<'findProduct'>,
   request: KeyTypeRequest,
 ): Promise<{ product: PresentProduct; keyType: KeyType }> {
-  const product = await findOwn(services, principalOf(request).tenantId, request.params.id)
+  const product = await findOwn(ports, principalOf(request).tenantId, request.params.id)
   const keyType = findKeyType(product, request.params.keyType)
   if (!keyType) throw notFound('key type')
   return { product, keyType }

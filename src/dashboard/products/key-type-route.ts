@@ -51,9 +51,9 @@ export function keyTypeForms(app: FastifyInstance, context: PageContext): void {
   deletion(app, context)
 }
 
-function newPages(app: FastifyInstance, { services, show }: PageContext): void {
+function newPages(app: FastifyInstance, { ports, show }: PageContext): void {
   const page = async (request: ProductRequest, reply: FastifyReply, form: FilledForm, operation: string) => {
-    const product = await productOf(services, request)
+    const product = await productOf(ports, request)
     return show(reply, {
       title: 'New key type',
       nav: 'products',
@@ -68,7 +68,7 @@ function newPages(app: FastifyInstance, { services, show }: PageContext): void {
   )
 
   app.post('/products/:id/key-types', manage, async (request: ProductRequest, reply) => {
-    const { tenantId, productId } = await productOf(services, request)
+    const { tenantId, productId } = await productOf(ports, request)
     const { filled, data } = readForm(NewForm, request)
     const again = (form: FilledForm) => page(request, reply, form, typedIn(filled, 'operation'))
     if (!data) return again(filled)
@@ -76,7 +76,7 @@ function newPages(app: FastifyInstance, { services, show }: PageContext): void {
     if (!keyType)
       return again(withProblem(filled, 'keyTypeId', 'No ID can be made from the name. Enter one.'))
     try {
-      await runOnce(services, request, async (own, origin) => {
+      await runOnce(ports, request, async (own, origin) => {
         await addKeyType(own, tenantId, productId, keyType, origin)
         return null
       })
@@ -89,13 +89,13 @@ function newPages(app: FastifyInstance, { services, show }: PageContext): void {
   })
 }
 
-function editPages(app: FastifyInstance, { services, show }: PageContext): void {
+function editPages(app: FastifyInstance, { ports, show }: PageContext): void {
   const placeOf = async (request: KeyTypeRequest) => {
-    const { product, keyType } = await keyTypeOfPage(services, request)
+    const { product, keyType } = await keyTypeOfPage(ports, request)
     const { tenantId, productId } = product
     const { keyTypeId } = keyType
-    const at = momentOf(services)
-    const { live } = await countLicensesOfKeyType(services.db, { tenantId, productId, keyTypeId }, at)
+    const at = momentOf(ports)
+    const { live } = await countLicensesOfKeyType(ports.db, { tenantId, productId, keyTypeId }, at)
     return { product, keyType, keyTypeId, live: live.count }
   }
   type Place = Awaited<ReturnType<typeof placeOf>>
@@ -136,19 +136,19 @@ function editPages(app: FastifyInstance, { services, show }: PageContext): void 
       }
     }
     const { tenantId, productId } = product
-    await changeKeyType(services, tenantId, productId, keyTypeId, change, originOfMember(request))
+    await changeKeyType(ports, tenantId, productId, keyTypeId, change, originOfMember(request))
     return redirectWith(reply, `/dashboard/products/${productId}`, `Key type ${change.name} saved.`)
   })
 }
 
 /** Deletion is requested here as by an API client, and runs when it is approved. */
-function deletion(app: FastifyInstance, { services }: PageContext): void {
+function deletion(app: FastifyInstance, { ports }: PageContext): void {
   app.post('/products/:id/key-types/:keyType/delete', manage, async (request: KeyTypeRequest, reply) => {
-    const { product, keyType } = await keyTypeOfPage(services, request)
+    const { product, keyType } = await keyTypeOfPage(ports, request)
     const { productId } = product
     const parameters = { productId, keyTypeId: keyType.keyTypeId }
     try {
-      const id = await askApproval(services, request, deleteKeyType, { parameters, query: {}, body: null })
+      const id = await askApproval(ports, request, deleteKeyType, { parameters, query: {}, body: null })
       return reply.redirect(`/dashboard/approvals/${id}`, 303)
     } catch (error) {
       if (!(error instanceof Refusal)) throw error

@@ -25,8 +25,8 @@ const mailPath = ({ productId }: PresentProduct): string => `/dashboard/products
 const testing = pageRoute({ page: 'manage_products', noRequestTimeout: true })
 
 /** The mail that customers of a product get: its settings, and a test of them. */
-export function mailPages(app: FastifyInstance, { services, show, baseUrl }: PageContext): void {
-  const { mailbox, from } = services.mailing
+export function mailPages(app: FastifyInstance, { ports, show, baseUrl }: PageContext): void {
+  const { mailbox, from } = ports.mailing
 
   const page = async (
     request: ProductRequest,
@@ -35,7 +35,7 @@ export function mailPages(app: FastifyInstance, { services, show, baseUrl }: Pag
     { settings }: ProductMail,
     form: FilledForm,
   ) => {
-    const portal = await findOpenPortal(services.db, product.tenantId)
+    const portal = await findOpenPortal(ports.db, product.tenantId)
     return show(reply, {
       title: 'Mail',
       nav: 'products',
@@ -56,15 +56,15 @@ export function mailPages(app: FastifyInstance, { services, show, baseUrl }: Pag
   }
 
   app.get('/products/:id/mail', manage, async (request: ProductRequest, reply) => {
-    const product = await productOf(services, request)
-    const mail = await findMail(services.db, product.tenantId, product.productId)
+    const product = await productOf(ports, request)
+    const mail = await findMail(ports.db, product.tenantId, product.productId)
     return page(request, reply, product, mail, mailForm(mail))
   })
 
   app.post('/products/:id/mail', manage, async (request: ProductRequest, reply) => {
-    const product = await productOf(services, request)
+    const product = await productOf(ports, request)
     const { filled, data } = readForm(MailForm, request)
-    const now = await findMail(services.db, product.tenantId, product.productId)
+    const now = await findMail(ports.db, product.tenantId, product.productId)
     if (!data) return page(request, reply, product, now, filled)
     const settings = settingsIn(data)
     if (data.seen !== seenOf(now) && !sameJson(settings, now.settings))
@@ -75,14 +75,14 @@ export function mailPages(app: FastifyInstance, { services, show, baseUrl }: Pag
         now,
         changedMeanwhile(filled, 'The mail settings were', seenOf(now)),
       )
-    await changeMail(services, product, settings, originOfMember(request))
+    await changeMail(ports, product, settings, originOfMember(request))
     return redirectWith(reply, mailPath(product), 'Mail settings saved.')
   })
 
   app.post('/products/:id/mail/test', testing, async (request: ProductRequest, reply) => {
-    const product = await productOf(services, request)
+    const product = await productOf(ports, request)
     const { memberId } = principalOf(request)
-    const tested = await sendTestMail(services, product, memberId, originOfMember(request), baseUrl)
+    const tested = await sendTestMail(ports, product, memberId, originOfMember(request), baseUrl)
     return redirectWith(reply, mailPath(product), wordsOf(tested))
   })
 }

@@ -37,7 +37,7 @@ export function productForms(app: FastifyInstance, context: PageContext): void {
 
 const noIdFromName = 'No ID can be made from the name. Enter one.'
 
-function newProductPages(app: FastifyInstance, { services, show }: PageContext): void {
+function newProductPages(app: FastifyInstance, { ports, show }: PageContext): void {
   const page = (reply: FastifyReply, form: FilledForm, operation = newId('req')) =>
     show(reply, {
       title: 'New product',
@@ -58,7 +58,7 @@ function newProductPages(app: FastifyInstance, { services, show }: PageContext):
     const { tenantId, plan } = principalOf(request)
     const { name, keyPrefix = keyPrefixOf(name), freeTierEnabled, trialDurationDays, keyRecovery } = data
     try {
-      await runOnce(services, request, async (own, origin) => {
+      await runOnce(ports, request, async (own, origin) => {
         const settings = { freeTierEnabled, trialDurationDays, keyRecovery, ...customerRules(data) }
         const asked = { tenantId, plan, productId, name, keyPrefix, settings, keyTypes: [keyType] }
         await createProduct(own, asked, origin)
@@ -79,7 +79,7 @@ function newProductPages(app: FastifyInstance, { services, show }: PageContext):
   })
 }
 
-function editPages(app: FastifyInstance, { services, show }: PageContext): void {
+function editPages(app: FastifyInstance, { ports, show }: PageContext): void {
   const page = (reply: FastifyReply, product: PresentProduct, form: FilledForm) =>
     show(reply, {
       title: 'Edit product',
@@ -90,21 +90,21 @@ function editPages(app: FastifyInstance, { services, show }: PageContext): void 
     })
 
   app.get('/products/:id/edit', manage, async (request: ProductRequest, reply) => {
-    const product = await productOf(services, request)
+    const product = await productOf(ports, request)
     return page(reply, product, productForm(product))
   })
 
   app.post('/products/:id/edit', manage, async (request: ProductRequest, reply) => {
-    const product = await productOf(services, request)
+    const product = await productOf(ports, request)
     const { tenantId, productId, updatedAt } = product
     const { filled, data } = readForm(ProductForm, request)
     if (!data) return page(reply, product, filled)
     const { name, keyPrefix } = data
     const asked = { name, keyPrefix, settings: settingsOf(data) }
-    const command = { type: 'ChangeProduct', ...asked, at: momentOf(services) } as const
+    const command = { type: 'ChangeProduct', ...asked, at: momentOf(ports) } as const
     if (data.seen !== updatedAt && decideProduct(product, command).length > 0)
       return page(reply, product, changedMeanwhile(filled, 'The product was', updatedAt))
-    await changeProduct(services, tenantId, productId, asked, originOfMember(request))
+    await changeProduct(ports, tenantId, productId, asked, originOfMember(request))
     return redirectWith(reply, `${path}/${productId}`, 'Product saved.')
   })
 }

@@ -22,7 +22,7 @@ const pageSize = 50
 
 /** The products and their key types, and the forms that create and change them. */
 export function productPages(app: FastifyInstance, context: PageContext): void {
-  const { services, cursors, show } = context
+  const { ports, cursors, show } = context
   productForms(app, context)
   keyTypeForms(app, context)
   testModePages(app, context)
@@ -35,7 +35,7 @@ export function productPages(app: FastifyInstance, context: PageContext): void {
     const { cursor } = Query.parse(request.query)
     const boundTo = [tenantId, 'dashboard products']
     const keyset = { after: cursors.read(boundTo, cursor), limit: pageSize }
-    const { items: products, next } = await listProducts(services.db, tenantId, keyset)
+    const { items: products, next } = await listProducts(ports.db, tenantId, keyset)
     return show(reply, {
       title: 'Products',
       nav: 'products',
@@ -46,9 +46,9 @@ export function productPages(app: FastifyInstance, context: PageContext): void {
 
   app.get('/products/:id', member, async (request: ProductRequest, reply) => {
     const { tenantId, role } = principalOf(request)
-    const product = await productOf(services, request)
+    const product = await productOf(ports, request)
     const rights = { mayManage: may(role, 'manage_products'), mayMint: may(role, 'change_licenses') }
-    const unlicensed = await countUnlicensed(services.db, tenantId, product.productId)
+    const unlicensed = await countUnlicensed(ports.db, tenantId, product.productId)
     return show(reply, {
       title: product.name,
       nav: 'products',

@@ -25,10 +25,10 @@ const AnyForm = z.looseObject({})
 const longestPriceId = 255
 
 /** Where a product is sold: the card provider's price of each key type, and the addresses to buy at. */
-export function sellingPages(app: FastifyInstance, { services, show, baseUrl }: PageContext): void {
+export function sellingPages(app: FastifyInstance, { ports, show, baseUrl }: PageContext): void {
   const page = async (request: ProductRequest, reply: FastifyReply, form?: FilledForm) => {
-    const product = await productOf(services, request)
-    const sold = await purchasable(services, product)
+    const product = await productOf(ports, request)
+    const sold = await purchasable(ports, product)
     const filled = form ?? pricesForm(product.keyTypes)
     return show(reply, {
       title: 'Selling',
@@ -49,7 +49,7 @@ export function sellingPages(app: FastifyInstance, { services, show, baseUrl }: 
   app.get('/products/:id/selling', manage, (request: ProductRequest, reply) => page(request, reply))
 
   app.post('/products/:id/selling', manage, async (request: ProductRequest, reply) => {
-    const product = await productOf(services, request)
+    const product = await productOf(ports, request)
     const { filled } = readForm(AnyForm, request)
     const prices: Record<string, string> = {}
     for (const { keyTypeId } of product.keyTypes) {
@@ -63,7 +63,7 @@ export function sellingPages(app: FastifyInstance, { services, show, baseUrl }: 
       if (priceId !== '') prices[keyTypeId] = priceId
     }
     try {
-      await mapPrices(services, product, prices, originOfMember(request))
+      await mapPrices(ports, product, prices, originOfMember(request))
     } catch (error) {
       return page(request, reply, withProblem(filled, 'form', troubleOf(error)))
     }
@@ -71,9 +71,9 @@ export function sellingPages(app: FastifyInstance, { services, show, baseUrl }: 
   })
 
   app.post('/products/:id/selling/verify', manage, async (request: ProductRequest, reply) => {
-    const product = await productOf(services, request)
+    const product = await productOf(ports, request)
     try {
-      const { skipped } = await verifyPrices(services, product, originOfMember(request))
+      const { skipped } = await verifyPrices(ports, product, originOfMember(request))
       const nothing = 'Nothing was verified: Stripe is not connected, or no key type has a price.'
       return redirectWith(
         reply,

@@ -18,9 +18,9 @@ const KeysForm = z.object({ publishableKey: optionalLine(255), secretKey: option
 const SwitchForm = z.object({ mode: z.enum(['on', 'off']) })
 
 /** Where a product is put into test mode, and where the keys for the card provider's test checkout are set. */
-export function testModePages(app: FastifyInstance, { services, show }: PageContext): void {
+export function testModePages(app: FastifyInstance, { ports, show }: PageContext): void {
   const page = async (request: ProductRequest, reply: FastifyReply, form: FilledForm) => {
-    const product = await productOf(services, request)
+    const product = await productOf(ports, request)
     return show(reply, {
       title: 'Test mode',
       nav: 'products',
@@ -35,10 +35,10 @@ export function testModePages(app: FastifyInstance, { services, show }: PageCont
   )
 
   app.post('/products/:id/test-mode', manage, async (request: ProductRequest, reply) => {
-    const product = await productOf(services, request)
+    const product = await productOf(ports, request)
     const { mode } = formOf(SwitchForm, request)
-    if (mode === 'on') await switchTestModeOn(services, product, originOfMember(request))
-    else await disableTestMode(services, product, originOfMember(request))
+    if (mode === 'on') await switchTestModeOn(ports, product, originOfMember(request))
+    else await disableTestMode(ports, product, originOfMember(request))
     return redirectWith(
       reply,
       `/dashboard/products/${request.params.id}`,
@@ -47,7 +47,7 @@ export function testModePages(app: FastifyInstance, { services, show }: PageCont
   })
 
   app.post('/products/:id/test-keys', manage, async (request: ProductRequest, reply) => {
-    const product = await productOf(services, request)
+    const product = await productOf(ports, request)
     const { filled, data } = readForm(KeysForm, request)
     // The secret key is not sent back to the browser.
     const form = { ...filled, typed: { ...filled.typed, secretKey: [''] } }
@@ -55,7 +55,7 @@ export function testModePages(app: FastifyInstance, { services, show }: PageCont
     const { publishableKey = '', secretKey = '' } = data
     try {
       const keys = { publishableKey, secretKey }
-      await enableTestMode(services, product, keys, request.id, originOfMember(request))
+      await enableTestMode(ports, product, keys, request.id, originOfMember(request))
     } catch (error) {
       if (!(error instanceof Refusal) || error.code !== 'test_keys_wanted') throw error
       const problem =

@@ -17,15 +17,15 @@ const timeLimitMs = 1000
 
 /** Looks up which checkpoint covers an event of a license. */
 export async function proofOfEvent(
-  services: Ports<'db' | 'ledger'>,
+  ports: Ports<'db' | 'ledger'>,
   licenseId: string,
   revision: number,
 ): Promise<EventProof> {
   const event = await withTimeout(
-    services.ledger.eventOf(licenseStream(licenseId), revision),
+    ports.ledger.eventOf(licenseStream(licenseId), revision),
     timeLimitMs,
   ).catch(() => undefined)
   if (!event) return { state: 'unknown' }
-  const covering = await coveringCheckpoint(services.db, event.position)
+  const covering = await coveringCheckpoint(ports.db, event.position)
   return covering ? { state: 'proved', in: covering } : { state: 'waiting' }
 }

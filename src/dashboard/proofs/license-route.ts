@@ -30,12 +30,10 @@ type OneLicense = FastifyRequest<{ Params: { id: string } }>
 type OneEvent = FastifyRequest<{ Params: { id: string; sequence: string } }>
 
 /** The proofs of a license's events: which checkpoint covers each, and its receipt. */
-export function licenseProofsPage(app: FastifyInstance, { services, show }: PageContext): void {
+export function licenseProofsPage(app: FastifyInstance, { ports, show }: PageContext): void {
   const requireLicense = async (request: OneLicense | OneEvent) => {
     const { id } = request.params
-    const found = isId('lic', id)
-      ? await findLicense(services.db, principalOf(request).tenantId, id)
-      : undefined
+    const found = isId('lic', id) ? await findLicense(ports.db, principalOf(request).tenantId, id) : undefined
     if (!found) throw notFound('license')
     return found
   }
@@ -46,16 +44,16 @@ export function licenseProofsPage(app: FastifyInstance, { services, show }: Page
     const { upTo } = Query.parse(request.query)
     const after = upTo === undefined ? undefined : upTo + 1
     const history = await readHistory(
-      services,
+      ports,
       { tenantId, licenseId },
       { order: 'newest', after, limit: pageSize },
     )
-    const guessable = await guessableHash(services, licenseId)
+    const guessable = await guessableHash(ports, licenseId)
     const events = await Promise.all(
       history.entries.map(async (entry, at) => {
         const recorded = history.recorded[at]
         const isWithheld = recorded !== undefined && revealsKey(recorded.event, guessable)
-        return { entry, isWithheld, proof: await proofOfEvent(services, licenseId, entry.sequence) }
+        return { entry, isWithheld, proof: await proofOfEvent(ports, licenseId, entry.sequence) }
       }),
     )
     return show(reply, {
@@ -70,7 +68,7 @@ export function licenseProofsPage(app: FastifyInstance, { services, show }: Page
     const sequence = Sequence.safeParse(request.params.sequence)
     if (!sequence.success || sequence.data > revision) throw notFound('event')
     const event = { stream: licenseStream(license.licenseId), revision: sequence.data }
-    const receipt = await services.receipts.waitFor(event)
+    const receipt = await ports.receipts.waitFor(event)
     if (receipt === 'withheld')
       throw new Problem(404, 'invalid_request', `This event has no receipt: ${whyWithheld}.`)
     if (!receipt) throw unavailable('No checkpoint covers this event yet. Try again in a few seconds.', 2)

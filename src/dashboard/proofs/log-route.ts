@@ -14,11 +14,11 @@ const maxCheckpoints = 20
 const timeLimitMs = 2000
 
 /** The signed log of the installation: its name, its keys, its checkpoints, and the last audit. */
-export function logProofPage(app: FastifyInstance, { services, baseUrl, show }: PageContext): void {
+export function logProofPage(app: FastifyInstance, { ports, baseUrl, show }: PageContext): void {
   app.get('/system/proof', pageRoute({ page: 'member' }), async (_request, reply) => {
-    const { db } = services
+    const { db } = ports
     const [log, checkpoints, trouble, audits, witnesses] = await Promise.all([
-      withTimeout(readNotaryLog(services), timeLimitMs).catch(() => undefined),
+      withTimeout(readNotaryLog(ports), timeLimitMs).catch(() => undefined),
       listCheckpoints(db, maxCheckpoints),
       readTrouble(db),
       readAuditHistory(db),

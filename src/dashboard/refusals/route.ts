@@ -21,7 +21,7 @@ const Filter = z.object({
 const Query = z.object({ cursor: one, product: one, call: one, reason: one })
 
 /** The refused calls of all licenses, and calls with unknown keys. It shows devices, so the view is recorded. */
-export function refusalsPage(app: FastifyInstance, { services, cursors, show }: PageContext): void {
+export function refusalsPage(app: FastifyInstance, { ports, cursors, show }: PageContext): void {
   app.get('/refusals', auditedPage('devices', Query), async (request, reply) => {
     const { tenantId } = principalOf(request)
     const query = Query.parse(request.query)
@@ -29,11 +29,11 @@ export function refusalsPage(app: FastifyInstance, { services, cursors, show }: 
     const { product, call, reason } = Filter.parse(query)
     const boundTo = [tenantId, 'dashboard refusals', product ?? null, call ?? null, reason ?? null]
     const keyset = { after: cursors.read(boundTo, cursor), limit: pageSize }
-    await services.refusals.flush()
+    await ports.refusals.flush()
     const [{ items: refusals, next }, { items: unknownKeys }, products] = await Promise.all([
-      listRefusals(services.db, tenantId, { productId: product, call, reason }, keyset),
-      listUnknownKeys(services.db, tenantId, product, { after: undefined, limit: keysShown }),
-      productChoices(services, tenantId),
+      listRefusals(ports.db, tenantId, { productId: product, call, reason }, keyset),
+      listUnknownKeys(ports.db, tenantId, product, { after: undefined, limit: keysShown }),
+      productChoices(ports, tenantId),
     ])
     return show(reply, {
       title: 'Refusals',

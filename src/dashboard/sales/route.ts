@@ -55,20 +55,20 @@ export function salePages(app: FastifyInstance, context: PageContext): void {
 }
 
 /** @throws Problem 404 */
-async function saleOf(services: Ports<'db'>, request: OneRequest): Promise<KnownSale> {
+async function saleOf(ports: Ports<'db'>, request: OneRequest): Promise<KnownSale> {
   const { id } = request.params
-  const sale = isId('sal', id) ? await findSale(services.db, principalOf(request).tenantId, id) : undefined
+  const sale = isId('sal', id) ? await findSale(ports.db, principalOf(request).tenantId, id) : undefined
   if (!sale) throw notFound('sale')
   return sale
 }
 
-function listPage(app: FastifyInstance, { services, cursors, show }: PageContext): void {
+function listPage(app: FastifyInstance, { ports, cursors, show }: PageContext): void {
   app.get('/sales', auditedPage('sales', Query), async (request, reply) => {
     const { tenantId } = principalOf(request)
     const query = Query.parse(request.query)
     const { cursor, status: askedStatus, provider: askedProvider, product, needs: asked } = query
     const customer =
-      query.customer === undefined ? undefined : await customerOf(services, tenantId, query.customer)
+      query.customer === undefined ? undefined : await customerOf(ports, tenantId, query.customer)
     const needs = Needs.safeParse(asked).data
     const status = Status.safeParse(askedStatus).data
     const provider = Provider.safeParse(askedProvider).data
@@ -79,12 +79,12 @@ function listPage(app: FastifyInstance, { services, cursors, show }: PageContext
     const keyset = { after: cursors.read(boundTo, cursor), limit: pageSize }
     const isFirst = cursor === undefined && Object.values(chosen).every((value) => value === undefined)
     const [{ items, next }, products, ignored, unmatched] = await Promise.all([
-      listSales(services.db, tenantId, filter, keyset),
-      productChoices(services, tenantId),
-      isFirst ? listIgnoredTests(services.db, tenantId, { after: undefined, limit: maxIgnored }) : undefined,
-      isFirst ? listUnmatched(services.db, tenantId, { after: undefined, limit: maxUnmatched }) : undefined,
+      listSales(ports.db, tenantId, filter, keyset),
+      productChoices(ports, tenantId),
+      isFirst ? listIgnoredTests(ports.db, tenantId, { after: undefined, limit: maxIgnored }) : undefined,
+      isFirst ? listUnmatched(ports.db, tenantId, { after: undefined, limit: maxUnmatched }) : undefined,
     ])
-    const sales = await readBuyers(services, tenantId, items)
+    const sales = await readBuyers(ports, tenantId, items)
     return show(reply, {
       title: 'Sales',
       nav: 'sales',
@@ -103,25 +103,25 @@ function listPage(app: FastifyInstance, { services, cursors, show }: PageContext
 }
 
 /** @throws Problem 404 */
-async function customerOf(services: Ports<'db'>, tenantId: string, customerId: string) {
-  const found = isId('cus', customerId) ? await findCustomer(services.db, tenantId, customerId) : undefined
+async function customerOf(ports: Ports<'db'>, tenantId: string, customerId: string) {
+  const found = isId('cus', customerId) ? await findCustomer(ports.db, tenantId, customerId) : undefined
   if (!found) throw notFound('customer')
   return { customerId, subjectId: found.customer.subjectId }
 }
 
-function onePage(app: FastifyInstance, { services, show }: PageContext): void {
+function onePage(app: FastifyInstance, { ports, show }: PageContext): void {
   app.get('/sales/:id', auditedPage('sale'), async (request: OneRequest, reply) => {
     const { tenantId, role } = principalOf(request)
-    const sale = await saleOf(services, request)
+    const sale = await saleOf(ports, request)
     const licenseIds = itemsOf(sale).map(({ licenseId }) => licenseId)
     const page = { after: undefined, limit: maxDeliveries }
     const canMap = isMappable(sale) && may(role, 'manage_connections')
     const [buyer, entries, history, deliveries, mapping] = await Promise.all([
-      readBuyer(services, sale),
-      Promise.all(licenseIds.map((licenseId) => findLicense(services.db, tenantId, licenseId))),
-      readSaleEvents(services, sale),
-      Promise.all(licenseIds.map((licenseId) => listDeliveries(services.db, tenantId, { licenseId }, page))),
-      canMap ? saleMappingOf(services, sale) : undefined,
+      readBuyer(ports, sale),
+      Promise.all(licenseIds.map((licenseId) => findLicense(ports.db, tenantId, licenseId))),
+      readSaleEvents(ports, sale),
+      Promise.all(licenseIds.map((licenseId) => listDeliveries(ports.db, tenantId, { licenseId }, page))),
+      canMap ? saleMappingOf(ports, sale) : undefined,
     ])
     return show(reply, {
       title: buyer.email ?? sale.saleId,
@@ -142,32 +142,32 @@ function onePage(app: FastifyInstance, { services, show }: PageContext): void {
   })
 }
 
-async function saleMappingOf(services: Ports<'db'>, sale: KnownSale): Promise<SaleMapping> {
+async function saleMappingOf(ports: Ports<'db'>, sale: KnownSale): Promise<SaleMapping> {
   const [products, { count }] = await Promise.all([
-    productChoices(services, sale.tenantId),
-    similarSales(services, sale),
+    productChoices(ports, sale.tenantId),
+    similarSales(ports, sale),
   ])
   return { products, count }
 }
 
 const MendForm = z.object({ sold: z.string().max(200) })
 
-function mapForm(app: FastifyInstance, { services }: PageContext): void {
+function mapForm(app: FastifyInstance, { ports }: PageContext): void {
   const manage = pageRoute({ page: 'manage_connections' })
   app.post('/sales/:id/map', manage, async (request: OneRequest, reply) => {
-    const { id } = await saleOf(services, request)
-    return redirectWith(reply, `/dashboard/sales/${id}`, await mapAndTell(services, request, id))
+    const { id } = await saleOf(ports, request)
+    return redirectWith(reply, `/dashboard/sales/${id}`, await mapAndTell(ports, request, id))
   })
 }
 
-async function mapAndTell(services: ReplayPorts, request: FastifyRequest, id: string): Promise<FlashMessage> {
+async function mapAndTell(ports: ReplayPorts, request: FastifyRequest, id: string): Promise<FlashMessage> {
   const [productId, keyTypeId] = formOf(MendForm, request).sold.split('/')
   const { tenantId } = principalOf(request)
   const slug = Slug.safeParse(productId).data
-  const product = slug && (await services.findProduct(tenantId, slug))
+  const product = slug && (await ports.findProduct(tenantId, slug))
   if (!product || keyTypeId === undefined) return { kind: 'wrong', text: 'Choose what was sold.' }
   try {
-    const done = await mapParkedSale(services, id, product, keyTypeId, originOfMember(request))
+    const done = await mapParkedSale(ports, id, product, keyTypeId, originOfMember(request))
     return { kind: done.licensed > 0 ? 'done' : 'wrong', text: outcomeWords(done) }
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
@@ -180,17 +180,17 @@ function outcomeWords({ licensed, stillParked }: MappingOutcome): string {
   return stillParked === 0 ? now : `${now} ${stillParked} like them are still parked.`
 }
 
-function replayForm(app: FastifyInstance, { services }: PageContext): void {
+function replayForm(app: FastifyInstance, { ports }: PageContext): void {
   const manage = pageRoute({ page: 'manage_connections' })
   app.post('/sales/:id/replay', manage, async (request: OneRequest, reply) => {
-    const { id } = await saleOf(services, request)
-    return redirectWith(reply, `/dashboard/sales/${id}`, await outcomeOf(services, request, id))
+    const { id } = await saleOf(ports, request)
+    return redirectWith(reply, `/dashboard/sales/${id}`, await outcomeOf(ports, request, id))
   })
 }
 
-async function outcomeOf(services: ReplayPorts, request: FastifyRequest, id: string): Promise<FlashMessage> {
+async function outcomeOf(ports: ReplayPorts, request: FastifyRequest, id: string): Promise<FlashMessage> {
   try {
-    await replaySale(services, principalOf(request).tenantId, id, originOfMember(request))
+    await replaySale(ports, principalOf(request).tenantId, id, originOfMember(request))
     return { kind: 'done', text: 'Sale replayed. Its license is up to date.' }
   } catch (error) {
     if (!(error instanceof Refusal)) throw error

@@ -22,7 +22,7 @@ const SearchForm = z.object({ text: z.string().max(1000) })
  * Finds licenses, sales, devices and customers. The text may be a license key, so it is sent as a form, is not part
  * of a URL, and is not shown again. A single result opens at once.
  */
-export function searchPage(app: FastifyInstance, { services, show }: PageContext): void {
+export function searchPage(app: FastifyInstance, { ports, show }: PageContext): void {
   app.get('/search', pageRoute({ page: 'member' }), async (_request, reply) =>
     reply.redirect('/dashboard', 303),
   )
@@ -30,17 +30,17 @@ export function searchPage(app: FastifyInstance, { services, show }: PageContext
   app.post('/search', pageRoute({ page: 'member' }), async (request, reply) => {
     const { tenantId } = principalOf(request)
     const { text } = formOf(SearchForm, request)
-    const found = await search(services, tenantId, text)
-    await noteSearch(services, request, found)
+    const found = await search(ports, tenantId, text)
+    await noteSearch(ports, request, found)
     const path = onlyOne(found)
     if (path !== undefined) return reply.redirect(path, 303)
-    const people = await peopleIn(services, tenantId, found)
-    const unknown = await unknownKey(services, tenantId, text, found)
+    const people = await peopleIn(ports, tenantId, found)
+    const unknown = await unknownKey(ports, tenantId, text, found)
     return show(reply, {
       title: 'Search',
       nav: 'home',
       content: (view) =>
-        foundView(view, { found, now: momentOf(services), people, unknown, wasEmpty: text.trim() === '' }),
+        foundView(view, { found, now: momentOf(ports), people, unknown, wasEmpty: text.trim() === '' }),
     })
   })
 }
@@ -64,13 +64,13 @@ const shortestMask = maskedKey('')
 
 /** Records the kind of search in the audit log, but not the text, which may be a key or name a person. */
 async function noteSearch(
-  services: Ports<'execute' | 'newId' | 'now'>,
+  ports: Ports<'execute' | 'newId' | 'now'>,
   request: FastifyRequest,
   found: Found,
 ): Promise<void> {
   const all = [...found.licenses, ...found.customers, ...found.sales, ...found.devices]
   await recordAudit(
-    services,
+    ports,
     principalOf(request).tenantId,
     { action: 'searched', target: { kind: 'search', id: all[0]?.by ?? 'nothing found' } },
     originOfMember(request),
@@ -92,13 +92,9 @@ function onlyOne({ licenses, devices, sales, customers }: Found): string | undef
 }
 
 /** The people behind the results: of licenses, sales and customers, each in order. */
-async function peopleIn(
-  services: Ports<'subjects'>,
-  tenantId: string,
-  { licenses, sales, customers }: Found,
-) {
+async function peopleIn(ports: Ports<'subjects'>, tenantId: string, { licenses, sales, customers }: Found) {
   const open = async (people: Parameters<Subjects['openPeople']>[1]) =>
-    (await services.subjects.openPeople(tenantId, people)).map((person) => person ?? unknownPerson)
+    (await ports.subjects.openPeople(tenantId, people)).map((person) => person ?? unknownPerson)
   const [ofLicenses, ofSales, ofCustomers] = await Promise.all([
     open(licenses.map(({ license }) => license.holder)),
     open(sales.map(({ sale }) => sale.customer)),

@@ -57,15 +57,15 @@ const freshMs = 10 * 60_000
 /** Authenticates each request of the dashboard, and enforces its route's `page` permission. */
 export function guardRoutes(
   app: FastifyInstance,
-  services: Ports<'db' | 'execute' | 'newId' | 'now' | 'subjects'>,
+  ports: Ports<'db' | 'execute' | 'newId' | 'now' | 'subjects'>,
 ): void {
   app.decorateRequest('principal', undefined)
   app.addHook('onRequest', async (request, reply) => {
-    request.principal = await signedIn(services, request)
+    request.principal = await signedIn(ports, request)
     // An automatic update does not show that the member is still there.
     const { background } = request.routeOptions.config
     if (request.principal && !background && request.headers['hx-trigger'] === undefined)
-      await touchSession(services.db, request.principal.sessionHash, services.now())
+      await touchSession(ports.db, request.principal.sessionHash, ports.now())
     const { page, proof } = request.routeOptions.config
     if (page === undefined || page === 'open') return
     const { principal } = request
@@ -75,11 +75,11 @@ export function guardRoutes(
       throw new Problem(403, 'forbidden', 'Your role does not allow this. Ask an owner of the workspace.')
     }
     const within = request.method === 'GET' ? freshMs : 2 * freshMs
-    if (proof === 'open' && !isFresh(services, principal, within))
+    if (proof === 'open' && !isFresh(ports, principal, within))
       return redirectToPage(request, reply, '/dashboard/confirm')
   })
   // After everything that refuses a request, because a refusal shows nothing.
-  app.addHook('preHandler', (request) => recordView(services, request))
+  app.addHook('preHandler', (request) => recordView(ports, request))
 }
 
 /** The options of a route for every member whose views are recorded in the audit log. */
@@ -95,10 +95,7 @@ const ViewRequest = z.object({
  * Every response counts as a view, whatever the request's headers, so audited pages do not update themselves. A
  * malformed id is not recorded, because it may contain anything.
  */
-async function recordView(
-  services: Ports<'execute' | 'newId' | 'now'>,
-  request: FastifyRequest,
-): Promise<void> {
+async function recordView(ports: Ports<'execute' | 'newId' | 'now'>, request: FastifyRequest): Promise<void> {
   const { auditedView } = request.routeOptions.config
   if (auditedView === undefined) return
   const { params, query } = ViewRequest.parse(request)
@@ -106,7 +103,7 @@ async function recordView(
   const asOf = /^[\dTZ:.+-]{1,40}$/.exec(query.asOf ?? '')?.[0]
   const target = { kind: auditedView, id: params.id ?? null }
   await recordAudit(
-    services,
+    ports,
     principalOf(request).tenantId,
     { action: 'viewed', target, asOf },
     originOfMember(request),
@@ -137,12 +134,12 @@ export function pathOfReferer({ headers }: FastifyRequest): string {
 }
 
 async function signedIn(
-  services: Ports<'db' | 'subjects'>,
+  ports: Ports<'db' | 'subjects'>,
   request: FastifyRequest,
 ): Promise<Principal | undefined> {
   const member = request.session?.member
   if (!member) return undefined
-  const [known] = await findMembers(services.db, [member.memberId])
+  const [known] = await findMembers(ports.db, [member.memberId])
   if (known?.member.tenantId !== member.tenantId) return undefined
   const { memberId, tenantId, role } = known.member
   const { tenantName, tenantStatus, plan } = known
@@ -153,7 +150,7 @@ async function signedIn(
     tenantStatus,
     plan,
     role,
-    email: await emailOf(services, known.member),
+    email: await emailOf(ports, known.member),
     sessionHash: sessionHashOf(request),
     authenticatedAt: member.authenticatedAt,
   }
@@ -161,11 +158,11 @@ async function signedIn(
 
 /** Whether the member has proved who they are a short time ago. */
 export function isFresh(
-  services: Ports<'now'>,
+  ports: Ports<'now'>,
   { authenticatedAt }: Pick<Principal, 'authenticatedAt'>,
   within = freshMs,
 ): boolean {
-  return services.now().getTime() - Date.parse(authenticatedAt) < within
+  return ports.now().getTime() - Date.parse(authenticatedAt) < within
 }
 
 /** The member behind a request of a page that only members can open. */

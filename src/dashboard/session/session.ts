@@ -63,14 +63,14 @@ export const cookieNameOf = (what: string, isHttps: boolean): string =>
 export const cookieOptions = (isHttps: boolean) =>
   ({ httpOnly: true, sameSite: 'lax', secure: isHttps, path: '/' }) as const
 
-type SessionOptions = { services: Ports<'db' | 'now'>; cookieKey: KeyObject; isHttps: boolean }
+type SessionOptions = { ports: Ports<'db' | 'now'>; cookieKey: KeyObject; isHttps: boolean }
 
 /** Ends the session of a request, and deletes its cookie. */
 export type EndSession = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
 
 /** Stores sessions in Postgres, and puts a token into every form that another site cannot know. */
 export async function registerSessions(app: FastifyInstance, options: SessionOptions): Promise<EndSession> {
-  const { services, cookieKey, isHttps } = options
+  const { ports, cookieKey, isHttps } = options
   const secretFor = (purpose: string) => createHmac('sha256', cookieKey).update(purpose).digest('base64')
   const cookieName = cookieNameOf('session', isHttps)
   const cookie = cookieOptions(isHttps)
@@ -85,7 +85,7 @@ export async function registerSessions(app: FastifyInstance, options: SessionOpt
     secret: secretFor('session cookie'),
     cookieName,
     cookie: { ...cookie },
-    store: storeIn(services.db, services.now),
+    store: storeIn(ports.db, ports.now),
     saveUninitialized: false,
     rolling: false,
   })

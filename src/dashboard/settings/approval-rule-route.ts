@@ -25,12 +25,12 @@ const Form = z.object({
 const path = '/settings/approvals'
 
 /** Where owners choose whether a member other than the requester has to approve. */
-export function approvalRulePages(app: FastifyInstance, { services, show }: PageContext): void {
+export function approvalRulePages(app: FastifyInstance, { ports, show }: PageContext): void {
   app.get(path, manage, async (request: FastifyRequest, reply: FastifyReply) => {
     const { tenantId } = principalOf(request)
-    const tenant = await findTenant(services.db, tenantId)
+    const tenant = await findTenant(ports.db, tenantId)
     const everybody = { anotherMember: false, askedBy: null }
-    const able = await membersWhoMayApprove(services, tenantId, everybody)
+    const able = await membersWhoMayApprove(ports, tenantId, everybody)
     return show(reply, {
       title: 'Approvals',
       nav: 'settings',
@@ -47,17 +47,17 @@ export function approvalRulePages(app: FastifyInstance, { services, show }: Page
   app.post(path, manageForm, async (request, reply) => {
     const { tenantId } = principalOf(request)
     const { rule, lifetime } = formOf(Form, request)
-    const tenant = await loadTenant(services, tenantId)
+    const tenant = await loadTenant(ports, tenantId)
     const isOn = tenant.status !== 'absent' && tenant.anotherMemberApproves
     if (rule === 'another' && !isOn) {
-      const able = await membersWhoMayApprove(services, tenantId, { anotherMember: false, askedBy: null })
+      const able = await membersWhoMayApprove(ports, tenantId, { anotherMember: false, askedBy: null })
       if (able.length < 2) throw new Refusal('approval_needs_two')
-      await changeApprovalRule(services, tenantId, true, originOfMember(request))
+      await changeApprovalRule(ports, tenantId, true, originOfMember(request))
     }
-    await changeConfirmationLifetime(services, tenantId, lifetime, originOfMember(request))
+    await changeConfirmationLifetime(ports, tenantId, lifetime, originOfMember(request))
     if (rule === 'anyone' && isOn) {
       const nothing = { parameters: {}, query: {}, body: null }
-      const id = await askApproval(services, request, loosenApprovals, nothing)
+      const id = await askApproval(ports, request, loosenApprovals, nothing)
       return reply.redirect(`/dashboard/approvals/${id}`, 303)
     }
     const text =

@@ -15,7 +15,7 @@ const manage = pageRoute({ page: 'manage_settings' })
 const Form = z.object({ name: wantedLine(200, 'Enter a name.'), return: z.string().max(600).optional() })
 
 /** Where the workspace is named, also for the form of the first step. */
-export function namePages(app: FastifyInstance, { services, show }: PageContext): void {
+export function namePages(app: FastifyInstance, { ports, show }: PageContext): void {
   const page = (reply: FastifyReply, form: FilledForm) =>
     show(reply, {
       title: 'Workspace name',
@@ -31,7 +31,7 @@ export function namePages(app: FastifyInstance, { services, show }: PageContext)
   app.post('/settings/name', manage, async (request, reply) => {
     const { filled, data } = readForm(Form, request)
     if (!data) return page(reply, filled)
-    await renameTenant(services, principalOf(request).tenantId, data.name, originOfMember(request))
+    await renameTenant(ports, principalOf(request).tenantId, data.name, originOfMember(request))
     return redirectWith(reply, returnPath(data.return ?? '/dashboard/settings'), 'Name saved.')
   })
 }

@@ -24,13 +24,13 @@ const manageForm = pageRoute({ page: 'manage_connections', proof: 'send' })
 const path = '/dashboard/settings'
 
 export function settingPages(app: FastifyInstance, context: PageContext): void {
-  const { services, show } = context
+  const { ports, show } = context
 
   app.get('/settings', pageRoute({ page: 'member' }), async (request, reply) => {
     const principal = principalOf(request)
-    const keys = await readMaskedKeys(services.db, principal.tenantId)
-    const tenant = await findTenant(services.db, principal.tenantId)
-    const signingKeys = await listSigningKeys(services.db, principal.tenantId, momentOf(services))
+    const keys = await readMaskedKeys(ports.db, principal.tenantId)
+    const tenant = await findTenant(ports.db, principal.tenantId)
+    const signingKeys = await listSigningKeys(ports.db, principal.tenantId, momentOf(ports))
     return show(reply, {
       title: 'Settings',
       nav: 'settings',
@@ -60,8 +60,8 @@ export function settingPages(app: FastifyInstance, context: PageContext): void {
 /** The form names the key to replace, so that sending it twice replaces one key only. */
 const CheckoutForm = z.object({ replaces: z.string().max(100) })
 
-function checkoutKeyPages(app: FastifyInstance, { services, show }: PageContext): void {
-  const present = async (tenantId: string) => (await readMaskedKeys(services.db, tenantId)).checkoutKey
+function checkoutKeyPages(app: FastifyInstance, { ports, show }: PageContext): void {
+  const present = async (tenantId: string) => (await readMaskedKeys(ports.db, tenantId)).checkoutKey
 
   app.get('/settings/checkout-key', manage, async (request, reply) => {
     const checkoutKey = await present(principalOf(request).tenantId)
@@ -80,7 +80,7 @@ function checkoutKeyPages(app: FastifyInstance, { services, show }: PageContext)
         'A new checkout key was created in the meantime and is shown only once. If it is lost, create another.'
       return redirectWith(reply, path, { kind: 'wrong', text })
     }
-    const { checkoutKey } = await issueCheckoutKey(services, tenantId, originOfMember(request))
+    const { checkoutKey } = await issueCheckoutKey(ports, tenantId, originOfMember(request))
     return show(reply, {
       title: 'Checkout key',
       nav: 'settings',

@@ -25,9 +25,9 @@ const Form = z.object({
 })
 
 /** Where the SDK key is shown and rotated, for members who have just proved who they are. */
-export function sdkKeyPages(app: FastifyInstance, { services, show }: PageContext): void {
+export function sdkKeyPages(app: FastifyInstance, { ports, show }: PageContext): void {
   app.get(path, connect, async (request, reply) => {
-    const { sdkKey } = await readMaskedKeys(services.db, principalOf(request).tenantId)
+    const { sdkKey } = await readMaskedKeys(ports.db, principalOf(request).tenantId)
     const operation = newId('req')
     return show(reply, {
       title: 'SDK key',
@@ -43,10 +43,10 @@ export function sdkKeyPages(app: FastifyInstance, { services, show }: PageContex
     const input = { parameters: {}, query: {}, body: null }
     // Recorded first: nothing is revealed that the audit log does not hold.
     const target = { kind: 'sdk-key', id: null } as const
-    if (action === 'reveal') await recordAudit(services, tenantId, { action: 'revealed', target }, origin)
+    if (action === 'reveal') await recordAudit(ports, tenantId, { action: 'revealed', target }, origin)
     try {
       const operation = action === 'reveal' ? revealSdkKey : rotateSdkKey
-      const sdkKey = await operation.run(services, tenantId, input, { id, origin })
+      const sdkKey = await operation.run(ports, tenantId, input, { id, origin })
       return show(reply, {
         title: 'SDK key',
         nav: 'settings',

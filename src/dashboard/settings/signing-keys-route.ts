@@ -23,9 +23,9 @@ const done = {
   rotate: 'Signing key rotated.',
 }
 
-export function signingKeyPages(app: FastifyInstance, { services, show }: PageContext): void {
+export function signingKeyPages(app: FastifyInstance, { ports, show }: PageContext): void {
   const newest = async (tenantId: string) =>
-    (await listSigningKeys(services.db, tenantId, momentOf(services))).at(-1)
+    (await listSigningKeys(ports.db, tenantId, momentOf(ports))).at(-1)
 
   app.get(page, pageRoute({ page: 'manage_settings' }), async (request, reply) => {
     const key = await newest(principalOf(request).tenantId)
@@ -45,7 +45,7 @@ export function signingKeyPages(app: FastifyInstance, { services, show }: PageCo
       return redirectWith(reply, '/dashboard/settings', { kind: 'wrong', text })
     }
     const run = what === 'prepare' ? prepareSigningKey : rotateSigningKey
-    await run(services, tenantId, originOfMember(request))
+    await run(ports, tenantId, originOfMember(request))
     return redirectWith(reply, '/dashboard/settings', done[what])
   })
 }

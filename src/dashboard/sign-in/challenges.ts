@@ -7,17 +7,12 @@ import { sessionHashOf } from '../session/session.ts'
 /** Stores the challenge that a passkey must sign in the request's session; starts a session when there is none. */
 export async function giveChallenge(
   request: FastifyRequest,
-  services: Ports<'db' | 'now'>,
+  ports: Ports<'db' | 'now'>,
   purpose: ChallengePurpose,
   challenge: string,
 ): Promise<void> {
-  request.session.challengedAt = momentOf(services)
-  await keepChallenge(
-    services.db,
-    { sessionHash: sessionHashOf(request), purpose },
-    challenge,
-    services.now(),
-  )
+  request.session.challengedAt = momentOf(ports)
+  await keepChallenge(ports.db, { sessionHash: sessionHashOf(request), purpose }, challenge, ports.now())
 }
 
 /** Takes the challenge out of the request's session, so that it can be used only once, successfully or not. */

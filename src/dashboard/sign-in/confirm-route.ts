@@ -16,7 +16,7 @@ const Query = z.object({ return: boxes })
 
 /** Where members prove who they are before a page that takes or shows a secret, and return to it. */
 export function confirmRoutes(app: FastifyInstance, context: PageContext): void {
-  const { services, party } = context
+  const { ports, party } = context
   const member = pageRoute({ page: 'member' })
 
   app.get('/confirm', pageRoute({ page: 'member', query: Query }), async (request, reply) => {
@@ -30,9 +30,9 @@ export function confirmRoutes(app: FastifyInstance, context: PageContext): void 
 
   if (!party) return
   app.post('/confirm/challenge', member, async (request, reply) => {
-    const { passkeys } = await signInMethods(services, principalOf(request).memberId)
+    const { passkeys } = await signInMethods(ports, principalOf(request).memberId)
     const options = await authenticationOptions(party, passkeys)
-    await giveChallenge(request, services, 'confirm', options.challenge)
+    await giveChallenge(request, ports, 'confirm', options.challenge)
     return reply.send(options)
   })
 }

@@ -28,7 +28,7 @@ type Pending = {
  */
 export function failureRecorder(
   app: FastifyInstance,
-  services: Ports<'execute' | 'newId' | 'now' | 'subjects'>,
+  ports: Ports<'execute' | 'newId' | 'now' | 'subjects'>,
 ): RecordFailure {
   let pending = new Map<string, Pending>()
   let flushing = Promise.resolve()
@@ -37,7 +37,7 @@ export function failureRecorder(
     const failures = pending
     pending = new Map()
     for (const { member, method, address, requestId } of failures.values()) {
-      await recordFailedSignIn(services, member, { method, address }, requestId).catch((err: unknown) =>
+      await recordFailedSignIn(ports, member, { method, address }, requestId).catch((err: unknown) =>
         app.log.warn({ err, request_id: requestId }, 'sign_in.failure_not_recorded'),
       )
     }

@@ -12,10 +12,7 @@ export type KnownBrowsers = {
   remember(request: FastifyRequest, reply: FastifyReply, memberId: string): Promise<void>
 }
 
-export function knownBrowsers(
-  services: Ports<'db' | 'now' | 'randomBytes'>,
-  isHttps: boolean,
-): KnownBrowsers {
+export function knownBrowsers(ports: Ports<'db' | 'now' | 'randomBytes'>, isHttps: boolean): KnownBrowsers {
   const name = cookieNameOf('device', isHttps)
   const options = { ...cookieOptions(isHttps), signed: true, maxAge: knownDeviceMs / 1000 }
   const hashOf: KnownBrowsers['hashOf'] = (request) => {
@@ -25,9 +22,9 @@ export function knownBrowsers(
   return {
     hashOf,
     async remember(request, reply, memberId) {
-      const secret = Buffer.from(services.randomBytes(32)).toString('base64url')
+      const secret = Buffer.from(ports.randomBytes(32)).toString('base64url')
       const device = { deviceHash: sha256(secret), earlierHash: hashOf(request), memberId }
-      await rememberDevice(services.db, device, services.now())
+      await rememberDevice(ports.db, device, ports.now())
       reply.setCookie(name, secret, options)
     },
   }

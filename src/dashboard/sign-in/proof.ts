@@ -27,15 +27,15 @@ const noMatch = 'Confirmation failed. Check the password and the code; each code
  * from another site or session: the held fields must be the member's own.
  */
 export function askForProof(app: FastifyInstance, context: PageContext): void {
-  const { services } = context
-  const recordFailure = failureRecorder(app, services)
+  const { ports } = context
+  const recordFailure = failureRecorder(app, ports)
   app.addHook('preHandler', async (request, reply) => {
     const { proof, proofIf } = request.routeOptions.config
     if (proof !== 'send' || request.method !== 'POST') return
     const { identity, held, back } = parted(request)
     request.body = held
     if (identity === undefined) {
-      if (isFresh(services, principalOf(request)) || proofIf?.(held) === false) return
+      if (isFresh(ports, principalOf(request)) || proofIf?.(held) === false) return
       return ask(context, request, reply, { held, back, problem: null, status: 401 })
     }
     const outcome = await proved(context, request, identity)
@@ -72,45 +72,45 @@ function parted(request: FastifyRequest): { identity: Identity | undefined; held
 
 /** Verifies that it is still the member of the session, and notes the time. */
 async function proved(
-  { services, party }: PageContext,
+  { ports, party }: PageContext,
   request: FastifyRequest,
   identity: Identity,
 ): Promise<'proven' | Exclude<SignIn, { outcome: 'signed_in' }>> {
   const { session } = request
   const principal = principalOf(request)
   const proof = await ('identity-credential' in identity
-    ? provedWithPasskey({ services, party }, request, identity['identity-credential'])
+    ? provedWithPasskey({ ports, party }, request, identity['identity-credential'])
     : proveWithPassword(
-        services,
+        ports,
         { ...principal, signedInWith: session.member?.codeStep },
         { password: identity['identity-password'], code: identity['identity-code'] },
       ))
   if (proof.outcome !== 'signed_in') return proof
-  const authenticatedAt = momentOf(services)
+  const authenticatedAt = momentOf(ports)
   if (session.member) session.member = { ...session.member, authenticatedAt, codeStep: undefined }
   request.principal = { ...principal, authenticatedAt }
   return 'proven'
 }
 
 async function provedWithPasskey(
-  { services, party }: Pick<PageContext, 'services' | 'party'>,
+  { ports, party }: Pick<PageContext, 'ports' | 'party'>,
   request: FastifyRequest,
   credential: string,
 ): Promise<SignIn> {
-  const challenge = await challengeIn(request, services, 'confirm')
+  const challenge = await challengeIn(request, ports, 'confirm')
   if (!party) return { outcome: 'no_match' }
-  return proveWithPasskey(services, party, principalOf(request), { credential, challenge })
+  return proveWithPasskey(ports, party, principalOf(request), { credential, challenge })
 }
 
 /** Shows the page that asks. It sends the held fields to the same address, together with the proof. */
 export async function ask(
-  { services, party, show }: Pick<PageContext, 'services' | 'party' | 'show'>,
+  { ports, party, show }: Pick<PageContext, 'ports' | 'party' | 'show'>,
   request: FastifyRequest,
   reply: FastifyReply,
   { held, back, problem, status }: { held: HeldFields; back: string; problem: Content; status: number },
 ): Promise<FastifyReply> {
   const { memberId, email } = principalOf(request)
-  const { password, passkeys } = await signInMethods(services, memberId)
+  const { password, passkeys } = await signInMethods(ports, memberId)
   const [action = ''] = request.url.split('?')
   const usable = party !== undefined && passkeys.length > 0
   return show(

@@ -84,10 +84,10 @@ const formPage =
 const Query = z.object({ return: boxes, workspace: boxes })
 
 export function signInRoutes(app: FastifyInstance, context: PageContext): void {
-  const { services, party, browsers } = context
+  const { ports, party, browsers } = context
   const open = pageRoute({ page: 'open' })
   const linked = pageRoute({ page: 'open', query: Query, foreignQuery: 'in links' })
-  const recordFailure = failureRecorder(app, services)
+  const recordFailure = failureRecorder(app, ports)
 
   const page = formPage(context)
 
@@ -137,34 +137,34 @@ export function signInRoutes(app: FastifyInstance, context: PageContext): void {
     const tenant = Slug.safeParse(named.toLowerCase())
     // A malformed name is looked up as well, so that every attempt takes the same time.
     const tenantId = named === '' ? undefined : (tenant.data ?? '')
-    const signIn = await signInWithPassword(services, { email, tenantId, password, code }, callerOf(request))
+    const signIn = await signInWithPassword(ports, { email, tenantId, password, code }, callerOf(request))
     return answer(request, reply, signIn, 'password', { returnTo: returnPath(path), email, workspace: named })
   })
 
   if (!party) return
   app.post('/sign-in/challenge', open, async (request, reply) => {
-    await limitChallenges(services, callerOf(request))
+    await limitChallenges(ports, callerOf(request))
     const options = await authenticationOptions(party)
-    await giveChallenge(request, services, 'sign in', options.challenge)
+    await giveChallenge(request, ports, 'sign in', options.challenge)
     return reply.send(options)
   })
 
   app.post('/sign-in/passkey', open, async (request, reply) => {
     const { credential, return: path } = formOf(PasskeyForm, request)
-    const challenge = await challengeIn(request, services, 'sign in')
-    const signIn = await signInWithPasskey(services, party, { credential, challenge }, callerOf(request))
+    const challenge = await challengeIn(request, ports, 'sign in')
+    const signIn = await signInWithPasskey(ports, party, { credential, challenge }, callerOf(request))
     return answer(request, reply, signIn, 'passkey', { returnTo: returnPath(path) })
   })
 }
 
 /** Each challenge for an unknown browser is a row in the database, so they are limited per address. */
 async function limitChallenges(
-  services: Ports<'attempts' | 'db' | 'now'>,
+  ports: Ports<'attempts' | 'db' | 'now'>,
   { address, deviceHash }: Caller,
 ): Promise<void> {
-  const known = await isKnownDevice(services.db, deviceHash, services.now())
+  const known = await isKnownDevice(ports.db, deviceHash, ports.now())
   const bucket = known ? `challenge device ${deviceHash}` : `challenge ${callerOf(address)}`
-  const attempt = await services.attempts.take([{ bucket, allowance: { burst: 60, intervalMs: 5000 } }])
+  const attempt = await ports.attempts.take([{ bucket, allowance: { burst: 60, intervalMs: 5000 } }])
   if (attempt.allowed) return
   const headers = { 'retry-after': String(attempt.retryAfterSeconds) }
   throw new Problem(429, 'rate_limited', 'Too many attempts. Wait a minute and try again.', headers)
@@ -175,7 +175,7 @@ async function limitChallenges(
  * @param codeStep the period of the code that was used
  */
 export async function admit(
-  { services, browsers }: Pick<PageContext, 'services' | 'browsers'>,
+  { ports, browsers }: Pick<PageContext, 'ports' | 'browsers'>,
   request: FastifyRequest,
   reply: FastifyReply,
   { member }: Pick<KnownMember, 'member'>,
@@ -183,10 +183,10 @@ export async function admit(
   codeStep?: number,
 ): Promise<void> {
   const { memberId, tenantId } = member
-  await recordSignIn(services, member, { method, address: addressOf(request) }, request.id)
+  await recordSignIn(ports, member, { method, address: addressOf(request) }, request.id)
   await browsers.remember(request, reply, memberId)
   const userAgent = request.headers['user-agent']?.slice(0, 300) ?? null
-  const authenticatedAt = momentOf(services)
+  const authenticatedAt = momentOf(ports)
   const address = addressOf(request)
   await beginSession(request, { memberId, tenantId, authenticatedAt, codeStep, address, userAgent })
 }

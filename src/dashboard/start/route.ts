@@ -21,9 +21,9 @@ const path = '/dashboard/start'
 const TestForm = z.object({ product: z.string().max(200) })
 
 /** The steps to the first validated license, and the test purchase that is one of them. */
-export function startPages(app: FastifyInstance, { services, show, showPart }: PageContext): void {
+export function startPages(app: FastifyInstance, { ports, show, showPart }: PageContext): void {
   app.get('/start', pageRoute({ page: 'member' }), async (request, reply) => {
-    const facts = await readStart(services, principalOf(request).tenantId)
+    const facts = await readStart(ports, principalOf(request).tenantId)
     return show(reply, {
       title: 'Get started',
       nav: 'start',
@@ -32,18 +32,18 @@ export function startPages(app: FastifyInstance, { services, show, showPart }: P
   })
 
   app.get('/start/test-purchase', pageRoute({ page: 'member', background: true }), async (request, reply) => {
-    const purchase = await newestTestPurchase(services.db, principalOf(request).tenantId)
+    const purchase = await newestTestPurchase(ports.db, principalOf(request).tenantId)
     if (!purchase) throw notFound('test purchase')
     return showPart(reply, () => stagesView(purchase))
   })
 
   app.post('/start/sell-elsewhere', pageRoute({ page: 'manage_connections' }), async (request, reply) => {
-    await chooseSellingElsewhere(services, principalOf(request).tenantId, originOfMember(request))
+    await chooseSellingElsewhere(ports, principalOf(request).tenantId, originOfMember(request))
     return reply.redirect(path, 303)
   })
 
   app.post('/start/dismiss', pageRoute({ page: 'manage_settings' }), async (request, reply) => {
-    await dismissOnboarding(services, principalOf(request).tenantId, originOfMember(request))
+    await dismissOnboarding(ports, principalOf(request).tenantId, originOfMember(request))
     return redirectWith(reply, '/dashboard', 'Setup checklist hidden. You find it under Help, Get started.')
   })
 
@@ -51,10 +51,10 @@ export function startPages(app: FastifyInstance, { services, show, showPart }: P
   app.post('/start/test-purchase', pageRoute({ page: 'change_licenses' }), async (request, reply) => {
     const { tenantId } = principalOf(request)
     const { product: productId } = formOf(TestForm, request)
-    const product = await services.findProduct(tenantId, productId)
+    const product = await ports.findProduct(tenantId, productId)
     if (!product) throw notFound('product')
     try {
-      await runOnce(services, request, async (own, origin) => {
+      await runOnce(ports, request, async (own, origin) => {
         await startTestPurchase(own, product, {}, origin)
         return null
       })

@@ -39,21 +39,21 @@ const timeoutMs = 2000
 
 /** The system page: the health of the installation, and the activity of this tenant alone. */
 export function systemPage(app: FastifyInstance, context: PageContext): void {
-  const { services, readiness, show, showPart } = context
+  const { ports, readiness, show, showPart } = context
   app.get('/system', pageRoute({ page: 'member' }), async (request, reply) => {
     const principal = principalOf(request)
-    const readModels = await readModelsOf(services, principal.tenantId)
+    const readModels = await readModelsOf(ports, principal.tenantId)
     if (request.headers['hx-request'] === 'true')
       return showPart(reply, (view) => readModelsPart(view, readModels))
-    const { db } = services
+    const { db } = ports
     const [{ parts }, deliveries, activity, signingKeys, limits, limitHits, signIns] = await Promise.all([
       readiness(),
-      deliveriesOf(services, principal.tenantId),
-      activityOf(services, principal.tenantId),
-      listSigningKeys(db, principal.tenantId, momentOf(services)),
+      deliveriesOf(ports, principal.tenantId),
+      activityOf(ports, principal.tenantId),
+      listSigningKeys(db, principal.tenantId, momentOf(ports)),
       limitsOf(context, principal.tenantId),
-      limitHitsOf(services, principal.tenantId),
-      maySeeSignIns(principal) ? signInsOf(services, principal.tenantId) : undefined,
+      limitHitsOf(ports, principal.tenantId),
+      maySeeSignIns(principal) ? signInsOf(ports, principal.tenantId) : undefined,
     ])
     return show(reply, {
       title: 'System',
@@ -94,41 +94,41 @@ async function readModelsOf(
   return { status, parked, own, rebuilding, lastRebuild: await findLastRebuild(db) }
 }
 
-function lastHours(services: Ports<'now'>, hours = hoursShown): UsageRange {
-  const from = new Date(services.now().getTime() - (hours - 1) * 3_600_000).toISOString()
-  const range = usageRange({ from, granularity: 'hour' }, momentOf(services))
+function lastHours(ports: Ports<'now'>, hours = hoursShown): UsageRange {
+  const from = new Date(ports.now().getTime() - (hours - 1) * 3_600_000).toISOString()
+  const range = usageRange({ from, granularity: 'hour' }, momentOf(ports))
   if (typeof range === 'string') throw new Error(`the last hours are no range: ${range}`)
   return range
 }
 
-async function deliveriesOf(services: Ports<'db' | 'now'>, tenantId: string) {
-  const range = lastHours(services)
+async function deliveriesOf(ports: Ports<'db' | 'now'>, tenantId: string) {
+  const range = lastHours(ports)
   const [{ deliveries: waiting }, byHour] = await Promise.all([
-    readAttention(services, tenantId),
-    countDeliveriesByHour(services.db, tenantId, range),
+    readAttention(ports, tenantId),
+    countDeliveriesByHour(ports.db, tenantId, range),
   ])
   const found = new Map(byHour.map((hour) => [hour.at, hour]))
   const hours = pointsIn(range).map((at) => found.get(at) ?? { at, delivered: 0, pending: 0, abandoned: 0 })
   return { waiting, hours }
 }
 
-async function activityOf(services: Ports<'db' | 'now' | 'usage'>, tenantId: string) {
-  await services.usage.flush()
-  const { series } = await readUsage(services.db, tenantId, undefined, lastHours(services))
+async function activityOf(ports: Ports<'db' | 'now' | 'usage'>, tenantId: string) {
+  await ports.usage.flush()
+  const { series } = await readUsage(ports.db, tenantId, undefined, lastHours(ports))
   return series
 }
 
-async function limitHitsOf(services: Ports<'db' | 'limitHits' | 'now'>, tenantId: string) {
-  await services.limitHits.flush()
-  return readLimitHits(services.db, tenantId, lastHours(services, hoursOfHits))
+async function limitHitsOf(ports: Ports<'db' | 'limitHits' | 'now'>, tenantId: string) {
+  await ports.limitHits.flush()
+  return readLimitHits(ports.db, tenantId, lastHours(ports, hoursOfHits))
 }
 
 /** The limits of the whole tenant, and those of its recently used tokens. */
-async function limitsOf({ services, limits }: PageContext, tenantId: string): Promise<NamedLimit[]> {
+async function limitsOf({ ports, limits }: PageContext, tenantId: string): Promise<NamedLimit[]> {
   const { items } = await listTokens(
-    services.db,
+    ports.db,
     tenantId,
-    { live: true, now: momentOf(services) },
+    { live: true, now: momentOf(ports) },
     { after: undefined, limit: maxTokens },
   )
   const names = new Map(items.map(({ token }) => [token.tokenId, token.name]))
@@ -137,16 +137,16 @@ async function limitsOf({ services, limits }: PageContext, tenantId: string): Pr
   )
   // Limits use the machine's clock, which the processes share.
   const ofTokens = [...names.keys()].map((key): LimitKey => ({ name: 'management', key }))
-  const spent = await readLimitUse(services.db, limits, [...ofTenant, ...ofTokens], Date.now())
+  const spent = await readLimitUse(ports.db, limits, [...ofTenant, ...ofTokens], Date.now())
   return spent
     .filter(({ name, share }) => name !== 'management' || share > 0)
     .map((one) => ({ ...one, who: names.get(one.key) ?? 'the workspace' }))
 }
 
-async function signInsOf(services: Ports<'db' | 'subjects'>, tenantId: string): Promise<SignInShown[]> {
-  const sessions = await listSignIns(services.db, tenantId, maxSignIns)
+async function signInsOf(ports: Ports<'db' | 'subjects'>, tenantId: string): Promise<SignInShown[]> {
+  const sessions = await listSignIns(ports.db, tenantId, maxSignIns)
   const nameOf = await actorNames(
-    services,
+    ports,
     tenantId,
     sessions.map(({ memberId }) => `member:${memberId}`),
   )

@@ -35,7 +35,7 @@ const Query = z.object({ cursor: one, show: one })
 type TokenRequest = FastifyRequest<{ Params: { id: string } }>
 
 export function tokenPages(app: FastifyInstance, context: PageContext): void {
-  const { services, cursors, show } = context
+  const { ports, cursors, show } = context
 
   app.get('/tokens', pageRoute({ page: 'member', query: Query }), async (request, reply) => {
     const principal = principalOf(request)
@@ -43,8 +43,8 @@ export function tokenPages(app: FastifyInstance, context: PageContext): void {
     const live = shown !== 'all'
     const boundTo = [principal.tenantId, 'dashboard tokens', live]
     const keyset = { after: cursors.read(boundTo, cursor), limit: 50 }
-    const filter = { live, now: momentOf(services) }
-    const { items, next } = await listTokens(services.db, principal.tenantId, filter, keyset)
+    const filter = { live, now: momentOf(ports) }
+    const { items, next } = await listTokens(ports.db, principal.tenantId, filter, keyset)
     const pages = { cursor, next: cursors.write(boundTo, next) }
     return show(reply, {
       title: 'API tokens',
@@ -55,10 +55,10 @@ export function tokenPages(app: FastifyInstance, context: PageContext): void {
 
   app.get('/tokens/:id', pageRoute({ page: 'member' }), async (request: TokenRequest, reply) => {
     const { tenantId, role } = principalOf(request)
-    const listed = await requireToken(services, tenantId, request.params.id)
+    const listed = await requireToken(ports, tenantId, request.params.id)
     const { memberId } = listed.token
     const member = `member:${memberId}`
-    const madeBy = memberId === null ? null : (await actorNames(services, tenantId, [member]))(member)
+    const madeBy = memberId === null ? null : (await actorNames(ports, tenantId, [member]))(member)
     return show(reply, {
       title: listed.token.name,
       nav: 'tokens',
@@ -71,13 +71,13 @@ export function tokenPages(app: FastifyInstance, context: PageContext): void {
 }
 
 /** A member who has just proved who they are revokes a token, with the rules of an approved API request. */
-function revokeForms(app: FastifyInstance, { services, show }: PageContext): void {
+function revokeForms(app: FastifyInstance, { ports, show }: PageContext): void {
   app.get('/tokens/:id/revoke', manage, async (request: TokenRequest, reply) => {
     const { tenantId } = principalOf(request)
     const input = inputOf(request)
-    await revokeToken.check(services, tenantId, input)
-    const listed = await requireToken(services, tenantId, request.params.id)
-    const { consequences } = await revokeToken.describe(services, tenantId, input)
+    await revokeToken.check(ports, tenantId, input)
+    const listed = await requireToken(ports, tenantId, request.params.id)
+    const { consequences } = await revokeToken.describe(ports, tenantId, input)
     return show(reply, {
       title: 'Revoke token',
       nav: 'tokens',
@@ -93,8 +93,8 @@ function revokeForms(app: FastifyInstance, { services, show }: PageContext): voi
     const { tenantId } = principalOf(request)
     const input = inputOf(request)
     try {
-      await revokeToken.check(services, tenantId, input)
-      await revokeToken.run(services, tenantId, input, { id: request.id, origin: originOfMember(request) })
+      await revokeToken.check(ports, tenantId, input)
+      await revokeToken.run(ports, tenantId, input, { id: request.id, origin: originOfMember(request) })
     } catch (error) {
       // The form was sent twice, or another member was faster.
       if (!(error instanceof Refusal) || error.code !== 'token_revoked') throw error
@@ -106,7 +106,7 @@ function revokeForms(app: FastifyInstance, { services, show }: PageContext): voi
 
 const inputOf = ({ params: { id } }: TokenRequest) => ({ parameters: { id }, query: {}, body: null })
 
-function newTokenPages(app: FastifyInstance, { services, show }: PageContext): void {
+function newTokenPages(app: FastifyInstance, { ports, show }: PageContext): void {
   const form = (
     reply: FastifyReply,
     given: { name: string; scopes: Scope[]; lifetime: Lifetime },
@@ -128,10 +128,10 @@ function newTokenPages(app: FastifyInstance, { services, show }: PageContext): v
     if (asked.name === '') return form(reply, { ...asked, lifetime }, 'Enter a name.')
     if (asked.scopes.length === 0) return form(reply, { ...asked, lifetime }, 'Choose at least one scope.')
     const { tenantId } = principalOf(request)
-    const expiresAt = expiryOf(lifetime, services.now())
+    const expiresAt = expiryOf(lifetime, ports.now())
     try {
       const made = await createToken(
-        services,
+        ports,
         { tokenId, tenantId, ...asked, expiresAt },
         originOfMember(request),
       )

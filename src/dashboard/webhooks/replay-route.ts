@@ -27,9 +27,9 @@ const told = {
 }
 
 /** The form of a replay, and the buttons of a running one. */
-export function replayPages(app: FastifyInstance, { services, show }: PageContext): void {
+export function replayPages(app: FastifyInstance, { ports, show }: PageContext): void {
   const form = async (request: FastifyRequest, reply: FastifyReply, filled: FilledForm) => {
-    const endpoints = await listEndpoints(services.db, principalOf(request).tenantId)
+    const endpoints = await listEndpoints(ports.db, principalOf(request).tenantId)
     return show(reply, {
       title: 'Replay events',
       nav: 'webhooks',
@@ -39,7 +39,7 @@ export function replayPages(app: FastifyInstance, { services, show }: PageContex
   }
 
   app.get('/webhooks/replays/new', manage, (request, reply) => {
-    const from = new Date(services.now().getTime() - dayMs).toISOString().slice(0, 16)
+    const from = new Date(ports.now().getTime() - dayMs).toISOString().slice(0, 16)
     return form(request, reply, newForm({ from, only: 'failed', events: WebhookEventName.options }))
   })
 
@@ -51,7 +51,7 @@ export function replayPages(app: FastifyInstance, { services, show }: PageContex
     const asked = { from, to, only, events, endpointId }
     const replayId = idOfMade('whr', operation)
     try {
-      await requestReplay(services, tenantId, asked, replayId, originOfMember(request))
+      await requestReplay(ports, tenantId, asked, replayId, originOfMember(request))
     } catch (error) {
       const refusals = {
         webhook_endpoint_not_found: ['endpoint', 'Choose an endpoint.'],
@@ -67,7 +67,7 @@ export function replayPages(app: FastifyInstance, { services, show }: PageContex
       const { tenantId } = principalOf(request)
       const { id } = request.params
       if (!isId('whr', id)) throw notFound('replay')
-      await changeReplay(services, tenantId, id, what, originOfMember(request))
+      await changeReplay(ports, tenantId, id, what, originOfMember(request))
       return redirectWith(reply, path, told[what])
     })
   }

@@ -48,19 +48,19 @@ export function webhookPages(app: FastifyInstance, context: PageContext): void {
   app.get('/settings/webhook', pageRoute({ page: 'member' }), (_request, reply) => reply.redirect(path, 303))
 }
 
-function listPage(app: FastifyInstance, { services, show }: PageContext): void {
+function listPage(app: FastifyInstance, { ports, show }: PageContext): void {
   app.get('/webhooks', pageRoute({ page: 'member' }), async (request, reply) => {
     const { tenantId } = principalOf(request)
-    const endpoints = await listEndpoints(services.db, tenantId)
+    const endpoints = await listEndpoints(ports.db, tenantId)
     const health = await readEndpointHealth(
-      services.db,
+      ports.db,
       tenantId,
       endpoints.map(({ endpointId }) => endpointId),
-      new Date(services.now().getTime() - weekMs).toISOString(),
+      new Date(ports.now().getTime() - weekMs).toISOString(),
     )
-    const { items } = await listReplays(services.db, tenantId, { after: undefined, limit: shownReplays })
+    const { items } = await listReplays(ports.db, tenantId, { after: undefined, limit: shownReplays })
     const counts = await countReplayed(
-      services.db,
+      ports.db,
       items.map(({ replayId }) => replayId),
     )
     return show(reply, {
@@ -80,19 +80,15 @@ function listPage(app: FastifyInstance, { services, show }: PageContext): void {
 }
 
 /** @throws Problem 404 */
-async function endpointOf(services: Ports<'db'>, request: OneRequest): Promise<WebhookEndpoint> {
-  const { endpoint } = await findWebhookEndpoint(
-    services.db,
-    principalOf(request).tenantId,
-    request.params.id,
-  )
+async function endpointOf(ports: Ports<'db'>, request: OneRequest): Promise<WebhookEndpoint> {
+  const { endpoint } = await findWebhookEndpoint(ports.db, principalOf(request).tenantId, request.params.id)
   if (!endpoint) throw notFound('webhook endpoint')
   return endpoint
 }
 
 /** Executes an operation with the same rules as an approved API request: the member has just confirmed who they are. */
 async function runOperation<Result>(
-  { services }: PageContext,
+  { ports }: PageContext,
   request: FastifyRequest,
   gated: GatedOperation<Result>,
   id: string,
@@ -100,8 +96,8 @@ async function runOperation<Result>(
 ): Promise<Result> {
   const { tenantId } = principalOf(request)
   const input = { parameters, query: {}, body }
-  await gated.check(services, tenantId, input)
-  return gated.run(services, tenantId, input, { id, origin: originOfMember(request) })
+  await gated.check(ports, tenantId, input)
+  return gated.run(ports, tenantId, input, { id, origin: originOfMember(request) })
 }
 
 /** Shows a secret if there is a new one; otherwise leads back to the list. */
@@ -155,13 +151,13 @@ function changeForm(app: FastifyInstance, context: PageContext): void {
     })
 
   app.get('/webhooks/:id', manage, async (request: OneRequest, reply) => {
-    const endpoint = await endpointOf(context.services, request)
+    const endpoint = await endpointOf(context.ports, request)
     const { url, description, ordering, events } = endpoint
     return form(reply, endpoint, newForm({ url, description, ordering, events }))
   })
 
   app.post('/webhooks/:id', manageForm, async (request: OneRequest, reply) => {
-    const endpoint = await endpointOf(context.services, request)
+    const endpoint = await endpointOf(context.ports, request)
     const { filled, data } = readForm(EndpointForm, request)
     if (!data) return form(reply, endpoint, filled)
     const { operation, ...body } = data
@@ -176,19 +172,19 @@ function changeForm(app: FastifyInstance, context: PageContext): void {
 }
 
 /** What needs no new proof of identity: pausing, resuming and testing. */
-function quickForms(app: FastifyInstance, { services, show }: PageContext): void {
+function quickForms(app: FastifyInstance, { ports, show }: PageContext): void {
   app.post('/webhooks/:id/pause', manage, async (request: OneRequest, reply) => {
-    const { endpointId } = await endpointOf(services, request)
+    const { endpointId } = await endpointOf(ports, request)
     const paused = formOf(PauseForm, request).paused === 'yes'
     const { tenantId } = principalOf(request)
-    await changeEndpoint(services, tenantId, endpointId, { paused }, newId('req'), originOfMember(request))
+    await changeEndpoint(ports, tenantId, endpointId, { paused }, newId('req'), originOfMember(request))
     return redirectWith(reply, path, paused ? 'Endpoint paused. Its deliveries wait.' : 'Endpoint resumed.')
   })
 
   app.post('/webhooks/:id/test', manage, async (request: OneRequest, reply) => {
-    const endpoint = await endpointOf(services, request)
+    const endpoint = await endpointOf(ports, request)
     const { event = endpoint.events[0] ?? 'license.created' } = formOf(TestForm, request)
-    const answer = await services.sendTestEvent(principalOf(request).tenantId, endpoint, event)
+    const answer = await ports.sendTestEvent(principalOf(request).tenantId, endpoint, event)
     return show(reply, {
       title: 'Test event',
       nav: 'webhooks',
@@ -199,14 +195,14 @@ function quickForms(app: FastifyInstance, { services, show }: PageContext): void
 
 function secretForms(app: FastifyInstance, context: PageContext): void {
   app.post('/webhooks/:id/rotate-secret', manageForm, async (request: OneRequest, reply) => {
-    const { endpointId: id } = await endpointOf(context.services, request)
+    const { endpointId: id } = await endpointOf(context.ports, request)
     const { operation } = formOf(OperationForm, request)
     const set = await runOperation(context, request, rotateWebhookSecret, operation, { parameters: { id } })
     return shown(context, reply, set, 'The signing secret was already rotated.')
   })
 
   app.post('/webhooks/:id/delete', manageForm, async (request: OneRequest, reply) => {
-    const { endpointId: id } = await endpointOf(context.services, request)
+    const { endpointId: id } = await endpointOf(context.ports, request)
     const { operation } = formOf(OperationForm, request)
     await runOperation(context, request, deleteWebhookEndpoint, operation, { parameters: { id } })
     return redirectWith(reply, path, 'Endpoint deleted.')

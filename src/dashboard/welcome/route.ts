@@ -49,12 +49,12 @@ const open = pageRoute({ page: 'open', foreignQuery: 'in links' })
 
 /** One-time links: a member chooses a sign-in method and is signed in. Opening a link does not use it up. */
 export function welcomeRoutes(app: FastifyInstance, context: PageContext): void {
-  const { services, party, show } = context
+  const { ports, party, show } = context
   const gone = (reply: FastifyReply) => show(reply, gonePage, 404)
 
   const page = async (reply: FastifyReply, secret: string, holder: LinkHolder, problem?: Unfinished) => {
-    const totp = await beginTotp(services, holder.member, enrolmentOf(holder))
-    const { password, passkeys } = await signInMethods(services, holder.member.memberId)
+    const totp = await beginTotp(ports, holder.member, enrolmentOf(holder))
+    const { password, passkeys } = await signInMethods(ports, holder.member.memberId)
     const replaces = password || passkeys.length > 0
     const content = ({ token }: { token: string }) =>
       welcomeContent({ token, action: welcomePath(secret), holder, replaces, totp, party, problem })
@@ -65,7 +65,7 @@ export function welcomeRoutes(app: FastifyInstance, context: PageContext): void 
   const holding =
     (work: (request: LinkRequest, reply: FastifyReply, holder: LinkHolder) => Promise<FastifyReply>) =>
     async (request: LinkRequest, reply: FastifyReply) => {
-      const holder = await findLinkHolder(services, request.params.secret)
+      const holder = await findLinkHolder(ports, request.params.secret)
       return holder ? work(request, reply, holder) : gone(reply)
     }
 
@@ -91,7 +91,7 @@ export function welcomeRoutes(app: FastifyInstance, context: PageContext): void 
     open,
     holding(async (request, reply, holder) => {
       const chosen = { ...formOf(PasswordSetUpForm, request), enrolment: enrolmentOf(holder) }
-      return finish(request, reply, holder, await setUpPassword(services, settingUp(holder), chosen))
+      return finish(request, reply, holder, await setUpPassword(ports, settingUp(holder), chosen))
     }),
   )
 
@@ -105,7 +105,7 @@ export function welcomeRoutes(app: FastifyInstance, context: PageContext): void 
         { memberId, email, label: `${email} (${tenantName})` },
         [],
       )
-      await giveChallenge(request, services, `welcome ${link.linkHash}`, options.challenge)
+      await giveChallenge(request, ports, `welcome ${link.linkHash}`, options.challenge)
       return reply.send(options)
     }),
   )
@@ -115,10 +115,10 @@ export function welcomeRoutes(app: FastifyInstance, context: PageContext): void 
     open,
     holding(async (request, reply, holder) => {
       const { credential } = formOf(PasskeyForm, request)
-      const challenge = await challengeIn(request, services, `welcome ${holder.link.linkHash}`)
+      const challenge = await challengeIn(request, ports, `welcome ${holder.link.linkHash}`)
       const passkey = challenge && (await checkNewPasskey(party, credential, challenge))
       const setUp = passkey
-        ? await setUpPasskey(services, settingUp(holder), passkey, 'First passkey')
+        ? await setUpPasskey(ports, settingUp(holder), passkey, 'First passkey')
         : notProven
       return finish(request, reply, holder, setUp)
     }),

@@ -18,20 +18,20 @@ import type { Decided } from './rehearsal-ledger.ts'
  * @param facts what no event says
  */
 export async function effectOf(
-  services: Ports<'db' | 'findProduct' | 'now'>,
+  ports: Ports<'db' | 'findProduct' | 'now'>,
   tenantId: string,
   decided: readonly Decided[],
   facts: readonly Fact[] = [],
 ): Promise<Effect> {
-  const now = momentOf(services)
-  const changed = await changedLicenses(services, tenantId, decided)
+  const now = momentOf(ports)
+  const changed = await changedLicenses(ports, tenantId, decided)
   const events = changed.flatMap((one) => [...one.events, ...followingEvents(one, now)])
   const issued = decided
     .filter(({ category, isNew }) => category === 'license' && isNew)
     .map(({ id, events }) => ({ licenseId: id, events: LicenseEvent.array().parse(events) }))
   const announced = [...events, ...issued.flatMap((one) => one.events)]
   const names = [...announced.flatMap((event) => publicNameOf(event) ?? []), ...facts.flatMap(namesIn)]
-  const endpoints = names.length === 0 ? [] : await listEndpoints(services.db, tenantId)
+  const endpoints = names.length === 0 ? [] : await listEndpoints(ports.db, tenantId)
   const keyTypes = await Promise.all(
     decided
       .filter(({ category }) => category === 'product')
@@ -39,11 +39,11 @@ export async function effectOf(
         ProductEvent.array()
           .parse(recorded)
           .map((event) =>
-            effectOnKeyType(services, { tenantId, productId: id.slice(tenantId.length + 1) }, event),
+            effectOnKeyType(ports, { tenantId, productId: id.slice(tenantId.length + 1) }, event),
           ),
       ),
   )
-  const others = await Promise.all(decided.map((one) => factsOf(services, tenantId, one)))
+  const others = await Promise.all(decided.map((one) => factsOf(ports, tenantId, one)))
   const licenses = effectOnLicenses(changed, now)
   const seated = issued.flatMap(devicesOf)
   return {

@@ -16,31 +16,31 @@ import type { Decided } from './rehearsal-ledger.ts'
 
 /** What decided events change beside licenses and key types: tokens, endpoints, keys and secrets. */
 export async function factsOf(
-  services: Ports<'db' | 'now'>,
+  ports: Ports<'db' | 'now'>,
   tenantId: string,
   { category, id, events }: Decided,
 ): Promise<Fact[]> {
   const types = events.map(({ type }) => type)
   switch (category) {
     case 'token':
-      return types.includes('TokenRevoked') ? [await revokedToken(services, tenantId, id)] : []
+      return types.includes('TokenRevoked') ? [await revokedToken(ports, tenantId, id)] : []
     case 'webhook':
-      return endpointFacts(services, tenantId, WebhookEvent.array().parse(events))
+      return endpointFacts(ports, tenantId, WebhookEvent.array().parse(events))
     case 'tenant':
       if (types.includes('SdkKeyIssued')) return [{ what: 'sdk_key_created' }]
-      return types.includes('SdkKeyRotated') ? [await replacedSdkKey(services, tenantId)] : []
+      return types.includes('SdkKeyRotated') ? [await replacedSdkKey(ports, tenantId)] : []
     case 'integration':
       return types.some((type) => type === 'WebhookSecretRotated' || type === 'PingTokenRotated')
-        ? [await replacedSecret(services, tenantId, id)]
+        ? [await replacedSecret(ports, tenantId, id)]
         : []
     default:
       return []
   }
 }
 
-async function revokedToken(services: Ports<'db' | 'now'>, tenantId: string, id: string): Promise<Fact> {
-  const listed = await requireToken(services, tenantId, id)
-  const worked = tokenStatusAt(listed, momentOf(services)) === 'active'
+async function revokedToken(ports: Ports<'db' | 'now'>, tenantId: string, id: string): Promise<Fact> {
+  const listed = await requireToken(ports, tenantId, id)
+  const worked = tokenStatusAt(listed, momentOf(ports)) === 'active'
   return { what: 'token_revoked', tokenId: id, name: listed.token.name, worked }
 }
 
@@ -57,11 +57,11 @@ async function replacedSecret({ db }: Ports<'db'>, tenantId: string, id: string)
 }
 
 async function endpointFacts(
-  services: Ports<'db'>,
+  ports: Ports<'db'>,
   tenantId: string,
   events: readonly WebhookEvent[],
 ): Promise<Fact[]> {
-  const endpoints = await listEndpoints(services.db, tenantId)
+  const endpoints = await listEndpoints(ports.db, tenantId)
   const before: Webhook = { ...noWebhook, tenantId, endpoints }
   const after = events.reduce(evolveWebhook, before)
   const added = after.endpoints.filter(({ endpointId }) => !findEndpoint(before, endpointId))
@@ -69,7 +69,7 @@ async function endpointFacts(
     const now = findEndpoint(after, endpoint.endpointId)
     const about = { endpointId: endpoint.endpointId, host: hostOf(endpoint) }
     if (now && sameJson(now, endpoint)) return []
-    const pendingDeliveries = await pendingOf(services, tenantId, endpoint.endpointId)
+    const pendingDeliveries = await pendingOf(ports, tenantId, endpoint.endpointId)
     if (!now) return [{ what: 'endpoint_removed', ...about, pendingDeliveries }]
     return [
       ...(sameJson(settingsOf(now), settingsOf(endpoint))

@@ -17,25 +17,25 @@ type KeyTypeEffect = Pick<Effect, 'entitlementsAppearing' | 'entitlementsDisappe
  * @throws Refusal `product_not_found`, `key_type_not_found`
  */
 export async function effectOnKeyType(
-  services: Ports<'db' | 'findProduct' | 'now'>,
+  ports: Ports<'db' | 'findProduct' | 'now'>,
   place: { tenantId: string; productId: string },
   event: ProductEvent,
 ): Promise<KeyTypeEffect> {
-  const now = momentOf(services)
+  const now = momentOf(ports)
   if (event.type === 'KeyTypeDeleted') {
     const { productId } = place
     const { keyTypeId } = event.data
-    const { live, ended } = await countLicensesOfKeyType(services.db, { ...place, keyTypeId }, now)
+    const { live, ended } = await countLicensesOfKeyType(ports.db, { ...place, keyTypeId }, now)
     return { ...noChange, also: [{ what: 'key_type_deleted', productId, keyTypeId, live, ended }] }
   }
   if (event.type !== 'KeyTypeChanged') return noChange
   const { keyType } = event.data
-  const product = await services.findProduct(place.tenantId, place.productId)
+  const product = await ports.findProduct(place.tenantId, place.productId)
   if (!product) throw new Refusal('product_not_found')
   const before = findKeyType(product, keyType.keyTypeId)
   if (!before) throw new Refusal('key_type_not_found')
   const { keyTypeId, entitlements, fallbackEntitlements } = keyType
-  const { live, entries } = await sampleLiveLicenses(services.db, { ...place, keyTypeId }, now)
+  const { live, entries } = await sampleLiveLicenses(ports.db, { ...place, keyTypeId }, now)
   const pairs = entries.map((entry) => ({
     before: entry,
     after: { ...entry, entitlements, fallbackEntitlements },

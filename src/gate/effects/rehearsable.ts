@@ -23,11 +23,11 @@ const untouched: ProviderEndpoints = {
 const present = new AsyncLocalStorage<object>()
 
 /**
- * Services for work that may be rehearsed: within {@link rehearsed} they decide and record nothing, and otherwise they are those
+ * Ports for work that may be rehearsed: within {@link rehearsed} they decide and record nothing, and otherwise they are those
  * that are given. Work must read each of them when it uses it, not when it is set up.
  */
-export const rehearsable = <S extends object>(services: S): S =>
-  new Proxy(services, {
+export const rehearsable = <S extends object>(ports: S): S =>
+  new Proxy(ports, {
     get(own, name) {
       const stands: unknown = Reflect.get(present.getStore() ?? own, name)
       return stands === undefined ? Reflect.get(own, name) : stands
@@ -35,12 +35,12 @@ export const rehearsable = <S extends object>(services: S): S =>
   })
 
 /**
- * Runs work that uses {@link rehearsable} services. Nothing is recorded, kept or counted.
+ * Runs work that uses {@link rehearsable} ports. Nothing is recorded, kept or counted.
  * @returns what it decided, a stream each
  * @throws what the work throws; NotRehearsable when it calls a payment provider
  */
-export const rehearsed = (services: RehearsablePorts, work: () => Promise<unknown>): Promise<Decided[]> =>
-  rehearse(services, (own) => {
+export const rehearsed = (ports: RehearsablePorts, work: () => Promise<unknown>): Promise<Decided[]> =>
+  rehearse(ports, (own) => {
     const nothing = async () => undefined
     const keptKeys = { ...own.keptKeys, keep: nothing, recheck: nothing, clearPeriods: nothing }
     // A tenant's first secret of key hashes is not kept either.

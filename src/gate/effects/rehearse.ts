@@ -18,19 +18,19 @@ export const rehearsalOrigin: Origin = { requestId: 'rehearsal', actor: 'system:
  * @throws what the work throws, such as the Refusal of a decision
  */
 export async function rehearse<S extends OperationPorts>(
-  services: S,
-  work: (services: S) => Promise<unknown>,
+  ports: S,
+  work: (ports: S) => Promise<unknown>,
 ): Promise<Decided[]> {
-  const { ledger, decided } = rehearsalLedger(services.ledger)
-  await work({ ...services, ...withoutEffect(services, ledger) })
+  const { ledger, decided } = rehearsalLedger(ports.ledger)
+  await work({ ...ports, ...withoutEffect(ports, ledger) })
   return decided()
 }
 
 function withoutEffect(
-  services: OperationPorts,
+  ports: OperationPorts,
   ledger: OperationPorts['ledger'],
 ): Omit<OperationPorts, 'db' | 'now' | 'randomBytes'> {
-  const { db, secrets, subjects, mailing, idempotency, refusals, keyTypes } = services
+  const { db, secrets, subjects, mailing, idempotency, refusals, keyTypes } = ports
   const counts = { products: countProducts, activeDevices: countSeatedDevices }
   const free = { prove: async () => undefined, leave: () => undefined }
   const visible = async () => undefined

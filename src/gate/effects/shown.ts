@@ -25,16 +25,16 @@ const isOver = (status: ConfirmationStatus): boolean =>
 
 /** Computes the effect of a request; undefined when it is over, and so destroyed. @param status its status now */
 export async function effectFor(
-  services: ApprovalPorts,
+  ports: ApprovalPorts,
   confirmation: RequestedConfirmation,
   status: ConfirmationStatus,
 ): Promise<ShownEffect | undefined> {
   if (isOver(status)) return undefined
   const operation = findOperation(confirmation.operation)
-  const request = operation && (await openRequest(services, confirmation))
+  const request = operation && (await openRequest(ports, confirmation))
   if (!operation || !request) return undefined
   const { effect: asked, ...input } = request
-  const { effect, refusal } = await operation.preview(services, confirmation.tenantId, input)
+  const { effect, refusal } = await operation.preview(ports, confirmation.tenantId, input)
   const sentences = effectWords(effect)
   const before = asked && effectWords(asked)
   return {

@@ -5,14 +5,14 @@ import type { Ports } from '../../ports.ts'
 
 /** The license, and its description for an approver. @throws Refusal `license_not_found` */
 export async function aboutLicense(
-  services: Ports<'db' | 'findProduct' | 'subjects'>,
+  ports: Ports<'db' | 'findProduct' | 'subjects'>,
   tenantId: string,
   licenseId: string,
 ): Promise<LicenseEntry & { subject: string }> {
-  const entry = await requireLicense(services, tenantId, licenseId)
+  const entry = await requireLicense(ports, tenantId, licenseId)
   const { displayKey, holder, productId } = entry.license
-  const [person] = await services.subjects.openPeople(tenantId, [holder])
-  const product = await services.findProduct(tenantId, productId)
+  const [person] = await ports.subjects.openPeople(tenantId, [holder])
+  const product = await ports.findProduct(tenantId, productId)
   const subject = `${displayKey} of ${person?.email ?? 'an unknown holder'}, a license for ${quoted(product?.name ?? productId)}`
   return { ...entry, subject }
 }

@@ -21,19 +21,15 @@ export const deleteKeyType = gatedOperation({
   path: '/v1/products/{productId}/key-types/{keyTypeId}',
   scope: 'products:write',
   input,
-  async check(services, tenantId, { params }) {
-    const { product } = await find(services, tenantId, params)
+  async check(ports, tenantId, { params }) {
+    const { product } = await find(ports, tenantId, params)
     if (product.keyTypes.length === 1) throw new Refusal('key_type_is_last')
-    if (await hasLiveLicense(services.db, { tenantId, ...params }, momentOf(services)))
+    if (await hasLiveLicense(ports.db, { tenantId, ...params }, momentOf(ports)))
       throw new Refusal('key_type_in_use')
   },
-  async describe(services, tenantId, { params }) {
-    const { product, keyType } = await find(services, tenantId, params)
-    const { live, ended } = await countLicensesOfKeyType(
-      services.db,
-      { tenantId, ...params },
-      momentOf(services),
-    )
+  async describe(ports, tenantId, { params }) {
+    const { product, keyType } = await find(ports, tenantId, params)
+    const { live, ended } = await countLicensesOfKeyType(ports.db, { tenantId, ...params }, momentOf(ports))
     return {
       summary: `Delete the key type ${quoted(keyType.name)} (${keyType.keyTypeId}) of ${quoted(product.name)} (${product.productId})`,
       consequences: [
@@ -51,18 +47,18 @@ export const deleteKeyType = gatedOperation({
       },
     }
   },
-  async run(services, tenantId, { params }, { origin }): Promise<void> {
-    await runDeletion(services, { tenantId, ...params }, origin)
+  async run(ports, tenantId, { params }, { origin }): Promise<void> {
+    await runDeletion(ports, { tenantId, ...params }, origin)
   },
 })
 
 /** @throws Refusal `product_not_found`, `key_type_not_found` */
 async function find(
-  services: Ports<'findProduct'>,
+  ports: Ports<'findProduct'>,
   tenantId: string,
   { productId, keyTypeId }: { productId: string; keyTypeId: string },
 ): Promise<{ product: PresentProduct; keyType: KeyType }> {
-  const product = await services.findProduct(tenantId, productId)
+  const product = await ports.findProduct(tenantId, productId)
   if (!product) throw new Refusal('product_not_found')
   const keyType = findKeyType(product, keyTypeId)
   if (!keyType) throw new Refusal('key_type_not_found')

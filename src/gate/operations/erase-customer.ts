@@ -18,14 +18,14 @@ export const eraseCustomer = gatedOperation({
   path: '/v1/customers/{id}',
   scope: 'customers:write',
   input,
-  async check(services, tenantId, { params }) {
-    const { customer } = await find(services, tenantId, params.id)
-    for (const subjectId of peopleOf(customer)) await refuseMember(services, tenantId, subjectId)
+  async check(ports, tenantId, { params }) {
+    const { customer } = await find(ports, tenantId, params.id)
+    for (const subjectId of peopleOf(customer)) await refuseMember(ports, tenantId, subjectId)
   },
-  async describe(services, tenantId, { params }) {
-    const { customer } = await find(services, tenantId, params.id)
-    const [person] = await services.subjects.openPeople(tenantId, [customer])
-    const { licenses, customers, sales } = await countPersonRecords(services.db, tenantId, peopleOf(customer))
+  async describe(ports, tenantId, { params }) {
+    const { customer } = await find(ports, tenantId, params.id)
+    const [person] = await ports.subjects.openPeople(tenantId, [customer])
+    const { licenses, customers, sales } = await countPersonRecords(ports.db, tenantId, peopleOf(customer))
     const former = customer.formerSubjects?.length ?? 0
     return {
       summary: `Erase ${person?.email ?? 'an unknown person'}, the person behind the customer ${customer.customerId}`,
@@ -50,15 +50,15 @@ export const eraseCustomer = gatedOperation({
     }
   },
   unrehearsed: true,
-  async facts(services, tenantId, { params }) {
-    const { customer } = await find(services, tenantId, params.id)
-    const found = await countPersonRecords(services.db, tenantId, peopleOf(customer))
+  async facts(ports, tenantId, { params }) {
+    const { customer } = await find(ports, tenantId, params.id)
+    const found = await countPersonRecords(ports.db, tenantId, peopleOf(customer))
     return [{ what: 'person_erased', ...found }]
   },
-  async run(services, tenantId, { params }, { origin }): Promise<CustomerEntry> {
-    const { customer } = await find(services, tenantId, params.id)
-    for (const subjectId of peopleOf(customer)) await eraseSubject(services, tenantId, subjectId, origin)
-    return find(services, tenantId, params.id)
+  async run(ports, tenantId, { params }, { origin }): Promise<CustomerEntry> {
+    const { customer } = await find(ports, tenantId, params.id)
+    for (const subjectId of peopleOf(customer)) await eraseSubject(ports, tenantId, subjectId, origin)
+    return find(ports, tenantId, params.id)
   },
 })
 
@@ -69,7 +69,7 @@ const peopleOf = ({ formerSubjects = [], subjectId }: CustomerEntry['customer'])
 ]
 
 /** @throws Refusal `customer_not_found` */
-async function find(services: Ports<'db'>, tenantId: string, customerId: string): Promise<CustomerEntry> {
+async function find(ports: Ports<'db'>, tenantId: string, customerId: string): Promise<CustomerEntry> {
   if (!isId('cus', customerId)) throw new Refusal('customer_not_found')
-  return requireCustomer(services, tenantId, customerId)
+  return requireCustomer(ports, tenantId, customerId)
 }

@@ -45,13 +45,13 @@ export const exportLicenses = gatedOperation({
   streams: true,
   scope: 'licenses:read',
   input: z.object({ query }),
-  async check(services, tenantId, { query: { product } }) {
-    if (product !== undefined && !(await services.findProduct(tenantId, product))) {
+  async check(ports, tenantId, { query: { product } }) {
+    if (product !== undefined && !(await ports.findProduct(tenantId, product))) {
       throw new Refusal('product_not_found')
     }
   },
-  async describe(services, tenantId, { query: { format, product, status } }) {
-    const found = product === undefined ? undefined : await services.findProduct(tenantId, product)
+  async describe(ports, tenantId, { query: { format, product, status } }) {
+    const found = product === undefined ? undefined : await ports.findProduct(tenantId, product)
     const which = [status, 'licenses'].filter(Boolean).join(' ')
     return {
       summary: `Export ${found ? `the ${which} of ${quoted(found.name)}` : `all ${which}`} as ${names[format]}`,
@@ -69,10 +69,10 @@ export const exportLicenses = gatedOperation({
     const licenses = await countLicenses(db, tenantId, filter, now().toISOString())
     return [{ what: 'licenses_exported', licenses }]
   },
-  async run(services, tenantId, { query: { format, product, status } }, { id }): Promise<LicenseExport> {
-    const now = momentOf(services)
+  async run(ports, tenantId, { query: { format, product, status } }, { id }): Promise<LicenseExport> {
+    const now = momentOf(ports)
     const filter = { productId: product, status }
-    const bound = await approvalPositionOf(services, id)
-    return { format, now, pages: licensePages(services, tenantId, filter, now, bound) }
+    const bound = await approvalPositionOf(ports, id)
+    return { format, now, pages: licensePages(ports, tenantId, filter, now, bound) }
   },
 })

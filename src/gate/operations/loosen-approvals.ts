@@ -25,9 +25,9 @@ export const loosenApprovals = gatedOperation({
       state: {},
     }
   },
-  async run(services, tenantId, _, { origin }): Promise<{ anotherMember: boolean }> {
-    await changeApprovalRule(services, tenantId, false, origin)
-    const tenant = await loadTenant(services, tenantId)
+  async run(ports, tenantId, _, { origin }): Promise<{ anotherMember: boolean }> {
+    await changeApprovalRule(ports, tenantId, false, origin)
+    const tenant = await loadTenant(ports, tenantId)
     return { anotherMember: tenant.status !== 'absent' && tenant.anotherMemberApproves }
   },
 })

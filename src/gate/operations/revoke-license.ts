@@ -26,13 +26,13 @@ export const revokeLicense = gatedOperation({
   path: '/v1/licenses/{id}/revoke',
   scope: 'licenses:write',
   input,
-  async check(services, tenantId, { params }) {
-    const { license } = await requireLicense(services, tenantId, params.id)
+  async check(ports, tenantId, { params }) {
+    const { license } = await requireLicense(ports, tenantId, params.id)
     if (license.revokedAt !== null) throw new Refusal('license_revoked')
   },
-  async describe(services, tenantId, { params, body }) {
-    const { license, subject, revision } = await aboutLicense(services, tenantId, params.id)
-    const status = statusAt(license, momentOf(services))
+  async describe(ports, tenantId, { params, body }) {
+    const { license, subject, revision } = await aboutLicense(ports, tenantId, params.id)
+    const status = statusAt(license, momentOf(ports))
     const { seatsUsed } = license
     return {
       summary: `Revoke ${subject}`,
@@ -47,6 +47,6 @@ export const revokeLicense = gatedOperation({
       state: { revision, status },
     }
   },
-  run: (services, tenantId, { params, body }, { origin }): Promise<LicenseEntry> =>
-    runRevocation(services, tenantId, params.id, body?.reason ?? null, origin),
+  run: (ports, tenantId, { params, body }, { origin }): Promise<LicenseEntry> =>
+    runRevocation(ports, tenantId, params.id, body?.reason ?? null, origin),
 })

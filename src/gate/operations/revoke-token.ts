@@ -15,14 +15,14 @@ export const revokeToken = gatedOperation({
   path: '/v1/tokens/{id}/revoke',
   scope: 'danger',
   input,
-  async check(services, tenantId, { params }) {
-    const { token } = await requireToken(services, tenantId, params.id)
+  async check(ports, tenantId, { params }) {
+    const { token } = await requireToken(ports, tenantId, params.id)
     if (token.status === 'revoked') throw new Refusal('token_revoked')
   },
-  async describe(services, tenantId, { params }) {
-    const listed = await requireToken(services, tenantId, params.id)
+  async describe(ports, tenantId, { params }) {
+    const listed = await requireToken(ports, tenantId, params.id)
     const { tokenId, name, scopes } = listed.token
-    const status = tokenStatusAt(listed, momentOf(services))
+    const status = tokenStatusAt(listed, momentOf(ports))
     return {
       summary: `Revoke the API token ${quoted(name)} (${tokenId})`,
       consequences: [
@@ -35,8 +35,8 @@ export const revokeToken = gatedOperation({
       state: { status },
     }
   },
-  async run(services, tenantId, { params }, { origin }): Promise<ListedToken> {
-    await runRevocation(services, tenantId, params.id, origin)
-    return requireToken(services, tenantId, params.id)
+  async run(ports, tenantId, { params }, { origin }): Promise<ListedToken> {
+    await runRevocation(ports, tenantId, params.id, origin)
+    return requireToken(ports, tenantId, params.id)
   },
 })

@@ -34,11 +34,11 @@ export const rotateProviderSecret = gatedOperation({
   path: '/v1/integrations/{provider}/rotate-secret',
   scope: 'integrations:write',
   input,
-  async check(services, tenantId, asked) {
-    await find(services, tenantId, asked)
+  async check(ports, tenantId, asked) {
+    await find(ports, tenantId, asked)
   },
-  async describe(services, tenantId, asked) {
-    const { rotation, integration } = await find(services, tenantId, asked)
+  async describe(ports, tenantId, asked) {
+    const { rotation, integration } = await find(ports, tenantId, asked)
     const { provider, connectedAt, operationIds, mappings } = integration
     return {
       summary: `Rotate the secret of the connection to ${provider}`,
@@ -53,22 +53,22 @@ export const rotateProviderSecret = gatedOperation({
       state: { connectedAt, changes: operationIds.length },
     }
   },
-  async run(services, tenantId, asked, { id, origin }): Promise<Changed> {
+  async run(ports, tenantId, asked, { id, origin }): Promise<Changed> {
     const provider = Provider.parse(asked.params.provider)
     const rotation = rotationOf(provider, asked.body?.webhookSecret)
-    return rotateSecret(services, tenantId, rotation, id, origin)
+    return rotateSecret(ports, tenantId, rotation, id, origin)
   },
 })
 
 /** @throws Refusal `provider_not_found`, `platform_secret`, `webhook_secret_wanted`, `webhook_secret_unwanted`, `integration_not_connected` */
 async function find(
-  services: Ports<'db'>,
+  ports: Ports<'db'>,
   tenantId: string,
   asked: Pick<Input, 'params' | 'body'>,
 ): Promise<{ rotation: Rotation; integration: KnownIntegration }> {
   const provider = Provider.safeParse(asked.params.provider)
   if (!provider.success) throw new Refusal('provider_not_found')
-  const integration = await findIntegration(services.db, tenantId, provider.data)
+  const integration = await findIntegration(ports.db, tenantId, provider.data)
   // An account that is connected through the platform has no secret of its own.
   if (provider.data === 'stripe' && !integration?.ownAccount) throw new Refusal('platform_secret')
   const rotation = rotationOf(provider.data, asked.body?.webhookSecret)

@@ -18,8 +18,8 @@ export const revealSdkKey = gatedOperation({
   async check() {
     // Every tenant can have an SDK key.
   },
-  async describe(services, tenantId) {
-    const { sdkKey, tenant } = await present(services, tenantId)
+  async describe(ports, tenantId) {
+    const { sdkKey, tenant } = await present(ports, tenantId)
     return {
       summary: sdkKey ? `Show the SDK key ${sdkKey.displayKey} of ${tenant}` : firstKeyOf(tenant),
       consequences: [whoGetsIt, ...(sdkKey ? ['The key does not change'] : [])],
@@ -30,7 +30,7 @@ export const revealSdkKey = gatedOperation({
     const { sdkKey } = await readMaskedKeys(db, tenantId)
     return sdkKey ? [{ what: 'sdk_key_shown', displayKey: sdkKey.displayKey }] : []
   },
-  run: (services, tenantId, _, { id, origin }) => reveal(services, tenantId, id, origin),
+  run: (ports, tenantId, _, { id, origin }) => reveal(ports, tenantId, id, origin),
 })
 
 export const rotateSdkKey = gatedOperation({
@@ -43,8 +43,8 @@ export const rotateSdkKey = gatedOperation({
   async check() {
     // Every tenant can have an SDK key.
   },
-  async describe(services, tenantId) {
-    const { sdkKey, tenant } = await present(services, tenantId)
+  async describe(ports, tenantId) {
+    const { sdkKey, tenant } = await present(ports, tenantId)
     return {
       summary: sdkKey ? `Rotate the SDK key ${sdkKey.displayKey} of ${tenant}` : firstKeyOf(tenant),
       consequences: [
@@ -54,15 +54,15 @@ export const rotateSdkKey = gatedOperation({
       state: { issuedAt: sdkKey?.issuedAt ?? null },
     }
   },
-  run: (services, tenantId, _, { id, origin }) => rotate(services, tenantId, id, origin),
+  run: (ports, tenantId, _, { id, origin }) => rotate(ports, tenantId, id, origin),
 })
 
 const firstKeyOf = (tenant: string): string => `Create the first SDK key of ${tenant} and show it`
 
-async function present(services: Ports<'db'>, tenantId: string) {
+async function present(ports: Ports<'db'>, tenantId: string) {
   const [{ sdkKey }, tenant] = await Promise.all([
-    readMaskedKeys(services.db, tenantId),
-    findTenant(services.db, tenantId),
+    readMaskedKeys(ports.db, tenantId),
+    findTenant(ports.db, tenantId),
   ])
   return { sdkKey, tenant: quoted(tenant?.name ?? tenantId) }
 }

@@ -44,21 +44,21 @@ export const setWebhook = gatedOperation({
   path: '/v1/webhook',
   scope: 'integrations:write',
   input: z.object({ body: settings }),
-  async check(services, _tenantId, { body }) {
+  async check(ports, _tenantId, { body }) {
     if (body.url === null) {
       if (body.events !== undefined || body.rotateSecret) throw new Refusal('webhook_without_url')
       return
     }
-    await refuseBadTarget(services, body.url)
+    await refuseBadTarget(ports, body.url)
   },
-  async describe(services, tenantId, { body }) {
-    const { endpoint, revision } = await findWebhook(services.db, tenantId)
+  async describe(ports, tenantId, { body }) {
+    const { endpoint, revision } = await findWebhook(ports.db, tenantId)
     return { ...wordsFor(body, endpoint), state: { revision } }
   },
-  async run(services, tenantId, { body }, { id, origin }): Promise<WebhookSet> {
+  async run(ports, tenantId, { body }, { id, origin }): Promise<WebhookSet> {
     const { url, events, rotateSecret = false } = body
-    if (url !== null) return set(services, tenantId, { url, events, rotateSecret }, id, origin)
-    await removeWebhook(services, tenantId, id, origin)
+    if (url !== null) return set(ports, tenantId, { url, events, rotateSecret }, id, origin)
+    await removeWebhook(ports, tenantId, id, origin)
     return { webhook: null }
   },
 })

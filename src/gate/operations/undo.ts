@@ -25,11 +25,10 @@ export const reinstateLicense = gatedOperation({
   path: '/v1/licenses/{id}/reinstate',
   scope: 'licenses:write',
   input: z.object({ params, body: reasonIn }),
-  check: (services, tenantId, { params: { id }, body }) =>
-    refuseUndo(services, tenantId, id, reinstating(body)),
-  async describe(services, tenantId, { params: { id }, body }) {
-    const { license, subject, revision } = await aboutLicense(services, tenantId, id)
-    const after = statusAt({ ...license, revokedAt: null }, momentOf(services))
+  check: (ports, tenantId, { params: { id }, body }) => refuseUndo(ports, tenantId, id, reinstating(body)),
+  async describe(ports, tenantId, { params: { id }, body }) {
+    const { license, subject, revision } = await aboutLicense(ports, tenantId, id)
+    const after = statusAt({ ...license, revokedAt: null }, momentOf(ports))
     const devices = counted(license.seatsUsed, 'device keeps its seat', 'devices keep their seats')
     return {
       summary: `Reinstate ${subject}`,
@@ -42,8 +41,8 @@ export const reinstateLicense = gatedOperation({
       state: { revision, after },
     }
   },
-  run: (services, tenantId, { params: { id }, body }, { origin }) =>
-    undo(services, tenantId, id, reinstating(body), origin),
+  run: (ports, tenantId, { params: { id }, body }, { origin }) =>
+    undo(ports, tenantId, id, reinstating(body), origin),
 })
 
 export const reseatDevice = gatedOperation({
@@ -60,11 +59,10 @@ export const reseatDevice = gatedOperation({
       })
       .meta({ example: { deviceId: 'machine-7f3a' } }),
   }),
-  check: (services, tenantId, { params: { id }, body }) =>
-    refuseUndo(services, tenantId, id, reseating(body)),
-  async describe(services, tenantId, { params: { id }, body }) {
-    const { license, subject, revision } = await aboutLicense(services, tenantId, id)
-    const seat = (await listDevices(services.db, id)).find(({ deviceId }) => deviceId === body.deviceId)
+  check: (ports, tenantId, { params: { id }, body }) => refuseUndo(ports, tenantId, id, reseating(body)),
+  async describe(ports, tenantId, { params: { id }, body }) {
+    const { license, subject, revision } = await aboutLicense(ports, tenantId, id)
+    const seat = (await listDevices(ports.db, id)).find(({ deviceId }) => deviceId === body.deviceId)
     const { seatsUsed, deviceLimit } = license
     return {
       summary: `Reseat ${quoted(seat?.name ?? body.deviceId)} on ${subject}`,
@@ -77,8 +75,8 @@ export const reseatDevice = gatedOperation({
       state: { revision, seat: seat?.status ?? null },
     }
   },
-  run: (services, tenantId, { params: { id }, body }, { origin }) =>
-    undo(services, tenantId, id, reseating(body), origin),
+  run: (ports, tenantId, { params: { id }, body }, { origin }) =>
+    undo(ports, tenantId, id, reseating(body), origin),
 })
 
 export const takeBackImport = gatedOperation({
@@ -88,10 +86,9 @@ export const takeBackImport = gatedOperation({
   path: '/v1/licenses/{id}/take-back-import',
   scope: 'licenses:write',
   input: z.object({ params, body: reasonIn }),
-  check: (services, tenantId, { params: { id }, body }) =>
-    refuseUndo(services, tenantId, id, takingBack(body)),
-  async describe(services, tenantId, { params: { id }, body }) {
-    const { license, subject, revision } = await aboutLicense(services, tenantId, id)
+  check: (ports, tenantId, { params: { id }, body }) => refuseUndo(ports, tenantId, id, takingBack(body)),
+  async describe(ports, tenantId, { params: { id }, body }) {
+    const { license, subject, revision } = await aboutLicense(ports, tenantId, id)
     return {
       summary: `Take back the import of ${subject}`,
       consequences: [
@@ -106,8 +103,8 @@ export const takeBackImport = gatedOperation({
       state: { revision },
     }
   },
-  run: (services, tenantId, { params: { id }, body }, { origin }) =>
-    undo(services, tenantId, id, takingBack(body), origin),
+  run: (ports, tenantId, { params: { id }, body }, { origin }) =>
+    undo(ports, tenantId, id, takingBack(body), origin),
 })
 
 type Reason = z.infer<typeof reasonIn>

@@ -71,13 +71,13 @@ export const addWebhookEndpoint = gatedOperation({
   path: '/v1/webhook-endpoints',
   scope: 'integrations:write',
   input: z.object({ body: created }),
-  async check(services, tenantId, { body }) {
-    const present = await listEndpoints(services.db, tenantId)
+  async check(ports, tenantId, { body }) {
+    const present = await listEndpoints(ports.db, tenantId)
     if (present.length >= maxEndpoints) throw new Refusal('webhook_endpoint_limit')
-    await refuseBadTarget(services, body.url)
+    await refuseBadTarget(ports, body.url)
   },
-  async describe(services, tenantId, { body }) {
-    const present = await listEndpoints(services.db, tenantId)
+  async describe(ports, tenantId, { body }) {
+    const present = await listEndpoints(ports.db, tenantId)
     return {
       summary: `Also deliver license events to ${hostIn(body.url)}`,
       target: { host: hostIn(body.url), url: body.url },
@@ -88,8 +88,8 @@ export const addWebhookEndpoint = gatedOperation({
       state: { endpoints: present.map(({ endpointId }) => endpointId) },
     }
   },
-  run: (services, tenantId, { body }, { id, origin }): Promise<EndpointSet> =>
-    addEndpoint(services, tenantId, { ...body, events: body.events }, id, origin),
+  run: (ports, tenantId, { body }, { id, origin }): Promise<EndpointSet> =>
+    addEndpoint(ports, tenantId, { ...body, events: body.events }, id, origin),
 })
 
 export const changeWebhookEndpoint = gatedOperation({
@@ -99,19 +99,19 @@ export const changeWebhookEndpoint = gatedOperation({
   path: '/v1/webhook-endpoints/{id}',
   scope: 'integrations:write',
   input: z.object({ params, body: changed }),
-  async ungated(services, tenantId, { params: { id }, body }) {
-    const { endpoint } = await requireEndpoint(services, tenantId, id)
+  async ungated(ports, tenantId, { params: { id }, body }) {
+    const { endpoint } = await requireEndpoint(ports, tenantId, id)
     if (body.url !== undefined && body.url !== endpoint.url) return undefined
     // The URL is left out, so that a change of it in the meantime stays.
     const { url: _, ...rest } = body
     return { params: { id }, body: rest }
   },
-  async check(services, tenantId, { params: { id }, body }) {
-    await requireEndpoint(services, tenantId, id)
-    if (body.url !== undefined) await refuseBadTarget(services, body.url)
+  async check(ports, tenantId, { params: { id }, body }) {
+    await requireEndpoint(ports, tenantId, id)
+    if (body.url !== undefined) await refuseBadTarget(ports, body.url)
   },
-  async describe(services, tenantId, { params: { id }, body }) {
-    const { endpoint, revision } = await requireEndpoint(services, tenantId, id)
+  async describe(ports, tenantId, { params: { id }, body }) {
+    const { endpoint, revision } = await requireEndpoint(ports, tenantId, id)
     const to = body.url ?? endpoint.url
     return {
       summary: `Deliver license events to ${hostIn(to)} instead of ${hostIn(endpoint.url)}`,
@@ -124,15 +124,15 @@ export const changeWebhookEndpoint = gatedOperation({
       state: { revision },
     }
   },
-  run: (services, tenantId, { params: { id: endpointId }, body }, { id, origin }): Promise<EndpointSet> =>
-    changeEndpoint(services, tenantId, endpointId, body, id, origin),
+  run: (ports, tenantId, { params: { id: endpointId }, body }, { id, origin }): Promise<EndpointSet> =>
+    changeEndpoint(ports, tenantId, endpointId, body, id, origin),
 })
 
 /** The input of an operation that takes nothing but the endpoint's id, and its check. */
 const ofEndpoint = {
   input: z.object({ params }),
-  async check(services: Ports<'db'>, tenantId: string, { params: { id } }: EndpointInput): Promise<void> {
-    await requireEndpoint(services, tenantId, id)
+  async check(ports: Ports<'db'>, tenantId: string, { params: { id } }: EndpointInput): Promise<void> {
+    await requireEndpoint(ports, tenantId, id)
   },
 }
 type EndpointInput = { params: z.infer<typeof params> }
@@ -144,8 +144,8 @@ export const rotateWebhookSecret = gatedOperation({
   path: '/v1/webhook-endpoints/{id}/rotate-secret',
   scope: 'integrations:write',
   ...ofEndpoint,
-  async describe(services, tenantId, { params: { id } }) {
-    const { endpoint } = await requireEndpoint(services, tenantId, id)
+  async describe(ports, tenantId, { params: { id } }) {
+    const { endpoint } = await requireEndpoint(ports, tenantId, id)
     return {
       summary: `Rotate the signing secret of the webhook endpoint at ${hostIn(endpoint.url)}`,
       consequences: [
@@ -154,8 +154,8 @@ export const rotateWebhookSecret = gatedOperation({
       state: { url: endpoint.url, secret: endpoint.secret.operationId },
     }
   },
-  run: (services, tenantId, { params: { id: endpointId } }, { id, origin }): Promise<EndpointSet> =>
-    rotateEndpointSecret(services, tenantId, endpointId, id, origin),
+  run: (ports, tenantId, { params: { id: endpointId } }, { id, origin }): Promise<EndpointSet> =>
+    rotateEndpointSecret(ports, tenantId, endpointId, id, origin),
 })
 
 export const deleteWebhookEndpoint = gatedOperation({
@@ -165,8 +165,8 @@ export const deleteWebhookEndpoint = gatedOperation({
   path: '/v1/webhook-endpoints/{id}',
   scope: 'integrations:write',
   ...ofEndpoint,
-  async describe(services, tenantId, { params: { id } }) {
-    const { endpoint } = await requireEndpoint(services, tenantId, id)
+  async describe(ports, tenantId, { params: { id } }) {
+    const { endpoint } = await requireEndpoint(ports, tenantId, id)
     return {
       summary: `Stop delivering license events to ${hostIn(endpoint.url)}`,
       consequences: [
@@ -176,8 +176,8 @@ export const deleteWebhookEndpoint = gatedOperation({
       state: { url: endpoint.url, createdAt: endpoint.createdAt },
     }
   },
-  run: (services, tenantId, { params: { id: endpointId } }, { id, origin }): Promise<void> =>
-    removeEndpoint(services, tenantId, endpointId, id, origin),
+  run: (ports, tenantId, { params: { id: endpointId } }, { id, origin }): Promise<void> =>
+    removeEndpoint(ports, tenantId, endpointId, id, origin),
 })
 
 const eventWords = (names: readonly WebhookEventName[]): string[] => [

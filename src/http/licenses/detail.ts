@@ -17,29 +17,29 @@ type Detail = z.infer<typeof licenseDetailOut>
  * @throws Refusal `license_not_found`, `moment_in_the_future`
  */
 export async function licenseDetail(
-  services: Ports<'db' | 'ledger' | 'now' | 'subjects'>,
+  ports: Ports<'db' | 'ledger' | 'now' | 'subjects'>,
   tenantId: string,
   licenseId: string,
   asOf: AsOf | undefined,
 ): Promise<Detail> {
   if (asOf) {
-    const then = await licenseAsOf(services, tenantId, licenseId, asOf)
-    return viewOf(services, then, seatsInOrder(then.license), new Map(), then.at)
+    const then = await licenseAsOf(ports, tenantId, licenseId, asOf)
+    return viewOf(ports, then, seatsInOrder(then.license), new Map(), then.at)
   }
-  const entry = await findLicense(services.db, tenantId, licenseId)
+  const entry = await findLicense(ports.db, tenantId, licenseId)
   if (!entry) throw new Refusal('license_not_found')
-  const devices = await listDevices(services.db, licenseId)
-  return viewOf(services, entry, devices, await readTelemetry(services.db, licenseId), momentOf(services))
+  const devices = await listDevices(ports.db, licenseId)
+  return viewOf(ports, entry, devices, await readTelemetry(ports.db, licenseId), momentOf(ports))
 }
 
 async function viewOf(
-  services: Ports<'subjects'>,
+  ports: Ports<'subjects'>,
   entry: LicenseEntry,
   devices: readonly Seat[],
   telemetry: Awaited<ReturnType<typeof readTelemetry>>,
   at: string,
 ): Promise<Detail> {
   const { tenantId, holder } = entry.license
-  const [person = unknownPerson] = await services.subjects.openPeople(tenantId, [holder])
+  const [person = unknownPerson] = await ports.subjects.openPeople(tenantId, [holder])
   return { ...licenseView(entry, person, at), devices: devices.map(deviceView(telemetry)) }
 }

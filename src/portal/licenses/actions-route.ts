@@ -26,12 +26,12 @@ const Name = z.object({
 const naming = { burst: 20, intervalMs: 5 * 60_000 }
 
 /** What a person does with the devices of their license: remove one, and name it. */
-export function deviceActions(app: FastifyInstance, { services }: PortalContext): void {
+export function deviceActions(app: FastifyInstance, { ports }: PortalContext): void {
   const path = '/:tenantId/licenses/:id/devices/:device'
   const found = async (request: DeviceRequest, reply: FastifyReply) => {
-    const license = await licenseOf(services, request, reply)
+    const license = await licenseOf(ports, request, reply)
     if (!license) return undefined
-    const details = await licenseDetails(services, license.entry, license.customer)
+    const details = await licenseDetails(ports, license.entry, license.customer)
     const device = details.devices.find(({ instanceId }) => instanceId === request.params.device)
     return { ...license, details, device }
   }
@@ -45,17 +45,13 @@ export function deviceActions(app: FastifyInstance, { services }: PortalContext)
   })
 
   app.post(`${path}/free`, page, async (request: DeviceRequest, reply) => {
-    const license = await licenseOf(services, request, reply)
+    const license = await licenseOf(ports, request, reply)
     if (!license) return reply
     const { licenseId, tenantId } = license.entry.license
     const place = { tenantId, licenseId, instanceId: request.params.device }
     return attempt(reply, license, 'freed', async () => {
-      const { productId, freed } = await freeSeat(
-        services,
-        place,
-        originOfCustomer(request, license.customer),
-      )
-      if (freed) services.usage.count(tenantId, productId, 'deactivations')
+      const { productId, freed } = await freeSeat(ports, place, originOfCustomer(request, license.customer))
+      if (freed) ports.usage.count(tenantId, productId, 'deactivations')
     })
   })
 
@@ -80,12 +76,12 @@ export function deviceActions(app: FastifyInstance, { services }: PortalContext)
     }
     const { tenantId, licenseId } = entry.license
     const bucket = `portal name ${licenseId}`
-    const taken = await services.attempts.take([{ bucket, allowance: naming }])
+    const taken = await ports.attempts.take([{ bucket, allowance: naming }])
     if (!taken.allowed) return tooMany(reply, visit, taken.retryAfterSeconds)
     const { subjectId } = customer
     const named = { tenantId, licenseId, instanceId: device.instanceId, subjectId, name: data.name || null }
     return attempt(reply, license, 'renamed', () =>
-      nameDevice(services, named, originOfCustomer(request, customer)),
+      nameDevice(ports, named, originOfCustomer(request, customer)),
     )
   })
 }

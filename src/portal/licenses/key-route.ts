@@ -17,7 +17,7 @@ const replacing = { burst: 3, intervalMs: 8 * 3_600_000 }
 const ReplaceForm = z.object({ replaces: z.string().max(100).catch('') })
 
 /** A person has the key of their license sent again, or replaced where the product allows it. */
-export function keyActions(app: FastifyInstance, { services }: PortalContext): void {
+export function keyActions(app: FastifyInstance, { ports }: PortalContext): void {
   const path = '/:tenantId/licenses/:id'
   /** @throws Problem 404 where the page offers no such action */
   const offered = async (
@@ -25,9 +25,9 @@ export function keyActions(app: FastifyInstance, { services }: PortalContext): v
     reply: Parameters<typeof licenseOf>[2],
     what: 'maySendKey' | 'mayReplaceKey',
   ) => {
-    const found = await licenseOf(services, request, reply)
+    const found = await licenseOf(ports, request, reply)
     if (!found) return undefined
-    const details = await licenseDetails(services, found.entry, found.customer)
+    const details = await licenseDetails(ports, found.entry, found.customer)
     if (!details[what]) throw notFound('page')
     return { ...found, details }
   }
@@ -38,7 +38,7 @@ export function keyActions(app: FastifyInstance, { services }: PortalContext): v
     const { tenantId, licenseId } = found.entry.license
     return attempt(reply, found, 'keySent', () =>
       sendKey(
-        services,
+        ports,
         { tenantId, licenseId, reason: null, language: found.visit.language },
         originOfCustomer(request, found.customer),
       ),
@@ -62,11 +62,11 @@ export function keyActions(app: FastifyInstance, { services }: PortalContext): v
       // The form was sent before.
       if (replaces !== displayKey) return
       const bucket = `portal replace ${licenseId}`
-      const taken = await services.attempts.take([{ bucket, allowance: replacing }])
+      const taken = await ports.attempts.take([{ bucket, allowance: replacing }])
       if (!taken.allowed) throw new TooOften()
       // Devices keep their seats: else a new key would free more of them than the product allows.
       await remintLicense(
-        services,
+        ports,
         { tenantId, licenseId, keepDevices: true, sendKey: true, language: found.visit.language },
         originOfCustomer(request, found.customer),
       )

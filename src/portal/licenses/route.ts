@@ -34,23 +34,23 @@ const noticeOf = (request: FastifyRequest): Notice | undefined => {
 }
 
 /** The list of a person's licenses, and the page of each. */
-export function licensePages(app: FastifyInstance, { services }: PortalContext): void {
+export function licensePages(app: FastifyInstance, { ports }: PortalContext): void {
   app.get('/:tenantId', page, async (request, reply) => {
     const visit = visitOf(request)
     if (!visit.customer) return reply.redirect(`${visit.home}/sign-in`, 303)
     const { tenantId, say } = visit
     const { after } = Query.parse(request.query)
     const person = { tenantId, subjectId: visit.customer.subjectId }
-    const { entries, next } = await listLicensesOfPerson(services.db, person, { after, limit: perPage })
-    const licenses = await Promise.all(entries.map((entry) => shownLicense(services, entry)))
+    const { entries, next } = await listLicensesOfPerson(ports.db, person, { after, limit: perPage })
+    const licenses = await Promise.all(entries.map((entry) => shownLicense(ports, entry)))
     return showPage(reply, visit, { title: say('title'), content: licensesView(visit, licenses, next) })
   })
 
   app.get('/:tenantId/licenses/:id', page, async (request: LicenseRequest, reply) => {
-    const found = await licenseOf(services, request, reply)
+    const found = await licenseOf(ports, request, reply)
     if (!found) return reply
     const { visit, customer, entry } = found
-    const details = await licenseDetails(services, entry, customer)
+    const details = await licenseDetails(ports, entry, customer)
     return showPage(reply, visit, {
       title: details.license.productName,
       content: licenseView(visit, details),
@@ -69,7 +69,7 @@ export type FoundLicense = { visit: Visit; customer: Customer; entry: LicenseEnt
  * @throws Problem 404 for a license of anybody else, just as for one that does not exist
  */
 export async function licenseOf(
-  services: PortalContext['services'],
+  ports: PortalContext['ports'],
   request: LicenseRequest,
   reply: FastifyReply,
 ): Promise<FoundLicense | undefined> {
@@ -81,7 +81,7 @@ export async function licenseOf(
   }
   const { id } = request.params
   const person = { tenantId, subjectId: customer.subjectId }
-  const entry = isId('lic', id) ? await findLicenseOfPerson(services.db, person, id) : undefined
+  const entry = isId('lic', id) ? await findLicenseOfPerson(ports.db, person, id) : undefined
   if (!entry) throw notFound('page')
   return { visit, customer, entry }
 }

@@ -56,13 +56,13 @@ export type LicenseDetails = {
 const mostDevices = 500
 
 export async function shownLicense(
-  services: PortalContext['services'],
+  ports: PortalContext['ports'],
   entry: LicenseEntry,
 ): Promise<ShownLicense> {
   const { license } = entry
-  const now = momentOf(services)
+  const now = momentOf(ports)
   const status = statusAt(license, now)
-  const product = await services.findProduct(license.tenantId, license.productId)
+  const product = await ports.findProduct(license.tenantId, license.productId)
   return {
     licenseId: license.licenseId,
     productName: product?.name ?? license.productId,
@@ -79,26 +79,26 @@ export async function shownLicense(
 }
 
 export async function licenseDetails(
-  services: PortalContext['services'],
+  ports: PortalContext['ports'],
   entry: LicenseEntry,
   customer: Customer,
 ): Promise<LicenseDetails> {
   const { license } = entry
   const { tenantId, productId } = license
-  const product = await services.findProduct(tenantId, productId)
+  const product = await ports.findProduct(tenantId, productId)
   const most = seatFreesOf(product?.settings ?? {})
   const isHolder = isHeldBy(license, customer)
   return {
-    license: await shownLicense(services, entry),
-    devices: await devicesOf(services, license),
-    frees: { most, ...freesLeft(license, most, momentOf(services)) },
-    order: await orderOf(services, license, customer),
-    maySendKey: isHolder && (await isSendable(services, license)),
+    license: await shownLicense(ports, entry),
+    devices: await devicesOf(ports, license),
+    frees: { most, ...freesLeft(license, most, momentOf(ports)) },
+    order: await orderOf(ports, license, customer),
+    maySendKey: isHolder && (await isSendable(ports, license)),
     mayReplaceKey:
       isHolder &&
       license.revokedAt === null &&
       (product?.settings.customerKeyReplacement ?? false) &&
-      (await findMail(services.db, tenantId, productId)).settings.enabled,
+      (await findMail(ports.db, tenantId, productId)).settings.enabled,
   }
 }
 
@@ -107,12 +107,12 @@ const isHeldBy = ({ holder }: IssuedLicense, { subjectId }: Pick<Customer, 'subj
   holder?.subjectId === subjectId && holder.email !== null
 
 async function devicesOf(
-  services: PortalContext['services'],
+  ports: PortalContext['ports'],
   { tenantId, licenseId }: IssuedLicense,
 ): Promise<ShownDevice[]> {
-  const seats = await listSeated(services.db, licenseId, mostDevices)
-  const telemetry = await readTelemetry(services.db, licenseId)
-  const given = await services.subjects.openDeviceNames(
+  const seats = await listSeated(ports.db, licenseId, mostDevices)
+  const telemetry = await readTelemetry(ports.db, licenseId)
+  const given = await ports.subjects.openDeviceNames(
     tenantId,
     seats.map(({ givenName }) => givenName),
   )
@@ -128,12 +128,12 @@ async function devicesOf(
 
 /** The order that the license was issued for, if the person placed it. */
 async function orderOf(
-  services: PortalContext['services'],
+  ports: PortalContext['ports'],
   { tenantId, licenseId, saleId }: IssuedLicense,
   { subjectId }: Customer,
 ): Promise<Order | null> {
   if (saleId === null) return null
-  const sale = await findSaleOfLicense(services.db, tenantId, licenseId)
+  const sale = await findSaleOfLicense(ports.db, tenantId, licenseId)
   if (sale?.customer?.subjectId !== subjectId) return null
   const { soldAt, amount, currency, test } = sale
   return { saleId: sale.saleId, soldAt, amount, currency, test }

@@ -29,30 +29,30 @@ export type LinkRequest = { email: string; browser: string; address: string }
  * @returns how long to wait, in seconds, when too many were asked for; else the sending, for the tests to wait for
  */
 export async function requestLink(
-  { services, baseUrl }: PortalContext,
+  { ports, baseUrl }: PortalContext,
   visit: Visit,
   { email, browser, address }: LinkRequest,
   log: FastifyBaseLogger,
 ): Promise<{ waitSeconds: number } | { waitSeconds: null; sending: Promise<void> }> {
   const { tenantId } = visit
-  const mailbox = services.fingerprint('email', sameMailbox(email))
+  const mailbox = ports.fingerprint('email', sameMailbox(email))
   const network = callerOf(address)
-  const attempt = await services.attempts.take([
+  const attempt = await ports.attempts.take([
     { bucket: `portal ${tenantId} ${network}`, allowance: perNetwork },
     { bucket: `portal ${tenantId} ${network} ${mailbox}`, allowance: perMailboxOfNetwork },
     { bucket: `portal ${tenantId} mailbox ${mailbox}`, allowance: perMailbox },
   ])
   if (!attempt.allowed) return { waitSeconds: attempt.retryAfterSeconds }
-  const known = (await services.subjects.findSubject(tenantId, email)) ?? null
-  const sealed = await findAddressOfPerson(services.db, tenantId, known)
-  const secret = Buffer.from(services.randomBytes(32)).toString('base64url')
-  const deliveryId = services.newId('lnk')
+  const known = (await ports.subjects.findSubject(tenantId, email)) ?? null
+  const sealed = await findAddressOfPerson(ports.db, tenantId, known)
+  const secret = Buffer.from(ports.randomBytes(32)).toString('base64url')
+  const deliveryId = ports.newId('lnk')
   const subjectId = sealed?.subjectId ?? null
-  const mailId = services.mailing.mailbox === undefined || subjectId === null ? null : deliveryId
-  await writeCustomerLink(services.db, { secret, tenantId, subjectId, browser, mailId }, services.now())
+  const mailId = ports.mailing.mailbox === undefined || subjectId === null ? null : deliveryId
+  await writeCustomerLink(ports.db, { secret, tenantId, subjectId, browser, mailId }, ports.now())
   if (!sealed) return { waitSeconds: null, sending: Promise.resolve() }
   const url = `${baseUrl}${visit.home}/link?token=${secret}`
-  const sending = mailLink(services, visit, { sealed, deliveryId, url, secret }).catch((err: unknown) =>
+  const sending = mailLink(ports, visit, { sealed, deliveryId, url, secret }).catch((err: unknown) =>
     log.warn({ err, tenant_id: tenantId }, 'portal.mail_failed'),
   )
   return { waitSeconds: null, sending }
@@ -67,20 +67,20 @@ type LinkMail = {
 
 /** Mails a link to the address that the license has, whatever the spelling that was typed. */
 async function mailLink(
-  services: PortalContext['services'],
+  ports: PortalContext['ports'],
   { tenantId, portal, language, say }: Visit,
   { sealed, deliveryId, url, secret }: LinkMail,
 ): Promise<void> {
-  const [person] = await services.subjects.openPeople(tenantId, [sealed])
+  const [person] = await ports.subjects.openPeople(tenantId, [sealed])
   if (!person?.email) return
-  const { mailer, mailbox, from } = services.mailing
+  const { mailer, mailbox, from } = ports.mailing
   const { supportEmail } = portal.settings
   const facts = { to: person.email, vendor: portal.name, supportEmail, url, minutes: linkMinutes }
   const mail: OutgoingMail = {
     ...writePortalMail(facts, { language, say }, from),
     tenantId,
     deliveryId,
-    at: momentOf(services),
+    at: momentOf(ports),
   }
   for (const waitMs of [...retries, null]) {
     const sending = await mailer.send(mail)
@@ -89,5 +89,5 @@ async function mailLink(
     await setTimeout(waitMs, undefined, { ref: false })
   }
   // Erased while the mail was written: the erasure found no mail to remove yet.
-  if (mailbox && !(await hasCustomerLink(services.db, secret))) await mailbox.remove(tenantId, deliveryId)
+  if (mailbox && !(await hasCustomerLink(ports.db, secret))) await mailbox.remove(tenantId, deliveryId)
 }

@@ -18,16 +18,16 @@ export function signInRoutes(app: FastifyInstance, context: PortalContext): void
   linkRoutes(app, context)
 
   app.post('/:tenantId/sign-out', page, async (request, reply) => {
-    const { services, cookies } = context
+    const { ports, cookies } = context
     const { tenantId, home, customer } = visitOf(request)
-    if (customer) await endCustomerSession(services.db, customer.session, services.now())
+    if (customer) await endCustomerSession(ports.db, customer.session, ports.now())
     cookies.clear(reply, tenantId, 'session')
     return reply.redirect(`${home}/sign-in`, 303)
   })
 }
 
 function requestRoutes(app: FastifyInstance, context: PortalContext): void {
-  const { services, cookies } = context
+  const { ports, cookies } = context
 
   const form = (reply: FastifyReply, visit: Visit, typed: { email: string; wrong: boolean }) =>
     showPage(
@@ -42,7 +42,7 @@ function requestRoutes(app: FastifyInstance, context: PortalContext): void {
     if (visit.customer) return reply.redirect(visit.home, 303)
     if (cookies.get(request, 'browser') === undefined) {
       // The form needs the browser's cookie, so it is shown once the browser has it.
-      const browser = Buffer.from(services.randomBytes(32)).toString('base64url')
+      const browser = Buffer.from(ports.randomBytes(32)).toString('base64url')
       cookies.set(reply, visit.tenantId, 'browser', browser)
       return form(reply, { ...visit, token: context.tokenOf(visit.tenantId, browser) }, empty)
     }
@@ -75,7 +75,7 @@ export function tooMany(reply: FastifyReply, visit: Visit, waitSeconds: number):
   return showPage(reply.header('retry-after', String(waitSeconds)), visit, { title, content }, 429)
 }
 
-function linkRoutes(app: FastifyInstance, { services, cookies }: PortalContext): void {
+function linkRoutes(app: FastifyInstance, { ports, cookies }: PortalContext): void {
   const useless = (reply: FastifyReply, visit: Visit, why: 'other browser' | 'expired') =>
     showPage(
       reply,
@@ -87,11 +87,7 @@ function linkRoutes(app: FastifyInstance, { services, cookies }: PortalContext):
       why === 'expired' ? 410 : 409,
     )
   const stateOf = (request: FastifyRequest, tenantId: string, secret: string) =>
-    customerLinkState(
-      services.db,
-      { secret, tenantId, browser: cookies.get(request, 'browser') },
-      services.now(),
-    )
+    customerLinkState(ports.db, { secret, tenantId, browser: cookies.get(request, 'browser') }, ports.now())
 
   app.get('/:tenantId/link', page, async (request, reply) => {
     const visit = visitOf(request)
@@ -107,11 +103,11 @@ function linkRoutes(app: FastifyInstance, { services, cookies }: PortalContext):
     const secret = LinkToken.safeParse(request.body).data?.token ?? ''
     const state = await stateOf(request, tenantId, secret)
     if (state !== 'usable') return useless(reply, visit, state)
-    const session = Buffer.from(services.randomBytes(32)).toString('base64url')
+    const session = Buffer.from(ports.randomBytes(32)).toString('base64url')
     const browser = cookies.get(request, 'browser') ?? ''
     const link = { secret, tenantId, browser, session }
-    if (!(await signInWithLink(services.db, link, services.now()))) return useless(reply, visit, 'expired')
-    if (visit.customer) await endCustomerSession(services.db, visit.customer.session, services.now())
+    if (!(await signInWithLink(ports.db, link, ports.now()))) return useless(reply, visit, 'expired')
+    if (visit.customer) await endCustomerSession(ports.db, visit.customer.session, ports.now())
     cookies.set(reply, tenantId, 'session', session)
     return reply.redirect(home, 303)
   })

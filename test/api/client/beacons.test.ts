@@ -33,7 +33,7 @@ const trialDays = async (trialDurationDays: number | null, productId = 'editor')
   expect(status).toBe(200)
 }
 const installsOf = async (tenant = tenantId, productId = 'editor') => {
-  await api.ledger.services.installs.flush()
+  await api.ledger.ports.installs.flush()
   const { rows } = await api.ledger.db.query<Record<string, unknown>>(
     `select instance_id, state, machine is not null as "onMachine", app_version, sdk_version, platform, sdk,
        first_seen_at, last_seen_at, converted_at
@@ -141,11 +141,11 @@ describe('installs without a license', () => {
   test('are counted by state, and not counted after they activate a license', async () => {
     await makeProduct(api.ask, token, 'shop')
     const shop = appOf(api.ask, { tenantId, productId: 'shop' }, sdkKey)
-    const { services, db, clock } = api.ledger
+    const { ports, db, clock } = api.ledger
     const states = ['trial', 'trial', 'free_tier', 'expired'] as const
     for (const [index, state] of states.entries())
       await shop.post('keyless', { instance_id: `i${index}`, state })
-    await services.installs.flush()
+    await ports.installs.flush()
     const count = () => countUnlicensed(db, tenantId, 'shop')
     expect(await count()).toStrictEqual({ trial: 2, free_tier: 1, expired: 1, sharedMachines: 0 })
     clock.advance(1000)
@@ -154,12 +154,12 @@ describe('installs without a license', () => {
       const body = { license_key: licenseKey, instance_name: free_tier_instance_id, free_tier_instance_id }
       expect((await shop.post('activate', body)).status).toBe(200)
     }
-    await services.installs.flush()
+    await ports.installs.flush()
     expect(await count()).toStrictEqual({ trial: 1, free_tier: 1, expired: 1, sharedMachines: 0 })
     // Its license was deactivated.
     clock.advance(1000)
     await shop.post('free-tier', { instance_id: 'i0' })
-    await services.installs.flush()
+    await ports.installs.flush()
     expect(await count()).toStrictEqual({ trial: 1, free_tier: 2, expired: 1, sharedMachines: 0 })
     expect(await installsOf(tenantId, 'shop')).toHaveLength(4)
   })
@@ -189,10 +189,10 @@ describe('authorization', () => {
       { ...closing, productId: 'editor' },
       await sdkKeyOf(api.ledger, closing.tenantId),
     )
-    await suspendTenant(api.ledger.services, closing.tenantId, null, origin)
+    await suspendTenant(api.ledger.ports, closing.tenantId, null, origin)
     expect((await its.post('keyless', { instance_id: 'i' })).status).toBe(200)
     expect((await its.post('free-tier', { instance_id: 'i' })).status).toBe(200)
-    await closeTenant(api.ledger.services, closing.tenantId, null, origin)
+    await closeTenant(api.ledger.ports, closing.tenantId, null, origin)
     for (const call of ['free-tier', 'keyless'] as const) {
       const { status, body } = await its.post(call, { instance_id: 'i' })
       expect({ status, body }).toStrictEqual({ status: 403, body: { error: 'the tenant is closed' } })

@@ -39,7 +39,7 @@ test.each([
   ['an access token', () => withKey(tenant.token), 'the SDK key is not valid'],
   [
     'a key that was never issued',
-    () => withKey(newToken('sdk', api.ledger.services.randomBytes).token),
+    () => withKey(newToken('sdk', api.ledger.ports.randomBytes).token),
     'the SDK key is not valid for this tenant',
   ],
 ])('%s gets 401', async (_, headers, message) => {
@@ -53,7 +53,7 @@ test("another tenant's key and a rotated key get 401", async () => {
   expect((await ask(`/${tenant.tenantId}/editor/config`, withKey(otherKey))).status).toBe(401)
   await makeProduct(api.ask, other.token, 'editor')
   expect((await ask(`/${other.tenantId}/editor/config`, withKey(otherKey))).status).toBe(200)
-  const next = await rotateSdkKey(api.ledger.services, other.tenantId, 'rotation', origin)
+  const next = await rotateSdkKey(api.ledger.ports, other.tenantId, 'rotation', origin)
   expect((await ask(`/${other.tenantId}/editor/config`, withKey(otherKey))).status).toBe(401)
   expect((await ask(`/${other.tenantId}/editor/config`, withKey(next))).status).toBe(200)
 })
@@ -74,9 +74,9 @@ test('config works for a suspended tenant and returns 403 for a closed one', asy
   const { tenantId, token } = await makeTenant(api.ledger)
   await makeProduct(api.ask, token, 'editor')
   const app = appOf(api.ask, { tenantId, productId: 'editor' }, await sdkKeyOf(api.ledger, tenantId))
-  await suspendTenant(api.ledger.services, tenantId, null, origin)
+  await suspendTenant(api.ledger.ports, tenantId, null, origin)
   expect((await app.config()).status).toBe(200)
-  await closeTenant(api.ledger.services, tenantId, null, origin)
+  await closeTenant(api.ledger.ports, tenantId, null, origin)
   const { status, body } = await app.config()
   expect({ status, body }).toStrictEqual({ status: 403, body: { error: 'the tenant is closed' } })
 })

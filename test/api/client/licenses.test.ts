@@ -121,7 +121,7 @@ describe('an activation', () => {
   })
 
   test('with the name of an imported device reuses that device', async () => {
-    const { licenseKey } = newLicenseKey('ACME', api.ledger.services.randomBytes)
+    const { licenseKey } = newLicenseKey('ACME', api.ledger.ports.randomBytes)
     const devices = [{ deviceId: 'old-1', name: 'Old Mac' }]
     await importRows(api.ask, tenant.token, 'editor', [{ licenseKey, keyTypeId: 'pro', devices }])
     const instanceId = instanceOf(await activate(licenseKey, 'Old Mac'))
@@ -145,7 +145,7 @@ describe('an activation', () => {
     const { tenantId, token } = small
     await makeProduct(api.ask, token, 'editor', { keyTypes: [{ name: 'Any', deviceLimit: null }] })
     const devices = Array.from({ length: 100 }, (_, at) => ({ deviceId: `d${at}`, name: `Device ${at}` }))
-    const { licenseKey } = newLicenseKey('ACME', api.ledger.services.randomBytes)
+    const { licenseKey } = newLicenseKey('ACME', api.ledger.ports.randomBytes)
     await importRows(api.ask, token, 'editor', [{ licenseKey, devices }])
     const own = appOf(api.ask, { tenantId, productId: 'editor' }, await sdkKeyOf(api.ledger, tenantId))
     const asked = { license_key: licenseKey, instance_name: 'One more' }
@@ -162,7 +162,7 @@ describe('an activation', () => {
     const { licenseKey } = await mint(api.ask, token, 'editor')
     const asked = { license_key: licenseKey, instance_name: 'MacBook' }
     const instance_id = instanceOf(await own.post('activate', asked))
-    await suspendTenant(api.ledger.services, tenantId, null, origin)
+    await suspendTenant(api.ledger.ports, tenantId, null, origin)
     expect(statusAndBody(await own.post('activate', asked))).toStrictEqual(
       refusal(403, 'the tenant is suspended; it cannot activate licenses'),
     )
@@ -176,7 +176,7 @@ describe('an activation', () => {
 
 describe('an invalid license', () => {
   test.each([
-    ['a key that was never issued', () => newLicenseKey('ACME', api.ledger.services.randomBytes).licenseKey],
+    ['a key that was never issued', () => newLicenseKey('ACME', api.ledger.ports.randomBytes).licenseKey],
     ['a key with a wrong check character', () => 'ACME-00000-00000-00000-00000-00000-1'],
     ['text', () => 'whatever'],
   ])('%s returns 404', async (_, key) => {

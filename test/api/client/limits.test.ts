@@ -162,12 +162,12 @@ describe('an address', () => {
 
   test('is limited before any lookup, even with a wrong key, an unknown product or a malformed body', async () => {
     const from = newAddress()
-    const wrong = { from, key: newToken('sdk', api.ledger.services.randomBytes).token }
+    const wrong = { from, key: newToken('sdk', api.ledger.ports.randomBytes).token }
     for (let calls = 0; calls < 5; calls++) expect((await call('activate', wrong)).status).toBe(401)
     for (let calls = 0; calls < 5; calls++) {
       expect((await call('activate', { from, key: 'nonsense', raw: '{' })).status).toBe(401)
     }
-    const findClient = vi.spyOn(api.ledger.services, 'findClient')
+    const findClient = vi.spyOn(api.ledger.ports, 'findClient')
     expect((await call('activate', wrong)).status).toBe(429)
     expect((await call('activate', { from, raw: '{' })).status).toBe(429)
     expect((await call('activate', { from, place: 'nobody/nothing' })).status).toBe(429)
@@ -205,7 +205,7 @@ describe('the rate limit of a tenant', () => {
     const other = await makeTenant(api.ledger)
     const otherKey = await sdkKeyOf(api.ledger, other.tenantId)
     const before = taken.filter((name) => name.startsWith('clientTenant')).length
-    for (const key of [otherKey, 'nonsense', newToken('sdk', api.ledger.services.randomBytes).token]) {
+    for (const key of [otherKey, 'nonsense', newToken('sdk', api.ledger.ports.randomBytes).token]) {
       for (const route of routes) expect((await call(route, { from: newAddress(), key })).status).toBe(401)
     }
     expect(taken.filter((name) => name.startsWith('clientTenant')).length).toBe(before)
@@ -251,7 +251,7 @@ describe('new anonymous instances of a tenant', () => {
       })
       expect((await beacon(route, 'instance 0')).status).toBe(200)
     }
-    await api.ledger.services.installs.flush()
+    await api.ledger.ports.installs.flush()
     expect((await beacon('keyless', 'instance 1')).status).toBe(200)
     expect((await beacon('keyless', 'one too many')).status).toBe(429)
     now += 60_000

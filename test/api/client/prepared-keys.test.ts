@@ -37,10 +37,8 @@ const signer = async (): Promise<string> => {
   const answer = await app.post('activate', { license_key: licenseKey, instance_name: 'laptop' })
   return Activated.parse(answer.body).lease.kid
 }
-const prepare = (services: AllPorts = api.ledger.services) =>
-  prepareSigningKey(services, tenant.tenantId, origin)
-const rotate = (services: AllPorts = api.ledger.services) =>
-  rotateSigningKey(services, tenant.tenantId, origin)
+const prepare = (ports: AllPorts = api.ledger.ports) => prepareSigningKey(ports, tenant.tenantId, origin)
+const rotate = (ports: AllPorts = api.ledger.ports) => rotateSigningKey(ports, tenant.tenantId, origin)
 const seeds = async () => {
   const { rows } = await api.ledger.db.query<{ name: string }>(
     "select name from vault.secrets where tenant_id = $1 and name like 'signing-key.%' order by name",
@@ -83,10 +81,10 @@ test('a key that is prepared before there is any is the first one, and signs the
 })
 
 /** Dies after the decision, before the event is appended. */
-const dyingBefore = (services: AllPorts): AllPorts => ({
-  ...services,
+const dyingBefore = (ports: AllPorts): AllPorts => ({
+  ...ports,
   execute: (decider, id, command, cause, options) =>
-    services.execute(decider, id, command, cause, {
+    ports.execute(decider, id, command, cause, {
       ...options,
       admit: () => {
         throw new Error('killed')
@@ -95,9 +93,9 @@ const dyingBefore = (services: AllPorts): AllPorts => ({
 })
 
 test('killed before the event, a preparation is repeated with the same seed', async () => {
-  const { services } = api.ledger
+  const { ports } = api.ledger
   await signer()
-  await expect(prepare(dyingBefore(services))).rejects.toThrow('killed')
+  await expect(prepare(dyingBefore(ports))).rejects.toThrow('killed')
   expect(await seeds()).toStrictEqual(['signing-key.1', 'signing-key.2'])
   expect(await published()).toHaveLength(1)
   await prepare()
@@ -113,14 +111,14 @@ test('killed before the event, a rotation leaves the key prepared, and the next 
   await prepare()
   const [, next] = await published()
   api.ledger.clock.advance(300_000)
-  await expect(rotate(dyingBefore(api.ledger.services))).rejects.toThrow('killed')
+  await expect(rotate(dyingBefore(api.ledger.ports))).rejects.toThrow('killed')
   expect(await signer()).toBe(first)
   await rotate()
   expect(await signer()).toBe(next)
 })
 
 test('killed before it destroys the former seeds, a rotation is done; the next one destroys them', async () => {
-  const { services } = api.ledger
+  const { ports } = api.ledger
   await signer()
   await prepare()
   api.ledger.clock.advance(300_000)
@@ -128,7 +126,7 @@ test('killed before it destroys the former seeds, a rotation is done; the next o
   await prepare()
   api.ledger.clock.advance(300_000)
   const destroy = () => Promise.reject(new Error('killed'))
-  await expect(rotate({ ...services, secrets: { ...services.secrets, destroy } })).rejects.toThrow('killed')
+  await expect(rotate({ ...ports, secrets: { ...ports.secrets, destroy } })).rejects.toThrow('killed')
   const [, , third] = await published()
   expect(await signer()).toBe(third)
   expect(await seeds()).toStrictEqual(['signing-key.1', 'signing-key.2', 'signing-key.3'])

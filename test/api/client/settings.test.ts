@@ -106,9 +106,9 @@ test('validate returns the same bytes as config, also with a 422 and from anothe
   const { licenseKey } = await mint(api.ask, own.token, 'editor')
   const activated = await own.app.post('activate', { license_key: licenseKey, instance_name: 'Mac' })
   const { instance_id } = z.object({ instance_id: z.string() }).parse(activated.body)
-  const signer = createSigner(api.ledger.services.secrets)
-  const services = { ...api.ledger.services, signer, signSettings: createSignSettings(signer) }
-  const other = await createTestApp(api.ledger, services)
+  const signer = createSigner(api.ledger.ports.secrets)
+  const ports = { ...api.ledger.ports, signer, signSettings: createSignSettings(signer) }
+  const other = await createTestApp(api.ledger, ports)
   const otherApp = appOf(askOf(other), { tenantId: own.tenantId, productId: 'editor' }, own.sdkKey)
   const expected = settingsIn((await own.app.config()).text)
   expect(expected).not.toBe('')
@@ -179,15 +179,15 @@ describe('the keyset', () => {
     expect((await api.ask('GET', '/nobody/.well-known/service-keys')).status).toBe(404)
     const own = await vendor()
     const { keys } = await own.keys()
-    await closeTenant(api.ledger.services, own.tenantId, null, origin)
+    await closeTenant(api.ledger.ports, own.tenantId, null, origin)
     expect((await own.keys()).keys).toStrictEqual(keys)
   })
 
   test('contains the next key before it signs, and the previous key until its last lease has expired', async () => {
     const own = await vendor()
-    const { clock, services } = api.ledger
+    const { clock, ports } = api.ledger
     const before = Signed.parse((await own.app.config()).body)
-    await rotateSigningKey(services, own.tenantId, origin)
+    await rotateSigningKey(ports, own.tenantId, origin)
     const [, next] = Object.keys((await own.keys()).keys)
     clock.advance(299_999)
     expect(Signed.parse((await own.app.config()).body).kid).toBe(before.kid)
@@ -205,7 +205,7 @@ describe('the keyset', () => {
   test('loses retired signing keys: a rotation destroys their seeds', async () => {
     const own = await vendor()
     await own.app.config()
-    const { clock, db, services } = api.ledger
+    const { clock, db, ports } = api.ledger
     const seeds = async () => {
       const { rows } = await db.query<{ name: string }>(
         "select name from vault.secrets where tenant_id = $1 and name like 'signing-key.%' order by name",
@@ -213,10 +213,10 @@ describe('the keyset', () => {
       )
       return rows.map(({ name }) => name)
     }
-    await rotateSigningKey(services, own.tenantId, origin)
+    await rotateSigningKey(ports, own.tenantId, origin)
     expect(await seeds()).toStrictEqual(['signing-key.1', 'signing-key.2'])
     clock.advance(360_000)
-    await rotateSigningKey(services, own.tenantId, origin)
+    await rotateSigningKey(ports, own.tenantId, origin)
     expect(await seeds()).toStrictEqual(['signing-key.2', 'signing-key.3'])
   })
 
@@ -233,12 +233,12 @@ test('when the vault has lost the signing key, settings are unsigned, activate r
   const own = await vendor()
   const { licenseKey } = await mint(api.ask, own.token, 'editor')
   await own.app.config()
-  await api.ledger.services.secrets.destroy(own.tenantId, 'signing-key.1')
+  await api.ledger.ports.secrets.destroy(own.tenantId, 'signing-key.1')
   const lines: string[] = []
   const log = pino({ level: 'error' }, { write: (line) => void lines.push(line) })
-  const signer = createSigner(api.ledger.services.secrets)
-  const services = { ...api.ledger.services, signer, signSettings: createSignSettings(signer) }
-  const other = await createTestApp(api.ledger, services, { log })
+  const signer = createSigner(api.ledger.ports.secrets)
+  const ports = { ...api.ledger.ports, signer, signSettings: createSignSettings(signer) }
+  const other = await createTestApp(api.ledger, ports, { log })
   const app = appOf(askOf(other), { tenantId: own.tenantId, productId: 'editor' }, own.sdkKey)
   const { status, body, headers } = await app.config()
   expect({ status, body }).toStrictEqual({ status: 200, body: { free_tier_enabled: false } })

@@ -28,7 +28,7 @@ const Detail = z.object({
 })
 
 async function telemetryOf(licenseId: string): Promise<unknown> {
-  await api.ledger.services.telemetry.flush()
+  await api.ledger.ports.telemetry.flush()
   const { body } = await api.ask('GET', `/v1/licenses/${licenseId}`, { token: tenant.token })
   return Detail.parse(body).license.devices[0]?.telemetry
 }
@@ -95,7 +95,7 @@ test('client calls are counted as usage', async () => {
   await calls.post('validate', held)
   await calls.post('validate', { ...held, instance_id: 'ins_absent' })
   await calls.post('deactivate', held)
-  await api.ledger.services.usage.flush()
+  await api.ledger.ports.usage.flush()
   const { body } = await api.ask('GET', '/v1/usage', { token: own.token })
   expect(body).toMatchObject({ totals: { activations: 1, validations: 1, rejected: 1, deactivations: 1 } })
 })

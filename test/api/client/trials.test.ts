@@ -159,9 +159,7 @@ describe('concurrent first reports of one machine', () => {
   test('start one trial', async () => {
     const machine = unused('machine')
     // Separate mutexes, as on three servers.
-    const servers = await Promise.all(
-      [1, 2, 3].map(() => createTestApp(api.ledger, { ...api.ledger.services })),
-    )
+    const servers = await Promise.all([1, 2, 3].map(() => createTestApp(api.ledger, { ...api.ledger.ports })))
     const apps = servers.map((server) => appOf(askOf(server), { tenantId, productId: 'editor' }, sdkKey))
     const answers = await Promise.all(
       Array.from({ length: 18 }, (_, index) => onTrial(`racer ${index}`, machine, apps[index % 3])),
@@ -172,7 +170,7 @@ describe('concurrent first reports of one machine', () => {
     expect(told).toStrictEqual(told.map(() => started))
     expect(told).not.toStrictEqual([])
     const stream = await streamOf(machine)
-    expect((await eventsIn(api.ledger.services.ledger, stream)).map(typeOf)).toStrictEqual(['TrialStarted'])
+    expect((await eventsIn(api.ledger.ports.ledger, stream)).map(typeOf)).toStrictEqual(['TrialStarted'])
     await Promise.all(servers.map((server) => server.close()))
   })
 })
@@ -180,7 +178,7 @@ describe('concurrent first reports of one machine', () => {
 const typeOf = (entry: Awaited<ReturnType<typeof eventsIn>>[number]) =>
   entry.readable ? entry.event.type : 'unreadable'
 const streamOf = async (machine: string) =>
-  `trial-${tenantId}.editor.${await api.ledger.services.machines.hashOf(tenantId, 'editor', machine)}`
+  `trial-${tenantId}.editor.${await api.ledger.ports.machines.hashOf(tenantId, 'editor', machine)}`
 
 describe('a machine that more than 20 installs share', () => {
   test('has an unused trial from the 21st installation on, and is logged once', async () => {
@@ -201,12 +199,12 @@ describe('a machine that more than 20 installs share', () => {
     for (const install of ['install 21', 'install 22', 'install 1']) {
       expect(await onTrial(install, machine)).toStrictEqual(granted)
     }
-    const hash = await api.ledger.services.machines.hashOf(tenantId, 'editor', machine)
+    const hash = await api.ledger.ports.machines.hashOf(tenantId, 'editor', machine)
     expect(warned.mock.calls).toStrictEqual([
       [{ tenant: tenantId, product: 'editor', machine: hash, installs: 21 }, 'trial.shared_machine'],
     ])
     warned.mockRestore()
-    expect((await eventsIn(api.ledger.services.ledger, await streamOf(machine))).map(typeOf)).toStrictEqual([
+    expect((await eventsIn(api.ledger.ports.ledger, await streamOf(machine))).map(typeOf)).toStrictEqual([
       'TrialStarted',
       'MachineFoundShared',
     ])
@@ -220,10 +218,10 @@ describe('a machine', () => {
   test('is stored only as a hash', async () => {
     const machine = unused('secret-machine')
     await onTrial('private', machine)
-    await api.ledger.services.installs.flush()
+    await api.ledger.ports.installs.flush()
     const { rows } = await api.ledger.db.query('select * from usage.installs, read_models.trials')
     expect(JSON.stringify(rows)).not.toContain(machine)
-    const entries = await eventsIn(api.ledger.services.ledger, await streamOf(machine))
+    const entries = await eventsIn(api.ledger.ports.ledger, await streamOf(machine))
     expect(entries).toHaveLength(1)
     expect(
       JSON.stringify(entries, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value)),
@@ -233,11 +231,11 @@ describe('a machine', () => {
   test('keeps its trial and its installations across a restart', async () => {
     const machine = unused('machine')
     const before = await onTrial('lasting', machine)
-    const { services, db, clock } = api.ledger
-    await services.installs.flush()
+    const { ports, db, clock } = api.ledger
+    await ports.installs.flush()
     const restarted = {
-      ...services,
-      machines: createMachines(createTenantKeys(services.secrets, 'machines', services.randomBytes)),
+      ...ports,
+      machines: createMachines(createTenantKeys(ports.secrets, 'machines', ports.randomBytes)),
       installs: createInstalls(db, clock.now, () => undefined, 3_600_000),
     }
     const server = await createTestApp(api.ledger, restarted)
@@ -250,8 +248,8 @@ describe('a machine', () => {
 })
 
 describe('when the trial cannot be determined', () => {
-  const appWith = async (services: Partial<typeof api.ledger.services>) => {
-    const server = await createTestApp(api.ledger, { ...api.ledger.services, ...services })
+  const appWith = async (ports: Partial<typeof api.ledger.ports>) => {
+    const server = await createTestApp(api.ledger, { ...api.ledger.ports, ...ports })
     return { server, as: appOf(askOf(server), { tenantId, productId: 'editor' }, sdkKey) }
   }
 
@@ -272,7 +270,7 @@ describe('when the trial cannot be determined', () => {
 
   test('beacons over the limit of concurrent lookups get no trial fields', async () => {
     const waiting: (() => void)[] = []
-    const { findInstall } = api.ledger.services
+    const { findInstall } = api.ledger.ports
     const { server, as } = await appWith({
       findInstall: async (question) => {
         await new Promise<void>((resolve) => waiting.push(resolve))

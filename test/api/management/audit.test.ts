@@ -70,7 +70,7 @@ test('the audit log is filtered, paged and visible only to its tenant', async ()
   const origin = { requestId: 'req_look', actor: 'operator:ada' }
   for (const id of ['sal_1', 'sal_2', 'sal_3']) {
     const look = { action: 'viewed', target: { kind: 'sale', id } } as const
-    await recordAudit(api.ledger.services, own.tenantId, look, origin)
+    await recordAudit(api.ledger.ports, own.tenantId, look, origin)
   }
   const idsIn = ({ items }: z.infer<typeof Page>) => items.map(({ target }) => target.id)
   const first = await auditOf(own, '?limit=2&kind=sale')
@@ -82,13 +82,13 @@ test('the audit log is filtered, paged and visible only to its tenant', async ()
 })
 
 test('a view that cannot be recorded is not shown', async () => {
-  const { services } = api.ledger
+  const { ports } = api.ledger
   let isDown = false
-  const execute: typeof services.execute = (...command) =>
+  const execute: typeof ports.execute = (...command) =>
     isDown
       ? Promise.reject(new LedgerUnavailable('the event store does not answer'))
-      : services.execute(...command)
-  const app = await createTestApp(api.ledger, { ...services, execute })
+      : ports.execute(...command)
+  const app = await createTestApp(api.ledger, { ...ports, execute })
   const browser = clientOf(app)
   await browser.signIn(await makeMember(api.ledger, tenant.tenantId, 'support'))
   isDown = true
@@ -157,7 +157,7 @@ test('a cursor returns 400 when its position is gone because the log was moved o
   const own = await makeTenant(api.ledger)
   for (const id of ['1', '2', '3']) {
     const target = { kind: 'licenses', id } as const
-    await recordAudit(api.ledger.services, own.tenantId, { action: 'viewed', target }, approver)
+    await recordAudit(api.ledger.ports, own.tenantId, { action: 'viewed', target }, approver)
   }
   const { nextCursor } = await auditOf(own, '?limit=1')
   const query = `?limit=1&cursor=${nextCursor}`

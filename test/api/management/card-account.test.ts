@@ -25,7 +25,7 @@ beforeEach(async () => {
   standIns.stripe.health = 'well'
   standIns.stripe.asked.length = 0
   standIns.stripe.accounts.clear()
-  api.ledger.services.providers = createProviders(standIns.settings)
+  api.ledger.ports.providers = createProviders(standIns.settings)
 })
 
 const asks = async (method: Method, url: string, body?: unknown) => {
@@ -37,7 +37,7 @@ const statusNow = async () => (await asks('GET', '/v1/integrations/stripe/status
 /** Opened by a browser, without a token. */
 const visit = (url: string) => api.ask('GET', url.replace('http://localhost:8080', ''))
 const events = async () =>
-  (await eventsIn(api.ledger.services.ledger, integrationStream(tenant.tenantId, 'stripe'))).map((entry) =>
+  (await eventsIn(api.ledger.ports.ledger, integrationStream(tenant.tenantId, 'stripe'))).map((entry) =>
     entry.readable ? entry.event.type : entry,
   )
 const accountIds = () => [...standIns.stripe.accounts.keys()]
@@ -107,10 +107,10 @@ describe('connecting an account', () => {
   })
 
   test('continues with the same account after a crash between creating and recording it', async () => {
-    const { execute } = api.ledger.services
-    api.ledger.services.execute = () => Promise.reject(new Error('the process was killed'))
+    const { execute } = api.ledger.ports
+    api.ledger.ports.execute = () => Promise.reject(new Error('the process was killed'))
     expect(await connect()).toMatchObject({ status: 500 })
-    api.ledger.services.execute = execute
+    api.ledger.ports.execute = execute
     expect(accountIds()).toHaveLength(1)
     expect(await statusNow()).toStrictEqual(noAccount)
     expect(await connect()).toMatchObject({ status: 200 })
@@ -141,7 +141,7 @@ describe('connecting an account', () => {
     [undefined, 'ask its operator to set KEYLEDGER_STRIPE_SECRET_KEY'],
     ['sk_test_wrong', 'ask its operator to set a valid KEYLEDGER_STRIPE_SECRET_KEY'],
   ])("names the setting to fix when the platform's key is %s", async (stripeSecretKey, message) => {
-    api.ledger.services.providers = createProviders({ ...standIns.settings, stripeSecretKey })
+    api.ledger.ports.providers = createProviders({ ...standIns.settings, stripeSecretKey })
     expect(await connect()).toStrictEqual({
       status: 422,
       body: { error: expect.stringContaining(message) as string },
@@ -256,7 +256,7 @@ describe('the return from Stripe', () => {
   test('returns 404 when the tenant is closed', async () => {
     await connect()
     submit()
-    await closeTenant(api.ledger.services, tenant.tenantId, null, origin)
+    await closeTenant(api.ledger.ports, tenant.tenantId, null, origin)
     expect(await visit(comeback().returnUrl)).toMatchObject({ status: 404 })
     expect(await events()).toStrictEqual(['CardOnboardingStarted'])
   })

@@ -34,9 +34,9 @@ beforeAll(async () => {
   await created('ada again', 'ada@example.com', 'A. King')
   await created('bob', 'bob@example.com', 'Bob')
   await created('erased', 'erased@example.com', 'Erased Lovelace')
-  const { subjects } = api.ledger.services
+  const { subjects } = api.ledger.ports
   const erased = await subjects.findSubject(tenant.tenantId, 'erased@example.com')
-  await eraseSubject(api.ledger.services, tenant.tenantId, erased ?? '', origin)
+  await eraseSubject(api.ledger.ports, tenant.tenantId, erased ?? '', origin)
 })
 afterAll(() => api.close())
 
@@ -93,7 +93,7 @@ test('a cursor is for the same filters only', async () => {
 test('a name that too many people have is refused, and a longer one finds those who have it', async () => {
   const crowded = await makeTenant(api.ledger)
   const people = Array.from({ length: maxCandidates + 1 }, (_, at) => `${at}`)
-  await api.ledger.services.subjects.sealPeople(
+  await api.ledger.ports.subjects.sealPeople(
     crowded.tenantId,
     people.map((at) => ({ email: `smith${at}@example.com`, name: 'Smith' })),
   )

@@ -74,7 +74,7 @@ describe('a customer', () => {
 
   test('has no personal data in the log or the read models', async () => {
     const id = await create({ email: 'canary@example.com', name: 'Canary Person' })
-    const events = await eventsIn(api.ledger.services.ledger, customerStream(id))
+    const events = await eventsIn(api.ledger.ports.ledger, customerStream(id))
     const { rows } = await api.ledger.db.query('select * from customers where customer_id = $1', [id])
     const kept = JSON.stringify([events, rows], (_, value: unknown) =>
       typeof value === 'bigint' ? String(value) : value,
@@ -135,7 +135,7 @@ describe('changing a customer', () => {
     for (let time = 0; time < 2; time++)
       expect(await change(id, asked)).toStrictEqual({ status: 200, body: { customer: after } })
     expect(await asks('GET', `/v1/customers/${id}`)).toStrictEqual({ status: 200, body: { customer: after } })
-    expect(await eventsIn(api.ledger.services.ledger, customerStream(id))).toHaveLength(2)
+    expect(await eventsIn(api.ledger.ports.ledger, customerStream(id))).toHaveLength(2)
   })
 
   test.each([{ email: 'nobody' }, { email: null }, { name: '' }, { licenseIds: [] }])(
@@ -145,24 +145,24 @@ describe('changing a customer', () => {
 
   test('is refused when the person was erased', async () => {
     const id = await create({ email: 'soon-gone@example.com' })
-    const { subjectId } = (await requireCustomer(api.ledger.services, tenant.tenantId, id)).customer
-    await eraseSubject(api.ledger.services, tenant.tenantId, subjectId, origin)
+    const { subjectId } = (await requireCustomer(api.ledger.ports, tenant.tenantId, id)).customer
+    await eraseSubject(api.ledger.ports, tenant.tenantId, subjectId, origin)
     expect(await change(id, { email: 'back@example.com' })).toStrictEqual(
       error(409, 'the person behind this customer was erased; create another customer'),
     )
   })
 
   test('keeps previous email addresses within the scope of an erasure', async () => {
-    const { services } = api.ledger
+    const { ports } = api.ledger
     const id = await create({ email: 'first@example.com', name: 'Before' })
     await change(id, { email: 'second@example.com' })
-    const { customer } = await requireCustomer(services, tenant.tenantId, id)
+    const { customer } = await requireCustomer(ports, tenant.tenantId, id)
     const input = { parameters: { id }, query: {}, body: null }
-    const { consequences } = await eraseCustomer.describe(services, tenant.tenantId, input)
+    const { consequences } = await eraseCustomer.describe(ports, tenant.tenantId, input)
     expect(consequences).toContain('So does everything of 1 earlier address of the customer')
-    await eraseCustomer.run(services, tenant.tenantId, input, { id: newId('cnf'), origin })
+    await eraseCustomer.run(ports, tenant.tenantId, input, { id: newId('cnf'), origin })
     for (const email of ['first@example.com', 'second@example.com'])
-      expect(await services.subjects.findSubject(tenant.tenantId, email)).toBeUndefined()
+      expect(await ports.subjects.findSubject(tenant.tenantId, email)).toBeUndefined()
     expect(customer.formerSubjects).toHaveLength(1)
   })
 })
@@ -211,7 +211,7 @@ describe('linking a license', () => {
     const both = { ...ada, id, licenseIds: [second.id, first.id] }
     expect(await link(id, second.id)).toStrictEqual({ status: 200, body: { customer: both } })
     expect(await link(id, first.id)).toStrictEqual({ status: 200, body: { customer: both } })
-    expect(await eventsIn(api.ledger.services.ledger, licenseStream(first.id))).toHaveLength(2)
+    expect(await eventsIn(api.ledger.ports.ledger, licenseStream(first.id))).toHaveLength(2)
     const { body } = await asks('GET', `/v1/licenses/${first.id}`)
     expect(body).toMatchObject({ license: { customerId: id } })
   })
@@ -243,14 +243,14 @@ describe('linking a license', () => {
   )
 
   test('succeeds for one of several concurrent customers, also across processes', async () => {
-    const { services, readModels } = api.ledger
+    const { ports, readModels } = api.ledger
     for (let round = 0; round < 10; round++) {
       const { id: licenseId } = await mint(api.ask, tenant.token, 'editor')
       const customers = await Promise.all([create(), create(), create(), create()])
       // Separate mutexes, as in separate processes, so that only the expected revision decides between them.
       const racers = customers.map((customerId) => {
-        const execute = createExecute(services.ledger, readModels, createKeyedMutex())
-        return linkLicense({ ...services, execute }, tenant.tenantId, customerId, licenseId, origin).then(
+        const execute = createExecute(ports.ledger, readModels, createKeyedMutex())
+        return linkLicense({ ...ports, execute }, tenant.tenantId, customerId, licenseId, origin).then(
           () => 'linked',
           (refused: unknown) =>
             refused instanceof Refusal ? refused.code : Promise.reject(refused as Error),
@@ -287,7 +287,7 @@ describe('unlinking a license', () => {
         body: { customer: { licenseIds: [] } },
       })
     expect(await validate()).toMatchObject({ body: { valid: true, entitlements: [] } })
-    expect(await eventsIn(api.ledger.services.ledger, licenseStream(licenseId))).toHaveLength(2)
+    expect(await eventsIn(api.ledger.ports.ledger, licenseStream(licenseId))).toHaveLength(2)
     const other = await create()
     expect(await link(other, licenseId)).toMatchObject({ status: 200 })
     expect(await unlink(id, licenseId)).toStrictEqual(error(409, 'the license belongs to another customer'))
@@ -349,7 +349,7 @@ describe('entitlement overrides', () => {
     const list = [{ entitlement: 'export', effect: 'grant' }]
     await override(id, list)
     await override(id, list)
-    expect(await eventsIn(api.ledger.services.ledger, customerStream(id))).toHaveLength(2)
+    expect(await eventsIn(api.ledger.ports.ledger, customerStream(id))).toHaveLength(2)
   })
 
   test('are limited to 100', async () => {

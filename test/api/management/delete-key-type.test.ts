@@ -100,7 +100,7 @@ test('a license keeps its entitlements when it is renewed after its key type was
   await commandLicense(api.ledger, id, { type: 'RenewLicense', expiresAt, at: now.toISOString() })
   const { body } = await api.ask('GET', `/v1/licenses/${id}`, { token: tenant.token })
   expect(body).toMatchObject({ license: { status: 'active', keyTypeId: 'pro', entitlements: ['export'] } })
-  const found = await verify(api.ledger.db, api.ledger.services.ledger, () => undefined)
+  const found = await verify(api.ledger.db, api.ledger.ports.ledger, () => undefined)
   expect(found.differences).toStrictEqual([])
 })
 
@@ -119,22 +119,22 @@ test('concurrent deletions of all key types leave one', async () => {
 })
 
 test('a repeated deletion does not delete a key type that was added with the same id since', async () => {
-  const { services } = api.ledger
+  const { ports } = api.ledger
   const keyType = { tenantId: tenant.tenantId, productId: 'editor', keyTypeId: 'pro' }
   const origin = { requestId: 'req_1', actor: 'token:tok_1', causationId: 'cnf_1' }
-  await deleteKeyType(services, keyType, origin)
-  await deleteKeyType(services, keyType, { ...origin, requestId: 'req_2' })
+  await deleteKeyType(ports, keyType, origin)
+  await deleteKeyType(ports, keyType, { ...origin, requestId: 'req_2' })
   await api.ask('POST', '/v1/products/editor/key-types', { token: tenant.token, body: { name: 'Pro' } })
-  await deleteKeyType(services, keyType, { ...origin, requestId: 'req_3' })
+  await deleteKeyType(ports, keyType, { ...origin, requestId: 'req_3' })
   expect(await keyTypeIds()).toStrictEqual(['kept', 'team', 'pro'])
 })
 
 test('mint and import see a deletion that the read models do not have yet', async () => {
-  const { services } = api.ledger
+  const { ports } = api.ledger
   const unseen: AllPorts = {
-    ...services,
+    ...ports,
     execute: (decider, id, command, cause, options) =>
-      services.execute(decider, id, command, cause, { ...options, waits: false }),
+      ports.execute(decider, id, command, cause, { ...options, waits: false }),
   }
   const pro = { tenantId: tenant.tenantId, productId: 'editor', keyTypeId: 'pro' }
   await deleteKeyType(unseen, pro, origin)
@@ -152,28 +152,28 @@ test('mint and import see a deletion that the read models do not have yet', asyn
 })
 
 test('a deletion sees a license that the read models do not have yet', async () => {
-  const { services } = api.ledger
+  const { ports } = api.ledger
   const unseen: AllPorts = {
-    ...services,
+    ...ports,
     execute: (decider, id, command, cause, options) =>
-      services.execute(decider, id, command, cause, { ...options, waits: false }),
+      ports.execute(decider, id, command, cause, { ...options, waits: false }),
   }
   const app = await createTestApp(api.ledger, unseen)
   const body = { productId: 'editor', keyTypeId: 'pro' }
   expect((await askOf(app)('POST', '/v1/licenses', { token: tenant.token, body })).status).toBe(201)
   await app.close()
   const pro = { tenantId: tenant.tenantId, ...body }
-  await expect(deleteKeyType(services, pro, origin)).rejects.toMatchObject({ code: 'key_type_in_use' })
+  await expect(deleteKeyType(ports, pro, origin)).rejects.toMatchObject({ code: 'key_type_in_use' })
 })
 
 test('a request that uses a key type twice does not deadlock with a waiting deletion', async () => {
-  const { services } = api.ledger
+  const { ports } = api.ledger
   const pro = { tenantId: tenant.tenantId, productId: 'editor', keyTypeId: 'pro' }
   const order: string[] = []
   let deletion: Promise<unknown> | undefined
-  await waitOnce(services, async (steps) => {
+  await waitOnce(ports, async (steps) => {
     await usingKeyType(steps, pro, async () => undefined)
-    deletion = deleteKeyType(services, pro, origin).then(() => order.push('deleted'))
+    deletion = deleteKeyType(ports, pro, origin).then(() => order.push('deleted'))
     await expect.poll(waiting).toBe(1)
     await usingKeyType(steps, pro, async () => order.push('used again'))
   })
@@ -188,17 +188,17 @@ async function waiting(): Promise<number> {
      and database = (select oid from pg_database where datname = current_database())`,
   )
   // A shared holder is informed at once; this read makes sure that it has received it.
-  await api.ledger.services.ledger.head()
+  await api.ledger.ports.ledger.head()
   return rows[0]?.count ?? 0
 }
 
 test('a mint returns 503 when it loses its lock before the license is recorded', async () => {
-  const { services } = api.ledger
+  const { ports } = api.ledger
   const enter: AllPorts['keyTypes']['enter'] = async (keyType) => {
-    const share = await services.keyTypes.enter(keyType)
+    const share = await ports.keyTypes.enter(keyType)
     return { ...share, prove: () => Promise.reject(new LockLost()) }
   }
-  const app = await createTestApp(api.ledger, { ...services, keyTypes: { ...services.keyTypes, enter } })
+  const app = await createTestApp(api.ledger, { ...ports, keyTypes: { ...ports.keyTypes, enter } })
   const body = { productId: 'editor', keyTypeId: 'pro' }
   expect((await askOf(app)('POST', '/v1/licenses', { token: tenant.token, body })).status).toBe(503)
   await app.close()

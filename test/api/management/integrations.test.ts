@@ -56,7 +56,7 @@ const connected = (provider: Provider, products: unknown[] = []) => ({
 })
 const anyText = expect.any(String) as string
 const eventTypes = async (provider: Provider) =>
-  (await eventsIn(api.ledger.services.ledger, integrationStream(tenant.tenantId, provider))).map((entry) =>
+  (await eventsIn(api.ledger.ports.ledger, integrationStream(tenant.tenantId, provider))).map((entry) =>
     entry.readable ? entry.event.type : entry,
   )
 const secrets = async () => {
@@ -141,7 +141,7 @@ describe('gumroad', () => {
     expect(token).toMatch(/^[\w-]{43}$/)
     const { text } = await api.ask('GET', '/v1/integrations', { token: tenant.token })
     expect(text).not.toContain(token)
-    const [event] = await eventsIn(api.ledger.services.ledger, integrationStream(tenant.tenantId, 'gumroad'))
+    const [event] = await eventsIn(api.ledger.ports.ledger, integrationStream(tenant.tenantId, 'gumroad'))
     expect(event).toMatchObject({ event: { data: { credentials: { pingToken: { hash: sha256(token) } } } } })
   })
 
@@ -170,7 +170,7 @@ describe.each(['lemonsqueezy', 'paddle', 'polar'] as const)('%s', (provider) => 
     expect(await connect(provider, { webhookSecret })).toStrictEqual(ok({ integration: connected(provider) }))
     const [name = ''] = await secrets()
     expect(name).toMatch(new RegExp(`^integration\\.${provider}\\.req_\\w+\\.webhookSecret$`))
-    expect(await api.ledger.services.secrets.open(tenant.tenantId, name)).toBe(webhookSecret)
+    expect(await api.ledger.ports.secrets.open(tenant.tenantId, name)).toBe(webhookSecret)
     expect(standIns[provider].asked).toStrictEqual([])
   })
 
@@ -180,7 +180,7 @@ describe.each(['lemonsqueezy', 'paddle', 'polar'] as const)('%s', (provider) => 
       { method: 'GET', key: goodKey },
     ])
     const [apiKey = ''] = await secrets()
-    expect(await api.ledger.services.secrets.open(tenant.tenantId, apiKey)).toBe(goodKey)
+    expect(await api.ledger.ports.secrets.open(tenant.tenantId, apiKey)).toBe(goodKey)
   })
 
   test.each([
@@ -259,18 +259,18 @@ describe('a killed process', () => {
   const killed = () => Promise.reject(new Error('the process was killed'))
 
   test('between the vault and the event leaves nothing connected; the next call connects with one token', async () => {
-    const { services } = api.ledger
-    const { execute } = services
-    services.execute = killed
+    const { ports } = api.ledger
+    const { execute } = ports
+    ports.execute = killed
     expect(await connect('gumroad')).toMatchObject({ status: 500 })
-    services.execute = execute
+    ports.execute = execute
     expect((await asks('GET', '/v1/integrations')).body).toMatchObject({
       items: [{}, { connected: false }, {}, {}, {}],
     })
     const { pingUrl } = z.object({ pingUrl: z.string() }).parse((await connect('gumroad')).body)
     const hash = sha256(new URL(pingUrl).searchParams.get('token') ?? '')
     const [event, ...others] = await eventsIn(
-      api.ledger.services.ledger,
+      api.ledger.ports.ledger,
       integrationStream(tenant.tenantId, 'gumroad'),
     )
     expect(event).toMatchObject({ event: { data: { credentials: { pingToken: { hash } } } } })
@@ -278,15 +278,14 @@ describe('a killed process', () => {
   })
 
   test('between the vault and the event keeps the secrets for a repeat of the same operation', async () => {
-    const { services } = api.ledger
-    const run = () =>
-      connectMarketplace(services, tenant.tenantId, { provider: 'gumroad' }, 'op_once', origin)
-    const { execute } = services
-    services.execute = killed
+    const { ports } = api.ledger
+    const run = () => connectMarketplace(ports, tenant.tenantId, { provider: 'gumroad' }, 'op_once', origin)
+    const { execute } = ports
+    ports.execute = killed
     await expect(run()).rejects.toThrow('killed')
-    services.execute = execute
+    ports.execute = execute
     const [name = ''] = await secrets()
-    const sealed = await services.secrets.open(tenant.tenantId, name)
+    const sealed = await ports.secrets.open(tenant.tenantId, name)
     expect((await run()).pingToken).toBe(sealed)
     expect((await run()).pingToken).toBe(sealed)
     expect(await secrets()).toStrictEqual([name])
@@ -295,11 +294,11 @@ describe('a killed process', () => {
 
   test('between the event and the vault leaves secrets that the next call destroys', async () => {
     await connect('paddle', { webhookSecret: 'secret' })
-    const { services } = api.ledger
-    const whole = services.secrets
-    services.secrets = { ...whole, destroy: killed }
+    const { ports } = api.ledger
+    const whole = ports.secrets
+    ports.secrets = { ...whole, destroy: killed }
     expect(await disconnect('paddle')).toMatchObject({ status: 500 })
-    services.secrets = whole
+    ports.secrets = whole
     expect(await secrets()).toHaveLength(1)
     expect(await disconnect('paddle')).toMatchObject({ status: 200 })
     expect(await secrets()).toStrictEqual([])

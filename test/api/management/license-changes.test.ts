@@ -35,7 +35,7 @@ const activate = (key: string, device: string) => post('/v1/licenses/activate', 
 const validate = async (key: string, device: string) =>
   (await post('/v1/licenses/validate', onDevice(key, device))).body
 const eventTypes = async (id: string) =>
-  (await eventsIn(api.ledger.services.ledger, licenseStream(id))).map((entry) =>
+  (await eventsIn(api.ledger.ports.ledger, licenseStream(id))).map((entry) =>
     entry.readable ? entry.event.type : 'unreadable',
   )
 const Reminted = z.strictObject({
@@ -84,7 +84,7 @@ describe('reminting a license', () => {
 
   test('is refused when it is revoked, and its key stays', async () => {
     const { id, licenseKey } = await mint(api.ask, tenant.token, 'editor')
-    await revokeLicense(api.ledger.services, tenant.tenantId, id, null, origin)
+    await revokeLicense(api.ledger.ports, tenant.tenantId, id, null, origin)
     expect(await post(`/v1/licenses/${id}/remint`)).toStrictEqual({
       status: 409,
       body: { error: 'the license is revoked' },
@@ -148,7 +148,7 @@ describe('deactivating a device', () => {
 
   test('works on a revoked license', async () => {
     const { id, path } = await seated()
-    await revokeLicense(api.ledger.services, tenant.tenantId, id, null, origin)
+    await revokeLicense(api.ledger.ports, tenant.tenantId, id, null, origin)
     expect(await post(path, { deviceId: 'laptop' })).toStrictEqual(removed)
     expect(await detail(id)).toMatchObject({ seatsUsed: 1, status: 'revoked' })
   })

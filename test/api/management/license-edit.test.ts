@@ -278,6 +278,6 @@ test('a partial refund keeps an extension, and a renewal moves the expiry', asyn
 })
 
 test('the read models equal a replay of the log', async () => {
-  const found = await verify(api.ledger.db, api.ledger.services.ledger, () => undefined)
+  const found = await verify(api.ledger.db, api.ledger.ports.ledger, () => undefined)
   expect(found.differences).toStrictEqual([])
 })

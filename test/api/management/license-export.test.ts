@@ -40,7 +40,7 @@ beforeAll(async () => {
     ledger.clock.advance(1)
     const { id, licenseKey } = await mint(ask, tenant.token, productId, fields)
     rawKeys.push(licenseKey)
-    if (productId === 'player') await revokeLicense(ledger.services, tenant.tenantId, id, null, origin)
+    if (productId === 'player') await revokeLicense(ledger.ports, tenant.tenantId, id, null, origin)
   }
   const stranger = await makeTenant(ledger)
   await makeProduct(ask, stranger.token, 'editor')
@@ -135,7 +135,7 @@ describe('an export after its approval', () => {
     const { token } = tenant
     const asked = await api.ask('GET', url, { token })
     const confirmation = pendingId(asked)
-    const [approval] = await listApprovals(api.ledger.services, tenant.tenantId)
+    const [approval] = await listApprovals(api.ledger.ports, tenant.tenantId)
     expect(approval).toMatchObject({
       title: 'Export licenses',
       description: {
@@ -147,13 +147,13 @@ describe('an export after its approval', () => {
       },
       changedSinceAsked: false,
     })
-    const shown = async () => (await showApproval(api.ledger.services, tenant.tenantId, confirmation)).effect
+    const shown = async () => (await showApproval(api.ledger.ports, tenant.tenantId, confirmation)).effect
     const three = "3 licenses are exported with their customers' email addresses"
     const four = "4 licenses are exported with their customers' email addresses"
     expect(await shown()).toMatchObject({ sentences: [three], sinceAsked: { before: [], now: [] } })
     await mint(api.ask, token, 'editor')
     expect(await shown()).toMatchObject({ sentences: [four], sinceAsked: { before: [three], now: [four] } })
-    await approve(api.ledger.services, tenant.tenantId, confirmation, approver)
+    await approve(api.ledger.ports, tenant.tenantId, confirmation, approver)
     const otherFormat = await confirmed(api.ask, tenant, 'GET', url.replace('csv', 'ndjson'), confirmation)
     expect(otherFormat.status).toBe(403)
     const first = await confirmed(api.ask, tenant, 'GET', url, confirmation)
@@ -168,11 +168,11 @@ describe('an export after its approval', () => {
     await makeProduct(api.ask, own.token, 'editor')
     const ids: string[] = []
     for (let count = 0; count < 3; count++) ids.push((await mint(api.ask, own.token, 'editor')).id)
-    const { services } = api.ledger
-    await revokeLicense(services, own.tenantId, ids[2] ?? '', null, origin)
+    const { ports } = api.ledger
+    await revokeLicense(ports, own.tenantId, ids[2] ?? '', null, origin)
     const url = `/v1/licenses/export${query}`
     const confirmation = pendingId(await api.ask('GET', url, { token: own.token }))
-    await approve(services, own.tenantId, confirmation, approver)
+    await approve(ports, own.tenantId, confirmation, approver)
     await happens(own, ids)
     const { text: lines } = await confirmed(api.ask, own, 'GET', url, confirmation)
     const sent = z.array(License).parse(linesOf(lines))
@@ -198,9 +198,9 @@ describe('an export after its approval', () => {
     const { ids, sent } = await exportedAcross(
       '?status=active',
       async ({ tenantId }, [, second = '', third = '']) => {
-        const { services } = api.ledger
-        await undo(services, tenantId, third, { type: 'reinstate', reason: null }, origin)
-        await revokeLicense(services, tenantId, second, null, origin)
+        const { ports } = api.ledger
+        await undo(ports, tenantId, third, { type: 'reinstate', reason: null }, origin)
+        await revokeLicense(ports, tenantId, second, null, origin)
       },
     )
     expect(sent).toStrictEqual([ids[0]])
@@ -215,7 +215,7 @@ describe('an export after its approval', () => {
 
   test('of revoked licenses omits one that was revoked after the approval', async () => {
     const { ids, sent } = await exportedAcross('?status=revoked', async ({ tenantId }, [first = '']) => {
-      await revokeLicense(api.ledger.services, tenantId, first, null, origin)
+      await revokeLicense(api.ledger.ports, tenantId, first, null, origin)
     })
     expect(sent).toStrictEqual([ids[2]])
   })
@@ -228,9 +228,9 @@ describe('an export after its approval', () => {
     ['?format=csv&format=csv', 400],
     ['?product=A', 400],
   ])('with the invalid query %s requests no approval and returns %i', async (query, status) => {
-    const before = await listApprovals(api.ledger.services, tenant.tenantId)
+    const before = await listApprovals(api.ledger.ports, tenant.tenantId)
     expect((await api.ask('GET', `/v1/licenses/export${query}`, { token: tenant.token })).status).toBe(status)
-    expect(await listApprovals(api.ledger.services, tenant.tenantId)).toStrictEqual(before)
+    expect(await listApprovals(api.ledger.ports, tenant.tenantId)).toStrictEqual(before)
   })
 
   test.each(['licenses:read', 'danger'] as const)('requires more than the scope %s', async (scope) => {
@@ -304,10 +304,10 @@ describe('an export over a connection', () => {
 
   /** Serves the application with the test's own services, and counts the pages that are read. */
   async function serving<T>(
-    services: AllPorts,
+    ports: AllPorts,
     use: (url: URL, app: FastifyInstance) => Promise<T>,
   ): Promise<T> {
-    const app = await createTestApp(api.ledger, services)
+    const app = await createTestApp(api.ledger, ports)
     try {
       return await use(new URL(await app.listen({ port: 0, host: '127.0.0.1' })), app)
     } finally {
@@ -316,17 +316,17 @@ describe('an export over a connection', () => {
   }
 
   function counting(fail = false) {
-    const { services } = api.ledger
+    const { ports } = api.ledger
     const pages = { read: 0 }
     const subjects: AllPorts['subjects'] = {
-      ...services.subjects,
+      ...ports.subjects,
       openPeople: (tenantId, people) => {
         pages.read++
         if (fail && pages.read === 3) throw new Error('it broke')
-        return services.subjects.openPeople(tenantId, people)
+        return ports.subjects.openPeople(tenantId, people)
       },
     }
-    return { pages, services: { ...services, subjects } }
+    return { pages, ports: { ...ports, subjects } }
   }
 
   async function untilItRests(pages: { read: number }): Promise<number> {
@@ -337,14 +337,14 @@ describe('an export over a connection', () => {
   async function approvedExport(): Promise<Record<string, string>> {
     const asked = await api.ask('GET', '/v1/licenses/export', { token: crowded.token })
     const confirmation = pendingId(asked)
-    await approve(api.ledger.services, crowded.tenantId, confirmation, approver)
+    await approve(api.ledger.ports, crowded.tenantId, confirmation, approver)
     return { authorization: `Bearer ${crowded.token}`, 'x-service-confirmation': confirmation }
   }
 
   test('reads from the database no faster than the client, and stops when the client disconnects', async () => {
-    const { pages, services } = counting()
+    const { pages, ports } = counting()
     const headers = await approvedExport()
-    await serving(services, async ({ hostname, port }) => {
+    await serving(ports, async ({ hostname, port }) => {
       const socket = connect({ host: hostname, port: Number(port) })
       const lines = Object.entries({ host: hostname, ...headers }).map(
         ([name, value]) => `${name}: ${value}\r\n`,
@@ -362,7 +362,7 @@ describe('an export over a connection', () => {
 
   test('is complete when the client reads at full speed', async () => {
     const headers = await approvedExport()
-    await serving(api.ledger.services, async (url) => {
+    await serving(api.ledger.ports, async (url) => {
       const response = await fetch(new URL('/v1/licenses/export', url), { headers })
       const ids = new Set(
         z
@@ -375,9 +375,9 @@ describe('an export over a connection', () => {
   })
 
   test('does not look complete when it is interrupted', async () => {
-    const { services } = counting(true)
+    const { ports } = counting(true)
     const headers = await approvedExport()
-    await serving(services, async (url) => {
+    await serving(ports, async (url) => {
       const response = await fetch(new URL('/v1/licenses/export', url), { headers })
       expect(response.status).toBe(200)
       await expect(response.text()).rejects.toThrow('terminated')
@@ -386,7 +386,7 @@ describe('an export over a connection', () => {
 
   test('works with HTTP/1.0, which has no chunked encoding', async () => {
     const headers = await approvedExport()
-    await serving(api.ledger.services, async ({ hostname, port }) => {
+    await serving(api.ledger.ports, async ({ hostname, port }) => {
       const socket = connect({ host: hostname, port: Number(port) })
       const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
       socket.write(`GET /v1/licenses/export HTTP/1.0\r\n${lines.join('')}\r\n`)

@@ -41,7 +41,7 @@ beforeAll(async () => {
   await minted('linked', { customerId: customer })
   await minted('day', { keyTypeId: 'day', email: 'ada@example.com' })
   await minted('gone', { metadata: { plan: 'pro' } })
-  await revokeLicense(api.ledger.services, tenant.tenantId, ids.gone ?? '', null, origin)
+  await revokeLicense(api.ledger.ports, tenant.tenantId, ids.gone ?? '', null, origin)
   const { results } = await importRows(api.ask, token, 'editor', [{ licenseKey: 'OLD-0000-0001' }])
   ids.imported = results[0]?.id ?? ''
 })

@@ -175,7 +175,7 @@ test('the history of a sold license links its sale and its deliveries', async ()
     licenseRevision: 0,
     sequence: 1,
   } as const
-  await scheduleDelivery(api.ledger.services, { tenantId: shop.tenantId, licenseId, ...delivery }, origin)
+  await scheduleDelivery(api.ledger.ports, { tenantId: shop.tenantId, licenseId, ...delivery }, origin)
   await shop.tell(refunded('re_1'))
   const { body } = await send('GET', `/v1/licenses/${licenseId}/history?order=oldest`, undefined, shop.token)
   const bySale = { actor: { kind: 'provider', id: 'stripe', name: 'stripe' }, links: { saleId: sale?.id } }
@@ -282,7 +282,7 @@ test('a full plan and a suspended tenant explain a refusal, now and as of the pa
   expect(await ask(`?asOf=${full}`)).toMatchObject(limited)
   const free = api.ledger.clock.now().toISOString()
   api.ledger.clock.advance(1000)
-  await suspendTenant(api.ledger.services, small.tenantId, null, origin)
+  await suspendTenant(api.ledger.ports, small.tenantId, null, origin)
   expect(await ask()).toMatchObject({ succeeds: false, httpStatus: 403, rule: 'tenant_suspended' })
   expect(await ask(`?asOf=${free}`)).toMatchObject({ succeeds: true })
 })

@@ -155,7 +155,7 @@ describe('an imported license', () => {
     const { results } = await importRows([
       { licenseKey: newKey(), status: 'revoked', devices: [{ deviceId: 'a' }, { deviceId: 'b' }] },
     ])
-    const events = await eventsIn(api.ledger.services.ledger, licenseStream(results[0]?.id ?? ''))
+    const events = await eventsIn(api.ledger.ports.ledger, licenseStream(results[0]?.id ?? ''))
     const types = events.map((entry) => (entry.readable ? entry.event.type : 'unreadable'))
     expect(types).toStrictEqual(['LicenseImported', 'DeviceActivated', 'DeviceActivated', 'LicenseRevoked'])
   })
@@ -256,9 +256,9 @@ test('the read models after an import equal a replay of the log', async () => {
     { licenseKey: newKey(), expiresAt: '9999-12-31T23:59:59.999Z' },
   ])
   expect(imported).toBe(3)
-  const { services, db, parked } = api.ledger
+  const { ports, db, parked } = api.ledger
   expect(parked).toStrictEqual([])
-  const { differences, rows } = await verify(db, services.ledger, () => undefined)
+  const { differences, rows } = await verify(db, ports.ledger, () => undefined)
   expect(differences).toStrictEqual([])
   expect(rows).toBeGreaterThan(50)
 })
@@ -308,7 +308,7 @@ describe('an import request', () => {
 
   test('returns 403 while the tenant is suspended', async () => {
     const own = await makeTenant(api.ledger)
-    await suspendTenant(api.ledger.services, own.tenantId, 'unpaid', origin)
+    await suspendTenant(api.ledger.ports, own.tenantId, 'unpaid', origin)
     const body = { productId: 'editor', licenses: [] }
     const answer = await api.ask('POST', '/v1/licenses/import', { token: own.token, body })
     expect(answer).toMatchObject({
@@ -332,7 +332,7 @@ describe('an import request', () => {
       const statuses = outcomes.map((result) => result?.status).toSorted()
       expect(statuses).toStrictEqual([...Array<string>(5).fill('duplicate'), 'imported'])
       expect(new Set(outcomes.map((result) => result?.id)).size).toBe(1)
-      const events = await eventsIn(api.ledger.services.ledger, licenseStream(outcomes[0]?.id ?? ''))
+      const events = await eventsIn(api.ledger.ports.ledger, licenseStream(outcomes[0]?.id ?? ''))
       expect(events).toHaveLength(1)
     }
   })

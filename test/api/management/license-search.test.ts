@@ -24,7 +24,7 @@ beforeAll(async () => {
   const { body } = await api.ask('POST', `/v1/licenses/${id}/remint`, { token, body: {} })
   reminted = { id, former, present: (body as { licenseKey: string }).licenseKey }
   revoked = await mint(api.ask, token, 'editor', { customerId: await makeCustomer(api.ask, token) })
-  await revokeLicense(api.ledger.services, tenant.tenantId, revoked.id, null, origin)
+  await revokeLicense(api.ledger.ports, tenant.tenantId, revoked.id, null, origin)
   const activate = {
     product_id: 'editor',
     license_key: reminted.present,

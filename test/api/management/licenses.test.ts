@@ -146,7 +146,7 @@ describe('a minted license', () => {
 
   test('shows when it was revoked', async () => {
     const { id } = await mint(api.ask, tenant.token, 'editor', { keyTypeId: 'team' })
-    await revokeLicense(api.ledger.services, tenant.tenantId, id, 'a chargeback', origin)
+    await revokeLicense(api.ledger.ports, tenant.tenantId, id, 'a chargeback', origin)
     const now = api.ledger.clock.now().toISOString()
     const { body } = await asks('GET', `/v1/licenses/${id}`)
     expect(body).toMatchObject({ license: { status: 'revoked', revokedAt: now, entitlements: [] } })

@@ -23,7 +23,7 @@ beforeAll(async () => {
   }
   const { tenantId } = await makeTenant(api.ledger)
   const asked = { tenantId, role: 'owner', email: 'owner@example.com' } as const
-  decider = { memberId: await addMember(api.ledger.services, asked, origin), role: 'owner', tenantId }
+  decider = { memberId: await addMember(api.ledger.ports, asked, origin), role: 'owner', tenantId }
 })
 afterAll(() => api.close())
 beforeEach(() => api.ledger.clock.advance(3_600_000))
@@ -39,7 +39,7 @@ async function fetchToken(deviceCode: string): Promise<oauth.TokenEndpointRespon
 }
 
 async function waiting(userCode: string) {
-  const { db, fingerprint, now } = api.ledger.services
+  const { db, fingerprint, now } = api.ledger.ports
   const found = await findByUserCode(db, fingerprint, userCodeLetters(userCode) ?? '', now())
   if (!found) throw new Error('nobody waits')
   return found
@@ -57,7 +57,7 @@ test('a device gets the granted scopes for the granted time', async () => {
   expect(asked).toMatchObject({ clientName: 'build-1', scopes: ['licenses:read', 'usage:read'] })
   const tokenExpiresAt = new Date(api.ledger.clock.now().getTime() + 65_000).toISOString()
   const granted: Scope[] = ['licenses:read']
-  await approveLogin(api.ledger.services, asked, decider, { scopes: granted, tokenExpiresAt }, origin)
+  await approveLogin(api.ledger.ports, asked, decider, { scopes: granted, tokenExpiresAt }, origin)
   api.ledger.clock.advance(5000)
   const { access_token, ...rest } = await fetchToken(device_code)
   expect(rest).toMatchObject({ token_type: 'bearer', scope: 'licenses:read', expires_in: 60 })
@@ -70,13 +70,13 @@ test('a device gets a token that does not expire when no expiry was chosen', asy
   const { device_code, user_code } = await start()
   const granted: Scope[] = ['usage:read']
   const asked = await waiting(user_code)
-  await approveLogin(api.ledger.services, asked, decider, { scopes: granted, tokenExpiresAt: null }, origin)
+  await approveLogin(api.ledger.ports, asked, decider, { scopes: granted, tokenExpiresAt: null }, origin)
   expect(await fetchToken(device_code)).not.toHaveProperty('expires_in')
 })
 
 test('a device gets access_denied when the request was denied', async () => {
   const { device_code, user_code } = await start()
-  await denyLogin(api.ledger.services, await waiting(user_code), decider, origin)
+  await denyLogin(api.ledger.ports, await waiting(user_code), decider, origin)
   await expect(fetchToken(device_code)).rejects.toStrictEqual(refusal('access_denied'))
 })
 

@@ -18,7 +18,7 @@ beforeAll(async () => {
   api = await openTestApi()
   tenant = await makeTenant(api.ledger)
   const asked = { tenantId: tenant.tenantId, role: 'owner', email: 'owner@example.com' } as const
-  owner.memberId = await addMember(api.ledger.services, asked, origin)
+  owner.memberId = await addMember(api.ledger.ports, asked, origin)
   by.actor = `member:${owner.memberId}`
 })
 afterAll(() => api.close())
@@ -51,7 +51,7 @@ const owner: { memberId: string; role: 'owner' } = { memberId: '', role: 'owner'
 const by = { requestId: 'req_person', actor: '' }
 
 async function waiting({ user_code }: Started) {
-  const { db, fingerprint, now } = api.ledger.services
+  const { db, fingerprint, now } = api.ledger.ports
   const found = await findByUserCode(db, fingerprint, userCodeLetters(user_code) ?? '', now())
   if (!found) throw new Error('nobody waits')
   return found
@@ -62,7 +62,7 @@ async function approve(
   tokenExpiresAt: string | null = null,
 ): Promise<void> {
   const decider = { ...owner, tenantId: tenant.tenantId }
-  await approveLogin(api.ledger.services, await waiting(started), decider, { scopes, tokenExpiresAt }, by)
+  await approveLogin(api.ledger.ports, await waiting(started), decider, { scopes, tokenExpiresAt }, by)
 }
 
 const Given = z.strictObject({
@@ -109,7 +109,7 @@ describe('a device', () => {
     later()
     expect(answered(await poll(started.device_code))).toStrictEqual(refused('expired_token'))
     const tokenId = z.object({ tokenId: z.string() }).parse(verified.body).tokenId
-    const events = await eventsIn(api.ledger.services.ledger, tokenStream(tokenId))
+    const events = await eventsIn(api.ledger.ports.ledger, tokenStream(tokenId))
     expect(events.map((entry) => entry.readable && entry.metadata.actor)).toStrictEqual([by.actor])
   })
 
@@ -132,7 +132,7 @@ describe('a device', () => {
 
   test('gets access_denied when the request was denied', async () => {
     const started = await start()
-    await denyLogin(api.ledger.services, await waiting(started), { ...owner, tenantId: tenant.tenantId }, by)
+    await denyLogin(api.ledger.ports, await waiting(started), { ...owner, tenantId: tenant.tenantId }, by)
     expect(answered(await poll(started.device_code))).toStrictEqual(refused('access_denied'))
   })
 
@@ -270,12 +270,12 @@ test('the last use of a token is written in batches, not by the request', async 
     await api.ask('GET', '/v1/tokens/verify', { token: used.token })
   const moment = ledger.clock.now().toISOString()
   expect(await read()).toStrictEqual([])
-  await ledger.services.tokenUse.flush()
+  await ledger.ports.tokenUse.flush()
   expect(await read()).toStrictEqual([moment])
   ledger.clock.advance(60_000)
   expect((await api.ask('GET', '/v1/tokens/verify', { token: `${used.token.slice(0, -1)}x` })).status).toBe(
     401,
   )
-  await ledger.services.tokenUse.flush()
+  await ledger.ports.tokenUse.flush()
   expect(await read()).toStrictEqual([moment])
 })

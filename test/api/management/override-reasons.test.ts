@@ -34,7 +34,7 @@ test('a reason is in no event and no table in clear, and the same one is not rec
   ]
   for (let sent = 0; sent < 2; sent++)
     expect(await override(id, list)).toMatchObject({ body: { customer: { entitlementOverrides: list } } })
-  const events = await eventsIn(api.ledger.services.ledger, customerStream(id))
+  const events = await eventsIn(api.ledger.ports.ledger, customerStream(id))
   expect(events).toHaveLength(2)
   const { rows } = await api.ledger.db.query('select * from customers where customer_id = $1', [id])
   expect(rows).toHaveLength(1)
@@ -44,20 +44,20 @@ test('a reason is in no event and no table in clear, and the same one is not rec
 })
 
 test('a reason from before reasons were sealed is shown until the customer is erased', async () => {
-  const { services } = api.ledger
+  const { ports } = api.ledger
   const id = await create({ email: 'canary@example.com' })
   const old = [{ entitlement: 'export', effect: 'grant', reason: 'for Dr. Canary' }] as const
   const command = {
     type: 'ReplaceOverrides',
     overrides: [...old],
-    at: services.now().toISOString(),
+    at: ports.now().toISOString(),
   } as const
-  await services.execute(customers, id, command, causeOf(origin, command.at))
+  await ports.execute(customers, id, command, causeOf(origin, command.at))
   expect((await read(id)).body).toMatchObject({
     customer: { entitlementOverrides: old },
   })
-  const { customer } = await requireCustomer(services, tenant.tenantId, id)
-  await eraseSubject(services, tenant.tenantId, customer.subjectId, origin)
+  const { customer } = await requireCustomer(ports, tenant.tenantId, id)
+  await eraseSubject(ports, tenant.tenantId, customer.subjectId, origin)
   for (const query of ['', '?asOf=2']) {
     const { body } = await read(id, query)
     expect(body).toMatchObject({ customer: { entitlementOverrides: [{ entitlement: 'export' }] } })

@@ -37,7 +37,7 @@ const Activated = z.object({ activated: z.literal(true) })
 
 /** A license with this many devices, from `device-0` on. */
 async function seated(count: number): Promise<string> {
-  const { licenseKey } = newLicenseKey('ACME', api.ledger.services.randomBytes)
+  const { licenseKey } = newLicenseKey('ACME', api.ledger.ports.randomBytes)
   const devices = Array.from({ length: count }, (_, at) => ({
     deviceId: `device-${at}`,
     name: `Device ${at}`,
@@ -81,11 +81,11 @@ test('an activation does not wait when its device has a seat or its license has 
 })
 
 test('recorded events count before the read models show them', async () => {
-  const { services } = api.ledger
+  const { ports } = api.ledger
   const unseen: AllPorts = {
-    ...services,
+    ...ports,
     execute: (decider, id, command, cause, options) =>
-      services.execute(decider, id, command, cause, { ...options, waits: false }),
+      ports.execute(decider, id, command, cause, { ...options, waits: false }),
   }
   const asked = (productId: string) => ({
     tenantId: tenant.tenantId,
@@ -98,7 +98,7 @@ test('recorded events count before the read models show them', async () => {
   })
   await createProduct(unseen, asked('second'), origin).catch(() => undefined)
   await createProduct(unseen, asked('third'), origin).catch(() => undefined)
-  await expect(createProduct(services, asked('fourth'), origin)).rejects.toMatchObject({
+  await expect(createProduct(ports, asked('fourth'), origin)).rejects.toMatchObject({
     code: 'product_limit_reached',
   })
 })

@@ -28,7 +28,7 @@ beforeEach(async () => {
   stripe.asked.length = 0
   stripe.prices.clear()
   stripe.accounts.set(accountId, { detailsSubmitted: true, chargesEnabled: true })
-  api.ledger.services.providers = createProviders(standIns.settings)
+  api.ledger.ports.providers = createProviders(standIns.settings)
 })
 
 const asks = async (method: Method, url: string, body?: unknown) => {
@@ -36,11 +36,11 @@ const asks = async (method: Method, url: string, body?: unknown) => {
   return { status, body: answered }
 }
 const recorded = async (productId = 'editor') =>
-  (await eventsIn(api.ledger.services.ledger, productStream(tenant.tenantId, productId))).map((entry) =>
+  (await eventsIn(api.ledger.ports.ledger, productStream(tenant.tenantId, productId))).map((entry) =>
     entry.readable ? entry.event.type : entry.problem,
   )
 /** Connects Stripe, as an onboarding does. */
-const connectStripe = () => connectAccount(api.ledger.services, tenant.tenantId, accountId)
+const connectStripe = () => connectAccount(api.ledger.ports, tenant.tenantId, accountId)
 
 const unverified = { verified: false, unitAmount: null, currency: null, interval: null }
 
@@ -199,7 +199,7 @@ describe('verifying prices', () => {
 
   test("names the setting to fix when the platform's key is missing", async () => {
     await connectStripe()
-    api.ledger.services.providers = createProviders({ ...standIns.settings, stripeSecretKey: undefined })
+    api.ledger.ports.providers = createProviders({ ...standIns.settings, stripeSecretKey: undefined })
     expect(await verify()).toMatchObject({
       status: 422,
       body: { error: expect.stringContaining('KEYLEDGER_STRIPE_SECRET_KEY') as string },
@@ -208,9 +208,9 @@ describe('verifying prices', () => {
 
   test('keeps a price that was changed during the request to Stripe', async () => {
     await connectStripe()
-    const { execute } = api.ledger.services
-    api.ledger.services.execute = async (...args) => {
-      api.ledger.services.execute = execute
+    const { execute } = api.ledger.ports
+    api.ledger.ports.execute = async (...args) => {
+      api.ledger.ports.execute = execute
       const change = { price: { priceId: 'price_other' } }
       await asks('PATCH', '/v1/products/editor/key-types/pro', change)
       return execute(...args)

@@ -63,7 +63,7 @@ async function readAll(token: string, query: string) {
 const Record = z.looseObject({ stream: z.string(), data: z.looseObject({}) })
 
 test('every event is proved, and each record is of a license of the tenant that asks', async () => {
-  const { keys } = await readNotaryLog(api.ledger.services)
+  const { keys } = await readNotaryLog(api.ledger.ports)
   const trust = trustIn(keys, [])
   for (const { tenant, licenses } of tenants) {
     const items = await readAll(tenant.token, 'proof=true')

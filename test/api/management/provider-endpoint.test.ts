@@ -56,7 +56,7 @@ const putEndpoint = (provider: ProviderWithApi, events: readonly string[], id = 
 }
 const keptSecret = async (provider: ProviderWithApi) => {
   const name = (await integrationOf(provider))?.credentials.webhookSecret
-  return name ? api.ledger.services.secrets.open(tenant.tenantId, name) : undefined
+  return name ? api.ledger.ports.secrets.open(tenant.tenantId, name) : undefined
 }
 const isConnected = async (provider: ProviderWithApi) =>
   (await integrationOf(provider))?.status === 'connected'
@@ -114,13 +114,12 @@ describe.each(providers)('at %s', (provider) => {
       store: undefined,
     }
     const operationId = newId('req')
-    const { services } = api.ledger
-    const crashing = { ...services, execute: () => Promise.reject(new Error('killed')) }
+    const { ports } = api.ledger
+    const crashing = { ...ports, execute: () => Promise.reject(new Error('killed')) }
     await expect(connectWithEndpoint(crashing, asked, operationId, origin)).rejects.toThrow('killed')
     expect(there(provider)).toHaveLength(1)
     expect(await isConnected(provider)).toBe(false)
-    const again = (replace: boolean) =>
-      connectWithEndpoint(services, { ...asked, replace }, operationId, origin)
+    const again = (replace: boolean) => connectWithEndpoint(ports, { ...asked, replace }, operationId, origin)
     if (provider === 'stripe' || provider === 'lemonsqueezy')
       await expect(again(false)).rejects.toMatchObject({ code: 'provider_endpoint_exists' })
     const { endpoint } = await again(true)
@@ -174,8 +173,8 @@ describe.each(providers)('at %s', (provider) => {
 
   test('a crash between the removal and its event is repaired by disconnecting again', async () => {
     await create(provider, { apiKey: key(provider) })
-    const { services } = api.ledger
-    const crashing = { ...services, execute: () => Promise.reject(new Error('killed')) }
+    const { ports } = api.ledger
+    const crashing = { ...ports, execute: () => Promise.reject(new Error('killed')) }
     await expect(disconnectProvider(crashing, tenant.tenantId, provider, origin)).rejects.toThrow('killed')
     expect(await isConnected(provider)).toBe(true)
     expect((await disconnect(provider)).body).toMatchObject({ endpoint: { removed: true } })
@@ -197,9 +196,9 @@ describe.each(providers)('at %s', (provider) => {
 
   test('a key that was withdrawn leaves the endpoint, and the answer says so', async () => {
     await create(provider, { apiKey: key(provider) })
-    const refusing = { ...api.ledger.services.secrets, open: async () => 'withdrawn' }
-    const services = { ...api.ledger.services, secrets: refusing }
-    const endpoint = await disconnectProvider(services, tenant.tenantId, provider, origin)
+    const refusing = { ...api.ledger.ports.secrets, open: async () => 'withdrawn' }
+    const ports = { ...api.ledger.ports, secrets: refusing }
+    const endpoint = await disconnectProvider(ports, tenant.tenantId, provider, origin)
     expect(endpoint).toStrictEqual({ id: there(provider)[0]?.id, removed: false })
     expect(await isConnected(provider)).toBe(false)
   })
@@ -267,7 +266,7 @@ test('a URL that the provider does not accept is refused with the reason `endpoi
       replace: false,
       store: undefined,
     }
-    const attempt = connectWithEndpoint(api.ledger.services, asked, newId('req'), origin)
+    const attempt = connectWithEndpoint(api.ledger.ports, asked, newId('req'), origin)
     await expect(attempt).rejects.toMatchObject({ provider, reason: 'endpoint' })
     expect(await isConnected(provider)).toBe(false)
   }

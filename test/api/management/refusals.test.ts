@@ -141,7 +141,7 @@ test('refusals of reminted, expired and revoked licenses are listed with their r
 
 test('an unknown key is counted with its masked form, and the key itself is not stored', async () => {
   api.ledger.clock.set('2026-03-05T12:00:00.000Z')
-  const { licenseKey, displayKey } = newLicenseKey('ACME', api.ledger.services.randomBytes)
+  const { licenseKey, displayKey } = newLicenseKey('ACME', api.ledger.ports.randomBytes)
   const mistyped = `${licenseKey.slice(0, -1)}${licenseKey.endsWith('7') ? '8' : '7'}`
   for (const key of [licenseKey, mistyped]) {
     expect(await runtime('validate', key)).toMatchObject({ valid: false, reason: 'not_found' })

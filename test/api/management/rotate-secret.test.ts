@@ -34,7 +34,7 @@ const tokenOf = (body: unknown) => new URL(PingUrl.parse(body).pingUrl).searchPa
 const path = (provider: Provider) => `/v1/integrations/${provider}/rotate-secret`
 
 async function recorded(provider: Provider) {
-  const entries = await eventsIn(api.ledger.services.ledger, integrationStream(tenant.tenantId, provider))
+  const entries = await eventsIn(api.ledger.ports.ledger, integrationStream(tenant.tenantId, provider))
   return entries.map((entry) => (entry.readable ? entry.event.type : entry.problem))
 }
 /** The hash with which a ping's token is compared. */
@@ -51,7 +51,7 @@ async function kept(provider: Provider): Promise<string[]> {
     [tenant.tenantId, `integration.${provider}.%`],
   )
   const values = await Promise.all(
-    rows.map(({ name }) => api.ledger.services.secrets.open(tenant.tenantId, name)),
+    rows.map(({ name }) => api.ledger.ports.secrets.open(tenant.tenantId, name)),
   )
   return values.map(String)
 }
@@ -123,7 +123,7 @@ test('the approver sees the consequences and no secret', async () => {
   const mapping = { prices: { pri_1: 'default' } }
   await api.ask('POST', '/v1/products/editor/integrations/paddle', { token: tenant.token, body: mapping })
   const id = pendingId(await ask('paddle', { webhookSecret: 'second_canary_secret' }))
-  const approval = await showApproval(api.ledger.services, tenant.tenantId, id)
+  const approval = await showApproval(api.ledger.ports, tenant.tenantId, id)
   expect(approval).toMatchObject({
     title: "Rotate a payment provider's secret",
     description: {
@@ -139,7 +139,7 @@ test('the approver sees the consequences and no secret', async () => {
   expect(
     await askApproveRepeat(api, tenant, 'POST', path('paddle'), { body: { webhookSecret: 'third' } }),
   ).toMatchObject({ status: 200 })
-  expect(await showApproval(api.ledger.services, tenant.tenantId, id)).toMatchObject({
+  expect(await showApproval(api.ledger.ports, tenant.tenantId, id)).toMatchObject({
     changedSinceAsked: true,
   })
 })
@@ -148,7 +148,7 @@ describe('a killed rotation', () => {
   /** Executes what a killed process had approved and consumed, as the next process does. */
   const resume = async () => {
     const failed: unknown[] = []
-    const [resume] = confirmationProcesses(api.ledger.services, {
+    const [resume] = confirmationProcesses(api.ledger.ports, {
       graceMs: 0,
       onTrouble: (t) => failed.push(t),
     })
@@ -164,12 +164,12 @@ describe('a killed rotation', () => {
   ])('%s is completed once', async (_, at) => {
     await connect('gumroad')
     const confirmation = pendingId(await ask('gumroad'))
-    await approve(api.ledger.services, tenant.tenantId, confirmation, approver)
-    const { services } = api.ledger
-    const { secrets, execute } = services
+    await approve(api.ledger.ports, tenant.tenantId, confirmation, approver)
+    const { ports } = api.ledger
+    const { secrets, execute } = ports
     const killed = () => Promise.reject(new Error('the process was killed'))
-    if (at === 'vault') services.secrets = { ...secrets, keep: killed }
-    services.execute = (...args) => {
+    if (at === 'vault') ports.secrets = { ...secrets, keep: killed }
+    ports.execute = (...args) => {
       const [{ category }] = args
       const stopsHere = at === 'append' ? 'integration' : at === 'end' ? 'confirmation' : 'nothing'
       // An earlier call consumes the confirmation; its end follows the integration's event.
@@ -182,8 +182,8 @@ describe('a killed rotation', () => {
     expect(await confirmed(api.ask, tenant, 'POST', path('gumroad'), confirmation)).toMatchObject({
       status: 500,
     })
-    services.secrets = secrets
-    services.execute = execute
+    ports.secrets = secrets
+    ports.execute = execute
 
     await resume()
     expect(await recorded('gumroad')).toStrictEqual(['MarketplaceConnected', 'PingTokenRotated'])
@@ -198,12 +198,12 @@ describe('a killed rotation', () => {
 
 test('one operation rotates once when it runs 10 times concurrently and again later', async () => {
   await connect('gumroad')
-  const { services } = api.ledger
-  const run = () => rotateSecret(services, tenant.tenantId, { provider: 'gumroad' }, 'cnf_once', origin)
+  const { ports } = api.ledger
+  const run = () => rotateSecret(ports, tenant.tenantId, { provider: 'gumroad' }, 'cnf_once', origin)
   const answers = await Promise.all(Array.from({ length: 10 }, run))
   expect(new Set(answers.map(({ pingToken }) => pingToken)).size).toBe(1)
   expect(await recorded('gumroad')).toStrictEqual(['MarketplaceConnected', 'PingTokenRotated'])
-  const other = await rotateSecret(services, tenant.tenantId, { provider: 'gumroad' }, 'cnf_other', origin)
+  const other = await rotateSecret(ports, tenant.tenantId, { provider: 'gumroad' }, 'cnf_other', origin)
   // Its token is rotated meanwhile, and not returned again.
   expect((await run()).pingToken).toBeUndefined()
   expect(await kept('gumroad')).toStrictEqual([other.pingToken])

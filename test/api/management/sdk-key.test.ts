@@ -28,7 +28,7 @@ beforeEach(async () => {
   tenant = await makeTenant(api.ledger)
 })
 
-const services = () => api.ledger.services
+const ports = () => api.ledger.ports
 const Shown = z.strictObject({ sdkKey: z.string().regex(/^kl_sdk_[0-9A-Za-z]{38}$/) })
 async function shown(method: 'GET' | 'POST'): Promise<string> {
   const url = method === 'GET' ? '/v1/sdk-key' : '/v1/sdk-key/rotate'
@@ -40,7 +40,7 @@ async function shown(method: 'GET' | 'POST'): Promise<string> {
 const whose = async (kind: 'sdk' | 'chk', key: string) =>
   (await knownClientKey(createClientKeyLookup(api.ledger.db), kind, key))?.tenantId
 const keyEvents = async () =>
-  (await eventsIn(services().ledger, tenantStream(tenant.tenantId))).flatMap((entry) =>
+  (await eventsIn(ports().ledger, tenantStream(tenant.tenantId))).flatMap((entry) =>
     entry.readable && entry.event.type !== 'TenantCreated' ? [entry.event.type] : [],
   )
 const secretsKept = async () => {
@@ -75,7 +75,7 @@ describe('the SDK key', () => {
   })
 
   test('is also shown to a suspended tenant', async () => {
-    await suspendTenant(services(), tenant.tenantId, null, origin)
+    await suspendTenant(ports(), tenant.tenantId, null, origin)
     expect(await whose('sdk', await shown('POST'))).toBe(tenant.tenantId)
   })
 
@@ -85,14 +85,14 @@ describe('the SDK key', () => {
       const url = method === 'GET' ? '/v1/sdk-key' : '/v1/sdk-key/rotate'
       const asked = await api.ask(method, url, { token: tenant.token })
       expect(asked.text).not.toContain('kl_sdk_')
-      const approval = await showApproval(services(), tenant.tenantId, pendingId(asked))
+      const approval = await showApproval(ports(), tenant.tenantId, pendingId(asked))
       expect(approval).toMatchObject({
         description: { summary: 'Create the first SDK key of “A tenant” and show it' },
         changedSinceAsked: false,
       })
       expect(await keyEvents()).toStrictEqual([])
       await shown('GET')
-      expect(await showApproval(services(), tenant.tenantId, pendingId(asked))).toMatchObject({
+      expect(await showApproval(ports(), tenant.tenantId, pendingId(asked))).toMatchObject({
         changedSinceAsked: true,
       })
     },
@@ -103,7 +103,7 @@ describe('the SDK key', () => {
     const masked = `kl_sdk_…${key.slice(-4)}`
     const description = async (method: 'GET' | 'POST', url: string) => {
       const id = pendingId(await api.ask(method, url, { token: tenant.token }))
-      return (await showApproval(services(), tenant.tenantId, id)).description
+      return (await showApproval(ports(), tenant.tenantId, id)).description
     }
     expect(await description('GET', '/v1/sdk-key')).toStrictEqual({
       summary: `Show the SDK key ${masked} of “A tenant”`,
@@ -120,7 +120,7 @@ describe('the SDK key', () => {
 
   test('is never stored in plaintext', async () => {
     const key = await shown('GET')
-    const events = await eventsIn(services().ledger, tenantStream(tenant.tenantId))
+    const events = await eventsIn(ports().ledger, tenantStream(tenant.tenantId))
     const { rows } = await api.ledger.db.query('select * from client_keys')
     const secrets = await api.ledger.db.query(
       `select name, encode(sealed, 'escape') as text from vault.secrets`,
@@ -148,16 +148,16 @@ describe('the SDK key', () => {
 })
 
 describe('a repeated operation on the SDK key', () => {
-  const reveal = (id: string) => revealSdkKey(services(), tenant.tenantId, id, origin)
-  const rotate = (id: string) => rotateSdkKey(services(), tenant.tenantId, id, origin)
+  const reveal = (id: string) => revealSdkKey(ports(), tenant.tenantId, id, origin)
+  const rotate = (id: string) => rotateSdkKey(ports(), tenant.tenantId, id, origin)
 
   test('continues with the stored secret when the first run stopped before the event', async () => {
     for (const run of [reveal, rotate]) {
-      const dying = { ...services(), execute: dieBeforeAppend() }
+      const dying = { ...ports(), execute: dieBeforeAppend() }
       const id = `cnf_${run.name}`
       const died = (run === reveal ? revealSdkKey : rotateSdkKey)(dying, tenant.tenantId, id, origin)
       await expect(died).rejects.toThrow('killed')
-      const kept = await services().secrets.open(tenant.tenantId, `sdk-key.${id}`)
+      const kept = await ports().secrets.open(tenant.tenantId, `sdk-key.${id}`)
       expect(kept).toMatch(/^kl_sdk_/)
       expect(await run(id)).toBe(kept)
       tenant = await makeTenant(api.ledger)
@@ -174,8 +174,8 @@ describe('a repeated operation on the SDK key', () => {
 
   test('destroys the previous key when the first run stopped before that', async () => {
     await reveal('cnf_1')
-    const secrets = { ...services().secrets, destroy: () => Promise.reject(new Error('killed')) }
-    const dying = rotateSdkKey({ ...services(), secrets }, tenant.tenantId, 'cnf_2', origin)
+    const secrets = { ...ports().secrets, destroy: () => Promise.reject(new Error('killed')) }
+    const dying = rotateSdkKey({ ...ports(), secrets }, tenant.tenantId, 'cnf_2', origin)
     await expect(dying).rejects.toThrow('killed')
     expect(await secretsKept()).toBe(2)
     expect(await whose('sdk', await rotate('cnf_2'))).toBe(tenant.tenantId)
@@ -193,8 +193,8 @@ describe('a repeated operation on the SDK key', () => {
 
   test('makes one key when several processes run it concurrently', async () => {
     const racer = () => {
-      const execute = createExecute(services().ledger, api.ledger.readModels, createKeyedMutex())
-      return rotateSdkKey({ ...services(), execute }, tenant.tenantId, 'cnf_1', origin)
+      const execute = createExecute(ports().ledger, api.ledger.readModels, createKeyedMutex())
+      return rotateSdkKey({ ...ports(), execute }, tenant.tenantId, 'cnf_1', origin)
     }
     const keys = await Promise.all(Array.from({ length: 8 }, racer))
     expect(new Set(keys).size).toBe(1)
@@ -209,21 +209,21 @@ describe('a repeated operation on the SDK key', () => {
 
   test('needs a rotation when the vault has lost the key', async () => {
     await reveal('cnf_1')
-    await services().secrets.destroy(tenant.tenantId, 'sdk-key.cnf_1')
+    await ports().secrets.destroy(tenant.tenantId, 'sdk-key.cnf_1')
     await expect(reveal('cnf_2')).rejects.toThrow('sdk_key_lost')
     expect(await whose('sdk', await rotate('cnf_3'))).toBe(tenant.tenantId)
   })
 
   /** Reads the state, as every command does, and is killed before the append. */
   function dieBeforeAppend() {
-    const { ledger } = services()
+    const { ledger } = ports()
     const dead = { ...ledger, append: () => Promise.reject(new Error('killed')) }
     return createExecute(dead, api.ledger.readModels, createKeyedMutex())
   }
 })
 
 describe('the checkout key', () => {
-  const issue = async () => (await issueCheckoutKey(services(), tenant.tenantId, origin)).checkoutKey
+  const issue = async () => (await issueCheckoutKey(ports(), tenant.tenantId, origin)).checkoutKey
 
   test('is shown when it is issued, and replaces the previous one', async () => {
     const first = await issue()
@@ -241,7 +241,7 @@ describe('the checkout key', () => {
       tenant.tenantId,
     ])
     expect(rows).toStrictEqual([])
-    const events = await eventsIn(services().ledger, tenantStream(tenant.tenantId))
+    const events = await eventsIn(ports().ledger, tenantStream(tenant.tenantId))
     const text = JSON.stringify(events, (_, value: unknown) => (typeof value === 'bigint' ? '' : value))
     expect(text).not.toContain(key.slice(7))
   })
@@ -267,7 +267,7 @@ describe('the lookup of a key', () => {
       plan: 'unlimited',
       uncertain: false,
     })
-    await suspendTenant(services(), tenant.tenantId, null, origin)
+    await suspendTenant(ports(), tenant.tenantId, null, origin)
     expect(await knownClientKey(find, 'sdk', sdkKey)).toMatchObject({ tenantStatus: 'suspended' })
   })
 
@@ -310,7 +310,7 @@ test('the keys of a tenant are listed masked', async () => {
   const masked = () => readMaskedKeys(api.ledger.db, tenant.tenantId)
   expect(await masked()).toStrictEqual({ sdkKey: null, checkoutKey: null })
   const sdkKey = await shown('GET')
-  const { checkoutKey } = await issueCheckoutKey(services(), tenant.tenantId, origin)
+  const { checkoutKey } = await issueCheckoutKey(ports(), tenant.tenantId, origin)
   expect(await masked()).toStrictEqual({
     sdkKey: { displayKey: `kl_sdk_…${sdkKey.slice(-4)}`, issuedAt: beginning },
     checkoutKey: { displayKey: `kl_chk_…${checkoutKey.slice(-4)}`, issuedAt: beginning },

@@ -24,7 +24,7 @@ const asks = async (method: Method, url: string, body?: unknown) => {
 }
 const anyText = expect.any(String) as string
 const recorded = async () =>
-  (await eventsIn(api.ledger.services.ledger, productStream(tenant.tenantId, 'editor'))).map((entry) =>
+  (await eventsIn(api.ledger.ports.ledger, productStream(tenant.tenantId, 'editor'))).map((entry) =>
     entry.readable ? entry.event.type : entry.problem,
   )
 const secrets = async () => {
@@ -32,7 +32,7 @@ const secrets = async () => {
     'select name from vault.secrets where tenant_id = $1',
     [tenant.tenantId],
   )
-  return Promise.all(rows.map(({ name }) => api.ledger.services.secrets.open(tenant.tenantId, name)))
+  return Promise.all(rows.map(({ name }) => api.ledger.ports.secrets.open(tenant.tenantId, name)))
 }
 
 describe('test mode', () => {
@@ -134,11 +134,11 @@ describe('test mode', () => {
   })
 
   test('is turned on by the next call after a kill between the vault and the event', async () => {
-    const { services } = api.ledger
-    const { execute } = services
-    services.execute = () => Promise.reject(new Error('the process was killed'))
+    const { ports } = api.ledger
+    const { execute } = ports
+    ports.execute = () => Promise.reject(new Error('the process was killed'))
     expect(await asks('POST', url, keys)).toMatchObject({ status: 500 })
-    services.execute = execute
+    ports.execute = execute
     expect((await asks('GET', '/v1/products/editor')).body).toMatchObject({
       product: { settings: { testMode: { enabled: false } } },
     })
@@ -148,11 +148,11 @@ describe('test mode', () => {
 
   test('destroys the secret key in the next call after a kill between the event and the vault', async () => {
     await asks('POST', url, keys)
-    const { services } = api.ledger
-    const { secrets: whole } = services
-    services.secrets = { ...whole, destroy: () => Promise.reject(new Error('the process was killed')) }
+    const { ports } = api.ledger
+    const { secrets: whole } = ports
+    ports.secrets = { ...whole, destroy: () => Promise.reject(new Error('the process was killed')) }
     expect(await asks('DELETE', url)).toMatchObject({ status: 500 })
-    services.secrets = whole
+    ports.secrets = whole
     expect(await secrets()).toStrictEqual([keys.secretKey])
     expect(await asks('DELETE', url)).toMatchObject({ status: 200 })
     expect(await secrets()).toStrictEqual([])

@@ -237,22 +237,22 @@ test.each(['tp_00000000000000000000000000', 'tp_', 'lic_000000000000000000000000
 
 test('a suspended tenant cannot start a test purchase', async () => {
   await connect('gumroad')
-  await suspendTenant(api.ledger.services, tenant.tenantId, null, origin)
+  await suspendTenant(api.ledger.ports, tenant.tenantId, null, origin)
   expect(await start({ productId: 'editor' })).toMatchObject({ status: 403 })
 })
 
 describe('a run of a test purchase', () => {
   const events = async (id: string) =>
-    (await eventsIn(api.ledger.services.ledger, testPurchaseStream(id))).map((entry) =>
+    (await eventsIn(api.ledger.ports.ledger, testPurchaseStream(id))).map((entry) =>
       entry.readable ? entry.event.type : entry.problem,
     )
   /** A test purchase whose process died before running it. */
   async function abandoned(): Promise<string> {
     await connect('gumroad')
-    const { services } = api.ledger
-    const product = await services.findProduct(tenant.tenantId, 'editor')
+    const { ports } = api.ledger
+    const product = await ports.findProduct(tenant.tenantId, 'editor')
     if (!product) throw new Error('the product is there')
-    const { testPurchaseId } = await startTestPurchase(services, product, {}, origin)
+    const { testPurchaseId } = await startTestPurchase(ports, product, {}, origin)
     return testPurchaseId
   }
   const driver = (run: TestPurchaseDriver['checkout']): TestPurchaseDriver => ({
@@ -261,11 +261,11 @@ describe('a run of a test purchase', () => {
     license_minted: run,
   })
   const resume = (run: ReturnType<typeof createTestPurchaseRunner>, trouble: unknown[] = []) =>
-    resumeTestPurchases(api.ledger.services, run, (t) => trouble.push(t)).poll()
+    resumeTestPurchases(api.ledger.ports, run, (t) => trouble.push(t)).poll()
 
   test('is resumed by the process manager after a kill, once no other process runs it', async () => {
-    const { services, clock } = api.ledger
-    const run = createTestPurchaseRunner(services, createTestPurchaseDriver(services, sendInProcess(api.app)))
+    const { ports, clock } = api.ledger
+    const run = createTestPurchaseRunner(ports, createTestPurchaseDriver(ports, sendInProcess(api.app)))
     const id = await abandoned()
     await resume(run)
     expect(await events(id)).toHaveLength(1)
@@ -282,7 +282,7 @@ describe('a run of a test purchase', () => {
     const id = await abandoned()
     let runs = 0
     const run = createTestPurchaseRunner(
-      api.ledger.services,
+      api.ledger.ports,
       driver(async () => ({ outcome: 'done', detail: `run ${runs++}` })),
     )
     await Promise.all(Array.from({ length: 10 }, () => run(id, origin)))
@@ -297,10 +297,10 @@ describe('a run of a test purchase', () => {
 
   test('reports an error and is retried', async () => {
     const id = await abandoned()
-    const { services, clock } = api.ledger
+    const { ports, clock } = api.ledger
     let broken = true
     const run = createTestPurchaseRunner(
-      services,
+      ports,
       driver(async () => {
         if (broken) throw new Error('a mistake of ours')
         return { outcome: 'failed', detail: 'found out' }
@@ -318,8 +318,8 @@ describe('a run of a test purchase', () => {
 
   test('does nothing for an id that was never started', async () => {
     const run = createTestPurchaseRunner(
-      api.ledger.services,
-      createTestPurchaseDriver(api.ledger.services, sendInProcess(api.app)),
+      api.ledger.ports,
+      createTestPurchaseDriver(api.ledger.ports, sendInProcess(api.app)),
     )
     await run('tp_00000000000000000000000000', origin)
     expect(await events('tp_00000000000000000000000000')).toStrictEqual([])

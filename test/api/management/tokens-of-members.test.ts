@@ -26,25 +26,21 @@ beforeAll(async () => {
   api = await openTestApi()
   tenant = await makeTenant(api.ledger)
   await makeProduct(api.ask, tenant.token, 'editor')
-  await addMember(
-    services(),
-    { tenantId: tenant.tenantId, role: 'owner', email: 'first@example.com' },
-    origin,
-  )
+  await addMember(ports(), { tenantId: tenant.tenantId, role: 'owner', email: 'first@example.com' }, origin)
 })
 afterAll(() => api.close())
 beforeEach(async () => {
   memberId = await member('owner')
 })
 
-const services = () => api.ledger.services
+const ports = () => api.ledger.ports
 const member = (role: Role) =>
-  addMember(services(), { tenantId: tenant.tenantId, role, email: `${uniqueId(role)}@example.com` }, origin)
+  addMember(ports(), { tenantId: tenant.tenantId, role, email: `${uniqueId(role)}@example.com` }, origin)
 const by = (id = memberId) => ({ requestId: 'req_person', actor: `member:${id}` })
 
 async function tokenOf(id: string, ...scopes: Scope[]): Promise<string> {
   const asked = { tenantId: tenant.tenantId, name: uniqueId('token'), scopes, expiresAt: null }
-  return (await createToken(services(), asked, by(id))).token
+  return (await createToken(ports(), asked, by(id))).token
 }
 
 const verify = (token: string) => api.ask('GET', '/v1/tokens/verify', { token })
@@ -64,7 +60,7 @@ describe("a member's token after the removal of the member", () => {
     const colleagues = await tokenOf(await member('owner'), 'products:read')
     expect((await verify(token)).status).toBe(200)
     expect((await validate(token)).status).toBe(200)
-    await removeMember(services(), tenant.tenantId, memberId, origin)
+    await removeMember(ports(), tenant.tenantId, memberId, origin)
     expect(await verify(token)).toMatchObject(ended)
     expect((await api.ask('GET', '/v1/products', { token })).status).toBe(401)
     expect((await validate(token)).status).toBe(401)
@@ -84,10 +80,10 @@ describe("a member's token after the removal of the member", () => {
     }
     const removed = jsonEvent({ type: 'MemberRemoved', data: { at }, metadata })
     const position = await appendRaw(api.ledger, memberStream(memberId), [removed], 0n)
-    await services().untilVisible(position)
+    await ports().untilVisible(position)
     expect(await verify(token)).toMatchObject(ended)
     expect((await validate(token)).status).toBe(401)
-    await rebuild(api.ledger.db, services().ledger, noProgress)
+    await rebuild(api.ledger.db, ports().ledger, noProgress)
     expect(await verify(token)).toMatchObject(ended)
   })
 
@@ -96,19 +92,19 @@ describe("a member's token after the removal of the member", () => {
     const start = async () => {
       const { body } = await api.ask('POST', '/v1/login/device', { body: { scopes: ['products:read'] } })
       const codes = body as { device_code: string; user_code: string }
-      const { db, fingerprint, now } = services()
+      const { db, fingerprint, now } = ports()
       const request = await findByUserCode(db, fingerprint, userCodeLetters(codes.user_code) ?? '', now())
       if (!request) throw new Error('nobody waits')
       const decider = { memberId: auditor, tenantId: tenant.tenantId, role: 'auditor' } as const
       const granted = { scopes: ['products:read'] as const, tokenExpiresAt: null }
-      await approveLogin(services(), request, decider, granted, by(auditor))
+      await approveLogin(ports(), request, decider, granted, by(auditor))
       return () => api.ask('POST', '/v1/login/device/token', { body: { device_code: codes.device_code } })
     }
     const { body } = await (await start())()
     const { access_token: token } = body as { access_token: string }
     const fetchLater = await start()
     expect((await verify(token)).status).toBe(200)
-    await removeMember(services(), tenant.tenantId, auditor, origin)
+    await removeMember(ports(), tenant.tenantId, auditor, origin)
     expect(await verify(token)).toMatchObject(ended)
     expect(answered(await fetchLater())).toStrictEqual({ status: 400, body: { error: 'access_denied' } })
   })
@@ -117,7 +113,7 @@ describe("a member's token after the removal of the member", () => {
     const token = await tokenOf(memberId, 'products:read')
     const poison = jsonEvent({ type: 'MemberPainted', data: {}, metadata: {} })
     const position = await appendRaw(api.ledger, memberStream(memberId), [poison], 0n)
-    await services().untilVisible(position)
+    await ports().untilVisible(position)
     expect((await verify(token)).status).toBe(503)
     expect((await validate(token)).status).toBe(503)
   })
@@ -128,13 +124,13 @@ describe("a member's token", () => {
     const token = await tokenOf(memberId, 'products:read', 'products:write')
     const create = () => api.ask('POST', '/v1/products', { token, body: { name: uniqueId('product') } })
     expect((await create()).status).toBe(201)
-    await changeRole(services(), tenant.tenantId, memberId, 'auditor', origin)
+    await changeRole(ports(), tenant.tenantId, memberId, 'auditor', origin)
     const refused = await create()
     expect(refused.status).toBe(403)
     expect(refused.text).toContain('the role of the member who created the token no longer allows')
     expect((await verify(token)).body).toMatchObject({ scopes: ['products:read'] })
     expect((await api.ask('GET', '/v1/products', { token })).status).toBe(200)
-    await changeRole(services(), tenant.tenantId, memberId, 'owner', origin)
+    await changeRole(ports(), tenant.tenantId, memberId, 'owner', origin)
     expect((await create()).status).toBe(201)
   })
 })
@@ -144,11 +140,11 @@ test('the dashboard shows the member of a token, the tokens of a member, and why
   await owner.signIn(await makeMember(api.ledger, tenant.tenantId, 'owner'))
   const name = uniqueId('token')
   const asked = { tenantId: tenant.tenantId, name, scopes: ['products:read'] as const, expiresAt: null }
-  const { tokenId } = await createToken(services(), asked, by())
+  const { tokenId } = await createToken(ports(), asked, by())
   const words = async (path: string) => wordsOf((await owner.get(path)).text)
   expect(await words(`/dashboard/members/${memberId}`)).toContain(`they created stop working: “${name}”`)
   expect(await words(`/dashboard/tokens/${tokenId}`)).toMatch(/Created by owner\S+@example\.com/)
-  await removeMember(services(), tenant.tenantId, memberId, origin)
+  await removeMember(ports(), tenant.tenantId, memberId, origin)
   expect(await words(`/dashboard/tokens/${tokenId}`)).toContain('member removed')
   expect(await words('/dashboard/tokens?show=all')).toContain(`${name} member removed`)
   expect(await words('/dashboard/tokens')).not.toContain(name)

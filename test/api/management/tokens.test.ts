@@ -22,7 +22,7 @@ beforeEach(async () => {
 })
 afterAll(() => api.close())
 
-const services = () => api.ledger.services
+const ports = () => api.ledger.ports
 const Page = z.strictObject({
   items: z.array(z.looseObject({ id: z.string(), status: z.string() })),
   nextCursor: z.string().nullable(),
@@ -34,7 +34,7 @@ const list = async (query = '') => {
 }
 const make = (name: string, expiresAt: string | null = null, by = origin) =>
   createToken(
-    services(),
+    ports(),
     { tenantId: tenant.tenantId, name, scopes: ['licenses:read', 'products:read'], expiresAt },
     by,
   )
@@ -66,8 +66,8 @@ describe('the list of tokens', () => {
 
   test('shows when a token was last used', async () => {
     const { tokenId } = await make('CI')
-    services().tokenUse.record(tokenId)
-    await services().tokenUse.flush()
+    ports().tokenUse.record(tokenId)
+    await ports().tokenUse.flush()
     const { items } = await list()
     expect(items.find(({ id }) => id === tokenId)).toMatchObject({ lastUsedAt: beginning })
   })
@@ -75,15 +75,15 @@ describe('the list of tokens', () => {
   test('shows why a token no longer works', async () => {
     const { tenantId } = tenant
     const add = () =>
-      addMember(services(), { tenantId, role: 'owner', email: `${uniqueId('m')}@example.com` }, origin)
+      addMember(ports(), { tenantId, role: 'owner', email: `${uniqueId('m')}@example.com` }, origin)
     await add()
     const memberId = await add()
     const soon = new Date(api.ledger.clock.now().getTime() + 60_000).toISOString()
     const revoked = await make('revoked')
     const expired = await make('expired', soon)
     const orphan = await make('orphan', null, { ...origin, actor: `member:${memberId}` })
-    await revokeToken(services(), tenantId, revoked.tokenId, origin)
-    await removeMember(services(), tenantId, memberId, origin)
+    await revokeToken(ports(), tenantId, revoked.tokenId, origin)
+    await removeMember(ports(), tenantId, memberId, origin)
     api.ledger.clock.advance(60_000)
     const statuses = Object.fromEntries((await list()).items.map(({ id, status }) => [id, status]))
     expect(statuses).toStrictEqual({
@@ -108,7 +108,7 @@ describe('revoking a token', () => {
     const asked = await api.ask('POST', pathOf(tokenId), { token: tenant.token })
     const confirmation = pendingId(asked)
     expect(await verify(token)).toBe(200)
-    expect((await showApproval(services(), tenant.tenantId, confirmation)).description).toStrictEqual({
+    expect((await showApproval(ports(), tenant.tenantId, confirmation)).description).toStrictEqual({
       summary: `Revoke the API token “CI” (${tokenId})`,
       consequences: [
         'Requests with it are rejected immediately',
@@ -116,7 +116,7 @@ describe('revoking a token', () => {
         'This cannot be undone',
       ],
     })
-    await approve(services(), tenant.tenantId, confirmation, approver)
+    await approve(ports(), tenant.tenantId, confirmation, approver)
     const answer = await confirmed(api.ask, tenant, 'POST', pathOf(tokenId), confirmation)
     expect(answer).toMatchObject({ status: 200, body: { token: { id: tokenId, status: 'revoked' } } })
     expect(await verify(token)).toBe(401)

@@ -26,7 +26,7 @@ const undone = (id: string, what: string, body?: unknown) =>
 const runtime = async (call: string, key: string, device: string) =>
   (await post(call, { product_id: 'editor', license_key: key, device_id: device })).body
 const typesOf = async (id: string) =>
-  (await eventsIn(api.ledger.services.ledger, `license-${id}`)).map((entry) =>
+  (await eventsIn(api.ledger.ports.ledger, `license-${id}`)).map((entry) =>
     entry.readable ? entry.event.type : 'unreadable',
   )
 const at = () => api.ledger.clock.now().toISOString()
@@ -55,7 +55,7 @@ describe('a revoked license', () => {
     const { id } = await mint(api.ask, tenant.token, 'editor')
     await undone(id, 'revoke')
     const confirmation = pendingId(await post(`${id}/reinstate`))
-    await approve(api.ledger.services, tenant.tenantId, confirmation, approver)
+    await approve(api.ledger.ports, tenant.tenantId, confirmation, approver)
     const url = `/v1/licenses/${id}/reinstate`
     expect((await confirmed(api.ask, tenant, 'POST', url, confirmation)).status).toBe(200)
     await undone(id, 'revoke')
@@ -110,7 +110,7 @@ describe('a device that was deactivated', () => {
       body: { license: { seatsUsed: 1 } },
     })
     expect(await runtime('validate', licenseKey, 'laptop')).toMatchObject({ valid: true })
-    const events = await eventsIn(api.ledger.services.ledger, `license-${id}`)
+    const events = await eventsIn(api.ledger.ports.ledger, `license-${id}`)
     const instances = events.flatMap((entry) =>
       entry.readable && entry.event.type === 'DeviceActivated' ? [entry.event.data.instanceId] : [],
     )
@@ -174,6 +174,6 @@ describe('an import', () => {
 })
 
 test('the read models equal a replay of the log', async () => {
-  const found = await verify(api.ledger.db, api.ledger.services.ledger, () => undefined)
+  const found = await verify(api.ledger.db, api.ledger.ports.ledger, () => undefined)
   expect(found.differences).toStrictEqual([])
 })

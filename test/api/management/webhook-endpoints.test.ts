@@ -78,7 +78,7 @@ describe('a webhook endpoint', () => {
 
   test('is shown to the approver with its host', async () => {
     const pending = pendingId(await ask('POST', path, { url, events: ['license.created'] }))
-    const { description } = await showApproval(api.ledger.services, tenant.tenantId, pending)
+    const { description } = await showApproval(api.ledger.ports, tenant.tenantId, pending)
     expect(description).toStrictEqual({
       summary: 'Also deliver license events to public.example.com',
       target: { host: 'public.example.com', url },
@@ -177,12 +177,12 @@ test.each<[object, number, RegExp]>([
 })
 
 test('an eleventh endpoint is refused, also when several processes add eleven concurrently', async () => {
-  const { services, readModels } = api.ledger
+  const { ports, readModels } = api.ledger
   const racer = (n: number) => {
-    const execute = createExecute(services.ledger, readModels, createKeyedMutex())
+    const execute = createExecute(ports.ledger, readModels, createKeyedMutex())
     const asked = { url, events: undefined, description: '', ordering: 'license' } as const
-    const operationId = services.newId('cnf')
-    return addEndpoint({ ...services, execute }, tenant.tenantId, asked, operationId, origin).then(
+    const operationId = ports.newId('cnf')
+    return addEndpoint({ ...ports, execute }, tenant.tenantId, asked, operationId, origin).then(
       () => n,
       (error: Error) => error.message,
     )
@@ -244,9 +244,9 @@ describe('a test event', () => {
   })
 
   test('is sent to public addresses only', async () => {
-    const { services } = api.ledger
+    const { ports } = api.ledger
     await pointWebhook(api.ledger, tenant.tenantId, 'https://hooks.example.com/')
-    const sender = createTestSender(services, {
+    const sender = createTestSender(ports, {
       resolve: async () => ['10.0.0.1'],
       rules: { allowPrivate: false },
     })

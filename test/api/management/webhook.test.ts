@@ -42,7 +42,7 @@ const all = [
   'license.revoked',
   'license.reminted',
 ]
-const services = () => api.ledger.services
+const ports = () => api.ledger.ports
 const read = async () => {
   const { status, body } = await api.ask('GET', '/v1/webhook', { token: tenant.token })
   return { status, body }
@@ -56,7 +56,7 @@ const Secret = z.looseObject({ secret: z.string().regex(/^whsec_[A-Za-z0-9+/]{43
 const secretIn = ({ body }: { body: unknown }) => Secret.parse(body).secret
 const masked = (secret: string) => `whsec_…${secret.slice(-5, -1)}`
 const events = async () =>
-  (await eventsIn(services().ledger, webhookStream(tenant.tenantId))).map((entry) =>
+  (await eventsIn(ports().ledger, webhookStream(tenant.tenantId))).map((entry) =>
     entry.readable ? entry.event.type : '',
   )
 const secretsKept = async () => {
@@ -144,7 +144,7 @@ describe('a rotation of the secret', () => {
     expect(answer).toMatchObject({ body: { webhook: { url, secret: masked(second) } } })
     const { endpoint } = await findWebhook(api.ledger.db, tenant.tenantId)
     const kept = (operationId: string | undefined) =>
-      services().secrets.open(tenant.tenantId, `webhook-secret.${operationId}`)
+      ports().secrets.open(tenant.tenantId, `webhook-secret.${operationId}`)
     expect(await kept(endpoint?.secret.operationId)).toBe(second)
     expect(endpoint?.former?.validUntil).toBe('2026-03-02T12:00:00.000Z')
     expect(await kept(endpoint?.former?.operationId)).toBe(first)
@@ -163,20 +163,14 @@ describe('a rotation of the secret', () => {
 
 describe('a repeated operation on the webhook', () => {
   const set = (id: string, more = {}) =>
-    setWebhook(
-      services(),
-      tenant.tenantId,
-      { url, events: undefined, rotateSecret: false, ...more },
-      id,
-      origin,
-    )
+    setWebhook(ports(), tenant.tenantId, { url, events: undefined, rotateSecret: false, ...more }, id, origin)
 
   test('continues with the stored secret when the first run stopped before the event', async () => {
-    const dead = { ...services().ledger, append: () => Promise.reject(new Error('killed')) }
-    const dying = { ...services(), execute: createExecute(dead, api.ledger.readModels, createKeyedMutex()) }
+    const dead = { ...ports().ledger, append: () => Promise.reject(new Error('killed')) }
+    const dying = { ...ports(), execute: createExecute(dead, api.ledger.readModels, createKeyedMutex()) }
     const asked = { url, events: undefined, rotateSecret: false }
     await expect(setWebhook(dying, tenant.tenantId, asked, 'cnf_1', origin)).rejects.toThrow('killed')
-    const kept = await services().secrets.open(tenant.tenantId, 'webhook-secret.cnf_1')
+    const kept = await ports().secrets.open(tenant.tenantId, 'webhook-secret.cnf_1')
     expect(kept).toMatch(/^whsec_/)
     expect(await set('cnf_1')).toMatchObject({ secret: kept })
   })
@@ -194,18 +188,18 @@ describe('a repeated operation on the webhook', () => {
     const moved = await set('cnf_2', { url: `${url}2`, rotateSecret: true })
     const { secret: _, ...settings } = moved
     expect(await set('cnf_1')).toStrictEqual(settings)
-    await removeWebhook(services(), tenant.tenantId, 'cnf_3', origin)
+    await removeWebhook(ports(), tenant.tenantId, 'cnf_3', origin)
     expect(await set('cnf_1')).toStrictEqual({ webhook: null })
     await set('cnf_4')
-    await removeWebhook(services(), tenant.tenantId, 'cnf_3', origin)
+    await removeWebhook(ports(), tenant.tenantId, 'cnf_3', origin)
     expect(await findWebhook(api.ledger.db, tenant.tenantId)).toMatchObject({ endpoint: { url } })
   })
 
   test('sets one secret when several processes run it concurrently', async () => {
     const racer = () => {
-      const execute = createExecute(services().ledger, api.ledger.readModels, createKeyedMutex())
+      const execute = createExecute(ports().ledger, api.ledger.readModels, createKeyedMutex())
       const asked = { url, events: undefined, rotateSecret: false }
-      return setWebhook({ ...services(), execute }, tenant.tenantId, asked, 'cnf_1', origin)
+      return setWebhook({ ...ports(), execute }, tenant.tenantId, asked, 'cnf_1', origin)
     }
     const answers = await Promise.all(Array.from({ length: 8 }, racer))
     expect(new Set(answers.map(({ secret }) => secret)).size).toBe(1)
@@ -216,7 +210,7 @@ describe('a repeated operation on the webhook', () => {
 describe('the approver', () => {
   const { host } = new URL(url)
   const shownToApprover = async (body: unknown) => {
-    const approval = await showApproval(services(), tenant.tenantId, pendingId(await put(body)))
+    const approval = await showApproval(ports(), tenant.tenantId, pendingId(await put(body)))
     return approval.description
   }
 
@@ -275,7 +269,7 @@ describe('the approver', () => {
 
   test('is warned when the settings have changed since', async () => {
     const waiting = pendingId(await put({ url }))
-    const changed = async () => (await showApproval(services(), tenant.tenantId, waiting)).changedSinceAsked
+    const changed = async () => (await showApproval(ports(), tenant.tenantId, waiting)).changedSinceAsked
     expect(await changed()).toBe(false)
     await approved({ url: `${url}2` })
     expect(await changed()).toBe(true)
@@ -322,7 +316,7 @@ describe('a request to change the webhook', () => {
 
 test('the secret is never stored in plaintext', async () => {
   const secret = secretIn(await approved({ url }))
-  const log = await eventsIn(services().ledger, webhookStream(tenant.tenantId))
+  const log = await eventsIn(ports().ledger, webhookStream(tenant.tenantId))
   const { rows } = await api.ledger.db.query('select * from webhooks')
   const sealed = await api.ledger.db.query(`select name, encode(sealed, 'escape') as text from vault.secrets`)
   const kept = JSON.stringify([log, rows, sealed.rows], (_, value: unknown) =>

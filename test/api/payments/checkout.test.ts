@@ -51,10 +51,10 @@ beforeEach(async () => {
       { name: 'Gone', price: { priceId: 'price_gone' } },
     ],
   })
-  key = (await issueCheckoutKey(api.ledger.services, tenant.tenantId, origin)).checkoutKey
+  key = (await issueCheckoutKey(api.ledger.ports, tenant.tenantId, origin)).checkoutKey
 })
 
-const connect = () => connectAccount(api.ledger.services, tenant.tenantId, accountId)
+const connect = () => connectAccount(api.ledger.ports, tenant.tenantId, accountId)
 const verify = () => api.ask('POST', '/v1/products/editor/key-types/verify-prices', { token: tenant.token })
 
 const asked = {
@@ -153,8 +153,8 @@ test('a checkout in test mode uses the test keys and has no fee', async () => {
 test("a checkout returns 401 without the key, with a replaced key and with another tenant's key", async () => {
   await connect()
   const stranger = await makeTenant(api.ledger)
-  const { checkoutKey } = await issueCheckoutKey(api.ledger.services, stranger.tenantId, origin)
-  const { randomBytes } = api.ledger.services
+  const { checkoutKey } = await issueCheckoutKey(api.ledger.ports, stranger.tenantId, origin)
+  const { randomBytes } = api.ledger.ports
   for (const wrong of [
     '',
     'kl_chk_1',
@@ -168,7 +168,7 @@ test("a checkout returns 401 without the key, with a replaced key and with anoth
   expect((await buy('{', 'wrong')).status).toBe(401)
   const { status } = await api.ask('POST', '/api/nobody/checkout', { token: key, body: asked })
   expect(status).toBe(401)
-  await issueCheckoutKey(api.ledger.services, tenant.tenantId, origin)
+  await issueCheckoutKey(api.ledger.ports, tenant.tenantId, origin)
   expect((await buy()).status).toBe(401)
 })
 
@@ -226,10 +226,10 @@ test('the 21st checkout in a minute returns 429', async () => {
 test('a checkout returns 403 when the tenant is suspended or closed', async () => {
   await connect()
   await verify()
-  await suspendTenant(api.ledger.services, tenant.tenantId, null, origin)
+  await suspendTenant(api.ledger.ports, tenant.tenantId, null, origin)
   expect((await buy()).status).toBe(403)
   expect((await prices()).status).toBe(200)
-  await closeTenant(api.ledger.services, tenant.tenantId, null, origin)
+  await closeTenant(api.ledger.ports, tenant.tenantId, null, origin)
   expect((await buy()).status).toBe(403)
   expect((await prices()).status).toBe(403)
 })
@@ -318,6 +318,6 @@ test('a plain link returns 404 for a key type that is not for sale, 422 for an i
     expect((await press('pro', `quantity=${quantity}`)).status).toBe(422)
   standIns.stripe.health = 503
   expect((await press('pro')).status).toBe(503)
-  await suspendTenant(api.ledger.services, tenant.tenantId, null, origin)
+  await suspendTenant(api.ledger.ports, tenant.tenantId, null, origin)
   expect((await api.ask('GET', page('pro'))).status).toBe(404)
 })

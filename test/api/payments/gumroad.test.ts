@@ -149,12 +149,12 @@ test('an unmapped sale returns 400 and is parked; after the mapping is added, th
 })
 
 test('a sale returns 403 when the tenant is suspended or closed', async () => {
-  const { services } = api.ledger
-  await suspendTenant(services, tenant.tenantId, null, origin)
+  const { ports } = api.ledger
+  await suspendTenant(ports, tenant.tenantId, null, origin)
   expect(await ping(sale)).toMatchObject({ status: 403 })
-  await reinstateTenant(services, tenant.tenantId, origin)
+  await reinstateTenant(ports, tenant.tenantId, origin)
   expect(await ping(sale)).toMatchObject({ status: 200 })
-  await closeTenant(services, tenant.tenantId, null, origin)
+  await closeTenant(ports, tenant.tenantId, null, origin)
   expect(await ping({ ...sale, sale_id: 'another' })).toMatchObject({ status: 403 })
 })
 
@@ -239,9 +239,9 @@ test('the dispute of a giver is undone when it is won, and the giver can be eras
   expect(await licenses()).toMatchObject([{ status: 'revoked' }])
   await ping({ ...given, resource_name: 'dispute_won', dispute_won: 'true' }, resources)
   expect(await licenses()).toMatchObject([{ status: 'active' }])
-  const { services } = api.ledger
-  const { subjectId } = await services.subjects.sealPerson(tenant.tenantId, 'ada@example.com', null)
-  expect(await eraseSubject(services, tenant.tenantId, subjectId, origin)).toMatchObject({ sales: 1 })
+  const { ports } = api.ledger
+  const { subjectId } = await ports.subjects.sealPerson(tenant.tenantId, 'ada@example.com', null)
+  expect(await eraseSubject(ports, tenant.tenantId, subjectId, origin)).toMatchObject({ sales: 1 })
   const { body } = await manage('GET', '/v1/sales')
   expect(body).toMatchObject({ items: [{ email: 'grace@example.com', gift: { giverEmail: null } }] })
 })
@@ -304,10 +304,10 @@ test.each([
     { sale_timestamp: '9999-12-31T12:00:00Z', subscription_id: 's', recurrence: 'yearly' },
   ],
 ])('%s returns 400, and nothing is recorded', async (_what, odd) => {
-  const before = await api.ledger.services.ledger.head()
+  const before = await api.ledger.ports.ledger.head()
   const { status } = await ping({ ...sale, ...odd })
   expect({ status, licenses: await licenses() }).toStrictEqual({ status: 400, licenses: [] })
-  expect(await api.ledger.services.ledger.head()).toBe(before)
+  expect(await api.ledger.ports.ledger.head()).toBe(before)
 })
 
 test('a sale is issued despite an invalid timestamp and a line break in the name', async () => {

@@ -32,9 +32,9 @@ beforeEach(async () => {
     keyTypes: [{ name: 'Pro', sellInMultiples: true, duration: { count: 1, unit: 'month' } }],
   })
   accountId = uniqueId('acct')
-  const { services } = api.ledger
+  const { ports } = api.ledger
   const { tenantId } = tenant
-  await connectAccount(services, tenantId, accountId)
+  await connectAccount(ports, tenantId, accountId)
   for (const [provider, mapping] of [
     ['lemonsqueezy', { variants: { 23456: 'pro' } }],
     ['paddle', { prices: { pri_01gsz8x8sawmvhz1pv30nge1ke: 'pro' } }],
@@ -163,12 +163,12 @@ describe.each(['stripe', 'lemonsqueezy', 'paddle', 'polar'] as const)('%s', (pro
   })
 
   test('returns 503 with Retry-After when it cannot be recorded, and takes effect when sent again', async () => {
-    const { services } = api.ledger
-    const { ledger, execute } = services
-    services.execute = () => Promise.reject(new LedgerUnavailable('it is away'))
+    const { ports } = api.ledger
+    const { ledger, execute } = ports
+    ports.execute = () => Promise.reject(new LedgerUnavailable('it is away'))
     const answer = await send(provider, golden(provider, sales[provider]))
-    services.execute = execute
-    services.ledger = ledger
+    ports.execute = execute
+    ports.ledger = ledger
     expect(answer).toMatchObject({ status: 503, retryAfter: expect.stringMatching(/^\d+$/) as string })
     expect(await send(provider, golden(provider, sales[provider]))).toMatchObject({ status: 200 })
     expect(await licenses()).toHaveLength(1)

@@ -112,7 +112,7 @@ test('a checkout on the own account has no fee, issues a license, and a refund r
   const { text } = await api.ask('GET', `/${tenantId}/editor/pricing`)
   expect(text).toContain('"amount":2900')
 
-  const { checkoutKey } = await issueCheckoutKey(api.ledger.services, tenantId, origin)
+  const { checkoutKey } = await issueCheckoutKey(api.ledger.ports, tenantId, origin)
   const opened = await api.ask('POST', `/api/${tenantId}/checkout`, {
     token: checkoutKey,
     body: {
@@ -186,13 +186,13 @@ describe('a notification', () => {
   })
 
   test('returns 401 for an account that is connected through the platform', async () => {
-    await connectAccount(api.ledger.services, tenant.tenantId, uniqueId('acct'))
+    await connectAccount(api.ledger.ports, tenant.tenantId, uniqueId('acct'))
     expect(await send(paidSession(ofEditor))).toStrictEqual(invalidSignature)
   })
 
   test('of a previous platform account returns 400 while an own account is connected', async () => {
     const account = uniqueId('acct')
-    await connectAccount(api.ledger.services, tenant.tenantId, account)
+    await connectAccount(api.ledger.ports, tenant.tenantId, account)
     const sold = { ...paidSession(ofEditor), account }
     await ask('DELETE', '/v1/integrations/stripe')
     await connect()
@@ -265,7 +265,7 @@ describe('the API key', () => {
   test('is sealed in the vault with the secret, never shown, and destroyed on disconnection', async () => {
     const { body } = await connect()
     expect(JSON.stringify([body, (await ask('GET', '/v1/integrations')).body])).not.toMatch(/rk_live|whsec/)
-    const events = await eventsIn(api.ledger.services.ledger, integrationStream(tenant.tenantId, 'stripe'))
+    const events = await eventsIn(api.ledger.ports.ledger, integrationStream(tenant.tenantId, 'stripe'))
     expect(JSON.stringify(events.map((entry) => entry.readable && entry.event))).not.toMatch(/rk_live|whsec/)
     expect(await connectedNames()).toStrictEqual(['apiKey', 'webhookSecret'])
     expect(await connect()).toMatchObject({ status: 409 })

@@ -20,7 +20,7 @@ afterAll(() => api.close())
 
 /** The statements of a call with their counts, and its other calls to the stores. */
 async function traceOf(call: string, license_key: string, headers: Record<string, string> = {}) {
-  const { db, ledger } = api.ledger.services
+  const { db, ledger } = api.ledger.ports
   const spies = [vi.spyOn(ledger, 'append'), vi.spyOn(ledger, 'readStream'), vi.spyOn(ledger, 'head')]
   const query = vi.spyOn(db, 'query')
   const body = { product_id: 'editor', license_key, device_id: 'laptop' }
@@ -41,7 +41,7 @@ test.each(['validate', 'activate'])(
     const body = { product_id: 'editor', license_key: licenseKey, device_id: 'laptop' }
     await api.ask('POST', '/v1/licenses/activate', { token: tenant.token, body })
     await commandLicense(api.ledger, id, { type: 'RevokeLicense', reason: null, at: beginning })
-    const never = newLicenseKey('ACME', api.ledger.services.randomBytes).licenseKey
+    const never = newLicenseKey('ACME', api.ledger.ports.randomBytes).licenseKey
 
     const ofRevoked = await traceOf(call, licenseKey)
     const ofNever = await traceOf(call, never)

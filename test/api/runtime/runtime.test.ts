@@ -241,7 +241,7 @@ describe('an invalid license', () => {
     const device_id = 'laptop'
     await call('activate', { license_key: licenseKey, device_id })
     await commandLicense(api.ledger, id, { type: 'RevokeLicense', reason: null, at: beginning })
-    const { licenseKey: unknown } = newLicenseKey('ACME', api.ledger.services.randomBytes)
+    const { licenseKey: unknown } = newLicenseKey('ACME', api.ledger.ports.randomBytes)
     for (const [what, answer] of [
       ['validate', 'valid'],
       ['activate', 'activated'],
@@ -265,7 +265,7 @@ describe('an invalid license', () => {
     const { id, licenseKey } = await license('perpetual')
     const device_id = 'laptop'
     await call('activate', { license_key: licenseKey, device_id })
-    const fresh = newLicenseKey('ACME', api.ledger.services.randomBytes)
+    const fresh = newLicenseKey('ACME', api.ledger.ports.randomBytes)
     const { keyHash, displayKey } = fresh
     await commandLicense(api.ledger, id, {
       type: 'RemintLicense',

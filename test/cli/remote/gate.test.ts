@@ -29,7 +29,7 @@ test('it prints where to approve, waits, and finishes', async () => {
   const confirmation = await confirmationIn(revoking)
   expect(revoking.stderr()).toContain(`${server.address}/dashboard/`)
   expect(await statusOf(id)).toBe('active')
-  await approve(server.api.ledger.services, server.tenant.tenantId, confirmation, approver)
+  await approve(server.api.ledger.ports, server.tenant.tenantId, confirmation, approver)
   const { code, stdout } = await revoking.finished
   expect(code).toBe(0)
   expect(Shown.parse(JSON.parse(stdout)).license).toStrictEqual({ id, status: 'revoked' })
@@ -44,7 +44,7 @@ test('--yes answers the question and not the approval; without it, a command wit
   )
   const revoking = machine.start('licenses', 'revoke', id, '--yes')
   const confirmation = await confirmationIn(revoking)
-  await deny(server.api.ledger.services, server.tenant.tenantId, confirmation, approver)
+  await deny(server.api.ledger.ports, server.tenant.tenantId, confirmation, approver)
   expect(await revoking.finished).toMatchObject({ code: 1, stdout: '' })
   expect(revoking.stderr()).toContain(`Confirmation ${confirmation} was denied. Nothing was changed.`)
   expect(await statusOf(id)).toBe('active')
@@ -64,7 +64,7 @@ test('after Ctrl-C the same command goes on', async () => {
   expect(statSync(kept).mode & 0o777).toBe(0o600)
   expect(readFileSync(kept, 'utf8')).toContain(confirmation)
 
-  await approve(server.api.ledger.services, server.tenant.tenantId, confirmation, approver)
+  await approve(server.api.ledger.ports, server.tenant.tenantId, confirmation, approver)
   const resumed = await machine.run('confirmations', 'resume', confirmation)
   expect(resumed).toMatchObject({ code: 0, stderr: '' })
   expect(resumed.stdout).toContain('status: revoked')
@@ -78,7 +78,7 @@ test('another machine uses the confirmation with the same command, once', async 
   const first = machine.start('licenses', 'revoke', id, '--yes')
   const confirmation = await confirmationIn(first)
   await first.end('SIGINT')
-  await approve(server.api.ledger.services, server.tenant.tenantId, confirmation, approver)
+  await approve(server.api.ledger.ports, server.tenant.tenantId, confirmation, approver)
   const other = createMachine(host, {
     KEYLEDGER_SERVER: server.address,
     KEYLEDGER_TOKEN: server.tenant.token,

@@ -26,7 +26,7 @@ export async function openTestServer(): Promise<TestServer> {
     tenant,
     async approveFor(command) {
       const id = await confirmationIn(command)
-      await approve(api.ledger.services, tenant.tenantId, id, {
+      await approve(api.ledger.ports, tenant.tenantId, id, {
         requestId: 'req_approver',
         actor: 'member:mem_2',
       })

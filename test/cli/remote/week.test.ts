@@ -39,7 +39,7 @@ beforeAll(async () => {
   ada = await makeMember(api.ledger, tenant.tenantId, 'owner')
   grace = await makeMember(api.ledger, tenant.tenantId, 'owner')
   const origin = { requestId: 'req_test', actor: 'operator:test' }
-  await changeApprovalRule(api.ledger.services, tenant.tenantId, true, origin)
+  await changeApprovalRule(api.ledger.ports, tenant.tenantId, true, origin)
 })
 afterAll(() => void receiver.close())
 

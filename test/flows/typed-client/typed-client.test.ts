@@ -167,11 +167,11 @@ async function workspace(): Promise<[tenantId: string, environment: Record<strin
   await sellLicense(api.ledger, tenantId)
   await expect.poll(() => receiver.asked.length).toBe(1)
   const asked = { tenantId, name: 'CI', scopes: ['licenses:read'], expiresAt: null } as const
-  const { tokenId: OTHER_TOKEN_ID } = await createToken(api.ledger.services, asked, origin)
+  const { tokenId: OTHER_TOKEN_ID } = await createToken(api.ledger.ports, asked, origin)
   const { memberId } = await makeMember(api.ledger, tenantId, 'owner')
   const ofMember = { ...asked, name: 'Mine', scopes: ['products:write'] } as const
   const actor = `member:${memberId}`
-  const { token: MEMBER_TOKEN } = await createToken(api.ledger.services, ofMember, { ...origin, actor })
+  const { token: MEMBER_TOKEN } = await createToken(api.ledger.ports, ofMember, { ...origin, actor })
   const NOW = api.ledger.clock.now().toISOString()
   const secrets = { TOKEN: token, MEMBER_TOKEN, POLAR_KEY: goodKey, STRIPE_KEY }
   return [tenantId, { ...secrets, STRIPE_PRICE, OTHER_TOKEN_ID, NOW }]
@@ -191,8 +191,8 @@ async function output(
   })
   const approving = (async () => {
     while (!ended) {
-      const asked = await listApprovals(api.ledger.services, tenantId)
-      for (const { id } of asked) await approve(api.ledger.services, tenantId, id, approver)
+      const asked = await listApprovals(api.ledger.ports, tenantId)
+      for (const { id } of asked) await approve(api.ledger.ports, tenantId, id, approver)
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
   })()

@@ -84,13 +84,13 @@ test.each(Object.entries(calls))('%s changes what its dry run named', async (_, 
   const property = fc.asyncProperty(worldPlan, async (plan) => {
     const world = await makeWorld(api, plan)
     const call = make(world, plan)
-    const head = await api.ledger.services.ledger.head()
+    const head = await api.ledger.ports.ledger.head()
     const before = await observe(api, world)
     const asked = await api.ask(call.method, `${call.url}?dryRun=true`, {
       token: world.tenant.token,
       body: call.body,
     })
-    expect(await api.ledger.services.ledger.head()).toBe(head)
+    expect(await api.ledger.ports.ledger.head()).toBe(head)
     expect(await observe(api, world)).toStrictEqual(before)
     if (asked.status === 404) {
       expect((await send(world, call)).status).toBe(404)

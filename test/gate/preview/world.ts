@@ -83,7 +83,7 @@ export async function makeWorld(api: TestApi, plan: WorldPlan): Promise<World> {
     )
   }
   const made = await createToken(
-    ledger.services,
+    ledger.ports,
     { tenantId: tenant.tenantId, name: 'spare', scopes: ['licenses:read'], expiresAt: null },
     origin,
   )
@@ -120,7 +120,7 @@ async function makeLicense(
       await ok(ask('POST', '/v1/licenses/activate', { token, body }))
     }
   }
-  const at = ledger.services.now().toISOString()
+  const at = ledger.ports.now().toISOString()
   const [first] = devices
   if (plan.freed && first) await commandLicense(ledger, id, { type: 'DeactivateDevice', deviceId: first, at })
   if (plan.fate === 'revoked') await commandLicense(ledger, id, { type: 'RevokeLicense', reason: null, at })
@@ -139,7 +139,7 @@ const revealSdkKey = (api: TestApi, tenant: TestTenant) =>
 
 /** Records the terms that are over, as the process manager does. */
 export async function recordEnds({ ledger }: TestApi, licenseIds: readonly string[]): Promise<void> {
-  for (const id of licenseIds) await endPaidPeriod(ledger.services, id, origin)
+  for (const id of licenseIds) await endPaidPeriod(ledger.ports, id, origin)
 }
 
 async function ok(asked: Promise<Answer>): Promise<Answer> {

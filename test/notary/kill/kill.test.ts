@@ -126,8 +126,8 @@ async function expectConsistent(): Promise<void> {
       const proof = await readHashes(ranges, tree.size, tileReader(ledger.db))
       expect(provesConsistency(old, tree, proof)).toBe(true)
     }
-  const { db, services } = ledger
-  const { problems } = await auditLog({ db, log, ledger: services.ledger, keys: [notaryKey] })
+  const { db, ports } = ledger
+  const { problems } = await auditLog({ db, log, ledger: ports.ledger, keys: [notaryKey] })
   expect(problems).toStrictEqual([])
 }
 

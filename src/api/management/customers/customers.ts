@@ -16,7 +16,7 @@ import { asOfFrom, asOfQuery } from '../../../http/as-of.ts'
 import { callerIn, originOf } from '../../../http/authenticate.ts'
 import type { Cursors } from '../../../http/cursor.ts'
 import { gatedRoute } from '../../../http/gate.ts'
-import { runOriginOf, runServices } from '../../../http/idempotency.ts'
+import { runOriginOf, runPorts } from '../../../http/idempotency.ts'
 import { answer, errors, pageOf, pageQuery, text } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
 import type { Ports } from '../../../ports.ts'
@@ -37,30 +37,26 @@ import {
 const oneCustomer = z.object({ customer: customerOut })
 const onlyId = z.strictObject({ id: z.string() })
 
-export function customerRoutes(
-  app: ZodApp,
-  services: ApprovalPorts & Ports<'newId'>,
-  cursors: Cursors,
-): void {
-  listRoute(app, services, cursors)
-  createRoute(app, services)
-  readRoute(app, services)
-  changeRoute(app, services)
-  linkRoute(app, services)
-  unlinkRoute(app, services)
-  ofCustomerRoutes(app, services, cursors)
-  entitlementsRoute(app, services)
-  eraseRoute(app, services)
+export function customerRoutes(app: ZodApp, ports: ApprovalPorts & Ports<'newId'>, cursors: Cursors): void {
+  listRoute(app, ports, cursors)
+  createRoute(app, ports)
+  readRoute(app, ports)
+  changeRoute(app, ports)
+  linkRoute(app, ports)
+  unlinkRoute(app, ports)
+  ofCustomerRoutes(app, ports, cursors)
+  entitlementsRoute(app, ports)
+  eraseRoute(app, ports)
 }
 
-async function views(services: Ports<'subjects'>, tenantId: string, entries: CustomerEntry[]) {
-  const people = await services.subjects.openPeople(
+async function views(ports: Ports<'subjects'>, tenantId: string, entries: CustomerEntry[]) {
+  const people = await ports.subjects.openPeople(
     tenantId,
     entries.map(({ customer }) => customer),
   )
   // A past state of a customer who was erased since may have reasons that were recorded in clear.
   const overrides = await openOverrides(
-    services,
+    ports,
     tenantId,
     entries.map(({ customer }, index) =>
       people[index]?.email === null ? withoutReasons(customer.overrides) : customer.overrides,
@@ -71,13 +67,13 @@ async function views(services: Ports<'subjects'>, tenantId: string, entries: Cus
   )
 }
 
-async function shown(services: Ports<'subjects'>, tenantId: string, entry: CustomerEntry) {
-  const [customer] = await views(services, tenantId, [entry])
+async function shown(ports: Ports<'subjects'>, tenantId: string, entry: CustomerEntry) {
+  const [customer] = await views(ports, tenantId, [entry])
   if (!customer) throw new Error('one entry gives one view')
   return { customer }
 }
 
-function listRoute(app: ZodApp, services: Ports<'db' | 'subjects'>, cursors: Cursors): void {
+function listRoute(app: ZodApp, ports: Ports<'db' | 'subjects'>, cursors: Cursors): void {
   app.get(
     '/v1/customers',
     {
@@ -101,8 +97,8 @@ function listRoute(app: ZodApp, services: Ports<'db' | 'subjects'>, cursors: Cur
         cursors,
         [tenantId, 'customers', ...((email ?? name) ? [email ?? null, name ?? null] : [])],
         request.query,
-        (keyset) => listCustomersSought(services, tenantId, sought, keyset),
-        (entries) => views(services, tenantId, entries),
+        (keyset) => listCustomersSought(ports, tenantId, sought, keyset),
+        (entries) => views(ports, tenantId, entries),
       )
     },
   )
@@ -110,7 +106,7 @@ function listRoute(app: ZodApp, services: Ports<'db' | 'subjects'>, cursors: Cur
 
 function createRoute(
   app: ZodApp,
-  services: Ports<'db' | 'execute' | 'newId' | 'now' | 'randomBytes' | 'subjects'>,
+  ports: Ports<'db' | 'execute' | 'newId' | 'now' | 'randomBytes' | 'subjects'>,
 ): void {
   app.post(
     '/v1/customers',
@@ -129,15 +125,15 @@ function createRoute(
     async (request, reply) => {
       const { tenantId } = callerIn(request)
       const { email, name = null, metadata = {} } = request.body
-      const own = runServices(request, services)
+      const own = runPorts(request, ports)
       const entry = await createCustomer(own, tenantId, { email, name, metadata }, runOriginOf(request))
       void reply.code(201)
-      return shown(services, tenantId, entry)
+      return shown(ports, tenantId, entry)
     },
   )
 }
 
-function readRoute(app: ZodApp, services: Ports<'db' | 'ledger' | 'now' | 'subjects'>): void {
+function readRoute(app: ZodApp, ports: Ports<'db' | 'ledger' | 'now' | 'subjects'>): void {
   app.get(
     '/v1/customers/:id',
     {
@@ -158,14 +154,14 @@ function readRoute(app: ZodApp, services: Ports<'db' | 'ledger' | 'now' | 'subje
       const id = requireCustomerId(request.params.id)
       const asOf = asOfFrom(request.query.asOf)
       const entry = asOf
-        ? await customerAsOf(services, tenantId, id, asOf)
-        : await requireCustomer(services, tenantId, id)
-      return shown(services, tenantId, entry)
+        ? await customerAsOf(ports, tenantId, id, asOf)
+        : await requireCustomer(ports, tenantId, id)
+      return shown(ports, tenantId, entry)
     },
   )
 }
 
-function linkRoute(app: ZodApp, services: Ports<'db' | 'execute' | 'now' | 'subjects'>): void {
+function linkRoute(app: ZodApp, ports: Ports<'db' | 'execute' | 'now' | 'subjects'>): void {
   app.post(
     '/v1/customers/:id/link-license',
     {
@@ -190,15 +186,15 @@ function linkRoute(app: ZodApp, services: Ports<'db' | 'execute' | 'now' | 'subj
       const id = requireCustomerId(request.params.id)
       const { licenseId, reason = null } = request.body
       return shown(
-        services,
+        ports,
         tenantId,
-        await linkLicense(services, tenantId, id, licenseId, originOf(request), reason),
+        await linkLicense(ports, tenantId, id, licenseId, originOf(request), reason),
       )
     },
   )
 }
 
-function unlinkRoute(app: ZodApp, services: Ports<'db' | 'execute' | 'now' | 'subjects'>): void {
+function unlinkRoute(app: ZodApp, ports: Ports<'db' | 'execute' | 'now' | 'subjects'>): void {
   app.post(
     '/v1/customers/:id/unlink-license',
     {
@@ -223,12 +219,12 @@ function unlinkRoute(app: ZodApp, services: Ports<'db' | 'execute' | 'now' | 'su
       const id = requireCustomerId(request.params.id)
       const { licenseId } = request.body
       const origin = originOf(request)
-      return shown(services, tenantId, await unlinkLicense(services, tenantId, id, licenseId, origin))
+      return shown(ports, tenantId, await unlinkLicense(ports, tenantId, id, licenseId, origin))
     },
   )
 }
 
-function changeRoute(app: ZodApp, services: Ports<'db' | 'execute' | 'now' | 'subjects'>): void {
+function changeRoute(app: ZodApp, ports: Ports<'db' | 'execute' | 'now' | 'subjects'>): void {
   app.patch(
     '/v1/customers/:id',
     {
@@ -247,14 +243,14 @@ function changeRoute(app: ZodApp, services: Ports<'db' | 'execute' | 'now' | 'su
       const { tenantId } = callerIn(request)
       const id = requireCustomerId(request.params.id)
       const origin = originOf(request)
-      return shown(services, tenantId, await changeCustomer(services, tenantId, id, request.body, origin))
+      return shown(ports, tenantId, await changeCustomer(ports, tenantId, id, request.body, origin))
     },
   )
 }
 
 function entitlementsRoute(
   app: ZodApp,
-  services: Ports<'db' | 'execute' | 'findProduct' | 'now' | 'subjects'>,
+  ports: Ports<'db' | 'execute' | 'findProduct' | 'now' | 'subjects'>,
 ): void {
   app.patch(
     '/v1/customers/:id/entitlements',
@@ -276,19 +272,15 @@ function entitlementsRoute(
       const { tenantId } = callerIn(request)
       const id = requireCustomerId(request.params.id)
       const overrides = overridesFrom(request.body)
-      return shown(
-        services,
-        tenantId,
-        await replaceOverrides(services, tenantId, id, overrides, originOf(request)),
-      )
+      return shown(ports, tenantId, await replaceOverrides(ports, tenantId, id, overrides, originOf(request)))
     },
   )
 }
 
 const erased = { customer: { email: null, name: null, erasedAt: '2026-11-24T14:05:12.000Z' } }
 
-function eraseRoute(app: ZodApp, services: ApprovalPorts): void {
-  gatedRoute(app, services, eraseCustomer, {
+function eraseRoute(app: ZodApp, ports: ApprovalPorts): void {
+  gatedRoute(app, ports, eraseCustomer, {
     operationId: 'eraseCustomer',
     tags: ['Customers'],
     summary: 'Erase the person behind a customer everywhere; their licenses stay and are marked',
@@ -296,6 +288,6 @@ function eraseRoute(app: ZodApp, services: ApprovalPorts): void {
       "The person's address and name become unreadable in the log, the tables and everything encrypted, immediately. Every " +
       'customer with the same address is the same person. The customer stays, with `erasedAt`.',
     response: { 200: answer('The customer, erased', oneCustomer, erased), ...errors(404, 409) },
-    reply: async (entry) => shown(services, entry.customer.tenantId, entry),
+    reply: async (entry) => shown(ports, entry.customer.tenantId, entry),
   })
 }

@@ -19,7 +19,7 @@ const onlyId = z.strictObject({ id: z.string() })
 /** What belongs to a customer: their licenses, and their sales. */
 export function ofCustomerRoutes(
   app: ZodApp,
-  services: Ports<'db' | 'now' | 'subjects'>,
+  ports: Ports<'db' | 'now' | 'subjects'>,
   cursors: Cursors,
 ): void {
   app.get(
@@ -39,16 +39,16 @@ export function ofCustomerRoutes(
     async (request) => {
       const { tenantId } = callerIn(request)
       const customerId = requireCustomerId(request.params.id)
-      await requireCustomer(services, tenantId, customerId)
-      const now = momentOf(services)
+      await requireCustomer(ports, tenantId, customerId)
+      const now = momentOf(ports)
       return answerPage(
         cursors,
         [tenantId, 'licenses of a customer', customerId],
         request.query,
-        (keyset) => listLicenses(services.db, tenantId, { customerId }, now, keyset),
+        (keyset) => listLicenses(ports.db, tenantId, { customerId }, now, keyset),
         async (entries) => {
           const holders = entries.map(({ license }) => license.holder)
-          const people = await services.subjects.openPeople(tenantId, holders)
+          const people = await ports.subjects.openPeople(tenantId, holders)
           return entries.map((entry, index) => licenseView(entry, people[index] ?? unknownPerson, now))
         },
       )
@@ -72,9 +72,9 @@ export function ofCustomerRoutes(
     async (request) => {
       const { tenantId } = callerIn(request)
       const customerId = requireCustomerId(request.params.id)
-      const { customer } = await requireCustomer(services, tenantId, customerId)
+      const { customer } = await requireCustomer(ports, tenantId, customerId)
       const filter = { customer: { customerId, subjectId: customer.subjectId } }
-      return answerSales(services, cursors, tenantId, filter, request.query)
+      return answerSales(ports, cursors, tenantId, filter, request.query)
     },
   )
 }

@@ -50,17 +50,17 @@ const statusOut = z
 
 export function cardAccountRoutes(
   app: ZodApp,
-  services: Ports<'db' | 'execute' | 'now' | 'providers' | 'randomBytes' | 'secrets'>,
+  ports: Ports<'db' | 'execute' | 'now' | 'providers' | 'randomBytes' | 'secrets'>,
   baseUrl: string,
 ): void {
-  connectRoute(app, services, baseUrl)
-  ownAccountRoute(app, services)
-  statusRoute(app, services)
+  connectRoute(app, ports, baseUrl)
+  ownAccountRoute(app, ports)
+  statusRoute(app, ports)
 }
 
 function connectRoute(
   app: ZodApp,
-  services: Ports<'db' | 'execute' | 'now' | 'providers' | 'randomBytes' | 'secrets'>,
+  ports: Ports<'db' | 'execute' | 'now' | 'providers' | 'randomBytes' | 'secrets'>,
   baseUrl: string,
 ): void {
   app.post(
@@ -96,7 +96,7 @@ function connectRoute(
     async (request) => {
       const { tenantId } = callerIn(request)
       const addresses = onboardingAddresses(baseUrl, tenantId)
-      return { url: await startOnboarding(services, tenantId, addresses, originOf(request)) }
+      return { url: await startOnboarding(ports, tenantId, addresses, originOf(request)) }
     },
   )
 }
@@ -113,7 +113,7 @@ const connected = {
 
 function ownAccountRoute(
   app: ZodApp,
-  services: Ports<'db' | 'execute' | 'now' | 'providers' | 'secrets'>,
+  ports: Ports<'db' | 'execute' | 'now' | 'providers' | 'secrets'>,
 ): void {
   app.post(
     '/v1/integrations/stripe/own-account',
@@ -145,13 +145,13 @@ function ownAccountRoute(
     },
     async (request) => {
       const { tenantId } = callerIn(request)
-      await connectOwnAccount(services, tenantId, request.body, request.id, originOf(request))
-      return { integration: await readIntegration(services, tenantId, 'stripe') }
+      await connectOwnAccount(ports, tenantId, request.body, request.id, originOf(request))
+      return { integration: await readIntegration(ports, tenantId, 'stripe') }
     },
   )
 }
 
-function statusRoute(app: ZodApp, services: Ports<'db' | 'providers' | 'secrets'>): void {
+function statusRoute(app: ZodApp, ports: Ports<'db' | 'providers' | 'secrets'>): void {
   app.get(
     '/v1/integrations/stripe/status',
     {
@@ -165,7 +165,7 @@ function statusRoute(app: ZodApp, services: Ports<'db' | 'providers' | 'secrets'
       },
     },
     async (request) => {
-      const found = await cardStatus(services, callerIn(request).tenantId)
+      const found = await cardStatus(ports, callerIn(request).tenantId)
       return { provider: 'stripe' as const, connected: found.status === 'connected', ...found }
     },
   )

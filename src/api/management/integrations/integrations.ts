@@ -37,16 +37,16 @@ import {
 
 export function integrationRoutes(
   app: ZodApp,
-  services: ApprovalPorts & Ports<'providers'>,
+  ports: ApprovalPorts & Ports<'providers'>,
   cursors: Cursors,
   baseUrl: string,
 ): void {
-  listRoute(app, services, cursors)
-  connectRoute(app, services, baseUrl)
-  endpointRoute(app, services, baseUrl)
-  disconnectRoute(app, services, baseUrl)
-  rotateRoute(app, services, baseUrl)
-  configureRoute(app, services)
+  listRoute(app, ports, cursors)
+  connectRoute(app, ports, baseUrl)
+  endpointRoute(app, ports, baseUrl)
+  disconnectRoute(app, ports, baseUrl)
+  rotateRoute(app, ports, baseUrl)
+  configureRoute(app, ports)
 }
 
 function shownOnce(baseUrl: string, tenantId: string, token: string | undefined): { pingUrl?: string } {
@@ -56,7 +56,7 @@ function shownOnce(baseUrl: string, tenantId: string, token: string | undefined)
 /** The five providers are listed in the fixed order of the contract, so their cursors have a constant time. */
 const noAge = '1970-01-01T00:00:00.000Z'
 
-function listRoute(app: ZodApp, services: Ports<'db'>, cursors: Cursors): void {
+function listRoute(app: ZodApp, ports: Ports<'db'>, cursors: Cursors): void {
   app.get(
     '/v1/integrations',
     {
@@ -82,8 +82,8 @@ function listRoute(app: ZodApp, services: Ports<'db'>, cursors: Cursors): void {
       const last = providers.at(-1)
       const isEnd = first + limit >= Provider.options.length
       const [known, priced] = await Promise.all([
-        listIntegrations(services.db, tenantId),
-        listPricedProducts(services.db, tenantId),
+        listIntegrations(ports.db, tenantId),
+        listPricedProducts(ports.db, tenantId),
       ])
       const items = providers.map((provider) =>
         integrationView(
@@ -100,7 +100,7 @@ function listRoute(app: ZodApp, services: Ports<'db'>, cursors: Cursors): void {
 
 function connectRoute(
   app: ZodApp,
-  services: Ports<'db' | 'execute' | 'now' | 'providers' | 'randomBytes' | 'secrets'>,
+  ports: Ports<'db' | 'execute' | 'now' | 'providers' | 'randomBytes' | 'secrets'>,
   baseUrl: string,
 ): void {
   app.post(
@@ -128,13 +128,13 @@ function connectRoute(
       if (provider === 'stripe') throw new Refusal('provider_not_found')
       const connection = connectionFrom(provider, request.body)
       const { pingToken } = await connectMarketplace(
-        services,
+        ports,
         tenantId,
         connection,
         request.id,
         originOf(request),
       )
-      const integration = await readIntegration(services, tenantId, provider)
+      const integration = await readIntegration(ports, tenantId, provider)
       return { integration, ...shownOnce(baseUrl, tenantId, pingToken) }
     },
   )
@@ -142,7 +142,7 @@ function connectRoute(
 
 function endpointRoute(
   app: ZodApp,
-  services: Ports<'db' | 'execute' | 'now' | 'providers' | 'randomBytes' | 'secrets'>,
+  ports: Ports<'db' | 'execute' | 'now' | 'providers' | 'randomBytes' | 'secrets'>,
   baseUrl: string,
 ): void {
   app.post(
@@ -175,8 +175,8 @@ function endpointRoute(
       const { apiKey, replace = false, store } = request.body
       const address = endpointUrlOf(baseUrl, tenantId, provider)
       const asked = { tenantId, provider, apiKey, address, replace, store }
-      const { endpoint } = await connectWithEndpoint(services, asked, request.id, originOf(request))
-      const integration = await readIntegration(services, tenantId, provider)
+      const { endpoint } = await connectWithEndpoint(ports, asked, request.id, originOf(request))
+      const integration = await readIntegration(ports, tenantId, provider)
       return { integration, endpoint: endpoint && { url: address, ...endpoint } }
     },
   )
@@ -186,7 +186,7 @@ const disconnected = { integration: { connected: false, connectedAt: null } }
 
 function disconnectRoute(
   app: ZodApp,
-  services: Ports<'db' | 'execute' | 'now' | 'providers' | 'secrets'>,
+  ports: Ports<'db' | 'execute' | 'now' | 'providers' | 'secrets'>,
   baseUrl: string,
 ): void {
   app.delete(
@@ -209,16 +209,16 @@ function disconnectRoute(
     async (request) => {
       const { tenantId } = callerIn(request)
       const provider = requireProvider(request.params.provider)
-      const endpoint = await disconnectProvider(services, tenantId, provider, originOf(request))
-      const integration = await readIntegration(services, tenantId, provider)
+      const endpoint = await disconnectProvider(ports, tenantId, provider, originOf(request))
+      const integration = await readIntegration(ports, tenantId, provider)
       if (endpoint === null || provider === 'gumroad') return { integration, endpoint: null }
       return { integration, endpoint: { url: endpointUrlOf(baseUrl, tenantId, provider), ...endpoint } }
     },
   )
 }
 
-function rotateRoute(app: ZodApp, services: ApprovalPorts, baseUrl: string): void {
-  gatedRoute(app, services, rotateProviderSecret, {
+function rotateRoute(app: ZodApp, ports: ApprovalPorts, baseUrl: string): void {
+  gatedRoute(app, ports, rotateProviderSecret, {
     operationId: 'rotateIntegrationSecret',
     tags: ['Integrations'],
     summary: "Replace the secret that verifies a marketplace's notifications",
@@ -230,7 +230,7 @@ function rotateRoute(app: ZodApp, services: ApprovalPorts, baseUrl: string): voi
     },
     reply: async ({ integration: { provider }, pingToken }, { request }) => {
       const { tenantId } = callerIn(request)
-      const integration = await readIntegration(services, tenantId, provider)
+      const integration = await readIntegration(ports, tenantId, provider)
       return { integration, ...shownOnce(baseUrl, tenantId, pingToken) }
     },
   })
@@ -242,7 +242,7 @@ const fieldsOfSigning = SigningMarketplace.options
 
 function configureRoute(
   app: ZodApp,
-  services: Ports<'db' | 'execute' | 'findProduct' | 'now' | 'providers' | 'secrets'>,
+  ports: Ports<'db' | 'execute' | 'findProduct' | 'now' | 'providers' | 'secrets'>,
 ): void {
   app.post(
     '/v1/products/:productId/integrations/:provider',
@@ -265,11 +265,11 @@ function configureRoute(
       const { productId } = request.params
       const provider = requireProvider(request.params.provider)
       checkMappingField(provider, request.body)
-      const product = await requireProduct(services, tenantId, productId)
+      const product = await requireProduct(ports, tenantId, productId)
       if (provider === 'stripe' && request.body.paymentLinks === undefined)
-        await mapPrices(services, product, request.body.prices ?? {}, originOf(request))
-      else await mapProduct(services, product, provider, mappingFrom(request.body), originOf(request))
-      return { integration: await readIntegration(services, tenantId, provider) }
+        await mapPrices(ports, product, request.body.prices ?? {}, originOf(request))
+      else await mapProduct(ports, product, provider, mappingFrom(request.body), originOf(request))
+      return { integration: await readIntegration(ports, tenantId, provider) }
     },
   )
 }

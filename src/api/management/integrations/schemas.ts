@@ -108,13 +108,13 @@ function withPrices(mapped: Mapped, priced: readonly PricedProduct[]): Mapped {
 
 /** The current state of the integration. */
 export async function readIntegration(
-  services: Ports<'db'>,
+  ports: Ports<'db'>,
   tenantId: string,
   provider: Provider,
 ): Promise<z.infer<typeof integrationOut>> {
   const [known, priced] = await Promise.all([
-    findIntegration(services.db, tenantId, provider),
-    provider === 'stripe' ? listPricedProducts(services.db, tenantId) : [],
+    findIntegration(ports.db, tenantId, provider),
+    provider === 'stripe' ? listPricedProducts(ports.db, tenantId) : [],
   ])
   return integrationView(provider, known, priced)
 }

@@ -8,7 +8,7 @@ import { Stage } from '../../../domain/test-purchases/events.ts'
 import type { KnownTestPurchase } from '../../../domain/test-purchases/test-purchase.ts'
 import { Slug } from '../../../domain/values.ts'
 import { callerIn, originOf } from '../../../http/authenticate.ts'
-import { runOriginOf, runServices } from '../../../http/idempotency.ts'
+import { runOriginOf, runPorts } from '../../../http/idempotency.ts'
 import { notFound } from '../../../http/problem.ts'
 import { answer, errors, momentOut } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
@@ -71,11 +71,11 @@ const retryAfter = (reply: FastifyReply) => reply.header('retry-after', '1')
 
 export function testPurchaseRoutes(
   app: ZodApp,
-  services: Ports<'db' | 'execute' | 'findProduct' | 'ledger' | 'newId' | 'now' | 'randomBytes'>,
+  ports: Ports<'db' | 'execute' | 'findProduct' | 'ledger' | 'newId' | 'now' | 'randomBytes'>,
   run: RunTestPurchase,
 ): void {
-  startRoute(app, services, run)
-  pollRoute(app, services)
+  startRoute(app, ports, run)
+  pollRoute(app, ports)
 }
 
 const started = {
@@ -91,7 +91,7 @@ const started = {
 
 function startRoute(
   app: ZodApp,
-  services: Ports<'db' | 'execute' | 'findProduct' | 'newId' | 'now' | 'randomBytes'>,
+  ports: Ports<'db' | 'execute' | 'findProduct' | 'newId' | 'now' | 'randomBytes'>,
   run: RunTestPurchase,
 ): void {
   app.post(
@@ -126,9 +126,9 @@ function startRoute(
     async (request, reply) => {
       const { tenantId } = callerIn(request)
       const { productId, ...asked } = request.body
-      const product = await requireProduct(services, tenantId, productId)
+      const product = await requireProduct(ports, tenantId, productId)
       const origin = originOf(request)
-      const own = runServices(request, services)
+      const own = runPorts(request, ports)
       const purchase = await startTestPurchase(own, product, asked, runOriginOf(request))
       // Not awaited: the process manager resumes a purchase that fails here.
       run(purchase.testPurchaseId, origin).catch((err: unknown) =>
@@ -141,7 +141,7 @@ function startRoute(
   )
 }
 
-function pollRoute(app: ZodApp, services: Ports<'db' | 'ledger'>): void {
+function pollRoute(app: ZodApp, ports: Ports<'db' | 'ledger'>): void {
   app.get(
     '/v1/test-purchase/:id',
     {
@@ -164,9 +164,9 @@ function pollRoute(app: ZodApp, services: Ports<'db' | 'ledger'>): void {
     async (request, reply) => {
       const { tenantId } = callerIn(request)
       const { id } = request.params
-      const purchase = isId('tp', id) ? await findTestPurchase(services.db, tenantId, id) : undefined
+      const purchase = isId('tp', id) ? await findTestPurchase(ports.db, tenantId, id) : undefined
       if (!purchase) throw notFound('test purchase')
-      const licenseId = await licenseOfTestPurchase(services, purchase)
+      const licenseId = await licenseOfTestPurchase(ports, purchase)
       return retryAfter(reply).send({ testPurchase: testPurchaseView(purchase, licenseId) })
     },
   )

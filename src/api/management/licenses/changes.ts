@@ -3,7 +3,7 @@ import { remintLicense, removeDevice } from '../../../commands/licenses/changes.
 import { sendKey as sendKeptKey } from '../../../commands/licenses/send-key.ts'
 import { momentOf } from '../../../commands/origin.ts'
 import { callerIn } from '../../../http/authenticate.ts'
-import { runOriginOf, runServices } from '../../../http/idempotency.ts'
+import { runOriginOf, runPorts } from '../../../http/idempotency.ts'
 import { licenseOut, licenseView } from '../../../http/licenses/license.ts'
 import { answer, errors, text } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
@@ -28,7 +28,7 @@ const remintIn = z
 
 export function licenseChangeRoutes(
   app: ZodApp,
-  services: Ports<
+  ports: Ports<
     | 'db'
     | 'execute'
     | 'findProduct'
@@ -42,14 +42,14 @@ export function licenseChangeRoutes(
     | 'usage'
   >,
 ): void {
-  remintRoute(app, services)
-  sendKeyRoute(app, services)
-  deactivateDeviceRoute(app, services)
+  remintRoute(app, ports)
+  sendKeyRoute(app, ports)
+  deactivateDeviceRoute(app, ports)
 }
 
 function remintRoute(
   app: ZodApp,
-  services: Ports<
+  ports: Ports<
     'db' | 'execute' | 'findProduct' | 'keptKeys' | 'newId' | 'now' | 'randomBytes' | 'secrets' | 'subjects'
   >,
 ): void {
@@ -72,7 +72,7 @@ function remintRoute(
     },
     async (request) => {
       const { tenantId } = callerIn(request)
-      const own = runServices(request, services)
+      const own = runPorts(request, ports)
       const asked = {
         tenantId,
         licenseId: requireLicenseId(request.params.id),
@@ -81,7 +81,7 @@ function remintRoute(
         reason: request.body?.reason,
       }
       const { licenseKey, ...entry } = await remintLicense(own, asked, runOriginOf(request))
-      const [person] = await services.subjects.openPeople(tenantId, [entry.license.holder])
+      const [person] = await ports.subjects.openPeople(tenantId, [entry.license.holder])
       const license = licenseView(entry, person ?? { email: null, name: null }, momentOf(own))
       return { license, licenseKey }
     },
@@ -95,7 +95,7 @@ const sendKeyIn = z
 
 function sendKeyRoute(
   app: ZodApp,
-  services: Ports<'db' | 'execute' | 'findProduct' | 'keptKeys' | 'mailing' | 'now' | 'subjects'>,
+  ports: Ports<'db' | 'execute' | 'findProduct' | 'keptKeys' | 'mailing' | 'now' | 'subjects'>,
 ): void {
   app.post(
     '/v1/licenses/:id/send-key',
@@ -125,9 +125,9 @@ function sendKeyRoute(
         reason: request.body?.reason ?? null,
       }
       // With the present time also for a repeated request: after a 429 it may be sent again with its key.
-      const entry = await sendKeptKey(services, asked, runOriginOf(request))
-      const [person] = await services.subjects.openPeople(tenantId, [entry.license.holder])
-      return { license: licenseView(entry, person ?? { email: null, name: null }, momentOf(services)) }
+      const entry = await sendKeptKey(ports, asked, runOriginOf(request))
+      const [person] = await ports.subjects.openPeople(tenantId, [entry.license.holder])
+      return { license: licenseView(entry, person ?? { email: null, name: null }, momentOf(ports)) }
     },
   )
 }
@@ -146,7 +146,7 @@ const deviceIn = z
 
 function deactivateDeviceRoute(
   app: ZodApp,
-  services: Ports<'db' | 'execute' | 'newId' | 'now' | 'randomBytes' | 'usage'>,
+  ports: Ports<'db' | 'execute' | 'newId' | 'now' | 'randomBytes' | 'usage'>,
 ): void {
   app.post(
     '/v1/licenses/:id/deactivate-device',
@@ -179,9 +179,9 @@ function deactivateDeviceRoute(
         device: deviceId === undefined ? { instanceId } : { deviceId },
         reason: why,
       }
-      const own = runServices(request, services)
+      const own = runPorts(request, ports)
       const { productId } = await removeDevice(own, asked, runOriginOf(request))
-      services.usage.count(tenantId, productId, 'deactivations')
+      ports.usage.count(tenantId, productId, 'deactivations')
       return { deactivated: true as const }
     },
   )

@@ -6,7 +6,7 @@ import { momentOf } from '../../../commands/origin.ts'
 import { DeviceLimit } from '../../../domain/products/key-type.ts'
 import { EmailAddress, Slug } from '../../../domain/values.ts'
 import { callerIn } from '../../../http/authenticate.ts'
-import { runOriginOf, runServices } from '../../../http/idempotency.ts'
+import { runOriginOf, runPorts } from '../../../http/idempotency.ts'
 import { licenseOut, licenseView } from '../../../http/licenses/license.ts'
 import { answer, errors, inUtc, metadataIn, momentIn, text } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
@@ -54,18 +54,18 @@ const suspended = {
 
 export function licenseEditRoutes(
   app: ZodApp,
-  services: Ports<
+  ports: Ports<
     'db' | 'execute' | 'findProduct' | 'keptKeys' | 'keyTypes' | 'newId' | 'now' | 'randomBytes' | 'subjects'
   >,
 ): void {
-  editRoute(app, services)
-  suspendRoute(app, services)
-  resumeRoute(app, services)
+  editRoute(app, ports)
+  suspendRoute(app, ports)
+  resumeRoute(app, ports)
 }
 
 function editRoute(
   app: ZodApp,
-  services: Ports<'db' | 'execute' | 'findProduct' | 'keptKeys' | 'keyTypes' | 'now' | 'subjects'>,
+  ports: Ports<'db' | 'execute' | 'findProduct' | 'keptKeys' | 'keyTypes' | 'now' | 'subjects'>,
 ): void {
   app.patch(
     '/v1/licenses/:id',
@@ -90,14 +90,14 @@ function editRoute(
       const { reason: why, expiresAt, ...change } = request.body
       const asked = { tenantId, licenseId, reason: why ?? null }
       const wanted = { ...change, expiresAt: expiresAt && inUtc(expiresAt) }
-      return shown(services, await editLicense(services, asked, wanted, runOriginOf(request)))
+      return shown(ports, await editLicense(ports, asked, wanted, runOriginOf(request)))
     },
   )
 }
 
 function suspendRoute(
   app: ZodApp,
-  services: Ports<'db' | 'execute' | 'newId' | 'now' | 'randomBytes' | 'subjects'>,
+  ports: Ports<'db' | 'execute' | 'newId' | 'now' | 'randomBytes' | 'subjects'>,
 ) {
   app.post(
     '/v1/licenses/:id/suspend',
@@ -116,7 +116,7 @@ function suspendRoute(
       },
     },
     async (request) => {
-      const own = runServices(request, services)
+      const own = runPorts(request, ports)
       return shown(own, await suspendLicense(own, askedIn(request), runOriginOf(request)))
     },
   )
@@ -124,7 +124,7 @@ function suspendRoute(
 
 function resumeRoute(
   app: ZodApp,
-  services: Ports<'db' | 'execute' | 'newId' | 'now' | 'randomBytes' | 'subjects'>,
+  ports: Ports<'db' | 'execute' | 'newId' | 'now' | 'randomBytes' | 'subjects'>,
 ) {
   app.post(
     '/v1/licenses/:id/resume',
@@ -141,7 +141,7 @@ function resumeRoute(
       },
     },
     async (request) => {
-      const own = runServices(request, services)
+      const own = runPorts(request, ports)
       return shown(own, await resumeLicense(own, askedIn(request), runOriginOf(request)))
     },
   )
@@ -158,8 +158,8 @@ const askedIn = (request: ReasonRequest) => ({
   reason: request.body?.reason ?? null,
 })
 
-async function shown(services: Ports<'now' | 'subjects'>, entry: LicenseEntry) {
+async function shown(ports: Ports<'now' | 'subjects'>, entry: LicenseEntry) {
   const { tenantId, holder } = entry.license
-  const [person = unknownPerson] = await services.subjects.openPeople(tenantId, [holder])
-  return { license: licenseView(entry, person, momentOf(services)) }
+  const [person = unknownPerson] = await ports.subjects.openPeople(tenantId, [holder])
+  return { license: licenseView(entry, person, momentOf(ports)) }
 }

@@ -16,7 +16,7 @@ const path = '/v1/licenses/:id/evidence'
 
 export function evidenceRoutes(
   app: ZodApp,
-  services: Ports<
+  ports: Ports<
     | 'db'
     | 'deriveId'
     | 'execute'
@@ -58,12 +58,12 @@ export function evidenceRoutes(
     async (request, reply) => {
       const { tenantId } = callerIn(request)
       const licenseId = requireLicenseId(request.params.id)
-      const onHit = () => services.limitHits.count(tenantId, 'evidence')
+      const onHit = () => ports.limitHits.count(tenantId, 'evidence')
       await spend(limits.evidence, tenantId, { reply, onHit })
-      const evidence = await gatherEvidence(services, tenantId, licenseId, originOf(request))
+      const evidence = await gatherEvidence(ports, tenantId, licenseId, originOf(request))
       if (!evidence) throw notFound('license')
       const target = { kind: 'evidence', id: licenseId } as const
-      await recordAudit(services, tenantId, { action: 'exported', target }, originOf(request))
+      await recordAudit(ports, tenantId, { action: 'exported', target }, originOf(request))
       return sendArchive(reply, licenseId, evidence)
     },
   )

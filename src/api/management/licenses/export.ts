@@ -7,9 +7,9 @@ import { errors } from '../../../http/schemas.ts'
 import { refuseAllButGet } from '../../../http/wrong-method.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
 
-export function licenseExportRoutes(app: ZodApp, services: ApprovalPorts): void {
+export function licenseExportRoutes(app: ZodApp, ports: ApprovalPorts): void {
   refuseAllButGet(app, exportLicenses.path)
-  gatedRoute(app, services, exportLicenses, {
+  gatedRoute(app, ports, exportLicenses, {
     operationId: 'exportLicenses',
     tags: ['Licenses'],
     summary: 'Export licenses as JSON lines or CSV, newest first; keys are masked',

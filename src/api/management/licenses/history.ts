@@ -234,15 +234,15 @@ const params = z.strictObject({ id: z.string() })
 /** The history of a license, the explanation of its current or past answers, and what changed between two moments. */
 export function licenseHistoryRoutes(
   app: ZodApp,
-  services: Ports<'db' | 'findForRuntime' | 'ledger' | 'now' | 'subjects'>,
+  ports: Ports<'db' | 'findForRuntime' | 'ledger' | 'now' | 'subjects'>,
   cursors: Cursors,
 ): void {
-  historyRoute(app, services, cursors)
-  explainRoute(app, services)
-  diffRoute(app, services)
+  historyRoute(app, ports, cursors)
+  explainRoute(app, ports)
+  diffRoute(app, ports)
 }
 
-function historyRoute(app: ZodApp, services: Ports<'db' | 'subjects'>, cursors: Cursors): void {
+function historyRoute(app: ZodApp, ports: Ports<'db' | 'subjects'>, cursors: Cursors): void {
   app.get(
     '/v1/licenses/:id/history',
     {
@@ -261,7 +261,7 @@ function historyRoute(app: ZodApp, services: Ports<'db' | 'subjects'>, cursors: 
       const { tenantId } = callerIn(request)
       const licenseId = requireLicenseId(request.params.id)
       const { order } = request.query
-      if (!(await findLicense(services.db, tenantId, licenseId))) throw notFound('license')
+      if (!(await findLicense(ports.db, tenantId, licenseId))) throw notFound('license')
       return answerPage(
         cursors,
         [tenantId, 'history', licenseId],
@@ -269,7 +269,7 @@ function historyRoute(app: ZodApp, services: Ports<'db' | 'subjects'>, cursors: 
         async ({ after, limit }) => {
           const place = { tenantId, licenseId }
           const sequence = after && Number(after.id)
-          const { entries, next } = await readHistory(services, place, { order, after: sequence, limit })
+          const { entries, next } = await readHistory(ports, place, { order, after: sequence, limit })
           const last = entries.at(-1)
           const isLast = next === undefined || !last
           return { items: entries, next: isLast ? undefined : { createdAt: last.time, id: String(next) } }
@@ -282,7 +282,7 @@ function historyRoute(app: ZodApp, services: Ports<'db' | 'subjects'>, cursors: 
 
 function explainRoute(
   app: ZodApp,
-  services: Ports<'db' | 'findForRuntime' | 'ledger' | 'now' | 'subjects'>,
+  ports: Ports<'db' | 'findForRuntime' | 'ledger' | 'now' | 'subjects'>,
 ): void {
   app.get(
     '/v1/licenses/:id/explain',
@@ -311,13 +311,13 @@ function explainRoute(
       const { device_id: deviceId, asOf: moment } = request.query
       const licenseId = requireLicenseId(request.params.id)
       return {
-        explanation: await explain(services, { tenantId, licenseId, deviceId, asOf: asOfFrom(moment) }),
+        explanation: await explain(ports, { tenantId, licenseId, deviceId, asOf: asOfFrom(moment) }),
       }
     },
   )
 }
 
-function diffRoute(app: ZodApp, services: Ports<'db' | 'ledger' | 'now'>): void {
+function diffRoute(app: ZodApp, ports: Ports<'db' | 'ledger' | 'now'>): void {
   app.get(
     '/v1/licenses/:id/diff',
     {
@@ -346,8 +346,8 @@ function diffRoute(app: ZodApp, services: Ports<'db' | 'ledger' | 'now'>): void 
       const { tenantId } = callerIn(request)
       const licenseId = requireLicenseId(request.params.id)
       const from = asOfIn(request.query.from)
-      const to = asOfFrom(request.query.to) ?? { time: momentOf(services) }
-      return { comparison: await compareMoments(services, { tenantId, licenseId }, from, to) }
+      const to = asOfFrom(request.query.to) ?? { time: momentOf(ports) }
+      return { comparison: await compareMoments(ports, { tenantId, licenseId }, from, to) }
     },
   )
 }

@@ -3,7 +3,7 @@ import { type Imported, importLicenses } from '../../../commands/licenses/import
 import { Slug } from '../../../domain/values.ts'
 import { type Fact, mostNames } from '../../../gate/effects/effect.ts'
 import { callerIn } from '../../../http/authenticate.ts'
-import { runOriginOf, runServices } from '../../../http/idempotency.ts'
+import { runOriginOf, runPorts } from '../../../http/idempotency.ts'
 import { importRowIn, importRowOf } from '../../../http/licenses/import-row.ts'
 import { problemOfRefusal } from '../../../http/problem.ts'
 import { answer, errors } from '../../../http/schemas.ts'
@@ -74,7 +74,7 @@ type Result = z.infer<typeof importOut>['results'][number]
 
 export function licenseImportRoutes(
   app: ZodApp,
-  services: Ports<
+  ports: Ports<
     | 'db'
     | 'deriveId'
     | 'execute'
@@ -117,10 +117,10 @@ export function licenseImportRoutes(
     async (request) => {
       const { tenantId, plan } = callerIn(request)
       const { productId, licenses } = request.body
-      const product = await requireProduct(services, tenantId, productId)
+      const product = await requireProduct(ports, tenantId, productId)
       const rows = licenses.map(importRowOf)
       const asked = { rows: rows.filter((row) => typeof row !== 'string'), plan }
-      const own = runServices(request, services)
+      const own = runPorts(request, ports)
       const outcomes = (await importLicenses(own, product, asked, runOriginOf(request))).values()
       const results = rows.map((row, index): Result => {
         if (typeof row === 'string') return { index, status: 'invalid', error: row }

@@ -10,7 +10,7 @@ import { asOfFrom, asOfQuery } from '../../../http/as-of.ts'
 import { callerIn } from '../../../http/authenticate.ts'
 import type { Cursors } from '../../../http/cursor.ts'
 import { gatedRoute } from '../../../http/gate.ts'
-import { runOriginOf, runServices } from '../../../http/idempotency.ts'
+import { runOriginOf, runPorts } from '../../../http/idempotency.ts'
 import { licenseDetail } from '../../../http/licenses/detail.ts'
 import { licenseDetailOut, licenseOut, licenseView } from '../../../http/licenses/license.ts'
 import { notFound } from '../../../http/problem.ts'
@@ -37,16 +37,16 @@ const listQuery = z.strictObject({
 
 export function licenseRoutes(
   app: ZodApp,
-  services: ApprovalPorts & Ports<'keptKeys' | 'newId'>,
+  ports: ApprovalPorts & Ports<'keptKeys' | 'newId'>,
   cursors: Cursors,
 ): void {
-  listRoute(app, services, cursors)
-  mintRoute(app, services)
-  readRoute(app, services)
-  revokeRoute(app, services)
+  listRoute(app, ports, cursors)
+  mintRoute(app, ports)
+  readRoute(app, ports)
+  revokeRoute(app, ports)
 }
 
-function listRoute(app: ZodApp, services: Ports<'db' | 'now' | 'subjects'>, cursors: Cursors): void {
+function listRoute(app: ZodApp, ports: Ports<'db' | 'now' | 'subjects'>, cursors: Cursors): void {
   app.get(
     '/v1/licenses',
     {
@@ -64,16 +64,16 @@ function listRoute(app: ZodApp, services: Ports<'db' | 'now' | 'subjects'>, curs
     },
     async (request) => {
       const { tenantId } = callerIn(request)
-      const filter = await licenseFilterFrom(services, tenantId, request.query)
-      const now = momentOf(services)
+      const filter = await licenseFilterFrom(ports, tenantId, request.query)
+      const now = momentOf(ports)
       return answerPage(
         cursors,
         [tenantId, 'licenses', ...filterBinding(filter)],
         request.query,
-        (keyset) => listLicenses(services.db, tenantId, filter, now, keyset),
+        (keyset) => listLicenses(ports.db, tenantId, filter, now, keyset),
         async (entries) => {
           const holders = entries.map(({ license }) => license.holder)
-          const people = await services.subjects.openPeople(tenantId, holders)
+          const people = await ports.subjects.openPeople(tenantId, holders)
           return entries.map((entry, index) => licenseView(entry, people[index] ?? unknownPerson, now))
         },
       )
@@ -84,7 +84,7 @@ function listRoute(app: ZodApp, services: Ports<'db' | 'now' | 'subjects'>, curs
 /** No device has been activated yet. */
 const minted = { license: { source: 'api', saleId: null, seatsUsed: 0 } }
 
-function mintRoute(app: ZodApp, services: MintPorts & Ports<'findProduct'>): void {
+function mintRoute(app: ZodApp, ports: MintPorts & Ports<'findProduct'>): void {
   app.post(
     '/v1/licenses',
     {
@@ -106,15 +106,15 @@ function mintRoute(app: ZodApp, services: MintPorts & Ports<'findProduct'>): voi
     async (request, reply) => {
       const { tenantId } = callerIn(request)
       const { productId, expiresAt, ...asked } = request.body
-      const product = await requireProduct(services, tenantId, productId)
-      const overrides = await overridesOf(services, tenantId, asked.customerId)
+      const product = await requireProduct(ports, tenantId, productId)
+      const overrides = await overridesOf(ports, tenantId, asked.customerId)
       const terms = { ...asked, expiresAt: expiresAt && inUtc(expiresAt) }
-      const own = runServices(request, services)
+      const own = runPorts(request, ports)
       const origin = runOriginOf(request)
       const { license, keyType, licenseKey } = await mintLicense(own, product, terms, origin)
       // A license that an earlier request of the same run minted may have lost its holder since.
       const [person = unknownPerson] = origin.run?.resumed
-        ? await services.subjects.openPeople(tenantId, [license.holder])
+        ? await ports.subjects.openPeople(tenantId, [license.holder])
         : [{ email: asked.email ?? null, name: asked.name ?? null }]
       const view = licenseView({ license, revision: 0, ...keyType, overrides }, person, momentOf(own))
       void reply.code(201)
@@ -126,13 +126,13 @@ function mintRoute(app: ZodApp, services: MintPorts & Ports<'findProduct'>): voi
 /**
  * The entitlement overrides of a new license's customer. @throws Problem 404 when the tenant has no such customer
  */
-async function overridesOf(services: Ports<'db'>, tenantId: string, customerId: string | undefined) {
+async function overridesOf(ports: Ports<'db'>, tenantId: string, customerId: string | undefined) {
   if (customerId === undefined) return []
-  const { customer } = await requireCustomer(services, tenantId, customerId)
+  const { customer } = await requireCustomer(ports, tenantId, customerId)
   return customer.overrides
 }
 
-function readRoute(app: ZodApp, services: Ports<'db' | 'ledger' | 'now' | 'subjects'>): void {
+function readRoute(app: ZodApp, ports: Ports<'db' | 'ledger' | 'now' | 'subjects'>): void {
   app.get(
     '/v1/licenses/:id',
     {
@@ -154,7 +154,7 @@ function readRoute(app: ZodApp, services: Ports<'db' | 'ledger' | 'now' | 'subje
       const { tenantId } = callerIn(request)
       const licenseId = requireLicenseId(request.params.id)
       return {
-        license: await licenseDetail(services, tenantId, licenseId, asOfFrom(request.query.asOf)),
+        license: await licenseDetail(ports, tenantId, licenseId, asOfFrom(request.query.asOf)),
       }
     },
   )
@@ -162,8 +162,8 @@ function readRoute(app: ZodApp, services: Ports<'db' | 'ledger' | 'now' | 'subje
 
 const revoked = { license: { status: 'revoked', entitlements: [], revokedAt: '2026-11-24T14:05:12.000Z' } }
 
-function revokeRoute(app: ZodApp, services: ApprovalPorts): void {
-  gatedRoute(app, services, revokeLicense, {
+function revokeRoute(app: ZodApp, ports: ApprovalPorts): void {
+  gatedRoute(app, ports, revokeLicense, {
     operationId: 'revokeLicense',
     tags: ['Licenses'],
     summary: 'Revoke a license permanently',
@@ -176,8 +176,8 @@ function revokeRoute(app: ZodApp, services: ApprovalPorts): void {
     },
     reply: async (entry) => {
       const { tenantId, holder } = entry.license
-      const [person = unknownPerson] = await services.subjects.openPeople(tenantId, [holder])
-      return { license: licenseView(entry, person, momentOf(services)) }
+      const [person = unknownPerson] = await ports.subjects.openPeople(tenantId, [holder])
+      return { license: licenseView(entry, person, momentOf(ports)) }
     },
   })
 }

@@ -13,7 +13,7 @@ import { requireLicenseId } from './licenses.ts'
 
 const path = '/v1/licenses/:id/receipt'
 
-export function receiptRoute(app: ZodApp, services: Ports<'db' | 'receipts'>): void {
+export function receiptRoute(app: ZodApp, ports: Ports<'db' | 'receipts'>): void {
   refuseAllButGet(app, path)
   app.get(
     path,
@@ -35,9 +35,9 @@ export function receiptRoute(app: ZodApp, services: Ports<'db' | 'receipts'>): v
     async (request) => {
       const { tenantId } = callerIn(request)
       const licenseId = requireLicenseId(request.params.id)
-      const found = await findLicense(services.db, tenantId, licenseId)
+      const found = await findLicense(ports.db, tenantId, licenseId)
       if (!found) throw notFound('license')
-      const receipt = await services.receipts.waitFor({ stream: licenseStream(licenseId), revision: 0 })
+      const receipt = await ports.receipts.waitFor({ stream: licenseStream(licenseId), revision: 0 })
       if (receipt === 'withheld')
         throw new Problem(404, 'invalid_request', `this license has no receipt: ${whyWithheld}`)
       if (!receipt) throw unavailable('no checkpoint covers this license yet; try again', 2)

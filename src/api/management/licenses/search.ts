@@ -88,7 +88,7 @@ const byOf = (by: string): Match['by'] => nameOf[by] ?? 'key'
 /** Finds licenses by text that may be a key. It is sent in the body, and is in no URL, no log and no stored answer. */
 export function licenseSearchRoute(
   app: ZodApp,
-  services: Ports<'db' | 'findForRuntime' | 'keyHashing' | 'now' | 'subjects'>,
+  ports: Ports<'db' | 'findForRuntime' | 'keyHashing' | 'now' | 'subjects'>,
 ): void {
   app.post(
     '/v1/licenses/search',
@@ -112,12 +112,12 @@ export function licenseSearchRoute(
     },
     async (request) => {
       const { tenantId } = callerIn(request)
-      const found = await search(services, tenantId, request.body.text)
-      const matches = await matchesIn(services, tenantId, found)
-      const entries = await findLicenses(services.db, tenantId, [...matches.keys()])
+      const found = await search(ports, tenantId, request.body.text)
+      const matches = await matchesIn(ports, tenantId, found)
+      const entries = await findLicenses(ports.db, tenantId, [...matches.keys()])
       const holders = entries.map(({ license }) => license.holder)
-      const people = await services.subjects.openPeople(tenantId, holders)
-      const now = momentOf(services)
+      const people = await ports.subjects.openPeople(tenantId, holders)
+      const now = momentOf(ports)
       const items = entries.map((entry, index) => ({
         license: licenseView(entry, people[index] ?? unknownPerson, now),
         matched: matches.get(entry.license.licenseId) ?? [],
@@ -130,7 +130,7 @@ export function licenseSearchRoute(
 
 /** What matched, by license: itself, its devices, its sale, and the customer that it is linked to. */
 async function matchesIn(
-  services: Ports<'db' | 'now'>,
+  ports: Ports<'db' | 'now'>,
   tenantId: string,
   { licenses, devices, sales, customers }: Found,
 ): Promise<Map<string, Match[]>> {
@@ -150,18 +150,18 @@ async function matchesIn(
   for (const { sale, by } of sales)
     for (const { licenseId } of itemsOf(sale)) add(licenseId, { by: byOf(by) })
   for (const { customer, by } of customers) {
-    const linked = await licensesOf(services, tenantId, customer.customerId)
+    const linked = await licensesOf(ports, tenantId, customer.customerId)
     for (const { license } of linked) add(license.licenseId, { by: byOf(by) })
   }
   return matches
 }
 
 async function licensesOf(
-  services: Ports<'db' | 'now'>,
+  ports: Ports<'db' | 'now'>,
   tenantId: string,
   customerId: string,
 ): Promise<LicenseEntry[]> {
   const first = { after: undefined, limit: maxFound }
-  const { items } = await listLicenses(services.db, tenantId, { customerId }, momentOf(services), first)
+  const { items } = await listLicenses(ports.db, tenantId, { customerId }, momentOf(ports), first)
   return items
 }

@@ -24,13 +24,13 @@ const takenBack = {
 }
 
 /** Operations that undo a change of a license: each appends a new event, and each needs a person's approval. */
-export function licenseUndoRoutes(app: ZodApp, services: ApprovalPorts & Ports<'usage'>): void {
+export function licenseUndoRoutes(app: ZodApp, ports: ApprovalPorts & Ports<'usage'>): void {
   const reply = async (entry: LicenseEntry) => {
     const { tenantId, holder } = entry.license
-    const [person = { email: null, name: null }] = await services.subjects.openPeople(tenantId, [holder])
-    return { license: licenseView(entry, person, momentOf(services)) }
+    const [person = { email: null, name: null }] = await ports.subjects.openPeople(tenantId, [holder])
+    return { license: licenseView(entry, person, momentOf(ports)) }
   }
-  gatedRoute(app, services, reinstateLicense, {
+  gatedRoute(app, ports, reinstateLicense, {
     operationId: 'reinstateLicense',
     tags: ['Licenses'],
     summary: 'Reinstate a revoked license',
@@ -39,18 +39,18 @@ export function licenseUndoRoutes(app: ZodApp, services: ApprovalPorts & Ports<'
     response: { 200: license(), ...errors(404, 409) },
     reply,
   })
-  gatedRoute(app, services, reseatDevice, {
+  gatedRoute(app, ports, reseatDevice, {
     operationId: 'reseatDevice',
     tags: ['Licenses'],
     summary: 'Give a deactivated device its seat back, with the name that it had',
     refusedWhileSuspended: true,
     response: { 200: license(), ...errors(402, 404, 409) },
     reply: async (entry) => {
-      services.usage.count(entry.license.tenantId, entry.license.productId, 'activations')
+      ports.usage.count(entry.license.tenantId, entry.license.productId, 'activations')
       return reply(entry)
     },
   })
-  gatedRoute(app, services, takeBackImport, {
+  gatedRoute(app, ports, takeBackImport, {
     operationId: 'takeBackImport',
     tags: ['Licenses'],
     summary: 'Take back the import of an unused license',

@@ -109,15 +109,15 @@ const tokenOut = z
 /** Authorizes a device without a browser: a person approves it in the dashboard (RFC 8628). */
 export function loginRoutes(
   app: ZodApp,
-  services: Ports<'attempts' | 'db' | 'execute' | 'fingerprint' | 'now' | 'randomBytes'>,
+  ports: Ports<'attempts' | 'db' | 'execute' | 'fingerprint' | 'now' | 'randomBytes'>,
   baseUrl: string,
 ): void {
   void app.register(async (oauth: ZodApp) => {
     speakOAuth(oauth, ['client_id', 'client_name', 'scope', 'device_code', 'grant_type'])
-    startRoute(oauth, services, baseUrl)
-    pollRoute(oauth, services)
+    startRoute(oauth, ports, baseUrl)
+    pollRoute(oauth, ports)
   })
-  logoutRoute(app, services)
+  logoutRoute(app, ports)
 }
 
 const consumes = ['application/json', form]
@@ -141,13 +141,13 @@ function checkGrant(request: FastifyRequest, grantType: string | undefined): voi
 
 function startRoute(
   app: ZodApp,
-  services: Ports<'attempts' | 'db' | 'fingerprint' | 'now' | 'randomBytes'>,
+  ports: Ports<'attempts' | 'db' | 'fingerprint' | 'now' | 'randomBytes'>,
   baseUrl: string,
 ): void {
   app.post(
     '/v1/login/device',
     {
-      onRequest: allowing(services, 'login start', starting),
+      onRequest: allowing(ports, 'login start', starting),
       config: { repeatable: true, noDryRun: 'a login exists only once its codes are shown' },
       schema: {
         operationId: 'startDeviceLogin',
@@ -173,11 +173,11 @@ function startRoute(
       const named = clientName ?? clientId?.slice(0, 100) ?? 'Unnamed API client'
       const asked = { clientName: named, scopes, address: addressOf(request) }
       const { deviceCode, userCode } = await openLoginRequest(
-        services.db,
-        services.fingerprint,
-        services.randomBytes,
+        ports.db,
+        ports.fingerprint,
+        ports.randomBytes,
         asked,
-        services.now(),
+        ports.now(),
       )
       return reply.send({
         device_code: deviceCode,
@@ -191,14 +191,11 @@ function startRoute(
   )
 }
 
-function pollRoute(
-  app: ZodApp,
-  services: Ports<'attempts' | 'db' | 'execute' | 'now' | 'randomBytes'>,
-): void {
+function pollRoute(app: ZodApp, ports: Ports<'attempts' | 'db' | 'execute' | 'now' | 'randomBytes'>): void {
   app.post(
     '/v1/login/device/token',
     {
-      onRequest: allowing(services, 'login poll', polling),
+      onRequest: allowing(ports, 'login poll', polling),
       config: {
         repeatable: true,
         noDryRun: 'its answer depends on a person, and a poll changes nothing else',
@@ -225,10 +222,10 @@ function pollRoute(
       checkGrant(request, grantType)
       if (!isDeviceCode(deviceCode)) throw new OAuthError('invalid_grant')
       const deviceCodeHash = sha256(deviceCode)
-      const poll = await recordPoll(services.db, deviceCodeHash, services.now())
+      const poll = await recordPoll(ports.db, deviceCodeHash, ports.now())
       if (!poll) return reply.code(400).header('error-code', 'expired_token').send({ error: 'expired_token' })
       if (poll.tooSoon) return reply.code(400).header('error-code', 'slow_down').send({ error: 'slow_down' })
-      const redemption = await redeemLogin(services, deviceCodeHash, {
+      const redemption = await redeemLogin(ports, deviceCodeHash, {
         requestId: request.id,
         address: addressOf(request),
       })
@@ -244,7 +241,7 @@ function pollRoute(
         tenant_id: redemption.tenantId,
         expires_at: redemption.expiresAt,
         ...(redemption.expiresAt !== null && {
-          expires_in: secondsUntil(redemption.expiresAt, services.now()),
+          expires_in: secondsUntil(redemption.expiresAt, ports.now()),
         }),
       })
     },
@@ -256,7 +253,7 @@ const secondsUntil = (moment: string, now: Date): number =>
 
 const errorOf = { pending: 'authorization_pending', denied: 'access_denied', spent: 'expired_token' } as const
 
-function logoutRoute(app: ZodApp, services: Ports<'db' | 'execute' | 'now'>): void {
+function logoutRoute(app: ZodApp, ports: Ports<'db' | 'execute' | 'now'>): void {
   app.post(
     '/v1/logout',
     {
@@ -279,7 +276,7 @@ function logoutRoute(app: ZodApp, services: Ports<'db' | 'execute' | 'now'>): vo
     },
     async (request) => {
       const { tenantId, tokenId } = callerIn(request)
-      await revokeToken(services, tenantId, tokenId, originOf(request))
+      await revokeToken(ports, tenantId, tokenId, originOf(request))
       return { revoked: true as const }
     },
   )
@@ -287,10 +284,10 @@ function logoutRoute(app: ZodApp, services: Ports<'db' | 'execute' | 'now'>): vo
 
 /** Counts a request against the limit of its address, before its body is read. */
 const allowing =
-  (services: Ports<'attempts'>, what: string, allowance: Allowance): onRequestAsyncHookHandler =>
+  (ports: Ports<'attempts'>, what: string, allowance: Allowance): onRequestAsyncHookHandler =>
   async (request) => {
     const bucket = `${what} ${callerOf(addressOf(request))}`
-    const attempt = await services.attempts.take([{ bucket, allowance }])
+    const attempt = await ports.attempts.take([{ bucket, allowance }])
     if (attempt.allowed) return
     throw new Problem(429, 'rate_limited', 'too many requests from this address; wait and retry', {
       'retry-after': String(attempt.retryAfterSeconds),

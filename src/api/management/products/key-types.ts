@@ -8,7 +8,7 @@ import { deleteKeyType } from '../../../gate/operations/delete-key-type.ts'
 import type { ApprovalPorts } from '../../../gate/ports.ts'
 import { callerIn, originOf } from '../../../http/authenticate.ts'
 import { gatedRoute } from '../../../http/gate.ts'
-import { runOriginOf, runServices } from '../../../http/idempotency.ts'
+import { runOriginOf, runPorts } from '../../../http/idempotency.ts'
 import { notFound, Problem } from '../../../http/problem.ts'
 import { answer, errors } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
@@ -24,14 +24,14 @@ function requireKeyType(product: PresentProduct, keyTypeId: string): KeyType {
   return keyType
 }
 
-export function keyTypeRoutes(app: ZodApp, services: ApprovalPorts & Ports<'newId'>): void {
-  listRoute(app, services)
-  addRoute(app, services)
-  changeRoute(app, services)
-  deleteRoute(app, services)
+export function keyTypeRoutes(app: ZodApp, ports: ApprovalPorts & Ports<'newId'>): void {
+  listRoute(app, ports)
+  addRoute(app, ports)
+  changeRoute(app, ports)
+  deleteRoute(app, ports)
 }
 
-function listRoute(app: ZodApp, services: Ports<'findProduct'>): void {
+function listRoute(app: ZodApp, ports: Ports<'findProduct'>): void {
   app.get(
     path,
     {
@@ -52,7 +52,7 @@ function listRoute(app: ZodApp, services: Ports<'findProduct'>): void {
       },
     },
     async (request) => {
-      const product = await requireProduct(services, callerIn(request).tenantId, request.params.productId)
+      const product = await requireProduct(ports, callerIn(request).tenantId, request.params.productId)
       return { keyTypes: [...product.keyTypes] }
     },
   )
@@ -60,7 +60,7 @@ function listRoute(app: ZodApp, services: Ports<'findProduct'>): void {
 
 function addRoute(
   app: ZodApp,
-  services: Ports<'execute' | 'findProduct' | 'newId' | 'now' | 'randomBytes'>,
+  ports: Ports<'execute' | 'findProduct' | 'newId' | 'now' | 'randomBytes'>,
 ): void {
   app.post(
     path,
@@ -84,7 +84,7 @@ function addRoute(
       const { tenantId } = callerIn(request)
       const keyType = keyTypeFrom(request.body)
       const { productId } = request.params
-      const own = runServices(request, services)
+      const own = runPorts(request, ports)
       const product = await addKeyType(own, tenantId, productId, keyType, runOriginOf(request))
       void reply.code(201)
       return { created: requireKeyType(product, keyType.keyTypeId) }
@@ -92,7 +92,7 @@ function addRoute(
   )
 }
 
-function changeRoute(app: ZodApp, services: Ports<'execute' | 'findProduct' | 'now'>): void {
+function changeRoute(app: ZodApp, ports: Ports<'execute' | 'findProduct' | 'now'>): void {
   app.patch(
     `${path}/:keyTypeId`,
     {
@@ -117,18 +117,18 @@ function changeRoute(app: ZodApp, services: Ports<'execute' | 'findProduct' | 'n
       const { productId, keyTypeId } = request.params
       const { keyTypeId: asked, ...fields } = request.body
       if (asked !== undefined && asked !== keyTypeId) {
-        requireKeyType(await requireProduct(services, tenantId, productId), keyTypeId)
+        requireKeyType(await requireProduct(ports, tenantId, productId), keyTypeId)
         throw new Problem(422, 'invalid_request', 'keyTypeId cannot be changed; add another key type instead')
       }
       const change = keyTypeChangeFrom(fields)
-      const product = await changeKeyType(services, tenantId, productId, keyTypeId, change, originOf(request))
+      const product = await changeKeyType(ports, tenantId, productId, keyTypeId, change, originOf(request))
       return { updated: requireKeyType(product, keyTypeId) }
     },
   )
 }
 
-function deleteRoute(app: ZodApp, services: ApprovalPorts): void {
-  gatedRoute(app, services, deleteKeyType, {
+function deleteRoute(app: ZodApp, ports: ApprovalPorts): void {
+  gatedRoute(app, ports, deleteKeyType, {
     operationId: 'deleteKeyType',
     tags: ['Key types'],
     summary: 'Delete a key type that no live license references',

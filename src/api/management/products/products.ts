@@ -7,7 +7,7 @@ import { productAsOf } from '../../../history/as-of.ts'
 import { asOfFrom, asOfQuery } from '../../../http/as-of.ts'
 import { callerIn, originOf } from '../../../http/authenticate.ts'
 import type { Cursors } from '../../../http/cursor.ts'
-import { runOriginOf, runServices } from '../../../http/idempotency.ts'
+import { runOriginOf, runPorts } from '../../../http/idempotency.ts'
 import { invalid, notFound } from '../../../http/problem.ts'
 import { answer, errors, pageOf, pageQuery } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
@@ -29,18 +29,18 @@ export function productView({
 
 /** @throws Problem 404 for an unknown product and for another tenant's */
 export async function requireProduct(
-  services: Ports<'findProduct'>,
+  ports: Ports<'findProduct'>,
   tenantId: string,
   productId: string,
 ): Promise<PresentProduct> {
-  const product = await services.findProduct(tenantId, productId)
+  const product = await ports.findProduct(tenantId, productId)
   if (!product) throw notFound('product')
   return product
 }
 
 export function productRoutes(
   app: ZodApp,
-  services: Ports<
+  ports: Ports<
     | 'db'
     | 'execute'
     | 'findProduct'
@@ -53,13 +53,13 @@ export function productRoutes(
   >,
   cursors: Cursors,
 ): void {
-  listRoute(app, services, cursors)
-  createRoute(app, services)
-  readRoute(app, services)
-  changeRoute(app, services)
+  listRoute(app, ports, cursors)
+  createRoute(app, ports)
+  readRoute(app, ports)
+  changeRoute(app, ports)
 }
 
-function listRoute(app: ZodApp, services: Ports<'db'>, cursors: Cursors): void {
+function listRoute(app: ZodApp, ports: Ports<'db'>, cursors: Cursors): void {
   app.get(
     '/v1/products',
     {
@@ -79,7 +79,7 @@ function listRoute(app: ZodApp, services: Ports<'db'>, cursors: Cursors): void {
         cursors,
         [tenantId, 'products'],
         request.query,
-        (keyset) => listProducts(services.db, tenantId, keyset),
+        (keyset) => listProducts(ports.db, tenantId, keyset),
         (products) => products.map(productView),
       )
     },
@@ -88,7 +88,7 @@ function listRoute(app: ZodApp, services: Ports<'db'>, cursors: Cursors): void {
 
 function createRoute(
   app: ZodApp,
-  services: Ports<'execute' | 'findProduct' | 'newId' | 'now' | 'planCapacity' | 'randomBytes'>,
+  ports: Ports<'execute' | 'findProduct' | 'newId' | 'now' | 'planCapacity' | 'randomBytes'>,
 ): void {
   app.post(
     '/v1/products',
@@ -111,7 +111,7 @@ function createRoute(
       const productId = body.productId ?? slugOf(name)
       if (productId === '') throw invalid('no id can be made from the name; send productId')
       const product = await createProduct(
-        runServices(request, services),
+        runPorts(request, ports),
         {
           tenantId,
           plan,
@@ -129,7 +129,7 @@ function createRoute(
   )
 }
 
-function readRoute(app: ZodApp, services: Ports<'findProduct' | 'ledger' | 'now'>): void {
+function readRoute(app: ZodApp, ports: Ports<'findProduct' | 'ledger' | 'now'>): void {
   app.get(
     '/v1/products/:productId',
     {
@@ -149,14 +149,14 @@ function readRoute(app: ZodApp, services: Ports<'findProduct' | 'ledger' | 'now'
       const { productId } = request.params
       const asOf = asOfFrom(request.query.asOf)
       const product = asOf
-        ? await productAsOf(services, tenantId, productId, asOf)
-        : await requireProduct(services, tenantId, productId)
+        ? await productAsOf(ports, tenantId, productId, asOf)
+        : await requireProduct(ports, tenantId, productId)
       return { product: productView(product) }
     },
   )
 }
 
-function changeRoute(app: ZodApp, services: Ports<'execute' | 'findProduct' | 'keptKeys' | 'now'>): void {
+function changeRoute(app: ZodApp, ports: Ports<'execute' | 'findProduct' | 'keptKeys' | 'now'>): void {
   app.patch(
     '/v1/products/:productId',
     {
@@ -182,7 +182,7 @@ function changeRoute(app: ZodApp, services: Ports<'execute' | 'findProduct' | 'k
       }
       const { productId } = request.params
       return {
-        product: productView(await changeProduct(services, tenantId, productId, change, originOf(request))),
+        product: productView(await changeProduct(ports, tenantId, productId, change, originOf(request))),
       }
     },
   )

@@ -14,20 +14,17 @@ const onlyProductId = z.strictObject({ productId: SlugInPath })
 
 export function sellingRoutes(
   app: ZodApp,
-  services: Ports<'db' | 'execute' | 'findProduct' | 'keptKeys' | 'now' | 'providers' | 'secrets'>,
+  ports: Ports<'db' | 'execute' | 'findProduct' | 'keptKeys' | 'now' | 'providers' | 'secrets'>,
 ): void {
-  enableTestModeRoute(app, services)
-  disableTestModeRoute(app, services)
-  freeTierRoute(app, services)
-  verifyPricesRoute(app, services)
+  enableTestModeRoute(app, ports)
+  disableTestModeRoute(app, ports)
+  freeTierRoute(app, ports)
+  verifyPricesRoute(app, ports)
 }
 
 const inTestMode = { product: { settings: { testMode: { enabled: true, publishableKey: 'pk_test_…' } } } }
 
-function enableTestModeRoute(
-  app: ZodApp,
-  services: Ports<'execute' | 'findProduct' | 'now' | 'secrets'>,
-): void {
+function enableTestModeRoute(app: ZodApp, ports: Ports<'execute' | 'findProduct' | 'now' | 'secrets'>): void {
   app.post(
     '/v1/products/:productId/test-mode',
     {
@@ -60,13 +57,13 @@ function enableTestModeRoute(
     },
     async (request) => {
       const { tenantId } = callerIn(request)
-      const product = await requireProduct(services, tenantId, request.params.productId)
+      const product = await requireProduct(ports, tenantId, request.params.productId)
       const { publishableKey, secretKey } = request.body
       const origin = originOf(request)
       const changed =
         publishableKey === undefined || secretKey === undefined
-          ? await switchTestModeOn(services, product, origin)
-          : await enableTestMode(services, product, { publishableKey, secretKey }, request.id, origin)
+          ? await switchTestModeOn(ports, product, origin)
+          : await enableTestMode(ports, product, { publishableKey, secretKey }, request.id, origin)
       return { product: productView(changed) }
     },
   )
@@ -74,7 +71,7 @@ function enableTestModeRoute(
 
 function disableTestModeRoute(
   app: ZodApp,
-  services: Ports<'execute' | 'findProduct' | 'now' | 'secrets'>,
+  ports: Ports<'execute' | 'findProduct' | 'now' | 'secrets'>,
 ): void {
   app.delete(
     '/v1/products/:productId/test-mode',
@@ -92,15 +89,15 @@ function disableTestModeRoute(
     },
     async (request) => {
       const { tenantId } = callerIn(request)
-      const product = await requireProduct(services, tenantId, request.params.productId)
-      return { product: productView(await disableTestMode(services, product, originOf(request))) }
+      const product = await requireProduct(ports, tenantId, request.params.productId)
+      return { product: productView(await disableTestMode(ports, product, originOf(request))) }
     },
   )
 }
 
 const withFreeTier = { product: { settings: { freeTierEnabled: true } } }
 
-function freeTierRoute(app: ZodApp, services: Ports<'execute' | 'findProduct' | 'keptKeys' | 'now'>): void {
+function freeTierRoute(app: ZodApp, ports: Ports<'execute' | 'findProduct' | 'keptKeys' | 'now'>): void {
   app.post(
     '/v1/products/:productId/free-tier',
     {
@@ -123,7 +120,7 @@ function freeTierRoute(app: ZodApp, services: Ports<'execute' | 'findProduct' | 
       const { tenantId } = callerIn(request)
       const { productId } = request.params
       const change = { settings: { freeTierEnabled: request.body.enabled } }
-      const product = await changeProduct(services, tenantId, productId, change, originOf(request))
+      const product = await changeProduct(ports, tenantId, productId, change, originOf(request))
       return { product: productView(product) }
     },
   )
@@ -131,7 +128,7 @@ function freeTierRoute(app: ZodApp, services: Ports<'execute' | 'findProduct' | 
 
 function verifyPricesRoute(
   app: ZodApp,
-  services: Ports<'db' | 'execute' | 'findProduct' | 'now' | 'providers' | 'secrets'>,
+  ports: Ports<'db' | 'execute' | 'findProduct' | 'now' | 'providers' | 'secrets'>,
 ): void {
   app.post(
     '/v1/products/:productId/key-types/verify-prices',
@@ -165,8 +162,8 @@ function verifyPricesRoute(
     },
     async (request) => {
       const { tenantId } = callerIn(request)
-      const before = await requireProduct(services, tenantId, request.params.productId)
-      const { product, skipped } = await verifyPrices(services, before, originOf(request))
+      const before = await requireProduct(ports, tenantId, request.params.productId)
+      const { product, skipped } = await verifyPrices(ports, before, originOf(request))
       return { keyTypes: [...product.keyTypes], skipped }
     },
   )

@@ -30,7 +30,7 @@ const ignoredTestOut = z
   .meta({ id: 'IgnoredTest', description: 'A test notification that had no effect' })
 
 /** A tenant's test notifications that had no effect. */
-export function ignoredTestsRoute(app: ZodApp, services: Ports<'db'>, cursors: Cursors): void {
+export function ignoredTestsRoute(app: ZodApp, ports: Ports<'db'>, cursors: Cursors): void {
   app.get(
     '/v1/sales/ignored',
     {
@@ -50,7 +50,7 @@ export function ignoredTestsRoute(app: ZodApp, services: Ports<'db'>, cursors: C
         cursors,
         [tenantId, 'ignored tests'],
         request.query,
-        (keyset) => listIgnoredTests(services.db, tenantId, keyset),
+        (keyset) => listIgnoredTests(ports.db, tenantId, keyset),
         (tests) =>
           tests.map(({ detail, ...test }) => ({
             ...test,

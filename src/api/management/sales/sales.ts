@@ -24,17 +24,17 @@ import { unmatchedRoute } from './unmatched.ts'
 const onlyId = z.strictObject({ id: z.string() })
 const oneSale = z.object({ sale: saleDetailOut })
 
-export function saleRoutes(app: ZodApp, services: ReplayPorts & Ports<'subjects'>, cursors: Cursors): void {
-  listRoute(app, services, cursors)
-  parkedRoute(app, services, cursors)
-  ignoredTestsRoute(app, services, cursors)
-  unmatchedRoute(app, services, cursors)
-  readRoute(app, services)
-  replayRoute(app, services)
-  mendRoute(app, services)
+export function saleRoutes(app: ZodApp, ports: ReplayPorts & Ports<'subjects'>, cursors: Cursors): void {
+  listRoute(app, ports, cursors)
+  parkedRoute(app, ports, cursors)
+  ignoredTestsRoute(app, ports, cursors)
+  unmatchedRoute(app, ports, cursors)
+  readRoute(app, ports)
+  replayRoute(app, ports)
+  mendRoute(app, ports)
 }
 
-function listRoute(app: ZodApp, services: Ports<'db' | 'subjects'>, cursors: Cursors): void {
+function listRoute(app: ZodApp, ports: Ports<'db' | 'subjects'>, cursors: Cursors): void {
   app.get(
     '/v1/sales',
     {
@@ -59,7 +59,7 @@ function listRoute(app: ZodApp, services: Ports<'db' | 'subjects'>, cursors: Cur
     async (request) => {
       const { status, provider, product: productId, needs } = request.query
       const { tenantId } = callerIn(request)
-      return answerSales(services, cursors, tenantId, { status, provider, productId, needs }, request.query)
+      return answerSales(ports, cursors, tenantId, { status, provider, productId, needs }, request.query)
     },
   )
 }
@@ -74,7 +74,7 @@ const parked = {
   licensedAt: null,
 }
 
-function parkedRoute(app: ZodApp, services: Ports<'db' | 'subjects'>, cursors: Cursors): void {
+function parkedRoute(app: ZodApp, ports: Ports<'db' | 'subjects'>, cursors: Cursors): void {
   app.get(
     '/v1/sales/parked',
     {
@@ -93,13 +93,13 @@ function parkedRoute(app: ZodApp, services: Ports<'db' | 'subjects'>, cursors: C
       },
     },
     async (request) =>
-      answerSales(services, cursors, callerIn(request).tenantId, { status: 'parked' }, request.query),
+      answerSales(ports, cursors, callerIn(request).tenantId, { status: 'parked' }, request.query),
   )
 }
 
 /** Answers a request for a list of sales. */
 export function answerSales(
-  services: Ports<'db' | 'subjects'>,
+  ports: Ports<'db' | 'subjects'>,
   cursors: Cursors,
   tenantId: string,
   filter: SaleFilter,
@@ -110,15 +110,15 @@ export function answerSales(
     cursors,
     [tenantId, 'sales', status, provider, productId, needs, customer?.customerId ?? null],
     query,
-    (keyset) => listSales(services.db, tenantId, filter, keyset),
+    (keyset) => listSales(ports.db, tenantId, filter, keyset),
     async (sales) => {
-      const bought = await readBuyers(services, tenantId, sales)
+      const bought = await readBuyers(ports, tenantId, sales)
       return bought.map(({ sale, buyer }) => saleView(sale, buyer))
     },
   )
 }
 
-function readRoute(app: ZodApp, services: Ports<'db' | 'ledger' | 'subjects'>): void {
+function readRoute(app: ZodApp, ports: Ports<'db' | 'ledger' | 'subjects'>): void {
   app.get(
     '/v1/sales/:id',
     {
@@ -136,14 +136,14 @@ function readRoute(app: ZodApp, services: Ports<'db' | 'ledger' | 'subjects'>): 
     async (request) => {
       const { tenantId } = callerIn(request)
       const { id } = request.params
-      const sale = isId('sal', id) ? await findSale(services.db, tenantId, id) : undefined
+      const sale = isId('sal', id) ? await findSale(ports.db, tenantId, id) : undefined
       if (!sale) throw notFound('sale')
-      return shown(services, sale)
+      return shown(ports, sale)
     },
   )
 }
 
-function replayRoute(app: ZodApp, services: ReplayPorts & Ports<'subjects'>): void {
+function replayRoute(app: ZodApp, ports: ReplayPorts & Ports<'subjects'>): void {
   app.post(
     '/v1/sales/:id/replay',
     {
@@ -163,12 +163,12 @@ function replayRoute(app: ZodApp, services: ReplayPorts & Ports<'subjects'>): vo
       const { tenantId } = callerIn(request)
       const { id } = request.params
       if (!isId('sal', id)) throw notFound('sale')
-      return shown(services, await replaySale(services, tenantId, id, originOf(request)))
+      return shown(ports, await replaySale(ports, tenantId, id, originOf(request)))
     },
   )
 }
 
-function mendRoute(app: ZodApp, services: ReplayPorts): void {
+function mendRoute(app: ZodApp, ports: ReplayPorts): void {
   app.post(
     '/v1/sales/:id/map',
     {
@@ -200,19 +200,19 @@ function mendRoute(app: ZodApp, services: ReplayPorts): void {
     async (request) => {
       const { tenantId } = callerIn(request)
       const { id } = request.params
-      const sale = isId('sal', id) ? await findSale(services.db, tenantId, id) : undefined
+      const sale = isId('sal', id) ? await findSale(ports.db, tenantId, id) : undefined
       if (!sale) throw notFound('sale')
       const { productId, keyTypeId } = request.body
-      const product = await requireProduct(services, tenantId, productId)
-      return mapParkedSale(services, id, product, keyTypeId, originOf(request))
+      const product = await requireProduct(ports, tenantId, productId)
+      return mapParkedSale(ports, id, product, keyTypeId, originOf(request))
     },
   )
 }
 
 async function shown(
-  services: Ports<'db' | 'ledger' | 'subjects'>,
+  ports: Ports<'db' | 'ledger' | 'subjects'>,
   sale: KnownSale,
 ): Promise<z.infer<typeof oneSale>> {
-  const [buyer, history] = await Promise.all([readBuyer(services, sale), readSaleHistory(services, sale)])
+  const [buyer, history] = await Promise.all([readBuyer(ports, sale), readSaleHistory(ports, sale)])
   return { sale: saleDetailView(sale, buyer, history) }
 }

@@ -56,7 +56,7 @@ function viewOf({ provider, link, fact, receivedAt }: UnmatchedFact): z.infer<ty
 }
 
 /** A tenant's refunds and disputes that belong to no known sale. */
-export function unmatchedRoute(app: ZodApp, services: Ports<'db'>, cursors: Cursors): void {
+export function unmatchedRoute(app: ZodApp, ports: Ports<'db'>, cursors: Cursors): void {
   app.get(
     '/v1/sales/unmatched',
     {
@@ -81,7 +81,7 @@ export function unmatchedRoute(app: ZodApp, services: Ports<'db'>, cursors: Curs
         cursors,
         [tenantId, 'unmatched payments'],
         request.query,
-        (keyset) => listUnmatched(services.db, tenantId, keyset),
+        (keyset) => listUnmatched(ports.db, tenantId, keyset),
         (facts) => facts.map(viewOf),
       )
     },

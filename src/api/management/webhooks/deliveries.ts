@@ -110,15 +110,15 @@ const onlyId = z.strictObject({ id: z.string() })
 
 export function deliveryRoutes(
   app: ZodApp,
-  services: Ports<'db' | 'deriveId' | 'execute' | 'now' | 'subjects'>,
+  ports: Ports<'db' | 'deriveId' | 'execute' | 'now' | 'subjects'>,
   cursors: Cursors,
 ): void {
-  listRoute(app, services, cursors)
-  readRoute(app, services)
-  redeliverRoute(app, services)
+  listRoute(app, ports, cursors)
+  readRoute(app, ports)
+  redeliverRoute(app, ports)
 }
 
-function listRoute(app: ZodApp, services: Ports<'db' | 'deriveId'>, cursors: Cursors): void {
+function listRoute(app: ZodApp, ports: Ports<'db' | 'deriveId'>, cursors: Cursors): void {
   app.get(
     '/v1/webhook/deliveries',
     {
@@ -150,14 +150,14 @@ function listRoute(app: ZodApp, services: Ports<'db' | 'deriveId'>, cursors: Cur
         cursors,
         [tenantId, 'deliveries', status, event, licenseId, endpointId],
         request.query,
-        (keyset) => listDeliveries(services.db, tenantId, filter, keyset),
-        (rows) => views(services, rows),
+        (keyset) => listDeliveries(ports.db, tenantId, filter, keyset),
+        (rows) => views(ports, rows),
       )
     },
   )
 }
 
-function readRoute(app: ZodApp, services: Ports<'db' | 'deriveId' | 'subjects'>): void {
+function readRoute(app: ZodApp, ports: Ports<'db' | 'deriveId' | 'subjects'>): void {
   app.get(
     '/v1/webhook/deliveries/:id',
     {
@@ -173,9 +173,9 @@ function readRoute(app: ZodApp, services: Ports<'db' | 'deriveId' | 'subjects'>)
     },
     async (request) => {
       const { tenantId } = callerIn(request)
-      const delivery = await requireDelivery(services, tenantId, request.params.id)
+      const delivery = await requireDelivery(ports, tenantId, request.params.id)
       return {
-        delivery: { ...(await view(services, delivery)), payload: await shownPayload(services, delivery) },
+        delivery: { ...(await view(ports, delivery)), payload: await shownPayload(ports, delivery) },
       }
     },
   )
@@ -183,7 +183,7 @@ function readRoute(app: ZodApp, services: Ports<'db' | 'deriveId' | 'subjects'>)
 
 const due = { delivery: { status: 'pending', nextAttemptAt: '2026-11-24T14:05:12.000Z', endedAt: null } }
 
-function redeliverRoute(app: ZodApp, services: Ports<'db' | 'deriveId' | 'execute' | 'now'>): void {
+function redeliverRoute(app: ZodApp, ports: Ports<'db' | 'deriveId' | 'execute' | 'now'>): void {
   app.post(
     '/v1/webhook/deliveries/:id/redeliver',
     {
@@ -201,36 +201,36 @@ function redeliverRoute(app: ZodApp, services: Ports<'db' | 'deriveId' | 'execut
     },
     async (request, reply) => {
       const { tenantId } = callerIn(request)
-      const { deliveryId } = await requireDelivery(services, tenantId, request.params.id)
-      const delivery = await askRedelivery(services, tenantId, deliveryId, runOriginOf(request))
+      const { deliveryId } = await requireDelivery(ports, tenantId, request.params.id)
+      const delivery = await askRedelivery(ports, tenantId, deliveryId, runOriginOf(request))
       void reply.code(202)
-      return { delivery: await view(services, delivery) }
+      return { delivery: await view(ports, delivery) }
     },
   )
 }
 
 /** Mails are deliveries as well, but not of the webhook: they get 404. */
-async function requireDelivery(services: Ports<'db'>, tenantId: string, id: string): Promise<KnownDelivery> {
-  const entry = isId('whd', id) ? await findDelivery(services.db, tenantId, id) : undefined
+async function requireDelivery(ports: Ports<'db'>, tenantId: string, id: string): Promise<KnownDelivery> {
+  const entry = isId('whd', id) ? await findDelivery(ports.db, tenantId, id) : undefined
   if (entry?.delivery.channel !== 'webhook') throw notFound('delivery')
   return entry.delivery
 }
 
 async function views(
-  services: Ports<'db' | 'deriveId'>,
+  ports: Ports<'db' | 'deriveId'>,
   deliveries: readonly KnownDelivery[],
 ): Promise<z.infer<typeof deliveryOut>[]> {
-  const waitedFor = await findWaitedFor(services, deliveries)
-  return deliveries.map((delivery) => viewOf(services, delivery, waitedFor.get(delivery.deliveryId) ?? null))
+  const waitedFor = await findWaitedFor(ports, deliveries)
+  return deliveries.map((delivery) => viewOf(ports, delivery, waitedFor.get(delivery.deliveryId) ?? null))
 }
 
-async function view(services: Ports<'db' | 'deriveId'>, delivery: KnownDelivery) {
-  const waitedFor = await findWaitedFor(services, [delivery])
-  return viewOf(services, delivery, waitedFor.get(delivery.deliveryId) ?? null)
+async function view(ports: Ports<'db' | 'deriveId'>, delivery: KnownDelivery) {
+  const waitedFor = await findWaitedFor(ports, [delivery])
+  return viewOf(ports, delivery, waitedFor.get(delivery.deliveryId) ?? null)
 }
 
 function viewOf(
-  services: Ports<'deriveId'>,
+  ports: Ports<'deriveId'>,
   delivery: KnownDelivery,
   waitsFor: string | null,
 ): z.infer<typeof deliveryOut> {
@@ -238,7 +238,7 @@ function viewOf(
   return {
     id,
     endpointId: delivery.endpointId ?? firstEndpointId,
-    eventId: eventIdOf(services, delivery),
+    eventId: eventIdOf(ports, delivery),
     event: WebhookEventName.parse(delivery.event),
     licenseId,
     sequence,

@@ -33,13 +33,13 @@ const publicTargets =
   'loopback, private, link-local or otherwise special.'
 
 /** The webhook endpoints of a tenant; `/v1/webhook` is the first of them. */
-export function webhookEndpointRoutes(app: ZodApp, services: EndpointPorts): void {
-  readRoutes(app, services)
-  changeRoutes(app, services)
-  testRoute(app, services)
+export function webhookEndpointRoutes(app: ZodApp, ports: EndpointPorts): void {
+  readRoutes(app, ports)
+  changeRoutes(app, ports)
+  testRoute(app, ports)
 }
 
-function readRoutes(app: ZodApp, services: Ports<'db' | 'now'>): void {
+function readRoutes(app: ZodApp, ports: Ports<'db' | 'now'>): void {
   app.get(
     path,
     {
@@ -55,8 +55,8 @@ function readRoutes(app: ZodApp, services: Ports<'db' | 'now'>): void {
       },
     },
     async (request) => {
-      const endpoints = await listEndpoints(services.db, callerIn(request).tenantId)
-      return { items: endpoints.map((one) => endpointView(one, momentOf(services))), nextCursor: null }
+      const endpoints = await listEndpoints(ports.db, callerIn(request).tenantId)
+      return { items: endpoints.map((one) => endpointView(one, momentOf(ports))), nextCursor: null }
     },
   )
   app.get(
@@ -73,18 +73,18 @@ function readRoutes(app: ZodApp, services: Ports<'db' | 'now'>): void {
       },
     },
     async (request) => {
-      const endpoint = await requireEndpoint(services, callerIn(request).tenantId, request.params.id)
-      return { endpoint: endpointView(endpoint, momentOf(services)) }
+      const endpoint = await requireEndpoint(ports, callerIn(request).tenantId, request.params.id)
+      return { endpoint: endpointView(endpoint, momentOf(ports)) }
     },
   )
 }
 
-function changeRoutes(app: ZodApp, services: ApprovalPorts): void {
+function changeRoutes(app: ZodApp, ports: ApprovalPorts): void {
   const reply = ({ endpoint, secret }: EndpointSet) => ({
-    endpoint: endpointView(endpoint, momentOf(services)),
+    endpoint: endpointView(endpoint, momentOf(ports)),
     ...(secret !== undefined && { secret }),
   })
-  gatedRoute(app, services, addWebhookEndpoint, {
+  gatedRoute(app, ports, addWebhookEndpoint, {
     operationId: 'addWebhookEndpoint',
     tags: ['Webhook'],
     summary: 'Add a webhook endpoint',
@@ -95,7 +95,7 @@ function changeRoutes(app: ZodApp, services: ApprovalPorts): void {
     },
     reply,
   })
-  gatedRoute(app, services, changeWebhookEndpoint, {
+  gatedRoute(app, ports, changeWebhookEndpoint, {
     operationId: 'changeWebhookEndpoint',
     tags: ['Webhook'],
     summary: 'Change, pause or resume a webhook endpoint; omitted fields keep their value',
@@ -103,7 +103,7 @@ function changeRoutes(app: ZodApp, services: ApprovalPorts): void {
     response: { 200: answer('The endpoint', endpointSetOut), ...errors(404, 422) },
     reply,
   })
-  gatedRoute(app, services, rotateWebhookSecret, {
+  gatedRoute(app, ports, rotateWebhookSecret, {
     operationId: 'rotateWebhookSecret',
     tags: ['Webhook'],
     summary: "Rotate a webhook endpoint's signing secret",
@@ -111,7 +111,7 @@ function changeRoutes(app: ZodApp, services: ApprovalPorts): void {
     response: { 200: answer('The endpoint and its new signing secret', endpointSetOut), ...errors(404) },
     reply,
   })
-  gatedRoute(app, services, deleteWebhookEndpoint, {
+  gatedRoute(app, ports, deleteWebhookEndpoint, {
     operationId: 'deleteWebhookEndpoint',
     tags: ['Webhook'],
     summary: 'Delete a webhook endpoint',
@@ -154,7 +154,7 @@ const testOut = z
   })
   .meta({ id: 'WebhookTest', description: 'What a receiver answered to a test event' })
 
-function testRoute(app: ZodApp, services: Ports<'db' | 'sendTestEvent'>): void {
+function testRoute(app: ZodApp, ports: Ports<'db' | 'sendTestEvent'>): void {
   app.post(
     `${path}/:id/test`,
     {
@@ -189,9 +189,9 @@ function testRoute(app: ZodApp, services: Ports<'db' | 'sendTestEvent'>): void {
     },
     async (request) => {
       const { tenantId } = callerIn(request)
-      const endpoint = await requireEndpoint(services, tenantId, request.params.id)
+      const endpoint = await requireEndpoint(ports, tenantId, request.params.id)
       return {
-        test: await services.sendTestEvent(tenantId, endpoint, request.body?.event ?? wanted(endpoint)),
+        test: await ports.sendTestEvent(tenantId, endpoint, request.body?.event ?? wanted(endpoint)),
       }
     },
   )

@@ -98,13 +98,13 @@ const oneReplay = z.object({ replay: replayOut })
 const params = z.strictObject({ id: z.string() })
 
 /** Replays of webhook deliveries by a range of time. */
-export function webhookReplayRoutes(app: ZodApp, services: ReplayPorts, cursors: Cursors): void {
-  requestRoute(app, services)
-  readRoutes(app, services, cursors)
-  for (const what of ['pause', 'resume', 'cancel'] as const) changeRoute(app, services, what)
+export function webhookReplayRoutes(app: ZodApp, ports: ReplayPorts, cursors: Cursors): void {
+  requestRoute(app, ports)
+  readRoutes(app, ports, cursors)
+  for (const what of ['pause', 'resume', 'cancel'] as const) changeRoute(app, ports, what)
 }
 
-function requestRoute(app: ZodApp, services: ReplayPorts): void {
+function requestRoute(app: ZodApp, ports: ReplayPorts): void {
   app.post(
     path,
     {
@@ -128,14 +128,14 @@ function requestRoute(app: ZodApp, services: ReplayPorts): void {
       const origin = runOriginOf(request)
       // Requests with one Idempotency-Key share this id.
       const replayId = idOfMade('whr', origin.correlationId ?? request.id)
-      const replay = await requestReplay(services, tenantId, asked, replayId, origin)
+      const replay = await requestReplay(ports, tenantId, asked, replayId, origin)
       void reply.code(202)
-      return { replay: await view(services, replay) }
+      return { replay: await view(ports, replay) }
     },
   )
 }
 
-function readRoutes(app: ZodApp, services: Ports<'db'>, cursors: Cursors): void {
+function readRoutes(app: ZodApp, ports: Ports<'db'>, cursors: Cursors): void {
   app.get(
     path,
     {
@@ -155,8 +155,8 @@ function readRoutes(app: ZodApp, services: Ports<'db'>, cursors: Cursors): void 
         cursors,
         [tenantId, 'replays'],
         request.query,
-        (keyset) => listReplays(services.db, tenantId, keyset),
-        (replays) => views(services, replays),
+        (keyset) => listReplays(ports.db, tenantId, keyset),
+        (replays) => views(ports, replays),
       )
     },
   )
@@ -174,9 +174,9 @@ function readRoutes(app: ZodApp, services: Ports<'db'>, cursors: Cursors): void 
       },
     },
     async (request) => {
-      const replay = await findReplay(services.db, callerIn(request).tenantId, request.params.id)
+      const replay = await findReplay(ports.db, callerIn(request).tenantId, request.params.id)
       if (!replay) throw new Refusal('webhook_replay_not_found')
-      return { replay: await view(services, replay) }
+      return { replay: await view(ports, replay) }
     },
   )
 }
@@ -205,7 +205,7 @@ const after = {
   },
 }
 
-function changeRoute(app: ZodApp, services: ReplayPorts, what: keyof typeof words): void {
+function changeRoute(app: ZodApp, ports: ReplayPorts, what: keyof typeof words): void {
   app.post(
     `${path}/:id/${what}`,
     {
@@ -220,22 +220,22 @@ function changeRoute(app: ZodApp, services: ReplayPorts, what: keyof typeof word
     },
     async (request) => {
       const { tenantId } = callerIn(request)
-      const replay = await changeReplay(services, tenantId, request.params.id, what, runOriginOf(request))
-      return { replay: await view(services, replay) }
+      const replay = await changeReplay(ports, tenantId, request.params.id, what, runOriginOf(request))
+      return { replay: await view(ports, replay) }
     },
   )
 }
 
-async function views(services: Ports<'db'>, replays: readonly KnownReplay[]) {
+async function views(ports: Ports<'db'>, replays: readonly KnownReplay[]) {
   const counts = await countReplayed(
-    services.db,
+    ports.db,
     replays.map(({ replayId }) => replayId),
   )
   return replays.map((replay) => viewOf(replay, counts.get(replay.replayId)))
 }
 
-const view = async (services: Ports<'db'>, replay: KnownReplay): Promise<z.infer<typeof replayOut>> =>
-  viewOf(replay, (await countReplayed(services.db, [replay.replayId])).get(replay.replayId))
+const view = async (ports: Ports<'db'>, replay: KnownReplay): Promise<z.infer<typeof replayOut>> =>
+  viewOf(replay, (await countReplayed(ports.db, [replay.replayId])).get(replay.replayId))
 
 const none: ReplayedDeliveries = { delivered: 0, pending: 0, failed: 0 }
 

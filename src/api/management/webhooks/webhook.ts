@@ -7,7 +7,7 @@ import { answer, errors } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
 import { webhookOut, webhookSetOut, webhookView } from './schemas.ts'
 
-export function webhookRoutes(app: ZodApp, services: ApprovalPorts): void {
+export function webhookRoutes(app: ZodApp, ports: ApprovalPorts): void {
   app.get(
     '/v1/webhook',
     {
@@ -21,11 +21,11 @@ export function webhookRoutes(app: ZodApp, services: ApprovalPorts): void {
       },
     },
     async (request) => {
-      const { endpoint } = await findWebhook(services.db, callerIn(request).tenantId)
+      const { endpoint } = await findWebhook(ports.db, callerIn(request).tenantId)
       return webhookView(endpoint)
     },
   )
-  gatedRoute(app, services, setWebhook, {
+  gatedRoute(app, ports, setWebhook, {
     operationId: 'setWebhook',
     tags: ['Webhook'],
     summary: 'Set or remove the webhook',

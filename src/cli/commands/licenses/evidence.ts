@@ -13,11 +13,11 @@ import { hostOptionsIn } from '../../host-form.ts'
 /** `keyledger licenses evidence <id> --tenant <id> --out <file>`: the archive of `GET /v1/licenses/{id}/evidence`. */
 export function evidenceOnHost([id = '']: readonly string[], given: Record<string, unknown>): Promise<void> {
   const options = hostOptionsIn({ out: z.string() }, given)
-  return withStores(async ({ services }, origin) => {
-    const evidence = await gatherEvidence(services, options.tenant, id, origin)
+  return withStores(async ({ ports }, origin) => {
+    const evidence = await gatherEvidence(ports, options.tenant, id, origin)
     if (!evidence) throw new Refusal('license_not_found')
     const target = { kind: 'evidence', id } as const
-    await recordAudit(services, options.tenant, { action: 'exported', target }, origin)
+    await recordAudit(ports, options.tenant, { action: 'exported', target }, origin)
     await write(evidence.archive, options.out)
     const { revision } = evidence
     print(options, { file: options.out, licenseId: id, revision }, () => [

@@ -23,7 +23,7 @@ type LicenseRef = { tenantId: string; licenseId: string }
 export function historyOnHost([id = '']: readonly string[], given: Given): Promise<void> {
   const options = hostOptionsIn({ watch: z.boolean().optional() }, given)
   return withStores(async (stores, origin) => {
-    await viewLicense(stores.services, options.tenant, id, undefined, origin)
+    await viewLicense(stores.ports, options.tenant, id, undefined, origin)
     await showHistory(stores, { tenantId: options.tenant, licenseId: id }, options)
   })
 }
@@ -31,11 +31,11 @@ export function historyOnHost([id = '']: readonly string[], given: Given): Promi
 /** `keyledger licenses explain <id> --tenant <id>`: what validate and activate would return, now or then. */
 export function explainOnHost([id = '']: readonly string[], given: Given): Promise<void> {
   const options = hostOptionsIn({ device: z.string().optional(), asOf: z.string().optional() }, given)
-  return withStores(async ({ services }, origin) => {
+  return withStores(async ({ ports }, origin) => {
     const asOf = momentTyped(options.asOf, '--as-of')
-    await viewLicense(services, options.tenant, id, options.asOf, origin)
+    await viewLicense(ports, options.tenant, id, options.asOf, origin)
     const place = { tenantId: options.tenant, licenseId: id }
-    const explanation = await explain(services, { ...place, deviceId: options.device, asOf })
+    const explanation = await explain(ports, { ...place, deviceId: options.device, asOf })
     print(options, explanation, () => explanationLines(explanation))
   })
 }
@@ -43,13 +43,13 @@ export function explainOnHost([id = '']: readonly string[], given: Given): Promi
 /** `keyledger licenses diff <id> --tenant <id> --from <moment>`: what changed between two moments. */
 export function diffOnHost([id = '']: readonly string[], given: Given): Promise<void> {
   const options = hostOptionsIn({ from: z.string().optional(), to: z.string().optional() }, given)
-  return withStores(async ({ services }, origin) => {
-    const now = momentOf(services)
+  return withStores(async ({ ports }, origin) => {
+    const now = momentOf(ports)
     if (options.from === undefined) throw new CommandMisused('--from is missing: the earlier moment')
     const from = momentTyped(options.from, '--from') ?? { time: now }
     const to = momentTyped(options.to, '--to') ?? { time: now }
-    await viewLicense(services, options.tenant, id, `${options.from}..${options.to ?? now}`, origin)
-    const compared = await compareMoments(services, { tenantId: options.tenant, licenseId: id }, from, to)
+    await viewLicense(ports, options.tenant, id, `${options.from}..${options.to ?? now}`, origin)
+    const compared = await compareMoments(ports, { tenantId: options.tenant, licenseId: id }, from, to)
     print(options, compared, () => comparisonLines(compared))
   })
 }
@@ -59,10 +59,10 @@ async function showHistory(
   place: LicenseRef,
   options: OutputOptions & { watch?: boolean | undefined },
 ): Promise<void> {
-  const { services } = stores
-  const head = await services.ledger.head()
+  const { ports } = stores
+  const head = await ports.ledger.head()
   const shown: HistoryPage = { entries: [], recorded: [], next: undefined }
-  for await (const page of pagesAfter(services, place, undefined)) {
+  for await (const page of pagesAfter(ports, place, undefined)) {
     shown.entries.push(...page.entries)
     shown.recorded.push(...page.recorded)
   }
@@ -74,13 +74,13 @@ async function showHistory(
 }
 
 async function* pagesAfter(
-  services: Ports<'db' | 'subjects'>,
+  ports: Ports<'db' | 'subjects'>,
   place: LicenseRef,
   sequence: number | undefined,
 ): AsyncIterable<HistoryPage> {
   let after = sequence
   do {
-    const page = await readHistory(services, place, { order: 'oldest', after, limit: 500 })
+    const page = await readHistory(ports, place, { order: 'oldest', after, limit: 500 })
     yield page
     after = page.next
   } while (after !== undefined)
@@ -88,7 +88,7 @@ async function* pagesAfter(
 
 /** Calls `onPage` for each new event of a license, once per event, until the command is interrupted. */
 async function watch(
-  { services }: Stores,
+  { ports }: Stores,
   place: LicenseRef,
   from: { head: bigint | undefined; last: number | undefined },
   onPage: (page: HistoryPage) => void,
@@ -96,10 +96,10 @@ async function watch(
   const { signal } = untilInterrupted()
   const stream = licenseStream(place.licenseId)
   let { last } = from
-  for await (const entry of follow(services.ledger, from.head, signal, () => undefined)) {
+  for await (const entry of follow(ports.ledger, from.head, signal, () => undefined)) {
     if (entry.stream !== stream || (last !== undefined && entry.revision <= last)) continue
-    await services.untilVisible(entry.position)
-    for await (const page of pagesAfter(services, place, last)) {
+    await ports.untilVisible(entry.position)
+    for await (const page of pagesAfter(ports, place, last)) {
       onPage(page)
       last = page.entries.at(-1)?.sequence ?? last
     }

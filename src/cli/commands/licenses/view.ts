@@ -13,15 +13,15 @@ import { parsed } from '../../arguments.ts'
  * @throws Refusal `license_not_found`
  */
 export async function viewLicense(
-  services: Ports<'db' | 'execute' | 'newId' | 'now'>,
+  ports: Ports<'db' | 'execute' | 'newId' | 'now'>,
   tenantId: string,
   licenseId: string,
   seen: string | undefined,
   origin: Origin,
 ): Promise<void> {
-  if (!(await findLicense(services.db, tenantId, licenseId))) throw new Refusal('license_not_found')
+  if (!(await findLicense(ports.db, tenantId, licenseId))) throw new Refusal('license_not_found')
   const target = { kind: 'license', id: licenseId } as const
-  await recordAudit(services, tenantId, { action: 'viewed', target, asOf: seen }, origin)
+  await recordAudit(ports, tenantId, { action: 'viewed', target, asOf: seen }, origin)
 }
 
 /**

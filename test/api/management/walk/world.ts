@@ -75,7 +75,7 @@ export async function gated(
   const first = await call(method, url)
   if (first.status !== 202) return first
   const confirmation = pendingId(first)
-  await approve(api.ledger.services, tenant.tenantId, confirmation, approver)
+  await approve(api.ledger.ports, tenant.tenantId, confirmation, approver)
   return confirmed(api.ask, tenant, method, url, confirmation)
 }
 
