@@ -6,7 +6,7 @@ import { coalesce } from '../../src/async/coalesce.ts'
 export type StartedAttempt = { deliveryId: string; attempt: number; startedAt: string }
 
 /** Another run has begun the attempt, and its result is not recorded. `isOver`: it no longer will be. */
-export class AttemptBegunBefore extends Error {
+export class AttemptAlreadyStarted extends Error {
   readonly startedAt: string
   readonly isOver: boolean
 
@@ -35,7 +35,7 @@ export type BegunAttempts = {
  * time.
  * @param overAfterMs longer than an attempt takes: another process that has not recorded one by then does not any more
  */
-export function createBegunAttempts(db: Pool, overAfterMs: number): BegunAttempts {
+export function createStartedAttempts(db: Pool, overAfterMs: number): BegunAttempts {
   const processId = randomUUID()
   const insertOne = coalesce(async (attempts: readonly StartedAttempt[]) => {
     const begun = await insert(db, processId, attempts)
@@ -49,7 +49,7 @@ export function createBegunAttempts(db: Pool, overAfterMs: number): BegunAttempt
     },
     async refuseBegun(attempt) {
       const before = await findBefore(db, processId, attempt, overAfterMs)
-      if (before) throw new AttemptBegunBefore(attempt, before)
+      if (before) throw new AttemptAlreadyStarted(attempt, before)
     },
   }
   return own

@@ -29,14 +29,14 @@ const counts = ['sales', 'payments', 'paid', 'returned'] as const
 
 /** What a change of a sale adds to the counts: its payments now, less its payments before. */
 export function saleCounts(before: Sale, after: Sale): SaleCounts[] {
-  const gone = rowsOf(before).map((row) => ({
+  const removed = rowsOf(before).map((row) => ({
     ...row,
     sales: -row.sales,
     payments: -row.payments,
     paid: -row.paid,
     returned: -row.returned,
   }))
-  const rows = summed([...gone, ...rowsOf(after)], counts)
+  const rows = summed([...removed, ...rowsOf(after)], counts)
   return rows.filter((row) => counts.some((name) => row[name] !== 0))
 }
 
@@ -44,7 +44,7 @@ function rowsOf(sale: Sale) {
   if (sale.status === 'absent' || sale.test) return []
   const { tenantId, provider, productId } = sale
   const payments = paymentsOf({ ...sale, links: sale.ownLinks }, sale.facts)
-  return payments.map(({ isFirst, amount, currency, paidAt, refunded, takenBack }) => ({
+  return payments.map(({ isFirst, amount, currency, paidAt, refunded, reversal }) => ({
     tenantId,
     day: utcDate(paidAt),
     provider,
@@ -53,6 +53,6 @@ function rowsOf(sale: Sale) {
     sales: isFirst ? 1 : 0,
     payments: 1,
     paid: amount,
-    returned: Math.min(amount, Math.max(refunded, takenBack?.amount ?? 0)),
+    returned: Math.min(amount, Math.max(refunded, reversal?.amount ?? 0)),
   }))
 }

@@ -28,10 +28,10 @@ export async function runOwnCommand(
     child.once('close', resolve)
   })
   try {
-    const [code, printed, said] = await Promise.all([ended, textOf(child.stdout), textOf(child.stderr)])
+    const [code, printed, errorText] = await Promise.all([ended, textOf(child.stdout), textOf(child.stderr)])
     const isAllowed = code !== null && allowed.includes(code) && (code === 0 || printed !== '')
     if (isAllowed) return { code, printed }
-    throw new Error(said.trim().split('\n').at(-1) || `the process of ${words[0]} exited with ${code}`)
+    throw new Error(errorText.trim().split('\n').at(-1) || `the process of ${words[0]} exited with ${code}`)
   } finally {
     signal.removeEventListener('abort', stop)
   }

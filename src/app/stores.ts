@@ -189,22 +189,22 @@ export async function connectStores(
     for (const counter of Object.values(counters).reverse()) undo.push(() => counter.stop())
     undo.push(() => locks.stop())
     undo.push(() => appendGate.stop())
-    const keyed = createKeyed(db, masterKey, now)
-    undo.push(() => keyed.signer.close())
+    const withMasterKey = createKeyed(db, masterKey, now)
+    undo.push(() => withMasterKey.signer.close())
     const mailing = createMailing(config.mail, config.dataDirectory)
     undo.push(() => mailing.mailer.close())
-    const testSender = createTestSender({ ...keyed, newId, now }, webhookRules(config))
+    const testSender = createTestSender({ ...withMasterKey, newId, now }, webhookRules(config))
     undo.push(() => testSender.close())
     const untilVisible = (position: bigint) => readModels.advanceTo(position)
     const ports: AllPorts = {
       ledger,
-      execute: traces.execute(executeOn(ledger, traces.wait(readModels), db, keyed.subjects)),
+      execute: traces.execute(executeOn(ledger, traces.wait(readModels), db, withMasterKey.subjects)),
       untilVisible,
       db,
       ...createLookups(hotDb),
       keyTypes: createKeyTypeUse(locks, ledger),
       planCapacity: createPlanCapacity({ locksDb, db, ledger, untilVisible }),
-      ...keyed,
+      ...withMasterKey,
       providers: createProviders({ ...config.payments, timeLimitMs: providerTimeLimitMs }),
       ...counters,
       receipts: createReceipts({ db, log: rawLog, ledger }),

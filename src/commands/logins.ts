@@ -20,10 +20,10 @@ export async function approveLogin(
   granted: { scopes: readonly Scope[]; tokenExpiresAt: string | null },
   origin: Origin,
 ): Promise<void> {
-  const asked = askedOf(ports, request, decider)
+  const input = inputOf(ports, request, decider)
   const command: LoginCommand = {
     type: 'ApproveLogin',
-    ...asked,
+    ...input,
     ...granted,
     role: decider.role,
     tokenId: newId('tok'),
@@ -38,7 +38,7 @@ export async function denyLogin(
   decider: LoginDecider,
   origin: Origin,
 ): Promise<void> {
-  const command: LoginCommand = { type: 'DenyLogin', ...askedOf(ports, request, decider) }
+  const command: LoginCommand = { type: 'DenyLogin', ...inputOf(ports, request, decider) }
   await change(ports, request.deviceCodeHash, command, origin)
 }
 
@@ -75,7 +75,7 @@ export async function redeemLogin(
   }
 }
 
-function askedOf(ports: Ports<'now'>, request: LoginRequest, { memberId, tenantId }: LoginDecider) {
+function inputOf(ports: Ports<'now'>, request: LoginRequest, { memberId, tenantId }: LoginDecider) {
   const { clientName, scopes: scopesAsked } = request
   return { memberId, tenantId, clientName, scopesAsked, at: momentOf(ports) }
 }

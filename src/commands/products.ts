@@ -15,7 +15,7 @@ import { catchUpWithLog } from './cross-stream/catch-up.ts'
 import type { KeyTypeRef } from './cross-stream/key-type-use.ts'
 import { causeOf, momentOf, type Origin } from './origin.ts'
 
-export type ProductAsked = {
+export type ProductInput = {
   tenantId: string
   plan: Plan
   productId: string
@@ -28,14 +28,14 @@ export type ProductAsked = {
 /** @throws Refusal `product_exists`, `key_type_exists`, `product_limit_reached` */
 export async function createProduct(
   ports: Ports<'execute' | 'now' | 'planCapacity'>,
-  { plan, ...asked }: ProductAsked,
+  { plan, ...input }: ProductInput,
   origin: Origin,
 ): Promise<PresentProduct> {
-  const { tenantId, productId } = asked
+  const { tenantId, productId } = input
   return ports.planCapacity.reserve({ tenantId, plan, what: 'products', needed: 1 }, (granted, proof) =>
     change(ports, { tenantId, productId, origin, proof }, (at) => {
       if (granted === 0) throw new Refusal('product_limit_reached')
-      return { type: 'CreateProduct', ...asked, at }
+      return { type: 'CreateProduct', ...input, at }
     }),
   )
 }
@@ -49,15 +49,15 @@ export async function changeProduct(
   ports: Ports<'execute' | 'keptKeys' | 'now'>,
   tenantId: string,
   productId: string,
-  asked: { name?: string; keyPrefix?: string; settings: SettingsChange },
+  input: { name?: string; keyPrefix?: string; settings: SettingsChange },
   origin: Origin,
 ): Promise<PresentProduct> {
   const product = await changeProductWith(ports, tenantId, productId, origin, (at) => ({
     type: 'ChangeProduct',
-    ...asked,
+    ...input,
     at,
   }))
-  if (asked.settings.keyRecovery === false) {
+  if (input.settings.keyRecovery === false) {
     const period = keyPeriodOf(product)
     // Whatever has no period is from before, also when the setting is on again by now.
     await ports.keptKeys.clearPeriods({ tenantId, productId, period, keeps: false })
@@ -86,13 +86,13 @@ export function changeKeyType(
   tenantId: string,
   productId: string,
   keyTypeId: string,
-  asked: Partial<Omit<KeyType, 'keyTypeId'>>,
+  input: Partial<Omit<KeyType, 'keyTypeId'>>,
   origin: Origin,
 ): Promise<PresentProduct> {
   return changeProductWith(ports, tenantId, productId, origin, (at) => ({
     type: 'ChangeKeyType',
     keyTypeId,
-    change: asked,
+    change: input,
     at,
   }))
 }

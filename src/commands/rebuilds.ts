@@ -15,7 +15,7 @@ export async function runRebuild(
 ): Promise<number> {
   const { db, ledger } = ports
   const id = randomUUID()
-  let begun = false
+  let isStarted = false
   let events = 0
   const end = (problem: string | null) => noteRebuildEnded(db, id, { at: momentOf(ports), events, problem })
   try {
@@ -23,7 +23,7 @@ export async function runRebuild(
       onParked,
       async onStarted() {
         await noteRebuildStarted(db, id, momentOf(ports))
-        begun = true
+        isStarted = true
       },
       onProgress(progress) {
         events = Math.max(events, progress.events)
@@ -33,7 +33,7 @@ export async function runRebuild(
   } catch (error) {
     // Everyone sees that it ended, but not the error, which may contain data of one tenant. If this write
     // fails too, the database is most likely why the rebuild ended.
-    if (begun) await end('it failed').catch(() => undefined)
+    if (isStarted) await end('it failed').catch(() => undefined)
     throw error
   }
   await end(null)

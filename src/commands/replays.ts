@@ -10,7 +10,7 @@ import type { Ports } from '../ports.ts'
 import { replayDelivery } from './deliveries.ts'
 import { causeOf, momentOf, type Origin } from './origin.ts'
 
-export type ReplayAsked = {
+export type ReplayInput = {
   from: string
   /** Undefined, or a time in the future: up to now. */
   to: string | undefined
@@ -29,21 +29,21 @@ export type ReplayAsked = {
 export async function requestReplay(
   ports: Ports<'db' | 'execute' | 'now'>,
   tenantId: string,
-  asked: ReplayAsked,
+  input: ReplayInput,
   replayId: string,
   origin: Origin,
 ): Promise<KnownReplay> {
   const at = momentOf(ports)
-  if (asked.from > at) throw new Refusal('webhook_replay_in_the_future')
-  const endpoint = await endpointFor(ports, tenantId, asked.endpointId)
-  const wanted = asked.events ?? endpoint.events
+  if (input.from > at) throw new Refusal('webhook_replay_in_the_future')
+  const endpoint = await endpointFor(ports, tenantId, input.endpointId)
+  const wanted = input.events ?? endpoint.events
   const range = {
     tenantId,
     endpointId: endpoint.endpointId,
-    from: asked.from,
-    to: asked.to === undefined || asked.to > at ? at : asked.to,
+    from: input.from,
+    to: input.to === undefined || input.to > at ? at : input.to,
     events: WebhookEventName.options.filter((name) => wanted.includes(name)),
-    only: asked.only,
+    only: input.only,
   }
   const sent = range.events.filter((name) => endpoint.events.includes(name))
   const total = await countReplayable(ports.db, { ...range, events: sent })

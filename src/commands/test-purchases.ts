@@ -22,14 +22,14 @@ import { loadSale } from './sales.ts'
 export async function startTestPurchase(
   ports: Ports<'db' | 'execute' | 'newId' | 'now'>,
   product: PresentProduct,
-  asked: { keyTypeId?: string | undefined; provider?: Provider | undefined },
+  input: { keyTypeId?: string | undefined; provider?: Provider | undefined },
   origin: Origin,
 ): Promise<KnownTestPurchase> {
-  const keyType = asked.keyTypeId ? findKeyType(product, asked.keyTypeId) : product.keyTypes[0]
+  const keyType = input.keyTypeId ? findKeyType(product, input.keyTypeId) : product.keyTypes[0]
   if (!keyType) throw new Refusal('key_type_not_found')
   const { tenantId, productId } = product
-  const provider = asked.provider
-    ? await usable(ports, product, asked.provider)
+  const provider = input.provider
+    ? await usable(ports, product, input.provider)
     : await firstUsable(ports, product)
   if (!provider) throw new Refusal('test_purchase_without_provider')
   const testPurchaseId = ports.newId('tp')

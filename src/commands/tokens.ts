@@ -17,7 +17,7 @@ export type NewToken = { tokenId: string; token: string; scopes: readonly Scope[
  */
 export async function createToken(
   ports: Ports<'execute' | 'now' | 'randomBytes'>,
-  asked: {
+  input: {
     tokenId?: string
     tenantId: string
     name: string
@@ -26,7 +26,7 @@ export async function createToken(
   },
   origin: Origin,
 ): Promise<NewToken> {
-  const { tokenId = newId('tok'), ...rest } = asked
+  const { tokenId = newId('tok'), ...rest } = input
   const { token, tokenHash } = newToken('pat', ports.randomBytes)
   const { events } = await change(
     ports,
@@ -38,8 +38,8 @@ export async function createToken(
   return {
     tokenId,
     token,
-    scopes: created?.type === 'TokenCreated' ? created.data.scopes : asked.scopes,
-    expiresAt: asked.expiresAt,
+    scopes: created?.type === 'TokenCreated' ? created.data.scopes : input.scopes,
+    expiresAt: input.expiresAt,
   }
 }
 

@@ -13,7 +13,7 @@ type SecretPorts = Ports<'execute' | 'now' | 'randomBytes' | 'secrets'>
 /** An endpoint after a change, and its secret if this operation created it. */
 export type EndpointSet = { endpoint: WebhookEndpoint; secret?: string }
 
-export type EndpointAsked = {
+export type EndpointInput = {
   url: string
   /** Undefined selects the default ones. */
   events: readonly WebhookEventName[] | undefined
@@ -29,14 +29,14 @@ export type EndpointAsked = {
 export async function addEndpoint(
   ports: SecretPorts,
   tenantId: string,
-  asked: EndpointAsked,
+  input: EndpointInput,
   operationId: string,
   origin: Origin,
 ): Promise<EndpointSet> {
   const endpointId = idOfMade('whe', operationId)
   const webhook = await withNewSecret(ports, tenantId, operationId, origin, (secret) => ({
     type: 'AddEndpoint',
-    ...asked,
+    ...input,
     ...secret,
     tenantId,
     endpointId,
@@ -122,9 +122,9 @@ async function withNewSecret(
     webhooks,
     tenantId,
     async (before) => {
-      const asked = command({ operationId, displaySecret: 'none', at })
+      const input = command({ operationId, displaySecret: 'none', at })
       // Refuses before a secret is kept.
-      if (webhooks.decide(before, asked).length === 0) return undefined
+      if (webhooks.decide(before, input).length === 0) return undefined
       const name = webhookSecretName(operationId)
       const secret = await ports.secrets.keep(tenantId, name, newWebhookSecret(ports.randomBytes))
       return command({ operationId, displaySecret: displayOfWebhookSecret(secret), at })

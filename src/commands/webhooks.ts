@@ -12,7 +12,7 @@ import { loadFromLog } from '../ledger/load.ts'
 import type { Ports } from '../ports.ts'
 import { causeOf, momentOf, type Origin } from './origin.ts'
 
-export type WebhookAsked = {
+export type WebhookInput = {
   url: string
   events: readonly WebhookEventName[] | undefined
   rotateSecret: boolean
@@ -29,7 +29,7 @@ export type WebhookSet = { webhook: WebhookEndpoint | null; secret?: string }
 export async function setWebhook(
   ports: Ports<'execute' | 'now' | 'randomBytes' | 'secrets'>,
   tenantId: string,
-  asked: WebhookAsked,
+  input: WebhookInput,
   operationId: string,
   origin: Origin,
 ): Promise<WebhookSet> {
@@ -41,11 +41,11 @@ export async function setWebhook(
       const fresh = newWebhookSecret(ports.randomBytes)
       // The secret is kept before the event that refers to it is appended, and only if the command will use
       // it.
-      const secret = takesWebhookSecret(before, { operationId, rotateSecret: asked.rotateSecret })
+      const secret = takesWebhookSecret(before, { operationId, rotateSecret: input.rotateSecret })
         ? await ports.secrets.keep(tenantId, webhookSecretName(operationId), fresh)
         : fresh
       const displaySecret = displayOfWebhookSecret(secret)
-      return { type: 'SetWebhook', ...asked, tenantId, operationId, displaySecret, at }
+      return { type: 'SetWebhook', ...input, tenantId, operationId, displaySecret, at }
     },
     causeOf(origin, at),
   )

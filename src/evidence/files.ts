@@ -62,9 +62,9 @@ function licenseOf({ entry, holder }: Case): object {
 }
 
 async function* devicesOf({ db }: Ports<'db'>, licenseId: string): AsyncIterable<object> {
-  const said = await readTelemetry(db, licenseId)
+  const telemetry = await readTelemetry(db, licenseId)
   for (const seat of await listDevices(db, licenseId)) {
-    yield { ...shownSeat(seat), telemetry: said.get(seat.instanceId) ?? null }
+    yield { ...shownSeat(seat), telemetry: telemetry.get(seat.instanceId) ?? null }
   }
 }
 

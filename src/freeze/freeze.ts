@@ -43,7 +43,7 @@ export async function freezeLedger(
   onWait: (milliseconds: number) => void,
   lostAppendMs = maxAppendMs,
 ): Promise<Freeze | undefined> {
-  const { rowCount: begun } = await db.query(
+  const { rowCount: inserted } = await db.query(
     `insert into operations.freeze (actor, reason) values ($1, $2) on conflict do nothing`,
     [actor, reason],
   )
@@ -58,7 +58,7 @@ export async function freezeLedger(
       await db.query('update operations.freeze set holds_since = clock_timestamp() where holds_since is null')
     })
   } catch (error) {
-    if (begun === 1) await unfreezeLedger(db)
+    if (inserted === 1) await unfreezeLedger(db)
     throw error
   }
   return readFreeze(db)

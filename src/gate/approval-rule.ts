@@ -8,7 +8,7 @@ import { LedgerUnavailable } from '../ledger/connection/unavailable.ts'
 import type { Ports } from '../ports.ts'
 import { isMember } from './requester.ts'
 
-type Asked = { tenantId: string; tokenId: string }
+type TokenOfTenant = { tenantId: string; tokenId: string }
 
 /**
  * The rule for approving a request, read from the log. Decisions by it and changes of it take the same lock,
@@ -16,10 +16,10 @@ type Asked = { tenantId: string; tokenId: string }
  */
 export async function approvalRuleFor(
   ports: Ports<'ledger'>,
-  { tenantId, tokenId }: Asked,
+  { tenantId, tokenId }: TokenOfTenant,
 ): Promise<ApprovalRule> {
-  const [tenant, askedBy] = await Promise.all([loadTenant(ports, tenantId), memberBehind(ports, tokenId)])
-  return { anotherMember: tenant.status !== 'absent' && tenant.anotherMemberApproves, askedBy }
+  const [tenant, requestedBy] = await Promise.all([loadTenant(ports, tenantId), memberBehind(ports, tokenId)])
+  return { anotherMember: tenant.status !== 'absent' && tenant.anotherMemberApproves, requestedBy }
 }
 
 /**

@@ -37,7 +37,7 @@ export type Approval = {
   /** What will happen; undefined once the request is destroyed because it is over. */
   description: Pick<Description, 'summary' | 'consequences' | 'target'> | undefined
   /** Whether the subject of the operation has changed since the request. */
-  changedSinceAsked: boolean
+  changedSinceRequest: boolean
   /** Why it could not run now, whether or not it is approved. */
   impossible: RefusalCode | undefined
   method: string
@@ -50,7 +50,7 @@ export type Approval = {
   downloads: boolean
   /** The address is null where none is recorded, and once the person behind the request was erased. */
   client: { address: string | null; userAgent: string | null }
-  askedAt: string
+  requestedAt: string
   expiresAt: string
   expiresInSeconds: number
   /** How long an approval can still be used. */
@@ -90,7 +90,7 @@ export type Approvers = {
   /** The tenant requires that a member other than the requester approves. */
   anotherMember: boolean
   /** The member who made the request, directly or with a token that they created. */
-  askedBy: string | null
+  requestedBy: string | null
   members: { memberId: string; email: string | null }[]
 }
 
@@ -205,7 +205,7 @@ async function approvalOf(
       address: client.address ?? (await openedAddress(ports, confirmation)),
       userAgent: client.userAgent === null ? null : plainText(client.userAgent),
     },
-    askedAt: createdAt,
+    requestedAt: createdAt,
     expiresAt: confirmation.expiresAt,
     expiresInSeconds: secondsLeft(confirmation, now),
     usableForSeconds: secondsToUse(confirmation, now),
@@ -241,10 +241,10 @@ async function nameOf(
   return member ? emailOf(ports, member) : null
 }
 
-type Described = Pick<Approval, 'description' | 'changedSinceAsked' | 'impossible'>
+type Described = Pick<Approval, 'description' | 'changedSinceRequest' | 'impossible'>
 
 const over: ReadonlySet<ConfirmationStatus> = new Set(['denied', 'expired', 'executed'])
-const undescribed: Described = { description: undefined, changedSinceAsked: false, impossible: undefined }
+const undescribed: Described = { description: undefined, changedSinceRequest: false, impossible: undefined }
 
 /** Describes the operation from the stored request and the present state, never from the caller's words. */
 async function described(
@@ -264,12 +264,12 @@ async function described(
         consequences: consequences.map(plainText),
         ...(target && { target: { host: target.host, url: plainText(target.url) } }),
       },
-      changedSinceAsked: hashOf(state) !== stateHash,
+      changedSinceRequest: hashOf(state) !== stateHash,
       impossible,
     }
   } catch (error) {
     if (!(error instanceof Refusal)) throw error
-    return { description: undefined, changedSinceAsked: true, impossible: error.code }
+    return { description: undefined, changedSinceRequest: true, impossible: error.code }
   }
 }
 

@@ -37,7 +37,7 @@ export type LicenseHistoryEntry = {
   }
 }
 
-type Place = { tenantId: string; licenseId: string }
+type LicenseRef = { tenantId: string; licenseId: string }
 
 export type HistoryPage = {
   entries: LicenseHistoryEntry[]
@@ -54,27 +54,27 @@ export type HistoryPage = {
  */
 export async function readHistory(
   ports: Ports<'db' | 'subjects'>,
-  place: Place,
+  ref: LicenseRef,
   { order, after, limit }: { order: HistoryOrder; after?: number | undefined; limit: number },
 ): Promise<HistoryPage> {
-  const rows = await readHistoryPage(ports.db, place.licenseId, order, after, limit + 1)
+  const rows = await readHistoryPage(ports.db, ref.licenseId, order, after, limit + 1)
   const recorded = rows.slice(0, limit)
-  const entries = await describeEntries(ports, place, recorded)
+  const entries = await describeEntries(ports, ref, recorded)
   return { entries, recorded, next: rows.length > limit ? recorded.at(-1)?.revision : undefined }
 }
 
 /** Describes consecutive events of a license, in the given order. */
 async function describeEntries(
   ports: Ports<'db' | 'subjects'>,
-  place: Place,
+  ref: LicenseRef,
   recorded: readonly HistoryEntry[],
 ): Promise<LicenseHistoryEntry[]> {
-  const { tenantId, licenseId } = place
+  const { tenantId, licenseId } = ref
   const inOrder = recorded.toSorted((left, right) => left.revision - right.revision)
   const [first] = inOrder
   if (!first) return []
   const [changes, nameOf, deliveries, sale] = await Promise.all([
-    changesIn(ports, place, inOrder),
+    changesIn(ports, ref, inOrder),
     nameActors(
       ports,
       tenantId,
@@ -118,7 +118,7 @@ type EntryChanges = { changes: Change[]; deviceName: string | null }
 /** What each event changed, by its revision. The events are consecutive, oldest first. */
 async function changesIn(
   { db, subjects }: Ports<'db' | 'subjects'>,
-  { tenantId, licenseId }: Place,
+  { tenantId, licenseId }: LicenseRef,
   entries: readonly HistoryEntry[],
 ): Promise<Map<number, EntryChanges>> {
   const deviceIds = [...new Set(entries.flatMap(({ event }) => deviceOf(event)))]

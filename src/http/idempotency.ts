@@ -12,7 +12,7 @@ import { takesKey } from './retry-advice.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    keyed: Keyed | undefined
+    idempotent: Keyed | undefined
   }
   interface FastifyContextConfig {
     /** The header is ignored: the POST must run, or see the present, each time it is sent. */
@@ -58,7 +58,7 @@ function noteKey(request: FastifyRequest, _reply: FastifyReply, done: () => void
       throw invalid('the header Idempotency-Key must be 1 to 255 visible ASCII characters, sent once')
     }
     // Before validation, which adds defaults and drops unknown fields.
-    request.keyed = { key, body: request.body }
+    request.idempotent = { key, body: request.body }
   }
   done()
 }
@@ -66,15 +66,15 @@ function noteKey(request: FastifyRequest, _reply: FastifyReply, done: () => void
 /** @throws Problem 409 while the first request is running, 422 when the key was used for another request */
 function reserveRun(idempotency: Idempotency): preHandlerAsyncHookHandler {
   return async (request, reply) => {
-    const { keyed } = request
-    if (!keyed) return
-    const reservation = await idempotency.reserve(keyedRequest(request, keyed), request.id).catch(refuse)
+    const { idempotent } = request
+    if (!idempotent) return
+    const reservation = await idempotency.reserve(keyedRequest(request, idempotent), request.id).catch(refuse)
     switch (reservation.state) {
       case 'run':
-        keyed.run = reservation.run
+        idempotent.run = reservation.run
         // The request timed out while the run was being reserved. Its handler may or may not run.
-        if (reply.sent || keyed.isAnswered) await reservation.end.leaveOpen()
-        else keyed.end = reservation.end
+        if (reply.sent || idempotent.isAnswered) await reservation.end.leaveOpen()
+        else idempotent.end = reservation.end
         return
       case 'in progress':
         throw new Problem(
@@ -114,13 +114,13 @@ async function storeResponse(
   reply: FastifyReply,
   payload: unknown,
 ): Promise<unknown> {
-  const { keyed } = request
-  if (!keyed) return payload
-  keyed.isAnswered = true
-  const { run, end } = keyed
+  const { idempotent } = request
+  if (!idempotent) return payload
+  idempotent.isAnswered = true
+  const { run, end } = idempotent
   if (!run || !end) return payload
   // A response that fails to be sent becomes an error response, which passes this hook again.
-  keyed.end = undefined
+  idempotent.end = undefined
   const { statusCode: status } = reply
   try {
     if (typeof payload === 'string' && isOutcome(status)) {
@@ -152,7 +152,7 @@ export function runPorts<S extends Ports<'newId' | 'now' | 'randomBytes'>>(
   request: FastifyRequest,
   ports: S,
 ): S {
-  const run = request.keyed?.run
+  const run = request.idempotent?.run
   if (!run) return ports
   const { at, randomBytes, newId } = run
   return { ...ports, now: () => new Date(at), randomBytes, newId }
@@ -163,6 +163,6 @@ export function runPorts<S extends Ports<'newId' | 'now' | 'randomBytes'>>(
  */
 export function runOriginOf(request: FastifyRequest): Origin {
   const origin = originOf(request)
-  const run = request.keyed?.run
+  const run = request.idempotent?.run
   return run ? { ...origin, correlationId: run.firstRequestId, run: { resumed: run.resumed } } : origin
 }

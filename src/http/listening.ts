@@ -1,7 +1,7 @@
 import type { Server, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
-import { addressesOf, closeAll, expectConnections, openSocket, type Place } from './sockets.ts'
+import { addressesOf, closeAll, expectConnections, type HostAndPort, openSocket } from './sockets.ts'
 
 export type Listening = {
   /**
@@ -26,7 +26,7 @@ const longestRequestMs = 10_000
  */
 export async function listen(
   app: FastifyInstance,
-  { host, port }: Place,
+  { host, port }: HostAndPort,
 ): Promise<Listening & { address: string }> {
   const [first = host, ...others] = await addressesOf(host)
   const address = await app.listen({ host: first, port })

@@ -44,8 +44,8 @@ export function offerDryRuns(app: FastifyInstance, ports: RehearsablePorts & Por
         const decided = await rehearsed(ports, async () => {
           answer = await handler.call(this, request, reply)
         })
-        const told = typeof dryRun === 'function' ? dryRun(answer) : []
-        return effectOf(ports, tenantId, decided, [...recordedFacts(decided), ...told])
+        const facts = typeof dryRun === 'function' ? dryRun(answer) : []
+        return effectOf(ports, tenantId, decided, [...recordedFacts(decided), ...facts])
       }).catch(refuse)
       return sendDryRun(reply, preview)
     }

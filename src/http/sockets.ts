@@ -4,7 +4,7 @@ import type { Server as HttpServer } from 'node:http'
 import { createServer, Server, type ServerOpts, type Socket } from 'node:net'
 import { z } from 'zod'
 
-export type Place = { host: string; port: number }
+export type HostAndPort = { host: string; port: number }
 
 /** Listening sockets that pass on their connections. */
 export type Sockets = {
@@ -27,7 +27,7 @@ export async function addressesOf(host: string): Promise<string[]> {
  * @throws the error of listening on the first address
  */
 export async function openSockets(
-  { host, port }: Place,
+  { host, port }: HostAndPort,
   options: ServerOpts,
   onConnection: (connection: Socket) => void,
 ): Promise<Sockets> {
@@ -51,12 +51,12 @@ export function closeAll(servers: readonly Server[]): void {
 }
 
 export async function openSocket(
-  place: Place,
+  target: HostAndPort,
   options: ServerOpts,
   onConnection: (connection: Socket) => void,
 ): Promise<Server> {
   const server = createServer({ allowHalfOpen: true, noDelay: true, ...options }, onConnection)
-  server.listen(place)
+  server.listen(target)
   await once(server, 'listening')
   // Accepting may fail, for example without a free file descriptor; the next connection is accepted again.
   server.on('error', () => undefined)

@@ -12,7 +12,7 @@ import type { Tally } from './tally.ts'
 /** An import that is planned: its export is read, and each license has a product and a key type. */
 export type Job = { source: Source; exported: Export; targets: Targets }
 
-type Asked = {
+type Input = {
   source: Source
   path: string
   workDirectory: string
@@ -25,7 +25,7 @@ type Asked = {
  * Reads an export and decides what its policies become. Close `exported` afterwards, since it holds license keys.
  * @throws ImportProblem
  */
-export async function planJob({ source, path, workDirectory, productOf, mapped }: Asked): Promise<Job> {
+export async function planJob({ source, path, workDirectory, productOf, mapped }: Input): Promise<Job> {
   const exported = await openExport(source, path, workDirectory)
   try {
     const { policies } = exported

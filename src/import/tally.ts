@@ -10,8 +10,8 @@ export function createReasons() {
   const reasons = new Map<string, Reason>()
   return {
     add(text: string, from: string): void {
-      const asked = text.replaceAll(/\d+/g, '0')
-      const kind = reasons.has(asked) || reasons.size < maxReasons ? asked : 'other'
+      const kept = text.replaceAll(/\d+/g, '0')
+      const kind = reasons.has(kept) || reasons.size < maxReasons ? kept : 'other'
       const reason = reasons.get(kind) ?? {
         text: kind === 'other' ? 'Other reasons.' : text,
         licenses: 0,

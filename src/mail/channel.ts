@@ -41,13 +41,13 @@ export function createMailChannel(
       if (!license) throw new Error(`the license ${licenseId} is not known yet`)
       const { settings } = await findMail(ports.db, tenantId, license.productId)
       if (!settings.enabled) return unwanted
-      const asked = await askedBy(ports, delivery)
-      const facts = await factsOf(ports, delivery, license, asked, baseUrl)
+      const keyMail = await keyMailRequestOf(ports, delivery)
+      const facts = await factsOf(ports, delivery, license, keyMail, baseUrl)
       if (!facts) return unwanted
       const { mailer, mailbox, from } = ports.mailing
       const attachments = settings.receipt ? await receiptOf(ports, licenseId) : []
       const written = { ...facts, receipt: attachments.length > 0 }
-      const mail = writeMail(settings, written, from, asked ? 'asked' : 'sale')
+      const mail = writeMail(settings, written, from, keyMail ? 'asked' : 'sale')
       await begin()
       const sending = await mailer.send({
         ...mail,
@@ -77,13 +77,13 @@ async function isReadable(ports: Ports<'subjects'>, { tenantId, holder }: Issued
   return (person?.email ?? null) !== null
 }
 
-type AskedMail = Extract<LicenseEvent, { type: 'KeyMailAsked' }>['data']
+type KeyMailRequest = Extract<LicenseEvent, { type: 'KeyMailAsked' }>['data']
 
 /** The event that asked for the mail; undefined for the mail of a sale. */
-async function askedBy(
+async function keyMailRequestOf(
   { db }: Ports<'db'>,
   { event, licenseId, licenseRevision: revision }: KnownDelivery,
-): Promise<AskedMail | undefined> {
+): Promise<KeyMailRequest | undefined> {
   if (event !== 'license.key_mail') return undefined
   const [content] = await readContents(db, [{ licenseId, revision }])
   if (content?.event.type !== 'KeyMailAsked') throw new Error(`${licenseId} asks for no mail at ${revision}`)
@@ -94,11 +94,11 @@ async function factsOf(
   ports: Ports<'db' | 'findProduct' | 'keptKeys' | 'keyHashing' | 'mailing' | 'secrets' | 'subjects'>,
   delivery: KnownDelivery,
   license: IssuedLicense,
-  asked: AskedMail | undefined,
+  keyMail: KeyMailRequest | undefined,
   baseUrl: string,
 ): Promise<Omit<MailFacts, 'receipt'> | undefined> {
   const { tenantId, licenseId } = delivery
-  const licenseKey = await keyOf(ports, delivery, license, asked)
+  const licenseKey = await keyOf(ports, delivery, license, keyMail)
   // A license that was reminted since has another key, which the caller of the remint got.
   if (licenseKey === undefined) return undefined
   if (!(await ports.keyHashing.isOf(tenantId, licenseKey, license.keyHash))) return undefined
@@ -122,7 +122,7 @@ async function factsOf(
     deviceLimit,
     expiresAt,
     saleId,
-    language: asked?.language ?? sale?.language ?? null,
+    language: keyMail?.language ?? sale?.language ?? null,
     sentAgain,
     portalUrl: portal ? portalUrl(baseUrl, tenantId) : null,
   }
@@ -136,12 +136,12 @@ async function keyOf(
   ports: Ports<'db' | 'findProduct' | 'keptKeys' | 'mailing' | 'secrets'>,
   { attempts }: KnownDelivery,
   license: IssuedLicense,
-  asked: AskedMail | undefined,
+  keyMail: KeyMailRequest | undefined,
 ): Promise<string | undefined> {
   const { tenantId, licenseId, keyHash } = license
-  if (!asked) return ports.secrets.open(tenantId, saleKeyName(licenseId))
+  if (!keyMail) return ports.secrets.open(tenantId, saleKeyName(licenseId))
   // The mail of a key that was replaced must not send the key that replaced it.
-  if (asked.keyHash !== keyHash) return undefined
+  if (keyMail.keyHash !== keyHash) return undefined
   const toBeMailed = await ports.secrets.open(tenantId, mailedKeyName(licenseId, keyHash))
   if (toBeMailed !== undefined || attempts.some(({ error }) => error === null)) return toBeMailed
   // The mailbox of an installation without a mail server shows its mails, and a kept key is never shown.

@@ -75,10 +75,10 @@ export function tool<Id extends OperationId, Shape extends z.ZodRawShape, One ex
       } = Apart.parse(renamed(schema.parse(given), names))
       const isOfOne =
         ofOne && parametersOf(operations[ofOne].path).every((name) => values[name] !== undefined)
-      const asked = requestTo(isOfOne ? operations[ofOne] : operation, values)
+      const request = requestTo(isOfOne ? operations[ofOne] : operation, values)
       return {
-        ...asked,
-        ...(rehearsed && { query: { ...asked.query, dryRun: 'true' } }),
+        ...request,
+        ...(rehearsed && { query: { ...request.query, dryRun: 'true' } }),
         ...(takesKey && { idempotencyKey: key }),
         ...(operation.gated && { confirmationId: approved }),
       }

@@ -21,10 +21,10 @@ import { claim, readNotaryLog, type SigningPorts, startLog } from './signing-log
  */
 export async function resumeLog(
   ports: SigningPorts & { log: LogSource },
-  asked: Resumption,
+  input: Resumption,
   onProgress: (done: number, total: number) => void = () => undefined,
 ): Promise<{ origin: string; size: number }> {
-  return resumeAs(await readNotaryLog(ports), ports, asked, onProgress)
+  return resumeAs(await readNotaryLog(ports), ports, input, onProgress)
 }
 
 /** From where a log is to go on. */

@@ -87,11 +87,11 @@ async function positionOfLast({ ledger }: NotaryOptions, { last }: TreeState): P
 async function hashToEnd(
   options: NotaryOptions,
   client: ClientBase,
-  begun: Progress,
+  resumed: Progress,
   signal: AbortSignal,
 ): Promise<Progress> {
   const { log, checkpointMs = 1000 } = options
-  let { tree, position, last, signerChanged } = begun
+  let { tree, position, last, signerChanged } = resumed
   let signed = performance.now()
   for await (const { events, through } of log.pages(position)) {
     const [first, ...rest] = events

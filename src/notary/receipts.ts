@@ -8,14 +8,14 @@ import { isWithheld } from './withheld.ts'
 type EventName = { stream: string; revision: number }
 
 /** `withheld`: the record would tell the hash of a key that can be guessed from it. */
-type Asked = Receipt | 'withheld' | undefined
+type ReceiptAnswer = Receipt | 'withheld' | undefined
 
 export type Receipts = {
   /**
    * Waits for the checkpoint of a new event, unless no notary has ever run.
    * @returns undefined when no checkpoint covers the event yet, or there is no such event
    */
-  waitFor(event: EventName): Promise<Asked>
+  waitFor(event: EventName): Promise<ReceiptAnswer>
   /** Opens the last checkpoint, to prove many events. @returns undefined before the first one */
   open(): Promise<Prover | undefined>
 }

@@ -10,7 +10,7 @@ type KnownEndpoint = {
 }
 
 /** What an endpoint is created with. */
-type EndpointAsked = {
+type EndpointInput = {
   address: string
   events: readonly string[]
   /** Made by keyledger, for a provider that does not make one of its own. */
@@ -28,7 +28,7 @@ export type ProviderEndpoints = {
    */
   find(address: string, events: readonly string[]): Promise<KnownEndpoint[]>
   /** @throws ProviderRefused `endpoint` where the provider does not take the address, or has no room for another */
-  create(asked: EndpointAsked): Promise<{ id: string; secret: string }>
+  create(input: EndpointInput): Promise<{ id: string; secret: string }>
   remove(id: string): Promise<void>
 }
 

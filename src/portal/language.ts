@@ -10,8 +10,8 @@ const isLanguage = (text: string | undefined): text is PortalLanguage =>
  * @param accepted the Accept-Language header
  */
 export function languageFor(
-  asked: readonly (string | undefined)[],
+  wanted: readonly (string | undefined)[],
   accepted: string | undefined,
 ): PortalLanguage {
-  return asked.find(isLanguage) ?? acceptedLanguage(accepted ?? '') ?? portalLanguages[0]
+  return wanted.find(isLanguage) ?? acceptedLanguage(accepted ?? '') ?? portalLanguages[0]
 }

@@ -80,9 +80,9 @@ function chosenLanguage(
   cookies: Cookies,
 ): PortalLanguage {
   const { language } = request.query as { language?: unknown }
-  const asked = typeof language === 'string' ? language : undefined
-  const found = languageFor([asked, cookies.get(request, 'language')], request.headers['accept-language'])
-  if (asked === found) cookies.set(reply, tenantId, 'language', found)
+  const chosen = typeof language === 'string' ? language : undefined
+  const found = languageFor([chosen, cookies.get(request, 'language')], request.headers['accept-language'])
+  if (chosen === found) cookies.set(reply, tenantId, 'language', found)
   return found
 }
 

@@ -111,8 +111,8 @@ async function notify(
   if (status === 200) return done(`a notification with the signature of ${provider} got 200`)
   // A successful answer may hold the key; an unsuccessful one holds the reason.
   const why = status >= 400 ? `: ${body.slice(0, 300)}` : ''
-  const said = `a notification with the signature of ${provider} got ${status}${why}`
-  return { ...failed(said), mayRecover: status >= 500 || status === 429 }
+  const failure = `a notification with the signature of ${provider} got ${status}${why}`
+  return { ...failed(failure), mayRecover: status >= 500 || status === 429 }
 }
 
 async function secretOf(

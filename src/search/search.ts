@@ -65,8 +65,8 @@ export type Found = {
 
 export const maxFound = 20
 /** One more than shown, to detect that there are more. */
-const maxAsked = maxFound + 1
-const longestAsked = 500
+const maxResults = maxFound + 1
+const maxQueryLength = 500
 /** The length from which on ids are found by their beginning. */
 const shortestStart = 3
 
@@ -80,13 +80,13 @@ const nothing: Found = { licenses: [], devices: [], sales: [], customers: [], mo
  * its name, or the beginning of one of these. Text that may be a key is hashed first, and searched in other ways only if no license has it. Text in
  * the form of keyledger's own keys is never searched in clear.
  */
-export async function search(ports: Stores, tenantId: string, asked: string): Promise<Found> {
-  const text = asked.trim()
-  if (text === '' || text.length > longestAsked || !isStorable(text)) return nothing
+export async function search(ports: Stores, tenantId: string, query: string): Promise<Found> {
+  const text = query.trim()
+  if (text === '' || text.length > maxQueryLength || !isStorable(text)) return nothing
   const { db } = ports
   if (isId('lic', text)) return licensesFound('license id', await findLicensesByIds(db, tenantId, [text]))
   if (isId('req', text)) {
-    return licensesFound('request id', await findLicensesOfRequest(db, tenantId, text, maxAsked))
+    return licensesFound('request id', await findLicensesOfRequest(db, tenantId, text, maxResults))
   }
   if (isId('cus', text)) {
     const entry = await findCustomer(db, tenantId, text)
@@ -136,10 +136,10 @@ function once<T>(all: readonly T[], idOf: (one: T) => string): T[] {
 async function findByEmail({ db, subjects }: Stores, tenantId: string, email: string): Promise<Found> {
   const subjectId = await subjects.findSubject(tenantId, email)
   const [licenses, sales, customers, devices] = await Promise.all([
-    subjectId === undefined ? [] : findLicensesOfPerson(db, tenantId, subjectId, maxAsked),
-    subjectId === undefined ? [] : findSalesOfPeople(db, tenantId, [subjectId], maxAsked),
-    subjectId === undefined ? [] : findCustomersOfPeople(db, tenantId, [subjectId], maxAsked),
-    findDevicesByName(db, tenantId, email, maxAsked),
+    subjectId === undefined ? [] : findLicensesOfPerson(db, tenantId, subjectId, maxResults),
+    subjectId === undefined ? [] : findSalesOfPeople(db, tenantId, [subjectId], maxResults),
+    subjectId === undefined ? [] : findCustomersOfPeople(db, tenantId, [subjectId], maxResults),
+    findDevicesByName(db, tenantId, email, maxResults),
   ])
   return {
     licenses: shown(licenses).map((license) => ({ license, by: 'e-mail' })),
@@ -159,17 +159,17 @@ async function findByName({ db }: Stores, tenantId: string, name: string): Promi
   const number = name.replace(beforeNumber, '')
   const streams = Provider.options.map((provider) => saleStream(tenantId, provider, sha256(name)))
   const isLong = name.length >= shortestStart
-  const [byEnding, byId, byIdStart, byName, named, begun, numbered, imported] = await Promise.all([
-    endings.length === 0 ? [] : findLicensesByEnding(db, tenantId, endings, maxAsked),
-    findDevicesById(db, tenantId, name, maxAsked),
-    isLong ? findDevicesByIdStart(db, tenantId, name, maxAsked) : [],
-    findDevicesByName(db, tenantId, name, maxAsked),
+  const [byEnding, byId, byIdStart, byName, named, byOrderStart, numbered, imported] = await Promise.all([
+    endings.length === 0 ? [] : findLicensesByEnding(db, tenantId, endings, maxResults),
+    findDevicesById(db, tenantId, name, maxResults),
+    isLong ? findDevicesByIdStart(db, tenantId, name, maxResults) : [],
+    findDevicesByName(db, tenantId, name, maxResults),
     findSalesByName(db, tenantId, name, streams),
-    isLong ? findSalesByStart(db, tenantId, name, maxAsked) : [],
+    isLong ? findSalesByStart(db, tenantId, name, maxResults) : [],
     findSalesByNumber(db, tenantId, number),
     findLicensesByNumber(db, tenantId, number),
   ])
-  const sales = once([...named, ...begun, ...numbered.found], ({ id }) => id)
+  const sales = once([...named, ...byOrderStart, ...numbered.found], ({ id }) => id)
   const saleBy = new Map<string, SaleMatch>()
   for (const sale of shown(sales)) {
     const isId = sale.id === name || isPartOf(idsOfSale(sale), number)

@@ -72,14 +72,14 @@ function startThread(maxKnownKeys: number): SigningThread {
     inFlight.delete(id)
     for (const [index, { resolve }] of batch.entries()) resolve(signatures[index] ?? '')
   })
-  const gone = () => {
+  const onEnd = () => {
     alive = false
     const lost = [...inFlight.values()]
     inFlight.clear()
     for (const batch of lost) signHere(batch)
   }
-  worker.on('error', gone)
-  worker.on('exit', gone)
+  worker.on('error', onEnd)
+  worker.on('exit', onEnd)
   return {
     get alive() {
       return alive

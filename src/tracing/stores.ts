@@ -50,10 +50,10 @@ export const tracedLedger = (tracing: Tracing, ledger: Ledger): Ledger => ({
 })
 
 /** Adds a span for a command's wait for the read models. */
-export const tracedWait = <Waits extends { advanceTo(position: bigint): Promise<void> }>(
+export const tracedWait = <T extends { advanceTo(position: bigint): Promise<void> }>(
   tracing: Tracing,
-  readModels: Waits,
-): Waits => ({
+  readModels: T,
+): T => ({
   ...readModels,
   advanceTo: (position: bigint) =>
     tracing.within({ name: 'wait for read models' }, () => readModels.advanceTo(position)),

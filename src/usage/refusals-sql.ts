@@ -38,7 +38,7 @@ const dayMs = 86_400_000
 export const addRefusals = {
   name: 'add-refusals',
   text: `,
-  told as materialized (
+  reported as materialized (
     select t.* from json_to_recordset($1) as t (
       kind text, tenant_id text, product_id text, day timestamptz, call text, reason text, interface text,
       license_id text, device_id text, device_name text, app_version text, sdk_version text, platform text,
@@ -49,7 +49,7 @@ export const addRefusals = {
   ),
   calls as (
     insert into usage.refused_calls as c
-    select tenant_id, product_id, day, call, reason, refused from told where kind = 'calls'
+    select tenant_id, product_id, day, call, reason, refused from reported where kind = 'calls'
     order by tenant_id, day, product_id, call, reason
     on conflict (tenant_id, day, product_id, call, reason) do update set refused = c.refused + excluded.refused
   ),
@@ -57,7 +57,7 @@ export const addRefusals = {
     insert into usage.refusals as r
     select tenant_id, product_id, license_id, device_id, call, reason, device_name, interface, app_version,
       sdk_version, platform, refused, first_seen_at, last_seen_at
-    from told t
+    from reported t
     where kind = 'license' and not exists (
       select from usage.forgotten_refusals f where f.license_id = t.license_id and f.at >= t.last_seen_at
     )
@@ -73,13 +73,13 @@ export const addRefusals = {
   ),
   kept as (
     select k.tenant_id, k.product_id, k.day, count(*) as keys, array_agg(k.display_key) as display_keys
-    from (select distinct tenant_id, product_id, day from told where kind = 'key') d
+    from (select distinct tenant_id, product_id, day from reported where kind = 'key') d
     join usage.unknown_keys k using (tenant_id, product_id, day)
     group by k.tenant_id, k.product_id, k.day
   ),
   keys as (
     select t.*, coalesce(k.keys, 0) as keys, t.display_key = any(k.display_keys) is true as known
-    from told t left join kept k using (tenant_id, product_id, day) where t.kind = 'key'
+    from reported t left join kept k using (tenant_id, product_id, day) where t.kind = 'key'
   ),
   masked as (
     select keys.*, case

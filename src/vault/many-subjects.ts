@@ -12,7 +12,7 @@ export type Subject = { subjectId: string; key: KeyObject }
 
 type Indexed = Subject & { trigrams: ReadonlySet<number> }
 type NewRow = Subject & { wrapped: Buffer; trigrams: readonly number[] }
-type Asked = { person: KnownPerson; spellings: string[]; trigrams: number[] }
+type Wanted = { person: KnownPerson; spellings: string[]; trigrams: number[] }
 type Vault = { db: Pool; master: MasterKey; index: Pick<PeopleIndex, 'trigramsOf'> }
 
 /**
@@ -26,17 +26,17 @@ export async function findOrMakeSubjects(
   people: readonly KnownPerson[],
 ): Promise<(Subject | undefined)[]> {
   if (people.length === 0) return []
-  const asked = people.map((person): Asked => {
+  const wanted = people.map((person): Wanted => {
     const spellings = emailIndexesOf(master, tenantId, person.email)
     return { person, spellings, trigrams: index.trigramsOf(tenantId, person) }
   })
-  const known = await findStored({ db, master }, tenantId, asked)
-  const rows = newRows(master, tenantId, asked, new Set(known.keys()))
+  const known = await findStored({ db, master }, tenantId, wanted)
+  const rows = newRows(master, tenantId, wanted, new Set(known.keys()))
   for (const first of await insert(db, tenantId, rows)) {
     const row = rows.get(first)
     if (row) known.set(first, { ...row, trigrams: new Set(row.trigrams) })
   }
-  return asked.map(({ spellings, trigrams }) => {
+  return wanted.map(({ spellings, trigrams }) => {
     const found = spellings.flatMap((spelling) => known.get(spelling) ?? [])[0]
     return found && trigrams.every((hash) => found.trigrams.has(hash)) ? found : undefined
   })
@@ -46,7 +46,7 @@ export async function findOrMakeSubjects(
 async function findStored(
   { db, master }: Pick<Vault, 'db' | 'master'>,
   tenantId: string,
-  asked: readonly Asked[],
+  wanted: readonly Wanted[],
 ): Promise<Map<string, Indexed>> {
   const { rows } = await db.query<{
     email_index: string
@@ -57,7 +57,7 @@ async function findStored(
     name: 'vault-find-people',
     text: `select email_index, subject_id, wrapped, trigrams from vault.subject_keys
            where tenant_id = $1 and email_index = any($2::text[])`,
-    values: [tenantId, asked.flatMap(({ spellings }) => spellings)],
+    values: [tenantId, wanted.flatMap(({ spellings }) => spellings)],
   })
   return new Map(
     rows.map(({ email_index, subject_id: subjectId, wrapped, trigrams }) => {
@@ -71,11 +71,11 @@ async function findStored(
 function newRows(
   master: MasterKey,
   tenantId: string,
-  asked: readonly Asked[],
+  wanted: readonly Wanted[],
   claimed: Set<string>,
 ): Map<string, NewRow> {
   const rows = new Map<string, NewRow>()
-  for (const { spellings, trigrams } of asked) {
+  for (const { spellings, trigrams } of wanted) {
     const [first = ''] = spellings
     if (spellings.some((spelling) => claimed.has(spelling))) continue
     for (const spelling of spellings) claimed.add(spelling)

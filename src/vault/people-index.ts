@@ -47,14 +47,14 @@ export function createPeopleIndex(db: Pool, master: MasterKey): PeopleIndex {
   return {
     trigramsOf,
     async candidates(tenantId, text) {
-      const asked = trigramsIn([normalized(text)]).slice(0, maxTrigrams)
-      if (asked.length === 0) return { subjectIds: [], tooMany: false }
+      const wanted = trigramsIn([normalized(text)]).slice(0, maxTrigrams)
+      if (wanted.length === 0) return { subjectIds: [], tooMany: false }
       const rows = await rowsWithin<{ id: string }>(
         db,
         timeLimitMs,
         `select subject_id as id from vault.subject_keys
          where tenant_id = $1 and trigrams @> $2::int[] limit $3`,
-        [tenantId, hashes(tenantId, asked), maxCandidates + 1],
+        [tenantId, hashes(tenantId, wanted), maxCandidates + 1],
       )
       const found = rows?.map(({ id }) => id) ?? []
       return {

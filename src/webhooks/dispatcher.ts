@@ -1,4 +1,4 @@
-import { AttemptBegunBefore, createBegunAttempts } from '../../projections/deliveries/begun.ts'
+import { AttemptAlreadyStarted, createStartedAttempts } from '../../projections/deliveries/begun.ts'
 import type { DueAttempt } from '../../projections/deliveries/due.ts'
 import { createDeliveryLookup, type DeliveryEntry } from '../../projections/deliveries/queries.ts'
 import {
@@ -51,7 +51,7 @@ export function createAttempts(
   { overAfterMs = overDefaultMs } = {},
 ): Attempts {
   const recent = createRecentDeliveries()
-  const begunAttempts = createBegunAttempts(ports.db, overAfterMs)
+  const begunAttempts = createStartedAttempts(ports.db, overAfterMs)
   const shown = createDeliveryLookup(ports.db)
   const running = new Set<string>()
 
@@ -84,7 +84,7 @@ export function createAttempts(
       if (result.outcome === 'unwanted') await begunAttempts.refuseBegun(own)
       await recordAttempt(ports, entry, { startedAt, durationMs, result }, originOf(delivery))
     } catch (error) {
-      if (!(error instanceof AttemptBegunBefore && error.isOver)) throw error
+      if (!(error instanceof AttemptAlreadyStarted && error.isOver)) throw error
       await recordInterruption(ports, entry, error.startedAt, originOf(delivery))
       return
     }
@@ -104,7 +104,7 @@ export function createAttempts(
       await attempt(job)
     } catch (error) {
       // Another process is making it. When it does not record the result, this one will be asked again.
-      if (!(error instanceof AttemptBegunBefore)) onTrouble({ delivery: job.deliveryId, error })
+      if (!(error instanceof AttemptAlreadyStarted)) onTrouble({ delivery: job.deliveryId, error })
       throw error
     } finally {
       running.delete(name)

@@ -73,9 +73,9 @@ export function createInFlight(lostAfterMs: number) {
     of: (some: readonly Receiver[]): string[] =>
       some.flatMap((receiver) => [...(receivers.get(nameOf(receiver))?.deliveryIds ?? [])]),
     /** Receivers without a due attempt in the answer have no further ones. */
-    noteFound(asked: readonly Receiver[], due: readonly DueAttempt[]): void {
+    noteFound(polled: readonly Receiver[], due: readonly DueAttempt[]): void {
       const more = new Set(due.map(nameOf))
-      for (const receiver of asked) {
+      for (const receiver of polled) {
         const known = receivers.get(nameOf(receiver))
         if (known && !more.has(nameOf(receiver))) known.hasMoreDue = false
       }

@@ -163,7 +163,12 @@ const all: Laws[] = [
   ]),
   lawsOf('confirmations', confirmations, [
     { type: 'RequestConfirmation', request: gated, at: request.at },
-    { type: 'Approve', by: 'member:mem_1', rule: { anotherMember: false, askedBy: null }, at: request.at },
+    {
+      type: 'Approve',
+      by: 'member:mem_1',
+      rule: { anotherMember: false, requestedBy: null },
+      at: request.at,
+    },
     { type: 'Withdraw', by: 'member:mem_1', at: request.at },
     { type: 'Deny', by: 'member:mem_1', at: request.at },
     { type: 'Expire', at: nextEnd },

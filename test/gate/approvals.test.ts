@@ -72,7 +72,7 @@ test('a revocation is shown with the key, the person and the affected devices', 
         'Reason given by the requester: “charged back”',
       ],
     },
-    changedSinceAsked: false,
+    changedSinceRequest: false,
     downloads: false,
     impossible: undefined,
     method: 'POST',
@@ -107,7 +107,7 @@ test('a revocation is shown with the key, the person and the affected devices', 
       steady: sentences,
       sinceAsked: { before: [], now: [] },
     },
-    approvers: { anotherMember: false, askedBy: null, members: [] },
+    approvers: { anotherMember: false, requestedBy: null, members: [] },
     decidedBy: null,
     decidedAt: null,
     withdrawnBy: null,
@@ -142,10 +142,10 @@ test('a license without a holder, or that has expired, is shown as such', async 
 test('a change since the request is marked, and the present consequences are shown', async () => {
   const { id, licenseKey } = await seated(1)
   const confirmation = await askToRevoke(id)
-  expect(await show(confirmation)).toMatchObject({ changedSinceAsked: false })
+  expect(await show(confirmation)).toMatchObject({ changedSinceRequest: false })
   await activate(licenseKey, 'another')
   expect(await show(confirmation)).toMatchObject({
-    changedSinceAsked: true,
+    changedSinceRequest: true,
     impossible: undefined,
     description: {
       consequences: expect.arrayContaining(['2 active devices will fail their next check']) as string[],
@@ -160,7 +160,7 @@ test('an operation that could no longer run is marked', async () => {
   await confirmed(api.ask, tenant, 'POST', `/v1/licenses/${id}/revoke`, first)
   expect(await show(second)).toMatchObject({
     status: 'pending',
-    changedSinceAsked: true,
+    changedSinceRequest: true,
     impossible: 'license_revoked',
   })
 })
@@ -187,7 +187,7 @@ test('one whose target no longer exists has no description', async () => {
   await confirmed(api.ask, tenant, 'DELETE', '/v1/products/editor/key-types/old', first)
   expect(await show(second)).toMatchObject({
     description: undefined,
-    changedSinceAsked: true,
+    changedSinceRequest: true,
     impossible: 'key_type_not_found',
   })
 })

@@ -3,7 +3,7 @@
  * delivery, also when the process that made it was killed. No two runs make the same attempt.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createBegunAttempts, forgetRecordedAttempts } from '../../projections/deliveries/begun.ts'
+import { createStartedAttempts, forgetRecordedAttempts } from '../../projections/deliveries/begun.ts'
 import { listDeliveries } from '../../projections/deliveries/queries.ts'
 import { createLog } from '../../src/app/log.ts'
 import { openStores, type Stores } from '../../src/app/stores.ts'
@@ -163,7 +163,7 @@ describe('an attempt', () => {
       stores.db.query(`update vault.begun_attempts set begun_at = begun_at - interval '21 minutes'`)
     await stores.db.query('delete from vault.begun_attempts')
     const { deliveryId } = await delivery()
-    const { begin } = createBegunAttempts(stores.db, 0)
+    const { begin } = createStartedAttempts(stores.db, 0)
     await begin({ deliveryId, attempt: 1, startedAt: stores.ports.now().toISOString() })
     await old()
     await forgetRecordedAttempts(stores.db)

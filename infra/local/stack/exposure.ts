@@ -129,8 +129,8 @@ function* openPaths(path: string): Iterable<{ path: string; stats: Stats }> {
 /** Whether others have more access than passing through a directory, which the user who runs Postgres needs. */
 function isOpen(stats: Stats): boolean {
   const passes = process.getuid?.() === 0 && stats.isDirectory() && stats.gid === serverUser()?.gid
-  const passing = passes ? 0o010 : 0
-  return (stats.mode & (group | others) & ~passing) !== 0
+  const traversal = passes ? 0o010 : 0
+  return (stats.mode & (group | others) & ~traversal) !== 0
 }
 
 function rights({ mode }: Stats): string {

@@ -68,13 +68,13 @@ export function activateRoute(
       },
     },
     async (request) => {
-      const { license_key, instance_name: name, free_tier_instance_id, receipt, ...said } = request.body
+      const { license_key, instance_name: name, free_tier_instance_id, receipt, ...reported } = request.body
       const client = clientIn(request)
       const origin = clientOriginOf(request)
       const { tenantId, productId, plan } = client
       const key = readKey(license_key)
       const installId = free_tier_instance_id ?? null
-      const telemetry = telemetryFrom(said)
+      const telemetry = telemetryFrom(reported)
       const device = { id: installId ?? name, name }
       const call: AppCall = { client, call: 'activate', key: license_key, device, telemetry }
       if (key === undefined) {

@@ -18,19 +18,19 @@ declare module 'fastify' {
 /** What authentication and rate limits of apps need. */
 export type ClientAuthority = Ports<'findClient' | 'now' | 'tokenUse'> & { clientLimits: ClientLimits }
 
-type Place = { tenantId: string; productId: string }
+type ProductOfTenant = { tenantId: string; productId: string }
 
 /** Looks up tenant, key and product, and authenticates the app. @throws Problem 401, 403, 404, 429 */
 export async function admitClient(authority: ClientAuthority, request: FastifyRequest): Promise<Client> {
   const keyHash = sdkKeyHashIn(request)
-  const place = placeOf(request)
-  const known = await authority.findClient({ ...place, now: momentOf(authority) })
-  return admitClientAs(authority, request, place, keyHash, known)
+  const named = productNamed(request)
+  const known = await authority.findClient({ ...named, now: momentOf(authority) })
+  return admitClientAs(authority, request, named, keyHash, known)
 }
 
 /** @returns the tenant and product in the path. @throws Problem 404 for a malformed tenant id */
-export function placeOf(request: FastifyRequest): Place {
-  const { tenantId, productId } = request.params as Record<keyof Place, string>
+export function productNamed(request: FastifyRequest): ProductOfTenant {
+  const { tenantId, productId } = request.params as Record<keyof ProductOfTenant, string>
   if (!isSlug(tenantId)) throw notFound('tenant')
   // A malformed product id is looked up as one that no product has.
   return { tenantId, productId: isSlug(productId) ? productId : '' }
@@ -53,7 +53,7 @@ export function sdkKeyHashIn(request: FastifyRequest): string {
 export async function admitClientAs(
   { clientLimits, tokenUse }: Pick<ClientAuthority, 'clientLimits' | 'tokenUse'>,
   request: FastifyRequest,
-  place: Place,
+  named: ProductOfTenant,
   keyHash: string,
   known: KnownClient | undefined,
 ): Promise<Client> {
@@ -62,7 +62,7 @@ export async function admitClientAs(
   if (known.sdkKeyHash === null || !sameDigest(known.sdkKeyHash, keyHash)) {
     throw unauthorized('the SDK key is not valid for this tenant')
   }
-  const waiting = clientLimits.admitted(place.tenantId)
+  const waiting = clientLimits.admitted(named.tenantId)
   if (waiting) await waiting
   const { tenantStatus, plan, product, signing } = known
   if (tenantStatus === 'closed') throw new Problem(403, 'forbidden', 'the tenant is closed')
@@ -70,9 +70,9 @@ export async function admitClientAs(
     throw new Problem(403, 'forbidden', 'the tenant is suspended; it cannot activate licenses')
   }
   if (!product) throw notFound('product')
-  const client: Client = { ...place, tenantStatus, plan, product, signing }
+  const client: Client = { ...named, tenantStatus, plan, product, signing }
   request.client = client
-  tokenUse.recordSdkKey(place.tenantId)
+  tokenUse.recordSdkKey(named.tenantId)
   return client
 }
 

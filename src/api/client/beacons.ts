@@ -66,17 +66,17 @@ export function beaconRoutes(
   })
   const beaconOf = (
     request: FastifyRequest,
-    said: TelemetryIn & { instance_id: string; machine_hash?: string | undefined },
+    reported: TelemetryIn & { instance_id: string; machine_hash?: string | undefined },
     state: InstallState,
   ) => {
     const { tenantId, productId, product } = clientIn(request)
     return {
       tenantId,
       productId,
-      instanceId: said.instance_id,
+      instanceId: reported.instance_id,
       state,
-      machineHash: said.machine_hash,
-      telemetry: telemetryFrom(said),
+      machineHash: reported.machine_hash,
+      telemetry: telemetryFrom(reported),
       trialDays: product.trialDurationDays,
     }
   }

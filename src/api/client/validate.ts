@@ -16,7 +16,7 @@ import {
   admitClientAs,
   type ClientAuthority,
   clientOriginOf,
-  placeOf,
+  productNamed,
   sdkKeyHashIn,
 } from './admit.ts'
 import type { Client } from './client.ts'
@@ -143,18 +143,18 @@ async function find(
 ): Promise<Found> {
   const { request } = reply
   const sdkKeyHash = sdkKeyHashIn(request)
-  const place = placeOf(request)
+  const named = productNamed(request)
   const key = readKey(license_key)
   if (key === undefined) {
     return { client: await admitClient(authority, request), keyHash: '', result: { kind: 'no license' } }
   }
   const { keyHash } = key
-  const hashes = ports.keyHashing.hashesNow(place.tenantId, key)
-  const question = { ...place, ...(hashes ?? onlyPlain(key)), instanceId, now }
+  const hashes = ports.keyHashing.hashesNow(named.tenantId, key)
+  const question = { ...named, ...(hashes ?? onlyPlain(key)), instanceId, now }
   let found = await ports.findForInstanceValidate(question)
-  const client = await admitClientAs(authority, request, place, sdkKeyHash, found.client)
+  const client = await admitClientAs(authority, request, named, sdkKeyHash, found.client)
   if (!hashes) {
-    const both = await ports.keyHashing.hashesOf(place.tenantId, key)
+    const both = await ports.keyHashing.hashesOf(named.tenantId, key)
     found = await ports.findForInstanceValidate({ ...question, ...both })
   }
   const asking = authority.clientLimits.asking(client, { keyHash, instanceId }, reply)

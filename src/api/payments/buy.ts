@@ -15,7 +15,7 @@ import { refuseInactive } from './checkout.ts'
 import { publicProduct } from './pricing.ts'
 
 const path = '/:tenantId/:productId/buy/:keyTypeId'
-const Place = z.object({ tenantId: z.string(), productId: z.string(), keyTypeId: z.string() })
+const SoldKeyType = z.object({ tenantId: z.string(), productId: z.string(), keyTypeId: z.string() })
 const Quantity = z.coerce.number().int().min(1).max(100_000)
 
 const common = {
@@ -24,8 +24,10 @@ const common = {
   schema: { hide: true },
 } as const
 
-const addressOf = (baseUrl: string, { tenantId, productId, keyTypeId }: z.infer<typeof Place>): string =>
-  `${baseUrl}/${tenantId}/${productId}/buy/${keyTypeId}`
+const addressOf = (
+  baseUrl: string,
+  { tenantId, productId, keyTypeId }: z.infer<typeof SoldKeyType>,
+): string => `${baseUrl}/${tenantId}/${productId}/buy/${keyTypeId}`
 
 type Shown = { status: number; title: string; text: string }
 
@@ -43,7 +45,7 @@ export function buyPages(
     pages.removeAllContentTypeParsers()
     pages.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body))
     pages.get(path, common, (request, reply) =>
-      shown(reply, () => offer(ports, Place.parse(request.params), baseUrl)),
+      shown(reply, () => offer(ports, SoldKeyType.parse(request.params), baseUrl)),
     )
     pages.get(`${path}/done`, common, (_request, reply) => page(reply, thanks))
     const onRequest = [common.onRequest, allowing(limits)]
@@ -63,13 +65,13 @@ const allowing =
 
 async function offer(
   ports: Ports<'db' | 'findProduct' | 'secrets'>,
-  { tenantId, productId, keyTypeId }: z.infer<typeof Place>,
+  { tenantId, productId, keyTypeId }: z.infer<typeof SoldKeyType>,
   baseUrl: string,
 ): Promise<Shown> {
   const { product, tenantStatus } = await publicProduct(ports, tenantId, productId)
   refuseInactive(tenantStatus)
   const sold = (await purchasable(ports, product)).find(({ keyType }) => keyType.keyTypeId === keyTypeId)
-  if (!sold) return gone
+  if (!sold) return notForSale
   const { keyType, amount, currency, interval } = sold
   const most = keyType.maxQuantity === null ? '' : ` max="${keyType.maxQuantity}"`
   const seats = `<p><label>Seats <input type="number" name="quantity" value="1" min="1"${most} required></label></p>`
@@ -91,7 +93,7 @@ async function bought(
   request: FastifyRequest,
   baseUrl: string,
 ): Promise<string | Shown> {
-  const { tenantId, productId, keyTypeId } = Place.parse(request.params)
+  const { tenantId, productId, keyTypeId } = SoldKeyType.parse(request.params)
   const { product, tenantStatus } = await publicProduct(ports, tenantId, productId)
   refuseInactive(tenantStatus)
   const form = new URLSearchParams(typeof request.body === 'string' ? request.body : '')
@@ -107,7 +109,7 @@ async function bought(
   })
 }
 
-const gone = {
+const notForSale = {
   status: 404,
   title: 'Not for sale',
   text: '<p>This product is not for sale at the moment.</p>',
@@ -136,9 +138,9 @@ async function shown(reply: FastifyReply, work: () => Promise<string | Shown>): 
     if (typeof result !== 'string') return page(reply, result)
     return reply.redirect(result, 303)
   } catch (error) {
-    if (error instanceof Problem && error.status < 500) return page(reply, gone)
+    if (error instanceof Problem && error.status < 500) return page(reply, notForSale)
     if (error instanceof Refusal)
-      return page(reply, error.code.startsWith('quantity_') ? quantityRefused : gone)
+      return page(reply, error.code.startsWith('quantity_') ? quantityRefused : notForSale)
     if (error instanceof ProviderUnavailable || error instanceof ProviderRefused) return page(reply, later)
     throw error
   }

@@ -57,17 +57,17 @@ export function runtimeRoutes(
   for (const call of ['activate', 'validate', 'deactivate']) refuseAllButPost(app, `/v1/licenses/${call}`)
 }
 
-type Asked = { product_id: string; license_key: string; device_id?: string | undefined }
+type Input = { product_id: string; license_key: string; device_id?: string | undefined }
 
 /** @returns undefined without a lookup when the check character shows that the key was never issued */
-async function find(ports: Ports<'findForRuntime' | 'keyHashing'>, caller: Caller, asked: Asked) {
-  const key = readKey(asked.license_key)
+async function find(ports: Ports<'findForRuntime' | 'keyHashing'>, caller: Caller, input: Input) {
+  const key = readKey(input.license_key)
   if (key === undefined) return undefined
   const question = {
     tenantId: caller.tenantId,
-    productId: asked.product_id,
+    productId: input.product_id,
     ...(await ports.keyHashing.hashesOf(caller.tenantId, key)),
-    deviceId: asked.device_id ?? '',
+    deviceId: input.device_id ?? '',
   }
   return { question, result: await ports.findForRuntime(question) }
 }
@@ -118,16 +118,16 @@ async function verdictFor(
   authority: Authority,
   findLicense: FindLicense,
   reply: FastifyReply,
-  asked: Asked,
+  input: Input,
 ): Promise<Verdict> {
-  const { product_id: productId, license_key, device_id } = asked
+  const { product_id: productId, license_key, device_id } = input
   const now = momentOf(ports)
   const tokenHash = tokenHashIn(reply.request)
   const key = readKey(license_key)
   if (key === undefined) {
     const caller = await admitAs(authority, reply, tokenHash, await ports.findToken(tokenHash), now)
     const verdict = unknownKey(now)
-    recordRefusal(ports, caller.tenantId, 'validate', asked, undefined, verdict.status)
+    recordRefusal(ports, caller.tenantId, 'validate', input, undefined, verdict.status)
     return verdict
   }
   const question = { tokenHash, productId, deviceId: device_id ?? '' }
@@ -135,7 +135,7 @@ async function verdictFor(
   const verdict = verdictOn(result, device_id !== undefined, now)
   const valid = verdict.status === 'active'
   ports.usage.count(tenantId, productId, valid ? 'validations' : 'rejected')
-  if (!valid) recordRefusal(ports, tenantId, 'validate', asked, result, verdict.reason ?? verdict.status)
+  if (!valid) recordRefusal(ports, tenantId, 'validate', input, result, verdict.reason ?? verdict.status)
   return verdict
 }
 
@@ -205,15 +205,15 @@ function recordRefusal(
   { refusals }: Ports<'refusals'>,
   tenantId: string,
   call: CallName,
-  asked: Asked & { name?: string | undefined },
+  input: Input & { name?: string | undefined },
   found: KeyLookupResult | undefined,
   reason: RefusedReason,
 ): void {
-  const refused = { tenantId, productId: asked.product_id, call, interface: 'runtime' } as const
+  const refused = { tenantId, productId: input.product_id, call, interface: 'runtime' } as const
   if (found && 'licenseId' in found) {
-    const device = { id: asked.device_id ?? '', name: asked.name ?? null, ...noTelemetry }
+    const device = { id: input.device_id ?? '', name: input.name ?? null, ...noTelemetry }
     refusals.record(refused, found.licenseId, reason, device)
-  } else refusals.recordUnknownKey(refused, asked.license_key)
+  } else refusals.recordUnknownKey(refused, input.license_key)
 }
 
 /** Servers report nothing about the app. */

@@ -77,8 +77,8 @@ async function seed(
   else if (name !== undefined && !isNamed(existing)) await renameTenant(ports, tenantId, name, origin)
   if (!(await ports.findProduct(tenantId, demo.productId))) await makeProduct(ports, origin)
   const { secret: linkSecret } = await makeOwner(ports, origin)
-  const asked = { tenantId, name: 'first start', scopes: Scope.options, expiresAt: null }
-  const { token } = await createToken(ports, asked, origin)
+  const input = { tenantId, name: 'first start', scopes: Scope.options, expiresAt: null }
+  const { token } = await createToken(ports, input, origin)
   return { token, linkSecret }
 }
 
@@ -114,8 +114,8 @@ async function makeOwner(
 ): Promise<IssuedLink> {
   const { tenantId } = demo
   const found = await findMemberByEmail(ports, tenantId, ownerEmail)
-  const asked = { tenantId, role: 'owner', email: ownerEmail } as const
-  const memberId = found?.memberId ?? (await addMember(ports, asked, origin))
+  const input = { tenantId, role: 'owner', email: ownerEmail } as const
+  const memberId = found?.memberId ?? (await addMember(ports, input, origin))
   return issueLink(ports, tenantId, memberId, 'invitation', origin)
 }
 

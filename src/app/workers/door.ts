@@ -1,7 +1,7 @@
 import { createServer as createHttpServer } from 'node:http'
 import type { Socket } from 'node:net'
 import { bodyOf, unavailable } from '../../http/problem.ts'
-import { expectConnections, openSockets, type Place } from '../../http/sockets.ts'
+import { expectConnections, type HostAndPort, openSockets } from '../../http/sockets.ts'
 
 /** Where a server with workers takes connections. Its parent owns the sockets, so they stay open without a worker. */
 export type Door = {
@@ -15,7 +15,7 @@ export type Door = {
  * @param give hands a connection to a worker, unless none serves
  * @throws the error of listening on the first address
  */
-export async function openDoor(place: Place, give: (connection: Socket) => boolean): Promise<Door> {
+export async function openDoor(target: HostAndPort, give: (connection: Socket) => boolean): Promise<Door> {
   const refusing = createHttpServer((request, response) => {
     const problem = unavailable('the server is starting again; retry')
     request.resume()
@@ -30,7 +30,7 @@ export async function openDoor(place: Place, give: (connection: Socket) => boole
   refusing.on('error', () => undefined)
   expectConnections(refusing)
   // The process that answers is the first one to read.
-  const { address, close } = await openSockets(place, { pauseOnConnect: true }, (connection) => {
+  const { address, close } = await openSockets(target, { pauseOnConnect: true }, (connection) => {
     connection.on('error', () => undefined)
     if (give(connection)) return
     refusing.emit('connection', connection)

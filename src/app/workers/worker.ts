@@ -54,8 +54,8 @@ await starting.catch(async (error: unknown) => {
 
 async function startMessage(): Promise<Start> {
   const messages: unknown[] = await once(process, 'message')
-  const asked = ToWorker.parse(messages[0])
-  if (asked.kind === 'start') return asked
+  const first = ToWorker.parse(messages[0])
+  if (first.kind === 'start') return first
   // It is stopped before it has started.
   process.exit(0)
 }
@@ -65,9 +65,9 @@ function send(message: FromWorker): Promise<void> {
   return new Promise((resolve) => process.send?.(message, () => resolve()))
 }
 
-async function work(given: Config, asked: Start, log: Logger): Promise<Worker> {
-  const { port, workers, databaseUrl, eventstoreUrl } = asked
-  if (asked.fingerprint !== fingerprint) {
+async function work(given: Config, start: Start, log: Logger): Promise<Worker> {
+  const { port, workers, databaseUrl, eventstoreUrl } = start
+  if (start.fingerprint !== fingerprint) {
     throw new CommandRefused('keyledger was replaced by another version. Restart it.')
   }
   const most = Math.ceil(given.connections.most / workers)
@@ -134,14 +134,14 @@ type SharedMetrics = Metrics & {
 /** Measures this process, and reads the sum over all processes from the parent. */
 function measureWithOthers(): SharedMetrics {
   const registry = new Registry()
-  const asked = new Map<number, (text: string) => void>()
+  const awaiting = new Map<number, (text: string) => void>()
   let ids = 0
   return {
     registry,
     read() {
       const { promise, resolve } = Promise.withResolvers<string>()
       const id = ids++
-      asked.set(id, resolve)
+      awaiting.set(id, resolve)
       void send({ kind: 'read-metrics', id })
       return promise
     },
@@ -149,8 +149,8 @@ function measureWithOthers(): SharedMetrics {
       await send({ kind: 'measured', id, metrics: Measured.parse(await registry.getMetricsAsJSON()) })
     },
     onText(id, text) {
-      asked.get(id)?.(text)
-      asked.delete(id)
+      awaiting.get(id)?.(text)
+      awaiting.delete(id)
     },
   }
 }

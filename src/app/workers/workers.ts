@@ -43,26 +43,26 @@ export type Workers = {
 export function startWorkers(count: number, log: Logger): Workers {
   const refused = Promise.withResolvers<never>()
   refused.promise.catch(() => undefined)
-  let begun: { message: Start; readModels: ReadModels } | undefined
+  let running: { message: Start; readModels: ReadModels } | undefined
   const handlers = createWorkerHandlers(
     log,
     () => [...pool.workers.values()],
-    () => begun?.readModels,
+    () => running?.readModels,
     (message) => refused.reject(new CommandRefused(message)),
   )
-  const pool = createWorkerPool(count, log, handlers, (member) => begun && member.send(begun.message))
+  const pool = createWorkerPool(count, log, handlers, (member) => running && member.send(running.message))
   let replacing: Promise<void> | undefined
   let door: Door | undefined
 
   return {
     async begin(host, start, readModels) {
-      begun = { message: { kind: 'start', workers: count, fingerprint, ...start }, readModels }
+      running = { message: { kind: 'start', workers: count, fingerprint, ...start }, readModels }
       const members = [...pool.workers.values()]
-      for (const member of members) member.send(begun.message)
+      for (const member of members) member.send(running.message)
       await Promise.race([refused.promise, Promise.any(members.map(({ serving }) => serving))])
-      const place = { host, port: start.port }
-      door = await openDoor(place, pool.give).catch((error: unknown) => {
-        throw new CommandRefused(whyNotListening(error, place))
+      const target = { host, port: start.port }
+      door = await openDoor(target, pool.give).catch((error: unknown) => {
+        throw new CommandRefused(whyNotListening(error, target))
       })
       return door.address
     },

@@ -98,8 +98,8 @@ function lines(approval: ShownApproval): string[] {
     description?.summary ?? approval.title,
     ...(target ? [`  host  ${target.host}`, `  URL   ${target.url}`] : []),
     ...consequences.map((consequence) => `  - ${consequence}`),
-    ...(effect ? effectLines(effect, approval.changedSinceAsked) : []),
-    ...(approval.changedSinceAsked ? ['! This has changed since the request.'] : []),
+    ...(effect ? effectLines(effect, approval.changedSinceRequest) : []),
+    ...(approval.changedSinceRequest ? ['! This has changed since the request.'] : []),
     ...(impossible === undefined ? [] : [`! It would fail now: ${problemOfRefusal(impossible).message}`]),
     '',
     ...table([
@@ -108,7 +108,7 @@ function lines(approval: ShownApproval): string[] {
       ['tenant', approval.tenantId],
       ['token', token.name === null ? token.id : `${token.name} (${token.id})`],
       ['from', `${client.address ?? 'no address'}, ${client.userAgent ?? 'no user agent'}`],
-      ['requested', approval.askedAt],
+      ['requested', approval.requestedAt],
     ]),
   ]
 }

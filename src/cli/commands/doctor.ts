@@ -26,7 +26,7 @@ import { configurationCheck } from '../doctor/configuration.ts'
 import { diskCheck } from '../doctor/disk.ts'
 import { mailCheck } from '../doctor/mail.ts'
 import { portCheck } from '../doctor/port.ts'
-import { providerChecks, type Reached, reachProviders } from '../doctor/providers.ts'
+import { type ProviderCheck, providerChecks, reachProviders } from '../doctor/providers.ts'
 import { rolesCheck } from '../doctor/roles.ts'
 import { databaseRightsCheck, natsResult, versionsCheck, withRemedy } from '../doctor/stores.ts'
 import { workersCheck } from '../doctor/workers.ts'
@@ -205,7 +205,7 @@ async function providersInUse(config: Config, connected: () => Promise<Provider[
   return [...new Set([...platform, ...(await withTimeout(connected(), queryMs).catch(() => []))])]
 }
 
-function clocks(reached: Promise<readonly Reached[]>, ofStores: () => Promise<OtherClock[]>): Check {
+function clocks(reached: Promise<readonly ProviderCheck[]>, ofStores: () => Promise<OtherClock[]>): Check {
   return clockCheck(async () => {
     const [providers, own] = await Promise.all([reached, ofStores()])
     return [...own, ...providers.flatMap((one) => one.clocks)]

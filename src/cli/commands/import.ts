@@ -86,8 +86,8 @@ async function runImportCommand(
   const productOf = await productsOf(ports, tenantId, options.product)
   const config = parseConfig(process.env)
   const { importApiKey, dataDirectory } = config
-  const place = { importApiKey, dataDirectory, tenantId }
-  const exported = await exportAt(path, options, () => fetchExport(source, options, place))
+  const target = { importApiKey, dataDirectory, tenantId }
+  const exported = await exportAt(path, options, () => fetchExport(source, options, target))
   const work = openWorkDirectory(dataDirectory)
   try {
     const workDirectory = work.path

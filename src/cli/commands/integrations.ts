@@ -39,32 +39,32 @@ export async function connectOnHost(
   const baseUrl = baseUrlOf(parseConfig(process.env))
   await withStores(async ({ ports }, origin) => {
     if (!(await findTenant(ports.db, options.tenant))) throw new Refusal('tenant_not_found')
-    const place = { tenantId: options.tenant, baseUrl }
-    const revealed = await connect(ports, place, provider, secrets, origin)
+    const connected = { tenantId: options.tenant, baseUrl }
+    const revealed = await connect(ports, connected, provider, secrets, origin)
     print(options, revealed, () => Object.entries(revealed).map(([what, value]) => `${what}  ${value}`))
   })
 }
 
-type Place = { tenantId: string; baseUrl: string }
+type Connected = { tenantId: string; baseUrl: string }
 type Secrets = { webhookSecret: string; apiKey?: string }
 
 function connect(
   ports: Ports<'db' | 'execute' | 'now' | 'providers' | 'randomBytes' | 'secrets'>,
-  place: Place,
+  connected: Connected,
   provider: Provider,
   given: Secrets | undefined,
   origin: Origin,
 ): Promise<Revealed> {
   if (provider === 'stripe') {
-    return given ? connectOwnStripe(ports, place, given, origin) : connectStripe(ports, place, origin)
+    return given ? connectOwnStripe(ports, connected, given, origin) : connectStripe(ports, connected, origin)
   }
-  if (provider === 'gumroad') return connectGumroad(ports, place, origin)
-  return connectSigning(ports, place, provider, given, origin)
+  if (provider === 'gumroad') return connectGumroad(ports, connected, origin)
+  return connectSigning(ports, connected, provider, given, origin)
 }
 
 async function connectStripe(
   ports: Ports<'db' | 'execute' | 'now' | 'providers' | 'randomBytes' | 'secrets'>,
-  { tenantId, baseUrl }: Place,
+  { tenantId, baseUrl }: Connected,
   origin: Origin,
 ): Promise<Revealed> {
   return { url: await startOnboarding(ports, tenantId, onboardingAddresses(baseUrl, tenantId), origin) }
@@ -72,7 +72,7 @@ async function connectStripe(
 
 async function connectOwnStripe(
   ports: Ports<'db' | 'execute' | 'now' | 'providers' | 'secrets'>,
-  { tenantId, baseUrl }: Place,
+  { tenantId, baseUrl }: Connected,
   { webhookSecret, apiKey = '' }: Secrets,
   origin: Origin,
 ): Promise<Revealed> {
@@ -82,7 +82,7 @@ async function connectOwnStripe(
 
 async function connectGumroad(
   ports: Ports<'db' | 'execute' | 'now' | 'providers' | 'randomBytes' | 'secrets'>,
-  { tenantId, baseUrl }: Place,
+  { tenantId, baseUrl }: Connected,
   origin: Origin,
 ): Promise<Revealed> {
   const { pingToken = '' } = await connectMarketplace(
@@ -100,7 +100,7 @@ async function connectGumroad(
 
 async function connectSigning(
   ports: Ports<'db' | 'execute' | 'now' | 'providers' | 'randomBytes' | 'secrets'>,
-  { tenantId, baseUrl }: Place,
+  { tenantId, baseUrl }: Connected,
   provider: SigningMarketplace,
   given: Secrets | undefined,
   origin: Origin,

@@ -88,8 +88,8 @@ export function notaryCommands(program: Command): void {
       withStores(async ({ ports }, origin) => {
         const lastCheckpoint =
           options.checkpoint === undefined ? undefined : await checkpointIn(options.checkpoint)
-        const asked = { origin: parsed(logOrigin.optional(), options.origin, '--origin'), lastCheckpoint }
-        const started = await startNextLog(ports, asked, causeNow(ports, origin)).catch(asRefused)
+        const input = { origin: parsed(logOrigin.optional(), options.origin, '--origin'), lastCheckpoint }
+        const started = await startNextLog(ports, input, causeNow(ports, origin)).catch(asRefused)
         print(options, { origin: started }, () => [
           `The log ${started} has started; a server with the role notary signs it.`,
           'Its key: keyledger notary status',

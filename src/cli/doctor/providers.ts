@@ -6,17 +6,17 @@ import { type Check, type CheckResult, codeOf } from './check.ts'
 const answerMs = 10_000
 
 /** The result of a request to a provider's API, which only tests the connection. */
-export type Reached = { provider: Provider; result: CheckResult; clocks: readonly OtherClock[] }
+export type ProviderCheck = { provider: Provider; result: CheckResult; clocks: readonly OtherClock[] }
 
 /** Sends a request to the API of each provider that has one, concurrently. Any response counts as success. */
 export function reachProviders(
   providers: readonly Provider[],
   { apiUrls }: Config['payments'],
-): Promise<Reached[]> {
-  return Promise.all(providers.filter(hasApi).map((provider) => reach(provider, apiUrls[provider])))
+): Promise<ProviderCheck[]> {
+  return Promise.all(providers.filter(hasApi).map((provider) => check(provider, apiUrls[provider])))
 }
 
-async function reach(provider: Provider, address: string): Promise<Reached> {
+async function check(provider: Provider, address: string): Promise<ProviderCheck> {
   const { host } = new URL(address)
   const before = Date.now()
   try {
@@ -73,7 +73,7 @@ function unusedProxy(environment: NodeJS.ProcessEnv): string {
 /** One check per provider that has an API. */
 export const providerChecks = (
   providers: readonly Provider[],
-  reached: Promise<readonly Reached[]>,
+  reached: Promise<readonly ProviderCheck[]>,
 ): Check[] =>
   providers.filter(hasApi).map((provider) => ({
     name: `provider_${provider}`,

@@ -15,7 +15,7 @@ export type FetchOptions = {
   refetch?: boolean
 }
 
-type Place = { dataDirectory: string; importApiKey: string | undefined; tenantId: string }
+type FetchTarget = { dataDirectory: string; importApiKey: string | undefined; tenantId: string }
 
 /**
  * Downloads what an API lists, for the import to read. A download that was interrupted continues, and a complete one is
@@ -26,7 +26,7 @@ type Place = { dataDirectory: string; importApiKey: string | undefined; tenantId
 export async function fetchExport(
   source: Source,
   options: FetchOptions,
-  { dataDirectory, importApiKey, tenantId }: Place,
+  { dataDirectory, importApiKey, tenantId }: FetchTarget,
 ): Promise<{ path: string; remove(): void }> {
   const lists = source.api
   if (!lists) throw new ConfigError(`${source.name} has no API. Name a file or a directory.`)

@@ -110,8 +110,8 @@ export function pauseMs(
   random = Math.random,
 ): number {
   const backoff = firstPauseMs * 2 ** attempt * (0.5 + random())
-  const asked = retryAfterSeconds === undefined ? 0 : retryAfterSeconds * 1000 + 250 * random()
-  return Math.min(maxPauseMs, Math.max(backoff, asked))
+  const requestedMs = retryAfterSeconds === undefined ? 0 : retryAfterSeconds * 1000 + 250 * random()
+  return Math.min(maxPauseMs, Math.max(backoff, requestedMs))
 }
 
 /** After how many seconds a server asks to be called again. */

@@ -7,7 +7,7 @@ import { printToStderr } from '../../terminal/output.ts'
 import { type Call, type Client, retryAfterIn } from './client.ts'
 import { forgetPending, keepPending } from './pending.ts'
 
-const Asked = z.object({
+const PendingAnswer = z.object({
   confirmation: z.object({
     id: z.string(),
     status: z.literal('pending'),
@@ -33,10 +33,10 @@ export async function openApproved(client: Client, call: Call, options: GateOpti
   const response = await client.open(call)
   if (response.status !== 202) return response
   const text = await response.text()
-  const asked = Asked.safeParse(JSON.parse(text))
+  const answer = PendingAnswer.safeParse(JSON.parse(text))
   // Work that goes on in the background is answered with 202 too.
-  if (!asked.success) return new Response(text, response)
-  const { id, approveUrl, expiresInSeconds } = asked.data.confirmation
+  if (!answer.success) return new Response(text, response)
+  const { id, approveUrl, expiresInSeconds } = answer.data.confirmation
   keepPending(id, { words: [...options.words], directory: process.cwd(), askedAt: new Date().toISOString() })
   printToStderr(
     [

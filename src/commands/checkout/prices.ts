@@ -85,10 +85,10 @@ export async function verifyPrices(
 export async function mapPrices(
   ports: Ports<'db' | 'execute' | 'findProduct' | 'now' | 'providers' | 'secrets'>,
   product: PresentProduct,
-  asked: Readonly<Record<string, string>>,
+  input: Readonly<Record<string, string>>,
   origin: Origin,
 ): Promise<PresentProduct> {
-  const wanted = Object.entries(asked)
+  const wanted = Object.entries(input)
   if (!wanted.every(([keyTypeId]) => findKeyType(product, keyTypeId))) {
     throw new Refusal('mapping_key_type_not_found')
   }

@@ -32,7 +32,7 @@ export type PlanCapacity = {
    * @param work adds no more than granted, and returns when the read models show it. Works of one process run
    *   concurrently while there is capacity for all of them
    */
-  reserve<T>(asked: Reservation, work: (granted: number, proof?: Proof) => Promise<T>): Promise<T>
+  reserve<T>(reservation: Reservation, work: (granted: number, proof?: Proof) => Promise<T>): Promise<T>
 }
 
 type Waiting = {
@@ -75,18 +75,18 @@ export function createPlanCapacity({ locksDb, db, ledger, untilVisible }: Stores
   }
 
   return {
-    reserve<T>(asked: Reservation, work: (granted: number, proof?: Proof) => Promise<T>): Promise<T> {
-      const { plan, what, needed } = asked
+    reserve<T>(reservation: Reservation, work: (granted: number, proof?: Proof) => Promise<T>): Promise<T> {
+      const { plan, what, needed } = reservation
       if (!Number.isFinite(planLimits[plan][what])) return work(needed)
       const { promise, resolve, reject } = Promise.withResolvers<T>()
       const run: Waiting['run'] = (granted, proof) => work(granted, proof).then(resolve, reject)
       const waiting = { needed, run, fail: reject }
-      const queue = queues.get(nameOf(asked))
+      const queue = queues.get(nameOf(reservation))
       if (queue) queue.push(waiting)
       else {
         const begun = [waiting]
-        queues.set(nameOf(asked), begun)
-        void serve(asked, begun)
+        queues.set(nameOf(reservation), begun)
+        void serve(reservation, begun)
       }
       return promise
     },

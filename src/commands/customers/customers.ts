@@ -14,12 +14,12 @@ import { causeOf, momentOf, type Origin } from '../origin.ts'
 export async function createCustomer(
   ports: Ports<'db' | 'execute' | 'newId' | 'now' | 'subjects'>,
   tenantId: string,
-  asked: { email: string; name: string | null; metadata: Record<string, string> },
+  input: { email: string; name: string | null; metadata: Record<string, string> },
   origin: Origin,
 ): Promise<CustomerEntry> {
   const customerId = ports.newId('cus')
-  const person = await ports.subjects.sealPerson(tenantId, asked.email, asked.name)
-  const { metadata } = asked
+  const person = await ports.subjects.sealPerson(tenantId, input.email, input.name)
+  const { metadata } = input
   const customer = { customerId, tenantId, ...person, metadata, at: momentOf(ports) }
   const command = { type: 'CreateCustomer', ...customer } as const
   const { state, events } = await execute(ports, customerId, command, origin)
@@ -43,7 +43,7 @@ export async function changeCustomer(
   ports: Ports<'db' | 'execute' | 'now' | 'subjects'>,
   tenantId: string,
   customerId: string,
-  asked: CustomerChange,
+  input: CustomerChange,
   origin: Origin,
 ): Promise<CustomerEntry> {
   await requireCustomer(ports, tenantId, customerId)
@@ -54,10 +54,10 @@ export async function changeCustomer(
     async (before) => {
       if (before.status === 'absent') throw new Refusal('customer_not_found')
       const [person] = await ports.subjects.openPeople(tenantId, [before])
-      const email = asked.email ?? person?.email
+      const email = input.email ?? person?.email
       if (typeof email !== 'string') throw new Refusal('customer_erased')
-      const name = asked.name === undefined ? (person?.name ?? null) : asked.name
-      const metadata = asked.metadata ?? before.metadata
+      const name = input.name === undefined ? (person?.name ?? null) : input.name
+      const metadata = input.metadata ?? before.metadata
       // Each sealing differs, so what is the same is only seen before it.
       if (sameJson([email, name, metadata], [person?.email, person?.name, before.metadata])) return undefined
       const sealed = await ports.subjects.sealPerson(tenantId, email, name)

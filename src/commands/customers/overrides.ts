@@ -21,11 +21,11 @@ export async function replaceOverrides(
   ports: Ports<'db' | 'execute' | 'findProduct' | 'now' | 'subjects'>,
   tenantId: string,
   customerId: string,
-  asked: readonly ExplainedOverride[],
+  input: readonly ExplainedOverride[],
   origin: Origin,
 ): Promise<CustomerEntry> {
   await requireCustomer(ports, tenantId, customerId)
-  const named = new Set(asked.flatMap(({ productId }) => productId ?? []))
+  const named = new Set(input.flatMap(({ productId }) => productId ?? []))
   const products = await Promise.all([...named].map((id) => ports.findProduct(tenantId, id)))
   if (products.includes(undefined)) throw new Refusal('product_not_found')
   const at = momentOf(ports)
@@ -35,7 +35,7 @@ export async function replaceOverrides(
     async (before) => {
       if (before.status === 'absent') throw new Refusal('customer_not_found')
       const [present = []] = await openOverrides(ports, tenantId, [before.overrides])
-      const wanted = before.erasedAt === null ? asked : withoutReasons(asked)
+      const wanted = before.erasedAt === null ? input : withoutReasons(input)
       // Each sealing differs, so what is the same is only seen before it.
       if (sameJson(wanted, present)) return undefined
       const overrides = await sealed(ports, tenantId, before.subjectId, wanted)

@@ -8,12 +8,12 @@ import { ProviderRefused, ProviderUnavailable } from '../../payments/trouble.ts'
 import type { Ports } from '../../ports.ts'
 import { withTenantLock } from '../cross-stream/tenant-lock.ts'
 import type { Origin } from '../origin.ts'
-import { changeWith, keepSecret, type Place } from './integrations.ts'
+import { type Change, changeWith, keepSecret } from './integrations.ts'
 import { connectCardKey, modeOfRestrictedKey } from './own-account.ts'
 
 type EndpointPorts = Ports<'db' | 'execute' | 'now' | 'providers' | 'randomBytes' | 'secrets'>
 
-export type EndpointAsked = {
+export type EndpointInput = {
   tenantId: string
   provider: ProviderWithApi
   apiKey: string
@@ -49,11 +49,11 @@ export type ConnectedEndpoint = {
  */
 export async function connectWithEndpoint(
   ports: EndpointPorts,
-  asked: EndpointAsked,
+  input: EndpointInput,
   operationId: string,
   origin: Origin,
 ): Promise<ConnectedEndpoint> {
-  const { tenantId, provider, apiKey, address, store } = asked
+  const { tenantId, provider, apiKey, address, store } = input
   if (provider === 'stripe') modeOfRestrictedKey(apiKey)
   // Two requests at once would each create an endpoint.
   return withTenantLock(ports.db, tenantId, 'provider endpoints', async () => {
@@ -65,12 +65,12 @@ export async function connectWithEndpoint(
     const events = paymentProviders[provider].events
     const present = await endpoints.find(address, events)
     const usable = present.find(({ secret, isComplete }) => secret !== null && isComplete)
-    if (!usable && present.length > 0 && !asked.replace) throw new Refusal('provider_endpoint_exists')
+    if (!usable && present.length > 0 && !input.replace) throw new Refusal('provider_endpoint_exists')
     const own = { address, events, secret: secretFor(ports) }
     const used = usable ?? (await endpoints.create(own))
     const secret = used.secret ?? own.secret
     const isOwn = usable?.isNamedSo ?? true
-    const integration = await record(ports, asked, { id: used.id, secret, isOwn }, operationId, origin).catch(
+    const integration = await record(ports, input, { id: used.id, secret, isOwn }, operationId, origin).catch(
       async (error: unknown) => {
         // Nothing was recorded. After another error that is not certain, and the endpoint stays.
         if (error instanceof Refusal && !usable) await endpoints.remove(used.id).catch(() => undefined)
@@ -91,22 +91,22 @@ const secretFor = ({ randomBytes }: Ports<'randomBytes'>): string =>
 /** Seals the credentials and records the connection, as when they are pasted. */
 async function record(
   ports: EndpointPorts,
-  { tenantId, provider, apiKey }: EndpointAsked,
+  { tenantId, provider, apiKey }: EndpointInput,
   { id, secret, isOwn }: { id: string; secret: string; isOwn: boolean },
   operationId: string,
   origin: Origin,
 ): Promise<KnownIntegration> {
-  const place = { tenantId, provider, operationId } as const
+  const change = { tenantId, provider, operationId } as const
   // A repetition after a crash may have another endpoint, with another secret.
-  const ofEndpoint: Place = { ...place, operationId: `${operationId}.${id}` }
+  const ofEndpoint: Change = { ...change, operationId: `${operationId}.${id}` }
   const names = {
-    apiKey: await keepSecret(ports, place, 'apiKey', apiKey),
+    apiKey: await keepSecret(ports, change, 'apiKey', apiKey),
     webhookSecret: await keepSecret(ports, ofEndpoint, 'webhookSecret', secret),
   }
   const endpointId = isOwn ? id : undefined
   const command: (at: string) => IntegrationCommand =
     provider === 'stripe'
-      ? connectCardKey(place, apiKey, { ...names, endpointId })
+      ? connectCardKey(change, apiKey, { ...names, endpointId })
       : (at) => ({
           type: 'ConnectMarketplace',
           tenantId,
@@ -116,7 +116,7 @@ async function record(
           endpointId,
           at,
         })
-  return changeWith(ports, place, Object.values(names), origin, command)
+  return changeWith(ports, change, Object.values(names), origin, command)
 }
 
 /** @returns how many were removed: the connection works without it, so a failure is reported and no error */

@@ -31,14 +31,14 @@ export type Changed = {
 }
 
 type Field = keyof Credentials
-export type Place<P extends Provider = Provider> = { tenantId: string; provider: P; operationId: string }
+export type Change<P extends Provider = Provider> = { tenantId: string; provider: P; operationId: string }
 
 /**
  * A secret's name in the vault. It contains the operation's id, so that a repetition after a crash uses the
  * same secret, and another operation's secret never replaces it.
  */
-const nameOf = (place: Place, field: Field): string =>
-  `integration.${place.provider}.${place.operationId}.${field}`
+const nameOf = (change: Change, field: Field): string =>
+  `integration.${change.provider}.${change.operationId}.${field}`
 
 /**
  * Connects a marketplace. An API key is tested at the provider first. Repeating an operation changes nothing
@@ -60,11 +60,11 @@ export async function connectMarketplace(
   if (connection.provider !== 'gumroad' && connection.apiKey !== undefined) {
     await ports.providers.checkApiKey(connection.provider, connection.apiKey)
   }
-  const place = { tenantId, provider, operationId }
-  const { credentials, pingToken } = await keepCredentials(ports, place, connection)
-  const integration = await changeWith(ports, place, secretNames(credentials), origin, (at) => ({
+  const change = { tenantId, provider, operationId }
+  const { credentials, pingToken } = await keepCredentials(ports, change, connection)
+  const integration = await changeWith(ports, change, secretNames(credentials), origin, (at) => ({
     type: 'ConnectMarketplace',
-    ...place,
+    ...change,
     credentials,
     at,
   }))
@@ -87,10 +87,10 @@ export async function rotateSecret(
   const known = await findIntegration(ports.db, tenantId, provider)
   if (known?.operationIds.includes(operationId)) return repeated(ports, known, operationId)
   if (known?.status !== 'connected') throw new Refusal('integration_not_connected')
-  const place = { tenantId, provider, operationId }
+  const change = { tenantId, provider, operationId }
   if (rotation.provider === 'gumroad') {
-    const { token, ...pingToken } = await keepPingToken(ports, place)
-    const integration = await changeWith(ports, place, [pingToken.name], origin, (at) => ({
+    const { token, ...pingToken } = await keepPingToken(ports, change)
+    const integration = await changeWith(ports, change, [pingToken.name], origin, (at) => ({
       type: 'RotatePingToken',
       operationId,
       pingToken,
@@ -98,8 +98,8 @@ export async function rotateSecret(
     }))
     return { integration, pingToken: token }
   }
-  const webhookSecret = await keepSecret(ports, place, 'webhookSecret', rotation.webhookSecret)
-  const integration = await changeWith(ports, place, [webhookSecret], origin, (at) => ({
+  const webhookSecret = await keepSecret(ports, change, 'webhookSecret', rotation.webhookSecret)
+  const integration = await changeWith(ports, change, [webhookSecret], origin, (at) => ({
     type: 'RotateWebhookSecret',
     operationId,
     webhookSecret,
@@ -189,18 +189,18 @@ async function repeated(
 
 async function keepCredentials(
   ports: Ports<'randomBytes' | 'secrets'>,
-  place: Place,
+  change: Change,
   connection: Connection,
 ): Promise<{ credentials: Credentials; pingToken?: string }> {
   if (connection.provider === 'gumroad') {
-    const { token, ...pingToken } = await keepPingToken(ports, place)
+    const { token, ...pingToken } = await keepPingToken(ports, change)
     return { credentials: { webhookSecret: null, apiKey: null, pingToken }, pingToken: token }
   }
   const { webhookSecret, apiKey } = connection
   return {
     credentials: {
-      webhookSecret: await keepSecret(ports, place, 'webhookSecret', webhookSecret),
-      apiKey: apiKey === undefined ? null : await keepSecret(ports, place, 'apiKey', apiKey),
+      webhookSecret: await keepSecret(ports, change, 'webhookSecret', webhookSecret),
+      apiKey: apiKey === undefined ? null : await keepSecret(ports, change, 'apiKey', apiKey),
       pingToken: null,
     },
   }
@@ -209,29 +209,29 @@ async function keepCredentials(
 /** Seals a secret before the event that names it is appended. @returns its name */
 export async function keepSecret(
   ports: Ports<'secrets'>,
-  place: Place,
+  change: Change,
   field: Field,
   secret: string,
 ): Promise<string> {
-  const name = nameOf(place, field)
-  await ports.secrets.keep(place.tenantId, name, secret)
+  const name = nameOf(change, field)
+  await ports.secrets.keep(change.tenantId, name, secret)
   return name
 }
 
 async function keepPingToken(
   ports: Ports<'randomBytes' | 'secrets'>,
-  place: Place,
+  change: Change,
 ): Promise<{ name: string; hash: string; token: string }> {
-  const name = nameOf(place, 'pingToken')
+  const name = nameOf(change, 'pingToken')
   const fresh = Buffer.from(ports.randomBytes(32)).toString('base64url')
-  const token = await ports.secrets.keep(place.tenantId, name, fresh)
+  const token = await ports.secrets.keep(change.tenantId, name, fresh)
   return { name, hash: sha256(token), token }
 }
 
 /** Carries out a command that brings new secrets; a refusal destroys them. */
 export async function changeWith(
   ports: Ports<'execute' | 'now' | 'secrets'>,
-  { tenantId, provider }: Place,
+  { tenantId, provider }: Change,
   secretNames: readonly string[],
   origin: Origin,
   command: (at: string) => IntegrationCommand,

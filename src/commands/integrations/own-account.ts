@@ -4,7 +4,7 @@ import { Refusal } from '../../domain/refusal.ts'
 import type { CardAccess } from '../../payments/stripe/api.ts'
 import type { Ports } from '../../ports.ts'
 import type { Origin } from '../origin.ts'
-import { changeWith, keepSecret, type Place } from './integrations.ts'
+import { type Change, changeWith, keepSecret } from './integrations.ts'
 
 /** What a tenant's own account at the card provider is connected with. */
 export type OwnAccount = {
@@ -41,12 +41,12 @@ export async function connectOwnAccount(
   if (known?.operationIds.includes(operationId)) return known
   if (known?.status === 'connected') throw new Refusal('integration_connected')
   await ports.providers.card.checkKey(apiKey)
-  const place = { tenantId, provider: 'stripe', operationId } as const
+  const change = { tenantId, provider: 'stripe', operationId } as const
   const names = {
-    apiKey: await keepSecret(ports, place, 'apiKey', apiKey),
-    webhookSecret: await keepSecret(ports, place, 'webhookSecret', webhookSecret),
+    apiKey: await keepSecret(ports, change, 'apiKey', apiKey),
+    webhookSecret: await keepSecret(ports, change, 'webhookSecret', webhookSecret),
   }
-  return changeWith(ports, place, Object.values(names), origin, connectCardKey(place, apiKey, names))
+  return changeWith(ports, change, Object.values(names), origin, connectCardKey(change, apiKey, names))
 }
 
 /**
@@ -54,7 +54,7 @@ export async function connectOwnAccount(
  * @throws Refusal `restricted_key_wanted`
  */
 export function connectCardKey(
-  { tenantId, operationId }: Place,
+  { tenantId, operationId }: Change,
   apiKey: string,
   names: Pick<CardKeyCommand, 'apiKey' | 'webhookSecret' | 'endpointId'>,
 ): (at: string) => CardKeyCommand {

@@ -27,7 +27,7 @@ export type LicenseChange = {
   metadata?: Record<string, string> | undefined
 }
 
-type Asked = { tenantId: string; licenseId: string; reason: string | null }
+type Input = { tenantId: string; licenseId: string; reason: string | null }
 
 /**
  * Changes a license on behalf of its vendor. Changing the key type or quantity sets a new device limit, unless one is given.
@@ -36,7 +36,7 @@ type Asked = { tenantId: string; licenseId: string; reason: string | null }
  */
 export async function editLicense(
   ports: Ports<'db' | 'execute' | 'findProduct' | 'keptKeys' | 'keyTypes' | 'now' | 'subjects'>,
-  { tenantId, licenseId, reason }: Asked,
+  { tenantId, licenseId, reason }: Input,
   change: LicenseChange,
   origin: Origin,
 ): Promise<LicenseEntry> {
@@ -120,18 +120,18 @@ async function holderOf(
  * Suspends a license until it is resumed; meanwhile its key is not valid, and its expiry does not wait.
  * @throws Refusal `license_not_found`, `license_revoked`
  */
-export const suspendLicense = (ports: SuspendPorts, asked: Asked, origin: Origin): Promise<LicenseEntry> =>
-  changeSuspension(ports, asked, 'SuspendLicense', origin)
+export const suspendLicense = (ports: SuspendPorts, input: Input, origin: Origin): Promise<LicenseEntry> =>
+  changeSuspension(ports, input, 'SuspendLicense', origin)
 
 /** @throws Refusal `license_not_found`, `license_revoked` */
-export const resumeLicense = (ports: SuspendPorts, asked: Asked, origin: Origin): Promise<LicenseEntry> =>
-  changeSuspension(ports, asked, 'ResumeLicense', origin)
+export const resumeLicense = (ports: SuspendPorts, input: Input, origin: Origin): Promise<LicenseEntry> =>
+  changeSuspension(ports, input, 'ResumeLicense', origin)
 
 type SuspendPorts = Ports<'db' | 'execute' | 'now'>
 
 async function changeSuspension(
   ports: SuspendPorts,
-  { tenantId, licenseId, reason }: Asked,
+  { tenantId, licenseId, reason }: Input,
   type: 'SuspendLicense' | 'ResumeLicense',
   origin: Origin,
 ): Promise<LicenseEntry> {

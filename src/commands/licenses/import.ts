@@ -2,7 +2,7 @@ import { findLicensesByKey, findTakenBack } from '../../../projections/licenses/
 import type { PresentProduct } from '../../../projections/products/queries.ts'
 import { foreignKey, type TypedKey } from '../../credentials/license-key.ts'
 import type { Holder, LicenseTerms } from '../../domain/licenses/events.ts'
-import { type TermsAsked, termsFrom } from '../../domain/licenses/issue.ts'
+import { type TermsInput, termsFrom } from '../../domain/licenses/issue.ts'
 import { type LicenseStatus, licenses } from '../../domain/licenses/license.ts'
 import { findKeyType } from '../../domain/products/product.ts'
 import { Refusal, type RefusalCode } from '../../domain/refusal.ts'
@@ -16,7 +16,7 @@ import { causeOf, momentOf, type Origin } from '../origin.ts'
 import { keepKey } from './kept-key.ts'
 
 /** A license that another system issued. Times are in UTC, in the format of the log. */
-export type ForeignLicense = TermsAsked & {
+export type ForeignLicense = TermsInput & {
   licenseKey: string
   keyTypeId?: string | undefined
   email?: string | undefined
@@ -72,12 +72,12 @@ export async function importLicenses(
     | 'subjects'
   >,
   product: PresentProduct,
-  asked: { rows: readonly ForeignLicense[]; plan: Plan },
+  input: { rows: readonly ForeignLicense[]; plan: Plan },
   origin: Origin,
 ): Promise<Imported[]> {
   const at = momentOf(ports)
   const hashToStore = await ports.keyHashing.openStored(product.tenantId)
-  const rows = asked.rows.map((row) => plannedOrRefused(ports, product, hashToStore, row, at))
+  const rows = input.rows.map((row) => plannedOrRefused(ports, product, hashToStore, row, at))
   const planned = await withUnusedIds(ports, product.tenantId, rows)
   const candidates = planned.filter((plan) => plan.status === 'candidate')
   const firstOfKey = new Map(candidates.toReversed().map((plan) => [plan.terms.keyHash, plan]))
@@ -103,7 +103,7 @@ export async function importLicenses(
   const counted = (plan: Candidate) => taken.has(plan.terms.keyHash)
   const beyond = await importWithinPlan(
     ports,
-    { tenantId: product.tenantId, plan: asked.plan },
+    { tenantId: product.tenantId, plan: input.plan },
     fresh,
     counted,
     take,

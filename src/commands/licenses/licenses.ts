@@ -3,7 +3,7 @@ import type { PresentProduct } from '../../../projections/products/queries.ts'
 import { isId } from '../../credentials/id.ts'
 import { newLicenseKey } from '../../credentials/license-key.ts'
 import type { Holder } from '../../domain/licenses/events.ts'
-import { type TermsAsked, termsOf } from '../../domain/licenses/issue.ts'
+import { type TermsInput, termsOf } from '../../domain/licenses/issue.ts'
 import { type IssuedLicense, licenses } from '../../domain/licenses/license.ts'
 import type { KeyType } from '../../domain/products/key-type.ts'
 import { findKeyType } from '../../domain/products/product.ts'
@@ -17,7 +17,7 @@ import { keepKey } from './kept-key.ts'
 import { sealKeyToMail } from './key-mail.ts'
 import { issuedAs, stateOf } from './stream.ts'
 
-export type LicenseAsked = TermsAsked & {
+export type LicenseInput = TermsInput & {
   keyTypeId?: string | undefined
   email?: string | undefined
   name?: string | undefined
@@ -50,20 +50,20 @@ export type MintPorts = Ports<
 export async function mintLicense(
   ports: MintPorts,
   product: PresentProduct,
-  asked: LicenseAsked,
+  input: LicenseInput,
   origin: Origin,
 ): Promise<{ license: IssuedLicense; keyType: KeyType; licenseKey: string }> {
-  const keyType = asked.keyTypeId ? findKeyType(product, asked.keyTypeId) : product.keyTypes[0]
+  const keyType = input.keyTypeId ? findKeyType(product, input.keyTypeId) : product.keyTypes[0]
   if (!keyType) throw new Refusal('key_type_not_found')
   const at = momentOf(ports)
-  const terms = termsOf(keyType, asked, at)
+  const terms = termsOf(keyType, input, at)
   const key = newLicenseKey(product.keyPrefix, ports.randomBytes)
   const { licenseKey, keyHash, displayKey } = key
   const licenseId = ports.newId('lic')
-  const holder = await sealedHolder(ports, product.tenantId, asked)
+  const holder = await sealedHolder(ports, product.tenantId, input)
   const { tenantId, productId } = product
   const { keyTypeId } = keyType
-  const { sendKey = false } = asked
+  const { sendKey = false } = input
   const license = { tenantId, productId, licenseId, holder }
   if (sendKey) await sealKeyToMail(ports, license, key)
   await keepKey(ports, product, license, key)
@@ -84,11 +84,11 @@ export async function mintLicense(
           ...terms,
           onExpiry: keyType.onExpiry,
           holder,
-          customerId: asked.customerId ?? null,
+          customerId: input.customerId ?? null,
           source: 'api',
           saleId: null,
           test: false,
-          metadata: asked.metadata ?? {},
+          metadata: input.metadata ?? {},
           createdAt: at,
           at,
         },
@@ -108,10 +108,10 @@ export async function mintLicense(
 async function sealedHolder(
   ports: Ports<'subjects'>,
   tenantId: string,
-  asked: LicenseAsked,
+  input: LicenseInput,
 ): Promise<Holder | null> {
-  if (asked.email === undefined) return null
-  return ports.subjects.sealPerson(tenantId, asked.email, asked.name ?? null)
+  if (input.email === undefined) return null
+  return ports.subjects.sealPerson(tenantId, input.email, input.name ?? null)
 }
 
 /**

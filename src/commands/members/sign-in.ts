@@ -57,27 +57,27 @@ type Bucket = { bucket: string; allowance: Allowance }
  */
 export async function signInWithPassword(
   ports: Ports<'attempts' | 'db' | 'fingerprint' | 'now' | 'secrets'>,
-  asked: { email: string; tenantId: string | undefined; password: string; code: string },
+  input: { email: string; tenantId: string | undefined; password: string; code: string },
   caller: Caller,
 ): Promise<SignIn> {
-  const emailIndex = ports.fingerprint('email', sameMailbox(asked.email))
+  const emailIndex = ports.fingerprint('email', sameMailbox(input.email))
   const found = await findCredentialsByEmail(ports.db, emailIndex)
   const known = await findMembers(
     ports.db,
     found.map(({ memberId }) => memberId),
   )
   const meant = known.filter(
-    ({ member }) => asked.tenantId === undefined || member.tenantId === asked.tenantId,
+    ({ member }) => input.tenantId === undefined || member.tenantId === input.tenantId,
   )
   const [only] = meant.length === 1 ? meant : []
   // The limit applies to the entered address and tenant, not to the member found, so that the wait does not
   // reveal whether the member exists.
-  const account = `${emailIndex} ${asked.tenantId ?? ''}`
+  const account = `${emailIndex} ${input.tenantId ?? ''}`
   const buckets = await bucketsOf(ports, caller, only?.member.memberId ?? '', account)
   const attempt = await ports.attempts.take(buckets)
   if (!attempt.allowed) return { outcome: 'wait', retryAfterSeconds: attempt.retryAfterSeconds }
   const credentials = only && found.find(({ memberId }) => memberId === only.member.memberId)
-  const step = await takeCode(ports, credentials, asked.password, asked.code)
+  const step = await takeCode(ports, credentials, input.password, input.code)
   if (!only) return noMatch
   if (step === undefined) return { outcome: 'no_match', tried: only }
   await resetLimits(ports, buckets)

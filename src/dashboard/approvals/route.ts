@@ -41,10 +41,10 @@ const ApproveForm = z.object({ seen: z.string().regex(/^[0-9a-f]{64}$/) })
 
 type OneRequest = FastifyRequest<{ Params: { id: string } }>
 
-const seenHashOf = ({ description, changedSinceAsked, impossible, effect }: ShownApproval): string =>
+const seenHashOf = ({ description, changedSinceRequest, impossible, effect }: ShownApproval): string =>
   hashOf({
     description: description ?? null,
-    changedSinceAsked,
+    changedSinceRequest,
     impossible: impossible ?? null,
     effect: effect?.steady ?? null,
   })
@@ -56,8 +56,8 @@ export function approvalPages(app: FastifyInstance, context: PageContext): void 
     const principal = principalOf(request)
     const approval = await showApproval(ports, principal.tenantId, request.params.id)
     const { decidedBy, withdrawnBy, approvers } = approval
-    const askedBy = approvers?.askedBy ? `member:${approvers.askedBy}` : null
-    const nameOf = await actorNames(ports, principal.tenantId, [decidedBy, withdrawnBy, askedBy])
+    const requestedBy = approvers?.requestedBy ? `member:${approvers.requestedBy}` : null
+    const nameOf = await actorNames(ports, principal.tenantId, [decidedBy, withdrawnBy, requestedBy])
     const shown = {
       approval,
       seen: seenHashOf(approval),
@@ -66,7 +66,7 @@ export function approvalPages(app: FastifyInstance, context: PageContext): void 
       mayDownload: approval.token.id === principal.memberId && may(principal.role, 'manage_settings'),
       decidedBy: decidedBy && nameOf(decidedBy),
       withdrawnBy: withdrawnBy && nameOf(withdrawnBy),
-      askedBy: askedBy && nameOf(askedBy),
+      requestedBy: requestedBy && nameOf(requestedBy),
       problem,
     }
     if (isPart(request)) return showPart(reply, (view) => approvalPart(view, shown))

@@ -65,11 +65,11 @@ export function approvalsPart(view: View, approvals: readonly Approval[], mayDec
 }
 
 function row(view: View, approval: Approval): Content[] {
-  const { id, title, description, token, byMember, client, askedAt, expiresAt } = approval
+  const { id, title, description, token, byMember, client, requestedAt, expiresAt } = approval
   return [
     html`<span
       ><a href=${`/dashboard/approvals/${id}`}>${description?.summary ?? title}</a>
-      <span class="sub">${title}, requested ${ago(askedAt, view.now)}</span></span
+      <span class="sub">${title}, requested ${ago(requestedAt, view.now)}</span></span
     >`,
     html`<span>${token.name === null ? token.id : byMember ? token.name : quoted(token.name)}<span class="sub">${client.address ?? ''}</span></span>`,
     until(expiresAt, view.now),
@@ -88,14 +88,14 @@ export type ShownApproval = {
   decidedBy: string | null
   withdrawnBy: string | null
   /** The member who requested it, directly or with a token. */
-  askedBy: string | null
+  requestedBy: string | null
   problem: string | undefined
 }
 
 export function approvalView(view: View, shown: ShownApproval): Html {
   const { approval } = shown
   return html`<div class="decision">
-    ${heading(approval.title, html`Requested ${ago(approval.askedAt, view.now)} by ${approval.byMember ? 'a member' : 'an API client'}.`)}
+    ${heading(approval.title, html`Requested ${ago(approval.requestedAt, view.now)} by ${approval.byMember ? 'a member' : 'an API client'}.`)}
     ${shown.problem && notice('wrong', shown.problem)} ${approvalPart(view, shown)}
     ${section('Requester', html`<div class="sheet">${whoAsks(shown)}</div>`)}
     ${approval.approvers && section('Approvers', html`<div class="sheet">${whoMayApprove(approval.approvers)}</div>`)}
@@ -110,7 +110,7 @@ export function approvalPart(view: View, shown: ShownApproval): Html {
   const at = `/dashboard/approvals/${id}`
   const waits = status === 'pending' || status === 'approved'
   const { consequences = [] } = description ?? {}
-  const isMarked = status === 'pending' && approval.changedSinceAsked
+  const isMarked = status === 'pending' && approval.changedSinceRequest
   return html`<div
     id="approval"
     class="sheet decision"
@@ -211,14 +211,14 @@ function withdrawForm(view: View, { mayDecide }: ShownApproval, at: string): Con
 }
 
 /** Separates what the requester reports about itself from what keyledger knows. */
-function whoAsks({ approval, askedBy }: ShownApproval): Html {
-  const { token, byMember, client, askedAt } = approval
+function whoAsks({ approval, requestedBy }: ShownApproval): Html {
+  const { token, byMember, client, requestedAt } = approval
   return facts([
     byMember ? ['Member', token.name ?? token.id] : ['Token', tokenWords(token)],
-    !byMember && approval.approvers && ['Token created by', askedBy ?? 'an operator on the host'],
+    !byMember && approval.approvers && ['Token created by', requestedBy ?? 'an operator on the host'],
     ['IP address', client.address === null ? 'not recorded' : html`<code>${client.address}</code>`],
     ['Client', client.userAgent === null ? 'not reported' : `${quoted(client.userAgent)}, self-reported`],
-    ['Requested', moment(askedAt)],
+    ['Requested', moment(requestedAt)],
   ])
 }
 

@@ -76,9 +76,9 @@ function editPages(app: FastifyInstance, { ports, show }: PageContext): void {
     const { email, name = null, metadata } = data
     // A value whose line breaks the form cannot show is kept while its line is unchanged.
     const unchanged = pairsText(metadata) === pairsText(customer.metadata)
-    const asked = { email, name, ...(!unchanged && { metadata }) }
+    const input = { email, name, ...(!unchanged && { metadata }) }
     try {
-      await changeCustomer(ports, tenantId, customerId, asked, originOfMember(request))
+      await changeCustomer(ports, tenantId, customerId, input, originOfMember(request))
     } catch (error) {
       return page(reply, customerId, refusedForm(error, filled))
     }

@@ -46,9 +46,9 @@ export function customerPages(app: FastifyInstance, context: PageContext): void 
 function listPage(app: FastifyInstance, { ports, cursors, show }: PageContext): void {
   app.get('/customers', auditedPage('customers', Query), async (request, reply) => {
     const { tenantId, role } = principalOf(request)
-    const { cursor, status: asked, person } = Query.parse(request.query)
+    const { cursor, status: requested, person } = Query.parse(request.query)
     const subjectId = PersonId.parse(person)
-    const status = Status.safeParse(asked).data
+    const status = Status.safeParse(requested).data
     const boundTo = [tenantId, 'dashboard customers', status ?? null, subjectId ?? null]
     const keyset = { after: cursors.read(boundTo, cursor), limit: pageSize }
     const subjectIds = subjectId === undefined ? undefined : [subjectId]

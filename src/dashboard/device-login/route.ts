@@ -105,7 +105,7 @@ function reviewPages(app: FastifyInstance, { ports, show }: PageContext): void {
     })
   }
 
-  const gone = (reply: FastifyReply) => show(reply, nothingWaits, 404)
+  const notFound = (reply: FastifyReply) => show(reply, nothingWaits, 404)
 
   const settle = async (
     request: FastifyRequest,
@@ -126,12 +126,12 @@ function reviewPages(app: FastifyInstance, { ports, show }: PageContext): void {
 
   app.get('/device/review', member, async (request, reply) => {
     const login = await waiting(request)
-    return login ? review(request, reply, login) : gone(reply)
+    return login ? review(request, reply, login) : notFound(reply)
   })
 
   app.post('/device/approve', approving, async (request, reply) => {
     const login = await waiting(request)
-    if (!login) return gone(reply)
+    if (!login) return notFound(reply)
     const { scopes, lifetime } = formOf(ApproveForm, request)
     const principal = principalOf(request)
     if (scopes.length === 0)
@@ -149,7 +149,7 @@ function reviewPages(app: FastifyInstance, { ports, show }: PageContext): void {
 
   app.post('/device/deny', member, async (request, reply) => {
     const login = await waiting(request)
-    if (!login) return gone(reply)
+    if (!login) return notFound(reply)
     const work = () => denyLogin(ports, login, deciderOf(principalOf(request)), originOfMember(request))
     return settle(
       request,

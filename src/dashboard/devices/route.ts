@@ -19,9 +19,9 @@ const Query = z.object({ cursor: one, product: one, status: one })
 export function deviceListPage(app: FastifyInstance, { ports, cursors, show }: PageContext): void {
   app.get('/devices', auditedPage('devices', Query), async (request, reply) => {
     const { tenantId } = principalOf(request)
-    const { cursor, product, status: asked } = Query.parse(request.query)
+    const { cursor, product, status: requested } = Query.parse(request.query)
     const productId = Slug.safeParse(product).data
-    const status = Status.safeParse(asked).data
+    const status = Status.safeParse(requested).data
     const boundTo = [tenantId, 'dashboard devices', productId ?? null, status ?? null]
     const keyset = { after: cursors.read(boundTo, cursor), limit: pageSize }
     const [{ items: devices, next }, products] = await Promise.all([

@@ -35,7 +35,7 @@ export function homePage(app: FastifyInstance, { ports, show }: PageContext): vo
         homeView(view, {
           approvals,
           mayDecide: may(role, 'decide_confirmations'),
-          waits: {
+          pendingWork: {
             ...attention,
             parkedStreams: attention.parkedStreams.length,
             behind: request.freshness?.waiting ?? 0,

@@ -13,7 +13,7 @@ import { isStarting, type StartFacts } from '../start/facts.ts'
 import { dismissForm, startSteps } from '../start/view.ts'
 import { type RefusedToday, refusedToday } from './refused.ts'
 
-type Waits = {
+type PendingWork = {
   deliveries: DeliveryCounts
   parkedSales: number
   /** Sales with a license that has no holder. */
@@ -28,7 +28,7 @@ type Waits = {
 type Home = {
   approvals: readonly Approval[]
   mayDecide: boolean
-  waits: Waits
+  pendingWork: PendingWork
   usage: UsageSeries
   devices: number
   refused: RefusedToday
@@ -36,7 +36,7 @@ type Home = {
 }
 
 export function homeView(view: View, home: Home): Html {
-  const { approvals, mayDecide, waits, usage, devices, refused, start } = home
+  const { approvals, mayDecide, pendingWork, usage, devices, refused, start } = home
   return html`<div>
     ${heading('Home')}
     ${
@@ -48,7 +48,7 @@ export function homeView(view: View, home: Home): Html {
       )
     }
     ${section('Pending approvals', approvalsPart(view, approvals, mayDecide))}
-    ${section('Needs attention', waitsView(view, waits))} ${refusedToday(refused)}
+    ${section('Needs attention', pendingWorkView(view, pendingWork))} ${refusedToday(refused)}
     ${section(
       'Last 30 days',
       html`<div class="stack">
@@ -85,8 +85,9 @@ export function validationsPlot(series: UsageSeries['series'], by: 'day' | 'hour
   })
 }
 
-function waitsView(view: View, waits: Waits): Html {
-  const { deliveries, parkedSales, salesNeedingHolder, unmatchedPayments, parkedStreams, behind } = waits
+function pendingWorkView(view: View, pendingWork: PendingWork): Html {
+  const { deliveries, parkedSales, salesNeedingHolder, unmatchedPayments, parkedStreams, behind } =
+    pendingWork
   const rows: Content[] = [
     deliveries.failing > 0 &&
       wait(

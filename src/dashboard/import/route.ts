@@ -166,8 +166,8 @@ function stepPage(app: FastifyInstance, { ports, show }: PageContext): void {
     }
     let stopped: string | undefined
     try {
-      const asked = { rows: good.map(({ license }) => license), plan }
-      const outcomes = await importLicenses(ports, product, asked, originOfMember(request))
+      const input = { rows: good.map(({ license }) => license), plan }
+      const outcomes = await importLicenses(ports, product, input, originOfMember(request))
       for (const [index, outcome] of outcomes.entries()) {
         if (outcome.status === 'invalid')
           refused.push({ line: good[index]?.line ?? 0, text: sentenceOf(outcome.refusal) })

@@ -45,7 +45,7 @@ export function endpointForms(app: FastifyInstance, context: PageContext): void 
     const again = (form: FilledForm) => providerPage(context, request, reply, withoutKey(form))
     if (!data) return again(filled)
     const { tenantId } = principalOf(request)
-    const asked = {
+    const input = {
       tenantId,
       provider,
       apiKey: data[key],
@@ -54,7 +54,7 @@ export function endpointForms(app: FastifyInstance, context: PageContext): void 
       store: data[store],
     }
     try {
-      const connected = await connectWithEndpoint(ports, asked, data.operation, originOfMember(request))
+      const connected = await connectWithEndpoint(ports, input, data.operation, originOfMember(request))
       const message = doneWords(providerNames[provider], connected)
       return redirectWith(reply, `/dashboard/integrations/${provider}`, message)
     } catch (error) {
@@ -65,12 +65,12 @@ export function endpointForms(app: FastifyInstance, context: PageContext): void 
 
 /** What was typed is a secret, so it is not shown again. Whether to replace is asked once it matters. */
 function withoutKey(form: FilledForm): FilledForm {
-  const wasAsked = replace in form.typed || replace in form.problems
+  const mustReplace = replace in form.typed || replace in form.problems
   const { [replace]: exists, ...problems } = form.problems
   return {
     typed: {
       [store]: [typedIn(form, store)],
-      ...(wasAsked && { [replace]: [typedIn(form, replace)] }),
+      ...(mustReplace && { [replace]: [typedIn(form, replace)] }),
     },
     problems: exists === undefined ? problems : { ...problems, form: exists },
   }

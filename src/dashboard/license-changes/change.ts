@@ -69,7 +69,7 @@ export function licenseChange<S extends z.ZodType<ReasonTyped>>(
 }
 
 /** What each command needs to know of the license. */
-export const asked = ({ license }: AboutLicense, { reason }: ReasonTyped) => ({
+export const changeInput = ({ license }: AboutLicense, { reason }: ReasonTyped) => ({
   tenantId: license.tenantId,
   licenseId: license.licenseId,
   reason: reason ?? null,

@@ -9,7 +9,7 @@ import { checkField, textField } from '../forms/form-fields.ts'
 import { checked, optionalOf, wantedLine } from '../forms/typed.ts'
 import { moment } from '../frame/moments.ts'
 import { day } from '../new-license/form.ts'
-import { asked, type LicenseChange, licenseChange, withReason } from './change.ts'
+import { changeInput, type LicenseChange, licenseChange, withReason } from './change.ts'
 import { editChange } from './edit.ts'
 
 /** A form with nothing but the reason. */
@@ -25,7 +25,7 @@ const suspend = licenseChange({
   fits: ({ revokedAt, suspendedAt }) => revokedAt === null && suspendedAt === null,
   ...reasonOnly,
   async run(ports, about, typed, origin) {
-    await suspendLicense(ports, asked(about, typed), origin)
+    await suspendLicense(ports, changeInput(about, typed), origin)
     return undefined
   },
 })
@@ -42,7 +42,7 @@ const resume = licenseChange({
   fits: ({ revokedAt, suspendedAt }) => revokedAt === null && suspendedAt !== null,
   ...reasonOnly,
   async run(ports, about, typed, origin) {
-    await resumeLicense(ports, asked(about, typed), origin)
+    await resumeLicense(ports, changeInput(about, typed), origin)
     return undefined
   },
 })
@@ -71,7 +71,7 @@ const extend = licenseChange({
     }),
   async run(ports, about, typed, origin) {
     const expiresAt = `${typed.expiresOn}T23:59:59.000Z`
-    await editLicense(ports, asked(about, typed), { expiresAt }, origin)
+    await editLicense(ports, changeInput(about, typed), { expiresAt }, origin)
     return undefined
   },
   problems: { expiry_in_the_past: ['expiresOn', 'Enter a day in the future.'] },
@@ -98,7 +98,7 @@ const newKey = licenseChange({
       hint: 'Needs an email address on the license. The key is also shown on the next page.',
     })}`,
   async run(ports, about, { keepDevices, sendKey, ...typed }, origin) {
-    const wanted = { ...asked(about, typed), keepDevices, sendKey }
+    const wanted = { ...changeInput(about, typed), keepDevices, sendKey }
     const { licenseKey } = await remintLicense(ports, wanted, origin)
     return { licenseKey }
   },
@@ -120,7 +120,7 @@ const sendTheKey = licenseChange({
   values: () => ({}),
   fields: () => null,
   async run(ports, about, typed, origin) {
-    await sendKey(ports, asked(about, typed), origin)
+    await sendKey(ports, changeInput(about, typed), origin)
     return undefined
   },
   problems: {
@@ -174,7 +174,7 @@ const freeSeat = licenseChange({
   fields: (form) =>
     textField(form, { name: 'device', label: 'Device ID', maxlength: 256, className: 'mono' }),
   async run(ports, about, { device: deviceId, ...typed }, origin) {
-    const place = asked(about, typed)
+    const place = changeInput(about, typed)
     const before = await findSeat(ports.db, place.tenantId, place.licenseId, { deviceId })
     const { productId } = await removeDevice(ports, { ...place, device: { deviceId } }, origin)
     if (before?.seat?.status === 'active') ports.usage.count(place.tenantId, productId, 'deactivations')

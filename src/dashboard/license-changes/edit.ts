@@ -7,7 +7,7 @@ import { choiceField, textArea, textField } from '../forms/form-fields.ts'
 import { pairs, pairsText } from '../forms/pairs.ts'
 import { optionalLine, optionalOf, wantedWhole } from '../forms/typed.ts'
 import { day, deviceLimit } from '../new-license/form.ts'
-import { type AboutLicense, asked, licenseChange, withReason } from './change.ts'
+import { type AboutLicense, changeInput, licenseChange, withReason } from './change.ts'
 
 const schema = withReason({
   email: optionalOf(EmailAddress, 'Enter an email address, for example ada@example.com.'),
@@ -53,7 +53,7 @@ export const editChange = licenseChange({
       name: name ?? null,
       expiresAt: expiry === 'keep' ? undefined : expiry === 'never' ? null : `${expiresOn}T23:59:59.000Z`,
     }
-    await editLicense(ports, asked(about, { reason }), change, origin)
+    await editLicense(ports, changeInput(about, { reason }), change, origin)
     return undefined
   },
   problems: {

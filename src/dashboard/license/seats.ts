@@ -12,7 +12,7 @@ export type Seats = {
   /** What the customer called their devices, by device. */
   givenNames: ReadonlyMap<string, string>
   /** The selected device. */
-  asked: string | undefined
+  ofQuestion: string | undefined
 }
 
 /** Further free seats are only counted. */
@@ -24,7 +24,7 @@ const maxFree = 12
  * @param freeAddressOf the page that frees its seat; false for members who may not
  */
 export function seatsPicture(
-  { used, limit, taken, asked, givenNames }: Seats,
+  { used, limit, taken, ofQuestion, givenNames }: Seats,
   addressOf: (deviceId: string) => string,
   freeAddressOf: ((deviceId: string) => string) | false,
 ): Html {
@@ -38,7 +38,7 @@ export function seatsPicture(
     </p>
     <ul class="seats">
       ${taken.map(
-        (seat) => html`<li class=${seat.deviceId === asked ? 'seat taken asked' : 'seat taken'}>
+        (seat) => html`<li class=${seat.deviceId === ofQuestion ? 'seat taken asked' : 'seat taken'}>
           <a href=${addressOf(seat.deviceId)}>${seat.name === '' ? seat.deviceId : seat.name}</a>
           ${givenNames.has(seat.deviceId) && html`<span class="sub">The customer calls it “${givenNames.get(seat.deviceId)}”</span>`}
           <span class="sub">${seat.platform ?? ''} since ${dayOf(seat.activatedAt)}</span>

@@ -44,7 +44,7 @@ function eventItem(
     <p class="event-time">${clockOf(time)}</p>
     <div class="event-body">
       <p><strong>${what}</strong> ${by && html`<span class="by">${by}</span>`}</p>
-      ${changes.length > 0 && html`<ul class="changes">${changes.map(sequence === 0 ? begun : changed)}</ul>`} ${linksOf(entry)}
+      ${changes.length > 0 && html`<ul class="changes">${changes.map(sequence === 0 ? initial : changed)}</ul>`} ${linksOf(entry)}
       <details>
         <summary>Event ${sequence}</summary>
         <p class="sub">Request <code>${requestId}</code></p>
@@ -75,7 +75,7 @@ export const changed = ({ field, before, after }: Change): Html =>
   html`<li><span class="change-field">${fieldWords[field]}</span> ${arrow(shown(field, before), shown(field, after))}</li>`
 
 /** A change by the first event, which has no value before it. */
-const begun = ({ field, after }: Change): Html =>
+const initial = ({ field, after }: Change): Html =>
   html`<li><span class="change-field">${fieldWords[field]}</span> ${shown(field, after)}</li>`
 
 /** `before → after`, also in words for screen readers. */

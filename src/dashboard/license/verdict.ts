@@ -16,18 +16,18 @@ export type VerdictQuestion = {
 }
 
 /** What validate and activate would return at the moment, why, and because of which events. */
-export function verdictView(asked: VerdictQuestion): Html {
-  const { explanation, asOf } = asked
+export function verdictView(about: VerdictQuestion): Html {
+  const { explanation, asOf } = about
   const { validate, activate, deviceId } = explanation
   return html`<div class="verdicts">
-    ${answer(asked, {
+    ${answer(about, {
       question: question('validate', deviceId, asOf),
       verdict: validate,
       more:
         validate.entitlements.length > 0 &&
         html`<span class="sub">Grants ${validate.entitlements.join(', ')}.</span>`,
     })}
-    ${answer(asked, { question: question('activate', deviceId, asOf), verdict: activate, more: null })}
+    ${answer(about, { question: question('activate', deviceId, asOf), verdict: activate, more: null })}
   </div>`
 }
 

@@ -75,7 +75,7 @@ export function newLicensePages(app: FastifyInstance, { ports, show }: PageConte
     if ('unclear' in chosen) return page(reply, chosen.unclear, typedIn(sent, 'operation'))
     const { customerId, filled } = chosen
     const { sold, quantity, expiry, expiresOn, ...rest } = data
-    const asked = {
+    const input = {
       ...rest,
       customerId,
       keyTypeId: sold.keyTypeId,
@@ -86,8 +86,8 @@ export function newLicensePages(app: FastifyInstance, { ports, show }: PageConte
       const minted = await runOnce(ports, request, async (own, origin): Promise<Minted> => {
         const product = await own.findProduct(tenantId, sold.productId)
         if (!product) throw new Refusal('key_type_not_found')
-        if (asked.customerId !== undefined) await requireCustomer(own, tenantId, asked.customerId)
-        const { license, keyType, licenseKey } = await mintLicense(own, product, asked, origin)
+        if (input.customerId !== undefined) await requireCustomer(own, tenantId, input.customerId)
+        const { license, keyType, licenseKey } = await mintLicense(own, product, input, origin)
         const { licenseId, customerId } = license
         return { licenseId, licenseKey, product: product.name, keyType: keyType.name, customerId }
       })

@@ -60,8 +60,8 @@ function newProductPages(app: FastifyInstance, { ports, show }: PageContext): vo
     try {
       await runOnce(ports, request, async (own, origin) => {
         const settings = { freeTierEnabled, trialDurationDays, keyRecovery, ...customerRules(data) }
-        const asked = { tenantId, plan, productId, name, keyPrefix, settings, keyTypes: [keyType] }
-        await createProduct(own, asked, origin)
+        const input = { tenantId, plan, productId, name, keyPrefix, settings, keyTypes: [keyType] }
+        await createProduct(own, input, origin)
         return null
       })
     } catch (error) {
@@ -100,11 +100,11 @@ function editPages(app: FastifyInstance, { ports, show }: PageContext): void {
     const { filled, data } = readForm(ProductForm, request)
     if (!data) return page(reply, product, filled)
     const { name, keyPrefix } = data
-    const asked = { name, keyPrefix, settings: settingsOf(data) }
-    const command = { type: 'ChangeProduct', ...asked, at: momentOf(ports) } as const
+    const input = { name, keyPrefix, settings: settingsOf(data) }
+    const command = { type: 'ChangeProduct', ...input, at: momentOf(ports) } as const
     if (data.seen !== updatedAt && decideProduct(product, command).length > 0)
       return page(reply, product, changedMeanwhile(filled, 'The product was', updatedAt))
-    await changeProduct(ports, tenantId, productId, asked, originOfMember(request))
+    await changeProduct(ports, tenantId, productId, input, originOfMember(request))
     return redirectWith(reply, `${path}/${productId}`, 'Product saved.')
   })
 }

@@ -66,12 +66,12 @@ function listPage(app: FastifyInstance, { ports, cursors, show }: PageContext): 
   app.get('/sales', auditedPage('sales', Query), async (request, reply) => {
     const { tenantId } = principalOf(request)
     const query = Query.parse(request.query)
-    const { cursor, status: askedStatus, provider: askedProvider, product, needs: asked } = query
+    const { cursor, status: requestedStatus, provider: requestedProvider, product, needs: requested } = query
     const customer =
       query.customer === undefined ? undefined : await customerOf(ports, tenantId, query.customer)
-    const needs = Needs.safeParse(asked).data
-    const status = Status.safeParse(askedStatus).data
-    const provider = Provider.safeParse(askedProvider).data
+    const needs = Needs.safeParse(requested).data
+    const status = Status.safeParse(requestedStatus).data
+    const provider = Provider.safeParse(requestedProvider).data
     const productId = Slug.safeParse(product).data
     const chosen = { status, provider, productId, needs, customerId: customer?.customerId }
     const filter = { status, provider, productId, needs, customer }

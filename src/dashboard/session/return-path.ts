@@ -2,15 +2,15 @@
 export const home = '/dashboard'
 
 /** The requested page if it belongs to the dashboard, in any notation of a URL; never a page of another site. */
-export function returnPath(asked: unknown): string {
+export function returnPath(target: unknown): string {
   if (
-    typeof asked !== 'string' ||
-    asked.length > 500 ||
-    !/^\/dashboard(?:[/?][\x21-\x5b\x5d-\x7e]*)?$/.test(asked)
+    typeof target !== 'string' ||
+    target.length > 500 ||
+    !/^\/dashboard(?:[/?][\x21-\x5b\x5d-\x7e]*)?$/.test(target)
   )
     return home
   const origin = 'http://here.invalid'
-  const url = URL.parse(asked, origin)
+  const url = URL.parse(target, origin)
   if (!url || url.origin !== origin) return home
   const inside =
     (url.pathname === home || url.pathname.startsWith(`${home}/`)) && !url.pathname.includes('//')

@@ -29,7 +29,7 @@ export function approvalRulePages(app: FastifyInstance, { ports, show }: PageCon
   app.get(path, manage, async (request: FastifyRequest, reply: FastifyReply) => {
     const { tenantId } = principalOf(request)
     const tenant = await findTenant(ports.db, tenantId)
-    const everybody = { anotherMember: false, askedBy: null }
+    const everybody = { anotherMember: false, requestedBy: null }
     const able = await membersWhoMayApprove(ports, tenantId, everybody)
     return show(reply, {
       title: 'Approvals',
@@ -50,7 +50,7 @@ export function approvalRulePages(app: FastifyInstance, { ports, show }: PageCon
     const tenant = await loadTenant(ports, tenantId)
     const isOn = tenant.status !== 'absent' && tenant.anotherMemberApproves
     if (rule === 'another' && !isOn) {
-      const able = await membersWhoMayApprove(ports, tenantId, { anotherMember: false, askedBy: null })
+      const able = await membersWhoMayApprove(ports, tenantId, { anotherMember: false, requestedBy: null })
       if (able.length < 2) throw new Refusal('approval_needs_two')
       await changeApprovalRule(ports, tenantId, true, originOfMember(request))
     }

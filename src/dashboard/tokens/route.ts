@@ -124,21 +124,21 @@ function newTokenPages(app: FastifyInstance, { ports, show }: PageContext): void
   )
 
   app.post('/tokens', manageForm, async (request, reply) => {
-    const { tokenId, lifetime, ...asked } = formOf(NewToken, request)
-    if (asked.name === '') return form(reply, { ...asked, lifetime }, 'Enter a name.')
-    if (asked.scopes.length === 0) return form(reply, { ...asked, lifetime }, 'Choose at least one scope.')
+    const { tokenId, lifetime, ...input } = formOf(NewToken, request)
+    if (input.name === '') return form(reply, { ...input, lifetime }, 'Enter a name.')
+    if (input.scopes.length === 0) return form(reply, { ...input, lifetime }, 'Choose at least one scope.')
     const { tenantId } = principalOf(request)
     const expiresAt = expiryOf(lifetime, ports.now())
     try {
       const made = await createToken(
         ports,
-        { tokenId, tenantId, ...asked, expiresAt },
+        { tokenId, tenantId, ...input, expiresAt },
         originOfMember(request),
       )
       return show(reply, {
         title: 'New token',
         nav: 'tokens',
-        content: (view) => madeTokenView(view, made.token, asked.name, made.scopes, expiresAt),
+        content: (view) => madeTokenView(view, made.token, input.name, made.scopes, expiresAt),
       })
     } catch (error) {
       if (!(error instanceof Refusal) || error.code !== 'token_exists') throw error

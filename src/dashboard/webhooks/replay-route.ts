@@ -20,7 +20,7 @@ const dayMs = 86_400_000
 
 type OneRequest = FastifyRequest<{ Params: { id: string } }>
 
-const told = {
+const notices = {
   pause: 'Replay paused.',
   resume: 'Replay resumed.',
   cancel: 'Replay canceled. Deliveries that it started are still made.',
@@ -48,10 +48,10 @@ export function replayPages(app: FastifyInstance, { ports, show }: PageContext):
     if (!data) return form(request, reply, filled)
     const { operation, endpoint: endpointId, from, to, only, events } = data
     const { tenantId } = principalOf(request)
-    const asked = { from, to, only, events, endpointId }
+    const input = { from, to, only, events, endpointId }
     const replayId = idOfMade('whr', operation)
     try {
-      await requestReplay(ports, tenantId, asked, replayId, originOfMember(request))
+      await requestReplay(ports, tenantId, input, replayId, originOfMember(request))
     } catch (error) {
       const refusals = {
         webhook_endpoint_not_found: ['endpoint', 'Choose an endpoint.'],
@@ -68,7 +68,7 @@ export function replayPages(app: FastifyInstance, { ports, show }: PageContext):
       const { id } = request.params
       if (!isId('whr', id)) throw notFound('replay')
       await changeReplay(ports, tenantId, id, what, originOfMember(request))
-      return redirectWith(reply, path, told[what])
+      return redirectWith(reply, path, notices[what])
     })
   }
 }

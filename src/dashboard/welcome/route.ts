@@ -50,7 +50,7 @@ const open = pageRoute({ page: 'open', foreignQuery: 'in links' })
 /** One-time links: a member chooses a sign-in method and is signed in. Opening a link does not use it up. */
 export function welcomeRoutes(app: FastifyInstance, context: PageContext): void {
   const { ports, party, show } = context
-  const gone = (reply: FastifyReply) => show(reply, gonePage, 404)
+  const notFound = (reply: FastifyReply) => show(reply, gonePage, 404)
 
   const page = async (reply: FastifyReply, secret: string, holder: LinkHolder, problem?: Unfinished) => {
     const totp = await beginTotp(ports, holder.member, enrolmentOf(holder))
@@ -66,12 +66,12 @@ export function welcomeRoutes(app: FastifyInstance, context: PageContext): void 
     (work: (request: LinkRequest, reply: FastifyReply, holder: LinkHolder) => Promise<FastifyReply>) =>
     async (request: LinkRequest, reply: FastifyReply) => {
       const holder = await findLinkHolder(ports, request.params.secret)
-      return holder ? work(request, reply, holder) : gone(reply)
+      return holder ? work(request, reply, holder) : notFound(reply)
     }
 
   const finish = async (request: LinkRequest, reply: FastifyReply, holder: LinkHolder, setUp: SetUp) => {
     if (!setUp.done)
-      return setUp.problem === 'link' ? gone(reply) : page(reply, request.params.secret, holder, setUp)
+      return setUp.problem === 'link' ? notFound(reply) : page(reply, request.params.secret, holder, setUp)
     try {
       await admit(context, request, reply, holder, 'link')
     } catch (error) {

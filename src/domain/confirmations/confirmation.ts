@@ -39,7 +39,7 @@ export type ApprovalRule = {
   /** The tenant requires that a member other than the requester approves. */
   anotherMember: boolean
   /** The member who made the request, directly or with a token that they created; null when there is none. */
-  askedBy: string | null
+  requestedBy: string | null
 }
 
 /** How long an approval can be used. */
@@ -82,8 +82,8 @@ const secondsUntil = (moment: string, now: string): number =>
   Math.max(0, Math.ceil((Date.parse(moment) - Date.parse(now)) / 1000))
 
 /** Whether the rule lets this person approve, given as the actor `member:<id>` or `operator:<name>`. */
-export const mayApprove = ({ anotherMember, askedBy }: ApprovalRule, by: string): boolean =>
-  !anotherMember || askedBy === null || by !== `member:${askedBy}`
+export const mayApprove = ({ anotherMember, requestedBy }: ApprovalRule, by: string): boolean =>
+  !anotherMember || requestedBy === null || by !== `member:${requestedBy}`
 
 /** The refusal of a command that needs another status. */
 export const refusalOf = {

@@ -99,8 +99,8 @@ export function decideIntegration(integration: Integration, command: Integration
     case 'StartOnboarding': {
       const { tenantId, accountId, at } = command
       if (integration.status === 'connected') throw new Refusal('integration_connected')
-      const begun = integration.status === 'onboarding' && integration.accountId === accountId
-      return begun ? [] : [{ type: 'CardOnboardingStarted', data: { tenantId, accountId, at } }]
+      const isOnboarding = integration.status === 'onboarding' && integration.accountId === accountId
+      return isOnboarding ? [] : [{ type: 'CardOnboardingStarted', data: { tenantId, accountId, at } }]
     }
     case 'ConnectCardKey': {
       const { type: _, endpointId, ...data } = command

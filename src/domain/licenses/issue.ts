@@ -8,7 +8,7 @@ export const maxSeats = 1_000_000_000
 export type Terms = { quantity: number; deviceLimit: number | null; expiresAt: string | null }
 
 /** What a request may set in addition to its key type's terms; an absent field leaves the key type's. */
-export type TermsAsked = {
+export type TermsInput = {
   quantity?: number | undefined
   deviceLimit?: number | null | undefined
   expiresAt?: string | null | undefined
@@ -20,8 +20,8 @@ export type TermsAsked = {
  * @throws Refusal `quantity_not_allowed` for more than one unit of a key type not sold in multiples,
  *   `quantity_too_large`, `expiry_in_the_past`
  */
-export function termsOf(keyType: KeyType, asked: TermsAsked, at: string): Terms {
-  const terms = termsFrom(keyType, asked, at)
+export function termsOf(keyType: KeyType, input: TermsInput, at: string): Terms {
+  const terms = termsFrom(keyType, input, at)
   if (terms.expiresAt !== null && terms.expiresAt <= at) throw new Refusal('expiry_in_the_past')
   return terms
 }
@@ -30,17 +30,17 @@ export function termsOf(keyType: KeyType, asked: TermsAsked, at: string): Terms 
  * As {@link termsOf}, for a license that another system issued at `from` and that may have expired since.
  * @throws Refusal `quantity_not_allowed`, `quantity_too_large`
  */
-export function termsFrom(keyType: KeyType, asked: TermsAsked, from: string): Terms {
-  const quantity = asked.quantity ?? 1
+export function termsFrom(keyType: KeyType, input: TermsInput, from: string): Terms {
+  const quantity = input.quantity ?? 1
   if (quantity > 1 && !keyType.sellInMultiples) throw new Refusal('quantity_not_allowed')
   if (keyType.maxQuantity !== null && quantity > keyType.maxQuantity) throw new Refusal('quantity_too_large')
   const perUnit = keyType.deviceLimit
   const deviceLimit =
-    asked.deviceLimit !== undefined ? asked.deviceLimit : perUnit === null ? null : perUnit * quantity
+    input.deviceLimit !== undefined ? input.deviceLimit : perUnit === null ? null : perUnit * quantity
   if (deviceLimit !== null && deviceLimit > maxSeats) throw new Refusal('quantity_too_large')
   const ownExpiry = keyType.duration === null ? null : expiryAfter(from, keyType.duration)
   const expiresAt =
-    asked.expiresAt === undefined ? ownExpiry : asked.expiresAt && wholeSeconds(asked.expiresAt)
+    input.expiresAt === undefined ? ownExpiry : input.expiresAt && wholeSeconds(input.expiresAt)
   return { quantity, deviceLimit, expiresAt }
 }
 

@@ -22,7 +22,7 @@ export type Login =
     })
   | (Decided & { status: 'denied' })
 
-type Asked = {
+type Input = {
   tenantId: string
   memberId: string
   clientName: string
@@ -31,7 +31,7 @@ type Asked = {
 }
 
 export type LoginCommand =
-  | (Asked & {
+  | (Input & {
       type: 'ApproveLogin'
       /** The member's role, which limits the scopes that can be granted. */
       role: Role
@@ -39,13 +39,13 @@ export type LoginCommand =
       scopes: readonly Scope[]
       tokenExpiresAt: string | null
     })
-  | (Asked & { type: 'DenyLogin' })
+  | (Input & { type: 'DenyLogin' })
 
 export const pendingLogin: Login = { status: 'pending' }
 
 /** The requested scopes that a member of this role can grant. */
-export function grantableOf(asked: readonly Scope[], role: Role): Scope[] {
-  return asked.filter((scope) => rightsOf[role].grantable.includes(scope))
+export function grantableOf(requested: readonly Scope[], role: Role): Scope[] {
+  return requested.filter((scope) => rightsOf[role].grantable.includes(scope))
 }
 
 /**

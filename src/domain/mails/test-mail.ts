@@ -2,7 +2,7 @@ import type { KeyType } from '../products/key-type.ts'
 import type { MailFacts } from './template.ts'
 
 /** What a test mail is written from, beside the settings of the product. */
-export type TestMailAsked = {
+export type TestMailInput = {
   /** The address of the member who asked for it. */
   email: string
   vendorName: string
@@ -17,7 +17,7 @@ export type TestMailAsked = {
 }
 
 /** Made-up values for a test mail. The key has the form of the product's keys, and no license ever has it. */
-export function testMailFacts({ email, vendorName, portalUrl, product }: TestMailAsked): MailFacts {
+export function testMailFacts({ email, vendorName, portalUrl, product }: TestMailInput): MailFacts {
   const [keyType] = product.keyTypes
   return {
     customer: { email, name: 'Ada Example' },

@@ -88,8 +88,8 @@ function refuseEnded(replay: KnownReplay): void {
 export function evolveReplay(replay: Replay, event: ReplayEvent): Replay {
   if (event.type === 'ReplayRequested') {
     const { at, ...requested } = event.data
-    const begun = { through: null, done: 0, requestedAt: at, endedAt: null, canceledFor: null }
-    return { ...requested, ...begun, status: 'running' }
+    const fresh = { through: null, done: 0, requestedAt: at, endedAt: null, canceledFor: null }
+    return { ...requested, ...fresh, status: 'running' }
   }
   if (replay.status === 'absent') return replay
   switch (event.type) {

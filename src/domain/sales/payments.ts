@@ -28,10 +28,10 @@ export type Payment = {
   /** The total refunded of it. */
   refunded: number
   /** Why the payment no longer counts; null while it does. */
-  takenBack: TakenBack | null
+  reversal: Reversal | null
 }
 
-type TakenBack = {
+type Reversal = {
   because: 'refund' | 'dispute'
   /** The refund that completed a full refund, or the disputed amount. */
   amount: number
@@ -97,21 +97,21 @@ type Judged = {
   line: SaleLine | undefined
 }
 
-function fateOf(payment: Judged, facts: Facts): Pick<Payment, 'refunded' | 'takenBack'> {
+function fateOf(payment: Judged, facts: Facts): Pick<Payment, 'refunded' | 'reversal'> {
   const refunds = facts.refunds.filter((refund) => isOf(refund, payment, refund.full))
   const lost = facts.disputes.filter((dispute) => dispute.outcome === 'lost' && isOf(dispute, payment, true))
   const refunded = sumOf(refunds.filter(({ currency }) => currency === payment.currency))
   const isFull = refunds.some(({ full }) => full) || (payment.amount > 0 && refunded >= payment.amount)
   if (isFull) {
-    return { refunded, takenBack: { because: 'refund', amount: lastOf(refunds) || payment.amount } }
+    return { refunded, reversal: { because: 'refund', amount: lastOf(refunds) || payment.amount } }
   }
   const { line } = payment
   if (line && line.amount > 0 && refundedOf(line, refunds) >= line.amount) {
-    return { refunded, takenBack: { because: 'refund', amount: line.amount } }
+    return { refunded, reversal: { because: 'refund', amount: line.amount } }
   }
   const [dispute] = lost
-  if (!dispute) return { refunded, takenBack: null }
-  return { refunded, takenBack: { because: 'dispute', amount: dispute.amount ?? payment.amount } }
+  if (!dispute) return { refunded, reversal: null }
+  return { refunded, reversal: { because: 'dispute', amount: dispute.amount ?? payment.amount } }
 }
 
 /**

@@ -50,10 +50,10 @@ export function paymentStatusOf(sold: Sold, facts: Facts, rules: SaleRules = usu
   const unpaid = unpaidBy(payments, facts)
   // The expiry of a license that is revoked, or kept, ignores refunds.
   const counts = keepRefunded || unpaid !== null
-  const isKept = ({ takenBack }: Payment) => counts || takenBack === null
+  const isKept = ({ reversal }: Payment) => counts || reversal === null
   const paid = {
     kept: payments.filter(isKept),
-    takenBack: payments.filter((payment) => !isKept(payment)),
+    reversal: payments.filter((payment) => !isKept(payment)),
     unattributed: unattributedPeriods(payments, facts),
   }
   const ending = isForGood(sold, facts, paid, rules)
@@ -68,18 +68,18 @@ function refundedOf(payments: readonly Payment[]): RefundedPayment[] {
   const totalIn = (currency: string): number =>
     payments
       .filter((payment) => payment.currency === currency)
-      .reduce((sum, { refunded, takenBack }) => sum + Math.max(refunded, takenBack?.amount ?? 0), 0)
-  return payments.flatMap(({ id, currency, takenBack }) =>
-    takenBack === null ? [] : [{ payment: id, ...takenBack, totalRefunded: totalIn(currency), currency }],
+      .reduce((sum, { refunded, reversal }) => sum + Math.max(refunded, reversal?.amount ?? 0), 0)
+  return payments.flatMap(({ id, currency, reversal }) =>
+    reversal === null ? [] : [{ payment: id, ...reversal, totalRefunded: totalIn(currency), currency }],
   )
 }
 
 /** A free payment cannot be refunded, and does not count as paid once every other payment was returned. */
 function unpaidBy(payments: readonly Payment[], facts: Facts): PaymentStatus['unpaid'] {
-  const takenBack = payments.flatMap((payment) => payment.takenBack ?? [])
-  const isPaid = payments.some((payment) => payment.takenBack === null && payment.amount > 0)
-  if (takenBack.length === 0 || isPaid || unattributedPeriods(payments, facts).length > 0) return null
-  return takenBack.some(({ because }) => because === 'refund') ? 'refund' : 'dispute'
+  const reversal = payments.flatMap((payment) => payment.reversal ?? [])
+  const isPaid = payments.some((payment) => payment.reversal === null && payment.amount > 0)
+  if (reversal.length === 0 || isPaid || unattributedPeriods(payments, facts).length > 0) return null
+  return reversal.some(({ because }) => because === 'refund') ? 'refund' : 'dispute'
 }
 
 /** Periods without a known payment; they count as paid. */
@@ -91,16 +91,16 @@ function unattributedPeriods(payments: readonly Payment[], { periods }: Facts): 
 function isForGood(
   { firstExpiresAt }: Sold,
   { ends }: Facts,
-  { takenBack }: Paid,
+  { reversal }: Paid,
   { onPaidInFull = 'by_key_type' }: SaleRules,
 ): boolean {
   const isKept = onPaidInFull === 'by_key_type' ? firstExpiresAt === null : onPaidInFull === 'keep'
-  return isKept && takenBack.length === 0 && (ends.at(-1)?.paidInFull ?? false)
+  return isKept && reversal.length === 0 && (ends.at(-1)?.paidInFull ?? false)
 }
 
 type Paid = {
   kept: readonly Payment[]
-  takenBack: readonly Payment[]
+  reversal: readonly Payment[]
   unattributed: readonly string[]
 }
 
@@ -117,16 +117,17 @@ function expiryOf(sold: Sold, facts: Facts, paid: Paid): PaymentStatus['expiresA
   if (!statesEnd(facts)) return undefined
   const { firstExpiresAt } = sold
   const isFirstPaid = paid.kept.some(({ isFirst }) => isFirst)
-  const reach = latest([...paid.kept.map(({ paidUntil }) => paidUntil), ...paid.unattributed])
+  const coveredUntil = latest([...paid.kept.map(({ paidUntil }) => paidUntil), ...paid.unattributed])
   const [end] = facts.ends
   if (end) {
     const reported = facts.ends.map(({ paidUntil }) =>
-      isTakenBack(paidUntil, reach, paid) ? null : paidUntil,
+      isTakenBack(paidUntil, coveredUntil, paid) ? null : paidUntil,
     )
-    return latest([reach, ...reported]) ?? (isFirstPaid ? firstExpiresAt : null) ?? end.occurredAt
+    return latest([coveredUntil, ...reported]) ?? (isFirstPaid ? firstExpiresAt : null) ?? end.occurredAt
   }
-  if (firstExpiresAt !== null) return latest([reach, isFirstPaid ? firstExpiresAt : null]) ?? firstExpiresAt
-  return isUnpaidNow(reach, paid) || (facts.pause?.paused ?? false) ? reach : null
+  if (firstExpiresAt !== null)
+    return latest([coveredUntil, isFirstPaid ? firstExpiresAt : null]) ?? firstExpiresAt
+  return isUnpaidNow(coveredUntil, paid) || (facts.pause?.paused ?? false) ? coveredUntil : null
 }
 
 /** Whether any fact affects the expiry. */
@@ -137,11 +138,11 @@ function statesEnd({ renewals, ends, periods, firstPaidUntil, pause }: Facts): b
 }
 
 /** Whether the end that the subscription reported was covered by a payment that was returned. */
-const isTakenBack = (end: string | null, reach: string | null, { takenBack }: Paid): boolean =>
+const isTakenBack = (end: string | null, coveredUntil: string | null, { reversal }: Paid): boolean =>
   end !== null &&
-  (reach === null || end > reach) &&
-  takenBack.some(({ paidUntil }) => paidUntil !== null && paidUntil >= end)
+  (coveredUntil === null || end > coveredUntil) &&
+  reversal.some(({ paidUntil }) => paidUntil !== null && paidUntil >= end)
 
 /** For a license without an expiry of its own: whether the payment of the latest period was returned. */
-const isUnpaidNow = (reach: string | null, { takenBack }: Paid): boolean =>
-  reach !== null && takenBack.some(({ paidUntil }) => paidUntil !== null && paidUntil > reach)
+const isUnpaidNow = (coveredUntil: string | null, { reversal }: Paid): boolean =>
+  coveredUntil !== null && reversal.some(({ paidUntil }) => paidUntil !== null && paidUntil > coveredUntil)

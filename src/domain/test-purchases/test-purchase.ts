@@ -66,8 +66,8 @@ export function decideTestPurchase(
   const { stage, at } = command
   if (nextStage(purchase) !== stage) return []
   if (command.type === 'BeginStage') {
-    const begun = purchase.stages.some(({ name, status }) => name === stage && status === 'running')
-    return begun ? [] : [{ type: 'StageStarted', data: { stage, at } }]
+    const isRunning = purchase.stages.some(({ name, status }) => name === stage && status === 'running')
+    return isRunning ? [] : [{ type: 'StageStarted', data: { stage, at } }]
   }
   const { outcome, detail } = command
   return [{ type: outcome === 'done' ? 'StageDone' : 'StageFailed', data: { stage, detail, at } }]

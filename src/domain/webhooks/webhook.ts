@@ -151,10 +151,10 @@ function decideFirst(webhook: Webhook, command: OfFirst): WebhookEvent[] {
 }
 
 function added(webhook: Webhook, command: Extract<WebhookCommand, { type: 'AddEndpoint' }>): WebhookEvent[] {
-  const { type: _, ordering, ...asked } = command
+  const { type: _, ordering, ...requested } = command
   refuseTooMany(webhook)
-  const endpointId = webhook.tenantId === undefined ? firstEndpointId : asked.endpointId
-  const data = { ...asked, endpointId, events: inOrder(asked.events), ...chosen(ordering) }
+  const endpointId = webhook.tenantId === undefined ? firstEndpointId : requested.endpointId
+  const data = { ...requested, endpointId, events: inOrder(requested.events), ...chosen(ordering) }
   return [{ type: 'WebhookEndpointAdded', data }]
 }
 
@@ -186,8 +186,8 @@ const chosen = (ordering: Ordering): { ordering?: Ordering } =>
   ordering === defaultOrdering ? {} : { ordering }
 
 /** The set of events in one canonical order; the default ones when none are named. */
-const inOrder = (asked: readonly WebhookEventName[] = defaultEvents): WebhookEventName[] =>
-  WebhookEventName.options.filter((name) => asked.includes(name))
+const inOrder = (requested: readonly WebhookEventName[] = defaultEvents): WebhookEventName[] =>
+  WebhookEventName.options.filter((name) => requested.includes(name))
 
 function requireEndpoint(webhook: Webhook, endpointId: string): WebhookEndpoint {
   const endpoint = findEndpoint(webhook, endpointId)

@@ -33,10 +33,10 @@ export async function effectFor(
   const operation = findOperation(confirmation.operation)
   const request = operation && (await openRequest(ports, confirmation))
   if (!operation || !request) return undefined
-  const { effect: asked, ...input } = request
+  const { effect: requested, ...input } = request
   const { effect, refusal } = await operation.preview(ports, confirmation.tenantId, input)
   const sentences = effectWords(effect)
-  const before = asked && effectWords(asked)
+  const before = requested && effectWords(requested)
   return {
     effect,
     refusal,

@@ -34,11 +34,11 @@ export const rotateProviderSecret = gatedOperation({
   path: '/v1/integrations/{provider}/rotate-secret',
   scope: 'integrations:write',
   input,
-  async check(ports, tenantId, asked) {
-    await find(ports, tenantId, asked)
+  async check(ports, tenantId, input) {
+    await find(ports, tenantId, input)
   },
-  async describe(ports, tenantId, asked) {
-    const { rotation, integration } = await find(ports, tenantId, asked)
+  async describe(ports, tenantId, input) {
+    const { rotation, integration } = await find(ports, tenantId, input)
     const { provider, connectedAt, operationIds, mappings } = integration
     return {
       summary: `Rotate the secret of the connection to ${provider}`,
@@ -53,9 +53,9 @@ export const rotateProviderSecret = gatedOperation({
       state: { connectedAt, changes: operationIds.length },
     }
   },
-  async run(ports, tenantId, asked, { id, origin }): Promise<Changed> {
-    const provider = Provider.parse(asked.params.provider)
-    const rotation = rotationOf(provider, asked.body?.webhookSecret)
+  async run(ports, tenantId, input, { id, origin }): Promise<Changed> {
+    const provider = Provider.parse(input.params.provider)
+    const rotation = rotationOf(provider, input.body?.webhookSecret)
     return rotateSecret(ports, tenantId, rotation, id, origin)
   },
 })
@@ -64,14 +64,14 @@ export const rotateProviderSecret = gatedOperation({
 async function find(
   ports: Ports<'db'>,
   tenantId: string,
-  asked: Pick<Input, 'params' | 'body'>,
+  input: Pick<Input, 'params' | 'body'>,
 ): Promise<{ rotation: Rotation; integration: KnownIntegration }> {
-  const provider = Provider.safeParse(asked.params.provider)
+  const provider = Provider.safeParse(input.params.provider)
   if (!provider.success) throw new Refusal('provider_not_found')
   const integration = await findIntegration(ports.db, tenantId, provider.data)
   // An account that is connected through the platform has no secret of its own.
   if (provider.data === 'stripe' && !integration?.ownAccount) throw new Refusal('platform_secret')
-  const rotation = rotationOf(provider.data, asked.body?.webhookSecret)
+  const rotation = rotationOf(provider.data, input.body?.webhookSecret)
   if (integration?.status !== 'connected') throw new Refusal('integration_not_connected')
   return { rotation, integration }
 }

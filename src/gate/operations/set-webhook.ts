@@ -89,13 +89,13 @@ function wordsFor(
       consequences: ['License events are no longer delivered', 'The signing secret is destroyed'],
     }
   }
-  const asked = events ?? endpoint?.events ?? defaultEvents
+  const input = events ?? endpoint?.events ?? defaultEvents
   return {
     summary: `Deliver license events to ${hostIn(url)}`,
     target: { host: hostIn(url), url },
     consequences: [
-      `Events: ${[...new Set(asked)].join(', ')}`,
-      ...(asked.includes('license.created')
+      `Events: ${[...new Set(input)].join(', ')}`,
+      ...(input.includes('license.created')
         ? ['license.created contains the raw license key of each sale']
         : []),
       ...(endpoint && endpoint.url !== url

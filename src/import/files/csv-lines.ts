@@ -38,24 +38,24 @@ export async function* csvLines(file: string): AsyncIterable<CsvLine> {
 async function* records(file: string): AsyncIterable<{ line: number; text: string }> {
   const name = basename(file)
   let line = 0
-  let begun: { line: number; text: string } | undefined
+  let open: { line: number; text: string } | undefined
   for await (const read of linesOf(file)) {
     line++
     const part = line === 1 ? read.replace(/^\uFEFF/, '') : read
     // Quotes within quotes are doubled, so an odd number of them opens or closes a cell.
     const changes = part.split('"').length % 2 === 0
-    if (begun === undefined) {
-      if (changes) begun = { line, text: part }
+    if (open === undefined) {
+      if (changes) open = { line, text: part }
       else yield { line, text: part }
       continue
     }
-    begun.text += `\n${part}`
-    if (begun.text.length > maxRecordLength) throw new ImportProblem(notClosed(name, begun.line))
+    open.text += `\n${part}`
+    if (open.text.length > maxRecordLength) throw new ImportProblem(notClosed(name, open.line))
     if (!changes) continue
-    yield begun
-    begun = undefined
+    yield open
+    open = undefined
   }
-  if (begun) throw new ImportProblem(notClosed(name, begun.line))
+  if (open) throw new ImportProblem(notClosed(name, open.line))
 }
 
 const notClosed = (name: string, line: number) => `${name}: the quotation mark on line ${line} is not closed.`

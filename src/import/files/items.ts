@@ -63,9 +63,9 @@ export async function* itemsOf(
   }
 }
 
-type Place = { name: string; list: string }
+type ListInFile = { name: string; list: string }
 
-async function* jsonLines(file: string, { name, list }: Place) {
+async function* jsonLines(file: string, { name, list }: ListInFile) {
   let line = 0
   for await (const text of linesOf(file)) {
     line++
@@ -77,7 +77,7 @@ async function* jsonLines(file: string, { name, list }: Place) {
   }
 }
 
-async function* wholeJson(file: string, { name, list }: Place) {
+async function* wholeJson(file: string, { name, list }: ListInFile) {
   if ((await stat(file)).size > maxJsonBytes) {
     throw new ImportProblem(
       `${name} is larger than 64 MiB. Write one object a line into a file that ends with .jsonl, as jq -c does.`,

@@ -19,7 +19,7 @@ export type KeyTypeChoice = {
 /** A product gets at most so many key types from an import, since each entitlement set needs its own. */
 const maxNew = 100
 
-type Asked = {
+type Input = {
   /** The key types that the product has, in order. */
   existing: readonly KeyType[]
   /** Key types by the id or the name of a policy. */
@@ -32,7 +32,7 @@ type Asked = {
  */
 export function chooseKeyTypes(
   variants: ReadonlyMap<VariantName, Variant>,
-  { existing, mapped }: Asked,
+  { existing, mapped }: Input,
 ): Map<VariantName, KeyTypeChoice> {
   const names = new Map<string, number>()
   const policies = new Map([...variants.values()].map(({ policy }) => [policy?.policyId, policy]))
@@ -52,12 +52,12 @@ export function chooseKeyTypes(
   return new Map([...chosen].map(([name, choice]) => [name, { ...choice, problem }]))
 }
 
-function choose(variant: Variant, asked: Asked, isUnique: (slug: string) => boolean): KeyTypeChoice {
+function choose(variant: Variant, wanted: Input, isUnique: (slug: string) => boolean): KeyTypeChoice {
   const { policy, entitlements } = variant
-  const first = asked.existing[0]
-  const named = asked.mapped.get(policy?.policyId ?? '') ?? asked.mapped.get(policy?.name ?? '')
+  const first = wanted.existing[0]
+  const named = wanted.mapped.get(policy?.policyId ?? '') ?? wanted.mapped.get(policy?.name ?? '')
   if (named !== undefined) {
-    const keyType = findKeyType({ keyTypes: asked.existing }, named)
+    const keyType = findKeyType({ keyTypes: wanted.existing }, named)
     return keyType
       ? { variant, keyTypeId: named, state: 'mapped', keyType }
       : {
@@ -71,7 +71,7 @@ function choose(variant: Variant, asked: Asked, isUnique: (slug: string) => bool
   const isFirst = policy === null && entitlements.length === 0
   if (isFirst && first) return { variant, keyTypeId: first.keyTypeId, state: 'existing', keyType: first }
   const keyTypeId = idFor(variant, isUnique)
-  const keyType = findKeyType({ keyTypes: asked.existing }, keyTypeId)
+  const keyType = findKeyType({ keyTypes: wanted.existing }, keyTypeId)
   if (!keyType) return { variant, keyTypeId, state: 'new', keyType: newKeyType(variant, keyTypeId) }
   const choice = { variant, keyTypeId, state: 'existing', keyType } as const
   if (sameJson(keyType.entitlements, entitlements)) return choice

@@ -56,12 +56,12 @@ function seatsOf(
   const perUnit = keyType.deviceLimit
   const isInMultiples = keyType.sellInMultiples && quantity <= (keyType.maxQuantity ?? quantity)
   const ofUnits = quantity === 1 ? undefined : perUnit === null ? null : perUnit * quantity
-  const asked = seats === undefined ? ofUnits : seats
-  if (asked != null && asked > maxDeviceLimit)
-    note(`Its limit of ${asked} devices becomes ${maxDeviceLimit}.`)
+  const wanted = seats === undefined ? ofUnits : seats
+  if (wanted != null && wanted > maxDeviceLimit)
+    note(`Its limit of ${wanted} devices becomes ${maxDeviceLimit}.`)
   return {
     quantity: isInMultiples ? quantity : 1,
-    deviceLimit: asked == null ? asked : Math.min(asked, maxDeviceLimit),
+    deviceLimit: wanted == null ? wanted : Math.min(wanted, maxDeviceLimit),
   }
 }
 

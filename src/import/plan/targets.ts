@@ -19,7 +19,7 @@ export type Targets = {
   licenses: number
 }
 
-type Asked = {
+type Input = {
   productOf: ProductOf
   mapped: ReadonlyMap<string, string>
   policies: readonly ForeignPolicy[]
@@ -29,7 +29,7 @@ type Asked = {
 /** Reads all licenses once, to learn which combinations of rules and entitlements they have. */
 export async function planTargets(
   licenses: AsyncIterable<ForeignLicense | { problem: string }>,
-  { productOf, mapped, policies: known, policyNamed }: Asked,
+  { productOf, mapped, policies: known, policyNamed }: Input,
 ): Promise<Targets> {
   const policies = policiesOf(known, policyNamed)
   const found = new Map<string, { product: PresentProduct; variants: Map<VariantName, Variant> }>()

@@ -13,8 +13,8 @@ const User = z.object({ data: z.object({ type: z.literal('users') }) })
  * @throws ProviderRefused for a key that is not valid, ProviderUnavailable
  */
 export async function checkApiKey(apiUrl: string, apiKey: string, timeLimitMs: number): Promise<void> {
-  const asked = { apiKey, accept, timeLimitMs }
-  contentOf(User, await callWithKey('lemonsqueezy', `${apiUrl}/v1/users/me`, asked))
+  const input = { apiKey, accept, timeLimitMs }
+  contentOf(User, await callWithKey('lemonsqueezy', `${apiUrl}/v1/users/me`, input))
 }
 
 const Subscription = z.object({

@@ -3,7 +3,7 @@ import type { ProviderEndpoints } from '../endpoints.ts'
 import type { Offered } from '../offered.ts'
 import { ask, ProviderRefused, ProviderUnavailable } from '../trouble.ts'
 import { createCall } from './call.ts'
-import { type CheckoutAsked, sessionFor } from './checkout.ts'
+import { type CheckoutInput, sessionFor } from './checkout.ts'
 import { stripeEndpoints } from './endpoints.ts'
 import { type LineItem, listLineItems } from './line-items.ts'
 import { type CardPrice, Price, priceOf } from './price.ts'
@@ -47,7 +47,7 @@ export type CardProvider = {
   /** Everything that was bought in a session, which its notification does not hold. */
   readLineItems(access: CardAccess, sessionId: string): Promise<LineItem[]>
   /** Opens a checkout page. @returns its URL */
-  openCheckout(access: CardAccess, asked: CheckoutAsked): Promise<string>
+  openCheckout(access: CardAccess, params: CheckoutInput): Promise<string>
 }
 
 const Account = z.object({
@@ -93,15 +93,15 @@ export function createStripe(
 
   return {
     async openAccount(tenantId, idempotencyKey) {
-      const asked = { type: 'standard', metadata: { keyledger_tenant: tenantId } } as const
+      const params = { type: 'standard', metadata: { keyledger_tenant: tenantId } } as const
       const { id } = await call(platformKey, Account, (stripe) =>
-        stripe.accounts.create(asked, { idempotencyKey }),
+        stripe.accounts.create(params, { idempotencyKey }),
       )
       return id
     },
     async onboardingLink(account, returnUrl, refreshUrl) {
-      const asked = { account, type: 'account_onboarding', return_url: returnUrl, refresh_url: refreshUrl }
-      const { url } = await call(platformKey, Link, (stripe) => stripe.accountLinks.create(asked))
+      const params = { account, type: 'account_onboarding', return_url: returnUrl, refresh_url: refreshUrl }
+      const { url } = await call(platformKey, Link, (stripe) => stripe.accountLinks.create(params))
       return url
     },
     async readAccount(access) {
@@ -148,10 +148,10 @@ export function createStripe(
       return data[0]?.invoice
     },
     readLineItems: (access, sessionId) => listLineItems(call, inNameOf(access), sessionId),
-    async openCheckout(access, asked) {
+    async openCheckout(access, params) {
       const [key, options] = inNameOf(access)
       // With a key of the account itself there is no platform and no fee.
-      const session = sessionFor(asked, 'key' in access ? 0 : feeBasisPoints)
+      const session = sessionFor(params, 'key' in access ? 0 : feeBasisPoints)
       const { url } = await call(key, Link, (stripe) => stripe.checkout.sessions.create(session, options))
       return url
     },

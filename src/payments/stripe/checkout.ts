@@ -2,7 +2,7 @@ import type { Stripe } from 'stripe'
 import { toStripe } from '../../domain/currency.ts'
 
 /** What a customer pays for, and the URLs afterwards. */
-export type CheckoutAsked = {
+export type CheckoutInput = {
   priceId: string
   /** Whether the price is paid repeatedly. */
   recurring: boolean
@@ -23,19 +23,19 @@ export type CheckoutAsked = {
  * @see https://docs.stripe.com/api/checkout/sessions/create
  */
 export function sessionFor(
-  asked: CheckoutAsked,
+  input: CheckoutInput,
   feeBasisPoints: number,
 ): Stripe.Checkout.SessionCreateParams {
-  const { priceId, quantity, metadata, customerEmail, unitAmount, currency } = asked
+  const { priceId, quantity, metadata, customerEmail, unitAmount, currency } = input
   const share = Math.round(((unitAmount ?? 0) * quantity * feeBasisPoints) / 10_000)
   const fee = currency === null ? 0 : toStripe(share, currency)
   return {
     line_items: [{ price: priceId, quantity }],
-    success_url: asked.successUrl,
-    cancel_url: asked.cancelUrl,
+    success_url: input.successUrl,
+    cancel_url: input.cancelUrl,
     metadata,
     ...(customerEmail !== undefined && { customer_email: customerEmail }),
-    ...(asked.recurring
+    ...(input.recurring
       ? {
           mode: 'subscription',
           subscription_data: {

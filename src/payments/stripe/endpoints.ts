@@ -37,15 +37,15 @@ export const stripeEndpoints = (call: Call, key: string): ProviderEndpoints => (
       }))
   },
   async create({ address, events }) {
-    const asked = { url: address, enabled_events: [...events] as EnabledEvent[], description: endpointName }
+    const params = { url: address, enabled_events: [...events] as EnabledEvent[], description: endpointName }
     try {
-      return await call(key, Created, (stripe) => stripe.webhookEndpoints.create(asked))
+      return await call(key, Created, (stripe) => stripe.webhookEndpoints.create(params))
     } catch (error) {
       throw asEndpointTrouble(error)
     }
   },
   async remove(id) {
-    const gone = z.object({ id: z.string() })
-    await call(key, gone, (stripe) => stripe.webhookEndpoints.del(id)).catch(unlessMissing)
+    const Deleted = z.object({ id: z.string() })
+    await call(key, Deleted, (stripe) => stripe.webhookEndpoints.del(id)).catch(unlessMissing)
   },
 })

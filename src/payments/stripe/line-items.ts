@@ -38,9 +38,9 @@ export async function listLineItems(
   // One item more than can be licensed is enough to refuse the session.
   while (hasMore && found.length <= maxItems) {
     const after = found.at(-1)
-    const asked = { limit: inList, ...(after && { starting_after: after.id }) }
+    const params = { limit: inList, ...(after && { starting_after: after.id }) }
     const page = await call(key, LineItems, (stripe) =>
-      stripe.checkout.sessions.listLineItems(sessionId, asked, options),
+      stripe.checkout.sessions.listLineItems(sessionId, params, options),
     )
     found.push(...page.data)
     hasMore = page.has_more && page.data.length > 0

@@ -26,11 +26,11 @@ export async function listPrices(
   timeLimitMs: number,
   [key, options]: readonly [string | undefined, { stripeAccount?: string }],
 ): Promise<Offered> {
-  const asked = { active: true, limit: pricesInList, expand: ['data.product'] }
+  const params = { active: true, limit: pricesInList, expand: ['data.product'] }
   const { data, has_more: hasMore } = await ask(
     'stripe',
     Math.min(timeLimitMs, offeredWithinMs),
-    () => call(key, NamedPrices, (stripe) => stripe.prices.list(asked, options)),
+    () => call(key, NamedPrices, (stripe) => stripe.prices.list(params, options)),
     (error) => (error instanceof Error ? error : new ProviderUnavailable('stripe', 'no usable response')),
   )
   return { items: data.filter(({ product }) => product.active !== false).map(offeredOf), hasMore }

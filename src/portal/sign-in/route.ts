@@ -55,8 +55,8 @@ function requestRoutes(app: FastifyInstance, context: PortalContext): void {
     const email = EmailAddress.safeParse(typed.trim())
     if (!email.success) return form(reply, visit, { email: typed.slice(0, 254), wrong: true })
     const browser = cookies.get(request, 'browser') ?? ''
-    const asked = { email: email.data, browser, address: addressOf(request) }
-    const { waitSeconds } = await requestLink(context, visit, asked, request.log)
+    const input = { email: email.data, browser, address: addressOf(request) }
+    const { waitSeconds } = await requestLink(context, visit, input, request.log)
     if (waitSeconds !== null) return tooMany(reply, visit, waitSeconds)
     return showPage(reply, visit, {
       title: visit.say('linkSentTitle'),

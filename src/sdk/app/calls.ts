@@ -65,7 +65,7 @@ export function createCalls({ baseUrl, place, sdkKey, clock, fetch, random, time
   return {
     async send(name, body, judge) {
       const wait = notBefore - clock.now()
-      if (wait > 0) return { problem: asked(wait) }
+      if (wait > 0) return { problem: pauseProblem(wait) }
       for (let attempt = 0; ; attempt++) {
         const judged = await once(name, body, judge)
         if (!('problem' in judged) || !isPassing(judged.problem)) return judged
@@ -87,7 +87,7 @@ export function createCalls({ baseUrl, place, sdkKey, clock, fetch, random, time
   }
 }
 
-const asked = (retryAfterMs: number): Problem => ({
+const pauseProblem = (retryAfterMs: number): Problem => ({
   code: 'rate_limited',
   message: 'the license server asked for a pause, which is not over',
   retryAfterMs,

@@ -91,11 +91,11 @@ const isOfLicense = ({ error, reason }: Record<string, unknown>): boolean =>
 export async function startTrial(ports: Ports): Promise<Failure> {
   const { keeper, defaultTrialDays } = ports
   const { settings } = await keeper.load()
-  const asked = settings ? undefined : await report(ports)
+  const problem = settings ? undefined : await report(ports)
   const { settings: known, trial, license } = await keeper.load()
   if (license || trial) return undefined
   const days = known?.trialDurationDays ?? defaultTrialDays
-  if (!days) return asked ?? { code: 'no_trial', message: 'this product has no trial' }
+  if (!days) return problem ?? { code: 'no_trial', message: 'this product has no trial' }
   await keeper.change((facts, now) => ({
     ...facts,
     trial: { startedAt: Math.max(now, facts.seen), used: false, reported: false },

@@ -61,15 +61,16 @@ export const isPassing = ({ code }: Problem): boolean =>
 export function problemOf(answered: Answered | undefined): Problem {
   if (!answered) return { code: 'offline', message: 'the license server did not answer in time' }
   const { status, body, retryAfterMs } = answered
-  const said = isRecord(body) && typeof body.error === 'string' ? body.error : undefined
-  const of = (code: ProblemCode, message = said ?? `the license server answered ${status}`): Problem => ({
+  const reason = isRecord(body) && typeof body.error === 'string' ? body.error : undefined
+  const of = (code: ProblemCode, message = reason ?? `the license server answered ${status}`): Problem => ({
     code,
     message,
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   })
   if (status === 429) return of('rate_limited')
   if (status >= 500) return of('unavailable')
-  if (status < 400 || said === undefined) return of('not_genuine', 'this is no answer of the license server')
+  if (status < 400 || reason === undefined)
+    return of('not_genuine', 'this is no answer of the license server')
   if (isRecord(body) && isRefusedCode(body.reason)) return of(body.reason)
   if (status === 403) return of('forbidden')
   if (status === 401 || status === 404 || status === 400) return of('misconfigured')

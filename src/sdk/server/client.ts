@@ -20,7 +20,7 @@ export type ServerClientOptions = {
   /** An API token, `kl_pat_…`. */
   token: string
   /** Called when a person has to approve a call of `confirm`: show or send them the address. */
-  onApproval?: (asked: Approval) => void
+  onApproval?: (approval: Approval) => void
   /** How often a request is sent at most; 4 when absent. */
   attempts?: number
   timeoutMs?: number
@@ -32,7 +32,7 @@ export type ServerClientOptions = {
 /** What a person is asked to approve. */
 export type Approval = { operation: GatedId; id: string; approveUrl: string; expiresInSeconds: number }
 
-export type ConfirmOptions = { onApproval?: (asked: Approval) => void; signal?: AbortSignal }
+export type ConfirmOptions = { onApproval?: (approval: Approval) => void; signal?: AbortSignal }
 
 export type ServerClient = Methods & {
   /**
@@ -151,10 +151,10 @@ async function confirmed(
   { onApproval, signal }: { onApproval: ConfirmOptions['onApproval']; signal?: AbortSignal },
 ): Promise<never> {
   const passed = signal ? { signal } : {}
-  const asked = await call(operation, input, passed)
-  const pending = pendingIn(asked)
+  const approval = await call(operation, input, passed)
+  const pending = pendingIn(approval)
   // Some operations are gated only for certain fields.
-  if (!pending) return asked.body as never
+  if (!pending) return approval.body as never
   const { id, approveUrl, expiresInSeconds } = pending
   if (!onApproval) {
     const message = `a person has to approve this: ${approveUrl}; pass onApproval to be told`

@@ -145,7 +145,7 @@ describe('an export after its approval', () => {
           'License keys are masked and cannot be used',
         ],
       },
-      changedSinceAsked: false,
+      changedSinceRequest: false,
     })
     const shown = async () => (await showApproval(api.ledger.ports, tenant.tenantId, confirmation)).effect
     const three = "3 licenses are exported with their customers' email addresses"

@@ -133,14 +133,14 @@ test('the approver sees the consequences and no secret', async () => {
         '1 product is sold through it',
       ],
     },
-    changedSinceAsked: false,
+    changedSinceRequest: false,
   })
   expect(JSON.stringify(approval)).not.toContain('canary')
   expect(
     await askApproveRepeat(api, tenant, 'POST', path('paddle'), { body: { webhookSecret: 'third' } }),
   ).toMatchObject({ status: 200 })
   expect(await showApproval(api.ledger.ports, tenant.tenantId, id)).toMatchObject({
-    changedSinceAsked: true,
+    changedSinceRequest: true,
   })
 })
 

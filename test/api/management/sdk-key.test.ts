@@ -88,12 +88,12 @@ describe('the SDK key', () => {
       const approval = await showApproval(ports(), tenant.tenantId, pendingId(asked))
       expect(approval).toMatchObject({
         description: { summary: 'Create the first SDK key of “A tenant” and show it' },
-        changedSinceAsked: false,
+        changedSinceRequest: false,
       })
       expect(await keyEvents()).toStrictEqual([])
       await shown('GET')
       expect(await showApproval(ports(), tenant.tenantId, pendingId(asked))).toMatchObject({
-        changedSinceAsked: true,
+        changedSinceRequest: true,
       })
     },
   )

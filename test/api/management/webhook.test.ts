@@ -269,7 +269,7 @@ describe('the approver', () => {
 
   test('is warned when the settings have changed since', async () => {
     const waiting = pendingId(await put({ url }))
-    const changed = async () => (await showApproval(ports(), tenant.tenantId, waiting)).changedSinceAsked
+    const changed = async () => (await showApproval(ports(), tenant.tenantId, waiting)).changedSinceRequest
     expect(await changed()).toBe(false)
     await approved({ url: `${url}2` })
     expect(await changed()).toBe(true)

@@ -45,7 +45,7 @@ const by = 'member:mem_1'
 const other = 'operator:root'
 
 /** A tenant without an approval rule. */
-const rule = { anotherMember: false, askedBy: 'mem_1' }
+const rule = { anotherMember: false, requestedBy: 'mem_1' }
 
 const requested: ConfirmationEvent = { type: 'ConfirmationRequested', data: { ...request, at } }
 const approved: ConfirmationEvent = { type: 'ConfirmationApproved', data: { by, at } }
@@ -269,11 +269,11 @@ describe('what is recorded', () => {
 })
 
 describe('where another member has to approve', () => {
-  const approving = (person: string, askedBy: string | null) =>
+  const approving = (person: string, requestedBy: string | null) =>
     given(requested).when({
       type: 'Approve',
       by: person,
-      rule: { anotherMember: true, askedBy },
+      rule: { anotherMember: true, requestedBy },
       at: early,
     })
   const approvedBy = (person: string): ConfirmationEvent[] => [

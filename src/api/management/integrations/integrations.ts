@@ -174,8 +174,8 @@ function endpointRoute(
       if (provider === 'gumroad') throw new Refusal('provider_without_endpoints')
       const { apiKey, replace = false, store } = request.body
       const address = endpointUrlOf(baseUrl, tenantId, provider)
-      const asked = { tenantId, provider, apiKey, address, replace, store }
-      const { endpoint } = await connectWithEndpoint(ports, asked, request.id, originOf(request))
+      const input = { tenantId, provider, apiKey, address, replace, store }
+      const { endpoint } = await connectWithEndpoint(ports, input, request.id, originOf(request))
       const integration = await readIntegration(ports, tenantId, provider)
       return { integration, endpoint: endpoint && { url: address, ...endpoint } }
     },

@@ -125,11 +125,11 @@ function startRoute(
     },
     async (request, reply) => {
       const { tenantId } = callerIn(request)
-      const { productId, ...asked } = request.body
+      const { productId, ...input } = request.body
       const product = await requireProduct(ports, tenantId, productId)
       const origin = originOf(request)
       const own = runPorts(request, ports)
-      const purchase = await startTestPurchase(own, product, asked, runOriginOf(request))
+      const purchase = await startTestPurchase(own, product, input, runOriginOf(request))
       // Not awaited: the process manager resumes a purchase that fails here.
       run(purchase.testPurchaseId, origin).catch((err: unknown) =>
         request.log.warn({ err, request_id: request.id }, 'test_purchase.interrupted'),

@@ -73,14 +73,14 @@ function remintRoute(
     async (request) => {
       const { tenantId } = callerIn(request)
       const own = runPorts(request, ports)
-      const asked = {
+      const input = {
         tenantId,
         licenseId: requireLicenseId(request.params.id),
         keepDevices: request.body?.keepDevices ?? false,
         sendKey: request.body?.sendKey,
         reason: request.body?.reason,
       }
-      const { licenseKey, ...entry } = await remintLicense(own, asked, runOriginOf(request))
+      const { licenseKey, ...entry } = await remintLicense(own, input, runOriginOf(request))
       const [person] = await ports.subjects.openPeople(tenantId, [entry.license.holder])
       const license = licenseView(entry, person ?? { email: null, name: null }, momentOf(own))
       return { license, licenseKey }
@@ -119,13 +119,13 @@ function sendKeyRoute(
     },
     async (request) => {
       const { tenantId } = callerIn(request)
-      const asked = {
+      const input = {
         tenantId,
         licenseId: requireLicenseId(request.params.id),
         reason: request.body?.reason ?? null,
       }
       // With the present time also for a repeated request: after a 429 it may be sent again with its key.
-      const entry = await sendKeptKey(ports, asked, runOriginOf(request))
+      const entry = await sendKeptKey(ports, input, runOriginOf(request))
       const [person] = await ports.subjects.openPeople(tenantId, [entry.license.holder])
       return { license: licenseView(entry, person ?? { email: null, name: null }, momentOf(ports)) }
     },
@@ -173,14 +173,14 @@ function deactivateDeviceRoute(
     async (request) => {
       const { tenantId } = callerIn(request)
       const { deviceId, instanceId = '', reason: why } = request.body
-      const asked = {
+      const input = {
         tenantId,
         licenseId: requireLicenseId(request.params.id),
         device: deviceId === undefined ? { instanceId } : { deviceId },
         reason: why,
       }
       const own = runPorts(request, ports)
-      const { productId } = await removeDevice(own, asked, runOriginOf(request))
+      const { productId } = await removeDevice(own, input, runOriginOf(request))
       ports.usage.count(tenantId, productId, 'deactivations')
       return { deactivated: true as const }
     },

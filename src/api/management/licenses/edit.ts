@@ -88,9 +88,9 @@ function editRoute(
       const { tenantId } = callerIn(request)
       const licenseId = requireLicenseId(request.params.id)
       const { reason: why, expiresAt, ...change } = request.body
-      const asked = { tenantId, licenseId, reason: why ?? null }
+      const input = { tenantId, licenseId, reason: why ?? null }
       const wanted = { ...change, expiresAt: expiresAt && inUtc(expiresAt) }
-      return shown(ports, await editLicense(ports, asked, wanted, runOriginOf(request)))
+      return shown(ports, await editLicense(ports, input, wanted, runOriginOf(request)))
     },
   )
 }
@@ -117,7 +117,7 @@ function suspendRoute(
     },
     async (request) => {
       const own = runPorts(request, ports)
-      return shown(own, await suspendLicense(own, askedIn(request), runOriginOf(request)))
+      return shown(own, await suspendLicense(own, reasonInput(request), runOriginOf(request)))
     },
   )
 }
@@ -142,7 +142,7 @@ function resumeRoute(
     },
     async (request) => {
       const own = runPorts(request, ports)
-      return shown(own, await resumeLicense(own, askedIn(request), runOriginOf(request)))
+      return shown(own, await resumeLicense(own, reasonInput(request), runOriginOf(request)))
     },
   )
 }
@@ -152,7 +152,7 @@ type ReasonRequest = FastifyRequest<{
   Body: { reason?: string | undefined } | null | undefined
 }>
 
-const askedIn = (request: ReasonRequest) => ({
+const reasonInput = (request: ReasonRequest) => ({
   tenantId: callerIn(request).tenantId,
   licenseId: requireLicenseId(request.params.id),
   reason: request.body?.reason ?? null,

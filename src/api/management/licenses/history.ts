@@ -267,9 +267,9 @@ function historyRoute(app: ZodApp, ports: Ports<'db' | 'subjects'>, cursors: Cur
         [tenantId, 'history', licenseId],
         request.query,
         async ({ after, limit }) => {
-          const place = { tenantId, licenseId }
+          const ref = { tenantId, licenseId }
           const sequence = after && Number(after.id)
-          const { entries, next } = await readHistory(ports, place, { order, after: sequence, limit })
+          const { entries, next } = await readHistory(ports, ref, { order, after: sequence, limit })
           const last = entries.at(-1)
           const isLast = next === undefined || !last
           return { items: entries, next: isLast ? undefined : { createdAt: last.time, id: String(next) } }

@@ -119,9 +119,9 @@ export function licenseImportRoutes(
       const { productId, licenses } = request.body
       const product = await requireProduct(ports, tenantId, productId)
       const rows = licenses.map(importRowOf)
-      const asked = { rows: rows.filter((row) => typeof row !== 'string'), plan }
+      const input = { rows: rows.filter((row) => typeof row !== 'string'), plan }
       const own = runPorts(request, ports)
-      const outcomes = (await importLicenses(own, product, asked, runOriginOf(request))).values()
+      const outcomes = (await importLicenses(own, product, input, runOriginOf(request))).values()
       const results = rows.map((row, index): Result => {
         if (typeof row === 'string') return { index, status: 'invalid', error: row }
         const { value } = outcomes.next()

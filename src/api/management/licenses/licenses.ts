@@ -105,17 +105,17 @@ function mintRoute(app: ZodApp, ports: MintPorts & Ports<'findProduct'>): void {
     },
     async (request, reply) => {
       const { tenantId } = callerIn(request)
-      const { productId, expiresAt, ...asked } = request.body
+      const { productId, expiresAt, ...input } = request.body
       const product = await requireProduct(ports, tenantId, productId)
-      const overrides = await overridesOf(ports, tenantId, asked.customerId)
-      const terms = { ...asked, expiresAt: expiresAt && inUtc(expiresAt) }
+      const overrides = await overridesOf(ports, tenantId, input.customerId)
+      const terms = { ...input, expiresAt: expiresAt && inUtc(expiresAt) }
       const own = runPorts(request, ports)
       const origin = runOriginOf(request)
       const { license, keyType, licenseKey } = await mintLicense(own, product, terms, origin)
       // A license that an earlier request of the same run minted may have lost its holder since.
       const [person = unknownPerson] = origin.run?.resumed
         ? await ports.subjects.openPeople(tenantId, [license.holder])
-        : [{ email: asked.email ?? null, name: asked.name ?? null }]
+        : [{ email: input.email ?? null, name: input.name ?? null }]
       const view = licenseView({ license, revision: 0, ...keyType, overrides }, person, momentOf(own))
       void reply.code(201)
       return { license: view, licenseKey, receiptUrl: receiptUrl(app.baseUrl, view.id) }

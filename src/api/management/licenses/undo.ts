@@ -12,7 +12,7 @@ import type { Ports } from '../../../ports.ts'
 /** One for each route, because an object that several share is described for the first of them only. */
 const license = (example?: object) => answer('The license', z.object({ license: licenseOut }), example)
 
-const takenBack = {
+const undone = {
   license: {
     status: 'revoked',
     source: 'import',
@@ -57,7 +57,7 @@ export function licenseUndoRoutes(app: ZodApp, ports: ApprovalPorts & Ports<'usa
     description:
       'The license is revoked, its devices lose their seats, and its key can be imported again as another license; this one stays ' +
       'with its history. Refused if the license was activated, reminted, linked or renewed.',
-    response: { 200: license(takenBack), ...errors(404, 409) },
+    response: { 200: license(undone), ...errors(404, 409) },
     reply,
   })
 }

@@ -53,7 +53,7 @@ const loginIn = z.strictObject({
     .meta({ description: 'The scopes as in OAuth: one string, separated by spaces' }),
 })
 
-type LoginAsked = z.infer<typeof loginIn>
+type LoginInput = z.infer<typeof loginIn>
 
 const tokenIn = z.strictObject({
   device_code: text(200).meta({ description: 'The `device_code` that the start returned' }),
@@ -123,12 +123,12 @@ export function loginRoutes(
 const consumes = ['application/json', form]
 
 /** @throws OAuthError `invalid_scope` */
-function scopesAsked({ scopes, scope }: LoginAsked): readonly Scope[] {
+function requestedScopes({ scopes, scope }: LoginInput): readonly Scope[] {
   if (scope === undefined) return scopes ?? managementScopes
   // One or the other, not both.
   if (scopes !== undefined) throw new OAuthError('invalid_request')
-  const asked = z.array(Scope).min(1).safeParse(scope.split(' ').filter(Boolean))
-  if (asked.success) return [...new Set(asked.data)]
+  const requested = z.array(Scope).min(1).safeParse(scope.split(' ').filter(Boolean))
+  if (requested.success) return [...new Set(requested.data)]
   throw new OAuthError('invalid_scope')
 }
 
@@ -169,14 +169,14 @@ function startRoute(
     async (request, reply) => {
       const fields = request.body ?? {}
       const { client_id: clientId, client_name: clientName } = fields
-      const scopes = scopesAsked(fields)
+      const scopes = requestedScopes(fields)
       const named = clientName ?? clientId?.slice(0, 100) ?? 'Unnamed API client'
-      const asked = { clientName: named, scopes, address: addressOf(request) }
+      const requested = { clientName: named, scopes, address: addressOf(request) }
       const { deviceCode, userCode } = await openLoginRequest(
         ports.db,
         ports.fingerprint,
         ports.randomBytes,
-        asked,
+        requested,
         ports.now(),
       )
       return reply.send({

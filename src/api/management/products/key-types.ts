@@ -115,8 +115,8 @@ function changeRoute(app: ZodApp, ports: Ports<'execute' | 'findProduct' | 'now'
     async (request) => {
       const { tenantId } = callerIn(request)
       const { productId, keyTypeId } = request.params
-      const { keyTypeId: asked, ...fields } = request.body
-      if (asked !== undefined && asked !== keyTypeId) {
+      const { keyTypeId: requested, ...fields } = request.body
+      if (requested !== undefined && requested !== keyTypeId) {
         requireKeyType(await requireProduct(ports, tenantId, productId), keyTypeId)
         throw new Problem(422, 'invalid_request', 'keyTypeId cannot be changed; add another key type instead')
       }

@@ -124,11 +124,11 @@ function requestRoute(app: ZodApp, ports: ReplayPorts): void {
     async (request, reply) => {
       const { tenantId } = callerIn(request)
       const { from, to, events, endpoint: endpointId, only } = request.body
-      const asked = { from: inUtc(from), to: to && inUtc(to), events, endpointId, only }
+      const input = { from: inUtc(from), to: to && inUtc(to), events, endpointId, only }
       const origin = runOriginOf(request)
       // Requests with one Idempotency-Key share this id.
       const replayId = idOfMade('whr', origin.correlationId ?? request.id)
-      const replay = await requestReplay(ports, tenantId, asked, replayId, origin)
+      const replay = await requestReplay(ports, tenantId, input, replayId, origin)
       void reply.code(202)
       return { replay: await view(ports, replay) }
     },

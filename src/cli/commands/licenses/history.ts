@@ -34,8 +34,8 @@ export function explainOnHost([id = '']: readonly string[], given: Given): Promi
   return withStores(async ({ ports }, origin) => {
     const asOf = momentTyped(options.asOf, '--as-of')
     await viewLicense(ports, options.tenant, id, options.asOf, origin)
-    const place = { tenantId: options.tenant, licenseId: id }
-    const explanation = await explain(ports, { ...place, deviceId: options.device, asOf })
+    const ref = { tenantId: options.tenant, licenseId: id }
+    const explanation = await explain(ports, { ...ref, deviceId: options.device, asOf })
     print(options, explanation, () => explanationLines(explanation))
   })
 }
@@ -56,31 +56,29 @@ export function diffOnHost([id = '']: readonly string[], given: Given): Promise<
 
 async function showHistory(
   stores: Stores,
-  place: LicenseRef,
+  ref: LicenseRef,
   options: OutputOptions & { watch?: boolean | undefined },
 ): Promise<void> {
   const { ports } = stores
   const head = await ports.ledger.head()
   const shown: HistoryPage = { entries: [], recorded: [], next: undefined }
-  for await (const page of pagesAfter(ports, place, undefined)) {
+  for await (const page of pagesAfter(ports, ref, undefined)) {
     shown.entries.push(...page.entries)
     shown.recorded.push(...page.recorded)
   }
   if (!options.watch) return print(options, withSummaries(shown), () => shown.entries.map(line))
   printPage(options, shown)
-  await watch(stores, place, { head, last: shown.entries.at(-1)?.sequence }, (page) =>
-    printPage(options, page),
-  )
+  await watch(stores, ref, { head, last: shown.entries.at(-1)?.sequence }, (page) => printPage(options, page))
 }
 
 async function* pagesAfter(
   ports: Ports<'db' | 'subjects'>,
-  place: LicenseRef,
+  ref: LicenseRef,
   sequence: number | undefined,
 ): AsyncIterable<HistoryPage> {
   let after = sequence
   do {
-    const page = await readHistory(ports, place, { order: 'oldest', after, limit: 500 })
+    const page = await readHistory(ports, ref, { order: 'oldest', after, limit: 500 })
     yield page
     after = page.next
   } while (after !== undefined)
@@ -89,17 +87,17 @@ async function* pagesAfter(
 /** Calls `onPage` for each new event of a license, once per event, until the command is interrupted. */
 async function watch(
   { ports }: Stores,
-  place: LicenseRef,
+  ref: LicenseRef,
   from: { head: bigint | undefined; last: number | undefined },
   onPage: (page: HistoryPage) => void,
 ): Promise<void> {
   const { signal } = untilInterrupted()
-  const stream = licenseStream(place.licenseId)
+  const stream = licenseStream(ref.licenseId)
   let { last } = from
   for await (const entry of follow(ports.ledger, from.head, signal, () => undefined)) {
     if (entry.stream !== stream || (last !== undefined && entry.revision <= last)) continue
     await ports.untilVisible(entry.position)
-    for await (const page of pagesAfter(ports, place, last)) {
+    for await (const page of pagesAfter(ports, ref, last)) {
       onPage(page)
       last = page.entries.at(-1)?.sequence ?? last
     }
@@ -108,9 +106,9 @@ async function watch(
 
 /** The recorded events, each with its readable summary. */
 const withSummaries = ({ entries, recorded }: HistoryPage): object[] =>
-  recorded.map(({ event: { type, data }, seatsUsed: _, ...place }, index) => {
+  recorded.map(({ event: { type, data }, seatsUsed: _, ...ref }, index) => {
     const { event, actor, summary, device, changes, links } = entries[index] ?? {}
-    return { ...place, type, data, event, actorName: actor?.name, summary, device, changes, links }
+    return { ...ref, type, data, event, actorName: actor?.name, summary, device, changes, links }
   })
 
 function printPage(options: OutputOptions, page: HistoryPage): void {

@@ -100,8 +100,10 @@ function show({ id, event, license_id: licenseId }: Sent, answer: Forwarded, { j
   }
   const outcome = `${status ?? error} in ${durationMs} ms`
   const time = new Date().toISOString().slice(11, 19)
-  const said = isDelivered(answer) || excerpt === '' ? '' : `  ${excerpt}`
-  process.stdout.write(`${asLine([time, event.padEnd(19), licenseId, '→', outcome].join('  ') + said)}\n`)
+  const shownExcerpt = isDelivered(answer) || excerpt === '' ? '' : `  ${excerpt}`
+  process.stdout.write(
+    `${asLine([time, event.padEnd(19), licenseId, '→', outcome].join('  ') + shownExcerpt)}\n`,
+  )
 }
 
 type TriggerOptions = RemoteOptions & { forwardTo?: string; endpoint?: string; license?: string }
