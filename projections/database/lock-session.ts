@@ -3,7 +3,7 @@ import type pg from 'pg'
 import type { Pool } from 'pg'
 import { coalesce } from '../../src/async/coalesce.ts'
 import { Connection } from './connection.ts'
-import { LockLost } from './trouble.ts'
+import { LockLost } from './errors.ts'
 
 /** A connection that holds shared locks. When it ends, Postgres releases them. */
 export type LockSession = {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClientBase, Pool } from 'pg'
 import { withOwnConnection } from './connection.ts'
+import { LockLost } from './errors.ts'
 import { type LockSession, lockNumber, openLockSession, wantedChannel } from './lock-session.ts'
-import { LockLost } from './trouble.ts'
 
 /** A caller's share of a lock. */
 export type Share = {

@@ -1,8 +1,8 @@
 import { CommanderError } from 'commander'
 import { LocalStackError } from '../../infra/local/stack/error.ts'
+import { isDatabaseFailure } from '../../projections/database/errors.ts'
 import { MigrationNotAllowed } from '../../projections/database/migrate.ts'
 import { RestoreUnfinished } from '../../projections/database/restoring.ts'
-import { isDatabaseTrouble } from '../../projections/database/trouble.ts'
 import { ReadModelsBehind } from '../../projections/runner/read-models.ts'
 import { ScratchInUse } from '../../projections/runner/replay.ts'
 import { TimeoutError } from '../async/timeout.ts'
@@ -14,11 +14,11 @@ import { Problem, problemOfRefusal } from '../http/problem.ts'
 import { EventStoreRefused } from '../ledger/connection/refused-at-start.ts'
 import { LedgerFrozen, LedgerUnavailable } from '../ledger/connection/unavailable.ts'
 import { WrongLog } from '../ledger/log-check.ts'
-import { ProviderRefused, ProviderUnavailable } from '../payments/trouble.ts'
+import { ProviderRefused, ProviderUnavailable } from '../payments/errors.ts'
 import { CommandMisused, CommandRefused, CommandUnavailable, exitCode } from '../terminal/exit-codes.ts'
 import { printToStderr } from '../terminal/output.ts'
 import { WrongMasterKey } from '../vault/check.ts'
-import { StateUnreadable } from '../verdicts/trouble.ts'
+import { StateUnreadable } from '../verdicts/errors.ts'
 
 /**
  * Prints to stderr what is wrong and how to fix it. Only internal errors include a stack trace.
@@ -58,7 +58,7 @@ export function failureOf(error: unknown): { message: string | undefined; code: 
     const message = 'The ledger is frozen and nothing was changed. To end the freeze: keyledger unfreeze'
     return { message, code: exitCode.unavailable }
   }
-  if (isStoreTrouble(error))
+  if (isStoreFailure(error))
     return { message: `A store does not respond: ${messageOf(error)}`, code: exitCode.unavailable }
   return {
     message: error instanceof Error ? (error.stack ?? error.message) : String(error),
@@ -78,11 +78,11 @@ const ofProblem = ({ status, message }: Problem) => ({
   code: status === 503 || status === 429 ? exitCode.unavailable : exitCode.refused,
 })
 
-const isStoreTrouble = (error: unknown): boolean =>
+const isStoreFailure = (error: unknown): boolean =>
   error instanceof LedgerUnavailable ||
   error instanceof ReadModelsBehind ||
   error instanceof TimeoutError ||
-  isDatabaseTrouble(error)
+  isDatabaseFailure(error)
 
 function messageOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(messageOf).join('; ')

@@ -8,7 +8,7 @@ import { keptIn } from '../notary/kept.ts'
 import { followLog } from '../notary/notary.ts'
 import { openSigner } from '../notary/signing-log.ts'
 import { NotarySuspended } from '../notary/suspended.ts'
-import { clearTrouble, recordTrouble } from '../notary/trouble.ts'
+import { clearSuspension, recordSuspension } from '../notary/suspension.ts'
 import { createWitnessesAsker } from '../notary/witnesses.ts'
 import { oneAtATime } from './one-at-a-time.ts'
 import { baseUrlOf } from './start/own-address.ts'
@@ -30,12 +30,12 @@ export async function notarize(
     onProblem: (witness, problem) => log.warn({ witness, problem }, 'notary.not_cosigned'),
   })
   const kept = config.notaryKeep === undefined ? undefined : keptIn(config.notaryKeep)
-  let trouble: string | undefined
+  let logged: string | undefined
   const work = async (until: AbortSignal) => {
     while (!until.aborted) {
       const signer = await openSigner(ports, originOf(config), causeOfStart(now()))
-      await clearTrouble(db)
-      trouble = undefined
+      await clearSuspension(db)
+      logged = undefined
       const onCheckpoint = () => asker.wake()
       await followLog({ db, log: rawLog, ledger, signer, now, kept, onCheckpoint }, until)
     }
@@ -52,7 +52,7 @@ export async function notarize(
         try {
           await work(until)
         } catch (error) {
-          if (error instanceof NotarySuspended) await recordTrouble(db, error.message, now())
+          if (error instanceof NotarySuspended) await recordSuspension(db, error.message, now())
           throw error
         } finally {
           over.abort()
@@ -62,8 +62,8 @@ export async function notarize(
       (err) => {
         const message = err instanceof Error ? err.message : String(err)
         // It is tried again every second, and said once.
-        if (message !== trouble) log.error({ err }, 'notary.stopped')
-        trouble = message
+        if (message !== logged) log.error({ err }, 'notary.stopped')
+        logged = message
       },
     )
   } finally {

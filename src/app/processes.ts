@@ -14,7 +14,7 @@ import { recordExpiries } from '../processes/expiries.ts'
 import { destroyLeftKeys, settleKeptKeys } from '../processes/kept-keys.ts'
 import { indexPeople } from '../processes/people-index.ts'
 import { runPollers } from '../processes/poller.ts'
-import type { Trouble } from '../processes/process-manager.ts'
+import type { Failure } from '../processes/process-manager.ts'
 import { runReplays } from '../processes/replays.ts'
 import { resumeSales } from '../processes/sales.ts'
 import { createTestPurchaseDriver } from '../processes/test-purchase-driver.ts'
@@ -37,35 +37,35 @@ export function startProcesses(
 ): RunningProcesses {
   const baseUrl = baseUrlOf(config)
   /** Logs a failed item under its code, with its id in the given field. */
-  const onTrouble =
+  const logged =
     (code: string, field: string) =>
-    ({ id, error: err }: Trouble) =>
+    ({ id, error: err }: Failure) =>
       log.error({ err, [field]: id }, code)
   const runTestPurchase = createTestPurchaseRunner(
     ports,
     createTestPurchaseDriver(ports, sendOverHttp(baseUrl)),
   )
-  const scheduling = scheduleDeliveries(ports, onTrouble('delivery.not_scheduled', 'license'))
+  const scheduling = scheduleDeliveries(ports, logged('delivery.not_scheduled', 'license'))
   const processes = [
     scheduling,
-    destroySpentKeys(ports, onTrouble('delivery.key_not_destroyed', 'license')),
+    destroySpentKeys(ports, logged('delivery.key_not_destroyed', 'license')),
     forgetBegunAttempts(ports),
-    runReplays(ports, onTrouble('webhook.replay_not_advanced', 'replay')),
-    destroySpentMailedKeys(ports, onTrouble('delivery.mailed_key_not_destroyed', 'secret')),
-    settleKeptKeys(ports, onTrouble('license.kept_key_not_settled', 'license')),
-    destroyLeftKeys(ports, onTrouble('product.kept_keys_not_destroyed', 'product')),
-    recordExpiries(ports, { onTrouble: onTrouble('license.expiry_not_recorded', 'license') }),
-    resumeSales(ports, { onTrouble: onTrouble('sale.not_advanced', 'sale') }),
-    resumeErasures(ports, { onTrouble: onTrouble('erasure.not_finished', 'subject') }),
+    runReplays(ports, logged('webhook.replay_not_advanced', 'replay')),
+    destroySpentMailedKeys(ports, logged('delivery.mailed_key_not_destroyed', 'secret')),
+    settleKeptKeys(ports, logged('license.kept_key_not_settled', 'license')),
+    destroyLeftKeys(ports, logged('product.kept_keys_not_destroyed', 'product')),
+    recordExpiries(ports, { onFailure: logged('license.expiry_not_recorded', 'license') }),
+    resumeSales(ports, { onFailure: logged('sale.not_advanced', 'sale') }),
+    resumeErasures(ports, { onFailure: logged('erasure.not_finished', 'subject') }),
     indexPeople(ports),
     ...confirmationProcesses(ports, {
-      onTrouble: onTrouble('confirmation.not_executed', 'confirmation'),
+      onFailure: logged('confirmation.not_executed', 'confirmation'),
     }),
     mailApprovers(ports, {
       baseUrl,
-      onTrouble: ({ id, error: err }) => log.warn({ err, tenant_id: id }, 'confirmation.not_mailed'),
+      onFailure: ({ id, error: err }) => log.warn({ err, tenant_id: id }, 'confirmation.not_mailed'),
     }),
-    resumeTestPurchases(ports, runTestPurchase, onTrouble('test_purchase.not_run', 'test_purchase')),
+    resumeTestPurchases(ports, runTestPurchase, logged('test_purchase.not_run', 'test_purchase')),
   ]
   const onFailure = ({ process: name, error: err }: { process: string; error: unknown }) =>
     log.warn({ err, process_manager: name }, 'process_manager.failed')

@@ -6,7 +6,7 @@ import type { Schedule } from '../backup/schedule.ts'
 import type { Config } from '../config.ts'
 import { type Freeze, readFreeze } from '../freeze/freeze.ts'
 import type { PartHealth, Readiness } from '../http/health.ts'
-import { readTrouble } from '../notary/trouble.ts'
+import { readSuspension } from '../notary/suspension.ts'
 import type { Ports } from '../ports.ts'
 import type { Feed } from '../webhooks/nats.ts'
 import type { Clocks } from './clocks.ts'
@@ -42,7 +42,7 @@ export function createReadiness(
       withTimeout(countParked(db), timeLimitMs).catch(() => 0),
       withTimeout(readFreeze(db), timeLimitMs).catch(() => undefined),
       backups && withTimeout(readBackupHistory(db), timeLimitMs).catch(() => undefined),
-      withTimeout(readTrouble(db), timeLimitMs).catch(() => undefined),
+      withTimeout(readSuspension(db), timeLimitMs).catch(() => undefined),
       clocks?.health(),
       rolesNotRunning && withTimeout(rolesNotRunning(), timeLimitMs).catch(() => []),
     ])
@@ -72,10 +72,10 @@ const notSigned = 'no checkpoint can be signed; keyledger notary status says why
 
 /** Backups are not required to serve requests. The error itself is only for operators, in `keyledger doctor`. */
 function healthOfBackups(history: BackupHistory, now: Date, { intervalMs }: Schedule): PartHealth {
-  const trouble = backupProblem(history, now, intervalMs)
+  const problem = backupProblem(history, now, intervalMs)
   const detail =
-    trouble ?? (history.lastGood ? `last backup: ${history.lastGood.startedAt}` : 'no backup yet')
-  return { ok: trouble === undefined, required: false, detail }
+    problem ?? (history.lastGood ? `last backup: ${history.lastGood.startedAt}` : 'no backup yet')
+  return { ok: problem === undefined, required: false, detail }
 }
 
 async function health(answer: Promise<unknown>): Promise<PartHealth> {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool } from 'pg'
+import { LockLost } from '../../projections/database/errors.ts'
 import { type LockSession, openLockSession } from '../../projections/database/lock-session.ts'
-import { LockLost } from '../../projections/database/trouble.ts'
 import { LedgerFrozen } from '../ledger/connection/unavailable.ts'
 
 /** Processes that append hold this lock as shared; a freeze takes it exclusively. */

@@ -1,4 +1,4 @@
-import { isDatabaseTrouble } from '../../projections/database/trouble.ts'
+import { isDatabaseFailure } from '../../projections/database/errors.ts'
 import { ReadModelsBehind } from '../../projections/runner/read-models.ts'
 import { changeConfirmation } from '../commands/confirmations.ts'
 import { momentOf, type Origin } from '../commands/origin.ts'
@@ -58,7 +58,7 @@ export async function runConsumed<Result>(
  */
 function leaveToProcessManager(error: unknown): void {
   const passes =
-    error instanceof LedgerUnavailable || error instanceof ReadModelsBehind || isDatabaseTrouble(error)
+    error instanceof LedgerUnavailable || error instanceof ReadModelsBehind || isDatabaseFailure(error)
   if (!passes) throw error
 }
 

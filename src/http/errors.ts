@@ -1,12 +1,12 @@
 import { setTimeout } from 'node:timers/promises'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { isDatabaseTrouble } from '../../projections/database/trouble.ts'
+import { isDatabaseFailure } from '../../projections/database/errors.ts'
 import { ReadModelsBehind } from '../../projections/runner/read-models.ts'
 import { TimeoutError } from '../async/timeout.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { LedgerFrozen, LedgerUnavailable } from '../ledger/connection/unavailable.ts'
-import { ProviderRefused, ProviderUnavailable, StoreWanted } from '../payments/trouble.ts'
-import { NoSuchProduct, StateUnreadable } from '../verdicts/trouble.ts'
+import { ProviderRefused, ProviderUnavailable, StoreWanted } from '../payments/errors.ts'
+import { NoSuchProduct, StateUnreadable } from '../verdicts/errors.ts'
 import { OutOfTime } from './limits/time-limit.ts'
 import { problemOfProvider } from './payment-problem.ts'
 import {
@@ -96,7 +96,7 @@ export function problemOf(error: FastifyError, advice = 'look before you repeat 
   if (error instanceof TimeoutError) return unavailable(`a store does not respond; ${advice}`)
   if (error instanceof OutOfTime)
     return unavailable(`the request timed out and may still complete; ${advice}`)
-  if (isDatabaseTrouble(error)) return unavailable(`the database does not respond; ${advice}`)
+  if (isDatabaseFailure(error)) return unavailable(`the database does not respond; ${advice}`)
   // Errors of other libraries may have a numeric code, as gRPC's do.
   const unreadable = unreadableRequests[String(error.code)]
   if (unreadable !== undefined) return invalid(unreadable)

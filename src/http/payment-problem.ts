@@ -1,4 +1,4 @@
-import type { ProviderRefused, ProviderUnavailable, StoreWanted } from '../payments/trouble.ts'
+import type { ProviderRefused, ProviderUnavailable, StoreWanted } from '../payments/errors.ts'
 import { Problem, unavailable } from './problem.ts'
 
 /** The response when a payment provider refuses or does not respond. Nothing was changed. */

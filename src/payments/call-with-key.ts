@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { Provider } from '../domain/integrations/provider.ts'
+import { ask, errorOfStatus, ProviderUnavailable } from './errors.ts'
 import { parsedAs } from './translated.ts'
-import { ask, ProviderUnavailable, troubleOfStatus } from './trouble.ts'
 
 type Answer = { provider: Provider; status: number; retryAfter: string | null; body: string }
 
@@ -61,5 +61,5 @@ export function requireRemoved(answer: Answer): void {
 }
 
 function requireSuccess({ provider, status, retryAfter }: Answer): void {
-  if (![200, 201, 204].includes(status)) throw troubleOfStatus(provider, status, retryAfter)
+  if (![200, 201, 204].includes(status)) throw errorOfStatus(provider, status, retryAfter)
 }

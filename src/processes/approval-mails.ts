@@ -11,7 +11,7 @@ import { findOperation } from '../gate/registry.ts'
 import { isMember } from '../gate/requester.ts'
 import type { Ports } from '../ports.ts'
 import type { Poller } from './poller.ts'
-import { originOfProcess, processOf, type Trouble } from './process-manager.ts'
+import { type Failure, originOfProcess, processOf } from './process-manager.ts'
 
 type Options = {
   /** The beginning of the URLs in the mails. */
@@ -19,7 +19,7 @@ type Options = {
   /**
    * Called for a tenant of which a member could not be notified; it is retried as long as requests can be decided.
    */
-  onTrouble: (trouble: Trouble) => void
+  onFailure: (failure: Failure) => void
 }
 
 /**
@@ -40,11 +40,11 @@ type OfTenant = { tenantId: string; entries: readonly ConfirmationEntry[] }
  * and each accepted mail is recorded with its requests, so that each member gets one mail of each. After a crash
  * between the two, the mail is sent again with the same id.
  */
-export function mailApprovers(ports: MailPorts, { baseUrl, onTrouble }: Options): Poller {
+export function mailApprovers(ports: MailPorts, { baseUrl, onFailure }: Options): Poller {
   // Both only avoid reading streams again; the recorded events and the allowance of each member decide.
   let done: ReadonlySet<string> = new Set()
   const quietUntil = new Map<string, number>()
-  return processOf<OfTenant>(ports, onTrouble, {
+  return processOf<OfTenant>(ports, onFailure, {
     name: 'confirmations.mail',
     everyMs: 1000,
     most: Number.POSITIVE_INFINITY,

@@ -15,12 +15,12 @@ import { runApproved } from '../gate/run-approved.ts'
 import type { Ports } from '../ports.ts'
 import { graceAt } from './grace.ts'
 import type { Poller } from './poller.ts'
-import { originOfProcess, processOf, type Trouble } from './process-manager.ts'
+import { type Failure, originOfProcess, processOf } from './process-manager.ts'
 
 type Options = {
   /** How long the request that consumed or approved a confirmation has to run it before its process manager does. */
   graceMs?: number
-  onTrouble: (trouble: Trouble) => void
+  onFailure: (failure: Failure) => void
 }
 
 /**
@@ -33,8 +33,8 @@ export const confirmationProcesses = (ports: ApprovalPorts, options: Options): P
   clearRequests(ports, options),
 ]
 
-function resumeConfirmations(ports: ApprovalPorts, { graceMs = 10_000, onTrouble }: Options): Poller {
-  return processOf<string>(ports, onTrouble, {
+function resumeConfirmations(ports: ApprovalPorts, { graceMs = 10_000, onFailure }: Options): Poller {
+  return processOf<string>(ports, onFailure, {
     name: 'confirmations.resume',
     everyMs: 1000,
     async due(wanted) {
@@ -51,9 +51,9 @@ function resumeConfirmations(ports: ApprovalPorts, { graceMs = 10_000, onTrouble
 
 function expireConfirmations(
   ports: Ports<'db' | 'execute' | 'ledger' | 'now' | 'secrets'>,
-  { onTrouble }: Options,
+  { onFailure }: Options,
 ): Poller {
-  return processOf<string>(ports, onTrouble, {
+  return processOf<string>(ports, onFailure, {
     name: 'confirmations.expire',
     everyMs: 1000,
     due: (wanted) => listOverdueConfirmations(ports.db, momentOf(ports), wanted),
@@ -66,8 +66,8 @@ function expireConfirmations(
   })
 }
 
-function clearRequests(ports: Ports<'db' | 'ledger' | 'now' | 'secrets'>, { onTrouble }: Options): Poller {
-  return processOf<{ tenantId: string; confirmationId: string; unknown: boolean }>(ports, onTrouble, {
+function clearRequests(ports: Ports<'db' | 'ledger' | 'now' | 'secrets'>, { onFailure }: Options): Poller {
+  return processOf<{ tenantId: string; confirmationId: string; unknown: boolean }>(ports, onFailure, {
     name: 'confirmations.clear',
     everyMs: 60_000,
     due: (wanted) => listLeftoverRequests(ports.db, wanted),

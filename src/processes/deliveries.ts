@@ -12,9 +12,9 @@ import type { LogEntry } from '../domain/recorded.ts'
 import { saleKeyPrefix } from '../domain/sales/key.ts'
 import type { Ports } from '../ports.ts'
 import type { Poller } from './poller.ts'
-import { originOfProcess, processOf, type Trouble } from './process-manager.ts'
+import { type Failure, originOfProcess, processOf } from './process-manager.ts'
 
-type OnTrouble = (trouble: Trouble) => void
+type OnFailure = (failure: Failure) => void
 
 /**
  * Schedules every pending delivery. They are in a read model that is written in the same transaction as the
@@ -22,7 +22,7 @@ type OnTrouble = (trouble: Trouble) => void
  */
 export function scheduleDeliveries(
   ports: Ports<'db' | 'deriveId' | 'execute' | 'keyTypes' | 'ledger' | 'now' | 'untilVisible'>,
-  onTrouble: OnTrouble,
+  onFailure: OnFailure,
 ): Poller & { onEntry(entry: LogEntry): void } {
   const wakeSignal = createWakeSignal()
   let latest = -1n
@@ -30,7 +30,7 @@ export function scheduleDeliveries(
     steps: Ports<'deriveId' | 'execute' | 'now'>,
     { eventId, correlationId, ...pending }: PendingDelivery,
   ) => scheduleDelivery(steps, pending, { ...originOfProcess(), causationId: eventId, correlationId })
-  const process = processOf<PendingDelivery>(ports, onTrouble, {
+  const process = processOf<PendingDelivery>(ports, onFailure, {
     name: 'deliveries.schedule',
     everyMs: 500,
     lanes: 16,
@@ -58,9 +58,9 @@ export function scheduleDeliveries(
 /** Destroys the keys of sales that are no longer needed, if no dispatcher did so. */
 export const destroySpentKeys = (
   ports: Ports<'db' | 'ledger' | 'now' | 'secrets'>,
-  onTrouble: OnTrouble,
+  onFailure: OnFailure,
 ): Poller =>
-  processOf<{ tenantId: string; licenseId: string }>(ports, onTrouble, {
+  processOf<{ tenantId: string; licenseId: string }>(ports, onFailure, {
     name: 'deliveries.clear',
     everyMs: 60_000,
     most: 1000,
@@ -72,9 +72,9 @@ export const destroySpentKeys = (
 /** Destroys keys that were sealed to be mailed and are no longer needed, also those of requests that failed. */
 export const destroySpentMailedKeys = (
   ports: Ports<'db' | 'ledger' | 'now' | 'secrets' | 'untilVisible'>,
-  onTrouble: OnTrouble,
+  onFailure: OnFailure,
 ): Poller =>
-  processOf<{ tenantId: string; name: string }>(ports, onTrouble, {
+  processOf<{ tenantId: string; name: string }>(ports, onFailure, {
     name: 'deliveries.clear_mailed',
     everyMs: 60_000,
     most: 1000,

@@ -3,12 +3,12 @@ import { eraseSubject } from '../commands/customers/erasure.ts'
 import type { Ports } from '../ports.ts'
 import { graceAt } from './grace.ts'
 import type { Poller } from './poller.ts'
-import { originOfProcess, processOf, type Trouble } from './process-manager.ts'
+import { type Failure, originOfProcess, processOf } from './process-manager.ts'
 
 type Options = {
   /** How long the request that began an erasure has to finish it before its process manager does. */
   graceMs?: number
-  onTrouble: (trouble: Trouble) => void
+  onFailure: (failure: Failure) => void
 }
 
 /** Finishes erasures whose process died. */
@@ -16,9 +16,9 @@ export function resumeErasures(
   ports: Ports<
     'db' | 'execute' | 'idempotency' | 'ledger' | 'mailing' | 'now' | 'refusals' | 'secrets' | 'subjects'
   >,
-  { graceMs = 10_000, onTrouble }: Options,
+  { graceMs = 10_000, onFailure }: Options,
 ): Poller {
-  return processOf<{ tenantId: string; subjectId: string }>(ports, onTrouble, {
+  return processOf<{ tenantId: string; subjectId: string }>(ports, onFailure, {
     name: 'erasures.resume',
     everyMs: 1000,
     due: (wanted) => listErasures(ports.db, graceAt(ports.now(), graceMs), wanted),

@@ -2,7 +2,7 @@ import { listUnrecordedExpiries } from '../../projections/licenses/expiries.ts'
 import { endPaidPeriod } from '../commands/licenses/paid-period.ts'
 import type { Ports } from '../ports.ts'
 import type { Poller } from './poller.ts'
-import { originOfProcess, processOf, type Trouble } from './process-manager.ts'
+import { type Failure, originOfProcess, processOf } from './process-manager.ts'
 
 type Options = {
   /**
@@ -10,7 +10,7 @@ type Options = {
    * memory.
    */
   most?: number
-  onTrouble: (trouble: Trouble) => void
+  onFailure: (failure: Failure) => void
 }
 
 /**
@@ -29,10 +29,10 @@ const lanes = 32
  */
 export function recordExpiries(
   ports: Ports<'db' | 'execute' | 'findLicenseById' | 'ledger' | 'now'>,
-  { most = 500, onTrouble }: Options,
+  { most = 500, onFailure }: Options,
 ): Poller {
   let nextInMs = pollEveryMs
-  return processOf<string>(ports, onTrouble, {
+  return processOf<string>(ports, onFailure, {
     name: 'licenses.expire',
     everyMs: pollEveryMs,
     lanes,

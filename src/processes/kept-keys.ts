@@ -4,9 +4,9 @@ import type { KeptKeyPlace, KeptPeriod } from '../domain/licenses/keys.ts'
 import { productKey } from '../domain/streams.ts'
 import type { Ports } from '../ports.ts'
 import type { Poller } from './poller.ts'
-import { processOf, type Trouble } from './process-manager.ts'
+import { type Failure, processOf } from './process-manager.ts'
 
-type OnTrouble = (trouble: Trouble) => void
+type OnFailure = (failure: Failure) => void
 
 /**
  * Checks the keys that were kept some minutes ago: one that its license has stays, and the license's former ones are
@@ -14,9 +14,9 @@ type OnTrouble = (trouble: Trouble) => void
  */
 export const settleKeptKeys = (
   ports: Ports<'db' | 'keptKeys' | 'ledger' | 'now' | 'untilVisible'>,
-  onTrouble: OnTrouble,
+  onFailure: OnFailure,
 ): Poller =>
-  processOf<KeptKeyPlace & { isCurrent: boolean }>(ports, onTrouble, {
+  processOf<KeptKeyPlace & { isCurrent: boolean }>(ports, onFailure, {
     name: 'licenses.settle_keys',
     everyMs: 60_000,
     most: 1000,
@@ -33,9 +33,9 @@ export const settleKeptKeys = (
 /** Destroys the keys that were kept before their product turned key recovery off, also when it is on again. */
 export const destroyLeftKeys = (
   ports: Ports<'db' | 'keptKeys' | 'ledger' | 'now'>,
-  onTrouble: OnTrouble,
+  onFailure: OnFailure,
 ): Poller =>
-  processOf<KeptPeriod>(ports, onTrouble, {
+  processOf<KeptPeriod>(ports, onFailure, {
     name: 'products.clear_keys',
     everyMs: 60_000,
     due: (wanted) => listProductsWithLeftKeys(ports.db, wanted),

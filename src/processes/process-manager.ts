@@ -10,7 +10,7 @@ export const originOfProcess = (): { requestId: string; actor: string } => ({
 })
 
 /** An item that could not be advanced; it is retried later. */
-export type Trouble = { id: string; error: unknown }
+export type Failure = { id: string; error: unknown }
 
 /** The limits of a poll: without the items that wait after a failure, and no more than it can advance. */
 export type PollLimits = { except: string[]; most: number }
@@ -55,7 +55,7 @@ type Stores = {
  */
 export function processOf<Due>(
   { ledger, db, now }: Stores,
-  onTrouble: (trouble: Trouble) => void,
+  onFailure: (failure: Failure) => void,
   manager: ProcessManager<Due>,
 ): Poller {
   const { name, everyMs, idOf, lanes = 1, most = 100, stopAtFailing, wakeSignal } = manager
@@ -101,7 +101,7 @@ export function processOf<Due>(
     } catch (error) {
       // Both throw while a store does not respond: then the item is not at fault.
       await Promise.all([ledger.head(), db.query('select 1')])
-      onTrouble({ id, error })
+      onFailure({ id, error })
       backoff.failed(id)
     }
   }

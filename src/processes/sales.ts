@@ -5,12 +5,12 @@ import type { Ports } from '../ports.ts'
 import { advanceSale } from '../sales/advance.ts'
 import { graceAt } from './grace.ts'
 import type { Poller } from './poller.ts'
-import { originOfProcess, processOf, type Trouble } from './process-manager.ts'
+import { type Failure, originOfProcess, processOf } from './process-manager.ts'
 
 type Options = {
   /** How long the request that received a sale has to advance it before its process manager does. */
   graceMs?: number
-  onTrouble: (trouble: Trouble) => void
+  onFailure: (failure: Failure) => void
 }
 
 /** Resumes sales whose process died. */
@@ -18,9 +18,9 @@ export function resumeSales(
   ports: Ports<
     'db' | 'execute' | 'findProduct' | 'keptKeys' | 'keyTypes' | 'ledger' | 'now' | 'randomBytes' | 'secrets'
   >,
-  { graceMs = 10_000, onTrouble }: Options,
+  { graceMs = 10_000, onFailure }: Options,
 ): Poller {
-  return processOf<KnownSale>(ports, onTrouble, {
+  return processOf<KnownSale>(ports, onFailure, {
     name: 'sales.resume',
     everyMs: 1000,
     due: (wanted) => listOpenSales(ports.db, graceAt(ports.now(), graceMs), wanted),

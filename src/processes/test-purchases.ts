@@ -4,11 +4,11 @@ import { changeTestPurchase, loadTestPurchase } from '../commands/test-purchases
 import { Refusal } from '../domain/refusal.ts'
 import type { Stage } from '../domain/test-purchases/events.ts'
 import { type KnownTestPurchase, nextStage } from '../domain/test-purchases/test-purchase.ts'
-import { ProviderRefused, ProviderUnavailable } from '../payments/trouble.ts'
+import { ProviderRefused, ProviderUnavailable } from '../payments/errors.ts'
 import type { Ports } from '../ports.ts'
 import { graceAt } from './grace.ts'
 import type { Poller } from './poller.ts'
-import { originOfProcess, processOf, type Trouble } from './process-manager.ts'
+import { type Failure, originOfProcess, processOf } from './process-manager.ts'
 
 /** The result of a stage, in words for the person who watches. */
 export type StageOutcome = {
@@ -83,9 +83,9 @@ const graceMs = 10_000
 export function resumeTestPurchases(
   ports: Ports<'db' | 'ledger' | 'now'>,
   run: RunTestPurchase,
-  onTrouble: (trouble: Trouble) => void,
+  onFailure: (failure: Failure) => void,
 ): Poller {
-  return processOf<string>(ports, onTrouble, {
+  return processOf<string>(ports, onFailure, {
     name: 'test-purchases.resume',
     everyMs: 5000,
     due: (wanted) => listRunningTestPurchases(ports.db, graceAt(ports.now(), graceMs), wanted),

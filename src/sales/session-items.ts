@@ -1,8 +1,8 @@
+import { ProviderRefused } from '../payments/errors.ts'
 import type { CardAccess } from '../payments/stripe/api.ts'
 import { isNamed, withLineItems } from '../payments/stripe/line-items.ts'
 import type { StripeNotification } from '../payments/stripe/notification.ts'
 import type { Translated } from '../payments/translated.ts'
-import { ProviderRefused } from '../payments/trouble.ts'
 import type { Ports } from '../ports.ts'
 import { saleOfLink } from './links.ts'
 

@@ -4,7 +4,7 @@ import { nextOverrideEnd } from '../domain/customers/overrides.ts'
 import { unixSeconds } from '../domain/licenses/expiry.ts'
 import { type LicenseStatus, statusAt } from '../domain/licenses/license.ts'
 import type { RefusalCode } from '../domain/refusal.ts'
-import { NoSuchProduct, StateUnreadable } from './trouble.ts'
+import { NoSuchProduct, StateUnreadable } from './errors.ts'
 
 export type RuntimeStatus =
   | 'active'

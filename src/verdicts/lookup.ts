@@ -9,7 +9,7 @@ import { Refusal } from '../domain/refusal.ts'
 import { activeDevicesThen, licenseAsOf, seatsInOrder } from '../history/as-of.ts'
 import type { AsOf } from '../history/moment.ts'
 import type { Ports } from '../ports.ts'
-import { StateUnreadable } from './trouble.ts'
+import { StateUnreadable } from './errors.ts'
 
 /** Everything that decides the answer to a device, at one moment. */
 export type LicenseLookup = {

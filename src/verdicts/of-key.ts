@@ -2,7 +2,7 @@ import type { RuntimeLookupParams } from '../../projections/licenses/runtime.ts'
 import { momentOf } from '../commands/origin.ts'
 import type { Ports } from '../ports.ts'
 import { type RuntimeStatus, verdictOn } from './answer.ts'
-import { StateUnreadable } from './trouble.ts'
+import { StateUnreadable } from './errors.ts'
 
 /**
  * The status that a validate of a key without a device is answered now, by the code that answers the call. A license's

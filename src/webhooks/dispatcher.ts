@@ -21,7 +21,7 @@ import { createRecentDeliveries } from './recent-deliveries.ts'
 export type Channels = Partial<Record<Channel, DeliveryChannel>>
 
 /** Called when an attempt could not be made or recorded; the delivery stays due. */
-type OnTrouble = (trouble: { delivery: string; error: unknown }) => void
+type OnFailure = (failure: { delivery: string; error: unknown }) => void
 
 /** How many attempts one process makes concurrently. */
 export const attemptsAtOnce = 512
@@ -47,7 +47,7 @@ export type Attempts = {
 export function createAttempts(
   ports: Ports<'db' | 'execute' | 'ledger' | 'now' | 'secrets'>,
   channels: Channels,
-  onTrouble: OnTrouble,
+  onFailure: OnFailure,
   { overAfterMs = overDefaultMs } = {},
 ): Attempts {
   const recent = createRecentDeliveries()
@@ -104,7 +104,7 @@ export function createAttempts(
       await attempt(job)
     } catch (error) {
       // Another process is making it. When it does not record the result, this one will be asked again.
-      if (!(error instanceof AttemptAlreadyStarted)) onTrouble({ delivery: job.deliveryId, error })
+      if (!(error instanceof AttemptAlreadyStarted)) onFailure({ delivery: job.deliveryId, error })
       throw error
     } finally {
       running.delete(name)

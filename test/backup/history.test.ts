@@ -25,25 +25,25 @@ describe('a backup is due', () => {
 })
 
 describe('a problem is reported', () => {
-  const trouble = (last: BackupRun | undefined, lastGood: BackupRun | undefined, now: string) =>
+  const problem = (last: BackupRun | undefined, lastGood: BackupRun | undefined, now: string) =>
     backupProblem({ last, lastGood }, at(now), 2 * hour)
 
   test('not while backups succeed', () => {
-    expect(trouble(undefined, undefined, '06:00')).toBeUndefined()
-    expect(trouble(run('06:00'), run('06:00'), '10:00')).toBeUndefined()
-    expect(trouble(run('08:00', { endedAt: null }), run('06:00'), '08:01')).toBeUndefined()
+    expect(problem(undefined, undefined, '06:00')).toBeUndefined()
+    expect(problem(run('06:00'), run('06:00'), '10:00')).toBeUndefined()
+    expect(problem(run('08:00', { endedAt: null }), run('06:00'), '08:01')).toBeUndefined()
   })
 
   test('for a failure, without its cause', () =>
-    expect(trouble(run('08:00', { problem: 'secret path' }), run('06:00'), '08:01')).toBe(
+    expect(problem(run('08:00', { problem: 'secret path' }), run('06:00'), '08:01')).toBe(
       'the backup started at 2026-11-23T08:00:00.000Z failed',
     ))
 
   test('for backups that stopped, or never finish', () => {
-    expect(trouble(run('06:00'), run('06:00'), '10:01')).toBe(
+    expect(problem(run('06:00'), run('06:00'), '10:01')).toBe(
       'the last successful backup started at 2026-11-23T06:00:00.000Z',
     )
-    expect(trouble(run('06:00', { endedAt: null }), undefined, '10:01')).toBe(
+    expect(problem(run('06:00', { endedAt: null }), undefined, '10:01')).toBe(
       'no backup has finished since 2026-11-23T06:00:00.000Z',
     )
   })

@@ -10,7 +10,7 @@ import { ConfigError } from '../../src/config.ts'
 import { Refusal } from '../../src/domain/refusal.ts'
 import { invalid, Problem, unavailable } from '../../src/http/problem.ts'
 import { LedgerUnavailable } from '../../src/ledger/connection/unavailable.ts'
-import { ProviderRefused, ProviderUnavailable } from '../../src/payments/trouble.ts'
+import { ProviderRefused, ProviderUnavailable } from '../../src/payments/errors.ts'
 import { CommandRefused, CommandUnavailable } from '../../src/terminal/exit-codes.ts'
 
 afterEach(() => vi.restoreAllMocks())

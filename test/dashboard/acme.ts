@@ -178,7 +178,7 @@ async function reportInstalls(ports: Ledger['ports'], tenantId: string): Promise
   const report = createBeaconReceiver(ports, {
     admitNew: () => undefined,
     onShared: () => undefined,
-    onTrouble: () => undefined,
+    onFailure: () => undefined,
   })
   for (let install = 0; install < 90; install++) {
     const state = install < 24 ? 'trial' : install % 3 === 0 ? 'expired' : 'free_tier'

@@ -98,7 +98,7 @@ test('trials count when they start, and when a license is first activated in the
   const report = createBeaconReceiver(ports, {
     admitNew: () => undefined,
     onShared: () => undefined,
-    onTrouble: () => undefined,
+    onFailure: () => undefined,
   })
   const telemetry = { appVersion: '4.2.0', sdkVersion: '0.12.1', platform: 'macos', sdk: 'swift' }
   for (const instanceId of ['one', 'two', 'three']) {

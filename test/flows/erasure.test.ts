@@ -276,10 +276,10 @@ test('an erasure killed at any write is resumed and completed', async () => {
     if (died) deaths++
     clock.advance(11_000)
     await api.ledger.readModels.catchUp()
-    const onTrouble = ({ error }: { error: unknown }) => {
+    const onFailure = ({ error }: { error: unknown }) => {
       throw error
     }
-    await resumeErasures(ports, { onTrouble }).poll()
+    await resumeErasures(ports, { onFailure }).poll()
     expect(
       await listErasures(
         db,

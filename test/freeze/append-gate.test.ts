@@ -5,9 +5,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { isDatabaseFailure } from '../../projections/database/errors.ts'
 import { createPool } from '../../projections/database/pool.ts'
 import { createSharedLocks } from '../../projections/database/shared-locks.ts'
-import { isDatabaseTrouble } from '../../projections/database/trouble.ts'
 import { type AppendGate, createAppendGate } from '../../src/freeze/append-gate.ts'
 import { freezeLedger, readFreeze, unfreezeLedger } from '../../src/freeze/freeze.ts'
 import { LedgerFrozen } from '../../src/ledger/connection/unavailable.ts'
@@ -116,7 +116,7 @@ test('a hanging append makes the freeze fail, and the ledger stays as before', a
   const [hanging, going] = [gateOfAProcess(), gateOfAProcess()]
   const leave = await hanging.enter()
   const failed: unknown = await freeze({ timeLimitMs: 200 }).catch((error: unknown) => error)
-  expect(isDatabaseTrouble(failed)).toBe(true)
+  expect(isDatabaseFailure(failed)).toBe(true)
   expect(await readFreeze(db)).toBeUndefined()
   ;(await going.enter())()
   leave()

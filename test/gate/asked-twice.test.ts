@@ -159,7 +159,7 @@ test('an execution that was killed after its write is completed, and reverts no 
   await commandLicense(api.ledger, id, { type: 'UndoRevocation', reason: null, keyTypeIsThere: true, at })
   clock.advance(10_000)
   const [resume] = confirmationProcesses(ports, {
-    onTrouble: ({ error }) => expect(error).toBeUndefined(),
+    onFailure: ({ error }) => expect(error).toBeUndefined(),
   })
   await resume?.poll()
   expect(await show(confirmationId)).toMatchObject({ outcome: 'done', reason: null })

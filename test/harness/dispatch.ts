@@ -19,7 +19,7 @@ import { commandLicense, origin, type TestLedger } from './ledger.ts'
 
 /** The dispatcher of a test: schedules pending deliveries, publishes due ones, makes attempts and records them. */
 export type TestDispatch = {
-  trouble: unknown[]
+  failures: unknown[]
   stop(): Promise<void>
 }
 
@@ -42,8 +42,8 @@ export async function startDispatch(
   const { resolve = async () => ['127.0.0.1'], allowPrivate = true, timeLimitMs = 2000 } = options
   const stopping = new AbortController()
   const { signal } = stopping
-  const trouble: unknown[] = []
-  const onTrouble = (error: unknown) => void (signal.aborted || trouble.push(error))
+  const failures: unknown[] = []
+  const onFailure = (error: unknown) => void (signal.aborted || failures.push(error))
   const webhook = createWebhookChannel(ports, { resolve, rules: { allowPrivate }, timeLimitMs })
   const channels: Channels = { webhook, ...options.channels }
   const feed = options.feed ?? createLocalFeed({ pauseMs: 50 })
@@ -51,25 +51,25 @@ export async function startDispatch(
   const publisher = createPublisher(
     { ...ports, feed },
     known.filter((channel) => channels[channel] !== undefined),
-    onTrouble,
+    onFailure,
     options.lostAfterMs === undefined ? {} : { lostAfterMs: options.lostAfterMs },
   )
-  const scheduling = scheduleDeliveries(ports, onTrouble)
+  const scheduling = scheduleDeliveries(ports, onFailure)
   const attempts = createAttempts(
     ports,
     channels,
-    onTrouble,
+    onFailure,
     options.overAfterMs === undefined ? {} : { overAfterMs: options.overAfterMs },
   )
   const subscribed = subscribe(ledger, signal, [attempts.onEntry, publisher.onEntry, scheduling.onEntry])
   const running = Promise.all([
     subscribed,
-    runPollers([scheduling], signal, onTrouble),
+    runPollers([scheduling], signal, onFailure),
     publisher.run(signal),
     feed.consume(attempts.make, 64, signal),
   ])
   return {
-    trouble,
+    failures,
     async stop() {
       stopping.abort()
       await webhook.close()

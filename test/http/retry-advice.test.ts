@@ -25,7 +25,7 @@ let api: TestApi
 let tenant: TestTenant
 let license: string
 /** The trouble of every command, after it was recorded. */
-let trouble: Error
+let failure: Error
 let ask: Ask
 const closing: (() => Promise<unknown>)[] = []
 beforeAll(async () => {
@@ -35,7 +35,7 @@ beforeAll(async () => {
   const { ports } = api.ledger
   const execute: AllPorts['execute'] = async (...args) => {
     await ports.execute(...args)
-    throw trouble
+    throw failure
   }
   const app = await createTestApp(api.ledger, { ...ports, execute })
   closing.push(() => app.close())
@@ -64,7 +64,7 @@ test.each([
   [new ReadModelsBehind(1n, undefined), 'recorded, but not yet visible everywhere'],
   [new TimeoutError(1), 'a store does not respond'],
 ])('%s after a mint: a retry without an Idempotency-Key would mint twice', async (error, what) => {
-  trouble = error
+  failure = error
   const body = { productId: 'editor' }
   expect(await answerTo('POST', '/v1/licenses', body)).toStrictEqual({
     status: 503,
@@ -77,7 +77,7 @@ test.each([
 })
 
 test('changes that name the state that they lead to, and gated calls, are safe to retry', async () => {
-  trouble = new LedgerUnavailable('no answer')
+  failure = new LedgerUnavailable('no answer')
   const safely = { status: 503, error: `the ledger does not respond; ${safe}` }
   expect(await answerTo('PATCH', `/v1/licenses/${license}`, { quantity: 1, deviceLimit: 9 })).toStrictEqual(
     safely,
@@ -90,7 +90,7 @@ test('changes that name the state that they lead to, and gated calls, are safe t
 })
 
 test('a remint is not, and a request that timed out says the same', async () => {
-  trouble = new LedgerUnavailable('no answer')
+  failure = new LedgerUnavailable('no answer')
   expect((await answerTo('POST', `/v1/licenses/${license}/remint`, {})).error).toBe(
     `the ledger does not respond; ${unsure}${withKey}`,
   )

@@ -46,7 +46,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await dispatch.stop()
-  expect(dispatch.trouble).toStrictEqual([])
+  expect(dispatch.failures).toStrictEqual([])
   await api.close()
 })
 beforeEach(async () => {

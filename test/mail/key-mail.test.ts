@@ -36,7 +36,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await dispatch.stop()
-  expect(dispatch.trouble).toStrictEqual([])
+  expect(dispatch.failures).toStrictEqual([])
   await api.close()
 })
 beforeEach(async () => {
@@ -141,8 +141,8 @@ test('a key that a failed request left in the vault is destroyed after ten minut
   for (const left of [`${id}.${'a'.repeat(64)}`, `lic_unknown.${'b'.repeat(64)}`]) {
     await secrets.keep(tenant.tenantId, `${mailedKeyPrefix}${left}`, 'ACME-key')
   }
-  const trouble: unknown[] = []
-  const sweep = destroySpentMailedKeys(api.ledger.ports, (failed) => trouble.push(failed)).poll
+  const failures: unknown[] = []
+  const sweep = destroySpentMailedKeys(api.ledger.ports, (failed) => failures.push(failed)).poll
   await sweep()
   expect(await keptKeys()).toBe(2)
   await api.ledger.db.query(
@@ -151,5 +151,5 @@ test('a key that a failed request left in the vault is destroyed after ten minut
   )
   await sweep()
   expect(await keptKeys()).toBe(0)
-  expect(trouble).toStrictEqual([])
+  expect(failures).toStrictEqual([])
 })

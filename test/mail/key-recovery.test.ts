@@ -50,7 +50,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await dispatch.stop()
-  expect(dispatch.trouble).toStrictEqual([])
+  expect(dispatch.failures).toStrictEqual([])
   await api.close()
 })
 beforeEach(async () => {
@@ -74,7 +74,7 @@ const refusedWith = (words: string) => ({
   body: { error: expect.stringContaining(words) as string },
 })
 
-const onTrouble = ({ error }: { error: unknown }) => {
+const onFailure = ({ error }: { error: unknown }) => {
   throw error
 }
 
@@ -90,8 +90,8 @@ async function kept(): Promise<string[]> {
 /** The sweep, as of ten minutes later. */
 async function sweep(): Promise<void> {
   await api.ledger.db.query(`update vault.kept_keys set created_at = created_at - interval '11 minutes'`)
-  await settleKeptKeys(api.ledger.ports, onTrouble).poll()
-  await destroyLeftKeys(api.ledger.ports, onTrouble).poll()
+  await settleKeptKeys(api.ledger.ports, onFailure).poll()
+  await destroyLeftKeys(api.ledger.ports, onFailure).poll()
 }
 
 const mailed = (email: string) => sent.filter(({ to }) => to.email === email).map(({ text }) => text)
@@ -360,7 +360,7 @@ test('send-key sends the right key after a sale that was killed at any write', a
     if (died) deaths++
     clock.advance(11_000)
     await readModels.catchUp()
-    await resumeSales(ports, { onTrouble }).poll()
+    await resumeSales(ports, { onFailure }).poll()
     await shop.tell(sold)
     expect(
       await listOpenSales(db, { from: 'infinity', until: 'infinity' }, { except: [], most: 1 }),

@@ -5,8 +5,8 @@
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { Refusal } from '../../src/domain/refusal.ts'
+import { ProviderRefused, ProviderUnavailable } from '../../src/payments/errors.ts'
 import { createProviders, type Providers } from '../../src/payments/providers.ts'
-import { ProviderRefused, ProviderUnavailable } from '../../src/payments/trouble.ts'
 import { goodKey, type ProviderStandIns, platformKey, poorKey, startProviders } from '../harness/providers.ts'
 
 let standIns: ProviderStandIns
@@ -26,7 +26,7 @@ beforeEach(() => {
 const badKey = 'key_canary_bad_0000'
 
 /** The fields of an error, and everything that a log line could hold of it. */
-async function trouble(work: Promise<unknown>) {
+async function errorFrom(work: Promise<unknown>) {
   try {
     await work
   } catch (error) {
@@ -48,7 +48,7 @@ async function trouble(work: Promise<unknown>) {
 const sick = ['silent', 'cut', 'garbled', 500, 502, 503, 429] as const
 
 describe.each(['lemonsqueezy', 'paddle', 'polar'] as const)('an API key of %s', (provider) => {
-  const check = (key: string) => trouble(providers.checkApiKey(provider, key))
+  const check = (key: string) => errorFrom(providers.checkApiKey(provider, key))
 
   test('that is valid passes, with one request that changes nothing', async () => {
     expect(await check(goodKey)).toBe('none')
@@ -81,7 +81,7 @@ test.each([
   try {
     const { apiUrls } = standIns.settings
     const at = createProviders({ ...standIns.settings, apiUrls: { ...apiUrls, paddle } })
-    expect(await trouble(at.checkApiKey('paddle', key))).toStrictEqual({
+    expect(await errorFrom(at.checkApiKey('paddle', key))).toStrictEqual({
       provider: 'paddle',
       retryAfterSeconds: 5,
     })
@@ -129,7 +129,7 @@ describe('the card provider', () => {
       chargesEnabled: false,
       payoutsEnabled: false,
     })
-    expect(await trouble(card.readAccount({ accountId: 'acct_of_another' }))).toStrictEqual({
+    expect(await errorFrom(card.readAccount({ accountId: 'acct_of_another' }))).toStrictEqual({
       provider: 'stripe',
       refused: 'permission',
     })
@@ -175,14 +175,14 @@ describe('the card provider', () => {
   test('returns no prices when some cannot be read', async () => {
     const accountId = await providers.card.openAccount('acme', 'prices')
     expect(
-      await trouble(providers.card.readPrices({ accountId: 'acct_lost' }, ['price_year'])),
+      await errorFrom(providers.card.readPrices({ accountId: 'acct_lost' }, ['price_year'])),
     ).toStrictEqual({
       provider: 'stripe',
       refused: 'permission',
     })
     standIns.stripe.health = 503
     expect(
-      await trouble(providers.card.readPrices({ accountId }, ['price_year', 'price_none'])),
+      await errorFrom(providers.card.readPrices({ accountId }, ['price_year', 'price_none'])),
     ).toStrictEqual({
       provider: 'stripe',
       retryAfterSeconds: 5,
@@ -195,7 +195,7 @@ describe('the card provider', () => {
     const ids = Array.from({ length: 100 }, (_, index) => `price_${index}`)
     const began = performance.now()
     try {
-      expect(await trouble(providers.card.readPrices({ key: platformKey }, ids))).toMatchObject({
+      expect(await errorFrom(providers.card.readPrices({ key: platformKey }, ids))).toMatchObject({
         provider: 'stripe',
         retryAfterSeconds: 5,
       })
@@ -212,7 +212,7 @@ describe('the card provider', () => {
   test.each(sick)('that is %s is reported in time', async (health) => {
     standIns.stripe.health = health
     const began = performance.now()
-    expect(await trouble(providers.card.readAccount({ accountId: 'acct_1' }))).toMatchObject({
+    expect(await errorFrom(providers.card.readAccount({ accountId: 'acct_1' }))).toMatchObject({
       provider: 'stripe',
     })
     expect(performance.now() - began).toBeLessThan(2000)
@@ -221,18 +221,18 @@ describe('the card provider', () => {
   test("distinguishes an invalid key of the platform from a vendor's", async () => {
     const settings = { ...standIns.settings, stripeSecretKey: badKey }
     const { card } = createProviders(settings)
-    expect(await trouble(card.readAccount({ accountId: 'acct_1' }))).toStrictEqual({
+    expect(await errorFrom(card.readAccount({ accountId: 'acct_1' }))).toStrictEqual({
       refusal: 'platform_key_refused',
     })
-    expect(await trouble(card.readPrices({ key: 'sk_test_unknown' }, ['price_1']))).toStrictEqual({
+    expect(await errorFrom(card.readPrices({ key: 'sk_test_unknown' }, ['price_1']))).toStrictEqual({
       provider: 'stripe',
       refused: 'key',
     })
     const none = createProviders({ ...settings, stripeSecretKey: undefined }).card
-    expect(await trouble(none.readAccount({ accountId: 'acct_1' }))).toStrictEqual({
+    expect(await errorFrom(none.readAccount({ accountId: 'acct_1' }))).toStrictEqual({
       refusal: 'platform_key_missing',
     })
-    expect(await trouble(none.readPrices({ accountId: 'acct_1' }, ['price_1']))).toStrictEqual({
+    expect(await errorFrom(none.readPrices({ accountId: 'acct_1' }, ['price_1']))).toStrictEqual({
       refusal: 'platform_key_missing',
     })
   })
@@ -245,12 +245,12 @@ test('a refused connection counts as no answer', async () => {
     apiUrls: { stripe: nowhere, lemonsqueezy: nowhere, paddle: nowhere, polar: nowhere },
   })
   for (const provider of ['lemonsqueezy', 'paddle', 'polar'] as const) {
-    expect(await trouble(away.checkApiKey(provider, goodKey))).toStrictEqual({
+    expect(await errorFrom(away.checkApiKey(provider, goodKey))).toStrictEqual({
       provider,
       retryAfterSeconds: 5,
     })
   }
-  expect(await trouble(away.card.readAccount({ accountId: 'acct_1' }))).toStrictEqual({
+  expect(await errorFrom(away.card.readAccount({ accountId: 'acct_1' }))).toStrictEqual({
     provider: 'stripe',
     retryAfterSeconds: 5,
   })

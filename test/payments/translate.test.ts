@@ -1,11 +1,11 @@
 /** Each provider's documented notifications and their translations. */
 import { describe, expect, test } from 'vitest'
+import { ProviderRefused, ProviderUnavailable } from '../../src/payments/errors.ts'
 import { translatePing, translateResource } from '../../src/payments/gumroad/notification.ts'
 import { translateLemonSqueezy } from '../../src/payments/lemonsqueezy/notification.ts'
 import { type PaddleContext, translatePaddle } from '../../src/payments/paddle/notification.ts'
 import { translatePolar } from '../../src/payments/polar/notification.ts'
 import { translateStripe } from '../../src/payments/stripe/notification.ts'
-import { ProviderRefused, ProviderUnavailable } from '../../src/payments/trouble.ts'
 import { goldenOf } from './golden.ts'
 
 const now = new Date('2026-03-01T12:00:00.000Z')

@@ -20,7 +20,7 @@ import { makeProduct, mint } from '../http/samples.ts'
 const taken: Sending = { taken: true, status: 250, answer: '250 OK' }
 const sent: OutgoingMail[] = []
 let answer: (mail: OutgoingMail) => Sending
-let trouble: string[]
+let failures: string[]
 
 let api: TestApi
 let tenant: TestTenant
@@ -40,7 +40,7 @@ beforeEach(async () => {
   // After the expiry of all requests of the previous test.
   api.ledger.clock.advance(3_600_000)
   sent.length = 0
-  trouble = []
+  failures = []
   answer = () => taken
   tenant = await makeTenant(api.ledger)
 })
@@ -49,7 +49,7 @@ const ports = () => api.ledger.ports
 const mails = (own = ports()) =>
   mailApprovers(own, {
     baseUrl: 'https://keys.acme.example',
-    onTrouble: ({ error }) => trouble.push(String(error)),
+    onFailure: ({ error }) => failures.push(String(error)),
   })
 const member = (role: 'owner' | 'approver' | 'support') => makeMember(api.ledger, tenant.tenantId, role)
 const askedFor = async (token = tenant.token) =>
@@ -116,7 +116,7 @@ test('a mail that is not accepted is retried under the same id, and does not del
   const { poll } = mails()
   await poll()
   expect(sentTo()).toStrictEqual([refused.email, other.email].toSorted())
-  expect(trouble).toStrictEqual(['Error: the mail server rejected the mail: refused'])
+  expect(failures).toStrictEqual(['Error: the mail server rejected the mail: refused'])
   answer = () => taken
   await poll()
   expect(sent).toHaveLength(2)
@@ -159,7 +159,7 @@ describe('no mail is sent', () => {
     const mailing = { ...ports().mailing, mailer: mailbox, mailbox }
     await mails({ ...ports(), mailing }).poll()
     expect(sent).toStrictEqual([])
-    expect(trouble).toStrictEqual([])
+    expect(failures).toStrictEqual([])
   })
 })
 

@@ -21,12 +21,12 @@ import { makeProduct, mint } from '../http/samples.ts'
 
 let api: TestApi
 let tenant: TestTenant
-let trouble: unknown[]
+let failures: unknown[]
 beforeAll(async () => {
   api = await openTestApi()
 })
 beforeEach(async () => {
-  trouble = []
+  failures = []
   tenant = await makeTenant(api.ledger)
   await makeProduct(api.ask, tenant.token, 'editor', { keyTypes: [{ name: 'Pro' }, { name: 'Team' }] })
 })
@@ -67,7 +67,7 @@ async function approvedCall(call: GatedCall, operation?: Parameters<typeof passG
 }
 
 async function poll(name: string, ports = api.ledger.ports): Promise<void> {
-  const processes = confirmationProcesses(ports, { onTrouble: ({ error }) => trouble.push(error) })
+  const processes = confirmationProcesses(ports, { onFailure: ({ error }) => failures.push(error) })
   const process = processes.find((one) => one.name === `confirmations.${name}`)
   if (!process) throw new Error(`no process is called ${name}`)
   await process.poll()
@@ -124,7 +124,7 @@ describe.each(['ConfirmationConsumed', 'LicenseRevoked', 'ConfirmationExecuted']
       ])
       expect(await typesIn(confirmationStream(call.confirmationId))).toStrictEqual(whole)
       expect(await kept(call.confirmationId)).toBeUndefined()
-      expect(trouble).toStrictEqual([])
+      expect(failures).toStrictEqual([])
     })
 
     test('several processes that resume it at once do no more than one', async () => {
@@ -139,7 +139,7 @@ describe.each(['ConfirmationConsumed', 'LicenseRevoked', 'ConfirmationExecuted']
         expect(await typesIn(licenseStream(id))).toStrictEqual(['LicenseMinted', 'LicenseRevoked'])
         expect(await typesIn(confirmationStream(calls[index]?.confirmationId ?? ''))).toStrictEqual(whole)
       }
-      expect(trouble).toStrictEqual([])
+      expect(failures).toStrictEqual([])
     })
   },
 )
@@ -155,7 +155,7 @@ test('a member’s request is run if the approving process dies before that, and
   expect(await typesIn(licenseStream(ofMember))).toStrictEqual(['LicenseMinted', 'LicenseRevoked'])
   expect(await typesIn(confirmationStream(member.confirmationId))).toStrictEqual(whole)
   expect(await typesIn(licenseStream(ofProgram))).toStrictEqual(['LicenseMinted'])
-  expect(trouble).toStrictEqual([])
+  expect(failures).toStrictEqual([])
 })
 
 test('a member’s request of a file waits until they download it', async () => {
@@ -167,7 +167,7 @@ test('a member’s request of a file waits until they download it', async () => 
   expect(await runApproved(api.ledger.ports, confirmationId, call.origin)).toBe(false)
   expect(await typesIn(confirmationStream(confirmationId))).toStrictEqual(whole.slice(0, 2))
   expect(await kept(confirmationId)).toBeDefined()
-  expect(trouble).toStrictEqual([])
+  expect(failures).toStrictEqual([])
 })
 
 test('a request that is still running is not overtaken', async () => {
@@ -209,7 +209,7 @@ test('what the rules no longer allow is not done, and recorded as refused', asyn
     reason: 'key_type_in_use',
   })
   expect(await kept(call.confirmationId)).toBeUndefined()
-  expect(trouble).toStrictEqual([])
+  expect(failures).toStrictEqual([])
 })
 
 test('the same when the rules refuse it to the request itself, which gets the refusal', async () => {
@@ -261,32 +261,32 @@ test('one that fails is reported and retried later, and does not delay others', 
   }
   graceOver()
   const { ports } = api.ledger
-  let failures = 0
+  let rejected = 0
   const execute: Execute = async (...args) => {
     const [{ category }, id] = args
-    if (streamName(category, id) === licenseStream(first) && failures++ < 2) throw new Error('out of order')
+    if (streamName(category, id) === licenseStream(first) && rejected++ < 2) throw new Error('out of order')
     return ports.execute(...args)
   }
   const [resume] = confirmationProcesses(
     { ...ports, execute },
-    { onTrouble: ({ id, error }) => trouble.push([id, String(error)]) },
+    { onFailure: ({ id, error }) => failures.push([id, String(error)]) },
   )
   await resume?.poll()
   const reported = [calls[0]?.confirmationId, 'Error: out of order']
-  expect(trouble).toStrictEqual([reported])
+  expect(failures).toStrictEqual([reported])
   expect(await typesIn(licenseStream(second))).toContain('LicenseRevoked')
   await resume?.poll()
-  expect(trouble).toHaveLength(1)
+  expect(failures).toHaveLength(1)
   api.ledger.clock.advance(2000)
   await resume?.poll()
-  expect(trouble).toStrictEqual([reported, reported])
+  expect(failures).toStrictEqual([reported, reported])
   api.ledger.clock.advance(2000)
   await resume?.poll()
   expect(await typesIn(licenseStream(first))).not.toContain('LicenseRevoked')
   api.ledger.clock.advance(2000)
   await resume?.poll()
   expect(await typesIn(licenseStream(first))).toContain('LicenseRevoked')
-  expect(trouble).toHaveLength(2)
+  expect(failures).toHaveLength(2)
 })
 
 test('an operation that only a newer version knows is left for that version', async () => {
@@ -296,7 +296,7 @@ test('an operation that only a newer version knows is left for that version', as
   await expect(passGate(dyingAfter('ConfirmationConsumed'), newer, call)).rejects.toThrow(Killed)
   graceOver()
   await poll('resume')
-  expect(trouble).toMatchObject([{ message: expect.stringContaining('license.vaporize') as string }])
+  expect(failures).toMatchObject([{ message: expect.stringContaining('license.vaporize') as string }])
   expect(await show(call.confirmationId)).toMatchObject({ status: 'consumed', title: 'license.vaporize' })
   await api.ledger.ports.secrets.destroy(tenant.tenantId, `confirmation.${call.confirmationId}`)
 })

@@ -9,20 +9,20 @@ import { licenseStream, streamName } from '../../src/domain/streams.ts'
 import type { Execute } from '../../src/ledger/execute.ts'
 import type { AllPorts } from '../../src/ports.ts'
 import { recordExpiries } from '../../src/processes/expiries.ts'
-import type { Trouble } from '../../src/processes/process-manager.ts'
+import type { Failure } from '../../src/processes/process-manager.ts'
 import { makeTenant, metricsToken, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { appendRaw, beginning, commandLicense, eventsIn } from '../harness/ledger.ts'
 import { importRows, makeProduct, mint } from '../http/samples.ts'
 
 let api: TestApi
 let tenant: TestTenant
-let trouble: Trouble[]
+let failures: Failure[]
 beforeAll(async () => {
   api = await openTestApi()
 })
 afterAll(() => api.close())
 beforeEach(async () => {
-  trouble = []
+  failures = []
   api.ledger.clock.set(beginning)
   tenant = await makeTenant(api.ledger)
   const duration = { count: 1, unit: 'day' }
@@ -37,7 +37,7 @@ beforeEach(async () => {
 
 const end = '2026-03-02T12:00:00.000Z'
 const expiries = (ports = api.ledger.ports, most = 500) =>
-  recordExpiries(ports, { most, onTrouble: (found) => void trouble.push(found) })
+  recordExpiries(ports, { most, onFailure: (found) => void failures.push(found) })
 const license = (keyTypeId = 'hard', fields = {}) =>
   mint(api.ask, tenant.token, 'editor', { keyTypeId, ...fields })
 
@@ -76,7 +76,7 @@ describe('the end of a paid period', () => {
     expect(await recorded(hard.id)).toStrictEqual([['LicenseExpired', { expiresAt: end, at: end }]])
     expect(await recorded(soft.id)).toStrictEqual([['LicenseFellBack', { expiresAt: end, at: end }]])
     expect(await recorded(perpetual.id)).toStrictEqual([])
-    expect(trouble).toStrictEqual([])
+    expect(failures).toStrictEqual([])
   })
 
   test('that came while no process ran is recorded by the first poll, with the moment of that poll', async () => {
@@ -223,7 +223,7 @@ describe('a license whose end cannot be recorded', () => {
     api.ledger.clock.set(end)
     await poll()
     expect(await recorded(other.id)).toHaveLength(1)
-    expect(trouble).toMatchObject([{ id: poisoned.id, error: { message: 'poison' } }])
+    expect(failures).toMatchObject([{ id: poisoned.id, error: { message: 'poison' } }])
     for (const [waitedMs, triesThen] of [
       [1999, 1],
       [1, 2],
@@ -247,7 +247,7 @@ describe('a license whose end cannot be recorded', () => {
     await expiries().poll()
     expect(await recorded(id)).toStrictEqual([['unreadable']])
     expect(await recorded(other.id)).toHaveLength(1)
-    expect(trouble).toStrictEqual([])
+    expect(failures).toStrictEqual([])
   })
 
   test('because a store does not respond is not backed off: the poll fails as a whole', async () => {
@@ -258,7 +258,7 @@ describe('a license whose end cannot be recorded', () => {
     const head = () => (down ? Promise.reject(new Error('down')) : api.ledger.ports.ledger.head())
     const { poll } = expiries({ ...ports, ledger: { ...ports.ledger, head } })
     await expect(poll()).rejects.toThrow('down')
-    expect(trouble).toStrictEqual([])
+    expect(failures).toStrictEqual([])
     down = false
     await poll()
     expect(await recorded(id)).toHaveLength(1)

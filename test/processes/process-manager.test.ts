@@ -8,7 +8,7 @@ import { type PollLimits, type ProcessManager, processOf } from '../../src/proce
 let due: string[]
 let wanted: PollLimits[]
 let advanced: string[]
-let trouble: string[]
+let failures: string[]
 let failing: Set<string>
 let storesAreDown: boolean
 let postgresIsDown: boolean
@@ -18,7 +18,7 @@ beforeEach(() => {
   due = []
   wanted = []
   advanced = []
-  trouble = []
+  failures = []
   failing = new Set()
   storesAreDown = false
   postgresIsDown = false
@@ -40,7 +40,7 @@ const ports = {
 }
 
 const manager = (more: Partial<ProcessManager<string>> = {}) =>
-  processOf<string>(ports, ({ id }) => trouble.push(id), {
+  processOf<string>(ports, ({ id }) => failures.push(id), {
     name: 'test.process',
     everyMs: 1000,
     async due(asked) {
@@ -61,13 +61,13 @@ test('a failing item does not delay others, and is skipped until its pause is ov
   failing.add('bad')
   const { poll } = manager()
   await poll()
-  expect({ advanced, trouble }).toStrictEqual({ advanced: ['a', 'b'], trouble: ['bad'] })
+  expect({ advanced, failures }).toStrictEqual({ advanced: ['a', 'b'], failures: ['bad'] })
   await poll()
   expect(wanted.map(({ except }) => except)).toStrictEqual([[], ['bad']])
   nowMs += 2000
   failing.clear()
   await poll()
-  expect({ advanced, trouble }).toStrictEqual({ advanced: ['a', 'b', 'bad'], trouble: ['bad'] })
+  expect({ advanced, failures }).toStrictEqual({ advanced: ['a', 'b', 'bad'], failures: ['bad'] })
 })
 
 test('pauses grow to a minute', async () => {
@@ -77,9 +77,9 @@ test('pauses grow to a minute', async () => {
   const pauses: number[] = []
   for (let n = 0; n < 8; n++) {
     await poll()
-    const failed = trouble.length
+    const failed = failures.length
     const since = nowMs
-    while (trouble.length === failed) {
+    while (failures.length === failed) {
       nowMs += 1000
       await poll()
     }
@@ -94,7 +94,7 @@ test('while the stores are down the poll fails as a whole, and nothing counts as
   storesAreDown = true
   const { poll } = manager()
   await expect(poll()).rejects.toThrow('the stores are down')
-  expect({ advanced, trouble }).toStrictEqual({ advanced: [], trouble: [] })
+  expect({ advanced, failures }).toStrictEqual({ advanced: [], failures: [] })
   storesAreDown = false
   failing.clear()
   await poll()
@@ -107,7 +107,7 @@ test('while Postgres alone is down the poll fails as a whole, and nothing counts
   postgresIsDown = true
   const { poll } = manager()
   await expect(poll()).rejects.toThrow('Postgres is down')
-  expect({ advanced, trouble }).toStrictEqual({ advanced: [], trouble: [] })
+  expect({ advanced, failures }).toStrictEqual({ advanced: [], failures: [] })
 })
 
 test('a poll advances no more than its limit, and is repeated at once while there is more', async () => {
@@ -130,7 +130,7 @@ test('a full poll whose items stay due makes room for the items behind them', as
     },
   })
   for (let n = 0; n < 4; n++) await poll()
-  expect({ advanced, trouble }).toStrictEqual({ advanced: ['a', 'b', 'a', 'b', 'c', 'd'], trouble: [] })
+  expect({ advanced, failures }).toStrictEqual({ advanced: ['a', 'b', 'a', 'b', 'c', 'd'], failures: [] })
   expect(dueInMs?.()).toBe(1000)
   nowMs += 2000
   await poll()

@@ -28,7 +28,7 @@ export function installStepRunner({ ports }: TestLedger, tenantId: string, produ
   const report = createBeaconReceiver(ports, {
     admitNew: () => undefined,
     onShared: () => undefined,
-    onTrouble: (error) => {
+    onFailure: (error) => {
       throw error
     },
     timeLimitMs: 60_000,

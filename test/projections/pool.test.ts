@@ -2,8 +2,8 @@
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { withOwnConnection } from '../../projections/database/connection.ts'
+import { isDatabaseFailure } from '../../projections/database/errors.ts'
 import { createPool } from '../../projections/database/pool.ts'
-import { isDatabaseTrouble } from '../../projections/database/trouble.ts'
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts'
 import { startTcpProxy, type TcpProxy } from '../harness/tcp-proxy.ts'
 
@@ -32,7 +32,7 @@ test.each(['deaf', 'mute'] as const)(
     proxy.mode = mode
     const lost = await Promise.allSettled([ask(), ask()])
     proxy.mode = 'pass'
-    const reasons = lost.map((one) => (one.status === 'rejected' ? isDatabaseTrouble(one.reason) : one.value))
+    const reasons = lost.map((one) => (one.status === 'rejected' ? isDatabaseFailure(one.reason) : one.value))
     expect(reasons).toStrictEqual([true, true])
     const answers = await Promise.all([ask(), ask(), ask()])
     expect(answers.map(({ rows }) => rows)).toStrictEqual([[{ one: 1 }], [{ one: 1 }], [{ one: 1 }]])

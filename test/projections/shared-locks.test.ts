@@ -6,10 +6,10 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { isDatabaseFailure } from '../../projections/database/errors.ts'
 import { wantedChannel } from '../../projections/database/lock-session.ts'
 import { createPool } from '../../projections/database/pool.ts'
 import { createSharedLocks, type SharedLocks } from '../../projections/database/shared-locks.ts'
-import { isDatabaseTrouble } from '../../projections/database/trouble.ts'
 import { createTestDatabase } from '../harness/database.ts'
 
 let database: Awaited<ReturnType<typeof createTestDatabase>>
@@ -163,7 +163,7 @@ test('`prove` fails after a lost connection, and the next share takes the lock o
   )
   await other.exclusive('a', nothing)
   const failure = await share.prove().catch((error: unknown) => error)
-  expect(isDatabaseTrouble(failure)).toBe(true)
+  expect(isDatabaseFailure(failure)).toBe(true)
   share.leave()
   const again = await locks.share('a', nothing)
   await again.prove()
@@ -186,10 +186,10 @@ test('waiting for a lock has a time limit', async () => {
   const [first, second] = [locksOfProcess(), locksOfProcess({ timeLimitMs: 50 })]
   const { leave } = await first.share('a', nothing)
   const failure = await second.exclusive('a', nothing).catch((error: unknown) => error)
-  expect(isDatabaseTrouble(failure)).toBe(true)
+  expect(isDatabaseFailure(failure)).toBe(true)
   leave()
   await first.exclusive('a', async () => {
     const late = await second.share('a', nothing).catch((error: unknown) => error)
-    expect(isDatabaseTrouble(late)).toBe(true)
+    expect(isDatabaseFailure(late)).toBe(true)
   })
 })

@@ -34,10 +34,10 @@ afterAll(() => api.close())
 async function react(): Promise<void> {
   api.ledger.clock.advance(11_000)
   await api.ledger.readModels.catchUp()
-  const onTrouble = ({ error }: { error: unknown }) => {
+  const onFailure = ({ error }: { error: unknown }) => {
     throw error
   }
-  await resumeSales(api.ledger.ports, { onTrouble }).poll()
+  await resumeSales(api.ledger.ports, { onFailure }).poll()
   expect(
     await listOpenSales(api.ledger.db, { from: 'infinity', until: 'infinity' }, { except: [], most: 1 }),
   ).toStrictEqual([])
@@ -166,7 +166,7 @@ test('a sale is resumed at once when the clock was set back after it was receive
   api.ledger.clock.advance(-3_600_000)
   await api.ledger.readModels.catchUp()
   const failures: unknown[] = []
-  await resumeSales(api.ledger.ports, { onTrouble: ({ error }) => failures.push(error) }).poll()
+  await resumeSales(api.ledger.ports, { onFailure: ({ error }) => failures.push(error) }).poll()
   expect(failures).toStrictEqual([])
   await onlyLicenseOf(await saleCalled('cs_ahead'))
 })

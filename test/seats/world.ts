@@ -58,7 +58,7 @@ export async function newWorld(api: TestApi, asks: readonly Ask[]): Promise<{ mo
     ],
   })
   const { poll } = recordExpiries(api.ledger.ports, {
-    onTrouble({ error }) {
+    onFailure({ error }) {
       throw error
     },
   })

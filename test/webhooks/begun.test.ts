@@ -65,7 +65,7 @@ test('the request of a process that is killed before it records the result is in
   const dispatch = await startDispatch(stores, { overAfterMs: 100 })
   await expect.poll(async () => (await delivery()).status).toBe('delivered')
   await dispatch.stop()
-  expect(dispatch.trouble).toStrictEqual([])
+  expect(dispatch.failures).toStrictEqual([])
   const { attempts, attemptsInSchedule } = await delivery()
   expect(attempts).toMatchObject([
     { attempt: 1, error: 'unknown', status: null, durationMs: null },

@@ -39,7 +39,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   await dispatch.stop()
-  expect(dispatch.trouble).toStrictEqual([])
+  expect(dispatch.failures).toStrictEqual([])
 })
 
 const hook = () => `${receiver.url}/hook?from=keyledger`

@@ -68,6 +68,6 @@ test('a process is killed while it sends, and the next one goes on in order', as
     .poll(() => licenses.map((licenseId) => firsts(licenseId).length))
     .toStrictEqual(licenses.map(() => 5))
   await dispatch.stop()
-  expect(dispatch.trouble).toStrictEqual([])
+  expect(dispatch.failures).toStrictEqual([])
   for (const licenseId of licenses) expect(firsts(licenseId)).toStrictEqual([1, 2, 3, 4, 5])
 })

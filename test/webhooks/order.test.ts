@@ -60,7 +60,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   for (const dispatch of running) await dispatch.stop()
-  expect(running.flatMap(({ trouble }) => trouble)).toStrictEqual([])
+  expect(running.flatMap(({ failures }) => failures)).toStrictEqual([])
 })
 
 const mail = { deliver: async () => ({ outcome: 'unwanted' }) as const }

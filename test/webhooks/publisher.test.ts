@@ -27,11 +27,11 @@ test('the publisher waits until a delivery is visible before it looks it up for 
   }
   const untilVisible = vi.fn(async (_position: bigint) => undefined)
   const asking = vi.spyOn(ledger.db, 'query')
-  const trouble: unknown[] = []
+  const failures: unknown[] = []
   const publisher = createPublisher(
     { ...ledger.ports, feed, untilVisible },
     ['webhook'],
-    (error) => void trouble.push(error),
+    (error) => void failures.push(error),
   )
   const stopping = new AbortController()
   const running = publisher.run(stopping.signal)
@@ -57,7 +57,7 @@ test('the publisher waits until a delivery is visible before it looks it up for 
 
   stopping.abort()
   await running
-  expect(trouble).toStrictEqual([])
+  expect(failures).toStrictEqual([])
 })
 
 test('only the first of a license is published, and the next one right when it has ended', async () => {
@@ -72,8 +72,8 @@ test('only the first of a license is published, and the next one right when it h
       void published.push(...jobs.filter((job) => job.tenantId === tenantId)),
     consume: async () => undefined,
   }
-  const trouble: unknown[] = []
-  const publisher = createPublisher({ ...ports, feed }, ['webhook'], (error) => void trouble.push(error))
+  const failures: unknown[] = []
+  const publisher = createPublisher({ ...ports, feed }, ['webhook'], (error) => void failures.push(error))
   const stopping = new AbortController()
   const running = publisher.run(stopping.signal)
   const since = await ports.ledger.head()
@@ -83,7 +83,7 @@ test('only the first of a license is published, and the next one right when it h
     followed = entries.length
   }
   let followed = 0
-  await scheduleDeliveries(ports, (error) => void trouble.push(error)).poll()
+  await scheduleDeliveries(ports, (error) => void failures.push(error)).poll()
   await follow()
   const { items } = await listDeliveries(
     ledger.db,
@@ -103,5 +103,5 @@ test('only the first of a license is published, and the next one right when it h
   await vi.waitFor(() => expect(ids()).toStrictEqual([first.deliveryId, second?.deliveryId]))
   stopping.abort()
   await running
-  expect(trouble).toStrictEqual([])
+  expect(failures).toStrictEqual([])
 })

@@ -65,7 +65,7 @@ const mail = { deliver: async () => ({ outcome: 'unwanted' }) as const }
 async function whileDelivering(work: () => Promise<void>): Promise<void> {
   const dispatch = await startDispatch(api.ledger, { channels: { mail }, lostAfterMs: 500 })
   await work().finally(() => dispatch.stop())
-  expect(dispatch.trouble).toStrictEqual([])
+  expect(dispatch.failures).toStrictEqual([])
 }
 
 const poll = () =>

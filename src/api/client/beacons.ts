@@ -62,7 +62,7 @@ export function beaconRoutes(
     admitNew: creating,
     onShared: ({ tenantId, productId, machine, installs }) =>
       app.log.warn({ tenant: tenantId, product: productId, machine, installs }, 'trial.shared_machine'),
-    onTrouble: (err) => app.log.warn({ err }, 'trial.lookup_failed'),
+    onFailure: (err) => app.log.warn({ err }, 'trial.lookup_failed'),
   })
   const beaconOf = (
     request: FastifyRequest,

@@ -7,7 +7,7 @@ import { Refusal } from '../../domain/refusal.ts'
 import { Slug } from '../../domain/values.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
 import { onboardingAddresses, onboardingPath } from '../../payments/addresses.ts'
-import { ProviderRefused, ProviderUnavailable } from '../../payments/trouble.ts'
+import { ProviderRefused, ProviderUnavailable } from '../../payments/errors.ts'
 import type { Ports } from '../../ports.ts'
 
 const ReturnQuery = z.object({ tenantId: Slug, state: z.string().min(1).max(200) })

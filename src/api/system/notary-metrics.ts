@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
 import { Gauge, type Registry } from 'prom-client'
 import { readCheckpoint } from '../../notary/checkpoints.ts'
-import { readTrouble } from '../../notary/trouble.ts'
+import { readSuspension } from '../../notary/suspension.ts'
 
 /**
  * Adds the metrics of the notary to a registry.
@@ -24,12 +24,12 @@ export function measureNotary(db: Pool, registry: Registry): () => Promise<void>
     registers: [registry],
   })
   return async () => {
-    const read = Promise.all([readCheckpoint(db), readTrouble(db)])
+    const read = Promise.all([readCheckpoint(db), readSuspension(db)])
     const found = await read.catch(() => undefined)
     if (found === undefined) return
-    const [checkpoint, trouble] = found
+    const [checkpoint, suspension] = found
     size.set(checkpoint?.size ?? 0)
     signed.set(checkpoint ? Date.parse(checkpoint.signedAt) / 1000 : 0)
-    suspended.set(trouble ? 1 : 0)
+    suspended.set(suspension ? 1 : 0)
   }
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { isDatabaseTrouble } from '../../../projections/database/trouble.ts'
+import { isDatabaseFailure } from '../../../projections/database/errors.ts'
 import { withStores } from '../../app/with-stores.ts'
 import { freezeLedger, unfreezeLedger } from '../../freeze/freeze.ts'
 import { CommandRefused, CommandUnavailable } from '../../terminal/exit-codes.ts'
@@ -22,7 +22,7 @@ export function freezeCommands(program: Command): void {
       withStores(async ({ db, locks }, { actor }) => {
         const request = { actor, reason: options.reason ?? null }
         const freeze = await freezeLedger(db, locks, request, printWait).catch((error: unknown) => {
-          if (!isDatabaseTrouble(error)) throw error
+          if (!isDatabaseFailure(error)) throw error
           throw new CommandUnavailable(
             'Nothing was frozen, because a process may still append: it does not respond, or its append does not finish. ' +
               'Find the server that hangs, stop it, and try again.',

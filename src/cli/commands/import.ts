@@ -136,10 +136,10 @@ async function runJob(
 
 function asRefused(error: unknown): never {
   if (error instanceof ImportUnavailable) throw new CommandUnavailable(error.message)
-  if (error instanceof ImportProblem || isFileTrouble(error)) throw new CommandRefused(error.message)
+  if (error instanceof ImportProblem || isFileError(error)) throw new CommandRefused(error.message)
   throw error
 }
 
 /** A file of the export cannot be read, or the report cannot be written. */
-const isFileTrouble = (error: unknown): error is Error =>
+const isFileError = (error: unknown): error is Error =>
   error instanceof Error && 'syscall' in error && 'path' in error

@@ -11,7 +11,7 @@ import { resumeLog, startNextLog } from '../../notary/continue.ts'
 import { NotResumable } from '../../notary/newest.ts'
 import { addKey, readNotaryLog, retireKey } from '../../notary/signing-log.ts'
 import { NotarySuspended } from '../../notary/suspended.ts'
-import { readTrouble } from '../../notary/trouble.ts'
+import { readSuspension } from '../../notary/suspension.ts'
 import { wholeNumberOf } from '../../numbers.ts'
 import { CommandMisused, CommandRefused } from '../../terminal/exit-codes.ts'
 import { type OutputOptions, print } from '../../terminal/output.ts'
@@ -132,7 +132,7 @@ async function printStatus({ ports }: Stores, options: OutputOptions): Promise<v
   const [log, checkpoint, trouble] = await Promise.all([
     readNotaryLog(ports),
     readCheckpoint(ports.db),
-    readTrouble(ports.db),
+    readSuspension(ports.db),
   ])
   const { origin = null, keys, predecessors } = log
   const shown = {

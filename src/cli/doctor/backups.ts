@@ -11,15 +11,15 @@ export const backupsCheck = (db: Pool, schedule: Schedule): Check => ({
 
 /** Judges the history of the backups. Requests are served without backups, so a failure is only a warning. */
 function judgeBackups(history: BackupHistory, now: Date, intervalMs: number): CheckResult {
-  const trouble = backupProblem(history, now, intervalMs)
+  const problem = backupProblem(history, now, intervalMs)
   const { last, lastGood } = history
-  if (trouble === undefined) {
+  if (problem === undefined) {
     const detail = lastGood ? `last backup: ${lastGood.startedAt}` : 'no backup yet'
     return { ok: true, required: false, detail }
   }
   const remedy = last?.problem
     ? 'fix the problem; keyledger retries every ten minutes'
     : 'check that a process with the role reactions runs with KEYLEDGER_BACKUP_DIR, and read its log'
-  const detail = last?.problem ? `${trouble}: ${last.problem}` : trouble
+  const detail = last?.problem ? `${problem}: ${last.problem}` : problem
   return { ok: false, required: false, detail, remedy }
 }

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { isDatabaseTrouble } from '../../../projections/database/trouble.ts'
+import { isDatabaseFailure } from '../../../projections/database/errors.ts'
 import { ReadModelsBehind } from '../../../projections/runner/read-models.ts'
 import type { FoundInstall } from '../../../projections/trials.ts'
 import { trialKey } from '../../domain/streams.ts'
@@ -39,7 +39,7 @@ type Options = {
   /** Reports an implausibly shared machine to the operator. Called once for each machine. */
   onShared: (machine: SharedMachine) => void
   /** A beacon was answered without the trial ledger. */
-  onTrouble: (error: unknown) => void
+  onFailure: (error: unknown) => void
   /** How many beacons are looked up concurrently. */
   maxRunning?: number
   timeLimitMs?: number
@@ -53,7 +53,7 @@ export function createBeaconReceiver(
   ports: Ports<'execute' | 'findInstall' | 'installs' | 'machines' | 'now'>,
   options: Options,
 ) {
-  const { maxRunning = 256, timeLimitMs = 1000, onTrouble } = options
+  const { maxRunning = 256, timeLimitMs = 1000, onFailure } = options
   let running = 0
 
   return async (beacon: Beacon, origin: Origin): Promise<TrialStatus | undefined> => {
@@ -65,8 +65,8 @@ export function createBeaconReceiver(
     const ended = new AbortController()
     const reported = report(ports, options, beacon, origin)
       .catch((error: unknown) => {
-        if (!isTrouble(error)) throw error
-        onTrouble(error)
+        if (!isStoreFailure(error)) throw error
+        onFailure(error)
         ports.installs.record(sightingOf(ports, beacon, null), false)
         return undefined
       })
@@ -130,5 +130,5 @@ async function recordTrial(
   return state
 }
 
-const isTrouble = (error: unknown): boolean =>
-  error instanceof LedgerUnavailable || error instanceof ReadModelsBehind || isDatabaseTrouble(error)
+const isStoreFailure = (error: unknown): boolean =>
+  error instanceof LedgerUnavailable || error instanceof ReadModelsBehind || isDatabaseFailure(error)

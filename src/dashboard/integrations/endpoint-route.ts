@@ -5,7 +5,7 @@ import { isId } from '../../credentials/id.ts'
 import { ProviderCredential, providerNames } from '../../domain/integrations/provider.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { endpointUrlOf } from '../../payments/addresses.ts'
-import { ProviderRefused, ProviderUnavailable, StoreWanted } from '../../payments/trouble.ts'
+import { ProviderRefused, ProviderUnavailable, StoreWanted } from '../../payments/errors.ts'
 import { type FilledForm, readForm, typedIn, withProblem } from '../forms/filled-form.ts'
 import { refusedForm, sentenceOf, sentenceOfProvider } from '../forms/refused.ts'
 import { checked, optionalLine } from '../forms/typed.ts'
@@ -58,7 +58,7 @@ export function endpointForms(app: FastifyInstance, context: PageContext): void 
       const message = doneWords(providerNames[provider], connected)
       return redirectWith(reply, `/dashboard/integrations/${provider}`, message)
     } catch (error) {
-      return again(troubleOf(error, filled))
+      return again(withProblemOf(error, filled))
     }
   })
 }
@@ -91,7 +91,7 @@ function doneWords(name: string, { endpoint }: ConnectedEndpoint): FlashMessage 
 }
 
 /** What the provider or a rule refused, beside its field. @throws any other error */
-function troubleOf(error: unknown, form: FilledForm): FilledForm {
+function withProblemOf(error: unknown, form: FilledForm): FilledForm {
   if (error instanceof StoreWanted) return withProblem(form, store, sentenceOfProvider(error))
   if (error instanceof ProviderUnavailable) return withProblem(form, 'form', sentenceOfProvider(error))
   if (error instanceof ProviderRefused) return withProblem(form, ...refusedWords(error))

@@ -21,7 +21,7 @@ import { Slug } from '../../domain/values.ts'
 import { rotateProviderSecret } from '../../gate/operations/rotate-provider-secret.ts'
 import { notFound } from '../../http/problem.ts'
 import { onboardingAddresses } from '../../payments/addresses.ts'
-import { ProviderRefused, ProviderUnavailable } from '../../payments/trouble.ts'
+import { ProviderRefused, ProviderUnavailable } from '../../payments/errors.ts'
 import type { Ports } from '../../ports.ts'
 import { readArrivals } from '../../usage/arrivals.ts'
 import { type FilledForm, newForm, readForm, withProblem } from '../forms/filled-form.ts'
@@ -153,7 +153,7 @@ function connectForms(app: FastifyInstance, context: PageContext): void {
         return show(reply, { title: 'Ping URL', nav: 'integrations', trail, content })
       }
     } catch (error) {
-      return again(troubleOf(error, filled))
+      return again(withProblemOf(error, filled))
     }
     return redirectWith(reply, `${path}/${provider}`, `${providerNames[provider]} is connected.`)
   })
@@ -166,7 +166,7 @@ function connectForms(app: FastifyInstance, context: PageContext): void {
       const content = () => onboardingView(url)
       return show(reply, { title: 'Stripe onboarding', nav: 'integrations', trail, content })
     } catch (error) {
-      const { problems } = troubleOf(error, newForm())
+      const { problems } = withProblemOf(error, newForm())
       return redirectWith(reply, `${path}/stripe`, {
         kind: 'wrong',
         text: problems.form ?? problems.apiKey ?? '',
@@ -218,7 +218,7 @@ async function connect(
 }
 
 /** What the provider or a rule refused, beside its field. @throws any other error */
-function troubleOf(error: unknown, form: FilledForm): FilledForm {
+function withProblemOf(error: unknown, form: FilledForm): FilledForm {
   if (error instanceof ProviderRefused || error instanceof ProviderUnavailable) {
     return withProblem(form, error instanceof ProviderRefused ? 'apiKey' : 'form', sentenceOfProvider(error))
   }

@@ -96,7 +96,7 @@ function wordsOf(tested: TestMail): FlashMessage {
     }
   }
   const { sending, to, kept } = tested
-  if (!sending.taken) return { kind: 'wrong', text: `The test mail was not sent. ${troubleWords(sending)}` }
+  if (!sending.taken) return { kind: 'wrong', text: `The test mail was not sent. ${problemText(sending)}` }
   return {
     kind: 'done',
     text: kept
@@ -105,7 +105,7 @@ function wordsOf(tested: TestMail): FlashMessage {
   }
 }
 
-const troubles: Record<MailProblem, string> = {
+const problemTexts: Record<MailProblem, string> = {
   refused: 'The mail server refused it',
   authentication: 'The mail server rejects the credentials of this installation; ask its operator',
   timeout: 'The mail server did not answer in time',
@@ -115,6 +115,6 @@ const troubles: Record<MailProblem, string> = {
   internal: 'It failed within this installation; ask its operator',
 }
 
-function troubleWords({ problem, answer }: Extract<Sending, { taken: false }>): string {
-  return `${troubles[problem]}${answer === null ? '.' : `: ${answer.trim()}`}`
+function problemText({ problem, answer }: Extract<Sending, { taken: false }>): string {
+  return `${problemTexts[problem]}${answer === null ? '.' : `: ${answer.trim()}`}`
 }

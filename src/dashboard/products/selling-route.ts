@@ -5,7 +5,7 @@ import { purchasable } from '../../commands/checkout/checkout.ts'
 import { mapPrices, verifyPrices } from '../../commands/checkout/prices.ts'
 import type { KeyType } from '../../domain/products/key-type.ts'
 import { Refusal } from '../../domain/refusal.ts'
-import { ProviderRefused, ProviderUnavailable } from '../../payments/trouble.ts'
+import { ProviderRefused, ProviderUnavailable } from '../../payments/errors.ts'
 import { type FilledForm, newForm, readForm, typedIn, withProblem } from '../forms/filled-form.ts'
 import { sentenceOf, sentenceOfProvider } from '../forms/refused.ts'
 import { pageRoute } from '../frame/page-route.ts'
@@ -65,7 +65,7 @@ export function sellingPages(app: FastifyInstance, { ports, show, baseUrl }: Pag
     try {
       await mapPrices(ports, product, prices, originOfMember(request))
     } catch (error) {
-      return page(request, reply, withProblem(filled, 'form', troubleOf(error)))
+      return page(request, reply, withProblem(filled, 'form', problemOf(error)))
     }
     return redirectWith(reply, sellingPath(product), 'Prices saved.')
   })
@@ -81,7 +81,7 @@ export function sellingPages(app: FastifyInstance, { ports, show, baseUrl }: Pag
         skipped ? { kind: 'wrong', text: nothing } : 'Prices verified.',
       )
     } catch (error) {
-      return page(request, reply, withProblem(pricesForm(product.keyTypes), 'form', troubleOf(error)))
+      return page(request, reply, withProblem(pricesForm(product.keyTypes), 'form', problemOf(error)))
     }
   })
 }
@@ -92,7 +92,7 @@ const pricesForm = (keyTypes: readonly KeyType[]): FilledForm =>
   )
 
 /** What keeps prices from being saved. @throws the error itself when it is another failure */
-function troubleOf(error: unknown): string {
+function problemOf(error: unknown): string {
   if (error instanceof ProviderRefused || error instanceof ProviderUnavailable) {
     return sentenceOfProvider(error)
   }

@@ -4,7 +4,7 @@ import { readAuditHistory } from '../../notary/audit/runs.ts'
 import { listWitnesses } from '../../notary/cosignatures.ts'
 import { listCheckpoints } from '../../notary/covering.ts'
 import { readNotaryLog } from '../../notary/signing-log.ts'
-import { readTrouble } from '../../notary/trouble.ts'
+import { readSuspension } from '../../notary/suspension.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { logProofView } from './log-view.ts'
@@ -17,10 +17,10 @@ const timeLimitMs = 2000
 export function logProofPage(app: FastifyInstance, { ports, baseUrl, show }: PageContext): void {
   app.get('/system/proof', pageRoute({ page: 'member' }), async (_request, reply) => {
     const { db } = ports
-    const [log, checkpoints, trouble, audits, witnesses] = await Promise.all([
+    const [log, checkpoints, suspension, audits, witnesses] = await Promise.all([
       withTimeout(readNotaryLog(ports), timeLimitMs).catch(() => undefined),
       listCheckpoints(db, maxCheckpoints),
-      readTrouble(db),
+      readSuspension(db),
       readAuditHistory(db),
       listWitnesses(db),
     ])
@@ -31,7 +31,7 @@ export function logProofPage(app: FastifyInstance, { ports, baseUrl, show }: Pag
         logProofView(view, {
           log,
           checkpoints,
-          isSuspended: trouble !== undefined,
+          isSuspended: suspension !== undefined,
           audits,
           witnesses,
           baseUrl,

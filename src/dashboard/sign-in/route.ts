@@ -48,7 +48,7 @@ const notNow = 'Sign-ins cannot be recorded at the moment. Try again in a minute
 
 /**
  * When to try again, in seconds, after a sign-in that could not be recorded.
- * @throws the error itself when it is no trouble of a store
+ * @throws the error itself when no store failed
  */
 export function retryAfterOf(error: unknown): string {
   const { status, headers } = problemOf(error as FastifyError)

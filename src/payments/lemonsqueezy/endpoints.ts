@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { callWithKey, contentOf, requireRemoved } from '../call-with-key.ts'
 import { hasAll, type ProviderEndpoints } from '../endpoints.ts'
-import { asEndpointTrouble, StoreWanted } from '../trouble.ts'
+import { asEndpointProblem, StoreWanted } from '../errors.ts'
 
 const accept = 'application/vnd.api+json'
 
@@ -80,7 +80,7 @@ export function lemonSqueezyEndpoints(
         const answer = await callWithKey('lemonsqueezy', url, { ...call, method: 'POST', body })
         return { id: contentOf(z.object({ data: Webhook }), answer).data.id, secret }
       } catch (error) {
-        throw asEndpointTrouble(error)
+        throw asEndpointProblem(error)
       }
     },
     async remove(id) {

@@ -1,9 +1,9 @@
 import type { Environment } from '@paddle/paddle-node-sdk'
 import { z } from 'zod'
 import { languageOfTag } from '../../domain/portal/texts.ts'
+import { ask, ProviderRefused, ProviderUnavailable } from '../errors.ts'
 import type { Buyer } from '../notification.ts'
 import { intervalWords, joinedName, type Offered } from '../offered.ts'
-import { ask, ProviderRefused, ProviderUnavailable } from '../trouble.ts'
 
 /**
  * Lists the types of events, which paddle recommends for testing a key: it needs no permission and changes
@@ -12,7 +12,7 @@ import { ask, ProviderRefused, ProviderUnavailable } from '../trouble.ts'
  * @throws ProviderRefused for a key that is not valid, ProviderUnavailable
  */
 export async function checkApiKey(apiUrl: string, apiKey: string, timeLimitMs: number): Promise<void> {
-  const { paddle, troubleOf } = await connect(apiUrl, apiKey)
+  const { paddle, errorOf } = await connect(apiUrl, apiKey)
   await ask(
     'paddle',
     timeLimitMs,
@@ -20,7 +20,7 @@ export async function checkApiKey(apiUrl: string, apiKey: string, timeLimitMs: n
       const types = await paddle.eventTypes.list()
       if (!Array.isArray(types)) throw new Error('no list')
     },
-    troubleOf,
+    errorOf,
   )
 }
 
@@ -37,12 +37,12 @@ export async function readCustomer(
   customerId: string,
   timeLimitMs: number,
 ): Promise<Buyer | null> {
-  const { paddle, troubleOf } = await connect(apiUrl, apiKey)
+  const { paddle, errorOf } = await connect(apiUrl, apiKey)
   const { email, name, locale } = await ask(
     'paddle',
     timeLimitMs,
     async () => Customer.parse(await paddle.customers.get(customerId)),
-    troubleOf,
+    errorOf,
   )
   const language = languageOfTag(locale)
   return email ? { email, ...(name && { name }), ...(language && { language }) } : null
@@ -72,7 +72,7 @@ const pricesInList = 200
  * @throws ProviderRefused for a key that may not read prices and products, ProviderUnavailable
  */
 export async function listPrices(apiUrl: string, apiKey: string, timeLimitMs: number): Promise<Offered> {
-  const { paddle, troubleOf } = await connect(apiUrl, apiKey)
+  const { paddle, errorOf } = await connect(apiUrl, apiKey)
   return ask(
     'paddle',
     timeLimitMs,
@@ -81,7 +81,7 @@ export async function listPrices(apiUrl: string, apiKey: string, timeLimitMs: nu
       const found = z.array(Price).parse(await prices.next())
       return { items: found.map(offeredOf), hasMore: prices.hasMore }
     },
-    troubleOf,
+    errorOf,
   )
 }
 
@@ -104,7 +104,7 @@ export async function connect(apiUrl: string, apiKey: string) {
   // The SDK accepts a URL in place of an environment's name, which its types do not allow.
   const environment = isSandbox ? Known.sandbox : (apiUrl as Environment)
   const paddle = new Paddle(apiKey, { environment })
-  const troubleOf = (error: unknown) => {
+  const errorOf = (error: unknown) => {
     if (!(error instanceof ApiError)) return new ProviderUnavailable('paddle', 'no usable response')
     const isRefusal = error.type === 'request_error' && error.code !== 'too_many_requests'
     if (!isRefusal) {
@@ -112,5 +112,5 @@ export async function connect(apiUrl: string, apiKey: string) {
     }
     return new ProviderRefused('paddle', error.code === 'forbidden' ? 'permission' : 'key')
   }
-  return { paddle, troubleOf }
+  return { paddle, errorOf }
 }

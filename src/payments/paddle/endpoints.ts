@@ -1,7 +1,7 @@
 import type { IEventName } from '@paddle/paddle-node-sdk'
 import { z } from 'zod'
 import { endpointName, hasAll, type ProviderEndpoints } from '../endpoints.ts'
-import { ask, ProviderRefused, unlessMissing } from '../trouble.ts'
+import { ask, ProviderRefused, unlessMissing } from '../errors.ts'
 import { connect } from './api.ts'
 
 const Destination = z.object({
@@ -33,15 +33,15 @@ export function paddleEndpoints(apiUrl: string, apiKey: string, timeLimitMs: num
     work: (paddle: Paddle) => Promise<T>,
     refused: ProviderRefused['reason'],
   ): Promise<T> {
-    const { paddle, troubleOf } = await connect(apiUrl, apiKey)
+    const { paddle, errorOf } = await connect(apiUrl, apiKey)
     return ask(
       'paddle',
       timeLimitMs,
       () => work(paddle),
       (error) => {
-        const trouble = troubleOf(error)
-        const isOther = trouble instanceof ProviderRefused && !ofTheKey.includes(codeOf(error))
-        return isOther ? new ProviderRefused('paddle', refused) : trouble
+        const translated = errorOf(error)
+        const isOther = translated instanceof ProviderRefused && !ofTheKey.includes(codeOf(error))
+        return isOther ? new ProviderRefused('paddle', refused) : translated
       },
     )
   }

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { maxItems } from '../../domain/sales/events.ts'
+import { ProviderRefused } from '../errors.ts'
 import type { Buyer } from '../notification.ts'
 import { hmac, isAmong, isFresh } from '../signature.ts'
 import { ignored, incomplete, isPaused, momentFrom, parsedAs, type Translated } from '../translated.ts'
-import { ProviderRefused } from '../trouble.ts'
 
 /**
  * The signature is `ts=…;h1=…`, with more than one `h1` while a secret is replaced.

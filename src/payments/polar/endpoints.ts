@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { callWithKey, contentOf, requireRemoved } from '../call-with-key.ts'
 import { endpointName, hasAll, type ProviderEndpoints } from '../endpoints.ts'
-import { asEndpointTrouble } from '../trouble.ts'
+import { asEndpointProblem } from '../errors.ts'
 
 const Endpoint = z.object({
   id: z.string().min(1),
@@ -43,7 +43,7 @@ export function polarEndpoints(apiUrl: string, apiKey: string, timeLimitMs: numb
         const answer = await callWithKey('polar', url, { ...call, method: 'POST', body })
         return contentOf(Endpoint, answer)
       } catch (error) {
-        throw asEndpointTrouble(error)
+        throw asEndpointProblem(error)
       }
     },
     async remove(id) {

@@ -1,7 +1,7 @@
 import type { Stripe } from 'stripe'
 import type { z } from 'zod'
 import { Refusal } from '../../domain/refusal.ts'
-import { ask, ProviderUnavailable, troubleOfStatus } from '../trouble.ts'
+import { ask, errorOfStatus, ProviderUnavailable } from '../errors.ts'
 
 /**
  * Makes one call with the SDK and parses its answer.
@@ -31,15 +31,15 @@ export function createCall(apiUrl: string, platformKey: string | undefined, time
     if (key === undefined) throw new Refusal('platform_key_missing')
     const { Stripe: Client } = await import('stripe')
     const stripe = new Client(key, config)
-    const troubleOf = (error: unknown) => {
+    const errorOf = (error: unknown) => {
       if (!(error instanceof Client.errors.StripeError)) {
         return new ProviderUnavailable('stripe', 'no usable response')
       }
       const isPlatforms = error.statusCode === 401 && key === platformKey
       if (isPlatforms) return new Refusal('platform_key_refused')
-      return troubleOfStatus('stripe', error.statusCode, error.headers?.['retry-after'])
+      return errorOfStatus('stripe', error.statusCode, error.headers?.['retry-after'])
     }
-    const answer = await ask('stripe', timeLimitMs, async () => work(stripe), troubleOf)
+    const answer = await ask('stripe', timeLimitMs, async () => work(stripe), errorOf)
     const parsed = shape.safeParse(answer)
     if (!parsed.success) throw new ProviderUnavailable('stripe', 'a response of an unknown shape')
     return parsed.data

@@ -1,7 +1,7 @@
 import type { Stripe } from 'stripe'
 import { z } from 'zod'
 import { endpointName, hasAll, type ProviderEndpoints } from '../endpoints.ts'
-import { asEndpointTrouble, unlessMissing } from '../trouble.ts'
+import { asEndpointProblem, unlessMissing } from '../errors.ts'
 import type { Call } from './call.ts'
 
 const Endpoint = z.object({
@@ -41,7 +41,7 @@ export const stripeEndpoints = (call: Call, key: string): ProviderEndpoints => (
     try {
       return await call(key, Created, (stripe) => stripe.webhookEndpoints.create(params))
     } catch (error) {
-      throw asEndpointTrouble(error)
+      throw asEndpointProblem(error)
     }
   },
   async remove(id) {

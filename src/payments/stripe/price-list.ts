@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { ask, ProviderUnavailable } from '../errors.ts'
 import { joinedName, type Offered, type OfferedItem, offeredWithinMs } from '../offered.ts'
-import { ask, ProviderUnavailable } from '../trouble.ts'
 import type { Call } from './call.ts'
 import { Price, priceOf } from './price.ts'
 

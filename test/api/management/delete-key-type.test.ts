@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
-import { LockLost } from '../../../projections/database/trouble.ts'
+import { LockLost } from '../../../projections/database/errors.ts'
 import { verify } from '../../../projections/runner/verify.ts'
 import { usingKeyType } from '../../../src/commands/cross-stream/key-type-use.ts'
 import { waitOnce } from '../../../src/commands/cross-stream/wait-once.ts'

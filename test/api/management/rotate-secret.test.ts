@@ -150,7 +150,7 @@ describe('a killed rotation', () => {
     const failed: unknown[] = []
     const [resume] = confirmationProcesses(api.ledger.ports, {
       graceMs: 0,
-      onTrouble: (t) => failed.push(t),
+      onFailure: (t) => failed.push(t),
     })
     api.ledger.clock.advance(1)
     await resume?.poll()

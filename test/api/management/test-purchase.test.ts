@@ -260,8 +260,8 @@ describe('a run of a test purchase', () => {
     webhook: run,
     license_minted: run,
   })
-  const resume = (run: ReturnType<typeof createTestPurchaseRunner>, trouble: unknown[] = []) =>
-    resumeTestPurchases(api.ledger.ports, run, (t) => trouble.push(t)).poll()
+  const resume = (run: ReturnType<typeof createTestPurchaseRunner>, failures: unknown[] = []) =>
+    resumeTestPurchases(api.ledger.ports, run, (t) => failures.push(t)).poll()
 
   test('is resumed by the process manager after a kill, once no other process runs it', async () => {
     const { ports, clock } = api.ledger
@@ -306,10 +306,10 @@ describe('a run of a test purchase', () => {
         return { outcome: 'failed', detail: 'found out' }
       }),
     )
-    const trouble: unknown[] = []
+    const failures: unknown[] = []
     clock.advance(11_000)
-    await resume(run, trouble)
-    expect(trouble).toStrictEqual([{ id, error: new Error('a mistake of ours') }])
+    await resume(run, failures)
+    expect(failures).toStrictEqual([{ id, error: new Error('a mistake of ours') }])
     broken = false
     await resume(run)
     clock.set(beginning)

@@ -1,7 +1,7 @@
 /** Guarantee: an unavailable database is distinguished from an invalid statement. */
 import pg from 'pg'
 import { expect, test } from 'vitest'
-import { isDatabaseTrouble } from '../../projections/database/trouble.ts'
+import { isDatabaseFailure } from '../../projections/database/errors.ts'
 
 /** An error as Postgres reports it. */
 function refusal(code: string): pg.DatabaseError {
@@ -16,26 +16,26 @@ test.each([
   ['58P01', 'a file is missing'],
   ['57P03', 'the database is starting'],
 ])('the error %s means that the database is unavailable: %s', (code) => {
-  expect(isDatabaseTrouble(refusal(code))).toBe(true)
+  expect(isDatabaseFailure(refusal(code))).toBe(true)
 })
 
 test.each(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN'])(
   '%s while connecting means that the database is unavailable',
   (code) => {
-    expect(isDatabaseTrouble(Object.assign(new Error('connect'), { code }))).toBe(true)
+    expect(isDatabaseFailure(Object.assign(new Error('connect'), { code }))).toBe(true)
   },
 )
 
 test.each(['Client was closed and is not queryable', 'timeout expired'])(
   'the client error "%s" means that the database is unavailable',
   (message) => {
-    expect(isDatabaseTrouble(new Error(message))).toBe(true)
+    expect(isDatabaseFailure(new Error(message))).toBe(true)
   },
 )
 
 test.each(['23505', '42P01', 'XX000'])(
   'the error %s does not mean that the database is unavailable',
   (code) => {
-    expect(isDatabaseTrouble(refusal(code))).toBe(false)
+    expect(isDatabaseFailure(refusal(code))).toBe(false)
   },
 )

@@ -41,7 +41,7 @@ export class StoreWanted extends Error {
 }
 
 /** The same error, with what it means when an endpoint was to be created: its address is not taken. */
-export const asEndpointTrouble = (error: unknown): unknown =>
+export const asEndpointProblem = (error: unknown): unknown =>
   error instanceof ProviderRefused && error.reason === 'request'
     ? new ProviderRefused(error.provider, 'endpoint')
     : error
@@ -60,7 +60,7 @@ export async function ask<T>(
   provider: Provider,
   timeLimitMs: number,
   call: (signal: AbortSignal) => Promise<T>,
-  troubleOf: (error: unknown) => Error,
+  errorOf: (error: unknown) => Error,
 ): Promise<T> {
   const limit = new AbortController()
   let timer: NodeJS.Timeout | undefined
@@ -71,7 +71,7 @@ export async function ask<T>(
     }, timeLimitMs)
   })
   const answer = call(limit.signal).catch((error: unknown) => {
-    throw troubleOf(error)
+    throw errorOf(error)
   })
   // A failure after the time limit has no listener any more.
   answer.catch(() => undefined)
@@ -83,7 +83,7 @@ export async function ask<T>(
 }
 
 /** The error for an unsuccessful HTTP status. */
-export function troubleOfStatus(
+export function errorOfStatus(
   provider: Provider,
   status: number | undefined,
   retryAfter?: string | null,

@@ -6,10 +6,10 @@ import pg from 'pg'
  * resources, 55 object in use, 57 operator intervention (shutdown, statement timeout), 58 system error (such as I/O).
  * @see https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
-export function isDatabaseTrouble(error: unknown): boolean {
+export function isDatabaseFailure(error: unknown): boolean {
   if (error instanceof LockLost) return true
-  if (error instanceof pg.DatabaseError) return troubleClasses.has(error.code?.slice(0, 2) ?? '')
-  if (error instanceof AggregateError) return error.errors.some(isDatabaseTrouble)
+  if (error instanceof pg.DatabaseError) return failureClasses.has(error.code?.slice(0, 2) ?? '')
+  if (error instanceof AggregateError) return error.errors.some(isDatabaseFailure)
   if (!(error instanceof Error)) return false
   const code = 'code' in error ? String(error.code) : ''
   return socketCodes.has(code) || clientMessage.test(error.message)
@@ -23,7 +23,7 @@ export class LockLost extends Error {
   }
 }
 
-const troubleClasses = new Set(['08', '25', '28', '3D', '40', '53', '55', '57', '58'])
+const failureClasses = new Set(['08', '25', '28', '3D', '40', '53', '55', '57', '58'])
 const socketCodes = new Set([
   'EAI_AGAIN',
   'ECONNABORTED',
