@@ -158,7 +158,7 @@ function* proofFiles({ checkpoint, keys }: ArchiveProofs): Iterable<ArchivedFile
   yield { name: 'verify.mjs', content: readFileSync(verifier) }
 }
 
-/** Generated from src/verifier by build/evidence-verifier.ts. */
+/** Generated from src/verifier by infra/build/evidence-verifier.ts. */
 const verifier = new URL('./verify.mjs', import.meta.url)
 
 async function* deliveryStreams(ports: Ports<'db'>, licenseId: string): AsyncIterable<string> {

@@ -1,7 +1,7 @@
 // The benchmark can fill, rebuild and replay a scratch ledger. It opens the stores itself, unlike the server.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { fillLicenses } from '../../bench/fill.ts'
-import { rebuildAll, replayAll, type Scratch, scratchLedger } from '../../bench/ledger.ts'
+import { fillLicenses } from './fill.ts'
+import { rebuildAll, replayAll, type Scratch, scratchLedger } from './ledger.ts'
 
 let scratch: Scratch
 

@@ -2,9 +2,9 @@
 // and clocks are wrong, nothing acknowledged is lost or duplicated, no limit is exceeded, no revoked key is valid,
 // no webhook is lost, and no response is a 500. `npm run chaos` runs longer.
 import { expect, test } from 'vitest'
-import { runChaos } from '../../chaos/run.ts'
-import { faultKinds } from '../../chaos/schedule.ts'
 import { wholeVariable } from '../harness/variables.ts'
+import { runChaos } from './run.ts'
+import { faultKinds } from './schedule.ts'
 
 /** `KEYLEDGER_TEST_CHAOS_SEED=7` chooses another schedule. */
 const seed = wholeVariable('KEYLEDGER_TEST_CHAOS_SEED', 1, 0)

@@ -1,10 +1,10 @@
 // Guarantee: the checks of the chaos test find lost and duplicated changes, exceeded limits, and missing and late
 // deliveries; and they report nothing for a correct run.
 import { expect, test } from 'vitest'
-import { checkAcknowledged } from '../../chaos/acknowledged-checks.ts'
-import type { Arrival } from '../../chaos/arrivals.ts'
-import { checkAttempts, checkDelivered, checkEnded, checkOrder } from '../../chaos/delivery-checks.ts'
-import { checkLog, checkPrefix } from '../../chaos/log-checks.ts'
+import { checkAcknowledged } from './acknowledged-checks.ts'
+import type { Arrival } from './arrivals.ts'
+import { checkAttempts, checkDelivered, checkEnded, checkOrder } from './delivery-checks.ts'
+import { checkLog, checkPrefix } from './log-checks.ts'
 import {
   expectedDuring,
   expectedOf,
@@ -12,8 +12,8 @@ import {
   newLicense,
   noteActivation,
   noteDeactivation,
-} from '../../chaos/model.ts'
-import type { LogLine } from '../../chaos/operator-commands.ts'
+} from './model.ts'
+import type { LogLine } from './operator-commands.ts'
 
 type Event = [type: string, data?: Record<string, unknown>, publicName?: string]
 

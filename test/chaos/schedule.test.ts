@@ -2,7 +2,7 @@
 // never overlap; and all faults end with their round.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type Fault, faultKinds, inWords, scheduleOf } from '../../chaos/schedule.ts'
+import { type Fault, faultKinds, inWords, scheduleOf } from './schedule.ts'
 
 const asked = fc.record({
   seed: fc.nat({ max: 2 ** 32 - 1 }),

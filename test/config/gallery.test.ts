@@ -1,7 +1,7 @@
 /** Guarantee: the repository has few pictures: those that a page of the documentation shows. */
 import { readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { shown } from '../../build/gallery.ts'
+import { shown } from '../../infra/build/gallery.ts'
 
 test('docs/pictures has the pictures that `npm run pictures` copies there, and the drawing of the README', () => {
   const names = Object.keys(shown).map((name) => `${name}.png`)

@@ -1,5 +1,5 @@
 /**
- * Guarantee: no page of the dashboard, public page or mail contains a word or phrase of words/retired.txt, neither
+ * Guarantee: no page of the dashboard, public page or mail contains a word or phrase of infra/checks/words/retired.txt, neither
  * rendered nor in the text of a branch that is not rendered here.
  */
 import { globSync, readFileSync } from 'node:fs'
@@ -13,7 +13,7 @@ import { type Client, clientOf } from './client.ts'
 import { readEveryPage, sellAtAcme } from './every-page.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const phrases = readFileSync(`${root}/words/retired.txt`, 'utf8')
+const phrases = readFileSync(`${root}/infra/checks/words/retired.txt`, 'utf8')
   .split('\n')
   .filter((line) => line !== '' && !line.startsWith('#'))
 const retired = new RegExp(`(?<![\\w-])(?:${phrases.join('|')})(?![\\w-])`, 'gi')

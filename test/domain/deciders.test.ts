@@ -108,6 +108,7 @@ const published = { kid, publicKey, secretName }
 const consumed = { tokenId: request.tokenId, requestHash: request.requestHash }
 const asked = { tenantId, memberId: 'mem_1', clientName: 'CI', scopesAsked: [], at }
 
+const anybody = { anotherMember: false, requestedBy: null }
 const all: Laws[] = [
   lawsOf('tenants', tenants, [
     { type: 'CreateTenant', tenantId, name: 'Acme', plan: 'free', at },
@@ -163,12 +164,7 @@ const all: Laws[] = [
   ]),
   lawsOf('confirmations', confirmations, [
     { type: 'RequestConfirmation', request: gated, at: request.at },
-    {
-      type: 'Approve',
-      by: 'member:mem_1',
-      rule: { anotherMember: false, requestedBy: null },
-      at: request.at,
-    },
+    { type: 'Approve', by: 'member:mem_1', rule: anybody, at: request.at },
     { type: 'Withdraw', by: 'member:mem_1', at: request.at },
     { type: 'Deny', by: 'member:mem_1', at: request.at },
     { type: 'Expire', at: nextEnd },

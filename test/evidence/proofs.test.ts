@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { bundledVerifier } from '../../build/evidence-verifier.ts'
+import { bundledVerifier } from '../../infra/build/evidence-verifier.ts'
 import type { Recorded } from '../../src/domain/recorded.ts'
 import { readNotaryLog } from '../../src/notary/signing-log.ts'
 import { verifyArchive } from '../../src/verifier/archive.ts'
@@ -195,7 +195,7 @@ describe("a forger who signs the manifest is found, even by a reader who takes t
 describe('the program in the archive', () => {
   test('is the one that the sources make', async () => {
     const kept = readFileSync(join(import.meta.dirname, '../../src/evidence/verify.mjs'), 'utf8')
-    expect(kept === (await bundledVerifier()), 'run: node build/evidence-verifier.ts').toBe(true)
+    expect(kept === (await bundledVerifier()), 'run: node infra/build/evidence-verifier.ts').toBe(true)
     expect(textIn(unzip(archive), 'verify.mjs')).toBe(kept)
     const imports = [...kept.matchAll(/from "([^"]+)"/g)].map(([, name]) => name)
     expect(imports.every((name) => name?.startsWith('node:'))).toBe(true)

@@ -26,9 +26,9 @@ test.each(snippets)('$page: a snippet of $file', ({ kind, file, text }) => {
 })
 
 test.each([
-  'examples/cli-app/main.js',
+  'docs/examples/cli-app/main.js',
   ...['licensing.js', 'main.js', 'preload.cjs', 'index.html', 'renderer.js'].map(
-    (name) => `examples/electron-app/${name}`,
+    (name) => `docs/examples/electron-app/${name}`,
   ),
 ])('%s is complete in the tutorial', (file) => {
   const told = snippets.filter((one) => one.file === file).map(({ text }) => text)

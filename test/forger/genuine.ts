@@ -169,7 +169,7 @@ const appendSeats = (api: TestApi, licenseId: string, count: number): Promise<vo
 async function appendKeyMail(api: TestApi, licenseId: string): Promise<void> {
   const stream = `license-${licenseId}`
   const imported = (await recordsOf(api)).find((record) => record.stream === stream)
-  const data = { keyHash: imported?.data['keyHash'], at: api.ledger.clock.now().toISOString() }
+  const data = { keyHash: imported?.data.keyHash, at: api.ledger.clock.now().toISOString() }
   await append(api, [
     { stream, revision: 1, type: 'KeyMailAsked', data, salt: randomBytes(16).toString('hex') },
   ])
@@ -226,5 +226,5 @@ async function recordsOf(api: TestApi): Promise<EventRecord[]> {
 
 function vendorKeyIn(records: readonly EventRecord[], tenantId: string): string {
   const published = records.find(({ stream }) => stream === `signing-${tenantId}`)
-  return z.string().parse(published?.data['publicKey'])
+  return z.string().parse(published?.data.publicKey)
 }

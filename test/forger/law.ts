@@ -98,7 +98,7 @@ function isRecorded({ genuine }: Work, line: Line): boolean {
 function ownerLies({ genuine }: Work, { licenseId, tenantId }: ProvedArchive): string[] {
   if (tenantId === null) return []
   const first = recordAt(genuine, `license-${licenseId}`, 0)
-  const owner = first && shownOf(first[1], '').data['tenantId']
+  const owner = first && shownOf(first[1], '').data.tenantId
   return owner === tenantId ? [] : [`the license is of ${tenantId}, and not of ${String(owner)}`]
 }
 

@@ -24,7 +24,7 @@ export function canonical(value: unknown): string {
 }
 
 const saltIn = ({ metadata }: EventRecord): string | undefined => {
-  const salt = metadata['salt']
+  const salt = metadata.salt
   return typeof salt === 'string' && /^[0-9a-f]{32}$/.test(salt) ? salt : undefined
 }
 

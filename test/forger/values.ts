@@ -68,7 +68,7 @@ export function otherValue(before: string, genuine: Genuine, random: Random): st
     JSON.stringify(foreign.id),
     JSON.stringify(foreign.type),
     JSON.stringify(genuine.hostile.tenantId),
-    JSON.stringify(foreign.data['tenantId'] ?? 'tenant'),
+    JSON.stringify(foreign.data.tenantId ?? 'tenant'),
     JSON.stringify('2026-01-01T00:00:00.000Z'),
     /^\d+$/.test(before) ? String(Number(before) + 1) : '1',
     before.startsWith('"') ? `${before.slice(0, -1)}x"` : '"x"',

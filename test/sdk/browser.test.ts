@@ -20,7 +20,7 @@ let address: string
 beforeAll(async () => {
   published = temporaryDirectory()
   const compiler = join(root, 'node_modules/typescript/bin/tsc')
-  execFileSync(process.execPath, [compiler, '--project', 'tsconfig.sdk.json', '--outDir', published], {
+  execFileSync(process.execPath, [compiler, '--project', 'src/sdk/tsconfig.json', '--outDir', published], {
     cwd: root,
   })
   server = createServer((request, response) => {

@@ -174,8 +174,8 @@ test('a denied one is an error, and so is one that nobody can be asked about', a
     { onApproval: ({ id }) => void deny(api.ledger.ports, tenant.tenantId, id, approver) },
   )
   await expect(denied).rejects.toMatchObject({ code: 'confirmation_denied' })
-  const uncallable = client.confirm('revokeLicense', { id: license.id })
-  await expect(uncallable).rejects.toMatchObject({ code: 'confirmation_needed' })
+  const withoutCallback = client.confirm('revokeLicense', { id: license.id })
+  await expect(withoutCallback).rejects.toMatchObject({ code: 'confirmation_needed' })
 })
 
 test('answers that are not JSON come as bytes', async () => {

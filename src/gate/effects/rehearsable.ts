@@ -45,18 +45,18 @@ export const rehearsed = (ports: RehearsablePorts, work: () => Promise<unknown>)
     const keptKeys = { ...own.keptKeys, keep: nothing, recheck: nothing, clearPeriods: nothing }
     // A tenant's first secret of key hashes is not kept either.
     const keyHashing = createKeyHashing(createTenantKeys(own.secrets, keyHashSecret, own.randomBytes))
-    const providers = { ...uncallable(own.providers), endpoints: () => untouched }
+    const providers = { ...unusable(own.providers), endpoints: () => untouched }
     const usage = { ...own.usage, count: () => undefined }
     return present.run({ ...own, keptKeys, keyHashing, providers, usage }, work)
   })
 
 /** Every function of it, and of what it holds, refuses. */
-const uncallable = <T extends object>(part: T): T =>
+const unusable = <T extends object>(part: T): T =>
   new Proxy(part, {
     get(own, name) {
       const value: unknown = Reflect.get(own, name)
       if (typeof value === 'function') return refuse
-      return typeof value === 'object' && value !== null ? uncallable(value) : value
+      return typeof value === 'object' && value !== null ? unusable(value) : value
     },
   })
 
