@@ -5,7 +5,7 @@ import shared from '@eventstore/db-client/generated/shared_pb.js'
 import type { handleUnaryCall, ServiceDefinition } from '@grpc/grpc-js'
 
 /** The EventStoreDB version that this store emulates. */
-const SERVER_VERSION = '24.6.0'
+const serverVersion = '24.6.0'
 
 /** Handles cluster discovery: there is one member, and it is the leader. */
 export function gossipHandler(
@@ -33,7 +33,7 @@ export function supportedMethodsHandler(
 ): handleUnaryCall<shared.Empty, features.SupportedMethods> {
   const methods = ports.flatMap((service) => Object.values(service).map(({ path }) => supportedMethod(path)))
   const response = new features.SupportedMethods()
-    .setEventStoreServerVersion(SERVER_VERSION)
+    .setEventStoreServerVersion(serverVersion)
     .setMethodsList(methods)
   return (_call, respond) => respond(null, response)
 }

@@ -2,7 +2,7 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** The address of a running store. After a crash the file remains, so readers check the process. */
-export interface Endpoint {
+export type Endpoint = {
   url: string
   pid: number
 }

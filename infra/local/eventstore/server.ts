@@ -17,14 +17,14 @@ import { readHandler } from './streams/read.ts'
  * A client may send up to its batch size, and too large appends should get an error of the store instead of the
  * transport.
  */
-const MAXIMUM_MESSAGE_BYTES = 17 * 1024 * 1024
+const maximumMessageBytes = 17 * 1024 * 1024
 
 /** How long running reads may take when the store closes. */
-const DRAIN_MS = 2_000
+const drainMs = 2_000
 
-const SOCKET_NAME = 'store'
+const socketName = 'store'
 
-export interface EventStoreOptions {
+export type EventStoreOptions = {
   directory: string
   /**
    * Listens on this port of the loopback interface, 0 for any free one, instead of on a socket. For tests:
@@ -33,7 +33,7 @@ export interface EventStoreOptions {
   port?: number | undefined
 }
 
-export interface RunningEventStore {
+export type RunningEventStore = {
   /** `unix:<path>`, or `esdb://…` for a store on a port. */
   url: string
   /** Only for a store on a port. */
@@ -43,7 +43,7 @@ export interface RunningEventStore {
 }
 
 /** The server's address, and the clean-up after it has closed. */
-interface Binding {
+type Binding = {
   url: string
   port?: number
   release(): void
@@ -98,7 +98,7 @@ function createServer(
   shutdown: AbortSignal,
   endpoint?: Readonly<{ host: string; port: number }>,
 ): Server {
-  const server = new Server({ 'grpc.max_receive_message_length': MAXIMUM_MESSAGE_BYTES })
+  const server = new Server({ 'grpc.max_receive_message_length': maximumMessageBytes })
   server.addService(streamsService, {
     read: readHandler(store, shutdown),
     append: appendHandler(store),
@@ -113,8 +113,8 @@ function createServer(
 }
 
 async function bindSocket(server: Server, directory: string): Promise<Binding> {
-  const socketDirectory = makeSocketDirectory(realpathSync(directory), SOCKET_NAME)
-  const path = join(socketDirectory, SOCKET_NAME)
+  const socketDirectory = makeSocketDirectory(realpathSync(directory), socketName)
+  const path = join(socketDirectory, socketName)
   // Left by a killed store: this process has locked the directory, so no other store is listening.
   rmSync(path, { force: true })
   await listen(server, `unix:${path}`)
@@ -141,7 +141,7 @@ function listen(server: Server, address: string): Promise<number> {
 async function stop(server: Server): Promise<void> {
   const drained = new AbortController()
   const shutDown = promisify(server.tryShutdown.bind(server))()
-  const timeout = delay(DRAIN_MS, undefined, { signal: drained.signal, ref: false }).then(
+  const timeout = delay(drainMs, undefined, { signal: drained.signal, ref: false }).then(
     () => server.forceShutdown(),
     () => undefined,
   )

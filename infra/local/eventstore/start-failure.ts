@@ -1,13 +1,13 @@
 import { DirectoryInUse } from './storage/database.ts'
 
-const SQLITE_READONLY = 8
-const SQLITE_IOERR = 10
-const SQLITE_CORRUPT = 11
-const SQLITE_FULL = 13
-const SQLITE_CANTOPEN = 14
-const SQLITE_NOTADB = 26
+const sqliteReadonly = 8
+const sqliteIoError = 10
+const sqliteCorrupt = 11
+const sqliteFull = 13
+const sqliteCannotOpen = 14
+const sqliteNotADatabase = 26
 
-export interface StartFailure {
+export type StartFailure = {
   message: string
   exitCode: 1 | 2
 }
@@ -31,23 +31,23 @@ function remedyFor(reason: string, codes: readonly unknown[]): string | undefine
   if (reason.includes('EADDRINUSE'))
     return 'Another process uses the port. Stop it, or choose another --port.'
   if (reason.includes('listen EACCES')) return 'The port is reserved. Choose a --port above 1023.'
-  if (codes.some((code) => code === 'ENOSPC' || code === 'EDQUOT' || code === SQLITE_FULL)) {
+  if (codes.some((code) => code === 'ENOSPC' || code === 'EDQUOT' || code === sqliteFull)) {
     return 'The disk is full. Free up space and restart.'
   }
-  if (codes.some((code) => code === 'EIO' || code === SQLITE_IOERR)) {
+  if (codes.some((code) => code === 'EIO' || code === sqliteIoError)) {
     return 'The disk reports an error. Check the system log, and move the directory to another disk.'
   }
   if (codes.includes('EISDIR')) return 'A directory is in the way. Remove it, or choose another --directory.'
   if (codes.includes('ENOTDIR') || codes.includes('EEXIST')) {
     return 'A file is in the way. Choose another --directory.'
   }
-  if (codes.some((code) => code === 'EACCES' || code === 'EPERM' || code === SQLITE_CANTOPEN)) {
+  if (codes.some((code) => code === 'EACCES' || code === 'EPERM' || code === sqliteCannotOpen)) {
     return 'Make the directory readable and writable for this user, or choose another --directory.'
   }
-  if (codes.includes('EROFS') || codes.includes(SQLITE_READONLY)) {
+  if (codes.includes('EROFS') || codes.includes(sqliteReadonly)) {
     return 'Choose a writable --directory.'
   }
-  if (codes.includes(SQLITE_CORRUPT) || codes.includes(SQLITE_NOTADB)) {
+  if (codes.includes(sqliteCorrupt) || codes.includes(sqliteNotADatabase)) {
     return 'The database is damaged. Restore the directory from a backup, or choose another --directory.'
   }
   return undefined

@@ -5,20 +5,20 @@ import type { Binaries } from './binaries.ts'
 import { LocalPostgresError, useAnotherPostgres } from './error.ts'
 import { lastLines } from './log-file.ts'
 
-export interface Owner {
+export type Owner = {
   readonly uid: number
   readonly gid: number
 }
 
 /** A program call for `spawn`. */
-interface Command {
+type Command = {
   readonly file: string
   readonly args: readonly string[]
   readonly identity: { uid?: number; gid?: number }
 }
 
 /** The user that Postgres runs as. */
-export interface Account {
+export type Account = {
   /** The required owner of the cluster's files; undefined for this user. */
   readonly owner: Owner | undefined
   command(program: string, args: readonly string[]): Command

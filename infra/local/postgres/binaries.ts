@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { LocalPostgresError, useAnotherPostgres } from './error.ts'
 
 /** The paths of the embedded Postgres' programs, and its version. */
-export interface Binaries {
+export type Binaries = {
   readonly initdb: string
   readonly postgres: string
   /** The major version, as a cluster's PG_VERSION file holds it. */

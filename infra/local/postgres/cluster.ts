@@ -19,7 +19,7 @@ import { lastLines } from './log-file.ts'
 import { isAlive } from './process-table.ts'
 import type { Durability } from './settings.ts'
 
-export interface ClusterPlan {
+export type ClusterPlan = {
   readonly directory: string
   readonly binaries: Binaries
   readonly account: Account

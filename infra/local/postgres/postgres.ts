@@ -17,7 +17,7 @@ import { type Durability, serverSettings } from './settings.ts'
 import { databaseUrl, socketName } from './socket.ts'
 
 /** A running embedded Postgres. It keeps running after this process ends, until `stop` is called. */
-export interface LocalPostgres {
+export type LocalPostgres = {
   /** The URL of the database `keyledger` for `pg`, with the application's role. */
   readonly url: string
   /** The same with the role that runs migrations. */
@@ -32,7 +32,7 @@ export interface LocalPostgres {
   stop(): Promise<void>
 }
 
-export interface LocalPostgresOptions {
+export type LocalPostgresOptions = {
   /** The directory of the cluster, its log and its socket; created when missing. */
   readonly directory: string
   /** `full` unless the data may be lost. */
@@ -41,7 +41,7 @@ export interface LocalPostgresOptions {
   readonly log?: (message: string) => void
 }
 
-interface ClusterFiles {
+type ClusterFiles = {
   readonly directory: string
   readonly data: string
   readonly logFile: string

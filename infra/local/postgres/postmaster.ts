@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { commandLineOf, isAlive, workingDirectoryOf } from './process-table.ts'
 
 /** A running server, as described by its `postmaster.pid`. */
-export interface Postmaster {
+export type Postmaster = {
   readonly pid: number
   readonly socketDirectory: string
   readonly status: 'starting' | 'stopping' | 'ready' | 'standby'

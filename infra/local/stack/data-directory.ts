@@ -4,7 +4,7 @@ import { LocalStackError } from './error.ts'
 import { isWritableByAll, restrictAccess } from './exposure.ts'
 
 /** The directories inside the data directory. */
-export interface DataDirectory {
+export type DataDirectory = {
   readonly postgres: string
   readonly eventStore: string
   /** Locks and log files. */

@@ -11,7 +11,7 @@ import type { DataDirectory } from './data-directory.ts'
 import { LocalStackError } from './error.ts'
 
 /** A running embedded event store. It keeps running after this process ends, until `stop` is called. */
-export interface LocalEventStore {
+export type LocalEventStore = {
   readonly url: string
   readonly pid: number
   isRunning(): boolean
@@ -21,7 +21,7 @@ export interface LocalEventStore {
   stop(): Promise<void>
 }
 
-export interface EventStoreOptions {
+export type EventStoreOptions = {
   readonly directories: DataDirectory
   /** A replacement for the event store program, for tests. */
   readonly program?: string | undefined

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { serverUser } from '../postgres/account.ts'
 
 /** Access that other users of the machine have to the data directory. */
-export interface Exposure {
+export type Exposure = {
   readonly path: string
   /** A sentence that says what is wrong and how to fix it. */
   readonly problem: string

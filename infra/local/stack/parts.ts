@@ -3,7 +3,7 @@ import type { DataDirectory } from './data-directory.ts'
 import { findEventStore, startEventStore } from './event-store.ts'
 
 /** A running part, as the stack uses it. */
-export interface RunningPart {
+export type RunningPart = {
   readonly url: string
   /** The URL for schema changes, if it is different. */
   readonly migrationUrl?: string
@@ -13,7 +13,7 @@ export interface RunningPart {
 }
 
 /** A part of the stack: a process that outlives the process that started it. */
-export interface Part {
+export type Part = {
   readonly name: string
   /** Starts it or adopts the running one. Its address depends only on the directory. */
   start(): Promise<RunningPart>

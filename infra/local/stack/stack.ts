@@ -5,7 +5,7 @@ import { Membership } from './membership.ts'
 import { eventStorePart, type Part, postgresPart } from './parts.ts'
 import { supervise, type Watched } from './supervisor.ts'
 
-export interface LocalStackOptions {
+export type LocalStackOptions = {
   /** Created when missing. */
   readonly dataDirectory: string
   /** The parts that this process uses. */
@@ -18,7 +18,7 @@ export interface LocalStackOptions {
   readonly eventStoreProgram?: string
 }
 
-export interface LocalStack {
+export type LocalStack = {
   /** The URL of Postgres for `pg`, if used. */
   readonly databaseUrl?: string
   /** The same for migrations, which have their own role. */

@@ -4,7 +4,7 @@ import type { Part, RunningPart } from './parts.ts'
 const pollIntervalMs = 250
 const maxPauseMs = 10_000
 
-export interface Watched {
+export type Watched = {
   readonly part: Part
   running: RunningPart
 }

@@ -1,5 +1,5 @@
 /** About as many as EventStoreDB remembers. */
-const GENERATION = 50_000
+const generationSize = 50_000
 
 /**
  * The ids of recent events, for the best-effort idempotence of `any` and `stream_exists`. As in EventStoreDB it
@@ -13,7 +13,7 @@ export class RecentEventIds {
 
   add(stream: string, id: string, revision: number): void {
     this.#young.set(key(stream, id), revision)
-    if (this.#young.size < GENERATION) return
+    if (this.#young.size < generationSize) return
     this.#old = this.#young
     this.#young = new Map()
   }

@@ -1,26 +1,26 @@
-import { DELETED_REVISION, NO_REVISION, type Retention, type StreamState } from '../storage/event.ts'
+import { deletedRevision, noRevision, type Retention, type StreamState } from '../storage/event.ts'
 import type { EventLog, Visible } from '../storage/event-log.ts'
 
-const METASTREAM_PREFIX = '$$'
+const metastreamPrefix = '$$'
 
 /** The metadata of stream `x` are the events of stream `$$x`; the last one applies. */
 export function metastreamOf(stream: string): string {
-  return METASTREAM_PREFIX + stream
+  return metastreamPrefix + stream
 }
 
 export function isMetastream(stream: string): boolean {
-  return stream.startsWith(METASTREAM_PREFIX)
+  return stream.startsWith(metastreamPrefix)
 }
 
 export function originalStreamOf(metastream: string): string {
-  return metastream.slice(METASTREAM_PREFIX.length)
+  return metastream.slice(metastreamPrefix.length)
 }
 
 /** A soft-deleted stream is truncated before the largest possible revision. */
-export const SOFT_DELETED_METADATA = '{"$tb":9223372036854775807}'
+export const softDeletedMetadata = '{"$tb":9223372036854775807}'
 
 export function isSoftDeleted(stream: StreamState | undefined): boolean {
-  return stream?.retention.truncateBefore === DELETED_REVISION
+  return stream?.retention.truncateBefore === deletedRevision
 }
 
 /**
@@ -28,8 +28,8 @@ export function isSoftDeleted(stream: StreamState | undefined): boolean {
  * @param stream the state of the stream in the log
  */
 export function isTombstoned(log: EventLog, name: string, stream: StreamState | undefined): boolean {
-  if (stream?.head === DELETED_REVISION) return true
-  return isMetastream(name) && log.stream(originalStreamOf(name))?.head === DELETED_REVISION
+  if (stream?.head === deletedRevision) return true
+  return isMetastream(name) && log.stream(originalStreamOf(name))?.head === deletedRevision
 }
 
 /** Parses the retention settings of a metadata event. Invalid JSON sets none. */
@@ -61,7 +61,7 @@ export function visibleEvents({ name, head, retention }: StreamState, nowMs: num
 }
 
 /** All events of a stream are visible. */
-export const everything: Visible = { fromRevision: NO_REVISION, fromCreatedMs: 0 }
+export const everything: Visible = { fromRevision: noRevision, fromCreatedMs: 0 }
 
 function parseObject(data: Uint8Array): Record<string, unknown> {
   try {
@@ -73,5 +73,5 @@ function parseObject(data: Uint8Array): Record<string, unknown> {
 }
 
 function positiveInteger(value: unknown): number | undefined {
-  return typeof value === 'number' && value > 0 ? Math.min(Math.trunc(value), DELETED_REVISION) : undefined
+  return typeof value === 'number' && value > 0 ? Math.min(Math.trunc(value), deletedRevision) : undefined
 }

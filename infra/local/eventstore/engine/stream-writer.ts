@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { DELETED_REVISION, NO_REVISION, type ProposedEvent, type StreamState } from '../storage/event.ts'
+import { deletedRevision, noRevision, type ProposedEvent, type StreamState } from '../storage/event.ts'
 import type { EventLog } from '../storage/event-log.ts'
 import { RecentEventIds } from './recent-event-ids.ts'
 import {
@@ -9,7 +9,7 @@ import {
   metastreamOf,
   originalStreamOf,
   parseRetention,
-  SOFT_DELETED_METADATA,
+  softDeletedMetadata,
   withTruncateBefore,
 } from './stream-metadata.ts'
 import { checkVersion, type ExpectedVersion } from './version-check.ts'
@@ -38,7 +38,7 @@ export class StreamWriter {
     const refusal = this.#check(name, stream, expected, ids)
     if (refusal) return refusal
 
-    const head = stream?.head ?? NO_REVISION
+    const head = stream?.head ?? noRevision
     const written = this.#write(name, head + 1, events)
     if (events.length === 0) return written
     if (isSoftDeleted(stream)) this.#restore(name, head + 1)
@@ -51,9 +51,9 @@ export class StreamWriter {
     const stream = this.#log.stream(name)
     const refusal = this.#check(name, stream, expected, [randomUUID()])
     // An empty stream has nothing to hide; EventStoreDB returns the same.
-    if (!refusal && this.#headOf(name, stream) === NO_REVISION)
-      return { kind: 'wrong_version', head: NO_REVISION }
-    return refusal ?? this.#writeMetadata(name, Buffer.from(SOFT_DELETED_METADATA))
+    if (!refusal && this.#headOf(name, stream) === noRevision)
+      return { kind: 'wrong_version', head: noRevision }
+    return refusal ?? this.#writeMetadata(name, Buffer.from(softDeletedMetadata))
   }
 
   /** Ends the stream permanently. */
@@ -66,7 +66,7 @@ export class StreamWriter {
       data: new Uint8Array(),
     }
     const refusal = this.#check(name, this.#log.stream(name), expected, [event.id])
-    return refusal ?? this.#write(name, DELETED_REVISION, [event])
+    return refusal ?? this.#write(name, deletedRevision, [event])
   }
 
   /** Forgets recent ids after a rollback, because their events were not written. */
@@ -106,11 +106,11 @@ export class StreamWriter {
   }
 
   #headOf(name: string, stream: StreamState | undefined): number {
-    return isTombstoned(this.#log, name, stream) ? DELETED_REVISION : (stream?.head ?? NO_REVISION)
+    return isTombstoned(this.#log, name, stream) ? deletedRevision : (stream?.head ?? noRevision)
   }
 
   #hasEvents(name: string): boolean {
-    return this.#headOf(name, this.#log.stream(name)) !== NO_REVISION
+    return this.#headOf(name, this.#log.stream(name)) !== noRevision
   }
 
   #write(name: string, firstRevision: number, events: readonly ProposedEvent[]): WriteOutcome {
@@ -123,7 +123,7 @@ export class StreamWriter {
 
   #writeMetadata(name: string, data: Uint8Array): WriteOutcome {
     const metastream = metastreamOf(name)
-    const revision = (this.#log.stream(metastream)?.head ?? NO_REVISION) + 1
+    const revision = (this.#log.stream(metastream)?.head ?? noRevision) + 1
     const event = { id: randomUUID(), type: '$metadata', isJson: true, metadata: new Uint8Array(), data }
     const written = this.#write(metastream, revision, [event])
     this.#log.setRetention(name, parseRetention(data))
@@ -145,7 +145,7 @@ export class StreamWriter {
     const stream = this.#log.stream(name)
     const last = this.#log.lastEvent(metastream)
     if (!last) return
-    if (isSoftDeleted(stream)) this.#restore(name, (stream?.head ?? NO_REVISION) + 1)
+    if (isSoftDeleted(stream)) this.#restore(name, (stream?.head ?? noRevision) + 1)
     else this.#log.setRetention(name, parseRetention(last.data))
   }
 }

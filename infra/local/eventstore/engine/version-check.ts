@@ -1,10 +1,10 @@
-import { DELETED_REVISION, NO_REVISION } from '../storage/event.ts'
+import { deletedRevision, noRevision } from '../storage/event.ts'
 
 /** What a writer expects: the revision of the last event, or a state of the stream. */
 export type ExpectedVersion = number | 'any' | 'no_stream' | 'stream_exists'
 
 /** The stream's state for the check. */
-export interface CheckedStream {
+export type CheckedStream = {
   head: number
   softDeleted: boolean
   hasMetadata(): boolean
@@ -38,10 +38,10 @@ export function checkVersion(
   ids: readonly string[],
   stream: CheckedStream,
 ): VersionCheckResult {
-  if (stream.head === DELETED_REVISION) return { kind: 'deleted' }
+  if (stream.head === deletedRevision) return { kind: 'deleted' }
   if (expected === 'stream_exists') {
     if (stream.softDeleted) return { kind: 'deleted' }
-    if (stream.head === NO_REVISION && !stream.hasMetadata()) return { kind: 'wrong_version' }
+    if (stream.head === noRevision && !stream.hasMetadata()) return { kind: 'wrong_version' }
   }
   if (expected === 'any' || expected === 'stream_exists') return checkRecentIds(ids, stream)
   return checkExact(expected, ids, stream)
@@ -52,7 +52,7 @@ function checkExact(
   ids: readonly string[],
   stream: CheckedStream,
 ): VersionCheckResult {
-  const after = expected === 'no_stream' ? NO_REVISION : expected
+  const after = expected === 'no_stream' ? noRevision : expected
   if (after === stream.head) return { kind: 'write' }
   if (after > stream.head) return { kind: 'wrong_version' }
 

@@ -4,8 +4,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { Acknowledged } from './acknowledged.ts'
 import { findDamage } from './write-ahead-log.ts'
 
-const SCHEMA_VERSION = 1
-const SQLITE_BUSY = 5
+const schemaVersion = 1
+const sqliteBusy = 5
 
 /** The directory is open in another process, or in another store of this one. */
 export class DirectoryInUse extends Error {
@@ -22,16 +22,16 @@ class EventsMissing extends Error {
   constructor(directory: string, problem: string) {
     super(
       `${problem} Restore all of ${directory} from one backup. Without a backup, copy it away, create the empty file ` +
-        `${join(directory, ACCEPT_LOSS)}, and start again to continue without the missing events.`,
+        `${join(directory, acceptLoss)}, and start again to continue without the missing events.`,
     )
   }
 }
 
 /** The file with which an operator accepts the loss of events. */
-const ACCEPT_LOSS = 'accept-loss'
+const acceptLoss = 'accept-loss'
 
 /** An open directory, locked by this process: its database, and the acknowledged position. */
-export interface OpenDirectory {
+export type OpenDirectory = {
   readonly database: DatabaseSync
   readonly acknowledged: Acknowledged
   /**
@@ -55,7 +55,7 @@ export function openDirectory(directory: string): OpenDirectory {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const lock = lockDirectory(directory)
   const pathOf = (name: string): string => join(directory, name)
-  const lossAccepted = existsSync(pathOf(ACCEPT_LOSS))
+  const lossAccepted = existsSync(pathOf(acceptLoss))
   const writeAheadLog = pathOf('events.sqlite-wal')
   const kept = pathOf('events.sqlite-wal.kept')
   try {
@@ -81,7 +81,7 @@ export function openDirectory(directory: string): OpenDirectory {
       // Removes the damaged frames that SQLite skipped.
       database.exec('pragma wal_checkpoint(truncate)')
       rmSync(kept, { force: true })
-      rmSync(pathOf(ACCEPT_LOSS), { force: true })
+      rmSync(pathOf(acceptLoss), { force: true })
     }
     return { database, acknowledged, verify, close }
   } catch (error) {
@@ -142,7 +142,7 @@ function openDatabase(directory: string, mayBeEmpty: boolean): DatabaseSync {
  */
 function isEmpty(database: DatabaseSync): boolean {
   const version = database.prepare('pragma user_version').get()?.user_version
-  if (version === 0 || version === SCHEMA_VERSION) return version === 0
+  if (version === 0 || version === schemaVersion) return version === 0
   throw new Error(`The events were written by another version of the event store (schema ${version}).`)
 }
 
@@ -169,11 +169,11 @@ function createSchema(database: DatabaseSync): void {
       data blob not null
     ) strict;
     create unique index if not exists events_by_stream on events (stream_id, revision);
-    pragma user_version = ${SCHEMA_VERSION};
+    pragma user_version = ${schemaVersion};
     commit;
   `)
 }
 
 function isBusy(error: unknown): boolean {
-  return error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY
+  return error instanceof Error && 'errcode' in error && error.errcode === sqliteBusy
 }

@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { bytes, integer, type Row, text } from './columns.ts'
 import {
-  NO_REVISION,
+  noRevision,
   type ProposedEvent,
   type RecordedEvent,
   type Retention,
@@ -10,13 +10,13 @@ import {
 import { StreamTable } from './stream-table.ts'
 
 /** A page of the log. `atEnd`: there was nothing after it at the time of the read. */
-export interface Page {
+export type Page = {
   events: RecordedEvent[]
   atEnd: boolean
 }
 
 /** The visible events of a stream. */
-export interface Visible {
+export type Visible = {
   /** The lowest visible revision. */
   fromRevision: number
   /** The earliest visible creation time. */
@@ -24,9 +24,9 @@ export interface Visible {
 }
 
 /** Small enough that a page of the largest possible events fits into memory. */
-export const PAGE_EVENTS = 128
+export const pageEvents = 128
 
-const SELECT = `
+const selectEvents = `
   select e.position, s.name, e.revision, e.id, e.type, e.is_json, e.created_ms, e.metadata, e.data
   from events e join streams s using (stream_id)`
 
@@ -49,17 +49,19 @@ export class EventLog {
     this.#insert = database.prepare(`
       insert into events (position, stream_id, revision, id, type, is_json, created_ms, metadata, data)
       values (?, ?, ?, ?, ?, ?, ?, ?, ?)`)
-    this.#allForwards = database.prepare(`${SELECT} where e.position >= ? order by e.position limit ?`)
-    this.#allBackwards = database.prepare(`${SELECT} where e.position < ? order by e.position desc limit ?`)
-    this.#streamForwards = database.prepare(`${SELECT}
+    this.#allForwards = database.prepare(`${selectEvents} where e.position >= ? order by e.position limit ?`)
+    this.#allBackwards = database.prepare(
+      `${selectEvents} where e.position < ? order by e.position desc limit ?`,
+    )
+    this.#streamForwards = database.prepare(`${selectEvents}
       where e.stream_id = (select stream_id from streams where name = ?)
         and e.revision >= ? and e.created_ms >= ?
       order by e.revision limit ?`)
-    this.#streamBackwards = database.prepare(`${SELECT}
+    this.#streamBackwards = database.prepare(`${selectEvents}
       where e.stream_id = (select stream_id from streams where name = ?)
         and e.revision <= ? and e.revision >= ? and e.created_ms >= ?
       order by e.revision desc limit ?`)
-    this.#last = database.prepare(`${SELECT} order by e.position desc limit 1`)
+    this.#last = database.prepare(`${selectEvents} order by e.position desc limit 1`)
     this.recover()
   }
 
@@ -123,8 +125,8 @@ export class EventLog {
   }
 
   lastEvent(stream: string): RecordedEvent | undefined {
-    const head = this.stream(stream)?.head ?? NO_REVISION
-    return head === NO_REVISION ? undefined : this.eventAt(stream, head)
+    const head = this.stream(stream)?.head ?? noRevision
+    return head === noRevision ? undefined : this.eventAt(stream, head)
   }
 
   /** Events at and after a position. */
@@ -153,7 +155,7 @@ export class EventLog {
 }
 
 function pageLimit(limit: number): number {
-  return Math.min(limit, PAGE_EVENTS)
+  return Math.min(limit, pageEvents)
 }
 
 function toPage(rows: readonly Row[], limit: number): Page {

@@ -1,5 +1,5 @@
 /** An event as a client proposes it. */
-export interface ProposedEvent {
+export type ProposedEvent = {
   id: string
   type: string
   isJson: boolean
@@ -8,7 +8,7 @@ export interface ProposedEvent {
 }
 
 /** An event in the log. */
-export interface RecordedEvent extends ProposedEvent {
+export type RecordedEvent = ProposedEvent & {
   /** The commit and prepare position, which are equal because no write spans several log records. */
   position: number
   stream: string
@@ -20,13 +20,13 @@ export interface RecordedEvent extends ProposedEvent {
  * EventStoreDB uses the largest int64 as the revision of a tombstone and as `$tb` of a soft-deleted stream. A
  * JavaScript number cannot represent it, so this store uses the largest safe integer.
  */
-export const DELETED_REVISION = Number.MAX_SAFE_INTEGER
+export const deletedRevision = Number.MAX_SAFE_INTEGER
 
 /** The revision of a stream that has no events. */
-export const NO_REVISION = -1
+export const noRevision = -1
 
 /** The state of a stream besides its events. */
-export interface StreamState {
+export type StreamState = {
   name: string
   /** The revision of the last event, `NO_REVISION` before the first, `DELETED_REVISION` after the tombstone. */
   head: number
@@ -34,7 +34,7 @@ export interface StreamState {
 }
 
 /** The part of a stream's metadata that hides events from stream reads. */
-export interface Retention {
+export type Retention = {
   /** `$tb`: revisions below are hidden. `DELETED_REVISION` means that the stream is soft-deleted. */
   truncateBefore: number
   /** `$maxCount` */

@@ -1,12 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite'
 
-interface Job {
+type Job = {
   run(): void
   acknowledge(): void
   fail(error: unknown): void
 }
 
-interface Hooks {
+type Hooks = {
   /** After the commit, before any answer. */
   beforeAnswers(): void
   onCommit(): void

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { integer, optionalInteger, type Row, text } from './columns.ts'
-import { NO_REVISION, type Retention, type StreamState } from './event.ts'
+import { noRevision, type Retention, type StreamState } from './event.ts'
 
 /** One row per stream: its last revision, and its retention settings. */
 export class StreamTable {
@@ -17,7 +17,7 @@ export class StreamTable {
       returning stream_id`)
     this.#setRetention = database.prepare(`
       insert into streams (name, head, truncate_before, max_count, max_age_seconds)
-      values (?, ${NO_REVISION}, ?, ?, ?)
+      values (?, ${noRevision}, ?, ?, ?)
       on conflict (name) do update set truncate_before = excluded.truncate_before,
         max_count = excluded.max_count, max_age_seconds = excluded.max_age_seconds`)
   }

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 
-const HEADER_BYTES = 32
-const FRAME_HEADER_BYTES = 24
+const headerBytes = 32
+const frameHeaderBytes = 24
 /** The lowest bit is the byte order of the checksums. */
-const MAGIC = 0x377f0682
+const walMagic = 0x377f0682
 
 /**
  * Finds damage in SQLite's write-ahead log. SQLite reads the log up to the first frame with a wrong checksum
@@ -39,22 +39,22 @@ class Log {
     this.#content = content
     this.#words = new DataView(content.buffer, content.byteOffset, content.byteLength)
     this.#littleEndian = littleEndian
-    this.#frameBytes = FRAME_HEADER_BYTES + pageBytes
-    this.frames = Math.floor((content.length - HEADER_BYTES) / this.#frameBytes)
+    this.#frameBytes = frameHeaderBytes + pageBytes
+    this.frames = Math.floor((content.length - headerBytes) / this.#frameBytes)
   }
 
   /** Opens a log; undefined when the header is invalid, and SQLite ignores the whole log. */
   static open(content: Buffer): Log | undefined {
-    if (content.length < HEADER_BYTES) return undefined
+    if (content.length < headerBytes) return undefined
     const magic = content.readUInt32BE(0)
-    if ((magic & ~1) !== MAGIC) return undefined
+    if ((magic & ~1) !== walMagic) return undefined
     const log = new Log(content, content.readUInt32BE(8), (magic & 1) === 0)
     const [first, second] = log.#sum([0, 0], 0, 24)
     return first === content.readUInt32BE(24) && second === content.readUInt32BE(28) ? log : undefined
   }
 
   offsetOf(frame: number): number {
-    return HEADER_BYTES + frame * this.#frameBytes
+    return headerBytes + frame * this.#frameBytes
   }
 
   /**
@@ -68,7 +68,7 @@ class Log {
     const before = frame === 0 ? 24 : this.offsetOf(frame - 1) + 16
     let sum: Checksum = [content.readUInt32BE(before), content.readUInt32BE(before + 4)]
     sum = this.#sum(sum, offset, 8)
-    sum = this.#sum(sum, offset + FRAME_HEADER_BYTES, this.#frameBytes - FRAME_HEADER_BYTES)
+    sum = this.#sum(sum, offset + frameHeaderBytes, this.#frameBytes - frameHeaderBytes)
     return sum[0] === content.readUInt32BE(offset + 16) && sum[1] === content.readUInt32BE(offset + 20)
   }
 

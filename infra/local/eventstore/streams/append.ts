@@ -4,7 +4,7 @@ import streams from '@eventstore/db-client/generated/streams_pb.js'
 import type { handleClientStreamingCall, ServerReadableStream } from '@grpc/grpc-js'
 import type { EventStore } from '../engine/event-store.ts'
 import type { ExpectedVersion } from '../engine/version-check.ts'
-import { NO_REVISION, type ProposedEvent } from '../storage/event.ts'
+import { noRevision, type ProposedEvent } from '../storage/event.ts'
 import {
   callCancelled,
   invalidArgument,
@@ -14,7 +14,7 @@ import {
 } from '../wire/errors.ts'
 import { parseStreamName } from '../wire/identifiers.ts'
 import { parseExpectedVersion } from './expected-version.ts'
-import { MAXIMUM_APPEND_BYTES, parseProposedEvent, proposedBytes } from './proposed-event.ts'
+import { maximumAppendBytes, parseProposedEvent, proposedBytes } from './proposed-event.ts'
 
 type Call = ServerReadableStream<streams.AppendReq, streams.AppendResp>
 
@@ -60,7 +60,7 @@ async function receive(
     const event = parseProposedEvent(message)
     events.push(event)
     bytes += proposedBytes(event)
-    if (bytes > MAXIMUM_APPEND_BYTES) throw maximumAppendSizeExceeded(MAXIMUM_APPEND_BYTES)
+    if (bytes > maximumAppendBytes) throw maximumAppendSizeExceeded(maximumAppendBytes)
   }
   if (!options) throw invalidArgument('The options of the append are missing.')
   const exact = options.hasRevision() ? options.getRevision() : undefined
@@ -77,7 +77,7 @@ function requests(call: Call): AsyncIterable<streams.AppendReq> {
 
 function success(revision: number, position: number | undefined): streams.AppendResp {
   const message = new streams.AppendResp.Success()
-  if (revision === NO_REVISION) message.setNoStream(new shared.Empty())
+  if (revision === noRevision) message.setNoStream(new shared.Empty())
   else message.setCurrentRevision(String(revision))
   if (position === undefined) {
     message.setNoPosition(new shared.Empty())
@@ -92,7 +92,7 @@ function success(revision: number, position: number | undefined): streams.Append
 
 function wrongVersion(expected: ExpectedVersion, head: number): streams.AppendResp {
   const message = new streams.AppendResp.WrongExpectedVersion()
-  if (head === NO_REVISION) message.setCurrentNoStream(new shared.Empty())
+  if (head === noRevision) message.setCurrentNoStream(new shared.Empty())
   else message.setCurrentRevision(String(head))
   switch (expected) {
     case 'any':

@@ -7,10 +7,10 @@ import { type BatchAppendResult, encodeBatchAppendReply } from '../wire/batch-ap
 import { shuttingDown, toRpcError } from '../wire/errors.ts'
 import { parseStreamName, parseUuid } from '../wire/identifiers.ts'
 import { parseExpectedVersion } from './expected-version.ts'
-import { MAXIMUM_APPEND_BYTES, parseProposedEvent, proposedBytes } from './proposed-event.ts'
+import { maximumAppendBytes, parseProposedEvent, proposedBytes } from './proposed-event.ts'
 
 /** An append that may have further parts. */
-interface Proposal {
+type Proposal = {
   stream: string
   expected: ExpectedVersion
   deadlineMs: number
@@ -19,7 +19,7 @@ interface Proposal {
 }
 
 /** An append that was refused early. Its other parts are still coming, and it must be answered only once. */
-interface Refusal {
+type Refusal = {
   stream: string
   refused: BatchAppendResult
 }
@@ -86,7 +86,7 @@ class BatchAppendCall {
   }
 
   async #append({ stream, expected, deadlineMs, events, bytes }: Proposal): Promise<BatchAppendResult> {
-    if (bytes > MAXIMUM_APPEND_BYTES) return { kind: 'too_large', maximumBytes: MAXIMUM_APPEND_BYTES }
+    if (bytes > maximumAppendBytes) return { kind: 'too_large', maximumBytes: maximumAppendBytes }
     if (deadlineMs < Date.now()) return { kind: 'timeout' }
     try {
       const outcome = await this.#store.append(stream, expected, events)
@@ -120,7 +120,7 @@ function addPart(earlier: Proposal | Refusal | undefined, part: BatchAppendReq):
       const event = parseProposedEvent(message)
       proposal.bytes += proposedBytes(event)
       // An append that exceeds the maximum is refused at its end, so its events need not be kept until then.
-      if (proposal.bytes <= MAXIMUM_APPEND_BYTES) proposal.events.push(event)
+      if (proposal.bytes <= maximumAppendBytes) proposal.events.push(event)
     }
     return proposal
   } catch (error) {

@@ -3,7 +3,7 @@ import { invalidArgument } from '../wire/errors.ts'
 import { parseUint64 } from '../wire/numbers.ts'
 
 /** The options that all writing RPCs share; only the exact revision has different names. */
-interface VersionOptions {
+type VersionOptions = {
   hasAny(): boolean
   hasNoStream(): boolean
   hasStreamExists(): boolean

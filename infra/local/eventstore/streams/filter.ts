@@ -3,16 +3,16 @@ import type { RecordedEvent } from '../storage/event.ts'
 import { handlerFailed, invalidArgument } from '../wire/errors.ts'
 
 /** The default number of events that a filter checks before it reports its position. */
-const DEFAULT_WINDOW = 32
+const defaultWindow = 32
 
-export interface EventFilter {
+export type EventFilter = {
   matches(event: RecordedEvent): boolean
   /** A subscription sends a checkpoint each time it has checked this many events. */
   checkpointInterval: number
 }
 
 export function parseFilter(options: streams.ReadReq.Options.FilterOptions): EventFilter {
-  const window = options.hasMax() ? options.getMax() : DEFAULT_WINDOW
+  const window = options.hasMax() ? options.getMax() : defaultWindow
   const checkpointInterval = window * options.getCheckpointintervalmultiplier()
   const byStream = options.getStreamIdentifier()
   const byType = options.getEventType()

@@ -3,12 +3,12 @@ import type { RecordedEvent } from '../storage/event.ts'
 import type { EventLog } from '../storage/event-log.ts'
 import type { ResolvedEvent } from '../wire/read-response.ts'
 
-const LINK_TYPE = '$>'
+const linkType = '$>'
 
 /** Returns an event or, if it is a link and links are to be resolved, the event that it points to. */
 export function resolveEvent(log: EventLog, event: RecordedEvent, resolveLinks: boolean): ResolvedEvent {
   const { position } = event
-  if (!resolveLinks || event.type !== LINK_TYPE) return { event, position }
+  if (!resolveLinks || event.type !== linkType) return { event, position }
   return { event: linkedEvent(log, event.data), link: event, position }
 }
 

@@ -1,5 +1,5 @@
 import { isSoftDeleted, isTombstoned, visibleEvents } from '../engine/stream-metadata.ts'
-import { DELETED_REVISION, NO_REVISION, type RecordedEvent } from '../storage/event.ts'
+import { deletedRevision, noRevision, type RecordedEvent } from '../storage/event.ts'
 import type { EventLog, Page } from '../storage/event-log.ts'
 import { invalidPosition, streamDeleted } from '../wire/errors.ts'
 import type { ReadRequest, ReadStart } from './read-request.ts'
@@ -38,7 +38,7 @@ export function streamPages(
 ): Pages | undefined {
   const stream = log.stream(name)
   if (isTombstoned(log, name, stream)) throw streamDeleted(name)
-  if (!stream || stream.head === NO_REVISION || isSoftDeleted(stream)) return undefined
+  if (!stream || stream.head === noRevision || isSoftDeleted(stream)) return undefined
 
   const visible = visibleEvents(stream, Date.now())
   if (backwards) {
@@ -46,7 +46,7 @@ export function streamPages(
     return pages(startIn(target.from, stream.head), read, (last) => last.revision - 1)
   }
   const read = (cursor: number): Page => log.streamForwards(name, cursor, pageEvents, visible)
-  return pages(startIn(target.from, DELETED_REVISION), read, (last) => last.revision + 1)
+  return pages(startIn(target.from, deletedRevision), read, (last) => last.revision + 1)
 }
 
 export type PagedRead = Pick<ReadRequest, 'target' | 'backwards'> & { pageEvents: number }

@@ -4,10 +4,10 @@ import { missingEventProperty } from '../wire/errors.ts'
 import { parseUuid } from '../wire/identifiers.ts'
 
 /** The largest append that EventStoreDB accepts. */
-export const MAXIMUM_APPEND_BYTES = 1024 * 1024
+export const maximumAppendBytes = 1024 * 1024
 
 /** The fields that the messages of `Append` and `BatchAppend` share. */
-interface ProposedMessage {
+type ProposedMessage = {
   getId(): shared.UUID | undefined
   getMetadataMap(): { get(key: string): string | undefined }
   getCustomMetadata_asU8(): Uint8Array

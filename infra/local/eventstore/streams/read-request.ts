@@ -5,7 +5,7 @@ import { parseUint64 } from '../wire/numbers.ts'
 import { type EventFilter, parseFilter } from './filter.ts'
 
 /** A read or subscription, of one stream or of all. */
-export interface ReadRequest {
+export type ReadRequest = {
   target: ReadTarget
   /** The maximum number of events; `subscription` has no end. */
   count: number | 'subscription'

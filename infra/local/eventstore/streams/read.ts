@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js'
 import type { handleServerStreamingCall } from '@grpc/grpc-js'
 import type { EventStore } from '../engine/event-store.ts'
-import { PAGE_EVENTS } from '../storage/event-log.ts'
+import { pageEvents } from '../storage/event-log.ts'
 import { subscribe } from '../subscriptions/subscription.ts'
 import { toRpcError } from '../wire/errors.ts'
 import { encodeEvent, encodeStreamNotFound } from '../wire/read-response.ts'
@@ -30,7 +30,7 @@ async function serve(store: EventStore, call: ReadCall, shutdown: AbortSignal): 
 
 async function read(store: EventStore, call: ReadCall, request: ReadRequest, count: number): Promise<void> {
   const { target, backwards, filter } = request
-  const paged = { target, backwards, pageEvents: filter ? PAGE_EVENTS : count }
+  const paged = { target, backwards, pageEvents: filter ? pageEvents : count }
   const pages =
     target.kind === 'all' ? allPages(store.log, paged) : streamPages(store.log, target.name, paged)
   if (pages) await sendPages(store, call, request, { pages, count })
@@ -54,6 +54,6 @@ async function sendPages(
       if (isOver(call)) return
     }
     // A filter may skip whole pages without waiting for the socket; other work must be able to run.
-    if (page.length === PAGE_EVENTS) await nextTurn()
+    if (page.length === pageEvents) await nextTurn()
   }
 }

@@ -1,11 +1,11 @@
 import { everything, isSoftDeleted, isTombstoned, visibleEvents } from '../engine/stream-metadata.ts'
-import { NO_REVISION } from '../storage/event.ts'
-import { type EventLog, PAGE_EVENTS, type Page } from '../storage/event-log.ts'
+import { noRevision } from '../storage/event.ts'
+import { type EventLog, type Page, pageEvents } from '../storage/event-log.ts'
 import type { ReadStart, ReadTarget } from '../streams/read-request.ts'
 import { invalidStart, streamDeleted } from '../wire/errors.ts'
 
 /** Returns the events after a cursor, a page at a time, for a subscription. */
-export interface Feed {
+export type Feed = {
   /** The position or revision of the last event returned, or of the start. */
   readonly cursor: number
   /** A live subscriber gets new events even if the stream's metadata hide them by the time they are read. */
@@ -25,7 +25,7 @@ function allFeed(log: EventLog, from: ReadStart): Feed {
       return cursor
     },
     next: () => {
-      const page = log.allForwards(cursor + 1, PAGE_EVENTS)
+      const page = log.allForwards(cursor + 1, pageEvents)
       cursor = page.events.at(-1)?.position ?? cursor
       return page
     },
@@ -33,7 +33,7 @@ function allFeed(log: EventLog, from: ReadStart): Feed {
 }
 
 function streamFeed(log: EventLog, name: string, from: ReadStart): Feed {
-  let cursor = startAfter(from, log.stream(name)?.head ?? NO_REVISION)
+  let cursor = startAfter(from, log.stream(name)?.head ?? noRevision)
   return {
     get cursor() {
       return cursor
@@ -43,7 +43,7 @@ function streamFeed(log: EventLog, name: string, from: ReadStart): Feed {
       if (isTombstoned(log, name, stream)) throw streamDeleted(name)
       if (!stream || isSoftDeleted(stream)) return { events: [], atEnd: true }
       const visible = live ? everything : visibleEvents(stream, Date.now())
-      const page = log.streamForwards(name, cursor + 1, PAGE_EVENTS, visible)
+      const page = log.streamForwards(name, cursor + 1, pageEvents, visible)
       cursor = page.events.at(-1)?.revision ?? cursor
       return page
     },

@@ -1,7 +1,7 @@
 import { status } from '@grpc/grpc-js'
 import protobuf from 'protobufjs/minimal.js'
 import type { ExpectedVersion } from '../engine/version-check.ts'
-import { NO_REVISION } from '../storage/event.ts'
+import { noRevision } from '../storage/event.ts'
 import { bytes, number } from './tags.ts'
 
 /**
@@ -18,7 +18,7 @@ export type BatchAppendResult =
   | { kind: 'bad_request'; message: string }
   | { kind: 'unknown'; message: string }
 
-export interface BatchAppendReply {
+export type BatchAppendReply = {
   correlationId: string
   stream: string
   result: BatchAppendResult
@@ -38,7 +38,7 @@ export function encodeBatchAppendReply({ correlationId, stream, result }: BatchA
 }
 
 function writeSuccess(writer: protobuf.Writer, revision: number, position: number | undefined): void {
-  if (revision === NO_REVISION) writeEmpty(writer, 2)
+  if (revision === noRevision) writeEmpty(writer, 2)
   else writer.uint32(number(1)).uint64(revision)
   if (position === undefined) {
     writeEmpty(writer, 4)
@@ -94,7 +94,7 @@ function writeDetails(writer: protobuf.Writer, stream: string, failure: Failure)
 }
 
 function writeWrongVersion(writer: protobuf.Writer, expected: ExpectedVersion, head: number): void {
-  if (head === NO_REVISION) writeEmpty(writer, 2)
+  if (head === noRevision) writeEmpty(writer, 2)
   else writer.uint32(number(1)).uint64(head)
   if (typeof expected === 'number') writer.uint32(number(3)).uint64(expected)
   else writeEmpty(writer, { any: 4, stream_exists: 5, no_stream: 6 }[expected])

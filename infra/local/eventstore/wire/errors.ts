@@ -1,6 +1,6 @@
 import { Metadata, type StatusObject, status } from '@grpc/grpc-js'
 import type { ExpectedVersion } from '../engine/version-check.ts'
-import { NO_REVISION } from '../storage/event.ts'
+import { noRevision } from '../storage/event.ts'
 
 /** An RPC error: gRPC sends the code and details, and the client builds its error from the trailers. */
 export class RpcError extends Error implements StatusObject {
@@ -45,7 +45,7 @@ export function wrongExpectedVersion(stream: string, expected: ExpectedVersion, 
       exception: 'wrong-expected-version',
       'stream-name': stream,
       'expected-version': String(expectedNumber),
-      ...(head !== NO_REVISION && { 'actual-version': String(head) }),
+      ...(head !== noRevision && { 'actual-version': String(head) }),
     },
   )
 }

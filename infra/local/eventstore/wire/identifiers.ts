@@ -1,7 +1,7 @@
 import type shared from '@eventstore/db-client/generated/shared_pb.js'
 import { invalidArgument } from './errors.ts'
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** Decodes a stream name, which is sent as bytes. @throws RpcError for an invalid name */
 export function parseStreamName(identifier: shared.StreamIdentifier | undefined): string {
@@ -19,7 +19,7 @@ export function parseUuid(uuid: shared.UUID | undefined): string {
   const text = structured
     ? joinHalves(structured.getMostSignificantBits(), structured.getLeastSignificantBits())
     : (uuid?.getString() ?? '').toLowerCase()
-  if (!UUID.test(text)) throw invalidArgument(`'${text}' is not a UUID.`)
+  if (!uuidPattern.test(text)) throw invalidArgument(`'${text}' is not a UUID.`)
   return text
 }
 

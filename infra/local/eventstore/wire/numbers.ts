@@ -1,6 +1,6 @@
-import { DELETED_REVISION } from '../storage/event.ts'
+import { deletedRevision } from '../storage/event.ts'
 
-const LARGEST_INT64 = '9223372036854775807'
+const largestInt64 = '9223372036854775807'
 
 /**
  * Parses a 64-bit number from the generated code. Numbers beyond the safe integers are beyond every revision
@@ -12,5 +12,5 @@ export function parseUint64(decimal: string): number {
 
 /** Encodes a revision; a tombstone's is the largest int64. */
 export function revisionOnWire(revision: number): number | string {
-  return revision === DELETED_REVISION ? LARGEST_INT64 : revision
+  return revision === deletedRevision ? largestInt64 : revision
 }

@@ -10,7 +10,7 @@ import { bytes, number } from './tags.ts'
  */
 
 /** An event as a read returns it: from the log, or from the link in the log. */
-export interface ResolvedEvent {
+export type ResolvedEvent = {
   event: RecordedEvent | undefined
   link?: RecordedEvent
   position: number
