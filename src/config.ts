@@ -1,8 +1,7 @@
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import type { Schedule } from './backup/schedule.ts'
-import { type ConnectionBounds, defaultBounds } from './config/connections.ts'
-import { shownValue } from './config/shown.ts'
+import { type ConnectionBounds, defaultBounds, shownValue } from './config/shown.ts'
 import { parseTracing, type TracingSettings } from './config/tracing.ts'
 import { unknownVariables } from './config/unknown.ts'
 import {
@@ -103,7 +102,7 @@ const Environment = z.object({
   KEYLEDGER_BACKUP_INTERVAL_HOURS: decimal(1, 8760, 'hours').default(24),
   KEYLEDGER_BACKUP_KEEP: wholeNumber(1, 10_000).default(7),
   KEYLEDGER_BACKUP_RECIPIENTS: recipients.optional(),
-  // Read by commands that call a server, see src/cli/remote/session.ts. One shell may have them beside the others.
+  // Read by commands that call a server, see src/cli/remote/profiles.ts. One shell may have them beside the others.
   KEYLEDGER_SERVER: z.string().min(1).optional(),
   KEYLEDGER_TOKEN: z.string().min(1).optional(),
   KEYLEDGER_PROFILE: z.string().min(1).optional(),

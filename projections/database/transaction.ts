@@ -1,4 +1,5 @@
-import type { ClientBase, Pool } from 'pg'
+import type { ClientBase, Pool, QueryResultRow } from 'pg'
+import pg from 'pg'
 
 /** Runs work in a transaction, which is rolled back when the work throws. */
 export function inTransaction<T>(db: Pool, work: (client: ClientBase) => Promise<T>): Promise<T> {
@@ -22,6 +23,31 @@ export async function rolledBackOnFailure<T>(db: Pool, work: (client: ClientBase
       () => client.release(),
       (failed: Error) => client.release(failed),
     )
+    throw error
+  }
+}
+
+/** SQLSTATE of a statement that its time limit ended. */
+const canceled = '57014'
+
+/**
+ * Runs a query that may find too much to read in time.
+ * @returns undefined when the time limit ended it
+ */
+export async function rowsWithin<Row extends QueryResultRow>(
+  db: Pool,
+  timeLimitMs: number,
+  text: string,
+  values: readonly unknown[],
+): Promise<Row[] | undefined> {
+  try {
+    return await inTransaction(db, async (client) => {
+      await client.query(`set local statement_timeout = ${timeLimitMs}`)
+      const { rows } = await client.query<Row>(text, [...values])
+      return rows
+    })
+  } catch (error) {
+    if (error instanceof pg.DatabaseError && error.code === canceled) return undefined
     throw error
   }
 }

@@ -1,7 +1,6 @@
 import { paymentsOf } from '../../src/domain/sales/payments.ts'
 import type { Sale } from '../../src/domain/sales/sale.ts'
-import { summed } from '../summed.ts'
-import { defineTable, type RowIn } from '../table.ts'
+import { defineTable, type RowIn, summed } from '../table.ts'
 import { utcDate } from './days.ts'
 
 /** Sales and payments by the day in UTC of the payment. Test purchases do not count. Amounts are in minor units. */

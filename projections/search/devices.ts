@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
 import type { IssuedLicense, Seat } from '../../src/domain/licenses/license.ts'
 import { type JoinedDevice, joinedDevice, type LicenseRow, licenseFrom, seatsIn } from '../licenses/rows.ts'
-import { lastCharacter } from './last-character.ts'
+import { lastCharacter } from './licenses.ts'
 
 /** A device that is or was active on a license, with the license. */
 export type FoundDevice = { license: IssuedLicense; seat: Seat }

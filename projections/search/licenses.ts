@@ -149,3 +149,6 @@ export async function findLicensesByIds(
   })
   return rows.map(withoutSeats)
 }
+
+/** The last code point: sorts after every other one, byte by byte, so it ends the range of a beginning. */
+export const lastCharacter = '\u{10ffff}'

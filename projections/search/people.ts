@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
 import type { KnownSale } from '../../src/domain/sales/sale.ts'
 import type { PresentCustomer } from '../customers.ts'
-import { lastCharacter } from './last-character.ts'
+import { lastCharacter } from './licenses.ts'
 
 /** Finds sales by keyledger's id or by stream name, which contains the provider's id. */
 export async function findSalesByName(

@@ -1,16 +1,20 @@
+import type { Pool } from 'pg'
 import type { Logger } from 'pino'
+import { z } from 'zod'
 import { notaryLock } from '../../projections/database/advisory-locks.ts'
 import type { Config } from '../config.ts'
 import { newId } from '../credentials/id.ts'
 import { openRawLog } from '../ledger/raw/log.ts'
+import { runAuditSchedule } from '../notary/audit/schedule.ts'
 import { keepThinning } from '../notary/checkpoints.ts'
 import { keptIn } from '../notary/kept.ts'
 import { followLog } from '../notary/notary.ts'
 import { openSigner } from '../notary/signing-log.ts'
-import { NotarySuspended } from '../notary/suspended.ts'
-import { clearSuspension, recordSuspension } from '../notary/suspension.ts'
+import { clearSuspension, NotarySuspended, recordSuspension } from '../notary/suspension.ts'
 import { createWitnessesAsker } from '../notary/witnesses.ts'
+import { exitCode } from '../terminal/exit-codes.ts'
 import { oneAtATime } from './one-at-a-time.ts'
+import { runOwnCommand } from './own-command.ts'
 import { baseUrlOf } from './start/own-address.ts'
 import type { Stores } from './stores.ts'
 
@@ -86,4 +90,36 @@ function causeOfStart(now: Date) {
     correlationId: requestId,
     at: now.toISOString(),
   }
+}
+
+const Report = z.looseObject({
+  events: z.int(),
+  size: z.int(),
+  problems: z.array(z.looseObject({ kind: z.string(), says: z.string() })),
+})
+
+/** Compares the log with what was signed, each day until the signal aborts; never when no time is configured. */
+export async function auditOnSchedule(
+  { auditAt }: Config,
+  db: Pool,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  if (auditAt === undefined) return
+  await runAuditSchedule(db, signal, {
+    at: auditAt,
+    audit: async (until) => {
+      const { printed } = await runOwnCommand(['audit', 'verify', '--json', '--child'], until, [
+        exitCode.done,
+        exitCode.refused,
+      ])
+      return Report.parse(JSON.parse(printed))
+    },
+    now: () => new Date(),
+    onReport({ events, problems }) {
+      if (problems.length === 0) log.info({ events }, 'audit.clean')
+      else log.error({ events, problems: problems.map(({ says }) => says) }, 'audit.problems')
+    },
+    onFailure: (err) => log.error({ err }, 'audit.failed'),
+  })
 }

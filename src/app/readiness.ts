@@ -8,10 +8,9 @@ import { type Freeze, readFreeze } from '../freeze/freeze.ts'
 import type { PartHealth, Readiness } from '../http/health.ts'
 import { readSuspension } from '../notary/suspension.ts'
 import type { Ports } from '../ports.ts'
-import type { Feed } from '../webhooks/nats.ts'
+import type { Feed } from '../webhooks/nats-feed.ts'
 import type { Clocks } from './clocks.ts'
-import type { Role } from './roles.ts'
-import { healthOfRoles } from './running-roles.ts'
+import { healthOfRoles, type Role } from './running-roles.ts'
 
 const timeLimitMs = 2000
 

@@ -1,16 +1,16 @@
+import { setFlagsFromString } from 'node:v8'
 import type { Logger } from 'pino'
 import { keepReadModelsCurrent } from '../../projections/runner/projector-role.ts'
 import { createUndo } from '../async/undo.ts'
 import type { Config } from '../config.ts'
 import type { LogEntry } from '../domain/recorded.ts'
-import { keepSweeping } from '../idempotency/sweep.ts'
-import { connectFeed, type Feed } from '../webhooks/nats.ts'
-import { auditOnSchedule } from './auditing.ts'
+import { keepSweeping } from '../idempotency/idempotency.ts'
+import { connectFeed, type Feed } from '../webhooks/nats-feed.ts'
 import { checkRecipients, makeBackups } from './backups.ts'
 import { startDispatching } from './dispatching.ts'
-import { notarize } from './notarizing.ts'
+import { auditOnSchedule, notarize } from './notarizing.ts'
 import { startProcesses } from './processes.ts'
-import type { Role } from './roles.ts'
+import type { Role } from './running-roles.ts'
 import type { Stores } from './stores.ts'
 
 export type RunningServer = {
@@ -124,4 +124,13 @@ async function runProjector(
   await keepReadModelsCurrent(passedTo(subscribers, entries), readModels, (err) =>
     log.warn({ err }, 'projector.behind'),
   )
+}
+
+/**
+ * Keeps the young generation of the heap at its initial size. Under load it would grow to 128 MiB, a third of the
+ * process, without making requests faster. It is set here because the process is started without V8 flags.
+ * @see https://nodejs.org/api/v8.html#v8setflagsfromstringflags
+ */
+export function keepHeapSmall(): void {
+  setFlagsFromString('--semi-space-growth-factor=1')
 }

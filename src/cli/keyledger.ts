@@ -1,4 +1,4 @@
-import { surviveCutOutput } from '../terminal/cut-output.ts'
+import { surviveCutOutput } from '../terminal/output.ts'
 import { runCommandLine } from './command-line.ts'
 
 /** How long a command that failed may take to close its connections. */

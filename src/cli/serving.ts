@@ -2,8 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
 import type { Logger } from 'pino'
 import { frozenSince } from '../app/readiness.ts'
-import type { Role } from '../app/roles.ts'
-import { showRunning } from '../app/running-roles.ts'
+import { type Role, showRunning } from '../app/running-roles.ts'
 import { greet } from '../app/start/first-start.ts'
 import { noteConfiguration } from '../app/start/running-configuration.ts'
 import { openStores, type Stores } from '../app/stores.ts'
@@ -140,4 +139,10 @@ async function start(
 
 function printed(text: string): Promise<void> {
   return new Promise((resolve) => process.stdout.write(text, () => resolve()))
+}
+
+/** Ends the process when its parent has died: another server may already do the same. */
+export function endWithParent(): void {
+  process.once('disconnect', () => process.exit(exitCode.unavailable))
+  process.channel?.unref()
 }

@@ -11,7 +11,7 @@ import {
 import type { DeliveryEvent } from '../domain/deliveries/events.ts'
 import { mailedKeyName } from '../domain/licenses/keys.ts'
 import { Refusal } from '../domain/refusal.ts'
-import { saleKeyName } from '../domain/sales/key.ts'
+import { saleKeyName } from '../domain/sales/items.ts'
 import { firstEndpointId } from '../domain/webhooks/endpoint.ts'
 import { type Loaded, loadFromLog, noStream } from '../ledger/load.ts'
 import type { Ports } from '../ports.ts'

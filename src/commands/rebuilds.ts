@@ -1,6 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { type RebuildOptions, rebuild } from '../../projections/runner/rebuild.ts'
-import { noteRebuildEnded, noteRebuildStarted } from '../../projections/runner/rebuilds.ts'
+import {
+  noteRebuildEnded,
+  noteRebuildStarted,
+  type RebuildOptions,
+  rebuild,
+} from '../../projections/runner/rebuild.ts'
 import type { Ports } from '../ports.ts'
 import { momentOf } from './origin.ts'
 

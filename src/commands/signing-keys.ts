@@ -8,7 +8,7 @@ import {
   wantsKey,
 } from '../domain/signing/signing.ts'
 import type { Ports } from '../ports.ts'
-import { keyPairOf } from '../signing/keys.ts'
+import { keyPairOf } from '../signing/signer.ts'
 import { causeOf, momentOf, type Origin } from './origin.ts'
 
 type SigningPorts = Ports<'execute' | 'now' | 'randomBytes' | 'secrets'>

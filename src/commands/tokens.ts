@@ -2,7 +2,7 @@ import { findListedToken, type ListedToken } from '../../projections/tokens/list
 import { isId, newId } from '../credentials/id.ts'
 import { newToken } from '../credentials/token.ts'
 import { Refusal } from '../domain/refusal.ts'
-import type { Scope } from '../domain/tokens/scopes.ts'
+import type { Scope } from '../domain/tokens/events.ts'
 import { type TokenCommand, tokens } from '../domain/tokens/token.ts'
 import type { Ports } from '../ports.ts'
 import { causeOf, momentOf, type Origin } from './origin.ts'

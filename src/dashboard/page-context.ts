@@ -5,7 +5,7 @@ import type { Limits } from '../limits/limits.ts'
 import type { Ports } from '../ports.ts'
 import type { ShowPage, ShowPart } from './frame/page.ts'
 import type { EndSession } from './session/session.ts'
-import type { KnownBrowsers } from './sign-in/known-browsers.ts'
+import type { KnownBrowsers } from './sign-in/failures.ts'
 
 /** What every route of the dashboard uses. */
 export type PageContext = {

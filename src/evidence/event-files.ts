@@ -1,9 +1,8 @@
 import type { LogEntry } from '../domain/recorded.ts'
 import type { Withheld } from '../notary/withheld.ts'
 import { lineOf, lineOfRecord } from './events.ts'
-import { batchesOf, lineFile, lineFiles } from './lines.ts'
 import { type ArchiveProofs, proofLine, recordIn } from './proofs.ts'
-import type { ArchivedFile } from './zip.ts'
+import { type ArchivedFile, batchesOf, lineFile, lineFiles } from './zip.ts'
 
 /**
  * Files of events, and beside each a file with a proof of each line; null for an event that the checkpoint does not cover.

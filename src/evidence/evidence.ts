@@ -4,8 +4,7 @@ import { signingKeyOf } from '../commands/signing-keys.ts'
 import type { Ports } from '../ports.ts'
 import { findCase } from './case.ts'
 import { filesOf } from './files.ts'
-import { jsonFile } from './lines.ts'
-import { type ArchivedFile, zipped } from './zip.ts'
+import { type ArchivedFile, jsonFile, zipped } from './zip.ts'
 
 export type Evidence = {
   /** The revision of the license's last event in the archive. */

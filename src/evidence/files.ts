@@ -18,17 +18,16 @@ import {
 import { type LicenseHistoryEntry, readHistory } from '../history/entries.ts'
 import { createWithholding } from '../notary/withheld.ts'
 import type { Ports } from '../ports.ts'
+import { readSaleEvents } from '../sales/events.ts'
 import { readTelemetry } from '../usage/device-telemetry.ts'
 import { shownPayloads } from '../webhooks/public-events.ts'
 import type { Case, DeliveryCounts } from './case.ts'
 import { eventFiles } from './event-files.ts'
 import { eventsIn, eventsInAll } from './events.ts'
-import { jsonFile, lineFiles } from './lines.ts'
-import { notificationFiles } from './notifications.ts'
 import { type ArchiveProofs, openProofs } from './proofs.ts'
 import { readme } from './readme.ts'
 import { summaryOf } from './summary.ts'
-import type { ArchivedFile } from './zip.ts'
+import { type ArchivedFile, jsonFile, lineFiles } from './zip.ts'
 
 const pageSize = 100
 
@@ -165,4 +164,22 @@ async function* deliveryStreams(ports: Ports<'db'>, licenseId: string): AsyncIte
   for await (const page of deliveryPages(ports, licenseId)) {
     for (const { deliveryId } of page) yield deliveryStream(deliveryId)
   }
+}
+
+/** The payment provider's notifications, byte for byte, as far as they are stored; and a list of all. */
+async function* notificationFiles(
+  ports: Ports<'ledger' | 'secrets'>,
+  sale: KnownSale,
+): AsyncIterable<ArchivedFile> {
+  const list: object[] = []
+  for (const { type, data } of await readSaleEvents(ports, sale)) {
+    if (!('payload' in data)) continue
+    const raw = await ports.secrets.open(sale.tenantId, data.payload)
+    const name = `notifications/${String(list.length + 1).padStart(4, '0')}.txt`
+    const { notificationId, occurredAt, at: receivedAt } = data
+    const file = raw === undefined ? null : name
+    list.push({ provider: sale.provider, notificationId, event: type, occurredAt, receivedAt, file })
+    if (raw !== undefined) yield { name, content: Buffer.from(raw) }
+  }
+  yield jsonFile('notifications.json', list)
 }

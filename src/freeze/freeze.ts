@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import type { SharedLocks } from '../../projections/database/shared-locks.ts'
-import { appendLock } from './append-gate.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import { type AppendGate, appendLock } from './append-gate.ts'
 
 export type Freeze = {
   beganAt: string
@@ -80,4 +81,19 @@ async function hasLostAppenders(db: Pool): Promise<boolean> {
 
 async function forgetLostAppenders(db: Pool): Promise<void> {
   await db.query(`delete from operations.appenders where ${isLost}`)
+}
+
+/** Wraps a ledger so that its appends pass the gate. `append` may also throw LedgerFrozen. */
+export function freezable(ledger: Ledger, gate: AppendGate): Ledger {
+  return {
+    ...ledger,
+    async append(stream, expected, events, cause) {
+      const leave = await gate.enter()
+      try {
+        return await ledger.append(stream, expected, events, cause)
+      } finally {
+        leave()
+      }
+    },
+  }
 }

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { Origin } from '../commands/origin.ts'
 import { newId } from '../credentials/id.ts'
-import type { Scope } from '../domain/tokens/scopes.ts'
+import type { Scope } from '../domain/tokens/events.ts'
 import type { Ports } from '../ports.ts'
 import { type Fact, type Preview, previewOf } from './effects/effect.ts'
 import { effectOf } from './effects/effect-of.ts'

@@ -1,5 +1,5 @@
 import { findCurrentAndFormerMembers } from '../../projections/members.ts'
-import { findSealedOf } from '../../projections/subjects/sealed.ts'
+import { findSealedOf } from '../../projections/subjects.ts'
 import { findTokenNames } from '../../projections/tokens/list.ts'
 import type { Ports } from '../ports.ts'
 import { type PublicName, publicNames } from './words.ts'

@@ -4,11 +4,11 @@ import { momentOf, type Origin } from '../commands/origin.ts'
 import { sameDigest } from '../credentials/sha256.ts'
 import { tokenHashOf } from '../credentials/token.ts'
 import { grantableOf } from '../domain/logins/login.ts'
-import type { Scope } from '../domain/tokens/scopes.ts'
+import type { Scope } from '../domain/tokens/events.ts'
 import type { Limits } from '../limits/limits.ts'
 import type { Ports } from '../ports.ts'
-import { addressOf } from './address.ts'
 import { spend } from './limits/rate-limit.ts'
+import { addressOf } from './listening.ts'
 import { Problem, unavailable } from './problem.ts'
 
 /** The token that authenticated a request. */

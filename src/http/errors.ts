@@ -8,7 +8,6 @@ import { LedgerFrozen, LedgerUnavailable } from '../ledger/connection/unavailabl
 import { ProviderRefused, ProviderUnavailable, StoreWanted } from '../payments/errors.ts'
 import { NoSuchProduct, StateUnreadable } from '../verdicts/errors.ts'
 import { OutOfTime } from './limits/time-limit.ts'
-import { problemOfProvider } from './payment-problem.ts'
 import {
   bodyOf,
   bodyTooLarge,
@@ -18,7 +17,6 @@ import {
   problemOfRefusal,
   unavailable,
 } from './problem.ts'
-import { retryAdvice } from './retry-advice.ts'
 
 /** What is wrong with a request that Fastify could not read, by the code of its error. */
 const unreadableRequests: Readonly<Record<string, string>> = {
@@ -106,3 +104,59 @@ export function problemOf(error: FastifyError, advice = 'look before you repeat 
 
 const unanswered = ({ clocks }: LedgerUnavailable, advice: string): string =>
   `the ledger does not respond${clocks === undefined ? '' : `, and ${clocks}`}; ${advice}`
+
+/** The response when a payment provider refuses or does not respond. Nothing was changed. */
+export function problemOfProvider(error: ProviderRefused | ProviderUnavailable | StoreWanted): Problem {
+  const { provider } = error
+  if ('stores' in error) return new Problem(422, 'invalid_request', storesIn(error))
+  if ('retryAfterSeconds' in error) {
+    const message = `${provider} does not respond; nothing was changed, so retry`
+    return unavailable(message, error.retryAfterSeconds)
+  }
+  return new Problem(422, 'invalid_request', refusals[error.reason](provider))
+}
+
+const refusals: Record<ProviderRefused['reason'], (provider: string) => string> = {
+  key: (provider) => `${provider} rejects the key; check it and its environment (test or live)`,
+  permission: (provider) => `${provider} denies this key the permission; grant it, or reconnect`,
+  missing: (provider) => `${provider} cannot find the requested object; reconnect`,
+  endpoint: (provider) =>
+    `${provider} does not accept the endpoint; it needs a public https address (KEYLEDGER_BASE_URL), and room for another endpoint`,
+  request: (provider) => `${provider} rejected the request; see the reason in its dashboard`,
+}
+
+function storesIn({ provider, stores }: StoreWanted): string {
+  if (stores.length === 0) return `the account at ${provider} has no store; create one there first`
+  const names = stores.map(({ id, name }) => `${id} (${name})`).join(', ')
+  return `name the store at ${provider} that the endpoint is for: ${names}`
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** A POST that changes nothing more when it is repeated, whatever became of the first one. */
+    repeatable?: true
+  }
+}
+
+type Route = Pick<
+  FastifyRequest['routeOptions']['config'],
+  'client' | 'gated' | 'idempotencyKey' | 'repeatable' | 'scope'
+>
+
+/** Whether a route takes an Idempotency-Key. */
+export const takesKey = (method: string | string[], { scope, idempotencyKey }: Route = {}): boolean =>
+  method === 'POST' && scope !== undefined && idempotencyKey !== 'ignored'
+
+/**
+ * What a caller may do who does not know whether the request was done. Reads change nothing; PUT, PATCH and DELETE name the
+ * state that they lead to; a gated call is executed once for each approval, and calls of apps name the device.
+ */
+function retryAdvice({ method, headers, routeOptions: { config } }: FastifyRequest): string {
+  if (method !== 'POST' || config.gated || config.repeatable || config.client !== undefined)
+    return 'it is safe to retry'
+  const lookUp = 'it may have been done: look it up before you repeat it'
+  if (!takesKey(method, config)) return lookUp
+  return headers['idempotency-key'] === undefined
+    ? `${lookUp}, and send an Idempotency-Key, with which a repetition does nothing twice`
+    : 'it is safe to retry with the same Idempotency-Key'
+}

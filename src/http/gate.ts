@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { momentOf } from '../commands/origin.ts'
 import { newId } from '../credentials/id.ts'
@@ -6,13 +6,56 @@ import { secondsLeft } from '../domain/confirmations/confirmation.ts'
 import type { GatedOperation, RequestInput } from '../gate/operation.ts'
 import { type GatedCall, passGate, requireUsable } from '../gate/pass.ts'
 import type { ApprovalPorts } from '../gate/ports.ts'
-import { userAgentOf } from './address.ts'
 import { callerIn, originOf, requireScope } from './authenticate.ts'
-import { confirmationHeader, confirmationIn } from './confirmation-header.ts'
 import { dryRunQuery, isDryRun, sendDryRun, withDryRun } from './dry-run.ts'
-import { invalid } from './problem.ts'
+import { userAgentOf } from './listening.ts'
+import { invalid, Problem } from './problem.ts'
 import { answer, errors } from './schemas.ts'
 import type { ZodApp } from './zod-app.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route runs a gated operation, and checks the confirmation header itself. */
+    gated?: true
+  }
+}
+
+/** The header with the id of an approved confirmation. */
+const confirmationHeader = 'X-Service-Confirmation'
+
+/** The id in the header; undefined without one. One that is sent more than once is no id. */
+function confirmationIn({ headers }: FastifyRequest): string | undefined {
+  const given = headers[confirmationHeader.toLowerCase()]
+  return Array.isArray(given) ? given.join() : given
+}
+
+/**
+ * Lets gated routes check confirmations, and refuses one on every other management route that is registered after it: no
+ * confirmation is for such a call, and a caller that relies on "only once" must learn it. Runs after validation, and before an
+ * Idempotency-Key is looked up.
+ */
+export function checkConfirmations(app: FastifyInstance): void {
+  app.decorateRequest('gatedInput', undefined)
+  app.addHook('onRoute', (route) => {
+    const { scope, gated } = route.config ?? {}
+    if (scope === undefined || scope === 'licenses:runtime' || gated) return
+    route.preHandler = [refuseConfirmation, ...[route.preHandler ?? []].flat()]
+    if (!route.schema) return
+    route.schema = { ...route.schema, response: { 403: errors(403)[403], ...Object(route.schema.response) } }
+  })
+}
+
+/** @throws Problem 403 */
+function refuseConfirmation(request: FastifyRequest, _reply: unknown, done: (error?: Error) => void): void {
+  done(confirmationIn(request) === undefined ? undefined : unfitting())
+}
+
+const unfitting = (): Problem =>
+  new Problem(
+    403,
+    'forbidden',
+    `this operation needs no approval, so no confirmation is for it; send it without ${confirmationHeader}; nothing was done`,
+  )
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -1,14 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, preHandlerAsyncHookHandler } from 'fastify'
 import type { Origin } from '../commands/origin.ts'
 import type { Ending, Idempotency } from '../idempotency/idempotency.ts'
-import { isIdempotencyKey, type KeyedRequest, NotCanonical } from '../idempotency/request.ts'
-import type { Run } from '../idempotency/run.ts'
+import { isIdempotencyKey, type KeyedRequest, NotCanonical, type Run } from '../idempotency/request.ts'
 import type { Ports } from '../ports.ts'
 import { callerIn, originOf } from './authenticate.ts'
 import { isDryRun } from './dry-run.ts'
+import { takesKey } from './errors.ts'
 import { withKeyAnswers } from './openapi/idempotency-keys.ts'
 import { invalid, Problem } from './problem.ts'
-import { takesKey } from './retry-advice.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

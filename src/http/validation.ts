@@ -2,7 +2,6 @@ import type { FastifySchemaCompiler } from 'fastify'
 import { serializerCompiler } from 'fastify-zod-openapi'
 import { z } from 'zod'
 import { inputWords, sentenceOf } from '../domain/input-words.ts'
-import { RefusedInput } from './refused-input.ts'
 
 type Part = [whole: string, nameOf?: (path: string) => string]
 
@@ -33,4 +32,9 @@ export const compileWhenFirstUsed: typeof serializerCompiler = (route) => {
     serialize ??= serializerCompiler(route)
     return serialize(answered)
   }
+}
+
+/** Input that is refused before it is validated. It is no Problem, so that callers are authenticated first. */
+export class RefusedInput extends Error {
+  readonly statusCode = 400
 }

@@ -2,10 +2,8 @@ import { type KeyObject, randomBytes, randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import { z } from 'zod'
 import type { MasterKey } from '../vault/master-key.ts'
-import { open, seal } from '../vault/seal.ts'
-import { newWrappedKey, rewrapped, unwrapKey } from '../vault/wrapped-key.ts'
-import { type KeyedRequest, keyHashOf, requestHashOf } from './request.ts'
-import { type Run, runOf } from './run.ts'
+import { newWrappedKey, open, rewrapped, seal, unwrapKey } from '../vault/seal.ts'
+import { type KeyedRequest, keyHashOf, type Run, requestHashOf, runOf } from './request.ts'
 
 /** A stored answer. */
 const StoredReply = z.object({ status: z.int(), contentType: z.string(), body: z.string() })
@@ -309,5 +307,27 @@ function endingOf(db: Pool, claim: Claim, leaseMs: number): Ending {
         own,
       )
     },
+  }
+}
+
+const everyMs = 60_000
+
+/**
+ * Deletes expired answers, at once and then every minute. Several processes may do so.
+ * @returns a function that stops the sweep and waits for the current one
+ */
+export function keepSweeping(
+  idempotency: Pick<Idempotency, 'sweep'>,
+  onFailure: (error: unknown) => void,
+): () => Promise<void> {
+  let sweeping = Promise.resolve()
+  const sweep = () => {
+    sweeping = sweeping.then(() => idempotency.sweep()).then(() => undefined, onFailure)
+  }
+  sweep()
+  const timer = setInterval(sweep, everyMs)
+  return async () => {
+    clearInterval(timer)
+    await sweeping
   }
 }

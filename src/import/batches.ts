@@ -3,8 +3,7 @@ import type { ForeignLicense as ImportRow } from '../commands/licenses/import.ts
 import type { ForeignLicense, SourceName, Unusable } from './foreign.ts'
 import { rowOf } from './plan/row.ts'
 import type { Targets } from './plan/targets.ts'
-import type { Report, ReportLine } from './report.ts'
-import { createReasons, type Tally } from './tally.ts'
+import { createReasons, type Report, type ReportLine, type Tally } from './report.ts'
 
 /** A license with the row by which it is imported. */
 export type Planned = {

@@ -4,10 +4,9 @@ import { type Accounts, batchesOf, createAccounts } from './batches.ts'
 import { type Export, openExport } from './export.ts'
 import { type ProductOf, planTargets, type Targets } from './plan/targets.ts'
 import { ImportProblem } from './problem.ts'
-import type { Report } from './report.ts'
+import type { Report, Tally } from './report.ts'
 import { createKeyTypes, previewBatches, runImport } from './run.ts'
 import type { Source } from './sources/source.ts'
-import type { Tally } from './tally.ts'
 
 /** An import that is planned: its export is read, and each license has a product and a key type. */
 export type Job = { source: Source; exported: Export; targets: Targets }

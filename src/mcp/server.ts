@@ -11,7 +11,20 @@ import { inputWords, sentenceOf } from '../domain/input-words.ts'
 import type { CallApi } from './api.ts'
 import { refused, resultOf } from './result.ts'
 import type { Tool } from './tool.ts'
-import { allTools } from './tools.ts'
+import { changeLicenseTools } from './tools/change-licenses.ts'
+import { findLicenseTools } from './tools/find-licenses.ts'
+import { saleTools } from './tools/sales.ts'
+import { webhookTools } from './tools/webhooks.ts'
+import { workspaceTools } from './tools/workspace.ts'
+
+/** Every tool, in the order in which agents see them. */
+export const allTools: readonly Tool[] = [
+  ...findLicenseTools,
+  ...changeLicenseTools,
+  ...saleTools,
+  ...webhookTools,
+  ...workspaceTools,
+]
 
 const instructions =
   'keyledger issues and checks software licenses. Find a license with find_license, then read it with get_license, ' +

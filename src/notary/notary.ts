@@ -17,7 +17,7 @@ import {
 import { forgetOtherPositions } from './covering.ts'
 import type { KeptCheckpoints } from './kept.ts'
 import { leafOf } from './leaves.ts'
-import { NotarySuspended } from './suspended.ts'
+import { NotarySuspended } from './suspension.ts'
 import { addLeaves, openTree, type TreeState, tileReader } from './tree-store.ts'
 
 export type NotaryOptions = {

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { RawEvent } from '../ledger/raw/event.ts'
@@ -7,10 +8,10 @@ import type { Hash } from '../transparency/tree/hash.ts'
 import { rangesOfInclusion } from '../transparency/tree/ranges.ts'
 import { type ReadTile, readHashes, tileWidth } from '../transparency/tree/tiles.ts'
 import { lastEventOf, readCheckpoint } from './checkpoints.ts'
-import { withCosignatures } from './cosignatures.ts'
 import { recordOf } from './leaves.ts'
-import { tilesKeptInMemory } from './tile-cache.ts'
-import { type EventPlace, firstEventOfTile, tileReader } from './tree-store.ts'
+import { type EventPlace, firstEventOfTile, tileReader, tilesKeptInMemory } from './tree-store.ts'
+import { isWithheld } from './withheld.ts'
+import { withCosignatures } from './witnesses.ts'
 
 /** What proves that an event is in the log. */
 export type Receipt = {
@@ -46,7 +47,7 @@ export type Prover = {
 }
 
 /** Opens the last checkpoint for proofs. @returns undefined before the first one, or when the log lacks its events */
-export async function openProver(ports: ReceiptPorts): Promise<Prover | undefined> {
+async function openProver(ports: ReceiptPorts): Promise<Prover | undefined> {
   const { db, ledger } = ports
   const checkpoint = await readCheckpoint(db)
   const last = checkpoint && (await lastEventOf(db, checkpoint.size))
@@ -159,4 +160,41 @@ async function readPart(
     if (index >= (tile + 1) * tileWidth) break
   }
   return leaves
+}
+
+/** An event by its stream and its revision there. */
+type EventName = { stream: string; revision: number }
+
+/** `withheld`: the record would tell the hash of a key that can be guessed from it. */
+type ReceiptAnswer = Receipt | 'withheld' | undefined
+
+export type Receipts = {
+  /**
+   * Waits for the checkpoint of a new event, unless no notary has ever run.
+   * @returns undefined when no checkpoint covers the event yet, or there is no such event
+   */
+  waitFor(event: EventName): Promise<ReceiptAnswer>
+  /** Opens the last checkpoint, to prove many events. @returns undefined before the first one */
+  open(): Promise<Prover | undefined>
+}
+
+/** The notary signs once a second; after this time it does not run, or does not keep up. */
+const waitMs = 2000
+const pollMs = 100
+
+export function createReceipts(
+  ports: ReceiptPorts & { ledger: Pick<Ledger, 'eventOf' | 'readStream'> },
+): Receipts {
+  const isSigned = async () => (await readCheckpoint(ports.db)) !== undefined
+  return {
+    open: () => openProver(ports),
+    async waitFor(event) {
+      if (await isWithheld(ports.ledger, event)) return 'withheld'
+      for (let waited = 0; ; waited += pollMs) {
+        const receipt = await makeReceipt(ports, event)
+        if (receipt || waited >= waitMs || !(await isSigned())) return receipt
+        await pause(pollMs)
+      }
+    },
+  }
 }

@@ -8,7 +8,7 @@ import type { Ports } from '../ports.ts'
 import { privateKeyOf, publicBytesOf, signatureTypes } from '../transparency/note/keys.ts'
 import { formatVerifierKey, verifierKey } from '../transparency/note/verifier.ts'
 import type { NotarySigner } from './checkpoints.ts'
-import { NotarySuspended } from './suspended.ts'
+import { NotarySuspended } from './suspension.ts'
 
 export type SigningPorts = Ports<'db' | 'execute' | 'ledger' | 'now' | 'randomBytes' | 'secrets'>
 

@@ -1,7 +1,7 @@
 import type { ClientBase, Pool } from 'pg'
 import { addLeaf, type Edge, emptyEdge } from '../transparency/tree/edge.ts'
 import { type Hash, hashBytes } from '../transparency/tree/hash.ts'
-import { type ReadTile, tileHeight, tileWidth } from '../transparency/tree/tiles.ts'
+import { type ReadTile, tileHeight, tilePath, tileWidth } from '../transparency/tree/tiles.ts'
 
 /** The place of an event that survives a move to another event store. */
 export type EventPlace = { stream: string; revision: number; id: string }
@@ -178,4 +178,22 @@ export async function firstEventOfTile(db: Pool, index: number): Promise<Omit<Ev
   })
   const [row] = rows
   return row && { stream: row.first_stream, revision: Number(row.first_revision) }
+}
+
+/** More than the tiles of one page of proofs; a proof has about three. */
+const most = 64
+
+/** Reads each tile once, and keeps the last ones. */
+export function tilesKeptInMemory(read: ReadTile): ReadTile {
+  const kept = new Map<string, Promise<Uint8Array>>()
+  return (tile) => {
+    const path = tilePath(tile)
+    const reading = kept.get(path) ?? read(tile)
+    // The last one that was used stands at the end.
+    kept.delete(path)
+    kept.set(path, reading)
+    const [oldest] = kept.keys()
+    if (kept.size > most && oldest !== undefined) kept.delete(oldest)
+    return reading
+  }
 }

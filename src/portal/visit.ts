@@ -3,13 +3,17 @@ import { findAddressOfPerson } from '../../projections/licenses/of-person.ts'
 import { findOpenPortal, type OpenPortal } from '../../projections/portal.ts'
 import { customerOf } from '../access/customer-sessions.ts'
 import type { Origin } from '../commands/origin.ts'
-import { type PortalLanguage, type Say, sayIn } from '../domain/portal/texts.ts'
+import {
+  acceptedLanguage,
+  type PortalLanguage,
+  portalLanguages,
+  type Say,
+  sayIn,
+} from '../domain/portal/texts.ts'
 import { isSlug } from '../domain/values.ts'
 import { notFound, Problem } from '../http/problem.ts'
 import type { Ports } from '../ports.ts'
-import type { Cookies } from './cookies.ts'
-import type { FormTokens } from './form-token.ts'
-import { languageFor } from './language.ts'
+import type { Cookies, FormTokens } from './cookies.ts'
 
 /** A signed-in person. `email` is null when no license has their address any more. */
 export type Customer = { subjectId: string; email: string | null; session: string }
@@ -121,4 +125,16 @@ export function visitOf(request: FastifyRequest): Visit {
 /** The origin in the metadata of every event that the person causes. */
 export function originOfCustomer(request: FastifyRequest, { subjectId }: Customer): Origin {
   return { requestId: request.id, actor: `customer:${subjectId}` }
+}
+
+const isLanguage = (text: string | undefined): text is PortalLanguage =>
+  portalLanguages.some((language) => language === text)
+
+/**
+ * The language of a page: what the person chose, else the one of the portal's that their browser prefers.
+ * @param asked in the address, or in the cookie of an earlier choice
+ * @param accepted the Accept-Language header
+ */
+function languageFor(wanted: readonly (string | undefined)[], accepted: string | undefined): PortalLanguage {
+  return wanted.find(isLanguage) ?? acceptedLanguage(accepted ?? '') ?? portalLanguages[0]
 }

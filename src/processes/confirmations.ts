@@ -13,7 +13,6 @@ import { findOperation, streamedOperations } from '../gate/registry.ts'
 import { destroyRequest, openRequest } from '../gate/request.ts'
 import { runApproved } from '../gate/run-approved.ts'
 import type { Ports } from '../ports.ts'
-import { graceAt } from './grace.ts'
 import type { Poller } from './poller.ts'
 import { type Failure, originOfProcess, processOf } from './process-manager.ts'
 
@@ -104,4 +103,19 @@ async function unlessRefused(running: Promise<unknown>): Promise<void> {
   await running.catch((error: unknown) => {
     if (!(error instanceof Refusal)) throw error
   })
+}
+
+/** The clocks of cooperating processes differ by less than this. */
+const clocksDifferMs = 60_000
+
+/**
+ * Work that began between these moments is left to the process that began it. A beginning in the future is
+ * from before the clock was set back: its age is unknown, so the work is resumed.
+ */
+export type Grace = { from: string; until: string }
+
+/** @param graceMs how long a process has to finish what it began */
+export function graceAt(now: Date, graceMs: number): Grace {
+  const moment = (aheadMs: number) => new Date(now.getTime() + aheadMs).toISOString()
+  return { from: moment(-graceMs), until: moment(clocksDifferMs) }
 }

@@ -1,7 +1,7 @@
-import { listErasures } from '../../projections/subjects/queries.ts'
+import { listErasures } from '../../projections/subjects.ts'
 import { eraseSubject } from '../commands/customers/erasure.ts'
 import type { Ports } from '../ports.ts'
-import { graceAt } from './grace.ts'
+import { graceAt } from './confirmations.ts'
 import type { Poller } from './poller.ts'
 import { type Failure, originOfProcess, processOf } from './process-manager.ts'
 

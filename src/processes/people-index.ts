@@ -1,4 +1,4 @@
-import { findSealedOf } from '../../projections/subjects/sealed.ts'
+import { findSealedOf } from '../../projections/subjects.ts'
 import type { Ports } from '../ports.ts'
 import type { Person } from '../vault/subjects.ts'
 import type { Poller } from './poller.ts'

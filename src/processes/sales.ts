@@ -3,7 +3,7 @@ import { loadSale } from '../commands/sales.ts'
 import type { KnownSale } from '../domain/sales/sale.ts'
 import type { Ports } from '../ports.ts'
 import { advanceSale } from '../sales/advance.ts'
-import { graceAt } from './grace.ts'
+import { graceAt } from './confirmations.ts'
 import type { Poller } from './poller.ts'
 import { type Failure, originOfProcess, processOf } from './process-manager.ts'
 

@@ -6,7 +6,7 @@ import type { Stage } from '../domain/test-purchases/events.ts'
 import { type KnownTestPurchase, nextStage } from '../domain/test-purchases/test-purchase.ts'
 import { ProviderRefused, ProviderUnavailable } from '../payments/errors.ts'
 import type { Ports } from '../ports.ts'
-import { graceAt } from './grace.ts'
+import { graceAt } from './confirmations.ts'
 import type { Poller } from './poller.ts'
 import { type Failure, originOfProcess, processOf } from './process-manager.ts'
 

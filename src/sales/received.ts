@@ -1,6 +1,6 @@
 import { sha256 } from '../credentials/sha256.ts'
 import { SaleReceived, unknownProduct } from '../domain/sales/events.ts'
-import { saleKeyName } from '../domain/sales/key.ts'
+import { saleKeyName } from '../domain/sales/items.ts'
 import type { PaymentNotification } from '../payments/notification.ts'
 import type { Ports } from '../ports.ts'
 import { inUtc } from './facts.ts'

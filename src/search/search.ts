@@ -32,7 +32,7 @@ import { saleStream } from '../domain/streams.ts'
 import { isStorable } from '../domain/values.ts'
 import type { Ports } from '../ports.ts'
 import type { RuntimeStatus } from '../verdicts/answer.ts'
-import { statusOfKey } from '../verdicts/of-key.ts'
+import { statusOfKey } from '../verdicts/lookup.ts'
 import { type FoundPeople, findByPersonPart, type PersonMatch } from './people.ts'
 
 type LicenseMatch =

@@ -1,4 +1,4 @@
-import { outputCut } from './cut-output.ts'
+import { outputCut } from './output.ts'
 
 /** A signal that is aborted by Ctrl-C until `end` gives Ctrl-C its usual meaning back, and when nothing reads the output any more. */
 export function untilInterrupted(): { signal: AbortSignal; end: () => void } {

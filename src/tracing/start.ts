@@ -24,8 +24,15 @@ import {
 import { withTimeout } from '../async/timeout.ts'
 import type { TracingSettings } from '../config/tracing.ts'
 import { Refusal } from '../domain/refusal.ts'
-import { parseTraceparent, type TraceIds, traceOf } from './ids.ts'
-import type { Annotate, IncomingRequest, Tracing, Work } from './tracing.ts'
+import {
+  type Annotate,
+  type IncomingRequest,
+  parseTraceparent,
+  type TraceIds,
+  type Tracing,
+  traceOf,
+  type Work,
+} from './tracing.ts'
 
 /** The span of the running work, and another correlation id that it covers. */
 type ActiveSpan = { span: Span; alsoCovers: string | undefined }

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import type { MasterKey } from './master-key.ts'
-import { spellingsOf } from './spellings.ts'
+import { spellingsOf } from './people-parts.ts'
 
 /** The index values that find a person; new entries are stored under the first. */
 export const emailIndexesOf = (master: MasterKey, tenantId: string, email: string): string[] =>

@@ -3,7 +3,7 @@ import type { Pool } from 'pg'
 import { emailIndexesOf } from './email-index.ts'
 import type { MasterKey } from './master-key.ts'
 import type { PeopleIndex } from './people-index.ts'
-import { newWrappedKey, unwrapKey } from './wrapped-key.ts'
+import { newWrappedKey, unwrapKey } from './seal.ts'
 
 /** A person as a caller knows them. */
 export type KnownPerson = { email: string; name: string | null }

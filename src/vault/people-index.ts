@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import { rowsWithin } from '../../projections/database/time-limit.ts'
+import { rowsWithin } from '../../projections/database/transaction.ts'
 import type { MasterKey } from './master-key.ts'
 import { hashesOf, normalized, trigramKey, trigramsIn, trigramsOfPerson } from './people-parts.ts'
 

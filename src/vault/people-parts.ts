@@ -1,6 +1,7 @@
 import { createCipheriv, createHmac, type KeyObject } from 'node:crypto'
+import { domainToUnicode } from 'node:url'
+import { asciiEmail } from '../domain/values.ts'
 import type { MasterKey } from './master-key.ts'
-import { spellingsOf } from './spellings.ts'
 
 /** What is known of a person in clear. */
 type Known = { email: string | null; name: string | null }
@@ -58,4 +59,16 @@ export function hashesOf(key: Buffer | KeyObject, trigrams: readonly string[]): 
   for (const [at, trigram] of trigrams.entries()) plain.write(trigram, at * block)
   const hashed = createCipheriv('aes-256-ecb', key, null).setAutoPadding(false).update(plain)
   return trigrams.map((_, at) => hashed.readInt32BE(at * block))
+}
+
+/**
+ * The spellings under which a person may be stored: with the ASCII form of the domain, and with the Unicode
+ * form that older versions used. Nearly all domains have only one form.
+ */
+export function spellingsOf(email: string): string[] {
+  const written = (asciiEmail(email) ?? email).toLowerCase()
+  const domain = written.slice(written.lastIndexOf('@') + 1)
+  const unicode = domainToUnicode(domain)
+  if (unicode === domain || unicode === '') return [written]
+  return [...new Set([written, email.toLowerCase(), `${written.slice(0, -domain.length)}${unicode}`])]
 }

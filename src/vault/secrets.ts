@@ -1,7 +1,6 @@
 import type { Pool } from 'pg'
 import type { MasterKey } from './master-key.ts'
-import { open, seal } from './seal.ts'
-import { newWrappedKey, unwrapKey } from './wrapped-key.ts'
+import { newWrappedKey, open, seal, unwrapKey } from './seal.ts'
 
 /**
  * Secrets that are shown or used again later, each sealed under its own key; a destroyed secret cannot be

@@ -5,8 +5,7 @@ import { emailIndexesOf } from './email-index.ts'
 import { findOrMakeSubjects, type KnownPerson, type Subject } from './many-subjects.ts'
 import type { MasterKey } from './master-key.ts'
 import { createPeopleIndex, maxOfPerson, type PeopleIndex } from './people-index.ts'
-import { open, seal } from './seal.ts'
-import { newWrappedKey, unwrapKey } from './wrapped-key.ts'
+import { newWrappedKey, open, seal, unwrapKey } from './seal.ts'
 
 type Field = 'email' | 'name' | 'address' | 'license_key' | 'device_name' | 'reason'
 type SealedPerson = { subjectId: string; email: string | null; name: string | null }

@@ -1,6 +1,7 @@
 import { type HistoryEntry, readEffectiveEvents } from '../../projections/history/queries.ts'
 import { countSeatedDevices } from '../../projections/licenses/active-devices.ts'
 import { findLicense, listSeated } from '../../projections/licenses/queries.ts'
+import type { RuntimeLookupParams } from '../../projections/licenses/runtime.ts'
 import { findTenant, type PresentTenant } from '../../projections/tenants.ts'
 import { type FoundLicense, isPlanFull } from '../commands/devices/devices.ts'
 import { momentOf } from '../commands/origin.ts'
@@ -9,6 +10,7 @@ import { Refusal } from '../domain/refusal.ts'
 import { activeDevicesThen, licenseAsOf, seatsInOrder } from '../history/as-of.ts'
 import type { AsOf } from '../history/moment.ts'
 import type { Ports } from '../ports.ts'
+import { type RuntimeStatus, verdictOn } from './answer.ts'
 import { StateUnreadable } from './errors.ts'
 
 /** Everything that decides the answer to a device, at one moment. */
@@ -99,5 +101,23 @@ async function lookUpAsOf(
     planIsFull: await isPlanFull(tenant.plan, () => activeDevicesThen(ports, then)),
     seated: seated.slice(0, maxSeatsListed),
     deciding,
+  }
+}
+
+/**
+ * The status that a validate of a key without a device is answered now, by the code that answers the call. A license's
+ * former key has an answer of its own.
+ * @returns undefined while the state of the license cannot be read
+ */
+export async function statusOfKey(
+  ports: Ports<'findForRuntime' | 'now'>,
+  key: Omit<RuntimeLookupParams, 'deviceId'>,
+): Promise<RuntimeStatus | undefined> {
+  const found = await ports.findForRuntime({ ...key, deviceId: '' })
+  try {
+    return verdictOn(found, false, momentOf(ports)).status
+  } catch (error) {
+    if (error instanceof StateUnreadable) return undefined
+    throw error
   }
 }

@@ -6,12 +6,10 @@ import type { KnownDelivery } from '../domain/deliveries/delivery.ts'
 import { secretsOf, type WebhookEndpoint } from '../domain/webhooks/endpoint.ts'
 import type { Ports } from '../ports.ts'
 import type { DeliveryChannel } from './channel.ts'
-import { createConnections } from './connections.ts'
-import { type Post, post } from './post.ts'
+import { createConnections, type Post, post } from './post.ts'
 import { publicEventOf } from './public-events.ts'
-import type { Resolve } from './resolve.ts'
 import { signatureHeaders } from './signature.ts'
-import type { TargetRules } from './targets.ts'
+import type { Resolve, TargetRules } from './targets.ts'
 
 type Options = {
   resolve: Resolve

@@ -3,7 +3,7 @@
 import { appendFileSync, readFileSync } from 'node:fs'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { isVerified, verifyDelivery } from '../../src/webhooks/verify.ts'
+import { isVerified, verifyDelivery } from '../../src/webhooks/signature.ts'
 import type { Arrival } from './arrivals.ts'
 
 const [, , port, file = '', secretFile = ''] = process.argv

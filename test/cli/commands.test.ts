@@ -3,7 +3,7 @@
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { createPool } from '../../projections/database/pool.ts'
-import { findLastRebuild } from '../../projections/runner/rebuilds.ts'
+import { findLastRebuild } from '../../projections/runner/rebuild.ts'
 import { type Client, client, createVendor } from '../flows/vendor.ts'
 import { createHost, type Environment, type Finished } from '../harness/process.ts'
 

@@ -5,8 +5,8 @@ import type { ReadModels } from '../../projections/runner/read-models.ts'
 import { delegateAdvancing } from '../../src/app/workers/advancing.ts'
 import { createMeasurements } from '../../src/app/workers/measured.ts'
 import { Measured } from '../../src/app/workers/messages.ts'
-import { restartDelayMs, youngDeathsAfter } from '../../src/app/workers/restarts.ts'
 import { connectionsOfWorker } from '../../src/app/workers/sizes.ts'
+import { restartDelayMs, youngDeathsAfter } from '../../src/app/workers/worker-process.ts'
 
 const nothing = { head: async () => undefined }
 

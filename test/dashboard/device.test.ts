@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import type { Scope } from '../../src/domain/tokens/scopes.ts'
+import type { Scope } from '../../src/domain/tokens/events.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { clientOf } from './client.ts'
 import { makeMember, type TestMember } from './members.ts'

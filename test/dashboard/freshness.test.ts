@@ -1,6 +1,6 @@
 /** Guarantee: the last line of a page says when its data was updated and what is missing, and calls no position an event. */
 import { expect, test } from 'vitest'
-import { freshnessLine } from '../../src/dashboard/frame/freshness-note.ts'
+import { freshnessLine } from '../../src/dashboard/frame/freshness.ts'
 import { partOf } from '../../src/html.ts'
 import { wordsOf } from './words.ts'
 

@@ -1,7 +1,7 @@
 /** Guarantee: after signing in, a member gets to the page first requested, and never to another site. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { home, leadingTo, returnPath } from '../../src/dashboard/session/return-path.ts'
+import { home, leadingTo, returnPath } from '../../src/dashboard/session/redirect-with.ts'
 
 test.each([
   '/dashboard',

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { z } from 'zod'
-import { isVerified, verifyDelivery } from '../../src/webhooks/verify.ts'
+import { isVerified, verifyDelivery } from '../../src/webhooks/signature.ts'
 
 const Delivered = z.looseObject({
   id: z.string(),

@@ -5,7 +5,7 @@ import type { Origin } from '../../src/commands/origin.ts'
 import { createTenant } from '../../src/commands/tenants.ts'
 import { createToken } from '../../src/commands/tokens.ts'
 import { parseConfig } from '../../src/config.ts'
-import type { Scope } from '../../src/domain/tokens/scopes.ts'
+import type { Scope } from '../../src/domain/tokens/events.ts'
 import type { Environment } from '../harness/process.ts'
 
 export type Answer = { status: number; body: Record<string, unknown> }

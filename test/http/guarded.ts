@@ -1,4 +1,4 @@
-import type { Scope } from '../../src/domain/tokens/scopes.ts'
+import type { Scope } from '../../src/domain/tokens/events.ts'
 import type { Method } from '../harness/api.ts'
 
 const runtimeBody = { product_id: 'editor', license_key: 'A', device_id: 'd' }

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createDeriveId, newId } from '../../src/credentials/id.ts'
 import { newLicenseKey } from '../../src/credentials/license-key.ts'
-import { runOf } from '../../src/idempotency/run.ts'
+import { runOf } from '../../src/idempotency/request.ts'
 
 const reserved = () => ({
   seed: randomBytes(32).toString('base64'),

@@ -3,7 +3,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { approve } from '../../src/gate/approvals.ts'
-import { allTools } from '../../src/mcp/tools.ts'
+import { allTools } from '../../src/mcp/server.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { approver } from '../harness/gate.ts'
 import { makeProduct } from '../http/samples.ts'

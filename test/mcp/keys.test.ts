@@ -1,7 +1,7 @@
 /** Guarantee: every tool that sends a POST which takes an Idempotency-Key sends one, and an agent learns it when it has to repeat. */
 import { expect, test } from 'vitest'
 import { resultOf } from '../../src/mcp/result.ts'
-import { allTools } from '../../src/mcp/tools.ts'
+import { allTools } from '../../src/mcp/server.ts'
 import { everyArgument } from './every-tool.ts'
 
 const changing = allTools.filter(({ effect }) => effect !== 'reads')

@@ -1,6 +1,6 @@
 // Guarantee: doctor warns about a finding of the last audit before anything else, then about a failure, then about audits that stopped.
 import { expect, test } from 'vitest'
-import { judgeAudits } from '../../src/cli/doctor/audits.ts'
+import { judgeAudits } from '../../src/cli/doctor/installation.ts'
 import type { AuditRun, RunReport } from '../../src/notary/audit/runs.ts'
 
 const now = new Date('2026-11-23T12:00:00.000Z')

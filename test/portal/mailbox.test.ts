@@ -3,7 +3,7 @@
  * the person who asked, and an erasure removes them.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { sweep } from '../../src/access/sweep.ts'
+import { sweep } from '../../src/access/sessions.ts'
 import { eraseSubject } from '../../src/commands/customers/erasure.ts'
 import { clientOf } from '../dashboard/client.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'

@@ -14,7 +14,7 @@ import {
   mostCounted,
   sampleLiveLicenses,
 } from '../../projections/licenses/count.ts'
-import { countPersonRecords } from '../../projections/subjects/count.ts'
+import { countPersonRecords } from '../../projections/subjects.ts'
 import { createLedgerDatabase, type TestDatabase } from '../harness/database.ts'
 
 let database: TestDatabase

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { factsFrom, newFacts, type State, stateOf, textOf } from '../../src/sdk/app/index.ts'
 import { licenseKeyHash } from '../../src/sdk/index.ts'
-import { keyPairOf } from '../../src/signing/keys.ts'
+import { keyPairOf } from '../../src/signing/signer.ts'
 
 const day = 86_400
 const now = 1_800_000_000

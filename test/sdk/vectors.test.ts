@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { keyHashOf, newLicenseKey } from '../../src/credentials/license-key.ts'
 import { verifyBytes } from '../../src/sdk/ed25519.ts'
 import { licenseKeyHash } from '../../src/sdk/index.ts'
-import { keyPairOf } from '../../src/signing/keys.ts'
+import { keyPairOf } from '../../src/signing/signer.ts'
 
 const hex = (text: string) => Uint8Array.from(Buffer.from(text, 'hex'))
 

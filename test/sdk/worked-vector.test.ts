@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { licenseKeyHash, verifyLease, verifySettings } from '../../src/sdk/index.ts'
-import { keyPairOf } from '../../src/signing/keys.ts'
+import { keyPairOf } from '../../src/signing/signer.ts'
 
 const page = readFileSync(new URL('../../docs/reference/client.md', import.meta.url), 'utf8')
 const vector = z

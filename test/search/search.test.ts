@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { z } from 'zod'
-import { maskedOrder } from '../../src/portal/words.ts'
+import { maskedOrder } from '../../src/portal/page.ts'
 import { type Found, maxFound, search } from '../../src/search/search.ts'
 import { openTestApi, type TestApi } from '../harness/api.ts'
 import { commandLicense } from '../harness/ledger.ts'

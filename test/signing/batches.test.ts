@@ -2,7 +2,7 @@
 import { sign } from 'node:crypto'
 import { afterAll, expect, test } from 'vitest'
 import { createBatches } from '../../src/signing/batches.ts'
-import { keyPairOf } from '../../src/signing/keys.ts'
+import { keyPairOf } from '../../src/signing/signer.ts'
 
 const pairs = [1, 2, 3].map((byte) => keyPairOf(Buffer.alloc(32, byte).toString('base64')))
 /** Fewer than the keys in use, so that the thread drops some repeatedly. */

@@ -1,7 +1,7 @@
 // Guarantee: every process derives the same trace from a correlation id, and samples it alike.
 import { describe, expect, test } from 'vitest'
 import { parseConfig } from '../../src/config.ts'
-import { parseTraceparent, traceOf } from '../../src/tracing/ids.ts'
+import { parseTraceparent, traceOf } from '../../src/tracing/tracing.ts'
 
 test('a trace is derived from its correlation id, as the documentation computes it', () => {
   // printf 'keyledger trace %s' req_1 | sha256sum

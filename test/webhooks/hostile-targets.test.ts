@@ -5,9 +5,8 @@
 import { Socket } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import type { AttemptResult } from '../../src/domain/deliveries/delivery.ts'
-import { createConnections } from '../../src/webhooks/connections.ts'
-import { post } from '../../src/webhooks/post.ts'
-import { createTargetCheck } from '../../src/webhooks/resolve.ts'
+import { createConnections, post } from '../../src/webhooks/post.ts'
+import { createTargetCheck } from '../../src/webhooks/targets.ts'
 import { type StandIn, startStandIn } from '../harness/stand-in.ts'
 
 /** Every address that a socket of this process has tried to connect to. */

@@ -1,7 +1,7 @@
 // Guarantee: a ledger with NATS works whether or not NATS is available, reports it, and reconnects by itself.
 import { afterAll, expect, test } from 'vitest'
 import { z } from 'zod'
-import { connectFeed, optionsOf } from '../../src/webhooks/nats.ts'
+import { connectFeed, optionsOf } from '../../src/webhooks/nats-feed.ts'
 import { startNats } from '../harness/nats-server.ts'
 import { createHost, freePort } from '../harness/process.ts'
 

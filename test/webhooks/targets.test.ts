@@ -4,8 +4,7 @@
  */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createTargetCheck, resolveByDns } from '../../src/webhooks/resolve.ts'
-import { faultOfUrl, isPublicAddress } from '../../src/webhooks/targets.ts'
+import { createTargetCheck, faultOfUrl, isPublicAddress, resolveByDns } from '../../src/webhooks/targets.ts'
 
 const publicAddresses = [
   '93.184.215.14',

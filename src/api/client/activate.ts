@@ -15,10 +15,15 @@ import { reasonOfRefusal } from '../../verdicts/answer.ts'
 import { clientIn, clientOriginOf } from './admit.ts'
 import { answerPreflight } from './edge.ts'
 import { leaseFor, requireLeases } from './lease.ts'
-import { noSuchLicense, refuse } from './refusals.ts'
-import { type AppCall, recordRefused, recordUnknownKey } from './refused.ts'
-import { activateIn, activateOut, activateRefusal, clientPlace, withLimits } from './schemas.ts'
-import { telemetryFrom } from './telemetry.ts'
+import { type AppCall, noSuchLicense, recordRefused, recordUnknownKey, refuse } from './refusals.ts'
+import {
+  activateIn,
+  activateOut,
+  activateRefusal,
+  clientPlace,
+  telemetryFrom,
+  withLimits,
+} from './schemas.ts'
 
 const path = '/:tenantId/:productId/activate'
 

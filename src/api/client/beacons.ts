@@ -8,10 +8,17 @@ import type { ZodApp } from '../../http/zod-app.ts'
 import type { Ports } from '../../ports.ts'
 import { clientIn, clientOriginOf } from './admit.ts'
 import { answerPreflight } from './edge.ts'
-import type { ClientLimits } from './limits.ts'
-import { asItStands, clientPlace, settingsShape, withLimits } from './schemas.ts'
+import type { ClientLimits } from './refusals.ts'
+import {
+  asItStands,
+  clientPlace,
+  settingsShape,
+  type TelemetryIn,
+  telemetryFrom,
+  telemetryShape,
+  withLimits,
+} from './schemas.ts'
 import { settingsOf } from './settings.ts'
-import { type TelemetryIn, telemetryFrom, telemetryShape } from './telemetry.ts'
 
 const freeTierIn = z.object({
   instance_id: text(128).meta({

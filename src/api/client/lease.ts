@@ -4,7 +4,7 @@ import type { IssuedLicense, LicenseStatus } from '../../domain/licenses/license
 import { Problem } from '../../http/problem.ts'
 import type { Ports } from '../../ports.ts'
 import { type Lease, signLease } from '../../signing/lease.ts'
-import { type SignedRefusal, signRefusal } from '../../signing/refusal.ts'
+import { type SignedRefusal, signRefusal } from '../../signing/settings.ts'
 import { SigningFailed } from '../../signing/signer.ts'
 import { activeKeyFor, type SettingsRequest } from './settings.ts'
 

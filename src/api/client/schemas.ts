@@ -1,8 +1,28 @@
 import { z } from 'zod'
+import { sdkOf, sdks, type Telemetry } from '../../domain/telemetry.ts'
 import { type Answer, type ErrorStatus, errorBody, errorsWith, keyText, text } from '../../http/schemas.ts'
 import { receiptOut } from '../receipt.ts'
-import { scopes } from './limits.ts'
-import { telemetryShape } from './telemetry.ts'
+import { scopes } from './refusals.ts'
+
+/** Invalid values are ignored, so that telemetry never keeps an app from its license. */
+export const telemetryShape = {
+  app_version: text(64).optional().catch(undefined),
+  sdk_version: text(64).optional().catch(undefined),
+  platform: text(64).optional().catch(undefined),
+  sdk: z.enum(sdks).optional().catch(undefined).meta({
+    description: 'The language of the SDK in the app; inferred from `platform` when absent',
+    example: 'swift',
+  }),
+}
+
+export type TelemetryIn = z.infer<z.ZodObject<typeof telemetryShape>>
+
+export const telemetryFrom = ({ app_version, sdk_version, platform, sdk }: TelemetryIn): Telemetry => ({
+  appVersion: app_version ?? null,
+  sdkVersion: sdk_version ?? null,
+  platform: platform ?? null,
+  sdk: sdkOf(sdk, platform),
+})
 
 /** A signature of the form that Ed25519 has, for examples; it verifies nothing. */
 const signature = `${'Kx3bT9'.repeat(14)}Kg==`

@@ -22,11 +22,17 @@ import {
 import type { Client } from './client.ts'
 import { answerPreflight } from './edge.ts'
 import { leaseFor, refusalFor } from './lease.ts'
-import { clientProblemOf, noSuchLicense } from './refusals.ts'
-import { type AppCall, recordRefused, recordUnknownKey } from './refused.ts'
-import { asItStands, clientPlace, validateIn, validateOut, validateRefusal, withLimits } from './schemas.ts'
+import { type AppCall, clientProblemOf, noSuchLicense, recordRefused, recordUnknownKey } from './refusals.ts'
+import {
+  asItStands,
+  clientPlace,
+  telemetryFrom,
+  validateIn,
+  validateOut,
+  validateRefusal,
+  withLimits,
+} from './schemas.ts'
 import { settingsOf } from './settings.ts'
-import { telemetryFrom } from './telemetry.ts'
 
 const path = '/:tenantId/:productId/validate'
 

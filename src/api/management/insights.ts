@@ -6,7 +6,7 @@ import { answer, errors, momentIn, momentOut } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
 import type { Ports } from '../../ports.ts'
 import { maxPoints, pointsIn } from '../../usage/range.ts'
-import { requireRange } from './range.ts'
+import { requireRange } from './page.ts'
 
 const day = momentOut.meta({
   description: 'The start of the day in UTC',

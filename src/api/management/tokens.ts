@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type ListedToken, listTokens, tokenStatusAt } from '../../../projections/tokens/list.ts'
 import { momentOf } from '../../commands/origin.ts'
-import { Scope } from '../../domain/tokens/scopes.ts'
+import { Scope } from '../../domain/tokens/events.ts'
 import { Slug } from '../../domain/values.ts'
 import { revokeToken } from '../../gate/operations/revoke-token.ts'
 import type { ApprovalPorts } from '../../gate/ports.ts'

@@ -8,8 +8,8 @@ import type { ZodApp } from '../../http/zod-app.ts'
 import type { Ports } from '../../ports.ts'
 import { maxPoints } from '../../usage/range.ts'
 import { readUsage } from '../../usage/read.ts'
+import { requireRange } from './page.ts'
 import { requireProduct } from './products/products.ts'
-import { requireRange } from './range.ts'
 
 /** How often a live chart should poll. Faster polling is not refused. */
 const askAgainSeconds = 10

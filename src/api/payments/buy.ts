@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import { z } from 'zod'
 import { openCheckout, purchasable } from '../../commands/checkout/checkout.ts'
-import { acceptedLanguage } from '../../domain/portal/languages.ts'
+import { acceptedLanguage } from '../../domain/portal/texts.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { money } from '../../history/money.ts'
 import { Problem } from '../../http/problem.ts'

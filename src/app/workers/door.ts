@@ -1,7 +1,7 @@
 import { createServer as createHttpServer } from 'node:http'
 import type { Socket } from 'node:net'
+import { expectConnections, type HostAndPort, openSockets } from '../../http/listening.ts'
 import { bodyOf, unavailable } from '../../http/problem.ts'
-import { expectConnections, type HostAndPort, openSockets } from '../../http/sockets.ts'
 
 /** Where a server with workers takes connections. Its parent owns the sockets, so they stay open without a worker. */
 export type Door = {

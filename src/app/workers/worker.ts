@@ -13,15 +13,14 @@ import { type Config, parseConfig } from '../../config.ts'
 import { takeConnections } from '../../http/listening.ts'
 import { CommandRefused } from '../../terminal/exit-codes.ts'
 import { openApi } from '../api.ts'
-import { keepHeapSmall } from '../heap.ts'
 import { createLog } from '../log.ts'
-import { connectNats } from '../server.ts'
+import { connectNats, keepHeapSmall } from '../server.ts'
 import { readMasterKey } from '../start/master-key-file.ts'
 import { connectStores } from '../stores.ts'
 import { type DelegatedReadModels, delegateAdvancing } from './advancing.ts'
+import { workersHealth } from './measured.ts'
 import { type FromWorker, Measured, type Start, ToWorker, type WorkersStatus } from './messages.ts'
 import { connectionsOfWorker } from './sizes.ts'
-import { workersHealth } from './workers-health.ts'
 
 /** How long running requests may take to finish; the parent waits slightly longer. */
 const drainMs = 13_000

@@ -9,8 +9,13 @@ import { whyNotListening } from '../start/own-address.ts'
 import { type Door, openDoor } from './door.ts'
 import { createMeasurements } from './measured.ts'
 import type { Start, WorkersStatus } from './messages.ts'
-import { restartDelayMs, youngDeathsAfter } from './restarts.ts'
-import { forkWorker, type Message, type WorkerProcess } from './worker-process.ts'
+import {
+  forkWorker,
+  type Message,
+  restartDelayMs,
+  type WorkerProcess,
+  youngDeathsAfter,
+} from './worker-process.ts'
 
 /** The workers' own limit for running requests is shorter than this. */
 const longestStopMs = 14_000

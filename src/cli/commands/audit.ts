@@ -8,8 +8,8 @@ import { type OutputOptions, print, table } from '../../terminal/output.ts'
 import { showProgress } from '../../terminal/progress.ts'
 import { parsed } from '../arguments.ts'
 import type { VerifyOptions } from '../audit-verify.ts'
-import { endWithParent } from '../child.ts'
 import { groupCommand } from '../context.ts'
+import { endWithParent } from '../serving.ts'
 
 type Options = OutputOptions & { until?: string }
 

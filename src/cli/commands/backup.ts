@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import type { MakeOptions, OpenOptions } from '../backup/actions.ts'
-import { endWithParent } from '../child.ts'
+import { endWithParent } from '../serving.ts'
 
 /** Loaded lazily, with the code for encryption and compression. */
 const actions = () => import('../backup/actions.ts')

@@ -16,20 +16,22 @@ import { EmailAddress } from '../../domain/values.ts'
 import type { OtherClock } from '../../ledger/connection/clock-difference.ts'
 import { exitCode } from '../../terminal/exit-codes.ts'
 import { type OutputOptions, print, table } from '../../terminal/output.ts'
-import { connectFeed } from '../../webhooks/nats.ts'
+import { connectFeed } from '../../webhooks/nats-feed.ts'
 import { parsed } from '../arguments.ts'
-import { auditsCheck } from '../doctor/audits.ts'
-import { backupsCheck } from '../doctor/backups.ts'
 import { type Check, type CheckResults, runChecks } from '../doctor/check.ts'
-import { clockCheck } from '../doctor/clock.ts'
-import { configurationCheck } from '../doctor/configuration.ts'
 import { diskCheck } from '../doctor/disk.ts'
+import {
+  auditsCheck,
+  backupsCheck,
+  clockCheck,
+  configurationCheck,
+  rolesCheck,
+  workersCheck,
+} from '../doctor/installation.ts'
 import { mailCheck } from '../doctor/mail.ts'
 import { portCheck } from '../doctor/port.ts'
 import { type ProviderCheck, providerChecks, reachProviders } from '../doctor/providers.ts'
-import { rolesCheck } from '../doctor/roles.ts'
 import { databaseRightsCheck, natsResult, versionsCheck, withRemedy } from '../doctor/stores.ts'
-import { workersCheck } from '../doctor/workers.ts'
 
 /** A rebuild of the read models may take longer; the report then lacks the checks that need the stores. */
 const openingMs = 30_000

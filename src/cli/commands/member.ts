@@ -14,7 +14,7 @@ import {
 } from '../../commands/members/members.ts'
 import { parseConfig } from '../../config.ts'
 import { isId } from '../../credentials/id.ts'
-import { welcomePath } from '../../dashboard/welcome/path.ts'
+import { welcomePath } from '../../dashboard/welcome/route.ts'
 import { Role } from '../../domain/members/roles.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { EmailAddress } from '../../domain/values.ts'

@@ -10,7 +10,7 @@ import {
   renameTenant,
   suspendTenant,
 } from '../../commands/tenants.ts'
-import { longestLifetimeSeconds, shortestLifetimeSeconds } from '../../domain/confirmations/lifetime.ts'
+import { longestLifetimeSeconds, shortestLifetimeSeconds } from '../../domain/confirmations/events.ts'
 import { Plan, TenantName } from '../../domain/tenants/events.ts'
 import { Slug } from '../../domain/values.ts'
 import { wholeNumberIn } from '../../numbers.ts'

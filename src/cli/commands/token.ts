@@ -4,7 +4,7 @@ import { findTenant } from '../../../projections/tenants.ts'
 import { withStores } from '../../app/with-stores.ts'
 import { createToken } from '../../commands/tokens.ts'
 import { Refusal } from '../../domain/refusal.ts'
-import { Scope } from '../../domain/tokens/scopes.ts'
+import { Scope } from '../../domain/tokens/events.ts'
 import { type OutputOptions, print } from '../../terminal/output.ts'
 import { momentAfter, parsed } from '../arguments.ts'
 

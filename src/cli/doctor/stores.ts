@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import type { Feed } from '../../webhooks/nats.ts'
+import type { Feed } from '../../webhooks/nats-feed.ts'
 import type { Check, CheckResult } from './check.ts'
 
 /** Reports the versions of the stores. */

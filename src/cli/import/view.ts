@@ -1,7 +1,7 @@
 import { type Job, problemsOf } from '../../import/job.ts'
 import type { KeyTypeChoice } from '../../import/plan/key-types.ts'
 import type { Target } from '../../import/plan/targets.ts'
-import type { Reason, Tally } from '../../import/tally.ts'
+import type { Reason, Tally } from '../../import/report.ts'
 import { table } from '../../terminal/output.ts'
 
 const count = (number: number): string => number.toLocaleString('en-US')

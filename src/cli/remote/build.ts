@@ -4,17 +4,18 @@ import { print, printToStderr } from '../../terminal/output.ts'
 import { type CommandContext, groupCommand, type HostForm } from '../context.ts'
 import { mayBeEmpty } from '../empty.ts'
 import { hostOptions, ranOnHost } from '../host-form.ts'
+import { type Client, createClient } from './client.ts'
 import { showDryRun } from './dry-run.ts'
+import { readPages } from './feed.ts'
 import { openApproved } from './gate.ts'
+import { askFirst } from './input.ts'
 import { subjects } from './operations/all.ts'
 import type { Field } from './operations/field.ts'
 import type { Operation } from './operations/operation.ts'
 import { argumentFields, requestOf } from './operations/request.ts'
 import { optionFlags, optionHelp, optionName } from './operations/values.ts'
 import { linesOf, terminalWidth } from './output.ts'
-import { readPages } from './pages.ts'
-import { askFirst } from './question.ts'
-import { openRemote, type RemoteOptions, sessionOptions, wordsToRepeat } from './run.ts'
+import { findSession, type Session, type SessionOptions } from './profiles.ts'
 import { watch } from './watch.ts'
 
 type Options = RemoteOptions & {
@@ -116,3 +117,25 @@ function noteNextPage({ paged }: Operation, body: unknown, { json }: Options): v
   if (body.nextCursor !== null)
     printToStderr(`There are more: add --all, or --cursor ${String(body.nextCursor)}`)
 }
+
+/** The options of every command that calls a server. */
+export type RemoteOptions = SessionOptions & { json?: boolean }
+
+/** A signed-in command: its session and a client for it. */
+export type Remote = { session: Session; client: Client }
+
+/** @throws CommandMisused when nobody is signed in */
+export function openRemote(options: SessionOptions): Remote {
+  const session = findSession(options)
+  return { session, client: createClient(session.server, { token: session.token }) }
+}
+
+/** The words of a command with its profile, which another one may replace as the current one meanwhile. */
+export const wordsToRepeat = (words: readonly string[], { profile }: Session): readonly string[] =>
+  profile === null || words.includes('--profile') ? words : [...words, '--profile', profile]
+
+/** Adds the options that say which server is called. */
+export const sessionOptions = (command: Command): Command =>
+  command
+    .option('--profile <name>', 'the profile to use; defaults to the current one')
+    .option('--insecure-http', 'allow http to another machine: the token crosses the network in the clear')

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { CallApi } from '../../mcp/api.ts'
+import { headersOf, pathOf } from '../../mcp/request.ts'
 import { wholeNumberIn } from '../../numbers.ts'
 import { CommandUnavailable } from '../../terminal/exit-codes.ts'
 import { RemoteError, refusalOf } from './errors.ts'
@@ -158,3 +160,24 @@ function jsonIn(text: string): unknown {
     return text
   }
 }
+
+/** How the tools of an agent call a server over the network. A refusal of the server is an answer like any other. */
+export const callServer =
+  (client: Client): CallApi =>
+  async (request) => {
+    const { method, body, confirmationId } = request
+    try {
+      const { status, body: answered } = await client.call({
+        method,
+        path: pathOf(request),
+        body,
+        headers: headersOf(request),
+        // An approval can be used once, so its request is not sent again when the answer is lost.
+        repeatable: confirmationId === undefined,
+      })
+      return { status, body: answered }
+    } catch (error) {
+      if (!(error instanceof RemoteError)) throw error
+      return { status: error.status, body: { error: error.message } }
+    }
+  }

@@ -2,8 +2,8 @@ import { createWriteStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { Transform, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { isCutOutput } from '../../terminal/cut-output.ts'
 import { CommandRefused } from '../../terminal/exit-codes.ts'
+import { isCutOutput } from '../../terminal/output.ts'
 
 /**
  * Writes the body of an answer to a new file that only the user may read, or to stdout. An incomplete file is removed.

@@ -3,8 +3,9 @@ import { z } from 'zod'
 import { pathTo } from '../../description/path.ts'
 import { CommandRefused } from '../../terminal/exit-codes.ts'
 import { printToStderr } from '../../terminal/output.ts'
-import { type Client, retryAfterIn } from './client.ts'
+import { type Call, type Client, retryAfterIn } from './client.ts'
 import { isPassing } from './errors.ts'
+import { countProgress } from './output.ts'
 
 const FedEvent = z.looseObject({ id: z.string(), event: z.string(), license_id: z.string() })
 export type FedEvent = z.infer<typeof FedEvent>
@@ -87,4 +88,26 @@ export async function licenseOfPurchase(
     await pause(seconds * 1000, undefined, { signal }).catch(() => undefined)
   }
   return undefined
+}
+
+const Page = z.looseObject({ items: z.array(z.unknown()), nextCursor: z.string().nullable() })
+
+/** The largest page that the server gives. */
+const pageSize = '100'
+
+/** Reads a list to its end, as one page. */
+export async function readPages(client: Client, call: Call): Promise<z.infer<typeof Page>> {
+  const items: unknown[] = []
+  const progress = countProgress('Reading', 'items')
+  for (let cursor = call.query?.cursor; ; ) {
+    const query = { limit: pageSize, ...call.query, ...(cursor !== undefined && { cursor }) }
+    const { items: more, nextCursor, ...rest } = Page.parse((await client.call({ ...call, query })).body)
+    items.push(...more)
+    progress.update(items.length)
+    if (nextCursor === null) {
+      progress.done(items.length)
+      return { ...rest, items, nextCursor: null }
+    }
+    cursor = nextCursor
+  }
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
+import { createInterface } from 'node:readline/promises'
 import { text } from 'node:stream/consumers'
-import { CommandMisused } from '../../terminal/exit-codes.ts'
+import { CommandMisused, CommandRefused } from '../../terminal/exit-codes.ts'
 
 /** Reads a file, or stdin for `-`. @param what what it is for, in messages */
 export async function readInput(path: string, what: string): Promise<string> {
@@ -26,5 +27,23 @@ export async function readJson(given: string, what: string): Promise<unknown> {
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
     throw new CommandMisused(`${what} is not JSON: ${why}`)
+  }
+}
+
+/**
+ * Asks a person whether to go on. `--yes` answers it; it never replaces the approval of another person.
+ * @throws CommandRefused for another answer, CommandMisused when nobody can answer
+ */
+export async function askFirst(question: string | undefined, options: { yes?: boolean }): Promise<void> {
+  if (question === undefined || options.yes) return
+  if (!process.stdin.isTTY) {
+    throw new CommandMisused(`${question} There is no terminal to answer it at: add --yes.`)
+  }
+  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    const answer = await terminal.question(`${question} [y/N] `)
+    if (!/^y(es)?$/i.test(answer.trim())) throw new CommandRefused('Nothing was changed.')
+  } finally {
+    terminal.close()
   }
 }

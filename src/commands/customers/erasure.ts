@@ -1,5 +1,5 @@
 import { findMemberBySubject } from '../../../projections/members.ts'
-import { findPersonRecords } from '../../../projections/subjects/queries.ts'
+import { findPersonRecords } from '../../../projections/subjects.ts'
 import { linkMailsOf } from '../../access/customer-links.ts'
 import { customers } from '../../domain/customers/customer.ts'
 import { licenses } from '../../domain/licenses/license.ts'

@@ -2,11 +2,11 @@ import { quoted } from '../../domain/plain-text.ts'
 import type { Approval, Approvers, ShownApproval as Found } from '../../gate/approvals.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { problemOfRefusal } from '../../http/problem.ts'
-import { copyable } from '../frame/copy.ts'
 import { ago, moment, timeLeft, until } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import {
   badge,
+  copyable,
   empty,
   facts,
   heading,

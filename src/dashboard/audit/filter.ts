@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { type AuditFilter, vias } from '../../../projections/audit/queries.ts'
-import { one, oneDay } from '../lists/query.ts'
+import { one, oneDay } from '../lists/lists.ts'
 
 const text = one.transform((value) => value?.slice(0, 200))
 

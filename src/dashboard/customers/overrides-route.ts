@@ -18,9 +18,8 @@ import { productChoices } from '../lists/lists.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
 import { redirectWith } from '../session/redirect-with.ts'
-import { aboveIn, type CustomerRequest, customerOf } from './found.ts'
-import { overridesForm, overridesTyped, withMoreRows } from './overrides-form.ts'
-import { overridesView } from './overrides-view.ts'
+import { aboveIn, type CustomerRequest, customerOf } from './choose.ts'
+import { overridesForm, overridesTyped, overridesView, withMoreRows } from './overrides-view.ts'
 
 const change = pageRoute({ page: 'change_licenses' })
 const changeOne = pageRoute({ page: 'change_licenses', auditedView: 'customer' })

@@ -9,9 +9,8 @@ import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
 import { redirectWith } from '../session/redirect-with.ts'
-import { aboveIn, type CustomerRequest, customerOf } from './found.ts'
-import { CustomerForm } from './person-form.ts'
-import { customerFormView } from './person-view.ts'
+import { aboveIn, type CustomerRequest, customerOf } from './choose.ts'
+import { CustomerForm, customerFormView } from './person-view.ts'
 
 const change = pageRoute({ page: 'change_licenses' })
 /** The form shows the person's data, which is recorded as a view. */

@@ -1,6 +1,10 @@
+import { z } from 'zod'
+import { EmailAddress } from '../../domain/values.ts'
 import { type Html, html } from '../../html.ts'
 import type { FilledForm } from '../forms/filled-form.ts'
 import { formProblem, textArea, textField } from '../forms/form-fields.ts'
+import { pairs } from '../forms/pairs.ts'
+import { optionalLine } from '../forms/typed.ts'
 import { heading, tokenField } from '../frame/parts.ts'
 
 type CustomerForm = {
@@ -47,3 +51,18 @@ export function customerFormView({ token, form, customerId, operation }: Custome
     </form>
   </div>`
 }
+
+/** A customer as a member fills them in. */
+export const CustomerForm = z.object({
+  email: z
+    .string()
+    .trim()
+    .optional()
+    .default('')
+    .refine(
+      (text) => EmailAddress.safeParse(text).success,
+      'Enter an email address, for example ada@example.com.',
+    ),
+  name: optionalLine(200),
+  metadata: pairs,
+})

@@ -2,12 +2,12 @@ import type { CustomerEntry } from '../../../projections/customers.ts'
 import type { ExplainedOverride } from '../../domain/customers/overrides.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import type { Person } from '../../vault/subjects.ts'
-import { copyable } from '../frame/copy.ts'
 import { ago, dayOf } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import {
   badge,
   choicesOf,
+  copyable,
   empty,
   facts,
   field,
@@ -20,7 +20,7 @@ import {
   tokenField,
 } from '../frame/parts.ts'
 import { licenseTable, type ShownLicense } from '../licenses/view.ts'
-import { chosenPerson } from '../lists/person-filter.ts'
+import { chosenPerson } from '../lists/lists.ts'
 import { type SaleRow, salesTable } from '../sales/view.ts'
 
 type Customers = {

@@ -11,11 +11,11 @@ import { notFound } from '../../http/problem.ts'
 import type { Ports } from '../../ports.ts'
 import { shownPayload } from '../../webhooks/public-events.ts'
 import { pageRoute } from '../frame/page-route.ts'
-import { one } from '../lists/query.ts'
+import { one } from '../lists/lists.ts'
 import type { PageContext } from '../page-context.ts'
 import { auditedPage, originOfMember, principalOf } from '../session/principal.ts'
 import { redirectWith } from '../session/redirect-with.ts'
-import { nameOfEndpoint } from '../webhooks/endpoint-name.ts'
+import { nameOfEndpoint } from '../webhooks/form.ts'
 import { deliveriesView, deliveryView } from './view.ts'
 
 const manage = pageRoute({ page: 'manage_connections' })

@@ -2,13 +2,13 @@ import type { KnownDelivery } from '../../domain/deliveries/delivery.ts'
 import { type Attempt, type Channel, DeliveryEventName } from '../../domain/deliveries/events.ts'
 import type { WebhookEndpoint } from '../../domain/webhooks/endpoint.ts'
 import { type Content, type Html, html } from '../../html.ts'
-import { copyable } from '../frame/copy.ts'
 import { ago, moment } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import {
   asNamed,
   badge,
   choicesOf,
+  copyable,
   empty,
   facts,
   filters,

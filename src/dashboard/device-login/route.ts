@@ -10,15 +10,15 @@ import { maxWrongCodes, returnCodeAttempt, takeCodeAttempt } from '../../access/
 import { approveLogin, denyLogin } from '../../commands/logins.ts'
 import { quoted } from '../../domain/plain-text.ts'
 import { Refusal } from '../../domain/refusal.ts'
-import { Scope } from '../../domain/tokens/scopes.ts'
+import { Scope } from '../../domain/tokens/events.ts'
 import { problemOfRefusal } from '../../http/problem.ts'
 import { boxes, formOf } from '../forms/forms.ts'
 import { pageRoute } from '../frame/page-route.ts'
-import { one } from '../lists/query.ts'
+import { one } from '../lists/lists.ts'
 import type { PageContext } from '../page-context.ts'
 import { deciderOf, originOfMember, principalOf } from '../session/principal.ts'
 import { messageView } from '../sign-in/view.ts'
-import { expiryOf, Lifetime } from '../tokens/lifetimes.ts'
+import { expiryOf, Lifetime } from '../tokens/scopes.ts'
 import { codeView, reviewView } from './view.ts'
 
 const CodeForm = z.object({ code: z.string().max(40) })

@@ -1,12 +1,21 @@
 import type { ListedDevice } from '../../../projections/licenses/device-list.ts'
-import { statusAt } from '../../domain/licenses/license.ts'
+import { givesSeats, type LicenseStatus, type Seat, statusAt } from '../../domain/licenses/license.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import type { lastRefusalsOf } from '../../usage/read-refusals.ts'
 import { ago } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
-import { choicesOf, empty, filters, heading, pager, productSelect, select, table } from '../frame/parts.ts'
+import {
+  badge,
+  choicesOf,
+  empty,
+  filters,
+  heading,
+  pager,
+  productSelect,
+  select,
+  table,
+} from '../frame/parts.ts'
 import { callWords, reasonName } from '../refusals/words.ts'
-import { deviceBadge } from './badge.ts'
 
 type LastRefusals = Awaited<ReturnType<typeof lastRefusalsOf>>
 type LastRefusal = LastRefusals extends ReadonlyMap<string, infer Refused> ? Refused : never
@@ -81,3 +90,9 @@ const refusedWords = (view: View, refused: LastRefusal | undefined): Content =>
   refused === undefined
     ? 'never'
     : html`<span>${ago(refused.lastSeenAt, view.now)}<span class="sub">${callWords[refused.call]}: ${reasonName(refused.reason)}</span></span>`
+
+/** A device is shown as active only while its license is valid. */
+export function deviceBadge({ status }: Pick<Seat, 'status'>, ofLicense: LicenseStatus): Html {
+  if (status === 'deactivated') return badge('plain', 'deactivated')
+  return givesSeats(ofLicense) ? badge('good', 'active') : badge('warn', `license ${ofLicense}`)
+}

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { GatedOperation, RequestInput } from '../../gate/operation.ts'
 import { passGate } from '../../gate/pass.ts'
 import type { ApprovalPorts } from '../../gate/ports.ts'
-import { userAgentOf } from '../../http/address.ts'
+import { userAgentOf } from '../../http/listening.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
 
 /**

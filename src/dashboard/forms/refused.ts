@@ -1,5 +1,5 @@
 import { Refusal, type RefusalCode } from '../../domain/refusal.ts'
-import { problemOfProvider } from '../../http/payment-problem.ts'
+import { problemOfProvider } from '../../http/errors.ts'
 import { Problem, problemOfRefusal } from '../../http/problem.ts'
 import { sentence } from '../../sentence.ts'
 import { type FilledForm, newForm, withProblem } from './filled-form.ts'

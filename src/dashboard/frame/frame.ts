@@ -4,7 +4,7 @@ import { assets } from '../assets.ts'
 import type { Principal } from '../session/principal.ts'
 import type { FlashMessage } from '../session/session.ts'
 import { findBox } from './find.ts'
-import { freshnessLine } from './freshness-note.ts'
+import { freshnessLine } from './freshness.ts'
 import { type Crumb, type NavItem, navigationFor } from './navigation.ts'
 import { notice as noticeBox } from './parts.ts'
 

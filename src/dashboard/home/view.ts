@@ -9,9 +9,9 @@ import { agoWords } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import { heading, section } from '../frame/parts.ts'
 import { barPlot } from '../frame/plots.ts'
+import { reasonName, refusalsPath } from '../refusals/words.ts'
 import { isStarting, type StartFacts } from '../start/facts.ts'
 import { dismissForm, startSteps } from '../start/view.ts'
-import { type RefusedToday, refusedToday } from './refused.ts'
 
 type PendingWork = {
   deliveries: DeliveryCounts
@@ -156,3 +156,23 @@ const wait = (
 ): Html => html`<li class=${`wait ${tone}`}>
   <a href=${href}>${title}</a><span class="sub">${why}</span>
 </li>`
+
+/** The refused activations of a day by reason. */
+type RefusedToday = readonly { reason: string; count: number }[]
+
+/** `12 refused activations today: 9 seat limit, 3 unknown key`, each a link; undefined when there are none. */
+function refusedToday(refused: RefusedToday): Content {
+  const all = refused.reduce((sum, { count }) => sum + count, 0)
+  if (all === 0) return undefined
+  const parts = refused.flatMap(({ reason, count }, index): (Html | string)[] => [
+    index === 0 ? ' ' : ', ',
+    html`<a href=${refusalsPath({ call: 'activate', reason })}>${count.toLocaleString('en')} ${reasonName(reason)}</a>`,
+  ])
+  return section(
+    'Refused today',
+    html`<p>
+      <a href=${refusalsPath({ call: 'activate' })}>${counted(all, 'refused activation', 'refused activations')}</a>${' '}
+      since midnight UTC:${parts}.
+    </p>`,
+  )
+}

@@ -11,11 +11,9 @@ import { invalid } from '../../http/problem.ts'
 import { type FilledForm, newForm, withProblem } from '../forms/filled-form.ts'
 import { refuseSuspended, sentenceOf } from '../forms/refused.ts'
 import { pageRoute } from '../frame/page-route.ts'
-import { productChoices } from '../lists/lists.ts'
-import { one } from '../lists/query.ts'
+import { one, productChoices } from '../lists/lists.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
-import { maxBytes, readUploads } from './upload.ts'
 import { importFormView, type Problem, previewView, progressView, resultView } from './view.ts'
 
 const Query = z.object({ product: one })
@@ -189,4 +187,25 @@ function stepPage(app: FastifyInstance, { ports, show }: PageContext): void {
           : resultView({ token, ...step }, stopped),
     })
   })
+}
+
+/** Enough for 20,000 licenses, and little enough to be sent back and forth while they are imported. */
+const maxBytes = 4 * 1_048_576
+
+/** Reads forms with files: each field as text, and each file as the text that it holds. */
+function readUploads(app: FastifyInstance): void {
+  app.addContentTypeParser(
+    'multipart/form-data',
+    // The results so far are sent beside the rows.
+    { parseAs: 'buffer', bodyLimit: 2 * maxBytes },
+    async (request: { headers: { 'content-type'?: string | undefined } }, body: Buffer) => {
+      const headers = { 'content-type': request.headers['content-type'] ?? '' }
+      const form = await new Response(Uint8Array.from(body), { headers }).formData().catch(() => {
+        throw invalid('The form could not be read. Go back, reload the page and try again.')
+      })
+      const fields: Record<string, string> = {}
+      for (const [name, value] of form) fields[name] = typeof value === 'string' ? value : await value.text()
+      return fields
+    },
+  )
 }

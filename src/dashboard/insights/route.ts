@@ -8,7 +8,7 @@ import { pageRoute } from '../frame/page-route.ts'
 import { productChoices } from '../lists/lists.ts'
 import type { PageContext } from '../page-context.ts'
 import { principalOf } from '../session/principal.ts'
-import { csvTables } from './csv.ts'
+import { csvTables } from './parts.ts'
 import { RangeQuery, rangeOf } from './range.ts'
 import { insightsView } from './view.ts'
 

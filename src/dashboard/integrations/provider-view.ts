@@ -7,10 +7,19 @@ import { pingUrlOf, resourcesUrlOf } from '../../payments/addresses.ts'
 import type { Arrivals } from '../../usage/arrivals.ts'
 import type { FilledForm } from '../forms/filled-form.ts'
 import { choiceField, formProblem, textField } from '../forms/form-fields.ts'
-import { copyable } from '../frame/copy.ts'
 import { dayOf } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
-import { badge, facts, heading, notice, secretBox, section, table, tokenField } from '../frame/parts.ts'
+import {
+  badge,
+  copyable,
+  facts,
+  heading,
+  notice,
+  secretBox,
+  section,
+  table,
+  tokenField,
+} from '../frame/parts.ts'
 import { keyTypeChoices } from '../sales/map-sale-view.ts'
 import { arrivalPart } from './arrival-view.ts'
 import { endpointForm } from './endpoint-view.ts'

@@ -1,7 +1,7 @@
 import type { Provider, ProviderWithApi } from '../../domain/integrations/provider.ts'
 import { type Content, html } from '../../html.ts'
 import { paymentProviders } from '../../payments/registry.ts'
-import { copyable, copyableBlock } from '../frame/copy.ts'
+import { copyable, copyableBlock } from '../frame/parts.ts'
 
 const address = (url: string): Content => copyable('notification URL', url)
 

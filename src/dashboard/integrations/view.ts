@@ -4,10 +4,9 @@ import type { Missing } from '../../domain/integrations/missing.ts'
 import { type Provider, providerNames } from '../../domain/integrations/provider.ts'
 import type { KeyType } from '../../domain/products/key-type.ts'
 import { type Content, type Html, html } from '../../html.ts'
-import { copyable } from '../frame/copy.ts'
 import { dayOf } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
-import { badge, facts, heading, section } from '../frame/parts.ts'
+import { badge, copyable, facts, heading, section } from '../frame/parts.ts'
 import { notificationAddressOf, unreachableNotice } from './notification-address.ts'
 
 type Shown = { provider: Provider; integration: KnownIntegration | undefined; missing: readonly Missing[] }

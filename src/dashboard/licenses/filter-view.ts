@@ -3,7 +3,7 @@ import { type Html, html } from '../../html.ts'
 import { maxCustomerText } from '../forms/customer-field.ts'
 import type { View } from '../frame/page.ts'
 import { asNamed, choicesOf, field, filters, productSelect, select, tokenField } from '../frame/parts.ts'
-import { chosenPerson, personForm } from '../lists/person-filter.ts'
+import { chosenPerson, personForm } from '../lists/lists.ts'
 import { licenseSources, type ShownFilter } from './filter.ts'
 
 const kinds = [

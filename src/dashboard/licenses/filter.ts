@@ -4,8 +4,7 @@ import type { LicenseFilter } from '../../../projections/licenses/filter.ts'
 import { isId } from '../../credentials/id.ts'
 import { licenseStatuses } from '../../domain/licenses/license.ts'
 import { isStorable, Slug } from '../../domain/values.ts'
-import { PersonId } from '../lists/person-filter.ts'
-import { one, oneAs, oneDay } from '../lists/query.ts'
+import { one, oneAs, oneDay, PersonId } from '../lists/lists.ts'
 
 /** Where licenses come from. */
 export const licenseSources = ['api', 'import', 'sale', 'test'] as const

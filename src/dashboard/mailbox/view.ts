@@ -1,10 +1,9 @@
 import type { Correspondent } from '../../domain/mails/template.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import type { KeptMail } from '../../mail/mailbox.ts'
-import { copyable } from '../frame/copy.ts'
 import { ago, moment } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
-import { empty, facts, heading, section, table } from '../frame/parts.ts'
+import { copyable, empty, facts, heading, section, table } from '../frame/parts.ts'
 
 export function mailboxView(view: View, mails: readonly KeptMail[]): Html {
   return html`<div>

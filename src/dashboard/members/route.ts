@@ -17,7 +17,7 @@ import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
 import { redirectWith } from '../session/redirect-with.ts'
-import { welcomePath } from '../welcome/path.ts'
+import { welcomePath } from '../welcome/route.ts'
 import { linkView, membersView, memberView, newMemberView } from './view.ts'
 
 const NewMember = z.object({ email: line(320), role: Role })

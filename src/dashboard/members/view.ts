@@ -4,10 +4,19 @@ import type { signInMethods } from '../../commands/members/set-up.ts'
 import { may, Role, rightsOf } from '../../domain/members/roles.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { browserName } from '../account/view.ts'
-import { copyable } from '../frame/copy.ts'
 import { ago, dayOf, moment } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
-import { badge, facts, field, heading, secretBox, section, table, tokenField } from '../frame/parts.ts'
+import {
+  badge,
+  copyable,
+  facts,
+  field,
+  heading,
+  secretBox,
+  section,
+  table,
+  tokenField,
+} from '../frame/parts.ts'
 import { memberIn } from '../session/session.ts'
 
 type Members = {

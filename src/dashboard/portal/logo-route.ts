@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { findPortal } from '../../../projections/portal.ts'
 import { changePortalLogo } from '../../commands/portal.ts'
-import { logoTypeOf, maxLogoBytes } from '../../domain/portal/logo.ts'
+import { logoTypeOf, maxLogoBytes } from '../../domain/portal/events.ts'
 import { invalid } from '../../http/problem.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'

@@ -4,9 +4,8 @@ import { money } from '../../history/money.ts'
 import { type Html, html } from '../../html.ts'
 import type { FilledForm } from '../forms/filled-form.ts'
 import { formProblem, textField } from '../forms/form-fields.ts'
-import { copyable } from '../frame/copy.ts'
 import { dayOf } from '../frame/moments.ts'
-import { heading, section, table, tokenField } from '../frame/parts.ts'
+import { copyable, heading, section, table, tokenField } from '../frame/parts.ts'
 
 export const priceField = (keyTypeId: string): string => `price-${keyTypeId}`
 

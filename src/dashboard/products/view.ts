@@ -5,10 +5,9 @@ import type { KeyType } from '../../domain/products/key-type.ts'
 import { maxInstalls } from '../../domain/trials/trial.ts'
 import { money } from '../../history/money.ts'
 import { type Content, type Html, html } from '../../html.ts'
-import { copyable } from '../frame/copy.ts'
 import { ago, dayOf } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
-import { badge, empty, facts, heading, pager, section, table } from '../frame/parts.ts'
+import { badge, copyable, empty, facts, heading, pager, section, table } from '../frame/parts.ts'
 import { entitlementTags, newLicenseLink } from '../licenses/view.ts'
 
 type Products = {

@@ -1,12 +1,21 @@
 import type { NotaryLog } from '../../domain/notary/notary-log.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import type { AuditHistory } from '../../notary/audit/runs.ts'
-import type { WitnessState } from '../../notary/cosignatures.ts'
 import type { Covering } from '../../notary/covering.ts'
-import { copyable, copyableBlock } from '../frame/copy.ts'
+import type { WitnessState } from '../../notary/witnesses.ts'
 import { ago, moment } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
-import { badge, empty, facts, heading, notice, section, table } from '../frame/parts.ts'
+import {
+  badge,
+  copyable,
+  copyableBlock,
+  empty,
+  facts,
+  heading,
+  notice,
+  section,
+  table,
+} from '../frame/parts.ts'
 
 type LogProof = {
   /** Undefined when the event store does not respond. */

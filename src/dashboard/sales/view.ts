@@ -9,12 +9,12 @@ import { type Content, type Html, html } from '../../html.ts'
 import type { Buyer } from '../../sales/buyers.ts'
 import { isMappable } from '../../sales/map-parked-sale.ts'
 import { deliveryBadge, deliveryWords } from '../deliveries/view.ts'
-import { copyable } from '../frame/copy.ts'
 import { ago, moment } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import {
   badge,
   choicesOf,
+  copyable,
   empty,
   facts,
   filters,
@@ -29,11 +29,9 @@ import {
   tokenField,
 } from '../frame/parts.ts'
 import { type IgnoredTests, ignoredTestsPart } from './ignored-tests.ts'
-import { itemName, itemWords } from './item.ts'
-import { itemsTable } from './items-view.ts'
+import { itemName, itemsTable, itemWords, unmatchedPart } from './items-view.ts'
 import { type SaleMapping, saleMappingForm } from './map-sale-view.ts'
 import { saleTimeline } from './timeline.ts'
-import { unmatchedPart } from './unmatched.ts'
 
 export type SaleRow = { sale: KnownSale; buyer: Buyer }
 

@@ -9,11 +9,11 @@ import type { Origin } from '../../commands/origin.ts'
 import type { AuditTarget } from '../../domain/audit/events.ts'
 import { may, type Permission, type Role } from '../../domain/members/roles.ts'
 import type { Plan } from '../../domain/tenants/events.ts'
-import { addressOf } from '../../http/address.ts'
+import { addressOf } from '../../http/listening.ts'
 import { Problem } from '../../http/problem.ts'
 import type { Ports } from '../../ports.ts'
 import { pageRoute } from '../frame/page-route.ts'
-import { leadingTo } from './return-path.ts'
+import { leadingTo } from './redirect-with.ts'
 import { sessionHashOf } from './session.ts'
 
 /** The signed-in member, read anew for each request: a removed role has no effect on the next one. */

@@ -6,8 +6,7 @@ import { wantedLine } from '../forms/typed.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
-import { redirectWith } from '../session/redirect-with.ts'
-import { returnPath } from '../session/return-path.ts'
+import { redirectWith, returnPath } from '../session/redirect-with.ts'
 import { nameView } from './name-view.ts'
 
 const manage = pageRoute({ page: 'manage_settings' })

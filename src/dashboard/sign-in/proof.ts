@@ -1,17 +1,18 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { type ChallengePurpose, keepChallenge, takeChallenge } from '../../access/passkey-ceremony.ts'
 import { signInMethods } from '../../commands/members/set-up.ts'
 import { proveWithPasskey, proveWithPassword, type SignIn } from '../../commands/members/sign-in.ts'
 import { momentOf } from '../../commands/origin.ts'
 import type { Content } from '../../html.ts'
+import type { Ports } from '../../ports.ts'
 import { formOf } from '../forms/forms.ts'
 import type { PageContext } from '../page-context.ts'
 import { isFresh, pathOfReferer, principalOf } from '../session/principal.ts'
-import { returnPath } from '../session/return-path.ts'
-import { challengeIn } from './challenges.ts'
-import { failureRecorder } from './failures.ts'
+import { returnPath } from '../session/redirect-with.ts'
+import { sessionHashOf } from '../session/session.ts'
+import { failureRecorder, waitProblem } from './failures.ts'
 import { confirmView, type HeldFields } from './view.ts'
-import { waitProblem } from './wait.ts'
 
 const PasswordProof = z.object({
   'identity-password': z.string().max(1000),
@@ -122,4 +123,24 @@ export async function ask(
     },
     status,
   )
+}
+
+/** Stores the challenge that a passkey must sign in the request's session; starts a session when there is none. */
+export async function giveChallenge(
+  request: FastifyRequest,
+  ports: Ports<'db' | 'now'>,
+  purpose: ChallengePurpose,
+  challenge: string,
+): Promise<void> {
+  request.session.challengedAt = momentOf(ports)
+  await keepChallenge(ports.db, { sessionHash: sessionHashOf(request), purpose }, challenge, ports.now())
+}
+
+/** Takes the challenge out of the request's session, so that it can be used only once, successfully or not. */
+export function challengeIn(
+  request: FastifyRequest,
+  { db, now }: Ports<'db' | 'now'>,
+  purpose: ChallengePurpose,
+): Promise<string | undefined> {
+  return takeChallenge(db, { sessionHash: sessionHashOf(request), purpose }, now())
 }

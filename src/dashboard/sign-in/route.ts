@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { KnownMember } from '../../../projections/members.ts'
 import { isKnownDevice } from '../../access/known-devices.ts'
 import { authenticationOptions } from '../../access/passkey-ceremony.ts'
+import { signInMethods } from '../../commands/members/set-up.ts'
 import {
   type Caller,
   type SignIn,
@@ -14,20 +15,20 @@ import { momentOf } from '../../commands/origin.ts'
 import type { SignInMethod } from '../../domain/audit/events.ts'
 import { Slug } from '../../domain/values.ts'
 import type { Content } from '../../html.ts'
-import { addressOf } from '../../http/address.ts'
 import { problemOf } from '../../http/errors.ts'
+import { addressOf } from '../../http/listening.ts'
 import { Problem } from '../../http/problem.ts'
 import { callerOf } from '../../limits/address.ts'
 import type { Ports } from '../../ports.ts'
 import { boxes, formOf } from '../forms/forms.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
-import { home, returnPath } from '../session/return-path.ts'
+import { principalOf } from '../session/principal.ts'
+import { home, returnPath } from '../session/redirect-with.ts'
 import { beginSession } from '../session/session.ts'
-import { challengeIn, giveChallenge } from './challenges.ts'
-import { failureRecorder } from './failures.ts'
+import { failureRecorder, waitProblem } from './failures.ts'
+import { ask, challengeIn, giveChallenge } from './proof.ts'
 import { signInView } from './view.ts'
-import { waitProblem } from './wait.ts'
 
 const SignInForm = z.object({
   email: z.string().max(320),
@@ -196,5 +197,32 @@ export function signOutRoute(app: FastifyInstance, { endSession }: PageContext):
   app.post('/sign-out', pageRoute({ page: 'open' }), async (request, reply) => {
     await endSession(request, reply)
     return reply.redirect(`${home}/sign-in`, 303)
+  })
+}
+
+const ConfirmForm = z.object({ return: z.string().max(600).optional() })
+
+const ConfirmQuery = z.object({ return: boxes })
+
+/** Where members prove who they are before a page that takes or shows a secret, and return to it. */
+export function confirmRoutes(app: FastifyInstance, context: PageContext): void {
+  const { ports, party } = context
+  const member = pageRoute({ page: 'member' })
+
+  app.get('/confirm', pageRoute({ page: 'member', query: ConfirmQuery }), async (request, reply) => {
+    const back = returnPath(ConfirmQuery.safeParse(request.query).data?.return[0])
+    return ask(context, request, reply, { held: { return: back }, back, problem: null, status: 200 })
+  })
+
+  app.post('/confirm', pageRoute({ page: 'member', proof: 'send' }), async (request, reply) =>
+    reply.redirect(returnPath(formOf(ConfirmForm, request).return), 303),
+  )
+
+  if (!party) return
+  app.post('/confirm/challenge', member, async (request, reply) => {
+    const { passkeys } = await signInMethods(ports, principalOf(request).memberId)
+    const options = await authenticationOptions(party, passkeys)
+    await giveChallenge(request, ports, 'confirm', options.challenge)
+    return reply.send(options)
   })
 }

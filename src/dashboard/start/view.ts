@@ -1,8 +1,7 @@
 import type { KnownTestPurchase } from '../../domain/test-purchases/test-purchase.ts'
 import { type Content, type Html, html } from '../../html.ts'
-import { copyableBlock } from '../frame/copy.ts'
 import type { View } from '../frame/page.ts'
-import { badge, heading, type Tone, tokenField } from '../frame/parts.ts'
+import { badge, copyableBlock, heading, type Tone, tokenField } from '../frame/parts.ts'
 import { shortNameForm } from '../settings/name-view.ts'
 import type { StartFacts } from './facts.ts'
 

@@ -1,6 +1,6 @@
 import type { DeliveryCounts } from '../../../projections/deliveries/counts.ts'
 import type { TenantParkedStream } from '../../../projections/runner/parked.ts'
-import type { LastRebuild } from '../../../projections/runner/rebuilds.ts'
+import type { LastRebuild } from '../../../projections/runner/rebuild.ts'
 import type { ProjectionStatus } from '../../../projections/runner/status.ts'
 import type { KeyState } from '../../domain/signing/signing.ts'
 import { counted } from '../../gate/words.ts'

@@ -1,4 +1,5 @@
-import type { Scope } from '../../domain/tokens/scopes.ts'
+import { z } from 'zod'
+import type { Scope } from '../../domain/tokens/events.ts'
 import { type Html, html } from '../../html.ts'
 
 /** What each scope allows. */
@@ -61,3 +62,20 @@ export function scopeBoxes(legend: string, boxes: readonly ScopeBox[], error?: s
     ${boxes.filter(({ scope }) => scope === 'danger').map(box)}
   </fieldset>`
 }
+
+const days = { '7': 7, '30': 30, '90': 90, '365': 365 } as const
+
+/** The lifetime of a token: a number of days, or unlimited. */
+export const Lifetime = z.enum(['7', '30', '90', '365', 'never'])
+export type Lifetime = z.infer<typeof Lifetime>
+
+export const lifetimes: readonly (readonly [value: Lifetime, label: string])[] = [
+  ['7', '7 days'],
+  ['30', '30 days'],
+  ['90', '90 days'],
+  ['365', 'One year'],
+  ['never', 'No expiration'],
+]
+
+export const expiryOf = (lifetime: Lifetime, now: Date): string | null =>
+  lifetime === 'never' ? null : new Date(now.getTime() + days[lifetime] * 86_400_000).toISOString()

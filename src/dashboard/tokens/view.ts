@@ -1,12 +1,12 @@
 import { type ListedToken, tokenStatusAt } from '../../../projections/tokens/list.ts'
 import { may, type Role } from '../../domain/members/roles.ts'
-import { Scope } from '../../domain/tokens/scopes.ts'
+import { Scope } from '../../domain/tokens/events.ts'
 import { type Content, type Html, html } from '../../html.ts'
-import { copyable } from '../frame/copy.ts'
 import { ago, dayOf, moment } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import {
   badge,
+  copyable,
   empty,
   facts,
   field,
@@ -19,8 +19,7 @@ import {
   table,
   tokenField,
 } from '../frame/parts.ts'
-import { type Lifetime, lifetimes } from './lifetimes.ts'
-import { scopeBoxes, scopeList, scopeSummary } from './scopes.ts'
+import { type Lifetime, lifetimes, scopeBoxes, scopeList, scopeSummary } from './scopes.ts'
 
 type Tokens = {
   tokens: readonly ListedToken[]

@@ -5,8 +5,7 @@ import type { FilledForm } from '../forms/filled-form.ts'
 import { choiceField, formProblem, textField } from '../forms/form-fields.ts'
 import type { View } from '../frame/page.ts'
 import { badge, facts, heading, secretBox, section, tokenField } from '../frame/parts.ts'
-import { nameOfEndpoint, orderingNames } from './endpoint-name.ts'
-import { eventsField } from './events-field.ts'
+import { eventsField, nameOfEndpoint, orderingNames } from './form.ts'
 
 type FormTarget = { action: string; operation: string }
 

@@ -1,8 +1,13 @@
 import { z } from 'zod'
 import { isId } from '../../credentials/id.ts'
 import type { RefusalCode } from '../../domain/refusal.ts'
+import type { WebhookEndpoint } from '../../domain/webhooks/endpoint.ts'
 import { Ordering, WebhookEventName } from '../../domain/webhooks/events.ts'
 import { webhookUrl } from '../../gate/operations/set-webhook.ts'
+import { type Html, html } from '../../html.ts'
+import { whenSent } from '../../webhooks/payloads.ts'
+import type { FilledForm } from '../forms/filled-form.ts'
+import { checkField } from '../forms/form-fields.ts'
 import { boxes, line } from '../forms/forms.ts'
 
 const notUrl = 'Enter a valid URL that starts with https://.'
@@ -65,3 +70,26 @@ export const ReplayForm = z
     path: ['to'],
     message: 'Enter a time after the beginning.',
   })
+
+/** What people call an endpoint: its description, or its address. */
+export const nameOfEndpoint = ({ description, url }: WebhookEndpoint): string =>
+  description === '' ? url : description
+
+export const orderingNames: Record<Ordering, string> = {
+  license: 'In order for each license',
+  none: 'As fast as possible',
+}
+
+/** A check box for each event. */
+export function eventsField(form: FilledForm): Html {
+  const { events: problem } = form.problems
+  return html`<fieldset aria-describedby=${problem ? 'events-error' : undefined}>
+    <legend>Events</legend>
+    ${problem && html`<p class="error" id="events-error">${problem}</p>`}
+    <div class="checks">
+      ${WebhookEventName.options.map((value) =>
+        checkField(form, { name: 'events', value, label: value, hint: whenSent[value] }),
+      )}
+    </div>
+  </fieldset>`
+}

@@ -7,8 +7,7 @@ import { choiceField, formProblem, textField } from '../forms/form-fields.ts'
 import { ago, moment } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import { badge, heading, type Tone, table, tokenField } from '../frame/parts.ts'
-import { nameOfEndpoint } from './endpoint-name.ts'
-import { eventsField } from './events-field.ts'
+import { eventsField, nameOfEndpoint } from './form.ts'
 
 /** A replay, and what became of its deliveries; undefined before the first. */
 export type ReplayShown = { replay: KnownReplay; counts: ReplayedDeliveries | undefined }

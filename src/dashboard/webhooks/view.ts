@@ -3,11 +3,10 @@ import { sameJson } from '../../domain/equality.ts'
 import type { WebhookEndpoint } from '../../domain/webhooks/endpoint.ts'
 import { defaultEvents, WebhookEventName } from '../../domain/webhooks/events.ts'
 import { type Content, type Html, html } from '../../html.ts'
-import { copyable } from '../frame/copy.ts'
 import { ago, moment } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
-import { badge, empty, facts, heading, section, tokenField } from '../frame/parts.ts'
-import { nameOfEndpoint, orderingNames } from './endpoint-name.ts'
+import { badge, copyable, empty, facts, heading, section, tokenField } from '../frame/parts.ts'
+import { nameOfEndpoint, orderingNames } from './form.ts'
 import { type ReplayShown, replaysView } from './replay-view.ts'
 
 type EndpointShown = { endpoint: WebhookEndpoint; health: EndpointHealth }

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { create } from 'qrcode'
 import { z } from 'zod'
 import { checkNewPasskey, type RelyingParty, registrationOptions } from '../../access/passkey-ceremony.ts'
 import { totpUri } from '../../access/totp.ts'
@@ -15,13 +16,10 @@ import { type Html, html } from '../../html.ts'
 import { formOf } from '../forms/forms.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
-import { redirectWith } from '../session/redirect-with.ts'
-import { home } from '../session/return-path.ts'
-import { challengeIn, giveChallenge } from '../sign-in/challenges.ts'
+import { home, redirectWith } from '../session/redirect-with.ts'
+import { challengeIn, giveChallenge } from '../sign-in/proof.ts'
 import { admit, retryAfterOf } from '../sign-in/route.ts'
 import { messageView, passkeyForm, passwordSetUp, welcomeView } from '../sign-in/view.ts'
-import { welcomePath } from './path.ts'
-import { qrCode } from './qr.ts'
 
 export const PasswordSetUpForm = z.object({ password: z.string().max(1000), code: z.string().max(20) })
 const PasskeyForm = z.object({ credential: z.string().max(20_000) })
@@ -186,4 +184,24 @@ function welcomeContent(shown: WelcomeContent): Html {
       button: 'Set up password',
     }),
   })
+}
+
+/** The path of a one-time link; the caller puts the base URL before it. */
+export const welcomePath = (secret: string): string => `/dashboard/welcome/${secret}`
+
+const quietZone = 4
+
+/** A QR code as inline SVG, made without another service. */
+export function qrCode(text: string, label: string): Html {
+  const { modules } = create(text, { errorCorrectionLevel: 'L' })
+  const side = modules.size + 2 * quietZone
+  const dots: string[] = []
+  for (let row = 0; row < modules.size; row++) {
+    for (let column = 0; column < modules.size; column++) {
+      if (modules.get(row, column)) dots.push(`M${column + quietZone} ${row + quietZone}h1v1h-1z`)
+    }
+  }
+  return html`<svg class="qr" viewBox=${`0 0 ${side} ${side}`} role="img" aria-label=${label} shape-rendering="crispEdges">
+    <path d=${dots.join('')} />
+  </svg>`
 }

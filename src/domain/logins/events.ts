@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Scope } from '../tokens/scopes.ts'
+import { Scope } from '../tokens/events.ts'
 import { Moment, Slug } from '../values.ts'
 
 const settled = {

@@ -1,7 +1,7 @@
 import type { Decider } from '../decider.ts'
 import { type Role, rightsOf } from '../members/roles.ts'
 import { Refusal } from '../refusal.ts'
-import type { Scope } from '../tokens/scopes.ts'
+import type { Scope } from '../tokens/events.ts'
 import type { LoginEvent } from './events.ts'
 
 type Decided = {

@@ -1,5 +1,4 @@
-import { dayIn } from '../portal/languages.ts'
-import type { PortalLanguage } from '../portal/texts.ts'
+import { dayIn, type PortalLanguage } from '../portal/texts.ts'
 import { asHtml, asText, escapeHtml } from './content.ts'
 import type { MailSettings } from './events.ts'
 import {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Scope } from '../tokens/scopes.ts'
+import { Scope } from '../tokens/events.ts'
 
 export const Role = z.enum(['owner', 'admin', 'developer', 'support', 'approver', 'auditor'])
 export type Role = z.infer<typeof Role>

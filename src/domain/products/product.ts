@@ -1,6 +1,7 @@
 import type { Decider } from '../decider.ts'
 import { sameJson } from '../equality.ts'
 import { Refusal } from '../refusal.ts'
+import { slugOf } from '../values.ts'
 import type { ProductEvent, ProductSettings } from './events.ts'
 import { defaultKeyType, type KeyType } from './key-type.ts'
 import { decideSelling, evolveSelling, type SellingCommand, type TestKeys } from './selling.ts'
@@ -191,4 +192,10 @@ export const products: Decider<Product, ProductCommand, 'product'> = {
   initial: absentProduct,
   decide: decideProduct,
   evolve: evolveProduct,
+}
+
+/** `Acme Editor 2` becomes `ACMEEDIT`; a name without usable letters gets a generic prefix. */
+export function keyPrefixOf(name: string): string {
+  const letters = slugOf(name).replaceAll('-', '').toUpperCase().slice(0, 8)
+  return letters.length >= 2 ? letters : 'KEY'
 }

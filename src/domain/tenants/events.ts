@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { longestLifetimeSeconds, shortestLifetimeSeconds } from '../confirmations/lifetime.ts'
+import { longestLifetimeSeconds, shortestLifetimeSeconds } from '../confirmations/events.ts'
 import { Moment, Slug, text } from '../values.ts'
 
 export const Plan = z.enum(['free', 'team', 'unlimited'])

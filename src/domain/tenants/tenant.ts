@@ -1,4 +1,4 @@
-import { shortestLifetimeSeconds } from '../confirmations/lifetime.ts'
+import { shortestLifetimeSeconds } from '../confirmations/events.ts'
 import type { Decider } from '../decider.ts'
 import { Refusal } from '../refusal.ts'
 import type { Plan, TenantEvent } from './events.ts'

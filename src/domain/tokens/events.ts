@@ -1,6 +1,21 @@
 import { z } from 'zod'
 import { Moment, Slug } from '../values.ts'
-import { Scope } from './scopes.ts'
+
+/** Everything a token may be allowed to do. A token's scopes are set at its creation and never change. */
+export const Scope = z.enum([
+  'products:read',
+  'products:write',
+  'licenses:read',
+  'licenses:write',
+  'licenses:runtime',
+  'integrations:read',
+  'integrations:write',
+  'customers:read',
+  'customers:write',
+  'usage:read',
+  'danger',
+])
+export type Scope = z.infer<typeof Scope>
 
 /** Everything a `token-<id>` stream may hold. Of the token itself only its SHA-256 is recorded. */
 export const TokenEvent = z.discriminatedUnion('type', [

@@ -1,7 +1,6 @@
 import type { Decider } from '../decider.ts'
 import { Refusal } from '../refusal.ts'
-import type { TokenEvent } from './events.ts'
-import type { Scope } from './scopes.ts'
+import type { Scope, TokenEvent } from './events.ts'
 
 export type Token =
   | { status: 'absent' }

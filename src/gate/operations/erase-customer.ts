@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { CustomerEntry } from '../../../projections/customers.ts'
-import { countPersonRecords } from '../../../projections/subjects/count.ts'
+import { countPersonRecords } from '../../../projections/subjects.ts'
 import { requireCustomer } from '../../commands/customers/customers.ts'
 import { eraseSubject, refuseMember } from '../../commands/customers/erasure.ts'
 import { isId } from '../../credentials/id.ts'

@@ -1,8 +1,11 @@
+import { Readable } from 'node:stream'
+import type { FastifyReply } from 'fastify'
 import type { z } from 'zod'
 import { findLicense, type LicenseEntry, listDevices } from '../../../projections/licenses/queries.ts'
 import { momentOf } from '../../commands/origin.ts'
 import type { Seat } from '../../domain/licenses/license.ts'
 import { Refusal } from '../../domain/refusal.ts'
+import type { Evidence } from '../../evidence/evidence.ts'
 import { licenseAsOf, seatsInOrder } from '../../history/as-of.ts'
 import type { AsOf } from '../../history/moment.ts'
 import type { Ports } from '../../ports.ts'
@@ -43,3 +46,12 @@ async function viewOf(
   const [person = unknownPerson] = await ports.subjects.openPeople(tenantId, [holder])
   return { ...licenseView(entry, person, at), devices: devices.map(deviceView(telemetry)) }
 }
+
+/** Streams the archive while it is written. */
+export const sendArchive = (reply: FastifyReply, licenseId: string, { archive }: Evidence): FastifyReply =>
+  reply
+    .type('application/zip')
+    .headers({
+      'content-disposition': `attachment; filename="evidence-${licenseId}.zip"`,
+    })
+    .send(Readable.from(archive, { objectMode: false }))

@@ -2,7 +2,7 @@ import type { FastifyInstance, RouteOptions } from 'fastify'
 import { deepestJson, sizeOfJson } from '../../domain/json-bounds.ts'
 import { someOf } from '../../domain/plain-text.ts'
 import { bodyTooLarge, invalid } from '../problem.ts'
-import { RefusedInput } from '../refused-input.ts'
+import { RefusedInput } from '../validation.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

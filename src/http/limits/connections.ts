@@ -1,7 +1,7 @@
 import type { Server } from 'node:http'
 import { Socket } from 'node:net'
 import type { FastifyHttpOptions, FastifyInstance, onRequestHookHandler } from 'fastify'
-import type { ConnectionBounds } from '../../config/connections.ts'
+import type { ConnectionBounds } from '../../config/shown.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -1,6 +1,6 @@
 import type { ForeignLicense as ImportRow } from '../../commands/licenses/import.ts'
 import { nameInOneLine } from '../../domain/plain-text.ts'
-import type { KeyType } from '../../domain/products/key-type.ts'
+import { Entitlement, entitlementSet, type KeyType } from '../../domain/products/key-type.ts'
 import { asciiEmail, isPlain, isStorable } from '../../domain/values.ts'
 import { importRowOf } from '../../http/licenses/import-row.ts'
 import type { ForeignDevice, ForeignLicense } from '../foreign.ts'
@@ -126,3 +126,22 @@ function metadataOf(
 /** Text on one line without control characters. */
 const plainText = (text: string, most: number): string =>
   nameInOneLine(text.toWellFormed()).slice(0, most).toWellFormed()
+
+/**
+ * The name of an entitlement in the form that key types accept: lower case, and a hyphen for every other character.
+ * @returns undefined when nothing is left of it
+ */
+function entitlementOf(code: string): string | undefined {
+  const name = code
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9._:-]+/g, '-')
+    .replace(/^[^a-z0-9]+/, '')
+    .replace(/-+$/, '')
+    .slice(0, 64)
+  return Entitlement.safeParse(name).success ? name : undefined
+}
+
+/** Entitlements of another system as a sorted set, in the form of key types. */
+export const entitlementsOf = (codes: readonly string[]): string[] =>
+  entitlementSet(codes.flatMap((code) => entitlementOf(code) ?? []))

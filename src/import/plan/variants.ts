@@ -1,6 +1,6 @@
 import { sameJson } from '../../domain/equality.ts'
 import type { ForeignLicense, ForeignPolicy } from '../foreign.ts'
-import { entitlementsOf } from './entitlements.ts'
+import { entitlementsOf } from './row.ts'
 
 /**
  * Licenses of one policy with the same entitlements. A key type gives all its licenses the same entitlements, so each

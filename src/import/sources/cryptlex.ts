@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { ApiLists } from '../api/lists.ts'
 import type { ExportItem } from '../files/items.ts'
 import {
   type ForeignDevice,
@@ -8,10 +9,28 @@ import {
   policyNamed,
   type Unusable,
 } from '../foreign.ts'
-import { cryptlexApi } from './cryptlex-api.ts'
 import { dataOf, isSet, textOf, wholeOf } from './json-api.ts'
 import { durationOf, isoDurationOf, isoOf } from './moments.ts'
 import type { Piece, Shared, Source } from './source.ts'
+
+const pageSize = 100
+const Page = z.array(z.unknown())
+
+/** @see https://api.cryptlex.com/v3/docs */
+const cryptlexApi: ApiLists = {
+  baseUrl: 'https://api.cryptlex.com',
+  accept: 'application/json',
+  needsAccount: false,
+  async *lists() {
+    for (const list of ['products', 'license-templates', 'product-versions', 'licenses', 'activations']) {
+      yield { list, of: null, first: `/v3/${list}?limit=${pageSize}&page=1` }
+    }
+  },
+  pageInfo({ first }, page, body) {
+    const isLast = Page.parse(body).length < pageSize
+    return { next: isLast ? null : first.replace('&page=1', `&page=${page + 1}`) }
+  },
+}
 
 const Fields = z.looseObject({ id: z.string() })
 type Fields = z.infer<typeof Fields>

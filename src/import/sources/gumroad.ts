@@ -1,11 +1,27 @@
 import { z } from 'zod'
 import { keyHashOf } from '../../credentials/license-key.ts'
+import type { ApiLists } from '../api/lists.ts'
 import type { ExportItem } from '../files/items.ts'
 import { type ForeignLicense, plainLicense, policyNamed, type Unusable } from '../foreign.ts'
-import { gumroadApi } from './gumroad-api.ts'
 import { isSet, textOf, wholeOf } from './json-api.ts'
 import { isoOf } from './moments.ts'
 import type { Piece, Source } from './source.ts'
+
+const Page = z.looseObject({ sales: z.array(z.unknown()), next_page_key: z.string().nullish() })
+
+/** Its pages have ten sales each: the CSV export is much faster. @see https://gumroad.com/api#sales */
+const gumroadApi: ApiLists = {
+  baseUrl: 'https://api.gumroad.com',
+  accept: 'application/json',
+  needsAccount: false,
+  async *lists() {
+    yield { list: 'sales', of: null, first: '/v2/sales' }
+  },
+  pageInfo({ first }, _page, body) {
+    const { next_page_key: key } = Page.parse(body)
+    return { next: key == null ? null : `${first}?page_key=${encodeURIComponent(key)}` }
+  },
+}
 
 /** A sale, from its API or from its CSV export. */
 const Sale = z.object({

@@ -1,4 +1,6 @@
+import { z } from 'zod'
 import type { Duration } from '../../domain/products/key-type.ts'
+import type { ApiLists } from '../api/lists.ts'
 import type { ExportItem } from '../files/items.ts'
 import {
   type ForeignDevice,
@@ -9,9 +11,34 @@ import {
   type Unusable,
 } from '../foreign.ts'
 import { dataOf, isSet, Resource, textOf, wholeOf } from './json-api.ts'
-import { lemonSqueezyApi } from './lemonsqueezy-api.ts'
 import { isoOf } from './moments.ts'
 import type { Piece, Shared, Source } from './source.ts'
+
+const Page = z.looseObject({
+  data: z.array(z.unknown()),
+  meta: z.looseObject({ page: z.looseObject({ lastPage: z.int() }) }),
+})
+
+/** The lists that can be limited to one store; instances and variants belong to what these have. */
+const ofStore = new Set(['products', 'license-keys'])
+
+/** @see https://docs.lemonsqueezy.com/api */
+const lemonSqueezyApi: ApiLists = {
+  baseUrl: 'https://api.lemonsqueezy.com',
+  accept: 'application/vnd.api+json',
+  needsAccount: false,
+  async *lists({ account: store }) {
+    for (const list of ['products', 'variants', 'order-items', 'license-keys', 'license-key-instances']) {
+      const filter = store !== '' && ofStore.has(list) ? `&filter[store_id]=${encodeURIComponent(store)}` : ''
+      yield { list, of: null, first: `/v1/${list}?page[size]=100&page[number]=1${filter}` }
+    }
+  },
+  pageInfo({ first }, page, body) {
+    const { lastPage } = Page.parse(body).meta.page
+    const next = page < lastPage ? first.replace('page[number]=1', `page[number]=${page + 1}`) : null
+    return { next, pages: lastPage }
+  },
+}
 
 /** Lemon Squeezy: variants become key types, instances devices. */
 export const lemonSqueezySource: Source = {

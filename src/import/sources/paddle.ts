@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { keyHashOf } from '../../credentials/license-key.ts'
+import type { ApiLists } from '../api/lists.ts'
 import type { ExportItem } from '../files/items.ts'
 import {
   type ForeignLicense,
@@ -10,8 +11,40 @@ import {
 } from '../foreign.ts'
 import { dataOf, textOf, wholeOf } from './json-api.ts'
 import { isoOf } from './moments.ts'
-import { paddleApi } from './paddle-api.ts'
 import type { Piece, Shared, Source } from './source.ts'
+
+const Page = z.looseObject({
+  data: z.array(z.unknown()),
+  meta: z.looseObject({
+    pagination: z.looseObject({
+      per_page: z.int(),
+      next: z.string(),
+      has_more: z.boolean(),
+      estimated_total: z.int().optional(),
+    }),
+  }),
+})
+
+/** Paddle Billing; the API of Paddle Classic does not list licenses. @see https://developer.paddle.com/api-reference */
+const paddleApi: ApiLists = {
+  baseUrl: 'https://api.paddle.com',
+  accept: 'application/json',
+  needsAccount: false,
+  async *lists() {
+    yield { list: 'prices', of: null, first: '/prices?per_page=200&status=active,archived' }
+    yield { list: 'customers', of: null, first: '/customers?per_page=200&status=active,archived' }
+    yield { list: 'subscriptions', of: null, first: '/subscriptions?per_page=200' }
+    yield { list: 'transactions', of: null, first: '/transactions?per_page=30&status=completed,paid' }
+  },
+  pageInfo(_list, _page, body) {
+    const { per_page, next, has_more, estimated_total } = Page.parse(body).meta.pagination
+    const { pathname, search } = new URL(next)
+    return {
+      next: has_more ? pathname + search : null,
+      pages: estimated_total === undefined ? undefined : Math.ceil(estimated_total / per_page),
+    }
+  },
+}
 
 /** What a report of Paddle Classic or an object of Paddle Billing says about the license of a key. */
 const Sold = z.object({

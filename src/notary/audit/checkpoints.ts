@@ -1,6 +1,8 @@
+import { notaryStream } from '../../domain/streams.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
 import { type Checkpoint, parseCheckpoint } from '../../transparency/checkpoint.ts'
 import { NoteError, parseNote } from '../../transparency/note/note.ts'
-import { type VerifierKey, verifyNote } from '../../transparency/note/verifier.ts'
+import { parseVerifierKey, type VerifierKey, verifyNote } from '../../transparency/note/verifier.ts'
 import { parseProof } from '../../transparency/proof-file.ts'
 import { sameHash } from '../../transparency/tree/hash.ts'
 import { ProofError } from '../../transparency/tree/proof.ts'
@@ -48,5 +50,26 @@ export function readKept(
         ? `the kept checkpoint ${name} is signed by another key`
         : `the kept checkpoint ${name} is not valid: ${error.message}`
     return { problem: treeProblem('kept_checkpoint', says) }
+  }
+}
+
+/**
+ * @returns every key that the log names for its checkpoints, also retired ones: a kept checkpoint may be signed by them.
+ *   Events that cannot be read are passed over: the audit names them.
+ */
+export async function keysInLog(ledger: Pick<Ledger, 'readStream'>): Promise<VerifierKey[]> {
+  const keys = new Set<string>()
+  for await (const entry of ledger.readStream(notaryStream)) {
+    if (entry.readable && entry.category === 'notary') keys.add(entry.event.data.key)
+  }
+  return [...keys].flatMap(parsedKey)
+}
+
+function parsedKey(text: string): VerifierKey[] {
+  try {
+    return [parseVerifierKey(text)]
+  } catch (error) {
+    if (error instanceof NoteError) return []
+    throw error
   }
 }

@@ -1,7 +1,6 @@
 import { type Html, html } from '../../html.ts'
-import { tokenField } from '../page.ts'
+import { maskedAddress, tokenField } from '../page.ts'
 import type { Visit } from '../visit.ts'
-import { maskedAddress } from '../words.ts'
 import { freesWords } from './license-view.ts'
 import type { LicenseDetails, ShownDevice, ShownLicense } from './shown.ts'
 

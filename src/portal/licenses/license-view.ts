@@ -1,8 +1,7 @@
-import { dayIn } from '../../domain/portal/languages.ts'
+import { dayIn } from '../../domain/portal/texts.ts'
 import { type Content, type Html, html } from '../../html.ts'
-import { tokenField } from '../page.ts'
+import { amountIn, maskedAddress, maskedOrder, tokenField } from '../page.ts'
 import type { Visit } from '../visit.ts'
-import { amountIn, maskedAddress, maskedOrder } from '../words.ts'
 import type { LicenseDetails, ShownDevice } from './shown.ts'
 import { facts, seatsOf, statusBadge, validityOf } from './view.ts'
 

@@ -1,4 +1,4 @@
-import { dayIn } from '../../domain/portal/languages.ts'
+import { dayIn } from '../../domain/portal/texts.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { message } from '../page.ts'
 import type { Visit } from '../visit.ts'

@@ -4,9 +4,8 @@ import { isRecord, type Place } from '../keyset.ts'
 import { segment } from '../segment.ts'
 import type { Facts } from './facts.ts'
 import type { Clock, Fetch } from './ports.ts'
-import { isPassing, type Problem, problemOf } from './problem.ts'
+import { fullJitter, isPassing, type Problem, problemOf, sleep } from './problem.ts'
 import { type Answered, request } from './request.ts'
-import { fullJitter, sleep } from './retry.ts'
 
 type CallName = 'activate' | 'validate' | 'deactivate' | 'keyless' | 'config'
 

@@ -6,5 +6,4 @@ export { type Client, type ClientOptions, createClient, type Outcome } from './c
 export { type Facts, factsFrom, newFacts, type Proof, textOf } from './facts.ts'
 export type { Clock, Fetch, Storage } from './ports.ts'
 export type { Problem, ProblemCode } from './problem.ts'
-export { type State, stateOf, type WithdrawnReason } from './state.ts'
-export { memoryStorage, webStorage } from './storage.ts'
+export { memoryStorage, type State, stateOf, type WithdrawnReason, webStorage } from './state.ts'

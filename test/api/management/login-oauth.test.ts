@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { findByUserCode, userCodeLetters } from '../../../src/access/login-requests.ts'
 import { approveLogin, denyLogin } from '../../../src/commands/logins.ts'
 import { addMember } from '../../../src/commands/members/members.ts'
-import type { Scope } from '../../../src/domain/tokens/scopes.ts'
+import type { Scope } from '../../../src/domain/tokens/events.ts'
 import { makeTenant, openTestApi, type TestApi } from '../../harness/api.ts'
 import { origin } from '../../harness/ledger.ts'
 

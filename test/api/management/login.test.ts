@@ -8,7 +8,7 @@ import { findByUserCode, userCodeLetters } from '../../../src/access/login-reque
 import { approveLogin, denyLogin } from '../../../src/commands/logins.ts'
 import { addMember } from '../../../src/commands/members/members.ts'
 import { tokenStream } from '../../../src/domain/streams.ts'
-import { Scope } from '../../../src/domain/tokens/scopes.ts'
+import { Scope } from '../../../src/domain/tokens/events.ts'
 import { type Answer, makeTenant, openTestApi, type TestApi, type TestTenant } from '../../harness/api.ts'
 import { eventsIn, origin } from '../../harness/ledger.ts'
 

@@ -11,7 +11,7 @@ import { addMember, changeRole, removeMember } from '../../../src/commands/membe
 import { createToken } from '../../../src/commands/tokens.ts'
 import type { Role } from '../../../src/domain/members/roles.ts'
 import { memberStream } from '../../../src/domain/streams.ts'
-import type { Scope } from '../../../src/domain/tokens/scopes.ts'
+import type { Scope } from '../../../src/domain/tokens/events.ts'
 import { clientOf } from '../../dashboard/client.ts'
 import { makeMember } from '../../dashboard/members.ts'
 import { wordsOf } from '../../dashboard/words.ts'

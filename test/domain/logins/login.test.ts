@@ -14,7 +14,7 @@ import {
 } from '../../../src/domain/logins/login.ts'
 import { Role, rightsOf } from '../../../src/domain/members/roles.ts'
 import { Refusal } from '../../../src/domain/refusal.ts'
-import { Scope } from '../../../src/domain/tokens/scopes.ts'
+import { Scope } from '../../../src/domain/tokens/events.ts'
 import { givenOn } from '../given.ts'
 
 const given = givenOn({ initial: pendingLogin, decide: decideLogin, evolve: evolveLogin })

@@ -9,7 +9,7 @@ import {
   type MemberCommand,
 } from '../../../src/domain/members/member.ts'
 import { may, type Permission, Role, rightsOf } from '../../../src/domain/members/roles.ts'
-import { Scope } from '../../../src/domain/tokens/scopes.ts'
+import { Scope } from '../../../src/domain/tokens/events.ts'
 import { givenOn } from '../given.ts'
 
 const given = givenOn({ initial: absentMember, decide: decideMember, evolve: evolveMember })

@@ -2,8 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { accentOnDark, contrast, isReadableAccent, portalPapers } from '../../../src/domain/portal/color.ts'
-import type { PortalSettings } from '../../../src/domain/portal/events.ts'
-import { logoTypeOf } from '../../../src/domain/portal/logo.ts'
+import { logoTypeOf, type PortalSettings } from '../../../src/domain/portal/events.ts'
 import {
   closedPortal,
   decidePortal,

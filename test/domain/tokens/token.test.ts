@@ -1,8 +1,7 @@
 /** A token is created once, with scopes that never change, and its revocation is final. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { TokenEvent } from '../../../src/domain/tokens/events.ts'
-import type { Scope } from '../../../src/domain/tokens/scopes.ts'
+import type { Scope, TokenEvent } from '../../../src/domain/tokens/events.ts'
 import { absentToken, decideToken, evolveToken, type TokenCommand } from '../../../src/domain/tokens/token.ts'
 import { givenOn } from '../given.ts'
 

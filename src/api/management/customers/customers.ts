@@ -12,17 +12,16 @@ import { withoutReasons } from '../../../domain/customers/overrides.ts'
 import { eraseCustomer } from '../../../gate/operations/erase-customer.ts'
 import type { ApprovalPorts } from '../../../gate/ports.ts'
 import { customerAsOf } from '../../../history/as-of.ts'
-import { asOfFrom, asOfQuery } from '../../../http/as-of.ts'
 import { callerIn, originOf } from '../../../http/authenticate.ts'
 import type { Cursors } from '../../../http/cursor.ts'
 import { gatedRoute } from '../../../http/gate.ts'
 import { runOriginOf, runPorts } from '../../../http/idempotency.ts'
+import { asOfFrom, asOfQuery } from '../../../http/query.ts'
 import { answer, errors, pageOf, pageQuery, text } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
 import type { Ports } from '../../../ports.ts'
 import { listCustomersSought } from '../../../search/people.ts'
 import { answerPage } from '../page.ts'
-import { requireCustomerId } from './id.ts'
 import { ofCustomerRoutes } from './of-customer.ts'
 import {
   customerChange,
@@ -32,6 +31,7 @@ import {
   customerView,
   overridesFrom,
   overridesIn,
+  requireCustomerId,
 } from './schemas.ts'
 
 const oneCustomer = z.object({ customer: customerOut })

@@ -12,7 +12,7 @@ import { unknownPerson } from '../../../vault/subjects.ts'
 import { answerPage } from '../page.ts'
 import { answerSales } from '../sales/sales.ts'
 import { saleOut } from '../sales/schemas.ts'
-import { requireCustomerId } from './id.ts'
+import { requireCustomerId } from './schemas.ts'
 
 const onlyId = z.strictObject({ id: z.string() })
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { CustomerEntry } from '../../../../projections/customers.ts'
+import { isId } from '../../../credentials/id.ts'
 import {
   EntitlementOverride,
   type ExplainedOverride,
@@ -7,6 +8,7 @@ import {
 } from '../../../domain/customers/overrides.ts'
 import { wholeSeconds } from '../../../domain/licenses/expiry.ts'
 import { EmailAddress } from '../../../domain/values.ts'
+import { notFound } from '../../../http/problem.ts'
 import { metadataIn, momentIn, momentOut, text } from '../../../http/schemas.ts'
 import { isSearchable } from '../../../vault/people-parts.ts'
 import type { Person } from '../../../vault/subjects.ts'
@@ -131,4 +133,10 @@ export function customerView(
     createdAt: customer.createdAt,
     erasedAt: customer.erasedAt,
   }
+}
+
+/** A malformed id gets the same 404 as an unknown one. */
+export function requireCustomerId(id: string): string {
+  if (!isId('cus', id)) throw notFound('customer')
+  return id
 }

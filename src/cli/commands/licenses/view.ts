@@ -3,7 +3,7 @@ import { recordAudit } from '../../../commands/audit.ts'
 import type { Origin } from '../../../commands/origin.ts'
 import { Refusal } from '../../../domain/refusal.ts'
 import type { AsOf } from '../../../history/moment.ts'
-import { asOfFrom, pastMoment } from '../../../http/as-of.ts'
+import { asOfFrom, pastMoment } from '../../../http/query.ts'
 import type { Ports } from '../../../ports.ts'
 import { parsed } from '../../arguments.ts'
 

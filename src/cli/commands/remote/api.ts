@@ -2,11 +2,11 @@ import type { Command } from 'commander'
 import { CommandMisused } from '../../../terminal/exit-codes.ts'
 import { print } from '../../../terminal/output.ts'
 import type { CommandContext } from '../../context.ts'
+import { openRemote, type RemoteOptions, sessionOptions, wordsToRepeat } from '../../remote/build.ts'
 import type { Call, Method } from '../../remote/client.ts'
 import { saveBody } from '../../remote/download.ts'
 import { openApproved } from '../../remote/gate.ts'
 import { readJson } from '../../remote/input.ts'
-import { openRemote, type RemoteOptions, sessionOptions, wordsToRepeat } from '../../remote/run.ts'
 
 type Options = RemoteOptions & { data?: string; confirmation?: string }
 

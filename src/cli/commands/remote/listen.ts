@@ -7,11 +7,18 @@ import { CommandMisused, CommandRefused } from '../../../terminal/exit-codes.ts'
 import { untilInterrupted } from '../../../terminal/interruption.ts'
 import { asLine, fields, inJson, print, printToStderr } from '../../../terminal/output.ts'
 import { samplePayload } from '../../../webhooks/sample-payloads.ts'
+import { openRemote, type RemoteOptions, sessionOptions } from '../../remote/build.ts'
 import type { Client } from '../../remote/client.ts'
 import { endOfFeed, type FeedStart, followFeed, licenseOfPurchase } from '../../remote/feed.ts'
-import { type Forwarded, forward, forwardAddress, isDelivered } from '../../remote/forward.ts'
-import { listenerSecret, noteListening, runningListener } from '../../remote/listening.ts'
-import { openRemote, type RemoteOptions, sessionOptions } from '../../remote/run.ts'
+import {
+  type Forwarded,
+  forward,
+  forwardAddress,
+  isDelivered,
+  listenerSecret,
+  noteListening,
+  runningListener,
+} from '../../remote/forward.ts'
 
 /** `keyledger listen` and `keyledger trigger`: webhooks for a program on this machine. */
 export function listenCommands(program: Command): void {

@@ -1,10 +1,9 @@
 import type { Command } from 'commander'
 import { ownVersion } from '../../../app/own-version.ts'
 import { serveStdio } from '../../../mcp/stdio.ts'
-import { callServer } from '../../remote/agent-calls.ts'
-import { createClient } from '../../remote/client.ts'
-import { type RemoteOptions, sessionOptions } from '../../remote/run.ts'
-import { findSession } from '../../remote/session.ts'
+import { type RemoteOptions, sessionOptions } from '../../remote/build.ts'
+import { callServer, createClient } from '../../remote/client.ts'
+import { findSession } from '../../remote/profiles.ts'
 
 /** `keyledger mcp`: the tools for AI agents over stdin and stdout, with the token of this machine's sign-in. */
 export function mcpCommand(program: Command): void {

@@ -2,8 +2,8 @@ import type { Command } from 'commander'
 import { CommandMisused } from '../../../terminal/exit-codes.ts'
 import { type CommandContext, groupCommand } from '../../context.ts'
 import { operationCommand } from '../../remote/build.ts'
+import { findPending } from '../../remote/gate.ts'
 import { operations, subjects } from '../../remote/operations/all.ts'
-import { findPending } from '../../remote/pending.ts'
 import { transferCommands } from './transfers.ts'
 
 /** The management commands: one for each operation of `/v1`, and those that do more than one call. */

@@ -1,10 +1,11 @@
 import { hostname } from 'node:os'
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { Scope } from '../../../domain/tokens/scopes.ts'
+import { Scope } from '../../../domain/tokens/events.ts'
 import { CommandMisused } from '../../../terminal/exit-codes.ts'
 import { fields, type OutputOptions, print, printToStderr, table } from '../../../terminal/output.ts'
 import { serverAddress } from '../../remote/address.ts'
+import { openRemote, type RemoteOptions, sessionOptions } from '../../remote/build.ts'
 import { createClient } from '../../remote/client.ts'
 import { RemoteError } from '../../remote/errors.ts'
 import { awaitToken, startLogin } from '../../remote/login.ts'
@@ -17,7 +18,6 @@ import {
   saveProfile,
   useProfile,
 } from '../../remote/profiles.ts'
-import { openRemote, type RemoteOptions, sessionOptions } from '../../remote/run.ts'
 
 /** `keyledger login`, `logout`, `whoami` and `profiles`: which server the other commands call, and as whom. */
 export function sessionCommands(program: Command): void {

@@ -6,13 +6,13 @@ import { CommandMisused, exitCode } from '../../../terminal/exit-codes.ts'
 import { print, printToStderr } from '../../../terminal/output.ts'
 import type { CommandContext } from '../../context.ts'
 import { hostOptions, ranOnHost } from '../../host-form.ts'
+import { openRemote, type RemoteOptions, sessionOptions, wordsToRepeat } from '../../remote/build.ts'
 import type { Client } from '../../remote/client.ts'
 import { saveBody } from '../../remote/download.ts'
 import { showDryRun } from '../../remote/dry-run.ts'
 import { openApproved } from '../../remote/gate.ts'
 import { readInput } from '../../remote/input.ts'
-import { countProgress } from '../../remote/progress.ts'
-import { openRemote, type RemoteOptions, sessionOptions, wordsToRepeat } from '../../remote/run.ts'
+import { countProgress } from '../../remote/output.ts'
 
 /** `keyledger licenses import`, `export` and `evidence`: what goes through files. */
 export function transferCommands(licenses: Command, { words, hostForms }: CommandContext): void {

@@ -1,4 +1,4 @@
-import type { OperationId } from '../../../description/names.ts'
+import type { OperationId } from '../../../description/path.ts'
 import { saleCommands, webhookCommands } from './connections.ts'
 import { customerCommands, licenseCommands } from './licenses.ts'
 import { type Commands, type Operation, operationsOf } from './operation.ts'

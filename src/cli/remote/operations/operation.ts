@@ -1,6 +1,6 @@
-import type { FieldName, OperationId } from '../../../description/names.ts'
 import type { DescribedOperation } from '../../../description/operation.ts'
 import { operations as described } from '../../../description/operations.ts'
+import type { FieldName, OperationId } from '../../../description/path.ts'
 import { type Field, fieldOf, type Words } from './field.ts'
 import { usualWords } from './words.ts'
 

@@ -1,4 +1,4 @@
-import type { FieldName } from '../../../description/names.ts'
+import type { FieldName } from '../../../description/path.ts'
 import { secret, type Words } from './field.ts'
 
 /** What the command line says of a field, by its name, for every command that says nothing else. */
