@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { EventStore } from '../../infra/local/eventstore/engine/event-store.ts'
+import { openEventStore } from '../../infra/local/eventstore/engine/event-store.ts'
 import type { ProposedEvent } from '../../infra/local/eventstore/storage/event.ts'
 import { compareLogs } from '../../src/ledger/raw/compare-logs.ts'
 import { copyLog } from '../../src/ledger/raw/copy.ts'
@@ -85,7 +85,7 @@ async function copyAndCompare(
 
 /** Writes to streams alternately, so that no two events share an append. */
 async function fill(directory: string, events: number): Promise<void> {
-  const store = await EventStore.open(directory)
+  const store = await openEventStore(directory)
   const streams = 1000
   for (let start = 0; start < events; start += streams) {
     const turn = Array.from({ length: Math.min(streams, events - start) }, (_, index) => start + index)

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { type EventStoreDBClient, jsonEvent } from '@eventstore/db-client'
-import { EventStore } from '../../infra/local/eventstore/engine/event-store.ts'
+import { openEventStore } from '../../infra/local/eventstore/engine/event-store.ts'
 import type { ProposedEvent } from '../../infra/local/eventstore/storage/event.ts'
 import { clientOf } from '../../src/ledger/connection/client.ts'
 
@@ -63,7 +63,7 @@ export async function benchEventStore(log: (line: string) => void): Promise<Even
 
 /** Writes directly through the store's engine, because filling is not measured. */
 async function fill(directory: string): Promise<void> {
-  const store = await EventStore.open(directory)
+  const store = await openEventStore(directory)
   try {
     for (let written = 0; written < LONG_STREAM_EVENTS; written += 1_000) {
       await store.append(LONG_STREAM, written - 1, proposals(1_000))

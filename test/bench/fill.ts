@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { EventStore } from '../../infra/local/eventstore/engine/event-store.ts'
+import { type EventStore, openEventStore } from '../../infra/local/eventstore/engine/event-store.ts'
 import type { ProposedEvent } from '../../infra/local/eventstore/storage/event.ts'
 import { keyHashOf } from '../../src/credentials/license-key.ts'
 import { sha256 } from '../../src/credentials/sha256.ts'
@@ -32,7 +32,7 @@ export const sdkKeyOf = (tenant: string): string =>
  * filling is not measured.
  */
 export async function fillTenants(dataDirectory: string, tenants: number, tokenHash: string): Promise<void> {
-  const store = await EventStore.open(join(dataDirectory, 'eventstore'))
+  const store = await openEventStore(join(dataDirectory, 'eventstore'))
   for (let tenant = 0; tenant < tenants; tenant++) {
     await fillTenant(store, tenantOf(tenant, tenants))
   }
@@ -110,7 +110,7 @@ export async function fillLicenses(
     onFilled?: (licenses: number) => void
   } = {},
 ): Promise<void> {
-  const store = await EventStore.open(join(dataDirectory, 'eventstore'))
+  const store = await openEventStore(join(dataDirectory, 'eventstore'))
   for (let start = from; start < to; start += 500) {
     const batch = Array.from({ length: Math.min(500, to - start) }, (_, index) => start + index)
     await Promise.all(
@@ -132,7 +132,7 @@ export async function fillLongHistory(
   events: number,
   devices = 1,
 ): Promise<void> {
-  const store = await EventStore.open(join(dataDirectory, 'eventstore'))
+  const store = await openEventStore(join(dataDirectory, 'eventstore'))
   await store.append(streamOf(license), 'no_stream', lifeOf(license).slice(0, 1))
   for (let revision = 0; revision < events - 1; revision += 100) {
     const changes = Array.from({ length: Math.min(100, events - 1 - revision) }, (_, index) => {

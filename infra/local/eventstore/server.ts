@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { Server, ServerCredentials } from '@grpc/grpc-js'
 import { makeSocketDirectory, removeSocketDirectory } from '../socket-directory.ts'
 import { gossipHandler, supportedMethodsHandler } from './discovery.ts'
-import { EventStore } from './engine/event-store.ts'
+import { type EventStore, openEventStore } from './engine/event-store.ts'
 import { widenAppendWindows } from './receive-window.ts'
 import { gossipService, serverFeaturesService, streamsService } from './services.ts'
 import { appendHandler } from './streams/append.ts'
@@ -55,7 +55,7 @@ type Binding = {
  * @throws DirectoryInUse when another store uses the directory
  */
 export async function startEventStore({ directory, port }: EventStoreOptions): Promise<RunningEventStore> {
-  const store = await EventStore.open(directory)
+  const store = await openEventStore(directory)
   const shutdown = new AbortController()
   let bound: Binding
   let server: Server

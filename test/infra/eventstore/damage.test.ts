@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { BACKWARDS, END, NO_STREAM } from '@eventstore/db-client'
 import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
-import { EventStore } from '../../../infra/local/eventstore/engine/event-store.ts'
+import { openEventStore } from '../../../infra/local/eventstore/engine/event-store.ts'
 import { findDamage } from '../../../infra/local/eventstore/storage/write-ahead-log.ts'
 import { clientOf } from '../../../src/ledger/connection/client.ts'
 import { temporaryDirectory } from '../temporary.ts'
@@ -144,7 +144,7 @@ describe.runIf(isEmbedded)('a store that was killed', () => {
           torn.fill(0, bytesBefore + from, Math.min(bytesBefore + from + length, torn.length))
           writeFileSync(logOf(copy), torn)
           expect(findDamage(logOf(copy))).toBeUndefined()
-          const store = await EventStore.open(copy)
+          const store = await openEventStore(copy)
           const head = store.log.stream('test-1')?.head
           store.close()
           expect([APPENDS - 2, APPENDS - 1]).toContain(head)

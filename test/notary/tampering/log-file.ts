@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import type { RecordedEvent } from '../../../infra/local/eventstore/storage/event.ts'
-import { EventLog } from '../../../infra/local/eventstore/storage/event-log.ts'
+import { createEventLog } from '../../../infra/local/eventstore/storage/event-log.ts'
 import { categoryOf } from '../../../src/domain/streams.ts'
 import type { LoggedEvent } from '../../../src/ledger/ledger.ts'
 import type { RawEvent } from '../../../src/ledger/raw/event.ts'
@@ -20,7 +20,7 @@ export type LogFile = {
 /** Opens the database file of a stopped event store. */
 export function openLogFile(path: string): LogFile {
   const database = new DatabaseSync(path)
-  const file = new EventLog(database)
+  const file = createEventLog(database)
 
   function* all(from: bigint): Generator<RawEvent> {
     for (let next = Number(from); ; ) {

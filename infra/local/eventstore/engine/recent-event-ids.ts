@@ -4,28 +4,33 @@ const generationSize = 50_000
 /**
  * The ids of recent events, for the best-effort idempotence of `any` and `stream_exists`. As in EventStoreDB it
  * starts empty and forgets ids, so nothing may rely on it.
- *
- * It drops a whole generation at a time, because deleting the oldest entries of a `Map` one by one is slow.
  */
-export class RecentEventIds {
-  #young = new Map<string, number>()
-  #old = new Map<string, number>()
+export type RecentEventIds = {
+  add(stream: string, id: string, revision: number): void
+  revision(stream: string, id: string): number | undefined
+  clear(): void
+}
 
-  add(stream: string, id: string, revision: number): void {
-    this.#young.set(key(stream, id), revision)
-    if (this.#young.size < generationSize) return
-    this.#old = this.#young
-    this.#young = new Map()
-  }
+/** Drops a whole generation at a time, because deleting the oldest entries of a `Map` one by one is slow. */
+export function createRecentEventIds(): RecentEventIds {
+  let young = new Map<string, number>()
+  let old = new Map<string, number>()
 
-  revision(stream: string, id: string): number | undefined {
-    const wanted = key(stream, id)
-    return this.#young.get(wanted) ?? this.#old.get(wanted)
-  }
-
-  clear(): void {
-    this.#young.clear()
-    this.#old.clear()
+  return {
+    add(stream, id, revision) {
+      young.set(key(stream, id), revision)
+      if (young.size < generationSize) return
+      old = young
+      young = new Map()
+    },
+    revision(stream, id) {
+      const wanted = key(stream, id)
+      return young.get(wanted) ?? old.get(wanted)
+    },
+    clear() {
+      young.clear()
+      old.clear()
+    },
   }
 }
 

@@ -6,38 +6,34 @@ import { crc32 } from 'node:zlib'
  * before the answer, and is not flushed. So it may be older than the log but never newer, and a log that ends
  * before it has lost events.
  */
-export class Acknowledged {
-  readonly #file: number
-  #last: number
-
-  private constructor(file: number, last: number) {
-    this.#file = file
-    this.#last = last
-  }
-
-  static open(path: string): Acknowledged {
-    const file = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600)
-    return new Acknowledged(file, parse(readFileSync(file, 'latin1')))
-  }
-
+export type Acknowledged = {
   /** The next event's position at that time; 0 when unknown, as after a power cut during a write. */
-  get position(): number {
-    return this.#last
-  }
+  readonly position: number
+  advance(position: number): void
+  close(): void
+}
 
-  advance(position: number): void {
-    if (position === this.#last) return
-    this.#last = position
-    try {
-      writeSync(this.#file, format(position), 0, 'latin1')
-    } catch {
-      // The commit is on disk. An older position only detects less.
-    }
-  }
+export function openAcknowledged(path: string): Acknowledged {
+  const file = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600)
+  let last = parse(readFileSync(file, 'latin1'))
 
-  close(): void {
-    fsyncSync(this.#file)
-    closeSync(this.#file)
+  return {
+    get position() {
+      return last
+    },
+    advance(position) {
+      if (position === last) return
+      last = position
+      try {
+        writeSync(file, format(position), 0, 'latin1')
+      } catch {
+        // The commit is on disk. An older position only detects less.
+      }
+    },
+    close() {
+      fsyncSync(file)
+      closeSync(file)
+    },
   }
 }
 

@@ -1,7 +1,7 @@
 import { existsSync, linkSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { Acknowledged } from './acknowledged.ts'
+import { type Acknowledged, openAcknowledged } from './acknowledged.ts'
 import { findDamage } from './write-ahead-log.ts'
 
 const schemaVersion = 1
@@ -64,7 +64,7 @@ export function openDirectory(directory: string): OpenDirectory {
       throw new EventsMissing(directory, `The write-ahead log ${writeAheadLog} is damaged at byte ${damage}.`)
     }
     keep(writeAheadLog, kept)
-    const acknowledged = Acknowledged.open(pathOf('acknowledged'))
+    const acknowledged = openAcknowledged(pathOf('acknowledged'))
     const mayBeEmpty = acknowledged.position === 0 || lossAccepted
     const database = openDatabase(directory, mayBeEmpty)
     const close = (): void => {

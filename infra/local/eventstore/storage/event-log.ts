@@ -1,4 +1,4 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import { bytes, integer, type Row, text } from './columns.ts'
 import {
   noRevision,
@@ -7,7 +7,7 @@ import {
   type Retention,
   type StreamState,
 } from './event.ts'
-import { StreamTable } from './stream-table.ts'
+import { createStreamTable } from './stream-table.ts'
 
 /** A page of the log. `atEnd`: there was nothing after it at the time of the read. */
 export type Page = {
@@ -34,123 +34,127 @@ const selectEvents = `
  * The tables of events and streams, with prepared statements. All calls are synchronous, so a page is
  * consistent, and nothing changes between a check and its write.
  */
-export class EventLog {
-  readonly #insert: StatementSync
-  readonly #allForwards: StatementSync
-  readonly #allBackwards: StatementSync
-  readonly #streamForwards: StatementSync
-  readonly #streamBackwards: StatementSync
-  readonly #last: StatementSync
-  readonly #streams: StreamTable
-  #nextPosition = 0
-
-  constructor(database: DatabaseSync) {
-    this.#streams = new StreamTable(database)
-    this.#insert = database.prepare(`
-      insert into events (position, stream_id, revision, id, type, is_json, created_ms, metadata, data)
-      values (?, ?, ?, ?, ?, ?, ?, ?, ?)`)
-    this.#allForwards = database.prepare(`${selectEvents} where e.position >= ? order by e.position limit ?`)
-    this.#allBackwards = database.prepare(
-      `${selectEvents} where e.position < ? order by e.position desc limit ?`,
-    )
-    this.#streamForwards = database.prepare(`${selectEvents}
-      where e.stream_id = (select stream_id from streams where name = ?)
-        and e.revision >= ? and e.created_ms >= ?
-      order by e.revision limit ?`)
-    this.#streamBackwards = database.prepare(`${selectEvents}
-      where e.stream_id = (select stream_id from streams where name = ?)
-        and e.revision <= ? and e.revision >= ? and e.created_ms >= ?
-      order by e.revision desc limit ?`)
-    this.#last = database.prepare(`${selectEvents} order by e.position desc limit 1`)
-    this.recover()
-  }
-
+export type EventLog = EventPages & {
   /** The position of the next event. All events are before it. */
-  get nextPosition(): number {
-    return this.#nextPosition
-  }
-
+  readonly nextPosition: number
   /**
    * Whether $all can be read from this position: 0, an event's position, or at or after the end. EventStoreDB
    * rejects other numbers, since positions are offsets in its files.
    */
-  isPosition(position: number): boolean {
-    if (position === 0 || position >= this.#nextPosition) return true
-    return this.#allForwards.get(position, 1)?.position === position
-  }
-
+  isPosition(position: number): boolean
   /** Reads the end of the log from disk: at the start, and after a rollback. */
-  recover(): void {
-    const row = this.#last.get()
-    const last = row && toEvent(row)
-    this.#nextPosition = last ? last.position + recordSize(last.stream, last) : 0
-  }
-
-  stream(name: string): StreamState | undefined {
-    return this.#streams.find(name)
-  }
-
-  setRetention(name: string, retention: Retention): void {
-    this.#streams.setRetention(name, retention)
-  }
-
+  recover(): void
+  stream(name: string): StreamState | undefined
+  setRetention(name: string, retention: Retention): void
   /**
    * Writes events at consecutive revisions, inside the caller's transaction.
    * @returns the position of the last one
    */
-  insert(stream: string, firstRevision: number, events: readonly ProposedEvent[], createdMs: number): number {
-    const streamId = this.#streams.setHead(stream, firstRevision + events.length - 1)
-    let position = this.#nextPosition
-    for (const [index, event] of events.entries()) {
-      position = this.#nextPosition
-      this.#insert.run(
-        position,
-        streamId,
-        firstRevision + index,
-        event.id,
-        event.type,
-        event.isJson ? 1 : 0,
-        createdMs,
-        event.metadata,
-        event.data,
-      )
-      this.#nextPosition = position + recordSize(stream, event)
-    }
-    return position
-  }
+  insert(stream: string, firstRevision: number, events: readonly ProposedEvent[], createdMs: number): number
+  lastEvent(stream: string): RecordedEvent | undefined
+}
 
-  eventAt(stream: string, revision: number): RecordedEvent | undefined {
-    const row = this.#streamBackwards.get(stream, revision, revision, 0, 1)
-    return row && toEvent(row)
-  }
-
-  lastEvent(stream: string): RecordedEvent | undefined {
-    const head = this.stream(stream)?.head ?? noRevision
-    return head === noRevision ? undefined : this.eventAt(stream, head)
-  }
-
+type EventPages = {
   /** Events at and after a position. */
-  allForwards(from: number, limit: number): Page {
-    const count = pageLimit(limit)
-    return toPage(this.#allForwards.all(from, count), count)
-  }
-
+  allForwards(from: number, limit: number): Page
   /** Events before a position, newest first. */
-  allBackwards(before: number, limit: number): Page {
-    const count = pageLimit(limit)
-    return toPage(this.#allBackwards.all(before, count), count)
+  allBackwards(before: number, limit: number): Page
+  streamForwards(stream: string, from: number, limit: number, visible: Visible): Page
+  streamBackwards(stream: string, from: number, limit: number, visible: Visible): Page
+  eventAt(stream: string, revision: number): RecordedEvent | undefined
+}
+
+export function createEventLog(database: DatabaseSync): EventLog {
+  const { find: stream, setHead, setRetention } = createStreamTable(database)
+  const pages = createPages(database)
+  const insert = database.prepare(`
+    insert into events (position, stream_id, revision, id, type, is_json, created_ms, metadata, data)
+    values (?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+  const last = database.prepare(`${selectEvents} order by e.position desc limit 1`)
+  let nextPosition = 0
+
+  function recover(): void {
+    const row = last.get()
+    const event = row && toEvent(row)
+    nextPosition = event ? event.position + recordSize(event.stream, event) : 0
   }
 
-  streamForwards(stream: string, from: number, limit: number, visible: Visible): Page {
-    const count = pageLimit(limit)
-    const first = Math.max(from, visible.fromRevision)
-    return toPage(this.#streamForwards.all(stream, first, visible.fromCreatedMs, count), count)
+  recover()
+  return {
+    ...pages,
+    stream,
+    setRetention,
+    recover,
+    get nextPosition() {
+      return nextPosition
+    },
+    isPosition(position) {
+      if (position === 0 || position >= nextPosition) return true
+      return pages.allForwards(position, 1).events[0]?.position === position
+    },
+    insert(stream, firstRevision, events, createdMs) {
+      const streamId = setHead(stream, firstRevision + events.length - 1)
+      let position = nextPosition
+      for (const [index, event] of events.entries()) {
+        const { id, type, isJson, metadata, data } = event
+        position = nextPosition
+        insert.run(
+          position,
+          streamId,
+          firstRevision + index,
+          id,
+          type,
+          isJson ? 1 : 0,
+          createdMs,
+          metadata,
+          data,
+        )
+        nextPosition = position + recordSize(stream, event)
+      }
+      return position
+    },
+    lastEvent(name) {
+      const head = stream(name)?.head ?? noRevision
+      return head === noRevision ? undefined : pages.eventAt(name, head)
+    },
   }
+}
 
-  streamBackwards(stream: string, from: number, limit: number, visible: Visible): Page {
-    const count = pageLimit(limit)
-    const { fromRevision, fromCreatedMs } = visible
-    return toPage(this.#streamBackwards.all(stream, from, fromRevision, fromCreatedMs, count), count)
+function createPages(database: DatabaseSync): EventPages {
+  const allForwards = database.prepare(`${selectEvents} where e.position >= ? order by e.position limit ?`)
+  const allBackwards = database.prepare(
+    `${selectEvents} where e.position < ? order by e.position desc limit ?`,
+  )
+  const streamForwards = database.prepare(`${selectEvents}
+    where e.stream_id = (select stream_id from streams where name = ?)
+      and e.revision >= ? and e.created_ms >= ?
+    order by e.revision limit ?`)
+  const streamBackwards = database.prepare(`${selectEvents}
+    where e.stream_id = (select stream_id from streams where name = ?)
+      and e.revision <= ? and e.revision >= ? and e.created_ms >= ?
+    order by e.revision desc limit ?`)
+
+  return {
+    allForwards(from, limit) {
+      const count = pageLimit(limit)
+      return toPage(allForwards.all(from, count), count)
+    },
+    allBackwards(before, limit) {
+      const count = pageLimit(limit)
+      return toPage(allBackwards.all(before, count), count)
+    },
+    streamForwards(stream, from, limit, { fromRevision, fromCreatedMs }) {
+      const count = pageLimit(limit)
+      return toPage(streamForwards.all(stream, Math.max(from, fromRevision), fromCreatedMs, count), count)
+    },
+    streamBackwards(stream, from, limit, { fromRevision, fromCreatedMs }) {
+      const count = pageLimit(limit)
+      return toPage(streamBackwards.all(stream, from, fromRevision, fromCreatedMs, count), count)
+    },
+    eventAt(stream, revision) {
+      const row = streamBackwards.get(stream, revision, revision, 0, 1)
+      return row && toEvent(row)
+    },
   }
 }
 

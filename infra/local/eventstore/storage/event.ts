@@ -28,14 +28,14 @@ export const noRevision = -1
 /** The state of a stream besides its events. */
 export type StreamState = {
   name: string
-  /** The revision of the last event, `NO_REVISION` before the first, `DELETED_REVISION` after the tombstone. */
+  /** The revision of the last event, `noRevision` before the first, `deletedRevision` after the tombstone. */
   head: number
   retention: Retention
 }
 
 /** The part of a stream's metadata that hides events from stream reads. */
 export type Retention = {
-  /** `$tb`: revisions below are hidden. `DELETED_REVISION` means that the stream is soft-deleted. */
+  /** `$tb`: revisions below are hidden. `deletedRevision` means that the stream is soft-deleted. */
   truncateBefore: number
   /** `$maxCount` */
   maxCount?: number

@@ -13,27 +13,42 @@ type Hooks = {
   onRollback(): void
 }
 
-/**
- * Commits concurrent writes together, in one transaction per event-loop tick, so that they share one flush to
- * disk. A write is acknowledged only after its commit.
- */
-export class GroupCommit {
-  readonly #database: DatabaseSync
-  readonly #hooks: Hooks
-  #jobs: Job[] = []
+/** Commits concurrent writes together. A write is acknowledged only after its commit. */
+export type GroupCommit = {
+  /** Queues a write. It must check before it writes: its writes are kept unless the whole group fails. */
+  submit<T>(work: () => T): Promise<T>
+  flush(): void
+}
 
-  constructor(database: DatabaseSync, hooks: Hooks) {
-    this.#database = database
-    this.#hooks = hooks
+/** Uses one transaction per event-loop tick, so that its writes share one flush to disk. */
+export function createGroupCommit(database: DatabaseSync, hooks: Hooks): GroupCommit {
+  let queued: Job[] = []
+
+  function flush(): void {
+    const jobs = queued
+    if (jobs.length === 0) return
+    queued = []
+    try {
+      database.exec('begin immediate')
+      for (const job of jobs) job.run()
+      database.exec('commit')
+    } catch (error) {
+      if (database.isTransaction) database.exec('rollback')
+      hooks.onRollback()
+      for (const job of jobs) job.fail(error)
+      return
+    }
+    hooks.beforeAnswers()
+    for (const job of jobs) job.acknowledge()
+    hooks.onCommit()
   }
 
-  /** Queues a write. It must check before it writes: its writes are kept unless the whole group fails. */
-  submit<T>(work: () => T): Promise<T> {
-    if (!this.#database.isOpen) return Promise.reject(new Error('the store is closed'))
+  function submit<T>(work: () => T): Promise<T> {
+    if (!database.isOpen) return Promise.reject(new Error('the store is closed'))
     return new Promise((resolve, reject) => {
-      if (this.#jobs.length === 0) setImmediate(() => this.flush())
+      if (queued.length === 0) setImmediate(flush)
       let result: T
-      this.#jobs.push({
+      queued.push({
         run: () => {
           result = work()
         },
@@ -43,22 +58,5 @@ export class GroupCommit {
     })
   }
 
-  flush(): void {
-    const jobs = this.#jobs
-    if (jobs.length === 0) return
-    this.#jobs = []
-    try {
-      this.#database.exec('begin immediate')
-      for (const job of jobs) job.run()
-      this.#database.exec('commit')
-    } catch (error) {
-      if (this.#database.isTransaction) this.#database.exec('rollback')
-      this.#hooks.onRollback()
-      for (const job of jobs) job.fail(error)
-      return
-    }
-    this.#hooks.beforeAnswers()
-    for (const job of jobs) job.acknowledge()
-    this.#hooks.onCommit()
-  }
+  return { submit, flush }
 }

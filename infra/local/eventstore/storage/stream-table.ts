@@ -1,42 +1,42 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import { integer, optionalInteger, type Row, text } from './columns.ts'
 import { noRevision, type Retention, type StreamState } from './event.ts'
 
 /** One row per stream: its last revision, and its retention settings. */
-export class StreamTable {
-  readonly #find: StatementSync
-  readonly #setHead: StatementSync
-  readonly #setRetention: StatementSync
-
-  constructor(database: DatabaseSync) {
-    this.#find = database.prepare(`
-      select name, head, truncate_before, max_count, max_age_seconds from streams where name = ?`)
-    this.#setHead = database.prepare(`
-      insert into streams (name, head, truncate_before) values (?, ?, 0)
-      on conflict (name) do update set head = excluded.head
-      returning stream_id`)
-    this.#setRetention = database.prepare(`
-      insert into streams (name, head, truncate_before, max_count, max_age_seconds)
-      values (?, ${noRevision}, ?, ?, ?)
-      on conflict (name) do update set truncate_before = excluded.truncate_before,
-        max_count = excluded.max_count, max_age_seconds = excluded.max_age_seconds`)
-  }
-
-  find(name: string): StreamState | undefined {
-    const row = this.#find.get(name)
-    return row && { name: text(row, 'name'), head: integer(row, 'head'), retention: toRetention(row) }
-  }
-
+export type StreamTable = {
+  find(name: string): StreamState | undefined
   /** Sets a stream's last revision. @returns the number of the stream */
-  setHead(name: string, head: number): number {
-    const row = this.#setHead.get(name, head)
-    if (!row) throw new Error(`no row for stream ${name}`)
-    return integer(row, 'stream_id')
-  }
-
+  setHead(name: string, head: number): number
   /** Sets a stream's retention; the stream may have no events yet. */
-  setRetention(name: string, { truncateBefore, maxCount, maxAgeSeconds }: Retention): void {
-    this.#setRetention.run(name, truncateBefore, maxCount ?? null, maxAgeSeconds ?? null)
+  setRetention(name: string, retention: Retention): void
+}
+
+export function createStreamTable(database: DatabaseSync): StreamTable {
+  const find = database.prepare(`
+    select name, head, truncate_before, max_count, max_age_seconds from streams where name = ?`)
+  const setHead = database.prepare(`
+    insert into streams (name, head, truncate_before) values (?, ?, 0)
+    on conflict (name) do update set head = excluded.head
+    returning stream_id`)
+  const setRetention = database.prepare(`
+    insert into streams (name, head, truncate_before, max_count, max_age_seconds)
+    values (?, ${noRevision}, ?, ?, ?)
+    on conflict (name) do update set truncate_before = excluded.truncate_before,
+      max_count = excluded.max_count, max_age_seconds = excluded.max_age_seconds`)
+
+  return {
+    find(name) {
+      const row = find.get(name)
+      return row && { name: text(row, 'name'), head: integer(row, 'head'), retention: toRetention(row) }
+    },
+    setHead(name, head) {
+      const row = setHead.get(name, head)
+      if (!row) throw new Error(`no row for stream ${name}`)
+      return integer(row, 'stream_id')
+    },
+    setRetention(name, { truncateBefore, maxCount, maxAgeSeconds }) {
+      setRetention.run(name, truncateBefore, maxCount ?? null, maxAgeSeconds ?? null)
+    },
   }
 }
 

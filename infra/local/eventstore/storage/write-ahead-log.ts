@@ -18,7 +18,7 @@ const walMagic = 0x377f0682
  * @see https://www.sqlite.org/fileformat2.html#the_write_ahead_log
  */
 export function findDamage(path: string): number | undefined {
-  const log = existsSync(path) ? Log.open(readFileSync(path)) : undefined
+  const log = existsSync(path) ? parseLog(readFileSync(path)) : undefined
   if (!log) return undefined
   let wrong = 0
   while (wrong < log.frames && log.isGood(wrong)) wrong += 1
@@ -28,66 +28,67 @@ export function findDamage(path: string): number | undefined {
 
 type Checksum = readonly [number, number]
 
-class Log {
-  readonly frames: number
-  readonly #content: Buffer
-  readonly #frameBytes: number
-  readonly #words: DataView
-  readonly #littleEndian: boolean
-
-  private constructor(content: Buffer, pageBytes: number, littleEndian: boolean) {
-    this.#content = content
-    this.#words = new DataView(content.buffer, content.byteOffset, content.byteLength)
-    this.#littleEndian = littleEndian
-    this.#frameBytes = frameHeaderBytes + pageBytes
-    this.frames = Math.floor((content.length - headerBytes) / this.#frameBytes)
-  }
-
-  /** Opens a log; undefined when the header is invalid, and SQLite ignores the whole log. */
-  static open(content: Buffer): Log | undefined {
-    if (content.length < headerBytes) return undefined
-    const magic = content.readUInt32BE(0)
-    if ((magic & ~1) !== walMagic) return undefined
-    const log = new Log(content, content.readUInt32BE(8), (magic & 1) === 0)
-    const [first, second] = log.#sum([0, 0], 0, 24)
-    return first === content.readUInt32BE(24) && second === content.readUInt32BE(28) ? log : undefined
-  }
-
-  offsetOf(frame: number): number {
-    return headerBytes + frame * this.#frameBytes
-  }
-
+type Log = {
+  frames: number
+  offsetOf(frame: number): number
   /**
    * Whether a frame belongs to this log instead of an overwritten one, and its checksum follows from the frame
    * before.
    */
-  isGood(frame: number): boolean {
-    const offset = this.offsetOf(frame)
-    const content = this.#content
+  isGood(frame: number): boolean
+  /** The number of commits in the consecutive good frames from here. */
+  commitsFrom(frame: number): number
+}
+
+/** @returns undefined when the header is invalid, and SQLite ignores the whole log */
+function parseLog(content: Buffer): Log | undefined {
+  if (content.length < headerBytes) return undefined
+  const magic = content.readUInt32BE(0)
+  if ((magic & ~1) !== walMagic) return undefined
+  const pageBytes = content.readUInt32BE(8)
+  const frameBytes = frameHeaderBytes + pageBytes
+  const frames = Math.floor((content.length - headerBytes) / frameBytes)
+  const sum = checksums(content, (magic & 1) === 0)
+  if (!equals(sum([0, 0], 0, 24), checksumAt(content, 24))) return undefined
+
+  const offsetOf = (frame: number): number => headerBytes + frame * frameBytes
+
+  function isGood(frame: number): boolean {
+    const offset = offsetOf(frame)
     if (content.compare(content, 16, 24, offset + 8, offset + 16) !== 0) return false
-    const before = frame === 0 ? 24 : this.offsetOf(frame - 1) + 16
-    let sum: Checksum = [content.readUInt32BE(before), content.readUInt32BE(before + 4)]
-    sum = this.#sum(sum, offset, 8)
-    sum = this.#sum(sum, offset + frameHeaderBytes, this.#frameBytes - frameHeaderBytes)
-    return sum[0] === content.readUInt32BE(offset + 16) && sum[1] === content.readUInt32BE(offset + 20)
+    const before = checksumAt(content, frame === 0 ? 24 : offsetOf(frame - 1) + 16)
+    const header = sum(before, offset, 8)
+    return equals(sum(header, offset + frameHeaderBytes, pageBytes), checksumAt(content, offset + 16))
   }
 
-  /** The number of commits in the consecutive good frames from here. */
-  commitsFrom(frame: number): number {
+  function commitsFrom(frame: number): number {
     let commits = 0
-    for (let next = frame; next < this.frames && this.isGood(next); next += 1) {
-      if (this.#content.readUInt32BE(this.offsetOf(next) + 4) !== 0) commits += 1
+    for (let next = frame; next < frames && isGood(next); next += 1) {
+      if (content.readUInt32BE(offsetOf(next) + 4) !== 0) commits += 1
     }
     return commits
   }
 
-  #sum([first, second]: Checksum, offset: number, length: number): Checksum {
+  return { frames, offsetOf, isGood, commitsFrom }
+}
+
+/** Continues a checksum over a part of the content. */
+function checksums(content: Buffer, littleEndian: boolean) {
+  const words = new DataView(content.buffer, content.byteOffset, content.byteLength)
+  return ([first, second]: Checksum, offset: number, length: number): Checksum => {
     let a = first
     let b = second
     for (let at = offset; at < offset + length; at += 8) {
-      a = (a + this.#words.getUint32(at, this.#littleEndian) + b) >>> 0
-      b = (b + this.#words.getUint32(at + 4, this.#littleEndian) + a) >>> 0
+      a = (a + words.getUint32(at, littleEndian) + b) >>> 0
+      b = (b + words.getUint32(at + 4, littleEndian) + a) >>> 0
     }
     return [a, b]
   }
 }
+
+const checksumAt = (content: Buffer, offset: number): Checksum => [
+  content.readUInt32BE(offset),
+  content.readUInt32BE(offset + 4),
+]
+
+const equals = (some: Checksum, other: Checksum): boolean => some[0] === other[0] && some[1] === other[1]
