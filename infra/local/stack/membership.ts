@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { LocalStackError } from './error.ts'
 
 /**
  * Tracks the users of a data directory with locks that the operating system releases when their process ends.
@@ -10,61 +11,77 @@ import { setTimeout as sleep } from 'node:timers/promises'
  *   are no members.
  * - `start.sqlite`: the exclusive lock is held while starting or stopping the parts.
  */
-export class Membership {
-  readonly #start: DatabaseSync
-  readonly #users: DatabaseSync
-
-  /** @param directory the existing directory of the two files */
-  constructor(directory: string) {
-    // No waiting inside SQLite, which would block the event loop.
-    this.#start = new DatabaseSync(join(directory, 'start.sqlite'), { timeout: 0 })
-    this.#users = new DatabaseSync(join(directory, 'users.sqlite'), { timeout: 0 })
-  }
-
+export type Membership = {
   /**
    * Runs the work while no other process starts or stops parts. The other process may be creating a cluster, so
    * there is no time limit; `onSlow` is called once after 5 seconds.
    */
-  async decide<Result>(work: () => Promise<Result>, onSlow: () => void): Promise<Result> {
-    const since = performance.now()
-    let reported = false
-    while (!acquire(this.#start, 'begin exclusive')) {
-      if (!reported && performance.now() - since > 5_000) {
-        reported = true
-        onSlow()
-      }
-      await sleep(20)
-    }
-    try {
-      return await work()
-    } finally {
-      this.#start.exec('rollback')
-    }
-  }
-
+  decide<Result>(work: () => Promise<Result>, onSlow: () => void): Promise<Result>
   /** Whether there are no members, including this process. Only inside `decide`. */
-  isEmpty(): boolean {
-    if (!acquire(this.#users, 'begin exclusive')) return false
-    this.#users.exec('rollback')
-    return true
-  }
-
+  isEmpty(): boolean
   /** Joins as a member, until `leave` or the end of the process. Only inside `decide`. */
-  enter(): void {
-    // A transaction takes its shared lock with its first read. Inside `decide` no process holds the exclusive
-    // lock.
-    this.#users.exec('begin; select count(*) from sqlite_schema')
-  }
-
+  enter(): void
   /** Ends this process's membership. Only inside `decide`. */
-  leave(): void {
-    this.#users.exec('rollback')
-  }
-
+  leave(): void
   /** Closes the files; the object must not be used afterwards. */
-  close(): void {
-    this.#users.close()
-    this.#start.close()
+  close(): void
+}
+
+/**
+ * @param directory the existing directory of the two files
+ * @throws LocalStackError
+ */
+export function openMembership(directory: string): Membership {
+  const { start, users } = openLocks(directory)
+
+  return {
+    async decide(work, onSlow) {
+      const since = performance.now()
+      let reported = false
+      while (!acquire(start, 'begin exclusive')) {
+        if (!reported && performance.now() - since > 5_000) {
+          reported = true
+          onSlow()
+        }
+        await sleep(20)
+      }
+      try {
+        return await work()
+      } finally {
+        start.exec('rollback')
+      }
+    },
+    isEmpty() {
+      if (!acquire(users, 'begin exclusive')) return false
+      users.exec('rollback')
+      return true
+    },
+    enter() {
+      // A transaction takes its shared lock with its first read. Inside `decide` no process holds the exclusive
+      // lock.
+      users.exec('begin; select count(*) from sqlite_schema')
+    },
+    leave() {
+      users.exec('rollback')
+    },
+    close() {
+      users.close()
+      start.close()
+    },
+  }
+}
+
+function openLocks(directory: string): { start: DatabaseSync; users: DatabaseSync } {
+  // No waiting inside SQLite, which would block the event loop.
+  const open = (file: string) => new DatabaseSync(join(directory, file), { timeout: 0 })
+  try {
+    return { start: open('start.sqlite'), users: open('users.sqlite') }
+  } catch (error) {
+    throw new LocalStackError(
+      `The locks in ${directory} cannot be opened: ${(error as Error).message}. Make the files in it writable ` +
+        `for this user, or remove them while no keyledger process runs.`,
+      { cause: error },
+    )
   }
 }
 

@@ -1,7 +1,7 @@
 import { LocalPostgresError } from '../postgres/error.ts'
 import { openDataDirectory } from './data-directory.ts'
 import { LocalStackError } from './error.ts'
-import { Membership } from './membership.ts'
+import { type Membership, openMembership } from './membership.ts'
 import { eventStorePart, type Part, postgresPart } from './parts.ts'
 import { supervise, type Watched } from './supervisor.ts'
 
@@ -81,18 +81,6 @@ export async function joinLocalStack(options: LocalStackOptions): Promise<LocalS
       })()
       return left
     },
-  }
-}
-
-function openMembership(directory: string): Membership {
-  try {
-    return new Membership(directory)
-  } catch (error) {
-    throw new LocalStackError(
-      `The locks in ${directory} cannot be opened: ${(error as Error).message}. Make the files in it writable ` +
-        `for this user, or remove them while no keyledger process runs.`,
-      { cause: error },
-    )
   }
 }
 

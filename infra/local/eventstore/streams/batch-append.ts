@@ -30,81 +30,71 @@ export function batchAppendHandler(
   store: EventStore,
   shutdown: AbortSignal,
 ): handleBidiStreamingCall<BatchAppendReq, Uint8Array> {
-  return (call) => new BatchAppendCall(call, store, shutdown).serve()
+  return (call) => serve(store, call, shutdown)
 }
 
 /**
  * All appends of a client, multiplexed over one call by correlation id. A client crashes on a second reply to
  * the same id, so every append is answered once, after its final part.
  */
-class BatchAppendCall {
-  readonly #call: Call
-  readonly #store: EventStore
-  readonly #shutdown: AbortSignal
-  readonly #partial = new Map<string, Proposal | Refusal>()
-  #unanswered = 0
-  #closing = false
+function serve(store: EventStore, call: Call, shutdown: AbortSignal): void {
+  const partial = new Map<string, Proposal | Refusal>()
+  let unanswered = 0
+  let closing = false
 
-  constructor(call: Call, store: EventStore, shutdown: AbortSignal) {
-    this.#call = call
-    this.#store = store
-    this.#shutdown = shutdown
-  }
-
-  serve(): void {
-    const close = (): void => this.#close()
-    this.#call.on('data', (part: BatchAppendReq) => this.#receive(part))
-    this.#call.once('end', close)
-    this.#shutdown.addEventListener('abort', close)
-    this.#call.once('close', () => this.#shutdown.removeEventListener('abort', close))
-  }
-
-  #receive(part: BatchAppendReq): void {
-    if (this.#closing) return
+  function receive(part: BatchAppendReq): void {
+    if (closing) return
     try {
       const correlationId = parseUuid(part.getCorrelationId())
-      const proposal = addPart(this.#partial.get(correlationId), part)
+      const proposal = addPart(partial.get(correlationId), part)
       if (part.getIsFinal()) {
-        this.#partial.delete(correlationId)
-        void this.#answer(correlationId, proposal)
+        partial.delete(correlationId)
+        void answer(correlationId, proposal)
       } else {
-        this.#partial.set(correlationId, proposal)
+        partial.set(correlationId, proposal)
       }
     } catch (error) {
-      this.#call.emit('error', toRpcError(error))
+      call.emit('error', toRpcError(error))
     }
   }
 
-  async #answer(correlationId: string, proposal: Proposal | Refusal): Promise<void> {
-    this.#unanswered += 1
-    const result = 'refused' in proposal ? proposal.refused : await this.#append(proposal)
-    this.#unanswered -= 1
-    if (!this.#call.writable) return
-    const reply = encodeBatchAppendReply({ correlationId, stream: proposal.stream, result })
-    this.#call.write(reply)
-    this.#endWhenAnswered()
+  async function answer(correlationId: string, proposal: Proposal | Refusal): Promise<void> {
+    unanswered += 1
+    const result = 'refused' in proposal ? proposal.refused : await append(store, proposal)
+    unanswered -= 1
+    if (!call.writable) return
+    call.write(encodeBatchAppendReply({ correlationId, stream: proposal.stream, result }))
+    endWhenAnswered()
   }
 
-  async #append({ stream, expected, deadlineMs, events, bytes }: Proposal): Promise<BatchAppendResult> {
-    if (bytes > maximumAppendBytes) return { kind: 'too_large', maximumBytes: maximumAppendBytes }
-    if (deadlineMs < Date.now()) return { kind: 'timeout' }
-    try {
-      const outcome = await this.#store.append(stream, expected, events)
-      return outcome.kind === 'wrong_version' ? { ...outcome, expected } : outcome
-    } catch (error) {
-      return { kind: 'unknown', message: toRpcError(error).message }
-    }
+  function close(): void {
+    closing = true
+    endWhenAnswered()
   }
 
-  #close(): void {
-    this.#closing = true
-    this.#endWhenAnswered()
+  function endWhenAnswered(): void {
+    if (!closing || unanswered > 0 || !call.writable) return
+    if (shutdown.aborted) call.emit('error', shuttingDown())
+    else call.end()
   }
 
-  #endWhenAnswered(): void {
-    if (!this.#closing || this.#unanswered > 0 || !this.#call.writable) return
-    if (this.#shutdown.aborted) this.#call.emit('error', shuttingDown())
-    else this.#call.end()
+  call.on('data', receive)
+  call.once('end', close)
+  shutdown.addEventListener('abort', close)
+  call.once('close', () => shutdown.removeEventListener('abort', close))
+}
+
+async function append(
+  store: EventStore,
+  { stream, expected, deadlineMs, events, bytes }: Proposal,
+): Promise<BatchAppendResult> {
+  if (bytes > maximumAppendBytes) return { kind: 'too_large', maximumBytes: maximumAppendBytes }
+  if (deadlineMs < Date.now()) return { kind: 'timeout' }
+  try {
+    const outcome = await store.append(stream, expected, events)
+    return outcome.kind === 'wrong_version' ? { ...outcome, expected } : outcome
+  } catch (error) {
+    return { kind: 'unknown', message: toRpcError(error).message }
   }
 }
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { EventStore } from '../engine/event-store.ts'
 import type { RecordedEvent } from '../storage/event.ts'
+import type { EventLog } from '../storage/event-log.ts'
 import { drained, type ReadCall } from '../streams/call.ts'
 import { resolveEvent } from '../streams/links.ts'
 import type { ReadRequest } from '../streams/read-request.ts'
@@ -29,77 +30,79 @@ export async function subscribe(
   call.once('cancelled', () => over.abort())
   const signal = AbortSignal.any([over.signal, shutdown])
   const feed = openFeed(store.log, request.target)
-  await new Subscription(store, call, request, signal).run(feed)
+  const subscriber = createSubscriber(store.log, call, request)
+  await subscriber.confirm()
+  await follow(store, feed, subscriber, signal)
   if (shutdown.aborted) throw shuttingDown()
 }
 
-class Subscription {
-  readonly #store: EventStore
-  readonly #call: ReadCall
-  readonly #request: ReadRequest
-  readonly #signal: AbortSignal
+async function follow(
+  { commits }: EventStore,
+  feed: Feed,
+  subscriber: Subscriber,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    const { version } = commits
+    const page = feed.next(subscriber.isLive)
+    if (!page.atEnd) await subscriber.fallBehind()
+    for (const event of page.events) {
+      await subscriber.consider(event)
+      if (signal.aborted) return
+    }
+    if (page.atEnd) {
+      await subscriber.goLive(feed.cursor)
+      await commits.after(version, signal)
+    } else {
+      // A filter may skip whole pages without waiting for the socket; other work must be able to run.
+      await nextTurn()
+    }
+  }
+}
+
+type Subscriber = ReturnType<typeof createSubscriber>
+
+/** Sends messages, each after the client can receive it. */
+function createSubscriber(log: EventLog, call: ReadCall, request: ReadRequest) {
+  const { filter, resolveLinks, structuredIds } = request
   /** Events checked by the filter since the last checkpoint. */
-  #considered = 0
-  #live = false
+  let considered = 0
+  let isLive = false
 
-  constructor(store: EventStore, call: ReadCall, request: ReadRequest, signal: AbortSignal) {
-    this.#store = store
-    this.#call = call
-    this.#request = request
-    this.#signal = signal
-  }
-
-  async run(feed: Feed): Promise<void> {
-    await this.#send(encodeConfirmation(randomUUID()))
-    while (!this.#signal.aborted) {
-      const { version } = this.#store.commits
-      const page = feed.next(this.#live)
-      if (!page.atEnd) await this.#fallBehind()
-      for (const event of page.events) {
-        await this.#consider(event)
-        if (this.#signal.aborted) return
-      }
-      if (page.atEnd) {
-        await this.#goLive(feed.cursor)
-        await this.#store.commits.after(version, this.#signal)
-      } else {
-        // A filter may skip whole pages without waiting for the socket; other work must be able to run.
-        await nextTurn()
-      }
-    }
-  }
-
-  async #consider(event: RecordedEvent): Promise<void> {
-    const { filter, resolveLinks, structuredIds } = this.#request
-    if (!filter || filter.matches(event)) {
-      const resolved = resolveEvent(this.#store.log, event, resolveLinks)
-      await this.#send(encodeEvent(resolved, structuredIds))
-    }
-    if (!filter) return
-    this.#considered += 1
-    if (this.#considered >= filter.checkpointInterval) await this.#checkpoint(event.position)
+  async function send(message: Uint8Array): Promise<void> {
+    if (!call.write(message)) await drained(call)
   }
 
   /** Sends the filter's position, so that a subscriber need not restart from the last match. */
-  async #checkpoint(position: number): Promise<void> {
-    this.#considered = 0
-    await this.#send(encodeCheckpoint(position))
+  async function checkpoint(position: number): Promise<void> {
+    considered = 0
+    await send(encodeCheckpoint(position))
   }
 
-  async #goLive(cursor: number): Promise<void> {
-    if (this.#live) return
-    this.#live = true
-    if (this.#request.filter) await this.#checkpoint(cursor)
-    await this.#send(caughtUp)
-  }
-
-  async #fallBehind(): Promise<void> {
-    if (!this.#live) return
-    this.#live = false
-    await this.#send(fellBehind)
-  }
-
-  async #send(message: Uint8Array): Promise<void> {
-    if (!this.#call.write(message)) await drained(this.#call)
+  return {
+    get isLive() {
+      return isLive
+    },
+    confirm: () => send(encodeConfirmation(randomUUID())),
+    async consider(event: RecordedEvent): Promise<void> {
+      if (!filter || filter.matches(event)) {
+        const resolved = resolveEvent(log, event, resolveLinks)
+        await send(encodeEvent(resolved, structuredIds))
+      }
+      if (!filter) return
+      considered += 1
+      if (considered >= filter.checkpointInterval) await checkpoint(event.position)
+    },
+    async goLive(cursor: number): Promise<void> {
+      if (isLive) return
+      isLive = true
+      if (filter) await checkpoint(cursor)
+      await send(caughtUp)
+    },
+    async fallBehind(): Promise<void> {
+      if (!isLive) return
+      isLive = false
+      await send(fellBehind)
+    },
   }
 }
