@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander'
-import { LocalStackError } from '../../infra/local/stack/error.ts'
+import { LocalStackError } from '../../infra/local/errors.ts'
 import { isDatabaseFailure } from '../../projections/database/errors.ts'
 import { MigrationNotAllowed } from '../../projections/database/migrate.ts'
 import { RestoreUnfinished } from '../../projections/database/restoring.ts'

@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { socketName } from '../../infra/local/postgres/socket.ts'
+import { socketName } from '../../infra/local/postgres/settings.ts'
 
 /** `URL` rejects the empty host of a socket URL. */
 const socketAddress = /^postgresql:\/\/([^@]+)@\/(\w+)\?host=(.+)$/

@@ -17,7 +17,7 @@ import {
   status,
 } from '@grpc/grpc-js'
 import protobuf from 'protobufjs/minimal.js'
-import { bytes, number } from '../../infra/local/eventstore/wire/tags.ts'
+import { bytes, number } from '../../infra/local/eventstore/wire/fields.ts'
 
 /** Responses of an event store with users, which the embedded one does not have. */
 export type Refusing = { reads?: 'unauthenticated' | 'denied' }

@@ -29,9 +29,11 @@ export function gossipHandler(
  * listed.
  */
 export function supportedMethodsHandler(
-  ports: readonly ServiceDefinition[],
+  services: readonly ServiceDefinition[],
 ): handleUnaryCall<shared.Empty, features.SupportedMethods> {
-  const methods = ports.flatMap((service) => Object.values(service).map(({ path }) => supportedMethod(path)))
+  const methods = services.flatMap((service) =>
+    Object.values(service).map(({ path }) => supportedMethod(path)),
+  )
   const response = new features.SupportedMethods()
     .setEventStoreServerVersion(serverVersion)
     .setMethodsList(methods)

@@ -1,6 +1,7 @@
+import { renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { logVerbosity, setLogVerbosity } from '@grpc/grpc-js'
-import { removeEndpoint, writeEndpoint } from './endpoint-file.ts'
 import { startEventStore } from './server.ts'
 import { describeStartFailure } from './start-failure.ts'
 
@@ -50,6 +51,27 @@ function parseArguments(args: string[]): { directory: string; port: number | und
     throw new Error(`--port ${values.port} is not a port. Use a number up to 65535, or 0 for any free port.`)
   }
   return { directory: values.directory, port }
+}
+
+/** The address of a running store. After a crash the file remains, so readers check the process. */
+type Endpoint = {
+  url: string
+  pid: number
+}
+
+/** Writes the file atomically. */
+function writeEndpoint(directory: string, endpoint: Endpoint): void {
+  const unfinished = join(directory, `.endpoint.${endpoint.pid}.json`)
+  writeFileSync(unfinished, JSON.stringify(endpoint), { mode: 0o600 })
+  renameSync(unfinished, endpointFile(directory))
+}
+
+function removeEndpoint(directory: string): void {
+  rmSync(endpointFile(directory), { force: true })
+}
+
+function endpointFile(directory: string): string {
+  return join(directory, 'endpoint.json')
 }
 
 try {

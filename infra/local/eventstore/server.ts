@@ -2,12 +2,14 @@ import { chmodSync, realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import gossipGrpc from '@eventstore/db-client/generated/gossip_grpc_pb.js'
+import featuresGrpc from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js'
+import streamsGrpc from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import { Server, ServerCredentials } from '@grpc/grpc-js'
 import { makeSocketDirectory, removeSocketDirectory } from '../socket-directory.ts'
 import { gossipHandler, supportedMethodsHandler } from './discovery.ts'
 import { type EventStore, openEventStore } from './engine/event-store.ts'
 import { widenAppendWindows } from './receive-window.ts'
-import { gossipService, serverFeaturesService, streamsService } from './services.ts'
 import { appendHandler } from './streams/append.ts'
 import { batchAppendHandler } from './streams/batch-append.ts'
 import { deleteHandler, tombstoneHandler } from './streams/delete.ts'
@@ -92,6 +94,17 @@ export async function startEventStore({ directory, port }: EventStoreOptions): P
   }
 }
 
+/** Responses of reads and batch appends are encoded by hand before gRPC gets them. */
+const streamsService = {
+  ...streamsGrpc.StreamsService,
+  read: { ...streamsGrpc.StreamsService.read, responseSerialize: encoded },
+  batchAppend: { ...streamsGrpc.StreamsService.batchAppend, responseSerialize: encoded },
+}
+
+function encoded(message: Uint8Array): Buffer {
+  return Buffer.from(message.buffer, message.byteOffset, message.byteLength)
+}
+
 /** @param endpoint the address that cluster discovery returns; absent for a socket, which has no discovery */
 function createServer(
   store: EventStore,
@@ -106,9 +119,15 @@ function createServer(
     delete: deleteHandler(store),
     tombstone: tombstoneHandler(store),
   })
-  if (endpoint) server.addService(gossipService, { read: gossipHandler(endpoint) })
-  const ports = [streamsService, ...(endpoint ? [gossipService] : []), serverFeaturesService]
-  server.addService(serverFeaturesService, { getSupportedMethods: supportedMethodsHandler(ports) })
+  if (endpoint) server.addService(gossipGrpc.GossipService, { read: gossipHandler(endpoint) })
+  const services = [
+    streamsService,
+    ...(endpoint ? [gossipGrpc.GossipService] : []),
+    featuresGrpc.ServerFeaturesService,
+  ]
+  server.addService(featuresGrpc.ServerFeaturesService, {
+    getSupportedMethods: supportedMethodsHandler(services),
+  })
   return server
 }
 

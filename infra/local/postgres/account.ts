@@ -1,8 +1,8 @@
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process'
 import { chownSync, lchownSync, lstatSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { LocalPostgresError, useAnotherPostgres } from '../errors.ts'
 import type { Binaries } from './binaries.ts'
-import { LocalPostgresError, useAnotherPostgres } from './error.ts'
 import { lastLines } from './log-file.ts'
 
 export type Owner = {

@@ -2,7 +2,7 @@ import { accessSync, chmodSync, constants, lstatSync, readFileSync, symlinkSync 
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { z } from 'zod'
-import { LocalPostgresError, useAnotherPostgres } from './error.ts'
+import { LocalPostgresError, useAnotherPostgres } from '../errors.ts'
 
 /** The paths of the embedded Postgres' programs, and its version. */
 export type Binaries = {

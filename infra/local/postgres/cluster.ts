@@ -12,9 +12,9 @@ import {
   rmSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { LocalPostgresError, useAnotherPostgres } from '../errors.ts'
 import { type Account, serverEnvironment } from './account.ts'
 import type { Binaries } from './binaries.ts'
-import { LocalPostgresError, useAnotherPostgres } from './error.ts'
 import { lastLines } from './log-file.ts'
 import { isAlive } from './process-table.ts'
 import type { Durability } from './settings.ts'

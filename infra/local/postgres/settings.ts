@@ -3,7 +3,10 @@ import { totalmem } from 'node:os'
 /** `full` never loses acknowledged data. `none` is for tests that delete the cluster. */
 export type Durability = 'full' | 'none'
 
-export const port = 5432
+const port = 5432
+
+/** The file name of Postgres' socket. */
+export const socketName = `.s.PGSQL.${port}`
 
 const minBuffersMiB = 128
 const maxBuffersMiB = 2048
@@ -44,4 +47,9 @@ export function serverSettings(socketDirectory: string, durability: Durability):
     log_checkpoints: 'off',
   }
   return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+}
+
+/** The URL for `pg`, with the socket's directory as the host. */
+export function databaseUrl(socketDirectory: string, role: string, password: string): string {
+  return `postgresql://${role}:${password}@/keyledger?host=${encodeURIComponent(socketDirectory)}`
 }

@@ -1,6 +1,6 @@
 import { accessSync, constants, mkdirSync, realpathSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { LocalStackError } from './error.ts'
+import { LocalStackError } from '../errors.ts'
 import { isWritableByAll, restrictAccess } from './exposure.ts'
 
 /** The directories inside the data directory. */

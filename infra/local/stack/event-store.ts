@@ -4,11 +4,11 @@ import type { NetConnectOpts } from 'node:net'
 import { extname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
+import { LocalStackError } from '../errors.ts'
 import { isResponding } from '../postgres/answers.ts'
 import { boundLogFile, openLogFile, sizeOf, tailOfLogFile } from '../postgres/log-file.ts'
 import { commandLineOf, isAlive, signal, waitUntil } from '../postgres/process-table.ts'
 import type { DataDirectory } from './data-directory.ts'
-import { LocalStackError } from './error.ts'
 
 /** A running embedded event store. It keeps running after this process ends, until `stop` is called. */
 export type LocalEventStore = {

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { LocalStackError } from './error.ts'
+import { LocalStackError } from '../errors.ts'
 
 /**
  * Tracks the users of a data directory with locks that the operating system releases when their process ends.

@@ -1,6 +1,5 @@
-import { LocalPostgresError } from '../postgres/error.ts'
+import { LocalPostgresError, LocalStackError } from '../errors.ts'
 import { openDataDirectory } from './data-directory.ts'
-import { LocalStackError } from './error.ts'
 import { type Membership, openMembership } from './membership.ts'
 import { eventStorePart, type Part, postgresPart } from './parts.ts'
 import { supervise, type Watched } from './supervisor.ts'

@@ -12,9 +12,13 @@ import {
   streamDeleted,
   toRpcError,
 } from '../wire/errors.ts'
-import { parseStreamName } from '../wire/identifiers.ts'
-import { parseExpectedVersion } from './expected-version.ts'
-import { maximumAppendBytes, parseProposedEvent, proposedBytes } from './proposed-event.ts'
+import { parseStreamName } from '../wire/fields.ts'
+import {
+  maximumAppendBytes,
+  parseExpectedVersion,
+  parseProposedEvent,
+  proposedBytes,
+} from './write-request.ts'
 
 type Call = ServerReadableStream<streams.AppendReq, streams.AppendResp>
 

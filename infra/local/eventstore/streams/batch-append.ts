@@ -5,9 +5,13 @@ import type { ExpectedVersion } from '../engine/version-check.ts'
 import type { ProposedEvent } from '../storage/event.ts'
 import { type BatchAppendResult, encodeBatchAppendReply } from '../wire/batch-append-response.ts'
 import { shuttingDown, toRpcError } from '../wire/errors.ts'
-import { parseStreamName, parseUuid } from '../wire/identifiers.ts'
-import { parseExpectedVersion } from './expected-version.ts'
-import { maximumAppendBytes, parseProposedEvent, proposedBytes } from './proposed-event.ts'
+import { parseStreamName, parseUuid } from '../wire/fields.ts'
+import {
+  maximumAppendBytes,
+  parseExpectedVersion,
+  parseProposedEvent,
+  proposedBytes,
+} from './write-request.ts'
 
 /** An append that may have further parts. */
 type Proposal = {

@@ -5,8 +5,8 @@ import type { EventStore } from '../engine/event-store.ts'
 import type { WriteOutcome } from '../engine/stream-writer.ts'
 import type { ExpectedVersion } from '../engine/version-check.ts'
 import { invalidArgument, streamDeleted, toRpcError, wrongExpectedVersion } from '../wire/errors.ts'
-import { parseStreamName } from '../wire/identifiers.ts'
-import { parseExpectedVersion } from './expected-version.ts'
+import { parseStreamName } from '../wire/fields.ts'
+import { parseExpectedVersion } from './write-request.ts'
 
 /** Soft delete: the stream can be written to again. */
 export function deleteHandler(store: EventStore): handleUnaryCall<streams.DeleteReq, streams.DeleteResp> {

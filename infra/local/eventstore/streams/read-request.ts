@@ -1,7 +1,6 @@
 import streams from '@eventstore/db-client/generated/streams_pb.js'
 import { invalidArgument } from '../wire/errors.ts'
-import { parseStreamName } from '../wire/identifiers.ts'
-import { parseUint64 } from '../wire/numbers.ts'
+import { parseStreamName, parseUint64 } from '../wire/fields.ts'
 import { type EventFilter, parseFilter } from './filter.ts'
 
 /** A read or subscription, of one stream or of all. */

@@ -62,7 +62,7 @@ async function follow(
 
 type Subscriber = ReturnType<typeof createSubscriber>
 
-/** Sends messages, each after the client can receive it. */
+/** Sends messages, and waits after each while the client cannot receive more. */
 function createSubscriber(log: EventLog, call: ReadCall, request: ReadRequest) {
   const { filter, resolveLinks, structuredIds } = request
   /** Events checked by the filter since the last checkpoint. */

@@ -2,7 +2,7 @@ import { status } from '@grpc/grpc-js'
 import protobuf from 'protobufjs/minimal.js'
 import type { ExpectedVersion } from '../engine/version-check.ts'
 import { noRevision } from '../storage/event.ts'
-import { bytes, number } from './tags.ts'
+import { bytes, number } from './fields.ts'
 
 /**
  * `BatchAppendResp`, encoded by hand because its errors are `google.protobuf.Any`, whose class the client

@@ -1,8 +1,6 @@
 import protobuf from 'protobufjs/minimal.js'
 import type { RecordedEvent } from '../storage/event.ts'
-import { splitHalves } from './identifiers.ts'
-import { revisionOnWire } from './numbers.ts'
-import { bytes, number } from './tags.ts'
+import { bytes, number, revisionOnWire, splitHalves } from './fields.ts'
 
 /**
  * `ReadResp`, encoded field by field: it is sent once per event, and the generated code takes several times as

@@ -1,7 +1,8 @@
 import type shared from '@eventstore/db-client/generated/shared_pb.js'
+import type { ExpectedVersion } from '../engine/version-check.ts'
 import type { ProposedEvent } from '../storage/event.ts'
-import { missingEventProperty } from '../wire/errors.ts'
-import { parseUuid } from '../wire/identifiers.ts'
+import { invalidArgument, missingEventProperty } from '../wire/errors.ts'
+import { parseUint64, parseUuid } from '../wire/fields.ts'
 
 /** The largest append that EventStoreDB accepts. */
 export const maximumAppendBytes = 1024 * 1024
@@ -33,4 +34,19 @@ export function proposedBytes(event: ProposedEvent): number {
 function required(value: string | undefined, property: string): string {
   if (!value) throw missingEventProperty(property)
   return value
+}
+
+/** The options that all writing RPCs share; only the exact revision has different names. */
+type VersionOptions = {
+  hasAny(): boolean
+  hasNoStream(): boolean
+  hasStreamExists(): boolean
+}
+
+export function parseExpectedVersion(options: VersionOptions, exact: string | undefined): ExpectedVersion {
+  if (exact !== undefined) return parseUint64(exact)
+  if (options.hasNoStream()) return 'no_stream'
+  if (options.hasStreamExists()) return 'stream_exists'
+  if (options.hasAny()) return 'any'
+  throw invalidArgument('The expected version is missing.')
 }

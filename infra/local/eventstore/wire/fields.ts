@@ -1,4 +1,5 @@
 import type shared from '@eventstore/db-client/generated/shared_pb.js'
+import { deletedRevision } from '../storage/event.ts'
 import { invalidArgument } from './errors.ts'
 
 const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -35,4 +36,32 @@ export function splitHalves(uuid: string): { most: string; least: string } {
   const hex = uuid.replaceAll('-', '')
   const half = (digits: string): string => BigInt.asIntN(64, BigInt(`0x${digits}`)).toString()
   return { most: half(hex.slice(0, 16)), least: half(hex.slice(16)) }
+}
+
+const largestInt64 = '9223372036854775807'
+
+/**
+ * Parses a 64-bit number from the generated code. Numbers beyond the safe integers are beyond every revision
+ * and position, so the largest safe integer stands for them.
+ */
+export function parseUint64(decimal: string): number {
+  return Math.min(Number(decimal), Number.MAX_SAFE_INTEGER)
+}
+
+/** Encodes a revision; a tombstone's is the largest int64. */
+export function revisionOnWire(revision: number): number | string {
+  return revision === deletedRevision ? largestInt64 : revision
+}
+
+const varint = 0
+const lengthDelimited = 2
+
+/** The tag of a field that holds a number. */
+export function number(field: number): number {
+  return (field << 3) | varint
+}
+
+/** The tag of a field that holds text, bytes or a message. */
+export function bytes(field: number): number {
+  return (field << 3) | lengthDelimited
 }
