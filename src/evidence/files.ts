@@ -7,18 +7,11 @@ import type { KnownDelivery } from '../domain/deliveries/delivery.ts'
 import { shownSeat } from '../domain/licenses/seats.ts'
 import type { LogEntry } from '../domain/recorded.ts'
 import type { KnownSale } from '../domain/sales/sale.ts'
-import {
-  confirmationStream,
-  customerStream,
-  deliveryStream,
-  licenseStream,
-  linkStream,
-  signingStream,
-} from '../domain/streams.ts'
+import { confirmationStream, customerStream, deliveryStream, licenseStream, linkStream, signingStream } from '../domain/streams.ts'
 import { type LicenseHistoryEntry, readHistory } from '../history/entries.ts'
 import { createWithholding } from '../notary/withheld.ts'
 import type { Ports } from '../ports.ts'
-import { readSaleEvents } from '../sales/events.ts'
+import { readSaleEvents } from '../sales/history.ts'
 import { readTelemetry } from '../usage/device-telemetry.ts'
 import { shownPayloads } from '../webhooks/public-events.ts'
 import type { Case, DeliveryCounts } from './case.ts'

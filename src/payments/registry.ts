@@ -11,7 +11,7 @@ type Registry = Record<Exclude<Provider, SigningMarketplace>, PaymentProvider> &
 
 /**
  * Every provider. The rest of Stripe's API is in `stripe/api.ts`; its notifications and gumroad's are verified in ways of their
- * own, see `src/sales/verify-notification.ts`.
+ * own, see `src/sales/verify.ts`.
  */
 export const paymentProviders: Readonly<Registry> = {
   stripe,

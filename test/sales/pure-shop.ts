@@ -20,7 +20,7 @@ import {
   type SaleCommand,
 } from '../../src/domain/sales/sale.ts'
 import type { PaymentNotification } from '../../src/payments/notification.ts'
-import { factFrom } from '../../src/sales/facts.ts'
+import { factFrom } from '../../src/sales/receive.ts'
 import { terms } from '../domain/licenses/license-samples.ts'
 import { received } from '../domain/sales/sale-samples.ts'
 import { limits } from './lives.ts'

@@ -6,13 +6,9 @@ import { answer, errorBody, errorsWith } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
 import { paymentProviders } from '../../payments/registry.ts'
 import type { Ports } from '../../ports.ts'
-import type { ReceivedOutcome } from '../../sales/outcome.ts'
-import type { SalePorts } from '../../sales/ports.ts'
-import {
-  type VerifiedNotification,
-  verifyGumroadForm,
-  verifySigned,
-} from '../../sales/verify-notification.ts'
+import type { ReceivedOutcome } from '../../sales/advance.ts'
+import type { SalePorts } from '../../sales/receive.ts'
+import { type VerifiedNotification, verifyGumroadForm, verifySigned } from '../../sales/verify.ts'
 import {
   acknowledge,
   bodyLimit,

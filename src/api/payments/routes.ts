@@ -1,7 +1,7 @@
 import type { ZodApp } from '../../http/zod-app.ts'
 import type { Limits } from '../../limits/limits.ts'
 import type { Ports } from '../../ports.ts'
-import type { SalePorts } from '../../sales/ports.ts'
+import type { SalePorts } from '../../sales/receive.ts'
 import { buyPages } from './buy.ts'
 import { checkoutRoute } from './checkout.ts'
 import { notificationRoutes } from './notifications.ts'

@@ -2,8 +2,8 @@ import { invalid, Problem, unavailable } from '../../http/problem.ts'
 import { answer, errorBody, errorsWith } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
 import type { Ports } from '../../ports.ts'
-import type { SalePorts } from '../../sales/ports.ts'
-import { verifyOwnStripeEvent, verifyStripeEvent } from '../../sales/verify-notification.ts'
+import type { SalePorts } from '../../sales/receive.ts'
+import { verifyOwnStripeEvent, verifyStripeEvent } from '../../sales/verify.ts'
 import {
   acknowledge,
   bodyLimit,

@@ -9,7 +9,7 @@ import type { KnownSale } from '../../domain/sales/sale.ts'
 import type { Ports } from '../../ports.ts'
 import { readBuyer, readBuyers } from '../../sales/buyers.ts'
 import { readSaleHistory } from '../../sales/history.ts'
-import { replaySale } from '../../sales/replay.ts'
+import { replaySale } from '../../sales/parked.ts'
 import { fields, print, table } from '../../terminal/output.ts'
 import { hostOptionsIn } from '../host-form.ts'
 

@@ -2,7 +2,7 @@ import type { PresentProduct } from '../../../projections/products/queries.ts'
 import { providerNames } from '../../domain/integrations/provider.ts'
 import type { KnownSale } from '../../domain/sales/sale.ts'
 import { type Html, html } from '../../html.ts'
-import { itemOf } from '../../sales/map-parked-sale.ts'
+import { itemOf } from '../../sales/parked.ts'
 import { badge, empty, section, select, tokenField } from '../frame/parts.ts'
 
 export type SaleMapping = {

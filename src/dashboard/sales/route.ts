@@ -15,10 +15,15 @@ import { Slug } from '../../domain/values.ts'
 import { notFound, problemOfRefusal } from '../../http/problem.ts'
 import type { Ports } from '../../ports.ts'
 import { readBuyer, readBuyers } from '../../sales/buyers.ts'
-import { readSaleEvents } from '../../sales/events.ts'
-import { isMappable, type MappingOutcome, mapParkedSale, similarSales } from '../../sales/map-parked-sale.ts'
-import type { ReplayPorts } from '../../sales/ports.ts'
-import { replaySale } from '../../sales/replay.ts'
+import { readSaleEvents } from '../../sales/history.ts'
+import {
+  isMappable,
+  type MappingOutcome,
+  mapParkedSale,
+  type ReplayPorts,
+  replaySale,
+  similarSales,
+} from '../../sales/parked.ts'
 import { listIgnoredTests } from '../../usage/ignored-tests.ts'
 import { formOf } from '../forms/forms.ts'
 import { sentenceOf } from '../forms/refused.ts'

@@ -1,6 +1,7 @@
 import { findIntegration, findIntegrationOfAccount } from '../../projections/integrations.ts'
 import { findTenant } from '../../projections/tenants.ts'
 import { ownAccessOf } from '../commands/integrations/own-account.ts'
+import { saleOfLink } from '../commands/sales.ts'
 import { sameDigest, sha256 } from '../credentials/sha256.ts'
 import type { KnownIntegration } from '../domain/integrations/integration.ts'
 import { keyTypeSoldAs } from '../domain/integrations/mapping.ts'
@@ -15,11 +16,10 @@ import type { Incoming } from '../payments/payment-provider.ts'
 import { paymentProviders } from '../payments/registry.ts'
 import type { CardAccess } from '../payments/stripe/api.ts'
 import { namesOf } from '../payments/stripe/invoices.ts'
+import { isNamed, withLineItems } from '../payments/stripe/line-items.ts'
 import { type StripeNotification, translateStripe, verifyStripe } from '../payments/stripe/notification.ts'
 import { ignored, incomplete, type Translated } from '../payments/translated.ts'
 import type { Ports } from '../ports.ts'
-import { saleOfLink } from './links.ts'
-import { withSessionItems } from './session-items.ts'
 
 /** A verified notification, and the tenant that it is for. */
 export type VerifiedNotification = {
@@ -27,64 +27,6 @@ export type VerifiedNotification = {
   translated: Translated
   /** Another name of its payment, by which the sale is known instead. It is received first. */
   paymentNamed?: PaymentNotification | undefined
-}
-
-/**
- * Verifies a form of gumroad, which is authenticated by the token in the address alone.
- * @returns undefined for a bad token, an unknown tenant and one that is not connected, so that the caller cannot tell them apart
- */
-export async function verifyGumroadForm(
-  ports: Ports<'db' | 'ledger' | 'now'>,
-  tenantId: string,
-  address: { kind: 'ping' | 'resource'; token: string },
-  { raw }: Incoming,
-): Promise<VerifiedNotification | undefined> {
-  const integration = await connected(ports, tenantId, 'gumroad')
-  // Compared even when there is nothing to compare with, so that the time it takes reveals nothing either.
-  const known = integration?.credentials.pingToken?.hash ?? sha256('')
-  const isGood = sameDigest(known, sha256(address.token)) && address.token !== ''
-  if (!integration || !isGood) return undefined
-  const text = raw.toString('utf8')
-  if (address.kind === 'ping') return { tenantId, translated: translatePing(text, ports.now()) }
-  const translated = translateResource(text, ports.now())
-  return { tenantId, translated, paymentNamed: await giverNamedBy(ports, tenantId, text, translated) }
-}
-
-/** A refunded or disputed purchase that is no known sale may be that of a gift's giver. */
-async function giverNamedBy(
-  ports: Ports<'ledger'>,
-  tenantId: string,
-  raw: string,
-  translated: Translated,
-): Promise<PaymentNotification | undefined> {
-  if (!isOfPayment(translated)) return undefined
-  const { provider, link } = translated
-  const isKnown = (await saleOfLink(ports, { tenantId, provider, link })) !== null
-  return isKnown ? undefined : giverNamed(raw, translated)
-}
-
-/**
- * Verifies a notification that is signed with the secret of the tenant's own connection.
- * @returns undefined when the signature is wrong or stale, and when there is no such connection
- * @throws ProviderUnavailable, ProviderRefused when the provider has to be asked and does not answer
- */
-export async function verifySigned(
-  ports: Ports<'db' | 'now' | 'providers' | 'secrets'>,
-  tenantId: string,
-  provider: SigningMarketplace,
-  incoming: Incoming,
-): Promise<VerifiedNotification | undefined> {
-  const integration = await connected(ports, tenantId, provider)
-  const name = integration?.credentials.webhookSecret
-  const secret = name ? await ports.secrets.open(tenantId, name) : undefined
-  const now = ports.now()
-  if (!integration || secret === undefined) return undefined
-  if (!paymentProviders[provider].isSigned(incoming, secret, now)) return undefined
-  const { mappings, credentials } = integration
-  const apiKey = credentials.apiKey ? await ports.secrets.open(tenantId, credentials.apiKey) : undefined
-  const isMapped = (id: string) => mappings.some(({ mapping }) => keyTypeSoldAs(mapping, id) !== undefined)
-  const translated = await ports.providers.translate(provider, incoming, { apiKey, isMapped, now })
-  return { tenantId, translated }
 }
 
 /**
@@ -142,7 +84,33 @@ async function withRead(
   return { tenantId, translated, paymentNamed: await paymentNamedBy(ports, tenantId, access, translated) }
 }
 
-const ofPayments: ReadonlySet<string> = new Set(['refunded', 'disputed', 'dispute_won', 'dispute_lost'])
+/**
+ * Reads what was bought in a session of stripe. Nothing of the sale is recorded before: when stripe does not answer, or the
+ * process is killed, the notification is not acknowledged, and stripe sends it again.
+ * @param access undefined when there is no key to read with; the sale is then what the notification says
+ * @throws ProviderUnavailable; ProviderRefused when the notification does not say what was sold
+ */
+async function withSessionItems(
+  ports: Ports<'ledger' | 'providers'>,
+  tenantId: string,
+  access: CardAccess | undefined,
+  { sessionToRead: session, translated }: Pick<StripeNotification, 'sessionToRead' | 'translated'>,
+): Promise<Translated> {
+  if (!access || session === undefined || translated.type !== 'sold') return translated
+  const place = { tenantId, provider: 'stripe', link: `sale:${session}` } as const
+  // The items of a sale that is known are recorded.
+  if ((await saleOfLink(ports, place)) !== null) return translated
+  try {
+    return withLineItems(translated, await ports.providers.card.readLineItems(access, session))
+  } catch (error) {
+    if (!(error instanceof ProviderRefused)) throw error
+    // A live key does not find a session of test mode, now or later.
+    const isElsewhere = error.reason === 'missing' && translated.test
+    // A buyer whose license is known gets it, although the key may not read whether there is more.
+    if (isElsewhere || isNamed(translated)) return translated
+    throw error
+  }
+}
 
 /**
  * Asks stripe which invoice a refunded or disputed payment has paid, when its sale is not known: a subscription's
@@ -175,9 +143,6 @@ async function paymentNamedBy(
 
 const paymentPrefix = 'payment:'
 
-const isOfPayment = (translated: Translated): translated is Extract<PaymentNotification, { link: string }> =>
-  ofPayments.has(translated.type)
-
 async function tenantOfAccount({ db }: Ports<'db'>, accountId: string): Promise<string | undefined> {
   const integration = await findIntegrationOfAccount(db, accountId)
   if (!integration || integration.status === 'disconnected' || integration.ownAccount) return undefined
@@ -187,6 +152,69 @@ async function tenantOfAccount({ db }: Ports<'db'>, accountId: string): Promise<
 async function tenantExists({ db }: Ports<'db'>, tenantId: string): Promise<boolean> {
   return isSlug(tenantId) && (await findTenant(db, tenantId)) !== undefined
 }
+
+/**
+ * Verifies a notification that is signed with the secret of the tenant's own connection.
+ * @returns undefined when the signature is wrong or stale, and when there is no such connection
+ * @throws ProviderUnavailable, ProviderRefused when the provider has to be asked and does not answer
+ */
+export async function verifySigned(
+  ports: Ports<'db' | 'now' | 'providers' | 'secrets'>,
+  tenantId: string,
+  provider: SigningMarketplace,
+  incoming: Incoming,
+): Promise<VerifiedNotification | undefined> {
+  const integration = await connected(ports, tenantId, provider)
+  const name = integration?.credentials.webhookSecret
+  const secret = name ? await ports.secrets.open(tenantId, name) : undefined
+  const now = ports.now()
+  if (!integration || secret === undefined) return undefined
+  if (!paymentProviders[provider].isSigned(incoming, secret, now)) return undefined
+  const { mappings, credentials } = integration
+  const apiKey = credentials.apiKey ? await ports.secrets.open(tenantId, credentials.apiKey) : undefined
+  const isMapped = (id: string) => mappings.some(({ mapping }) => keyTypeSoldAs(mapping, id) !== undefined)
+  const translated = await ports.providers.translate(provider, incoming, { apiKey, isMapped, now })
+  return { tenantId, translated }
+}
+
+/**
+ * Verifies a form of gumroad, which is authenticated by the token in the address alone.
+ * @returns undefined for a bad token, an unknown tenant and one that is not connected, so that the caller cannot tell them apart
+ */
+export async function verifyGumroadForm(
+  ports: Ports<'db' | 'ledger' | 'now'>,
+  tenantId: string,
+  address: { kind: 'ping' | 'resource'; token: string },
+  { raw }: Incoming,
+): Promise<VerifiedNotification | undefined> {
+  const integration = await connected(ports, tenantId, 'gumroad')
+  // Compared even when there is nothing to compare with, so that the time it takes reveals nothing either.
+  const known = integration?.credentials.pingToken?.hash ?? sha256('')
+  const isGood = sameDigest(known, sha256(address.token)) && address.token !== ''
+  if (!integration || !isGood) return undefined
+  const text = raw.toString('utf8')
+  if (address.kind === 'ping') return { tenantId, translated: translatePing(text, ports.now()) }
+  const translated = translateResource(text, ports.now())
+  return { tenantId, translated, paymentNamed: await giverNamedBy(ports, tenantId, text, translated) }
+}
+
+/** A refunded or disputed purchase that is no known sale may be that of a gift's giver. */
+async function giverNamedBy(
+  ports: Ports<'ledger'>,
+  tenantId: string,
+  raw: string,
+  translated: Translated,
+): Promise<PaymentNotification | undefined> {
+  if (!isOfPayment(translated)) return undefined
+  const { provider, link } = translated
+  const isKnown = (await saleOfLink(ports, { tenantId, provider, link })) !== null
+  return isKnown ? undefined : giverNamed(raw, translated)
+}
+
+const ofPayments: ReadonlySet<string> = new Set(['refunded', 'disputed', 'dispute_won', 'dispute_lost'])
+
+const isOfPayment = (translated: Translated): translated is Extract<PaymentNotification, { link: string }> =>
+  ofPayments.has(translated.type)
 
 async function connected(
   ports: Ports<'db'>,
