@@ -7,7 +7,14 @@ import type { KnownDelivery } from '../domain/deliveries/delivery.ts'
 import { shownSeat } from '../domain/licenses/seats.ts'
 import type { LogEntry } from '../domain/recorded.ts'
 import type { KnownSale } from '../domain/sales/sale.ts'
-import { confirmationStream, customerStream, deliveryStream, licenseStream, linkStream, signingStream } from '../domain/streams.ts'
+import {
+  confirmationStream,
+  customerStream,
+  deliveryStream,
+  licenseStream,
+  linkStream,
+  signingStream,
+} from '../domain/streams.ts'
 import { type LicenseHistoryEntry, readHistory } from '../history/entries.ts'
 import { createWithholding } from '../notary/withheld.ts'
 import type { Ports } from '../ports.ts'

@@ -1,7 +1,7 @@
 import { hasTestMode } from '../../projections/products/test-mode.ts'
 import { findTestPurchase } from '../../projections/test-purchases.ts'
 import { waitOnce } from '../commands/cross-stream/wait-once.ts'
-import { type Origin, momentOf } from '../commands/origin.ts'
+import { momentOf, type Origin } from '../commands/origin.ts'
 import { changeSale, keepFact, loadSale, saleOfLink } from '../commands/sales.ts'
 import { isId } from '../credentials/id.ts'
 import { sha256 } from '../credentials/sha256.ts'
@@ -11,8 +11,8 @@ import type { KnownSale } from '../domain/sales/sale.ts'
 import type { PaymentNotification } from '../payments/notification.ts'
 import type { Ports } from '../ports.ts'
 import { type IgnoredReason, type IgnoredTest, recordIgnoredTest } from '../usage/ignored-tests.ts'
-import { type AdvancePorts, type ReceivedOutcome, advanceSale, advanceToOutcome } from './advance.ts'
-import { type Resolved, mapAgain, resolveItems } from './mapping.ts'
+import { type AdvancePorts, advanceSale, advanceToOutcome, type ReceivedOutcome } from './advance.ts'
+import { mapAgain, type Resolved, resolveItems } from './mapping.ts'
 
 /** What a sale needs on its way from a notification to its license. */
 export type SalePorts = AdvancePorts & Ports<'deriveId' | 'newId' | 'subjects' | 'untilVisible'>
