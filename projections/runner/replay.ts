@@ -2,10 +2,9 @@ import type { ClientBase, Pool } from 'pg'
 import { withOwnConnection } from '../database/connection.ts'
 import { beginKeyedPlans, endKeyedPlans } from '../database/pool.ts'
 import type { Statement } from '../statements.ts'
-import type { OnParked } from './apply.ts'
-import { applyPage } from './apply-page.ts'
-import { readCheckpoint } from './batch.ts'
+import { applyPage, type OnParked } from './apply.ts'
 import type { LogPage, LogReader } from './log.ts'
+import { readCheckpoint } from './read-models.ts'
 import { createReadModelSchema, dropQueryIndexes, startOfLog } from './schema.ts'
 
 /** The progress of a replay: the number of applied events, and positions, of which only the ratio is meaningful. */

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
 import type { LogEntry } from '../../src/domain/recorded.ts'
-import { readCheckpoint } from './batch.ts'
 import type { LogReader } from './log.ts'
+import { readCheckpoint } from './read-models.ts'
 import { startOfLog } from './schema.ts'
 
 type ParkedStream = {

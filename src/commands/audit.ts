@@ -1,7 +1,7 @@
 import { audits } from '../domain/audit/audit.ts'
 import type { AuditAction, AuditTarget } from '../domain/audit/events.ts'
 import { auditKey } from '../domain/streams.ts'
-import { noStream } from '../ledger/load.ts'
+import { noStream } from '../ledger/execute.ts'
 import type { Ports } from '../ports.ts'
 import { causeOf, momentOf, type Origin } from './origin.ts'
 

@@ -2,7 +2,7 @@ import { sha256 } from '../credentials/sha256.ts'
 import { displayOf, newToken } from '../credentials/token.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { type ClientKeys, clientKeys, takesSdkKey } from '../domain/tenants/client-keys.ts'
-import { loadFromLog } from '../ledger/load.ts'
+import { loadFromLog } from '../ledger/execute.ts'
 import type { Ports } from '../ports.ts'
 import { causeOf, momentOf, type Origin } from './origin.ts'
 

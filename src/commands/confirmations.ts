@@ -5,7 +5,7 @@ import {
   type RequestedConfirmation,
 } from '../domain/confirmations/confirmation.ts'
 import { Refusal } from '../domain/refusal.ts'
-import { type Loaded, loadFromLog } from '../ledger/load.ts'
+import { type Loaded, loadFromLog } from '../ledger/execute.ts'
 import type { Ports } from '../ports.ts'
 import { causeOf, type Origin } from './origin.ts'
 

@@ -13,7 +13,7 @@ import { mailedKeyName } from '../domain/licenses/keys.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { saleKeyName } from '../domain/sales/items.ts'
 import { firstEndpointId } from '../domain/webhooks/endpoint.ts'
-import { type Loaded, loadFromLog, noStream } from '../ledger/load.ts'
+import { type Loaded, loadFromLog, noStream } from '../ledger/execute.ts'
 import type { Ports } from '../ports.ts'
 import { causeOf, momentOf, type Origin } from './origin.ts'
 

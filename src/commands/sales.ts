@@ -5,7 +5,7 @@ import { Refusal } from '../domain/refusal.ts'
 import type { SaleFact } from '../domain/sales/events.ts'
 import { type KnownSale, type Sale, type SaleCommand, sales } from '../domain/sales/sale.ts'
 import { linkKey, saleKey, streamName } from '../domain/streams.ts'
-import { type Loaded, loadFromLog, noStream } from '../ledger/load.ts'
+import { type Loaded, loadFromLog, noStream } from '../ledger/execute.ts'
 import type { Ports } from '../ports.ts'
 import { causeOf, momentOf, type Origin } from './origin.ts'
 

@@ -1,6 +1,6 @@
 import type { Plan } from '../domain/tenants/events.ts'
 import { type Tenant, type TenantCommand, tenants } from '../domain/tenants/tenant.ts'
-import { loadFromLog } from '../ledger/load.ts'
+import { loadFromLog } from '../ledger/execute.ts'
 import type { Ports } from '../ports.ts'
 import { withTenantLock } from './cross-stream/tenant-lock.ts'
 import { causeOf, momentOf, type Origin } from './origin.ts'

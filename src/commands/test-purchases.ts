@@ -9,7 +9,7 @@ import {
   type TestPurchaseCommand,
   testPurchases,
 } from '../domain/test-purchases/test-purchase.ts'
-import { loadFromLog } from '../ledger/load.ts'
+import { loadFromLog } from '../ledger/execute.ts'
 import type { Ports } from '../ports.ts'
 import { causeOf, momentOf, type Origin } from './origin.ts'
 import { loadSale } from './sales.ts'

@@ -8,7 +8,7 @@ import {
   type Webhook,
   webhooks,
 } from '../domain/webhooks/webhook.ts'
-import { loadFromLog } from '../ledger/load.ts'
+import { loadFromLog } from '../ledger/execute.ts'
 import type { Ports } from '../ports.ts'
 import { causeOf, momentOf, type Origin } from './origin.ts'
 

@@ -20,8 +20,7 @@ import { classifyError, isInvalidPosition } from './connection/errors.ts'
 import type { NodeClient } from './connection/node-client.ts'
 import { LedgerUnavailable } from './connection/unavailable.ts'
 import { createLogGuard, type LogGuard } from './log-guard.ts'
-import { collect } from './reads.ts'
-import { subscribed } from './subscription.ts'
+import { collect, subscribed } from './reads.ts'
 
 /**
  * The revision that the decision was based on; `no_stream` when the stream did not exist. "Any" is never sent.

@@ -1,7 +1,6 @@
 import { z } from 'zod'
+import { fromStripe } from '../domain/currency.ts'
 import { firstEndpointId } from '../domain/webhooks/endpoint.ts'
-import { gumroadInDollars } from './gumroad-currency.ts'
-import { fromStripeThroughout, saleInMinorUnits } from './stripe-amounts.ts'
 
 /** Converts an event's data from one schema number to the next. */
 type Upcaster = (data: unknown) => unknown
@@ -102,6 +101,69 @@ const requestFromAddress = from(z.looseObject({ client: z.looseObject({}) }), (r
   ...request,
   client: { ...request.client, from: null },
 }))
+
+const amounts = ['amount', 'unitAmount', 'totalRefunded']
+
+type Fields = Record<string, unknown>
+const isFields = (data: unknown): data is Fields =>
+  typeof data === 'object' && data !== null && !Array.isArray(data)
+
+/**
+ * Converts Stripe's amounts to minor units, at any depth next to a `currency` field. They used to be recorded
+ * as Stripe writes them.
+ */
+function fromStripeThroughout(data: unknown): unknown {
+  if (Array.isArray(data)) return data.map(fromStripeThroughout)
+  if (!isFields(data)) return data
+  const fields: Fields = {}
+  for (const [name, value] of Object.entries(data)) fields[name] = fromStripeThroughout(value)
+  const { currency } = fields
+  if (typeof currency !== 'string') return fields
+  for (const name of amounts) {
+    const amount = fields[name]
+    if (typeof amount === 'number') fields[name] = fromStripe(amount, currency)
+  }
+  return fields
+}
+
+/** Converts amounts when Stripe is the provider, and leaves other providers' data unchanged. */
+const saleInMinorUnits = (data: unknown): unknown =>
+  isFields(data) && isOfStripe(data) ? fromStripeThroughout(data) : data
+
+/**
+ * Data without a provider is recognized by the vault name of its notification, or by the id of a checkout
+ * session.
+ */
+function isOfStripe({ provider, source, payload, saleId }: Fields): boolean {
+  const named = provider ?? source
+  if (named !== undefined) return named === 'stripe'
+  if (typeof payload === 'string') return payload.startsWith('notification.stripe.')
+  return typeof saleId === 'string' && saleId.startsWith('cs_')
+}
+
+/** An event of a sale, or a fact within one: by its provider, or by the vault name of its notification. */
+const OfGumroad = z.union([
+  z.looseObject({ provider: z.literal('gumroad') }),
+  z.looseObject({ source: z.literal('gumroad') }),
+  z.looseObject({ payload: z.string().startsWith('notification.gumroad.') }),
+])
+const WithCurrency = z.looseObject({ currency: z.string() })
+const WithFact = z.looseObject({ fact: z.looseObject({ data: WithCurrency }) })
+
+/**
+ * Gumroad's amounts are US cents. They used to be recorded with the currency that the seller had priced the product
+ * in. Other providers' data is left unchanged.
+ */
+function gumroadInDollars(data: unknown): unknown {
+  if (!OfGumroad.safeParse(data).success) return data
+  const noticed = WithFact.safeParse(data).data
+  if (noticed) {
+    const { fact } = noticed
+    return { ...noticed, fact: { ...fact, data: { ...fact.data, currency: 'usd' } } }
+  }
+  const own = WithCurrency.safeParse(data).data
+  return own ? { ...own, currency: 'usd' } : data
+}
 
 export const upcasters: Upcasters = {
   ConfirmationRequested: [requestFromAddress],

@@ -24,7 +24,7 @@ import {
 } from '../domain/sales/sale.ts'
 import { licenseStream } from '../domain/streams.ts'
 import { LedgerUnavailable } from '../ledger/connection/unavailable.ts'
-import type { Loaded } from '../ledger/load.ts'
+import type { Loaded } from '../ledger/execute.ts'
 import type { Ports } from '../ports.ts'
 import type { IgnoredReason } from '../usage/ignored-tests.ts'
 import { termsOfPlan } from './mapping.ts'

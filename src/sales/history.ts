@@ -4,7 +4,7 @@ import type { Evolver } from '../domain/decider.ts'
 import type { SaleEvent } from '../domain/sales/events.ts'
 import type { KnownSale } from '../domain/sales/sale.ts'
 import { saleKey } from '../domain/streams.ts'
-import { loadFromLog } from '../ledger/load.ts'
+import { loadFromLog } from '../ledger/execute.ts'
 import type { Ports } from '../ports.ts'
 
 /** One event of a sale, for the API and the command line. */

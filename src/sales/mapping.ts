@@ -13,7 +13,7 @@ import { Refusal } from '../domain/refusal.ts'
 import type { ParkedReason, SoldItem } from '../domain/sales/events.ts'
 import { isItem, itemsOf, type Resolution, type SaleItem } from '../domain/sales/items.ts'
 import type { KnownSale, SaleCommand } from '../domain/sales/sale.ts'
-import type { Loaded } from '../ledger/load.ts'
+import type { Loaded } from '../ledger/execute.ts'
 import type { Ports } from '../ports.ts'
 
 type Bought = { tenantId: string; provider: Provider } & Pick<SaleItem, 'sold' | 'quantity' | 'priceId'>

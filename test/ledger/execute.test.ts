@@ -9,9 +9,8 @@ import { tenantStream } from '../../src/domain/streams.ts'
 import { type Tenant, tenants } from '../../src/domain/tenants/tenant.ts'
 import { clientOf } from '../../src/ledger/connection/client.ts'
 import { LedgerUnavailable } from '../../src/ledger/connection/unavailable.ts'
-import { createExecute, type Execute } from '../../src/ledger/execute.ts'
+import { type Execute, createExecute, loadFromLog, noStream } from '../../src/ledger/execute.ts'
 import type { Cause, Ledger } from '../../src/ledger/ledger.ts'
-import { loadFromLog, noStream } from '../../src/ledger/load.ts'
 import { beginning, eventsIn, openTestLedger, origin, type TestLedger, uniqueId } from '../harness/ledger.ts'
 
 let ledger: TestLedger

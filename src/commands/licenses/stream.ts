@@ -5,7 +5,7 @@ import {
   type License,
 } from '../../domain/licenses/license.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
-import type { Loaded } from '../../ledger/load.ts'
+import type { Loaded } from '../../ledger/execute.ts'
 
 /** The license after its first event. */
 export async function issuedAs(ledger: Ledger, stream: string): Promise<License> {

@@ -6,7 +6,7 @@ import { type ReverseCommand, undoableLicenses } from '../../domain/licenses/und
 import { findKeyType } from '../../domain/products/product.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { Plan } from '../../domain/tenants/events.ts'
-import { loadFromLog } from '../../ledger/load.ts'
+import { loadFromLog } from '../../ledger/execute.ts'
 import type { Ports } from '../../ports.ts'
 import { usingKeyType } from '../cross-stream/key-type-use.ts'
 import { type Admit, type Proof, seating } from '../cross-stream/plan-capacity.ts'

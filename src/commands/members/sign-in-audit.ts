@@ -3,7 +3,7 @@ import { sha256 } from '../../credentials/sha256.ts'
 import { audits } from '../../domain/audit/audit.ts'
 import type { SignInMethod } from '../../domain/audit/events.ts'
 import { auditKey } from '../../domain/streams.ts'
-import { noStream } from '../../ledger/load.ts'
+import { noStream } from '../../ledger/execute.ts'
 import type { Ports } from '../../ports.ts'
 import { causeOf, momentOf } from '../origin.ts'
 

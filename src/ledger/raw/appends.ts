@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { parseUUID } from '@eventstore/db-client/dist/utils/grpcUUID.js'
 import type streams from '@eventstore/db-client/generated/streams_pb.js'
-import { appendRequest } from '../connection/append-request.ts'
+import { appendRequest } from '../connection/appends.ts'
 import type { Connection } from '../connection/connection.ts'
 import { LedgerUnavailable } from '../connection/unavailable.ts'
 import type { RawEventToWrite } from './event.ts'
