@@ -13,7 +13,3 @@ export const receiptOut = z
     }),
   })
   .meta({ id: 'Receipt', description: 'A proof that an event is in the signed log' })
-
-/** Where the receipt of a license is read. */
-export const receiptUrl = (baseUrl: string, licenseId: string): string =>
-  `${baseUrl}/v1/licenses/${licenseId}/receipt`

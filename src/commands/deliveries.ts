@@ -9,9 +9,8 @@ import {
   type KnownDelivery,
 } from '../domain/deliveries/delivery.ts'
 import type { DeliveryEvent } from '../domain/deliveries/events.ts'
-import { mailedKeyName } from '../domain/licenses/keys.ts'
+import { mailedKeyName, saleKeyName } from '../domain/licenses/keys.ts'
 import { Refusal } from '../domain/refusal.ts'
-import { saleKeyName } from '../domain/sales/items.ts'
 import { firstEndpointId } from '../domain/webhooks/endpoint.ts'
 import { type Loaded, loadFromLog, noStream } from '../ledger/execute.ts'
 import type { Ports } from '../ports.ts'

@@ -1,6 +1,9 @@
-import type { RunMark, Source } from '../ledger/execute.ts'
+import type { Pool } from 'pg'
+import { findCurrentAndFormerMembers } from '../../projections/members.ts'
+import type { RunMark, SealSource, Source } from '../ledger/execute.ts'
 import type { Cause } from '../ledger/ledger.ts'
 import type { Ports } from '../ports.ts'
+import type { Subjects } from '../vault/subjects.ts'
 
 /** Where a command comes from; part of the metadata of every event that it causes. */
 export type Origin = {
@@ -34,3 +37,18 @@ export function momentOf(ports: Ports<'now'>): string {
 
 /** Cached, since formatting a time costs as much as a hash and many calls share a millisecond. */
 let spelled = { ms: Number.NaN, text: '' }
+
+/**
+ * Seals the address of a request under the key of the person behind it: the member, or the member who made the token.
+ * For a token that was made on the command line it is a key of the tenant, which no erasure destroys.
+ */
+export const sealSourceWith =
+  (db: Pool, subjects: Subjects): SealSource =>
+  async ({ tenantId, memberId, address }) => {
+    const subjectId =
+      memberId === null
+        ? await subjects.tenantSubject(tenantId)
+        : (await findCurrentAndFormerMembers(db, tenantId, [memberId]))[0]?.subjectId
+    const sealed = subjectId && (await subjects.sealAddress(tenantId, subjectId, address))
+    return subjectId && sealed ? { subjectId, address: sealed } : undefined
+  }

@@ -11,8 +11,8 @@ import { Refusal } from '../domain/refusal.ts'
 import { productKey } from '../domain/streams.ts'
 import type { Plan } from '../domain/tenants/events.ts'
 import type { Ports } from '../ports.ts'
-import { catchUpWithLog } from './cross-stream/catch-up.ts'
 import type { KeyTypeRef } from './cross-stream/key-type-use.ts'
+import { catchUpWithLog } from './cross-stream/read-models.ts'
 import { causeOf, momentOf, type Origin } from './origin.ts'
 
 export type ProductInput = {

@@ -1,7 +1,6 @@
 import { findTenant } from '../../projections/tenants.ts'
 import { changeConfirmation, loadConfirmation } from '../commands/confirmations.ts'
-import { momentOf, type Origin } from '../commands/origin.ts'
-import { sealSourceWith } from '../commands/sealed-source.ts'
+import { momentOf, type Origin, sealSourceWith } from '../commands/origin.ts'
 import { isId, newId } from '../credentials/id.ts'
 import { decideConfirmation, type RequestedConfirmation } from '../domain/confirmations/confirmation.ts'
 import { shortestLifetimeSeconds } from '../domain/confirmations/events.ts'

@@ -1,6 +1,5 @@
 import type { ProviderEndpoints } from './endpoints.ts'
 import type { Offered } from './offered.ts'
-import type { SignedNotification, TestSale } from './test-notification.ts'
 import type { Translated } from './translated.ts'
 
 /** A notification as it was received. */
@@ -10,6 +9,28 @@ export type Incoming = {
   /** A header by its lower-case name; empty when it was not sent, or more than once. */
   header: (name: string) => string
 }
+
+/** A sale without a payment, for a provider's notification. */
+export type TestSale = {
+  tenantId: string
+  /** Used as the provider's id of the sale. */
+  saleId: string
+  productId: string
+  keyTypeId: string
+  /** The provider's id of what is sold; the card provider's metadata holds keyledger's ids instead. */
+  soldAs: string
+  email: string
+  /** The card provider's account; null in test mode, where the product has only test keys. */
+  accountId: string | null
+  /** Whether the card provider is connected with a key of the tenant's own account, which has its own endpoint. */
+  ownAccount: boolean
+}
+
+/** A request as the provider would send it to the service. */
+export type SignedNotification = { path: string; headers: Record<string, string>; body: string }
+
+/** The header of a test notification in JSON. */
+export const json = { 'content-type': 'application/json' }
 
 /** What code needs to know of every provider. */
 export type PaymentProvider = {

@@ -28,3 +28,6 @@ export function isFresh(seconds: string, now: Date): boolean {
   if (!/^\d{1,12}$/.test(seconds)) return false
   return Math.abs(now.getTime() / 1000 - Number(seconds)) <= signatureLifetime
 }
+
+/** A time as the signatures hold it. */
+export const secondsOf = (now: Date): number => Math.floor(now.getTime() / 1000)

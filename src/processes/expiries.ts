@@ -1,5 +1,5 @@
 import { listUnrecordedExpiries } from '../../projections/licenses/expiries.ts'
-import { endPaidPeriod } from '../commands/licenses/paid-period.ts'
+import { endPaidPeriod } from '../commands/licenses/changes.ts'
 import type { Ports } from '../ports.ts'
 import type { Poller } from './poller.ts'
 import { type Failure, originOfProcess, processOf } from './process-manager.ts'

@@ -1,5 +1,5 @@
 import { listProductsWithLeftKeys, listUnsettledKeys } from '../../projections/licenses/kept-keys.ts'
-import { catchUpWithLog } from '../commands/cross-stream/catch-up.ts'
+import { catchUpWithLog } from '../commands/cross-stream/read-models.ts'
 import type { KeptKeyPlace, KeptPeriod } from '../domain/licenses/keys.ts'
 import { productKey } from '../domain/streams.ts'
 import type { Ports } from '../ports.ts'

@@ -1,7 +1,7 @@
 import type { PresentProduct } from '../../projections/products/queries.ts'
 import { findSale, listParkedLike } from '../../projections/sales/queries.ts'
 import { findTenant } from '../../projections/tenants.ts'
-import { waitOnce } from '../commands/cross-stream/wait-once.ts'
+import { waitOnce } from '../commands/cross-stream/read-models.ts'
 import { mapItem } from '../commands/integrations/integrations.ts'
 import type { Origin } from '../commands/origin.ts'
 import { changeSale, loadSale } from '../commands/sales.ts'

@@ -9,7 +9,7 @@ import { tenantStream } from '../../src/domain/streams.ts'
 import { type Tenant, tenants } from '../../src/domain/tenants/tenant.ts'
 import { clientOf } from '../../src/ledger/connection/client.ts'
 import { LedgerUnavailable } from '../../src/ledger/connection/unavailable.ts'
-import { type Execute, createExecute, loadFromLog, noStream } from '../../src/ledger/execute.ts'
+import { createExecute, type Execute, loadFromLog, noStream } from '../../src/ledger/execute.ts'
 import type { Cause, Ledger } from '../../src/ledger/ledger.ts'
 import { beginning, eventsIn, openTestLedger, origin, type TestLedger, uniqueId } from '../harness/ledger.ts'
 

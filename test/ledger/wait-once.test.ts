@@ -1,7 +1,7 @@
 /** Several commands share one wait for the read models, at the end, however they end. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findTenant } from '../../projections/tenants.ts'
-import { waitOnce } from '../../src/commands/cross-stream/wait-once.ts'
+import { waitOnce } from '../../src/commands/cross-stream/read-models.ts'
 import { createTenant } from '../../src/commands/tenants.ts'
 import { Refusal } from '../../src/domain/refusal.ts'
 import type { AllPorts } from '../../src/ports.ts'

@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { listDeliveries } from '../../projections/deliveries/queries.ts'
 import type { KnownDelivery } from '../../src/domain/deliveries/delivery.ts'
-import { saleKeyName } from '../../src/domain/sales/items.ts'
+import { saleKeyName } from '../../src/domain/licenses/keys.ts'
 import { createMailChannel } from '../../src/mail/channel.ts'
 import type { Mailer, OutgoingMail, Sending } from '../../src/mail/mailer.ts'
 import { parseCheckpoint } from '../../src/transparency/checkpoint.ts'

@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { listDeliveries } from '../../projections/deliveries/queries.ts'
 import { removeWebhook } from '../../src/commands/webhooks.ts'
 import type { KnownDelivery } from '../../src/domain/deliveries/delivery.ts'
-import { saleKeyName } from '../../src/domain/sales/items.ts'
+import { saleKeyName } from '../../src/domain/licenses/keys.ts'
 import { attemptsAtOnce } from '../../src/webhooks/dispatcher.ts'
 import { createConnections } from '../../src/webhooks/post.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'

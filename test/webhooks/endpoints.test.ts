@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { z } from 'zod'
 import { listDeliveries } from '../../projections/deliveries/queries.ts'
 import { changeEndpoint, removeEndpoint } from '../../src/commands/webhook-endpoints.ts'
-import { saleKeyName } from '../../src/domain/sales/items.ts'
+import { saleKeyName } from '../../src/domain/licenses/keys.ts'
 import { signatureHeaders } from '../../src/webhooks/signature.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import {

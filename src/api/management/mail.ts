@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { findMail } from '../../../projections/mails.ts'
-import { changeMail } from '../../commands/mails.ts'
-import { sendTestMail } from '../../commands/test-mails.ts'
+import { changeMail, sendTestMail } from '../../commands/mails.ts'
 import { AttemptError } from '../../domain/deliveries/events.ts'
 import { MailSettings } from '../../domain/mails/events.ts'
 import { holdsKey, isOneLine, placeholders, unknownPlaceholders } from '../../domain/mails/template.ts'

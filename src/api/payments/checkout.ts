@@ -1,7 +1,13 @@
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import { z } from 'zod'
-import { createClientKeyLookup } from '../../../projections/client-keys.ts'
+import {
+  createClientKeyLookup,
+  type FindClientKey,
+  type KnownClientKey,
+} from '../../../projections/client-keys.ts'
 import { openCheckout } from '../../commands/checkout/checkout.ts'
+import { sameDigest } from '../../credentials/sha256.ts'
+import { tokenHashOf } from '../../credentials/token.ts'
 import { EmailAddress, isPlain } from '../../domain/values.ts'
 import { spend } from '../../http/limits/rate-limit.ts'
 import { Problem, unavailable } from '../../http/problem.ts'
@@ -11,7 +17,6 @@ import type { Limiter } from '../../limits/limiter.ts'
 import type { Limits } from '../../limits/limits.ts'
 import type { Ports } from '../../ports.ts'
 import { requireProduct } from '../management/products/products.ts'
-import { knownClientKey } from './client-key.ts'
 
 /** The URL to return the customer to. Stripe fills in `{CHECKOUT_SESSION_ID}`. */
 const backUrl = z
@@ -127,4 +132,19 @@ export function refuseInactive(status: 'active' | 'suspended' | 'closed'): void 
   if (status === 'closed') throw new Problem(403, 'forbidden', 'the tenant is closed')
   if (status === 'suspended')
     throw new Problem(403, 'forbidden', 'the tenant is suspended; it cannot sell licenses')
+}
+
+/**
+ * The tenant of a live SDK key or checkout key; undefined for anything else. A key with a wrong checksum is refused
+ * without a lookup.
+ */
+export async function knownClientKey(
+  find: FindClientKey,
+  kind: KnownClientKey['kind'],
+  presented: string,
+): Promise<KnownClientKey | undefined> {
+  const hash = tokenHashOf(presented, kind)
+  const known = hash === undefined ? undefined : await find(hash)
+  // The lookup is by hash already; the second comparison takes constant time.
+  return hash !== undefined && known?.kind === kind && sameDigest(known.keyHash, hash) ? known : undefined
 }

@@ -5,7 +5,7 @@ import { Refusal } from '../../domain/refusal.ts'
 import type { Plan } from '../../domain/tenants/events.ts'
 import { planLimits } from '../../domain/tenants/tenant.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
-import { catchUpWithLog } from './catch-up.ts'
+import { catchUpWithLog } from './read-models.ts'
 import { withTenantLock } from './tenant-lock.ts'
 
 type Limited = 'products' | 'activeDevices'

@@ -4,8 +4,7 @@ import { sameJson } from '../../domain/equality.ts'
 import { type LicenseCommand, licenses } from '../../domain/licenses/license.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { Ports } from '../../ports.ts'
-import { requireLicense } from '../licenses/licenses.ts'
-import { stateOf } from '../licenses/stream.ts'
+import { requireLicense, stateOf } from '../licenses/licenses.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
 
 /**

@@ -5,7 +5,7 @@ import type { Plan } from '../../domain/tenants/events.ts'
 import { planLimits } from '../../domain/tenants/tenant.ts'
 import type { Ports } from '../../ports.ts'
 import { type Admit, seating } from '../cross-stream/plan-capacity.ts'
-import { stateOf } from '../licenses/stream.ts'
+import { stateOf } from '../licenses/licenses.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
 
 export type FoundLicense = Extract<RuntimeLookupResult, { kind: 'license' }>

@@ -5,7 +5,7 @@ import { Refusal } from '../../domain/refusal.ts'
 import type { Plan } from '../../domain/tenants/events.ts'
 import type { Ports } from '../../ports.ts'
 import { type Admit, seating } from '../cross-stream/plan-capacity.ts'
-import { stateOf } from '../licenses/stream.ts'
+import { stateOf } from '../licenses/licenses.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
 
 type Instance = { installId: string | null; name: string; platform: string | null; plan: Plan }

@@ -3,7 +3,7 @@ import { licenses } from '../../domain/licenses/license.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { Ports } from '../../ports.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
-import { stateOf } from './stream.ts'
+import { stateOf } from './licenses.ts'
 
 /** How many seats a customer may free within 30 days where the product does not say. */
 const usualSeatFrees = 3

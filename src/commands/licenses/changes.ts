@@ -6,10 +6,8 @@ import type { PortalLanguage } from '../../domain/portal/texts.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { Ports } from '../../ports.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
-import { keepKey } from './kept-key.ts'
-import { sealKeyToMail } from './key-mail.ts'
-import { requireLicense } from './licenses.ts'
-import { stateOf } from './stream.ts'
+import { keepKey, sealKeyToMail } from './keys.ts'
+import { requireLicense, stateOf } from './licenses.ts'
 
 /** A license, and why it is changed. */
 type Place = { tenantId: string; licenseId: string; reason?: string | null | undefined }
@@ -86,4 +84,23 @@ export async function removeDevice(
     { loaded: stateOf(found), read: async () => stateOf(await find()), run: origin.run },
   )
   return { productId: found.license.productId }
+}
+
+/**
+ * Records the end of a license's paid period, if it has ended. A license that was renewed or revoked
+ * meanwhile, or whose end was recorded by another process, is left unchanged.
+ * @throws Refusal `license_not_found`
+ */
+export async function endPaidPeriod(
+  ports: Ports<'execute' | 'findLicenseById' | 'now'>,
+  licenseId: string,
+  origin: Origin,
+): Promise<void> {
+  const at = momentOf(ports)
+  const read = async () => {
+    const found = await ports.findLicenseById(licenseId)
+    if (!found) throw new Refusal('license_not_found')
+    return stateOf(found)
+  }
+  await ports.execute(licenses, licenseId, { type: 'EndPaidPeriod', at }, causeOf(origin, at), { read })
 }

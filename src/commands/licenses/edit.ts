@@ -11,9 +11,8 @@ import type { Ports } from '../../ports.ts'
 import { unknownPerson } from '../../vault/subjects.ts'
 import { usingKeyType } from '../cross-stream/key-type-use.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
-import { passKeyOn } from './kept-key.ts'
-import { requireLicense } from './licenses.ts'
-import { stateOf } from './stream.ts'
+import { passKeyOn } from './keys.ts'
+import { requireLicense, stateOf } from './licenses.ts'
 
 /** What a vendor asks to change; an absent field keeps its value. */
 export type LicenseChange = {

@@ -13,7 +13,7 @@ import { noStream } from '../../ledger/execute.ts'
 import type { Ports } from '../../ports.ts'
 import { usingKeyType } from '../cross-stream/key-type-use.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
-import { keepKey } from './kept-key.ts'
+import { keepKey } from './keys.ts'
 
 /** A license that another system issued. Times are in UTC, in the format of the log. */
 export type ForeignLicense = TermsInput & {

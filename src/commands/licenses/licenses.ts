@@ -4,18 +4,23 @@ import { isId } from '../../credentials/id.ts'
 import { newLicenseKey } from '../../credentials/license-key.ts'
 import type { Holder } from '../../domain/licenses/events.ts'
 import { type TermsInput, termsOf } from '../../domain/licenses/issue.ts'
-import { type IssuedLicense, licenses } from '../../domain/licenses/license.ts'
+import {
+  absentLicense,
+  evolveLicense,
+  type IssuedLicense,
+  type License,
+  licenses,
+} from '../../domain/licenses/license.ts'
 import type { KeyType } from '../../domain/products/key-type.ts'
 import { findKeyType } from '../../domain/products/product.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { licenseStream } from '../../domain/streams.ts'
-import { noStream } from '../../ledger/execute.ts'
+import { type Loaded, noStream } from '../../ledger/execute.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
 import type { Ports } from '../../ports.ts'
 import { usingKeyType } from '../cross-stream/key-type-use.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
-import { keepKey } from './kept-key.ts'
-import { sealKeyToMail } from './key-mail.ts'
-import { issuedAs, stateOf } from './stream.ts'
+import { keepKey, sealKeyToMail } from './keys.ts'
 
 export type LicenseInput = TermsInput & {
   keyTypeId?: string | undefined
@@ -143,3 +148,20 @@ export async function requireLicense(
   if (!entry) throw new Refusal('license_not_found')
   return entry
 }
+
+/** The license after its first event. */
+export async function issuedAs(ledger: Ledger, stream: string): Promise<License> {
+  for await (const entry of ledger.readStream(stream, 1)) {
+    if (entry.readable && entry.category === 'license') return evolveLicense(absentLicense, entry.event)
+  }
+  return absentLicense
+}
+
+/** The state of a license from a row of a read model, for a decision. */
+export const stateOf = ({
+  license,
+  revision,
+}: {
+  license: IssuedLicense
+  revision: number
+}): Loaded<License> => ({ state: license, revision })

@@ -4,10 +4,8 @@ import type { PortalLanguage } from '../../domain/portal/texts.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { Ports } from '../../ports.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
-import { openKeptKey } from './kept-key.ts'
-import { requireMail } from './key-mail.ts'
-import { requireLicense } from './licenses.ts'
-import { stateOf } from './stream.ts'
+import { openKeptKey, requireMail } from './keys.ts'
+import { requireLicense, stateOf } from './licenses.ts'
 
 /**
  * Mails the kept key of a license to its holder again, at most once in five minutes. Without a mail server the mail would

@@ -32,3 +32,12 @@ export type KeptKeyPlace = { tenantId: string; licenseId: string; keyHash: strin
 
 /** The present period of a product, which ends when key recovery is turned off, and whether the product keeps keys in it. */
 export type KeptPeriod = { tenantId: string; productId: string; period: number; keeps: boolean }
+
+/** The prefix of the names of sold keys in the vault. */
+export const saleKeyPrefix = 'sale-key.'
+
+/**
+ * The name under which the vault keeps the key of a sold license: from just before the license exists until
+ * its deliveries have succeeded, or were abandoned 30 days ago.
+ */
+export const saleKeyName = (licenseId: string): string => `${saleKeyPrefix}${licenseId}`

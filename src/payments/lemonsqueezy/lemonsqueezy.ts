@@ -1,7 +1,6 @@
 import { webhookUrlOf } from '../addresses.ts'
-import type { SigningProvider } from '../payment-provider.ts'
+import { json, type SigningProvider } from '../payment-provider.ts'
 import { hmac } from '../signature.ts'
-import { json } from '../test-notification.ts'
 import { checkApiKey, listVariants, readSubscription } from './api.ts'
 import { lemonSqueezyEndpoints } from './endpoints.ts'
 import { translateLemonSqueezy, verifyLemonSqueezy } from './notification.ts'

@@ -1,7 +1,6 @@
 import { stripeWebhookUrlOf } from '../addresses.ts'
-import type { PaymentProvider } from '../payment-provider.ts'
-import { hmac } from '../signature.ts'
-import { json, secondsOf } from '../test-notification.ts'
+import { json, type PaymentProvider } from '../payment-provider.ts'
+import { hmac, secondsOf } from '../signature.ts'
 
 export const stripe: PaymentProvider = {
   events: [

@@ -7,7 +7,7 @@ import { z } from 'zod'
 import { LockLost } from '../../../projections/database/errors.ts'
 import { verify } from '../../../projections/runner/verify.ts'
 import { usingKeyType } from '../../../src/commands/cross-stream/key-type-use.ts'
-import { waitOnce } from '../../../src/commands/cross-stream/wait-once.ts'
+import { waitOnce } from '../../../src/commands/cross-stream/read-models.ts'
 import { deleteKeyType } from '../../../src/commands/products.ts'
 import type { AllPorts } from '../../../src/ports.ts'
 import {

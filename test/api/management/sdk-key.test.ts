@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { createClientKeyLookup, readMaskedKeys } from '../../../projections/client-keys.ts'
-import { knownClientKey } from '../../../src/api/payments/client-key.ts'
+import { knownClientKey } from '../../../src/api/payments/checkout.ts'
 import { createKeyedMutex } from '../../../src/async/keyed-mutex.ts'
 import { issueCheckoutKey, revealSdkKey, rotateSdkKey } from '../../../src/commands/client-keys.ts'
 import { suspendTenant } from '../../../src/commands/tenants.ts'

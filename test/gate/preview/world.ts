@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { endPaidPeriod } from '../../../src/commands/licenses/paid-period.ts'
+import { endPaidPeriod } from '../../../src/commands/licenses/changes.ts'
 import { createToken } from '../../../src/commands/tokens.ts'
 import { WebhookEventName } from '../../../src/domain/webhooks/events.ts'
 import { type Answer, makeTenant, type TestApi, type TestTenant } from '../../harness/api.ts'

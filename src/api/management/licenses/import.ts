@@ -10,9 +10,8 @@ import { answer, errors } from '../../../http/schemas.ts'
 import { refuseAllButPost } from '../../../http/wrong-method.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
 import type { Ports } from '../../../ports.ts'
-import { receiptUrl } from '../../receipt.ts'
 import { requireProduct } from '../products/products.ts'
-import { receiptUrlOut } from './schemas.ts'
+import { receiptUrl, receiptUrlOut } from './schemas.ts'
 
 const path = '/v1/licenses/import'
 

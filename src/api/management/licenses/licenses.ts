@@ -18,11 +18,10 @@ import { answer, errors, inUtc, pageOf, pageQuery } from '../../../http/schemas.
 import type { ZodApp } from '../../../http/zod-app.ts'
 import type { Ports } from '../../../ports.ts'
 import { unknownPerson } from '../../../vault/subjects.ts'
-import { receiptUrl } from '../../receipt.ts'
 import { answerPage } from '../page.ts'
 import { requireProduct } from '../products/products.ts'
 import { filterBinding, gatherMetadata, licenseFilterFrom, licenseFilterQuery } from './filters.ts'
-import { licenseIn, mintedOut } from './schemas.ts'
+import { licenseIn, mintedOut, receiptUrl } from './schemas.ts'
 
 /** @throws Problem 404 for a malformed id, as for an unknown one */
 export function requireLicenseId(text: string): string {

@@ -57,3 +57,7 @@ export const licenseIn = z
     sendKey,
   })
   .meta({ example: { productId: 'editor', email: 'grace@example.com' } })
+
+/** Where the receipt of a license is read. */
+export const receiptUrl = (baseUrl: string, licenseId: string): string =>
+  `${baseUrl}/v1/licenses/${licenseId}/receipt`

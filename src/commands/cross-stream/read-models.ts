@@ -1,7 +1,11 @@
 import type { Share } from '../../../projections/database/shared-locks.ts'
 import type { Execute } from '../../ledger/execute.ts'
-import type { Ports } from '../../ports.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
 import type { KeyTypeUse } from './key-type-use.ts'
+
+type UntilVisible = (position: bigint) => Promise<void>
+
+type Waiting = { execute: Execute; keyTypes: KeyTypeUse; untilVisible: UntilVisible }
 
 /**
  * Runs work of several commands that waits for the read models once, after the last command, instead of after
@@ -10,10 +14,7 @@ import type { KeyTypeUse } from './key-type-use.ts'
  * @param work gets ports whose commands do not wait
  * @throws what the work throws; ReadModelsBehind
  */
-export async function waitOnce<T, S extends Ports<'execute' | 'keyTypes' | 'untilVisible'>>(
-  ports: S,
-  work: (ports: S) => Promise<T>,
-): Promise<T> {
+export async function waitOnce<T, S extends Waiting>(ports: S, work: (ports: S) => Promise<T>): Promise<T> {
   let recorded = -1n
   const execute: Execute = async (decider, id, command, cause, options) => {
     const executed = await ports.execute(decider, id, command, cause, { ...options, waits: false })
@@ -39,4 +40,19 @@ export async function waitOnce<T, S extends Ports<'execute' | 'keyTypes' | 'unti
       for (const share of shares.values()) share.leave()
     })
   }
+}
+
+/**
+ * Brings the read models to the end of the log, including events of a process that died before they were
+ * visible. For rules that count rows of many streams, under a lock that excludes other changes.
+ */
+export async function catchUpWithLog({
+  ledger,
+  untilVisible,
+}: {
+  ledger: Pick<Ledger, 'head'>
+  untilVisible: UntilVisible
+}): Promise<void> {
+  const head = await ledger.head()
+  if (head !== undefined) await untilVisible(head)
 }

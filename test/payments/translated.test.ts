@@ -3,8 +3,8 @@
  * on unchanged.
  */
 import { describe, expect, test } from 'vitest'
-import { faultOf, inOneLine, withBuyer } from '../../src/payments/acceptable.ts'
 import type { PaymentNotification } from '../../src/payments/notification.ts'
+import { faultOf, inOneLine, withBuyer } from '../../src/payments/translated.ts'
 
 const sold: Extract<PaymentNotification, { type: 'sold' }> = {
   provider: 'stripe',
