@@ -1,8 +1,8 @@
 import { rehearsable } from '../gate/effects/rehearsable.ts'
 import type { Cursors } from '../http/cursor.ts'
+import type { VendorPorts } from '../http/ports.ts'
 import type { ZodApp } from '../http/zod-app.ts'
 import type { Limits } from '../limits/limits.ts'
-import type { Ports } from '../ports.ts'
 import type { RunTestPurchase } from '../processes/test-purchases.ts'
 import { auditRoutes } from './management/audit.ts'
 import { confirmationRoutes } from './management/confirmations.ts'
@@ -42,36 +42,7 @@ import { paymentRoutes } from './payments/routes.ts'
 import { transparencyRoutes } from './transparency.ts'
 
 type Options = {
-  ports: Ports<
-    | 'attempts'
-    | 'checkTarget'
-    | 'db'
-    | 'deriveId'
-    | 'execute'
-    | 'findForRuntime'
-    | 'findProduct'
-    | 'fingerprint'
-    | 'idempotency'
-    | 'keptKeys'
-    | 'keyHashing'
-    | 'keyTypes'
-    | 'ledger'
-    | 'limitHits'
-    | 'mailing'
-    | 'newId'
-    | 'now'
-    | 'planCapacity'
-    | 'providers'
-    | 'receipts'
-    | 'randomBytes'
-    | 'refusals'
-    | 'secrets'
-    | 'sendTestEvent'
-    | 'signer'
-    | 'subjects'
-    | 'untilVisible'
-    | 'usage'
-  >
+  ports: VendorPorts
   cursors: Cursors
   /** The base of all URLs that keyledger hands out. */
   baseUrl: string

@@ -18,6 +18,9 @@ import type { Ports } from '../ports.ts'
 import { emailOf } from './members/members.ts'
 import { causeOf, momentOf, type Origin } from './origin.ts'
 
+/** What a test mail uses. */
+export type TestMailPorts = Ports<'attempts' | 'db' | 'execute' | 'mailing' | 'newId' | 'now' | 'subjects'>
+
 /** Changes how a product's customers get their keys by mail. */
 export async function changeMail(
   ports: Ports<'db' | 'execute' | 'now'>,
@@ -56,7 +59,7 @@ const perMember: Allowance = { burst: 5, intervalMs: 60_000 }
  * @throws Refusal `test_mail_without_member` when there is no such member, or no address of theirs
  */
 export async function sendTestMail(
-  ports: Ports<'attempts' | 'db' | 'execute' | 'mailing' | 'newId' | 'now' | 'subjects'>,
+  ports: TestMailPorts,
   product: PresentProduct,
   memberId: string | null,
   origin: Origin,

@@ -6,6 +6,20 @@ import { findCase } from './case.ts'
 import { filesOf } from './files.ts'
 import { type ArchivedFile, jsonFile, zipped } from './zip.ts'
 
+/** What an evidence archive is made with. */
+export type EvidencePorts = Ports<
+  | 'db'
+  | 'deriveId'
+  | 'execute'
+  | 'ledger'
+  | 'now'
+  | 'randomBytes'
+  | 'receipts'
+  | 'secrets'
+  | 'signer'
+  | 'subjects'
+>
+
 export type Evidence = {
   /** The revision of the license's last event in the archive. */
   revision: number
@@ -20,18 +34,7 @@ export type Evidence = {
  * @throws SigningFailed before anything is read
  */
 export async function gatherEvidence(
-  ports: Ports<
-    | 'db'
-    | 'deriveId'
-    | 'execute'
-    | 'ledger'
-    | 'now'
-    | 'randomBytes'
-    | 'receipts'
-    | 'secrets'
-    | 'signer'
-    | 'subjects'
-  >,
+  ports: EvidencePorts,
   tenantId: string,
   licenseId: string,
   origin: Origin,

@@ -22,7 +22,7 @@ import type { Ports } from '../ports.ts'
 import { approvalRuleFor, membersWhoMayApprove } from './approval-rule.ts'
 import { effectFor, type ShownEffect } from './effects/shown.ts'
 import type { Description } from './operation.ts'
-import type { ApprovalPorts } from './ports.ts'
+import type { ApprovalPorts, RequestPorts } from './ports.ts'
 import { findOperation } from './registry.ts'
 import { destroyRequest, hashOf, openRequest } from './request.ts'
 import { isMember } from './requester.ts'
@@ -70,10 +70,7 @@ export type Approval = {
  * @param tenantId null for an operator on the host, who may see all tenants; the same in the other functions
  *   here
  */
-export async function listApprovals(
-  ports: Ports<'checkTarget' | 'db' | 'findProduct' | 'ledger' | 'now' | 'secrets' | 'subjects'>,
-  tenantId: string | null,
-): Promise<Approval[]> {
+export async function listApprovals(ports: RequestPorts, tenantId: string | null): Promise<Approval[]> {
   const entries = await listPendingConfirmations(ports.db, tenantId, momentOf(ports))
   return Promise.all(entries.map((entry) => approvalOf(ports, entry)))
 }
@@ -183,7 +180,7 @@ async function requireConfirmation(
 }
 
 async function approvalOf(
-  ports: Ports<'checkTarget' | 'db' | 'findProduct' | 'ledger' | 'now' | 'secrets' | 'subjects'>,
+  ports: RequestPorts,
   { confirmation, tokenName }: ConfirmationEntry,
 ): Promise<Approval> {
   const now = momentOf(ports)
@@ -247,10 +244,7 @@ const over: ReadonlySet<ConfirmationStatus> = new Set(['denied', 'expired', 'exe
 const undescribed: Described = { description: undefined, changedSinceRequest: false, impossible: undefined }
 
 /** Describes the operation from the stored request and the present state, never from the caller's words. */
-async function described(
-  ports: Ports<'checkTarget' | 'db' | 'findProduct' | 'ledger' | 'now' | 'secrets' | 'subjects'>,
-  confirmation: RequestedConfirmation,
-): Promise<Described> {
+async function described(ports: RequestPorts, confirmation: RequestedConfirmation): Promise<Described> {
   const operation = findOperation(confirmation.operation)
   const request = await openRequest(ports, confirmation)
   if (!operation || !request) return undescribed

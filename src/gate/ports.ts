@@ -19,3 +19,8 @@ export type OperationPorts = Ports<
 
 /** The ports of a gated operation, from the request for approval to its execution. */
 export type ApprovalPorts = OperationPorts & Ports<'checkTarget' | 'findProduct'>
+
+/** What a request for approval is made and shown with. */
+export type RequestPorts = Ports<
+  'checkTarget' | 'db' | 'findProduct' | 'ledger' | 'now' | 'secrets' | 'subjects'
+>

@@ -3,6 +3,7 @@ import { findImportMarks, findLicensesByKey } from '../../projections/licenses/k
 import type { PresentProduct } from '../../projections/products/queries.ts'
 import { ReadModelsBehind } from '../../projections/runner/read-models.ts'
 import { waitOnce } from '../commands/cross-stream/read-models.ts'
+import type { ImportPorts } from '../commands/licenses/import.ts'
 import { type Imported, importLicenses, type Previewed, previewImport } from '../commands/licenses/import.ts'
 import type { Origin } from '../commands/origin.ts'
 import { addKeyType } from '../commands/products.ts'
@@ -19,19 +20,7 @@ import { type Target, withNewKeyTypes } from './plan/targets.ts'
 const batchesAtOnce = 2
 const attempts = 6
 
-type ImportServices = Ports<
-  | 'db'
-  | 'deriveId'
-  | 'execute'
-  | 'keptKeys'
-  | 'keyHashing'
-  | 'keyTypes'
-  | 'newId'
-  | 'now'
-  | 'planCapacity'
-  | 'subjects'
-  | 'untilVisible'
->
+type ImportServices = ImportPorts & Ports<'untilVisible'>
 
 /** Creates the key types that the import needs. A second run finds them. @throws Refusal `product_not_found` */
 export async function createKeyTypes(

@@ -20,6 +20,11 @@ import type { Ports } from '../ports.ts'
 import type { DeliveryChannel } from '../webhooks/channel.ts'
 import type { Attachment, MailProblem, Sending } from './mailer.ts'
 
+/** What the mails of deliveries use. */
+export type MailPorts = Ports<
+  'db' | 'findProduct' | 'keptKeys' | 'keyHashing' | 'mailing' | 'now' | 'receipts' | 'secrets' | 'subjects'
+>
+
 const unwanted: AttemptResult = { outcome: 'unwanted' }
 
 /**
@@ -27,12 +32,7 @@ const unwanted: AttemptResult = { outcome: 'unwanted' }
  * sends no mails, if the person has been erased, or if the key has been destroyed or replaced since.
  * @param baseUrl the beginning of the URLs in the mails
  */
-export function createMailChannel(
-  ports: Ports<
-    'db' | 'findProduct' | 'keptKeys' | 'keyHashing' | 'mailing' | 'now' | 'receipts' | 'secrets' | 'subjects'
-  >,
-  baseUrl: string,
-): DeliveryChannel {
+export function createMailChannel(ports: MailPorts, baseUrl: string): DeliveryChannel {
   return {
     async deliver(delivery, begin) {
       const { tenantId, deliveryId, licenseId } = delivery
@@ -90,7 +90,7 @@ async function keyMailRequestOf(
 }
 
 async function factsOf(
-  ports: Ports<'db' | 'findProduct' | 'keptKeys' | 'keyHashing' | 'mailing' | 'secrets' | 'subjects'>,
+  ports: MailPorts,
   delivery: KnownDelivery,
   license: IssuedLicense,
   keyMail: KeyMailRequest | undefined,

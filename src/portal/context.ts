@@ -1,23 +1,26 @@
 import type { Ports } from '../ports.ts'
 import type { Cookies } from './cookies.ts'
 
+/** What the pages of a vendor's customers use. */
+type PortalPorts = Ports<
+  | 'attempts'
+  | 'db'
+  | 'execute'
+  | 'findProduct'
+  | 'fingerprint'
+  | 'keptKeys'
+  | 'mailing'
+  | 'newId'
+  | 'now'
+  | 'randomBytes'
+  | 'secrets'
+  | 'subjects'
+  | 'usage'
+>
+
 /** What every route of the portal uses. */
 export type PortalContext = {
-  ports: Ports<
-    | 'attempts'
-    | 'db'
-    | 'execute'
-    | 'findProduct'
-    | 'fingerprint'
-    | 'keptKeys'
-    | 'mailing'
-    | 'newId'
-    | 'now'
-    | 'randomBytes'
-    | 'secrets'
-    | 'subjects'
-    | 'usage'
-  >
+  ports: PortalPorts
   cookies: Cookies
   baseUrl: string
   /** The token for the forms of a browser that has just been given its cookie. */

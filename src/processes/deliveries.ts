@@ -14,12 +14,15 @@ import { type Failure, originOfProcess, processOf } from './process-manager.ts'
 
 type OnFailure = (failure: Failure) => void
 
+/** What schedules deliveries. */
+type SchedulePorts = Ports<'db' | 'deriveId' | 'execute' | 'keyTypes' | 'ledger' | 'now' | 'untilVisible'>
+
 /**
  * Schedules every pending delivery. They are in a read model that is written in the same transaction as the
  * event's other effects, so that none is lost in a crash.
  */
 export function scheduleDeliveries(
-  ports: Ports<'db' | 'deriveId' | 'execute' | 'keyTypes' | 'ledger' | 'now' | 'untilVisible'>,
+  ports: SchedulePorts,
   onFailure: OnFailure,
 ): Poller & { onEntry(entry: LogEntry): void } {
   const wakeSignal = createWakeSignal()

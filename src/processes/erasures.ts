@@ -1,5 +1,5 @@
 import { listErasures } from '../../projections/subjects.ts'
-import { eraseSubject } from '../commands/customers/erasure.ts'
+import { type ErasurePorts, eraseSubject } from '../commands/customers/erasure.ts'
 import type { Ports } from '../ports.ts'
 import { graceAt } from './confirmations.ts'
 import type { Poller } from './poller.ts'
@@ -12,12 +12,7 @@ type Options = {
 }
 
 /** Finishes erasures whose process died. */
-export function resumeErasures(
-  ports: Ports<
-    'db' | 'execute' | 'idempotency' | 'ledger' | 'mailing' | 'now' | 'refusals' | 'secrets' | 'subjects'
-  >,
-  { graceMs = 10_000, onFailure }: Options,
-): Poller {
+export function resumeErasures(ports: ErasurePorts, { graceMs = 10_000, onFailure }: Options): Poller {
   return processOf<{ tenantId: string; subjectId: string }>(ports, onFailure, {
     name: 'erasures.resume',
     everyMs: 1000,

@@ -1,7 +1,7 @@
 import { listOpenSales } from '../../projections/sales/queries.ts'
 import { loadSale } from '../commands/sales.ts'
 import type { KnownSale } from '../domain/sales/sale.ts'
-import type { Ports } from '../ports.ts'
+import type { AdvancePorts } from '../sales/advance.ts'
 import { advanceSale } from '../sales/advance.ts'
 import { graceAt } from './confirmations.ts'
 import type { Poller } from './poller.ts'
@@ -14,12 +14,7 @@ type Options = {
 }
 
 /** Resumes sales whose process died. */
-export function resumeSales(
-  ports: Ports<
-    'db' | 'execute' | 'findProduct' | 'keptKeys' | 'keyTypes' | 'ledger' | 'now' | 'randomBytes' | 'secrets'
-  >,
-  { graceMs = 10_000, onFailure }: Options,
-): Poller {
+export function resumeSales(ports: AdvancePorts, { graceMs = 10_000, onFailure }: Options): Poller {
   return processOf<KnownSale>(ports, onFailure, {
     name: 'sales.resume',
     everyMs: 1000,

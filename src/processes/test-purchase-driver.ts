@@ -19,14 +19,14 @@ export type SendNotification = (
   notification: SignedNotification,
 ) => Promise<{ status: number; body: string } | undefined>
 
+/** What a test purchase is simulated with. */
+type DriverPorts = Ports<'db' | 'findProduct' | 'ledger' | 'now' | 'providers' | 'secrets' | 'subjects'>
+
 /**
  * Simulates a purchase: the notification has the provider's shape and signature, and is sent to the same URL
  * as the provider's own. Only the payment is missing.
  */
-export function createTestPurchaseDriver(
-  ports: Ports<'db' | 'findProduct' | 'ledger' | 'now' | 'providers' | 'secrets' | 'subjects'>,
-  send: SendNotification,
-): TestPurchaseDriver {
+export function createTestPurchaseDriver(ports: DriverPorts, send: SendNotification): TestPurchaseDriver {
   return {
     checkout: (purchase) =>
       purchase.provider === 'stripe' ? checkPrice(ports, purchase) : checkMapping(ports, purchase),

@@ -15,6 +15,7 @@ import { reasonOfRefusal } from '../../verdicts/answer.ts'
 import { clientIn, clientOriginOf } from './admit.ts'
 import { answerPreflight } from './edge.ts'
 import { leaseFor, requireLeases } from './lease.ts'
+import type { ClientPorts } from './ports.ts'
 import { type AppCall, noSuchLicense, recordRefused, recordUnknownKey, refuse } from './refusals.ts'
 import {
   activateIn,
@@ -28,25 +29,7 @@ import {
 const path = '/:tenantId/:productId/activate'
 
 /** An app activates its device, which takes a seat of the license. */
-export function activateRoute(
-  app: ZodApp,
-  ports: Ports<
-    | 'execute'
-    | 'findInstance'
-    | 'installs'
-    | 'keyHashing'
-    | 'newId'
-    | 'now'
-    | 'planCapacity'
-    | 'randomBytes'
-    | 'receipts'
-    | 'refusals'
-    | 'secrets'
-    | 'signer'
-    | 'telemetry'
-    | 'usage'
-  >,
-): void {
+export function activateRoute(app: ZodApp, ports: ClientPorts): void {
   answerPreflight(app, path)
   app.post(
     path,

@@ -5,9 +5,9 @@ import { momentOf } from '../../commands/origin.ts'
 import { type InstallState, installStates } from '../../domain/trials/trial.ts'
 import { answer, errorBody, errorsWith, text } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/zod-app.ts'
-import type { Ports } from '../../ports.ts'
 import { clientIn, clientOriginOf } from './admit.ts'
 import { answerPreflight } from './edge.ts'
+import type { ClientPorts } from './ports.ts'
 import type { ClientLimits } from './refusals.ts'
 import {
   asItStands,
@@ -58,13 +58,7 @@ const keylessOut = z.object({
 })
 
 /** Reports of installations without a license. They return 403 only for a closed tenant. */
-export function beaconRoutes(
-  app: ZodApp,
-  ports: Ports<
-    'execute' | 'findInstall' | 'installs' | 'machines' | 'now' | 'randomBytes' | 'secrets' | 'signSettings'
-  >,
-  { creating }: ClientLimits,
-): void {
+export function beaconRoutes(app: ZodApp, ports: ClientPorts, { creating }: ClientLimits): void {
   const report = createBeaconReceiver(ports, {
     admitNew: creating,
     onShared: ({ tenantId, productId, machine, installs }) =>

@@ -22,6 +22,7 @@ import {
 import type { Client } from './client.ts'
 import { answerPreflight } from './edge.ts'
 import { leaseFor, refusalFor } from './lease.ts'
+import type { ClientPorts } from './ports.ts'
 import { type AppCall, clientProblemOf, noSuchLicense, recordRefused, recordUnknownKey } from './refusals.ts'
 import {
   asItStands,
@@ -37,23 +38,7 @@ import { settingsOf } from './settings.ts'
 const path = '/:tenantId/:productId/validate'
 
 /** An app validates its license on its device, and gets a lease. */
-export function validateRoute(
-  app: ZodApp,
-  ports: Ports<
-    | 'execute'
-    | 'findForInstanceValidate'
-    | 'keyHashing'
-    | 'now'
-    | 'randomBytes'
-    | 'refusals'
-    | 'secrets'
-    | 'signSettings'
-    | 'signer'
-    | 'telemetry'
-    | 'usage'
-  >,
-  authority: ClientAuthority,
-): void {
+export function validateRoute(app: ZodApp, ports: ClientPorts, authority: ClientAuthority): void {
   answerPreflight(app, path)
   app.post(
     path,

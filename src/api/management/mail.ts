@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { findMail } from '../../../projections/mails.ts'
+import type { TestMailPorts } from '../../commands/mails.ts'
 import { changeMail, sendTestMail } from '../../commands/mails.ts'
 import { AttemptError } from '../../domain/deliveries/events.ts'
 import { MailSettings } from '../../domain/mails/events.ts'
@@ -84,9 +85,7 @@ const described =
   '`replyTo`, or else to the address of `from`. A field that is null has its default. ' +
   `Templates may contain ${known}; values are escaped in HTML.`
 
-type MailPorts = Ports<
-  'attempts' | 'db' | 'execute' | 'findProduct' | 'mailing' | 'newId' | 'now' | 'subjects'
->
+type MailPorts = TestMailPorts & Ports<'findProduct'>
 
 export function mailRoutes(app: ZodApp, ports: MailPorts, baseUrl: string): void {
   app.get(

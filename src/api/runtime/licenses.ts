@@ -31,26 +31,25 @@ import {
   validateOut,
 } from './schemas.ts'
 
+/** What the routes of the runtime interface use. */
+export type RuntimePorts = Ports<
+  | 'execute'
+  | 'findForRuntime'
+  | 'findForValidate'
+  | 'findToken'
+  | 'keyHashing'
+  | 'newId'
+  | 'now'
+  | 'planCapacity'
+  | 'randomBytes'
+  | 'refusals'
+  | 'usage'
+>
+
 /**
  * The runtime interface: a vendor's own server validates its customers' keys. A rejected license is still a 200.
  */
-export function runtimeRoutes(
-  app: ZodApp,
-  ports: Ports<
-    | 'execute'
-    | 'findForRuntime'
-    | 'findForValidate'
-    | 'findToken'
-    | 'keyHashing'
-    | 'newId'
-    | 'now'
-    | 'planCapacity'
-    | 'randomBytes'
-    | 'refusals'
-    | 'usage'
-  >,
-  authority: Authority,
-): void {
+export function runtimeRoutes(app: ZodApp, ports: RuntimePorts, authority: Authority): void {
   validateRoute(app, ports, authority)
   activateRoute(app, ports)
   deactivateRoute(app, ports)
@@ -139,20 +138,7 @@ async function verdictFor(
   return verdict
 }
 
-function activateRoute(
-  app: ZodApp,
-  ports: Ports<
-    | 'execute'
-    | 'findForRuntime'
-    | 'keyHashing'
-    | 'newId'
-    | 'now'
-    | 'planCapacity'
-    | 'randomBytes'
-    | 'refusals'
-    | 'usage'
-  >,
-): void {
+function activateRoute(app: ZodApp, ports: RuntimePorts): void {
   app.post(
     '/v1/licenses/activate',
     {
@@ -224,10 +210,7 @@ function withoutTerms<V extends { expires_at: number | null }>(verdict: V, statu
   return status === 'revoked' || status === 'reminted' ? { ...verdict, expires_at: null } : verdict
 }
 
-function deactivateRoute(
-  app: ZodApp,
-  ports: Ports<'execute' | 'findForRuntime' | 'keyHashing' | 'newId' | 'now' | 'randomBytes' | 'usage'>,
-): void {
+function deactivateRoute(app: ZodApp, ports: RuntimePorts): void {
   app.post(
     '/v1/licenses/deactivate',
     {

@@ -61,13 +61,13 @@ export function markWelcomed({ dataDirectory, eventstoreUrl }: Config): void {
   if (eventstoreUrl === undefined) writeFileSync(join(dataDirectory, markerName), '', { mode: 0o600 })
 }
 
+/** What the first tenant is made with. */
+type SeedPorts = Ports<'db' | 'execute' | 'findProduct' | 'now' | 'planCapacity' | 'randomBytes' | 'subjects'>
+
 type Seeded = { token: string; linkSecret: string }
 
 /** @returns a token and the owner's link of the tenant `demo`, or undefined when the ledger has other tenants */
-async function seed(
-  ports: Ports<'db' | 'execute' | 'findProduct' | 'now' | 'planCapacity' | 'randomBytes' | 'subjects'>,
-  name: string | undefined,
-): Promise<Seeded | undefined> {
+async function seed(ports: SeedPorts, name: string | undefined): Promise<Seeded | undefined> {
   const tenants = await listTenants(ports.db)
   if (tenants.some(({ tenantId }) => tenantId !== demo.tenantId)) return undefined
   const { tenantId } = demo

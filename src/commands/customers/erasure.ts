@@ -12,6 +12,11 @@ import type { Ports } from '../../ports.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
 import { saleStreamOf } from '../sales.ts'
 
+/** What an erasure uses. */
+export type ErasurePorts = Ports<
+  'db' | 'execute' | 'idempotency' | 'ledger' | 'mailing' | 'now' | 'refusals' | 'secrets' | 'subjects'
+>
+
 /**
  * Makes a person's data permanently unreadable. The beginning is recorded first, so that another process can
  * finish it after a crash; every step may be repeated. A repetition for an erased person erases what was
@@ -20,9 +25,7 @@ import { saleStreamOf } from '../sales.ts'
  * @throws Refusal `subject_is_member` for a person who can sign in to the dashboard
  */
 export async function eraseSubject(
-  ports: Ports<
-    'db' | 'execute' | 'idempotency' | 'ledger' | 'mailing' | 'now' | 'refusals' | 'secrets' | 'subjects'
-  >,
+  ports: ErasurePorts,
   tenantId: string,
   subjectId: string,
   origin: Origin,

@@ -12,6 +12,9 @@ import { requireLicense, stateOf } from './licenses.ts'
 /** A license, and why it is changed. */
 type Place = { tenantId: string; licenseId: string; reason?: string | null | undefined }
 
+/** What a new key of a license uses; the portal calls it as well. */
+type RemintPorts = Ports<'db' | 'execute' | 'findProduct' | 'keptKeys' | 'now' | 'randomBytes' | 'secrets'>
+
 /**
  * Gives a license a new key; validates with the old one get `reminted`.
  * @param keepDevices whether the devices keep their seats, or all of them are freed
@@ -20,7 +23,7 @@ type Place = { tenantId: string; licenseId: string; reason?: string | null | und
  * @throws Refusal `license_not_found`, `license_revoked`, `license_without_address`, `mails_off`
  */
 export async function remintLicense(
-  ports: Ports<'db' | 'execute' | 'findProduct' | 'keptKeys' | 'now' | 'randomBytes' | 'secrets'>,
+  ports: RemintPorts,
   {
     tenantId,
     licenseId,

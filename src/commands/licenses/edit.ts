@@ -12,6 +12,7 @@ import { unknownPerson } from '../../vault/subjects.ts'
 import { usingKeyType } from '../cross-stream/key-type-use.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
 import { passKeyOn } from './keys.ts'
+import type { LicensePorts } from './licenses.ts'
 import { requireLicense, stateOf } from './licenses.ts'
 
 /** What a vendor asks to change; an absent field keeps its value. */
@@ -34,7 +35,7 @@ type Input = { tenantId: string; licenseId: string; reason: string | null }
  *   `quantity_too_large`, `expiry_in_the_past`, `name_without_email`
  */
 export async function editLicense(
-  ports: Ports<'db' | 'execute' | 'findProduct' | 'keptKeys' | 'keyTypes' | 'now' | 'subjects'>,
+  ports: LicensePorts,
   { tenantId, licenseId, reason }: Input,
   change: LicenseChange,
   origin: Origin,

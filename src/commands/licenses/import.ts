@@ -15,6 +15,20 @@ import { usingKeyType } from '../cross-stream/key-type-use.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
 import { keepKey } from './keys.ts'
 
+/** What an import of licenses uses. */
+export type ImportPorts = Ports<
+  | 'db'
+  | 'deriveId'
+  | 'execute'
+  | 'keptKeys'
+  | 'keyHashing'
+  | 'keyTypes'
+  | 'newId'
+  | 'now'
+  | 'planCapacity'
+  | 'subjects'
+>
+
 /** A license that another system issued. Times are in UTC, in the format of the log. */
 export type ForeignLicense = TermsInput & {
   licenseKey: string
@@ -59,18 +73,7 @@ const atOnce = 64
  * @throws Refusal `plan_limit` when the plan has no capacity for any of their devices
  */
 export async function importLicenses(
-  ports: Ports<
-    | 'db'
-    | 'deriveId'
-    | 'execute'
-    | 'keptKeys'
-    | 'keyHashing'
-    | 'keyTypes'
-    | 'newId'
-    | 'now'
-    | 'planCapacity'
-    | 'subjects'
-  >,
+  ports: ImportPorts,
   product: PresentProduct,
   input: { rows: readonly ForeignLicense[]; plan: Plan },
   origin: Origin,

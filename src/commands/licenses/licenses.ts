@@ -46,6 +46,9 @@ export type MintPorts = Ports<
   | 'subjects'
 >
 
+/** What changes to a license use. */
+export type LicensePorts = MintPorts & Ports<'findProduct'>
+
 /**
  * Mints a license for a key type of a product, by default its first one.
  * @returns the license as the read models show it, and its raw key, which is stored only if it is to be sent or kept

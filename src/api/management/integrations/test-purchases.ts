@@ -69,11 +69,10 @@ const pollLater = {
 /** Tells the client to poll again after one second. */
 const retryAfter = (reply: FastifyReply) => reply.header('retry-after', '1')
 
-export function testPurchaseRoutes(
-  app: ZodApp,
-  ports: Ports<'db' | 'execute' | 'findProduct' | 'ledger' | 'newId' | 'now' | 'randomBytes'>,
-  run: RunTestPurchase,
-): void {
+/** What the routes of test purchases use. */
+type TestPurchasePorts = Ports<'db' | 'execute' | 'findProduct' | 'ledger' | 'newId' | 'now' | 'randomBytes'>
+
+export function testPurchaseRoutes(app: ZodApp, ports: TestPurchasePorts, run: RunTestPurchase): void {
   startRoute(app, ports, run)
   pollRoute(app, ports)
 }

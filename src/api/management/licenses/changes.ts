@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { remintLicense, removeDevice } from '../../../commands/licenses/changes.ts'
+import type { LicensePorts } from '../../../commands/licenses/licenses.ts'
 import { sendKey as sendKeptKey } from '../../../commands/licenses/send-key.ts'
 import { momentOf } from '../../../commands/origin.ts'
 import { callerIn } from '../../../http/authenticate.ts'
@@ -26,33 +27,13 @@ const remintIn = z
   })
   .nullish()
 
-export function licenseChangeRoutes(
-  app: ZodApp,
-  ports: Ports<
-    | 'db'
-    | 'execute'
-    | 'findProduct'
-    | 'keptKeys'
-    | 'mailing'
-    | 'newId'
-    | 'now'
-    | 'randomBytes'
-    | 'secrets'
-    | 'subjects'
-    | 'usage'
-  >,
-): void {
+export function licenseChangeRoutes(app: ZodApp, ports: LicensePorts & Ports<'mailing' | 'usage'>): void {
   remintRoute(app, ports)
   sendKeyRoute(app, ports)
   deactivateDeviceRoute(app, ports)
 }
 
-function remintRoute(
-  app: ZodApp,
-  ports: Ports<
-    'db' | 'execute' | 'findProduct' | 'keptKeys' | 'newId' | 'now' | 'randomBytes' | 'secrets' | 'subjects'
-  >,
-): void {
+function remintRoute(app: ZodApp, ports: LicensePorts): void {
   app.post(
     '/v1/licenses/:id/remint',
     {
@@ -93,10 +74,7 @@ const sendKeyIn = z
   .nullish()
   .meta({ example: { reason: 'the customer lost the mail' } })
 
-function sendKeyRoute(
-  app: ZodApp,
-  ports: Ports<'db' | 'execute' | 'findProduct' | 'keptKeys' | 'mailing' | 'now' | 'subjects'>,
-): void {
+function sendKeyRoute(app: ZodApp, ports: LicensePorts & Ports<'mailing'>): void {
   app.post(
     '/v1/licenses/:id/send-key',
     {

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { LicenseEntry } from '../../../../projections/licenses/queries.ts'
 import { editLicense, resumeLicense, suspendLicense } from '../../../commands/licenses/edit.ts'
+import type { LicensePorts } from '../../../commands/licenses/licenses.ts'
 import { momentOf } from '../../../commands/origin.ts'
 import { DeviceLimit } from '../../../domain/products/key-type.ts'
 import { EmailAddress, Slug } from '../../../domain/values.ts'
@@ -52,21 +53,13 @@ const suspended = {
   license: { status: 'suspended', entitlements: [], suspendedAt: '2026-11-24T14:05:12.000Z' },
 }
 
-export function licenseEditRoutes(
-  app: ZodApp,
-  ports: Ports<
-    'db' | 'execute' | 'findProduct' | 'keptKeys' | 'keyTypes' | 'newId' | 'now' | 'randomBytes' | 'subjects'
-  >,
-): void {
+export function licenseEditRoutes(app: ZodApp, ports: LicensePorts): void {
   editRoute(app, ports)
   suspendRoute(app, ports)
   resumeRoute(app, ports)
 }
 
-function editRoute(
-  app: ZodApp,
-  ports: Ports<'db' | 'execute' | 'findProduct' | 'keptKeys' | 'keyTypes' | 'now' | 'subjects'>,
-): void {
+function editRoute(app: ZodApp, ports: LicensePorts): void {
   app.patch(
     '/v1/licenses/:id',
     {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { recordAudit } from '../../../commands/audit.ts'
+import type { EvidencePorts } from '../../../evidence/evidence.ts'
 import { gatherEvidence } from '../../../evidence/evidence.ts'
 import { callerIn, originOf } from '../../../http/authenticate.ts'
 import { sendArchive } from '../../../http/licenses/detail.ts'
@@ -16,20 +17,7 @@ const path = '/v1/licenses/:id/evidence'
 
 export function evidenceRoutes(
   app: ZodApp,
-  ports: Ports<
-    | 'db'
-    | 'deriveId'
-    | 'execute'
-    | 'ledger'
-    | 'limitHits'
-    | 'newId'
-    | 'now'
-    | 'randomBytes'
-    | 'receipts'
-    | 'secrets'
-    | 'signer'
-    | 'subjects'
-  >,
+  ports: EvidencePorts & Ports<'limitHits' | 'newId'>,
   limits: Limits,
 ): void {
   refuseAllButGet(app, path)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { ImportPorts } from '../../../commands/licenses/import.ts'
 import { type Imported, importLicenses } from '../../../commands/licenses/import.ts'
 import { Slug } from '../../../domain/values.ts'
 import { type Fact, mostNames } from '../../../gate/effects/effect.ts'
@@ -73,20 +74,7 @@ type Result = z.infer<typeof importOut>['results'][number]
 
 export function licenseImportRoutes(
   app: ZodApp,
-  ports: Ports<
-    | 'db'
-    | 'deriveId'
-    | 'execute'
-    | 'findProduct'
-    | 'keptKeys'
-    | 'keyHashing'
-    | 'keyTypes'
-    | 'newId'
-    | 'now'
-    | 'planCapacity'
-    | 'randomBytes'
-    | 'subjects'
-  >,
+  ports: ImportPorts & Ports<'findProduct' | 'randomBytes'>,
 ): void {
   refuseAllButPost(app, path)
   app.post(

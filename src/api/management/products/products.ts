@@ -38,21 +38,12 @@ export async function requireProduct(
   return product
 }
 
-export function productRoutes(
-  app: ZodApp,
-  ports: Ports<
-    | 'db'
-    | 'execute'
-    | 'findProduct'
-    | 'keptKeys'
-    | 'ledger'
-    | 'newId'
-    | 'now'
-    | 'planCapacity'
-    | 'randomBytes'
-  >,
-  cursors: Cursors,
-): void {
+/** What the routes of products use. */
+type ProductPorts = Ports<
+  'db' | 'execute' | 'findProduct' | 'keptKeys' | 'ledger' | 'newId' | 'now' | 'planCapacity' | 'randomBytes'
+>
+
+export function productRoutes(app: ZodApp, ports: ProductPorts, cursors: Cursors): void {
   listRoute(app, ports, cursors)
   createRoute(app, ports)
   readRoute(app, ports)

@@ -12,10 +12,10 @@ import { keyTypeOut } from './schemas.ts'
 
 const onlyProductId = z.strictObject({ productId: SlugInPath })
 
-export function sellingRoutes(
-  app: ZodApp,
-  ports: Ports<'db' | 'execute' | 'findProduct' | 'keptKeys' | 'now' | 'providers' | 'secrets'>,
-): void {
+/** What the routes for test mode, the free tier and prices use. */
+type SellingPorts = Ports<'db' | 'execute' | 'findProduct' | 'keptKeys' | 'now' | 'providers' | 'secrets'>
+
+export function sellingRoutes(app: ZodApp, ports: SellingPorts): void {
   enableTestModeRoute(app, ports)
   disableTestModeRoute(app, ports)
   freeTierRoute(app, ports)
