@@ -34,8 +34,8 @@ export type Approval = {
   status: ConfirmationStatus
   /** The kind of operation, in plain words. */
   title: string
-  /** What will happen; undefined once the request is destroyed because it is over. */
-  description: Pick<Description, 'summary' | 'consequences' | 'target'> | undefined
+  /** What is requested; undefined once the request is destroyed because it is over. */
+  description: Pick<Description, 'summary' | 'details' | 'target'> | undefined
   /** Whether the subject of the operation has changed since the request. */
   changedSinceRequest: boolean
   /** Why it could not run now, whether or not it is approved. */
@@ -100,9 +100,11 @@ export async function showApproval(
   const entry = await requireConfirmation(ports, tenantId, id)
   const approval = await approvalOf(ports, entry)
   const waits = approval.status === 'pending'
+  const effect = await effectFor(ports, entry.confirmation, approval.status)
   return {
     ...approval,
-    effect: await effectFor(ports, entry.confirmation, approval.status),
+    impossible: approval.impossible ?? effect?.refusal ?? undefined,
+    effect,
     approvers: waits ? await approversOf(ports, entry.confirmation) : undefined,
   }
 }
@@ -250,12 +252,12 @@ async function described(ports: RequestPorts, confirmation: RequestedConfirmatio
   if (!operation || !request) return undescribed
   const { tenantId, stateHash } = confirmation
   try {
-    const { summary, consequences, target, state } = await operation.describe(ports, tenantId, request)
+    const { summary, details, target, state } = await operation.describe(ports, tenantId, request)
     const impossible = await refusalIn(operation.check(ports, tenantId, request))
     return {
       description: {
         summary: plainText(summary),
-        consequences: consequences.map(plainText),
+        ...(details && { details: details.map(([label, value]) => [label, plainText(value)] as const) }),
         ...(target && { target: { host: target.host, url: plainText(target.url) } }),
       },
       changedSinceRequest: hashOf(state) !== stateHash,

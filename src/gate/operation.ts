@@ -11,12 +11,15 @@ import type { ApprovalPorts, OperationPorts } from './ports.ts'
 /** A request as received: path parameters, query and body, before any schema is applied. `null`: no body. */
 export type RequestInput = { parameters: Record<string, string>; query: unknown; body: unknown }
 
-/** What is shown to an approver, computed from the stored request each time. */
+/** `Reason given by the requester` and the reason, quoted. */
+export type Detail = readonly [label: string, value: string]
+
+/** How a request is named to an approver, computed from the stored request each time. */
 export type Description = {
   /** One sentence with the names involved: `Revoke ACME…7KQ2 of a@b.c`. */
   summary: string
-  /** The consequences, a sentence each: `2 active devices will fail their next check`. */
-  consequences: string[]
+  /** What it is about, beside the summary: a label and a value each. What the request changes is said by its effect. */
+  details?: readonly Detail[] | undefined
   /** The receiver of data: the parsed host in ASCII, and the whole URL as given. */
   target?: { host: string; url: string } | undefined
   /**

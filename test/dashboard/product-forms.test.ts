@@ -210,8 +210,8 @@ describe('a key type', () => {
     })
     expect(review.status).toBe(200)
     expect(wordsOf(review)).toContain(
-      '1 live license gets “scan” at the next check. 1 live license loses “export” at the next check. ' +
-        '1 live license keeps its device limit, expiry and what happens then.',
+      '1 license loses “export” 1 license gets “scan” Key type “pro” of “shop” changes; 1 live license uses it ' +
+        'Device limit of new licenses: 1 becomes 5 1 live license keeps its terms until',
     )
     expect(await productOf('shop')).toMatchObject({ keyTypes: [{}, { entitlements: ['export', 'sync'] }] })
     const back = await client.post(edit, { ...fieldsOf(review), reviewed: 'back' })

@@ -41,7 +41,7 @@ const count = gatedOperation({
   input: z.object({ params: z.strictObject({ what: z.string() }) }),
   check: async () => undefined,
   unrehearsed: true,
-  describe: async () => ({ summary: 'Count', consequences: [], state: null }),
+  describe: async () => ({ summary: 'Count', state: null }),
   run: async (_services, _tenantId, { params }, { id }) => {
     runs.set(id, (runs.get(id) ?? 0) + 1)
     return params.what

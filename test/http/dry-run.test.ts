@@ -73,6 +73,7 @@ test('a revocation names the license, its devices and entitlements, and is not d
       sentences: [
         `License ${displayKey} goes from active to revoked`,
         '1 device loses its seat: “laptop”',
+        'Its key stops validating at once',
         '1 license loses “export”',
       ],
     },
@@ -141,7 +142,10 @@ test("a payment provider's secret that would be replaced is named, and keeps wor
   expect(rotated.body).toMatchObject({
     wouldBeRefused: null,
     effect: { also: [{ what: 'provider_secret_replaced', provider: 'gumroad', products: 0 }] },
-    sentences: ['The current secret of gumroad stops working; 0 products are sold through it'],
+    sentences: [
+      'The current secret of gumroad stops working; 0 products are sold through it',
+      "Sales are lost until you enter the new ping URL, which is shown once, in gumroad's settings",
+    ],
   })
   expect(await head()).toBe(start)
   expect(await secretsKept()).toStrictEqual(secrets)
@@ -284,6 +288,7 @@ test('a key type that changes says how many live licenses it reaches', async () 
       'Key type “pro” of “editor” changes; 2 live licenses use it',
       'Device limit of new licenses: 5 becomes 2',
       'Term of new licenses: none becomes 1 year',
+      '2 live licenses keep their terms until the plan or quantity of a subscription changes',
     ],
   })
 })

@@ -93,11 +93,11 @@ const OperatorName = z.string().regex(/^\S(?:.{0,98}\S)?$/, 'must be a name of a
 
 function lines(approval: ShownApproval): string[] {
   const { description, effect, token, client, impossible } = approval
-  const { target, consequences = [] } = description ?? {}
+  const { target, details = [] } = description ?? {}
   return [
     description?.summary ?? approval.title,
     ...(target ? [`  host  ${target.host}`, `  URL   ${target.url}`] : []),
-    ...consequences.map((consequence) => `  - ${consequence}`),
+    ...details.map(([label, value]) => `  ${label}: ${value}`),
     ...(effect ? effectLines(effect, approval.changedSinceRequest) : []),
     ...(approval.changedSinceRequest ? ['! This has changed since the request.'] : []),
     ...(impossible === undefined ? [] : [`! It would fail now: ${problemOfRefusal(impossible).message}`]),

@@ -4,8 +4,8 @@ import { requireCustomer } from '../../commands/customers/customers.ts'
 import { eraseSubject } from '../../commands/customers/erasure.ts'
 import { isId } from '../../credentials/id.ts'
 import { Refusal } from '../../domain/refusal.ts'
-import { counted } from '../../gate/words.ts'
 import type { Ports } from '../../ports.ts'
+import { counted } from '../../sentence.ts'
 import { type OutputOptions, print } from '../../terminal/output.ts'
 
 type Options = OutputOptions & { tenant: string }

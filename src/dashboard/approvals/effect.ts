@@ -1,6 +1,6 @@
 import type { ShownEffect } from '../../gate/effects/shown.ts'
 import { type Content, type Html, html } from '../../html.ts'
-import { notice } from '../frame/parts.ts'
+import { notice, sentenceList } from '../frame/parts.ts'
 
 /**
  * What a waiting request would change now, and whether that is what it would have changed when it was made.
@@ -10,7 +10,7 @@ export function effectPart({ refusal, sentences, sinceAsked }: ShownEffect, isMa
   if (refusal !== null) return null
   return html`<section class="effect" aria-labelledby="effect">
     <h3 id="effect">What changes</h3>
-    ${sentences.length === 0 ? html`<p>Nothing: everything is already as requested.</p>` : listOf(sentences)}
+    ${sentences.length === 0 ? html`<p>Nothing: everything is already as requested.</p>` : sentenceList(sentences)}
     ${comparison(sinceAsked, isMarked)}
   </section>`
 }
@@ -29,10 +29,4 @@ function comparison(sinceAsked: ShownEffect['sinceAsked'], isMarked: boolean): C
 }
 
 const difference = (title: string, sentences: readonly string[]): Html =>
-  html`<p class="difference">${title}:</p>${listOf(sentences)}`
-
-/** Sentences as a list. */
-export const listOf = (sentences: readonly string[]): Html =>
-  html`<ul class="consequences">
-    ${sentences.map((text) => html`<li>${text}</li>`)}
-  </ul>`
+  html`<p class="difference">${title}:</p>${sentenceList(sentences)}`

@@ -16,7 +16,7 @@ import {
   table,
   tokenField,
 } from '../frame/parts.ts'
-import { effectPart, listOf } from './effect.ts'
+import { effectPart } from './effect.ts'
 
 const statusBadge: Record<Approval['status'], readonly [tone: Tone, text: string]> = {
   pending: ['warn', 'pending'],
@@ -109,7 +109,6 @@ export function approvalPart(view: View, shown: ShownApproval): Html {
   const { id, status, description } = approval
   const at = `/dashboard/approvals/${id}`
   const waits = status === 'pending' || status === 'approved'
-  const { consequences = [] } = description ?? {}
   const isMarked = status === 'pending' && approval.changedSinceRequest
   return html`<div
     id="approval"
@@ -125,8 +124,7 @@ export function approvalPart(view: View, shown: ShownApproval): Html {
     </p>
     <div class="stack-tight">
       <h2 class="what">${description?.summary ?? 'The details of this request are no longer stored.'}</h2>
-      ${description?.target && target(description.target)}
-      ${consequences.length > 0 && listOf(consequences)}
+      ${description && about(description)}
     </div>
     ${waits && approval.effect && effectPart(approval.effect, isMarked)} ${warnings(approval, isMarked)} ${status === 'pending' && decideForms(view, shown, at)}
     ${status === 'approved' && [approval.downloads && downloadForm(view, shown, at), withdrawForm(view, shown, at)]}
@@ -147,13 +145,16 @@ function warnings({ status, impossible }: Approval, isMarked: boolean): Content 
 }
 
 /** Shows the host separately, because the rest of a URL can imitate another host. */
-const target = ({ host, url }: { host: string; url: string }): Html =>
-  html`<div class="target">
-    ${facts([
-      ['Host', html`<code class="host">${host}</code>`],
-      ['Full URL', html`<code class="whole">${url}</code>`],
-    ])}
-  </div>`
+function about({ target, details = [] }: NonNullable<Approval['description']>): Content {
+  const receiver: [string, Content][] = target
+    ? [
+        ['Host', html`<code class="host">${target.host}</code>`],
+        ['Full URL', html`<code class="whole">${target.url}</code>`],
+      ]
+    : []
+  const all = [...receiver, ...details]
+  return all.length > 0 && html`<div class="about">${facts(all)}</div>`
+}
 
 function settled({ approval, decidedBy, withdrawnBy }: ShownApproval): Content {
   if (approval.status === 'pending' || approval.decidedAt === null) return null

@@ -93,6 +93,12 @@ export function facts(pairs: readonly (Fact | undefined | false)[]): Html {
   </dl>`
 }
 
+/** What a request or an edit changes. */
+export const sentenceList = (sentences: readonly string[]): Html =>
+  html`<ul class="sentences">
+    ${sentences.map((text) => html`<li>${text}</li>`)}
+  </ul>`
+
 export function section(title: string, content: Content, lead?: Content): Html {
   return html`<section class="part">
     <h2>${title}</h2>

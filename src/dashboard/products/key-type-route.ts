@@ -6,6 +6,9 @@ import { addKeyType, changeKeyType } from '../../commands/products.ts'
 import { newId } from '../../credentials/id.ts'
 import { sameJson } from '../../domain/equality.ts'
 import { Refusal } from '../../domain/refusal.ts'
+import { effectOf } from '../../gate/effects/effect-of.ts'
+import { rehearsalOrigin, rehearse } from '../../gate/effects/rehearse.ts'
+import { effectWords } from '../../gate/effects/words.ts'
 import { deleteKeyType } from '../../gate/operations/delete-key-type.ts'
 import { askApproval } from '../forms/ask-approval.ts'
 import {
@@ -23,7 +26,6 @@ import type { PageContext } from '../page-context.ts'
 import { originOfMember } from '../session/principal.ts'
 import { redirectWith } from '../session/redirect-with.ts'
 import { aboveIn, type KeyTypeRequest, keyTypeOfPage, type ProductRequest, productOf } from './found.ts'
-import { consequencesOf } from './key-type-change.ts'
 import {
   keyTypeFields,
   keyTypeOf,
@@ -116,22 +118,21 @@ function editPages(app: FastifyInstance, { ports, show }: PageContext): void {
 
   app.post('/products/:id/key-types/:keyType/edit', manage, async (request: KeyTypeRequest, reply) => {
     const place = await placeOf(request)
-    const { product, keyType: before, keyTypeId, live } = place
+    const { product, keyType: before, keyTypeId } = place
     const { filled, data } = readForm(EditForm, request)
     if (!data || data.reviewed === 'back') return page(reply, place, filled)
     const change = keyTypeOf(data)
-    const after = { ...before, ...change }
-    if (!sameJson(before, after)) {
+    if (!sameJson(before, { ...before, ...change })) {
       if (data.seen !== product.updatedAt) {
         return page(reply, place, changedMeanwhile(filled, 'The product was', product.updatedAt))
       }
-      const consequences = consequencesOf(before, after, live)
-      if (data.reviewed === undefined && consequences.length > 0) {
+      const sentences = await changesForLicenses(ports, { ...product, keyTypeId }, change)
+      if (data.reviewed === undefined && sentences.length > 0) {
         return show(reply, {
           title: 'Edit key type',
           nav: 'products',
           trail: aboveIn(product),
-          content: ({ token }) => reviewView({ token, ...place }, filled, consequences),
+          content: ({ token }) => reviewView({ token, ...place }, filled, sentences),
         })
       }
     }
@@ -139,6 +140,25 @@ function editPages(app: FastifyInstance, { ports, show }: PageContext): void {
     await changeKeyType(ports, tenantId, productId, keyTypeId, change, originOfMember(request))
     return redirectWith(reply, `/dashboard/products/${productId}`, `Key type ${change.name} saved.`)
   })
+}
+
+/** What an edit changes, in sentences; none when no license that is there would notice. */
+async function changesForLicenses(
+  ports: PageContext['ports'],
+  { tenantId, productId, keyTypeId }: { tenantId: string; productId: string; keyTypeId: string },
+  change: ReturnType<typeof keyTypeOf>,
+): Promise<string[]> {
+  const decided = await rehearse(ports, (own) =>
+    changeKeyType(own, tenantId, productId, keyTypeId, change, rehearsalOrigin),
+  )
+  const effect = await effectOf(ports, tenantId, decided)
+  const isNoticed = effect.also.some(
+    (fact) =>
+      fact.what === 'key_type_changed' &&
+      fact.live.count > 0 &&
+      [...effect.entitlementsAppearing, ...effect.entitlementsDisappearing, ...fact.newLicenses].length > 0,
+  )
+  return isNoticed ? effectWords(effect) : []
 }
 
 /** Deletion is requested here as by an API client, and runs when it is approved. */

@@ -1,7 +1,7 @@
 import { type Html, html } from '../../html.ts'
 import { type FilledForm, typedIn } from '../forms/filled-form.ts'
 import { formProblem, textField } from '../forms/form-fields.ts'
-import { facts, heading, notice, section, tokenField } from '../frame/parts.ts'
+import { facts, heading, notice, section, sentenceList, tokenField } from '../frame/parts.ts'
 import {
   idField,
   keyTypeInputs,
@@ -90,7 +90,7 @@ const licensesOf = (live: number): string =>
 export function reviewView(
   { token, product, keyTypeId, live }: OneKeyType,
   form: FilledForm,
-  consequences: readonly string[],
+  sentences: readonly string[],
 ): Html {
   const path = `${pathOf(product)}/key-types/${keyTypeId}`
   const typed = Object.entries(form.typed).filter(([name]) => name !== 'reviewed')
@@ -102,9 +102,7 @@ export function reviewView(
         values.map((value) => html`<input type="hidden" name=${name} value=${value} />`),
       )}
       ${facts([['Live licenses', live.toLocaleString('en')]])}
-      <ul class="consequences">
-        ${consequences.map((sentence) => html`<li>${sentence}</li>`)}
-      </ul>
+      ${sentenceList(sentences)}
       <div class="decide">
         <button name="reviewed" value="yes">Save</button>
         <button class="second" name="reviewed" value="back">Back to the form</button>

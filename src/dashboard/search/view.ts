@@ -1,7 +1,7 @@
 import { statusAt } from '../../domain/licenses/license.ts'
-import { counted } from '../../gate/words.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import type { Found } from '../../search/search.ts'
+import { counted } from '../../sentence.ts'
 import type { RefusedUnknownKey } from '../../usage/read-refusals.ts'
 import type { Person } from '../../vault/subjects.ts'
 import { deviceBadge } from '../devices/view.ts'

@@ -7,6 +7,7 @@ import { isId, newId } from '../../credentials/id.ts'
 import { may } from '../../domain/members/roles.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { Scope } from '../../domain/tokens/events.ts'
+import { effectWords } from '../../gate/effects/words.ts'
 import { revokeToken } from '../../gate/operations/revoke-token.ts'
 import { actorNames } from '../../history/actors.ts'
 import { boxes, formOf, line } from '../forms/forms.ts'
@@ -74,10 +75,9 @@ export function tokenPages(app: FastifyInstance, context: PageContext): void {
 function revokeForms(app: FastifyInstance, { ports, show }: PageContext): void {
   app.get('/tokens/:id/revoke', manage, async (request: TokenRequest, reply) => {
     const { tenantId } = principalOf(request)
-    const input = inputOf(request)
-    await revokeToken.check(ports, tenantId, input)
+    const { effect, refusal } = await revokeToken.preview(ports, tenantId, inputOf(request))
+    if (refusal !== null) throw new Refusal(refusal)
     const listed = await requireToken(ports, tenantId, request.params.id)
-    const { consequences } = await revokeToken.describe(ports, tenantId, input)
     return show(reply, {
       title: 'Revoke token',
       nav: 'tokens',
@@ -85,7 +85,7 @@ function revokeForms(app: FastifyInstance, { ports, show }: PageContext): void {
         { label: 'API tokens', href: path },
         { label: listed.token.name, href: `${path}/${listed.token.tokenId}` },
       ],
-      content: ({ token }) => revokeTokenView(token, listed, consequences),
+      content: ({ token }) => revokeTokenView(token, listed, effectWords(effect)),
     })
   })
 

@@ -16,6 +16,7 @@ import {
   secretBox,
   section,
   select,
+  sentenceList,
   table,
   tokenField,
 } from '../frame/parts.ts'
@@ -129,17 +130,15 @@ export function tokenView(view: View, listed: ListedToken, madeBy: string | null
 /** Asks once more, with what follows from it. */
 export function revokeTokenView(
   token: string,
-  { token: { tokenId, name } }: ListedToken,
-  consequences: readonly string[],
+  { token: { tokenId, name, scopes } }: ListedToken,
+  sentences: readonly string[],
 ): Html {
   const at = `/dashboard/tokens/${tokenId}`
   return html`<div class="narrow">
     ${heading(`Revoke “${name}”`, 'Requests with this token are rejected from then on.')}
     <form class="sheet stack" method="post" action=${`${at}/revoke`}>
       ${tokenField(token)}
-      <ul class="consequences">
-        ${consequences.map((consequence) => html`<li>${consequence}</li>`)}
-      </ul>
+      ${sentenceList(sentences)} ${scopeList(scopes)}
       <div class="decide">
         <button class="dangerous">Revoke token</button>
         <a class="button second" href=${at}>Cancel</a>

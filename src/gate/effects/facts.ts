@@ -7,6 +7,7 @@ import { momentOf } from '../../commands/origin.ts'
 import { requireToken } from '../../commands/tokens.ts'
 import { sameJson } from '../../domain/equality.ts'
 import { Provider } from '../../domain/integrations/provider.ts'
+import { tenantStream } from '../../domain/streams.ts'
 import type { WebhookEndpoint } from '../../domain/webhooks/endpoint.ts'
 import { WebhookEvent } from '../../domain/webhooks/events.ts'
 import { evolveWebhook, findEndpoint, noWebhook, type Webhook } from '../../domain/webhooks/webhook.ts'
@@ -28,7 +29,10 @@ export async function factsOf(
       return endpointFacts(ports, tenantId, WebhookEvent.array().parse(events))
     case 'tenant':
       if (types.includes('SdkKeyIssued')) return [{ what: 'sdk_key_created' }]
-      return types.includes('SdkKeyRotated') ? [await replacedSdkKey(ports, tenantId)] : []
+      if (types.includes('SdkKeyRotated')) return [await replacedSdkKey(ports, tenantId)]
+      return types.includes('ApprovalRuleChanged')
+        ? [{ what: 'recorded', stream: tenantStream(tenantId), events: types }]
+        : []
     case 'integration':
       return types.some((type) => type === 'WebhookSecretRotated' || type === 'PingTokenRotated')
         ? [await replacedSecret(ports, tenantId, id)]

@@ -1,7 +1,7 @@
+import { givesSeats } from '../../domain/licenses/license.ts'
 import { plainText, quoted } from '../../domain/plain-text.ts'
-import type { Ordering } from '../../domain/webhooks/events.ts'
-import { capitalized } from '../../sentence.ts'
-import { counted as withWords } from '../words.ts'
+import type { Ordering, WebhookEventName } from '../../domain/webhooks/events.ts'
+import { capitalized, counted as withWords } from '../../sentence.ts'
 import type { Counted, CreatedCategory, Effect, EntitlementChange, Fact } from './effect.ts'
 
 /** The effect in sentences; none when nothing changes. Names from outside are quoted and plain. */
@@ -10,6 +10,7 @@ export function effectWords(effect: Effect): string[] {
     ...statusWords(effect),
     ...deviceWords(effect.devicesLosing, 'device loses its seat', 'devices lose their seats'),
     ...deviceWords(effect.devicesGaining, 'device gets its seat', 'devices get their seats'),
+    ...keyWords(effect),
     ...effect.entitlementsDisappearing.map((change) => entitlementWords(change, 'loses', 'lose')),
     ...effect.entitlementsAppearing.map((change) => entitlementWords(change, 'gets', 'get')),
     ...effect.also.flatMap(factWords),
@@ -48,6 +49,12 @@ function statusWords({ licenses }: Effect): string[] {
   return [`${many(licenses, 'license changes', 'licenses change')} status: ${and(names, count)}`]
 }
 
+/** Said where every license that changes has a key that was valid. */
+function keyWords({ licenses: { count, first } }: Effect): string[] {
+  if (count === 0 || !first.every(({ from, to }) => givesSeats(from) && !givesSeats(to))) return []
+  return [count === 1 ? 'Its key stops validating at once' : 'Their keys stop validating at once']
+}
+
 function deviceWords(devices: Effect['devicesLosing'], one: string, several: string): string[] {
   const { count, first } = devices
   if (count === 0) return []
@@ -79,38 +86,24 @@ function factWords(fact: Fact): string[] {
     case 'token_revoked':
       return [
         fact.worked
-          ? `API token ${quoted(fact.name)} stops working`
+          ? `API token ${quoted(fact.name)} stops working at once`
           : `API token ${quoted(fact.name)} is revoked; it has already stopped working`,
+        'This cannot be undone',
       ]
     case 'endpoint_added':
-      return [
-        `New webhook deliveries go to ${fact.host}: ${fact.events.join(', ')}`,
-        ...(fact.ordering === 'none' ? [orderWords.none] : []),
-      ]
     case 'endpoint_changed':
-      return endpointWords(fact)
     case 'endpoint_removed':
-      return [
-        `Webhook deliveries to ${fact.host} stop`,
-        ...waiting(fact.pendingDeliveries, 'waiting delivery is', 'waiting deliveries are', 'abandoned'),
-      ]
     case 'endpoint_secret_replaced':
-      return [`The signing secret of the webhook endpoint at ${fact.host} is replaced`]
+      return endpointWords(fact)
     case 'key_type_deleted':
-      return [
-        `Key type ${quoted(fact.keyTypeId)} of ${quoted(fact.productId)} is deleted; ${many(fact.live, 'live license uses', 'live licenses use')} it, and ${many(fact.ended, 'ended one keeps', 'ended ones keep')} its entitlements`,
-      ]
     case 'key_type_changed':
-      return [
-        `Key type ${quoted(fact.keyTypeId)} of ${quoted(fact.productId)} changes; ${many(fact.live, 'live license uses', 'live licenses use')} it`,
-        ...fact.newLicenses.map(
-          ({ field, from, to }) =>
-            `${fieldNames[field] ?? field} of new licenses: ${termWords(from)} becomes ${termWords(to)}`,
-        ),
-      ]
+      return keyTypeWords(fact)
     case 'person_erased':
       return [
-        `Personal data is erased from ${many(fact.licenses, 'license', 'licenses')}, ${many(fact.customers, 'customer', 'customers')} and ${many(fact.sales, 'sale', 'sales')}`,
+        `Personal data is erased from ${many(fact.licenses, 'license', 'licenses')}, ${many(fact.customers, 'customer', 'customers')} and ${many(fact.sales, 'sale', 'sales')}, which keep working`,
+        'The email address and name become unreadable everywhere, at once',
+        'The payment notifications and stored emails of the person are destroyed',
+        'This cannot be undone',
       ]
     case 'licenses_exported':
       return [
@@ -121,14 +114,19 @@ function factWords(fact: Fact): string[] {
               "license is exported with its customer's email address",
               "licenses are exported with their customers' email addresses",
             ),
+        'License keys are masked and cannot be used',
+        'Licenses that are added to this selection after the approval are not exported',
       ]
     case 'sdk_key_shown':
-      return [`The SDK key ${fact.displayKey} is shown and does not change`]
     case 'sdk_key_created':
-      return ['The first SDK key is created']
     case 'sdk_key_replaced':
-      return [`The SDK key ${fact.displayKey} stops working`]
+      return sdkKeyWords(fact)
     case 'recorded':
+      // No call of the API changes the rule, and its other change needs no approval.
+      if (fact.events.includes('ApprovalRuleChanged'))
+        return [
+          'Each owner, admin and approver can then approve their own dangerous requests, including pending ones',
+        ]
       return [`Records ${fact.events.join(', ')} in ${fact.stream}`]
     case 'created':
       return [`Creates ${withWords(fact.count, ...createdNames[fact.category])}`]
@@ -137,9 +135,52 @@ function factWords(fact: Fact): string[] {
     case 'provider_secret_replaced':
       return [
         `The current secret of ${fact.provider} stops working; ${withWords(fact.products, 'product is', 'products are')} sold through it`,
+        fact.provider === 'gumroad'
+          ? "Sales are lost until you enter the new ping URL, which is shown once, in gumroad's settings"
+          : `Notifications that ${fact.provider} signs with the current secret are rejected at once`,
       ]
   }
 }
+
+function keyTypeWords(fact: Extract<Fact, { what: `key_type_${string}` }>): string[] {
+  switch (fact.what) {
+    case 'key_type_deleted':
+      return [
+        `Key type ${quoted(fact.keyTypeId)} of ${quoted(fact.productId)} is deleted and can no longer be minted or sold; ${many(fact.live, 'live license uses', 'live licenses use')} it, and ${many(fact.ended, 'ended one keeps', 'ended ones keep')} its entitlements`,
+      ]
+    case 'key_type_changed':
+      return [
+        `Key type ${quoted(fact.keyTypeId)} of ${quoted(fact.productId)} changes; ${many(fact.live, 'live license uses', 'live licenses use')} it`,
+        ...fact.newLicenses.map(
+          ({ field, from, to }) =>
+            `${fieldNames[field] ?? field} of new licenses: ${termWords(from)} becomes ${termWords(to)}`,
+        ),
+        ...keptWords(fact),
+      ]
+  }
+}
+
+function sdkKeyWords(fact: Extract<Fact, { what: `sdk_key_${string}` }>): string[] {
+  switch (fact.what) {
+    case 'sdk_key_shown':
+      return [`The SDK key ${fact.displayKey} is returned once, to the requester, and does not change`]
+    case 'sdk_key_created':
+      return ['The first SDK key is created and returned once, to the requester']
+    case 'sdk_key_replaced':
+      return [
+        `The SDK key ${fact.displayKey} stops working: apps that were built with it are rejected`,
+        'The new key is returned once, to the requester',
+      ]
+  }
+}
+
+/** A license has its own terms from its issue; the price is none of them. */
+const keptWords = ({ live, newLicenses }: Extract<Fact, { what: 'key_type_changed' }>): string[] =>
+  live.count === 0 || newLicenses.every(({ field }) => field === 'price')
+    ? []
+    : [
+        `${many(live, 'live license keeps its terms', 'live licenses keep their terms')} until the plan or quantity of a subscription changes`,
+      ]
 
 const createdNames: Record<CreatedCategory, [one: string, several: string]> = {
   customer: ['customer', 'customers'],
@@ -167,19 +208,49 @@ const fieldNames: Record<string, string> = {
 
 const termWords = (term: string | number | boolean | null): string => (term === null ? 'none' : String(term))
 
+const keysIn = (events: readonly WebhookEventName[]): string[] =>
+  events.includes('license.created') ? ['Each license.created contains the raw license key of its sale'] : []
+
 const orderWords: Record<Ordering, string> = {
   license: 'The events of each license are sent in order',
   none: 'Events are sent as fast as possible and can arrive out of order',
 }
 
-function endpointWords(fact: Extract<Fact, { what: 'endpoint_changed' }>): string[] {
+function endpointWords(fact: Extract<Fact, { what: `endpoint_${string}` }>): string[] {
+  switch (fact.what) {
+    case 'endpoint_added':
+      return [
+        `New webhook deliveries go to ${fact.host}: ${fact.events.join(', ')}`,
+        ...keysIn(fact.events),
+        ...(fact.ordering === 'none' ? [orderWords.none] : []),
+        'Its signing secret is returned once, to the requester',
+      ]
+    case 'endpoint_changed':
+      return changedEndpointWords(fact)
+    case 'endpoint_removed':
+      return [
+        `Webhook deliveries to ${fact.host} stop`,
+        ...waiting(fact.pendingDeliveries, 'waiting delivery is', 'waiting deliveries are', 'abandoned'),
+        'Its signing secret is destroyed',
+      ]
+    case 'endpoint_secret_replaced':
+      return [
+        `The signing secret of the webhook endpoint at ${fact.host} is replaced; the current one also signs for another 24 hours`,
+        'The new secret is returned once, to the requester',
+      ]
+  }
+}
+
+function changedEndpointWords(fact: Extract<Fact, { what: 'endpoint_changed' }>): string[] {
   const { host, to, urlChanges, eventsAppearing, eventsDisappearing, ordering, paused, pendingDeliveries } =
     fact
   return [
     `The webhook endpoint at ${host} changes${paused ? '; its deliveries wait' : ''}`,
     ...(urlChanges
       ? [
-          `Webhook deliveries go to ${to} instead of ${host}`,
+          to === host
+            ? `Webhook deliveries go to another URL at ${host}`
+            : `Webhook deliveries go to ${to} instead of ${host}`,
           ...waiting(
             pendingDeliveries,
             'waiting delivery goes',
@@ -189,6 +260,7 @@ function endpointWords(fact: Extract<Fact, { what: 'endpoint_changed' }>): strin
         ]
       : []),
     ...(eventsAppearing.length > 0 ? [`Events that it gets from now on: ${eventsAppearing.join(', ')}`] : []),
+    ...keysIn(eventsAppearing),
     ...(eventsDisappearing.length > 0
       ? [`Events that it no longer gets: ${eventsDisappearing.join(', ')}`]
       : []),

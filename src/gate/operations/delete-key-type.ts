@@ -10,7 +10,6 @@ import { Refusal } from '../../domain/refusal.ts'
 import { SlugInPath } from '../../domain/values.ts'
 import type { Ports } from '../../ports.ts'
 import { gatedOperation } from '../operation.ts'
-import { counted } from '../words.ts'
 
 const input = z.object({ params: z.strictObject({ productId: SlugInPath, keyTypeId: SlugInPath }) })
 
@@ -32,12 +31,6 @@ export const deleteKeyType = gatedOperation({
     const { live, ended } = await countLicensesOfKeyType(ports.db, { tenantId, ...params }, momentOf(ports))
     return {
       summary: `Delete the key type ${quoted(keyType.name)} (${keyType.keyTypeId}) of ${quoted(product.name)} (${product.productId})`,
-      consequences: [
-        'It can no longer be minted or sold',
-        ended.count === 0
-          ? 'No license was ever issued for it'
-          : `${ended.counted === 'sampled' ? 'About ' : ''}${counted(ended.count, 'revoked or expired license keeps', 'revoked or expired licenses keep')} the entitlements of this key type`,
-      ],
       state: {
         keyType,
         live: live.count,

@@ -7,7 +7,6 @@ import { isId } from '../../credentials/id.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { Ports } from '../../ports.ts'
 import { gatedOperation } from '../operation.ts'
-import { counted } from '../words.ts'
 
 const input = z.object({ params: z.strictObject({ id: z.string() }) })
 
@@ -29,18 +28,7 @@ export const eraseCustomer = gatedOperation({
     const former = customer.formerSubjects?.length ?? 0
     return {
       summary: `Erase ${person?.email ?? 'an unknown person'}, the person behind the customer ${customer.customerId}`,
-      consequences: [
-        'Their email address and name become unreadable everywhere, immediately and permanently',
-        `${counted(licenses.count, 'license', 'licenses')}, ${counted(customers.count, 'customer', 'customers')} ` +
-          `and ${counted(sales.count, 'sale', 'sales')} are marked as erased and keep working`,
-        ...(former === 0
-          ? []
-          : [
-              `So does everything of ${counted(former, 'earlier address', 'earlier addresses')} of the customer`,
-            ]),
-        'Their payment notifications and stored emails are destroyed',
-        'This cannot be undone',
-      ],
+      details: former === 0 ? undefined : [['Earlier addresses, erased too', String(former)]],
       state: {
         erased: customer.erasedAt !== null,
         licenses: licenses.count,

@@ -55,10 +55,6 @@ export const exportLicenses = gatedOperation({
     const which = [status, 'licenses'].filter(Boolean).join(' ')
     return {
       summary: `Export ${found ? `the ${which} of ${quoted(found.name)}` : `all ${which}`} as ${names[format]}`,
-      consequences: [
-        'Licenses that are added to this selection after the approval are not exported',
-        'License keys are masked and cannot be used',
-      ],
       // Licenses are minted constantly; a different number needs no warning.
       state: null,
     }

@@ -17,13 +17,7 @@ export const loosenApprovals = gatedOperation({
     // A rule that is off already stays off.
   },
   async describe() {
-    return {
-      summary: 'Let owners and approvers approve their own requests',
-      consequences: [
-        'Each owner, admin and approver can then approve their own dangerous requests, including pending ones',
-      ],
-      state: {},
-    }
+    return { summary: 'Let owners and approvers approve their own requests', state: {} }
   },
   async run(ports, tenantId, _, { origin }): Promise<{ anotherMember: boolean }> {
     await changeApprovalRule(ports, tenantId, false, origin)

@@ -6,8 +6,7 @@ import { statusAt } from '../../domain/licenses/license.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { text } from '../../domain/values.ts'
 import { gatedOperation } from '../operation.ts'
-import { counted, reasonGiven } from '../words.ts'
-import { aboutLicense } from './about-license.ts'
+import { aboutLicense, reasonGiven } from './about-license.ts'
 
 const input = z.object({
   params: z.strictObject({ id: z.string() }),
@@ -33,19 +32,7 @@ export const revokeLicense = gatedOperation({
   async describe(ports, tenantId, { params, body }) {
     const { license, subject, revision } = await aboutLicense(ports, tenantId, params.id)
     const status = statusAt(license, momentOf(ports))
-    const { seatsUsed } = license
-    return {
-      summary: `Revoke ${subject}`,
-      consequences: [
-        seatsUsed === 0
-          ? 'No device is active'
-          : `${counted(seatsUsed, 'active device will fail its', 'active devices will fail their')} next check`,
-        ...(status === 'active' ? [] : [`It is already inactive: ${status}`]),
-        'Undoing this needs another approval',
-        ...reasonGiven(body?.reason),
-      ],
-      state: { revision, status },
-    }
+    return { summary: `Revoke ${subject}`, details: reasonGiven(body?.reason), state: { revision, status } }
   },
   run: (ports, tenantId, { params, body }, { origin }): Promise<LicenseEntry> =>
     runRevocation(ports, tenantId, params.id, body?.reason ?? null, origin),

@@ -25,13 +25,7 @@ export const revokeToken = gatedOperation({
     const status = tokenStatusAt(listed, momentOf(ports))
     return {
       summary: `Revoke the API token ${quoted(name)} (${tokenId})`,
-      consequences: [
-        status === 'active'
-          ? 'Requests with it are rejected immediately'
-          : `Requests with it are already rejected: ${status === 'expired' ? 'it has expired' : 'its member was removed'}`,
-        `It was allowed: ${scopes.join(', ')}`,
-        'This cannot be undone',
-      ],
+      details: [['Scopes', scopes.join(', ')]],
       state: { status },
     }
   },

@@ -6,7 +6,6 @@ import { Provider, ProviderCredential } from '../../domain/integrations/provider
 import { Refusal } from '../../domain/refusal.ts'
 import type { Ports } from '../../ports.ts'
 import { gatedOperation } from '../operation.ts'
-import { counted } from '../words.ts'
 
 const input = z.object({
   params: z.strictObject({
@@ -38,18 +37,9 @@ export const rotateProviderSecret = gatedOperation({
     await find(ports, tenantId, input)
   },
   async describe(ports, tenantId, input) {
-    const { rotation, integration } = await find(ports, tenantId, input)
-    const { provider, connectedAt, operationIds, mappings } = integration
+    const { provider, connectedAt, operationIds } = await find(ports, tenantId, input)
     return {
       summary: `Rotate the secret of the connection to ${provider}`,
-      consequences: [
-        rotation.provider === 'gumroad'
-          ? "Sales are lost until you enter the new ping URL, which is shown once, in gumroad's settings: the previous URL is rejected immediately"
-          : `Notifications that ${provider} signs with the previous secret are rejected immediately`,
-        mappings.length === 0
-          ? 'No product is mapped to it'
-          : `${counted(mappings.length, 'product is', 'products are')} sold through it`,
-      ],
       state: { connectedAt, changes: operationIds.length },
     }
   },
@@ -65,15 +55,15 @@ async function find(
   ports: Ports<'db'>,
   tenantId: string,
   input: Pick<Input, 'params' | 'body'>,
-): Promise<{ rotation: Rotation; integration: KnownIntegration }> {
+): Promise<KnownIntegration> {
   const provider = Provider.safeParse(input.params.provider)
   if (!provider.success) throw new Refusal('provider_not_found')
   const integration = await findIntegration(ports.db, tenantId, provider.data)
   // An account that is connected through the platform has no secret of its own.
   if (provider.data === 'stripe' && !integration?.ownAccount) throw new Refusal('platform_secret')
-  const rotation = rotationOf(provider.data, input.body?.webhookSecret)
+  rotationOf(provider.data, input.body?.webhookSecret)
   if (integration?.status !== 'connected') throw new Refusal('integration_not_connected')
-  return { rotation, integration }
+  return integration
 }
 
 /** @throws Refusal `webhook_secret_wanted`, `webhook_secret_unwanted` */

@@ -6,8 +6,6 @@ import { quoted } from '../../domain/plain-text.ts'
 import type { Ports } from '../../ports.ts'
 import { gatedOperation } from '../operation.ts'
 
-const whoGetsIt = 'The key is returned once, to the token that requested it'
-
 export const revealSdkKey = gatedOperation({
   name: 'sdk-key.reveal',
   title: 'Show the SDK key',
@@ -22,7 +20,6 @@ export const revealSdkKey = gatedOperation({
     const { sdkKey, tenant } = await present(ports, tenantId)
     return {
       summary: sdkKey ? `Show the SDK key ${sdkKey.displayKey} of ${tenant}` : firstKeyOf(tenant),
-      consequences: [whoGetsIt, ...(sdkKey ? ['The key does not change'] : [])],
       state: { issuedAt: sdkKey?.issuedAt ?? null },
     }
   },
@@ -47,10 +44,6 @@ export const rotateSdkKey = gatedOperation({
     const { sdkKey, tenant } = await present(ports, tenantId)
     return {
       summary: sdkKey ? `Rotate the SDK key ${sdkKey.displayKey} of ${tenant}` : firstKeyOf(tenant),
-      consequences: [
-        ...(sdkKey ? ['Apps that were built with the current key are rejected from then on'] : []),
-        whoGetsIt,
-      ],
       state: { issuedAt: sdkKey?.issuedAt ?? null },
     }
   },

@@ -6,7 +6,7 @@ import type { WebhookEndpoint } from '../../domain/webhooks/endpoint.ts'
 import { defaultEvents, eventsByName, WebhookEventName } from '../../domain/webhooks/events.ts'
 import type { Ports } from '../../ports.ts'
 import type { TargetFault } from '../../webhooks/targets.ts'
-import { type Description, gatedOperation } from '../operation.ts'
+import { type Description, type Detail, gatedOperation } from '../operation.ts'
 
 export const webhookUrl = z
   .string()
@@ -79,36 +79,25 @@ const refusedAs: Record<TargetFault, RefusalCode> = {
 export const hostIn = (url: string): string => new URL(url).host
 
 function wordsFor(
-  { url, events, rotateSecret = false }: Settings,
+  { url, events }: Settings,
   endpoint: WebhookEndpoint | null,
-): Pick<Description, 'summary' | 'consequences' | 'target'> {
+): Pick<Description, 'summary' | 'details' | 'target'> {
   if (url === null) {
     const from = endpoint ? ` to ${hostIn(endpoint.url)}` : ' (no webhook is set up)'
-    return {
-      summary: `Stop delivering license events${from}`,
-      consequences: ['License events are no longer delivered', 'The signing secret is destroyed'],
-    }
+    return { summary: `Stop delivering license events${from}` }
   }
-  const input = events ?? endpoint?.events ?? defaultEvents
   return {
     summary: `Deliver license events to ${hostIn(url)}`,
     target: { host: hostIn(url), url },
-    consequences: [
-      `Events: ${[...new Set(input)].join(', ')}`,
-      ...(input.includes('license.created')
-        ? ['license.created contains the raw license key of each sale']
-        : []),
-      ...(endpoint && endpoint.url !== url
-        ? [`Deliveries to ${hostIn(endpoint.url)}, at ${endpoint.url}, stop`]
-        : []),
-      ...(endpoint === null
-        ? ['The new signing secret is returned once, to the token that requested it']
-        : []),
-      ...(endpoint !== null && rotateSecret
-        ? [
-            `A new signing secret is returned once, to the token that requested it; the current one, ${endpoint.secret.displaySecret}, also signs for another 24 hours`,
-          ]
-        : []),
-    ],
+    details: endpoint ? moved(endpoint, events) : undefined,
   }
 }
+
+/** What an endpoint goes on to get at its new URL: an effect names only the events that it gains or loses. */
+export const moved = (endpoint: WebhookEndpoint, events = endpoint.events): readonly Detail[] => [
+  ['URL now', endpoint.url],
+  ['Events', [...new Set(events)].map(withKeyNote).join(', ')],
+]
+
+const withKeyNote = (name: WebhookEventName): string =>
+  name === 'license.created' ? `${name} (contains the raw license key of its sale)` : name

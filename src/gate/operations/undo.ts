@@ -6,8 +6,7 @@ import { statusAt } from '../../domain/licenses/license.ts'
 import { quoted } from '../../domain/plain-text.ts'
 import { text } from '../../domain/values.ts'
 import { gatedOperation } from '../operation.ts'
-import { counted, reasonGiven } from '../words.ts'
-import { aboutLicense } from './about-license.ts'
+import { aboutLicense, reasonGiven } from './about-license.ts'
 
 const params = z.strictObject({ id: z.string() })
 
@@ -29,17 +28,7 @@ export const reinstateLicense = gatedOperation({
   async describe(ports, tenantId, { params: { id }, body }) {
     const { license, subject, revision } = await aboutLicense(ports, tenantId, id)
     const after = statusAt({ ...license, revokedAt: null }, momentOf(ports))
-    const devices = counted(license.seatsUsed, 'device keeps its seat', 'devices keep their seats')
-    return {
-      summary: `Reinstate ${subject}`,
-      consequences: [
-        after === 'active'
-          ? `It becomes active again, and ${devices}`
-          : `It becomes ${after}, because its term has ended`,
-        ...reasonGiven(body?.reason),
-      ],
-      state: { revision, after },
-    }
+    return { summary: `Reinstate ${subject}`, details: reasonGiven(body?.reason), state: { revision, after } }
   },
   run: (ports, tenantId, { params: { id }, body }, { origin }) =>
     undo(ports, tenantId, id, reinstating(body), origin),
@@ -61,17 +50,10 @@ export const reseatDevice = gatedOperation({
   }),
   check: (ports, tenantId, { params: { id }, body }) => refuseUndo(ports, tenantId, id, reseating(body)),
   async describe(ports, tenantId, { params: { id }, body }) {
-    const { license, subject, revision } = await aboutLicense(ports, tenantId, id)
+    const { subject, revision } = await aboutLicense(ports, tenantId, id)
     const seat = (await listDevices(ports.db, id)).find(({ deviceId }) => deviceId === body.deviceId)
-    const { seatsUsed, deviceLimit } = license
     return {
       summary: `Reseat ${quoted(seat?.name ?? body.deviceId)} on ${subject}`,
-      consequences: [
-        deviceLimit === null
-          ? 'The license has unlimited seats'
-          : `${seatsUsed} of ${deviceLimit} seats are in use`,
-        'The device validates again with the key that it has',
-      ],
       state: { revision, seat: seat?.status ?? null },
     }
   },
@@ -88,20 +70,9 @@ export const takeBackImport = gatedOperation({
   input: z.object({ params, body: reasonIn }),
   check: (ports, tenantId, { params: { id }, body }) => refuseUndo(ports, tenantId, id, takingBack(body)),
   async describe(ports, tenantId, { params: { id }, body }) {
-    const { license, subject, revision } = await aboutLicense(ports, tenantId, id)
-    return {
-      summary: `Take back the import of ${subject}`,
-      consequences: [
-        'Its key is reported as revoked until it is imported again',
-        ...(license.seatsUsed === 0
-          ? []
-          : [
-              `${counted(license.seatsUsed, 'imported device loses its seat', 'imported devices lose their seats')}`,
-            ]),
-        ...reasonGiven(body?.reason),
-      ],
-      state: { revision },
-    }
+    const { subject, revision } = await aboutLicense(ports, tenantId, id)
+    const summary = `Take back the import of ${subject}; it stays revoked until it is imported again`
+    return { summary, details: reasonGiven(body?.reason), state: { revision } }
   },
   run: (ports, tenantId, { params: { id }, body }, { origin }) =>
     undo(ports, tenantId, id, takingBack(body), origin),

@@ -10,10 +10,10 @@ import {
 import { Refusal } from '../../domain/refusal.ts'
 import { isPlain, notPlain } from '../../domain/values.ts'
 import { maxEndpoints, type WebhookEndpoint } from '../../domain/webhooks/endpoint.ts'
-import { defaultEvents, defaultOrdering, Ordering, WebhookEventName } from '../../domain/webhooks/events.ts'
+import { defaultOrdering, Ordering, WebhookEventName } from '../../domain/webhooks/events.ts'
 import type { Ports } from '../../ports.ts'
 import { gatedOperation } from '../operation.ts'
-import { defaultInWords, hostIn, refuseBadTarget, webhookUrl } from './set-webhook.ts'
+import { defaultInWords, hostIn, moved, refuseBadTarget, webhookUrl } from './set-webhook.ts'
 
 const url = webhookUrl.meta({
   description: 'An https URL with a public address',
@@ -81,10 +81,6 @@ export const addWebhookEndpoint = gatedOperation({
     return {
       summary: `Also deliver license events to ${hostIn(body.url)}`,
       target: { host: hostIn(body.url), url: body.url },
-      consequences: [
-        ...eventWords(body.events ?? defaultEvents),
-        'The new signing secret is returned once, to the token that requested it',
-      ],
       state: { endpoints: present.map(({ endpointId }) => endpointId) },
     }
   },
@@ -116,11 +112,7 @@ export const changeWebhookEndpoint = gatedOperation({
     return {
       summary: `Deliver license events to ${hostIn(to)} instead of ${hostIn(endpoint.url)}`,
       target: { host: hostIn(to), url: to },
-      consequences: [
-        ...eventWords(body.events ?? endpoint.events),
-        `Deliveries to ${hostIn(endpoint.url)}, at ${endpoint.url}, stop`,
-        'Pending deliveries go to the new URL',
-      ],
+      details: moved(endpoint, body.events),
       state: { revision },
     }
   },
@@ -148,9 +140,6 @@ export const rotateWebhookSecret = gatedOperation({
     const { endpoint } = await requireEndpoint(ports, tenantId, id)
     return {
       summary: `Rotate the signing secret of the webhook endpoint at ${hostIn(endpoint.url)}`,
-      consequences: [
-        `A new signing secret is returned once, to the token that requested it; the current one, ${endpoint.secret.displaySecret}, also signs for another 24 hours`,
-      ],
       state: { url: endpoint.url, secret: endpoint.secret.operationId },
     }
   },
@@ -169,21 +158,12 @@ export const deleteWebhookEndpoint = gatedOperation({
     const { endpoint } = await requireEndpoint(ports, tenantId, id)
     return {
       summary: `Stop delivering license events to ${hostIn(endpoint.url)}`,
-      consequences: [
-        `Deliveries to ${endpoint.url} stop; pending ones are abandoned`,
-        'Its signing secret is destroyed',
-      ],
       state: { url: endpoint.url, createdAt: endpoint.createdAt },
     }
   },
   run: (ports, tenantId, { params: { id: endpointId } }, { id, origin }): Promise<void> =>
     removeEndpoint(ports, tenantId, endpointId, id, origin),
 })
-
-const eventWords = (names: readonly WebhookEventName[]): string[] => [
-  `Events: ${[...new Set(names)].join(', ')}`,
-  ...(names.includes('license.created') ? ['license.created contains the raw license key of each sale'] : []),
-]
 
 /** @throws Refusal `webhook_endpoint_not_found` */
 async function requireEndpoint(

@@ -117,7 +117,7 @@ test('a rotation also requires the scope danger', async () => {
   })
 })
 
-test('the approver sees the consequences and no secret', async () => {
+test('the approver sees the effect and no secret', async () => {
   await connect('paddle', { webhookSecret: 'first_secret' })
   await makeProduct(api.ask, tenant.token, 'editor')
   const mapping = { prices: { pri_1: 'default' } }
@@ -126,11 +126,11 @@ test('the approver sees the consequences and no secret', async () => {
   const approval = await showApproval(api.ledger.ports, tenant.tenantId, id)
   expect(approval).toMatchObject({
     title: "Rotate a payment provider's secret",
-    description: {
-      summary: 'Rotate the secret of the connection to paddle',
-      consequences: [
-        'Notifications that paddle signs with the previous secret are rejected immediately',
-        '1 product is sold through it',
+    description: { summary: 'Rotate the secret of the connection to paddle' },
+    effect: {
+      sentences: [
+        'The current secret of paddle stops working; 1 product is sold through it',
+        'Notifications that paddle signs with the current secret are rejected at once',
       ],
     },
     changedSinceRequest: false,

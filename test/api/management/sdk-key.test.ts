@@ -101,19 +101,20 @@ describe('the SDK key', () => {
   test('is shown masked to the approver', async () => {
     const key = await shown('GET')
     const masked = `kl_sdk_…${key.slice(-4)}`
-    const description = async (method: 'GET' | 'POST', url: string) => {
+    const shownFor = async (method: 'GET' | 'POST', url: string) => {
       const id = pendingId(await api.ask(method, url, { token: tenant.token }))
-      return (await showApproval(ports(), tenant.tenantId, id)).description
+      const { description, effect } = await showApproval(ports(), tenant.tenantId, id)
+      return { ...description, sentences: effect?.sentences }
     }
-    expect(await description('GET', '/v1/sdk-key')).toStrictEqual({
+    expect(await shownFor('GET', '/v1/sdk-key')).toStrictEqual({
       summary: `Show the SDK key ${masked} of “A tenant”`,
-      consequences: ['The key is returned once, to the token that requested it', 'The key does not change'],
+      sentences: [`The SDK key ${masked} is returned once, to the requester, and does not change`],
     })
-    expect(await description('POST', '/v1/sdk-key/rotate')).toStrictEqual({
+    expect(await shownFor('POST', '/v1/sdk-key/rotate')).toStrictEqual({
       summary: `Rotate the SDK key ${masked} of “A tenant”`,
-      consequences: [
-        'Apps that were built with the current key are rejected from then on',
-        'The key is returned once, to the token that requested it',
+      sentences: [
+        `The SDK key ${masked} stops working: apps that were built with it are rejected`,
+        'The new key is returned once, to the requester',
       ],
     })
   })

@@ -108,14 +108,12 @@ describe('revoking a token', () => {
     const asked = await api.ask('POST', pathOf(tokenId), { token: tenant.token })
     const confirmation = pendingId(asked)
     expect(await verify(token)).toBe(200)
-    expect((await showApproval(ports(), tenant.tenantId, confirmation)).description).toStrictEqual({
+    const { description, effect } = await showApproval(ports(), tenant.tenantId, confirmation)
+    expect(description).toStrictEqual({
       summary: `Revoke the API token “CI” (${tokenId})`,
-      consequences: [
-        'Requests with it are rejected immediately',
-        'It was allowed: licenses:read, products:read',
-        'This cannot be undone',
-      ],
+      details: [['Scopes', 'licenses:read, products:read']],
     })
+    expect(effect?.sentences).toStrictEqual(['API token “CI” stops working at once', 'This cannot be undone'])
     await approve(ports(), tenant.tenantId, confirmation, approver)
     const answer = await confirmed(api.ask, tenant, 'POST', pathOf(tokenId), confirmation)
     expect(answer).toMatchObject({ status: 200, body: { token: { id: tokenId, status: 'revoked' } } })

@@ -78,16 +78,16 @@ describe('a webhook endpoint', () => {
 
   test('is shown to the approver with its host', async () => {
     const pending = pendingId(await ask('POST', path, { url, events: ['license.created'] }))
-    const { description } = await showApproval(api.ledger.ports, tenant.tenantId, pending)
+    const { description, effect } = await showApproval(api.ledger.ports, tenant.tenantId, pending)
     expect(description).toStrictEqual({
       summary: 'Also deliver license events to public.example.com',
       target: { host: 'public.example.com', url },
-      consequences: [
-        'Events: license.created',
-        'license.created contains the raw license key of each sale',
-        'The new signing secret is returned once, to the token that requested it',
-      ],
     })
+    expect(effect?.sentences).toStrictEqual([
+      'New webhook deliveries go to public.example.com: license.created',
+      'Each license.created contains the raw license key of its sale',
+      'Its signing secret is returned once, to the requester',
+    ])
   })
 
   test('needs an approval for a new URL, and none for its pause, description and events', async () => {

@@ -210,30 +210,36 @@ describe('a repeated operation on the webhook', () => {
 describe('the approver', () => {
   const { host } = new URL(url)
   const shownToApprover = async (body: unknown) => {
-    const approval = await showApproval(ports(), tenant.tenantId, pendingId(await put(body)))
-    return approval.description
+    const { description, effect } = await showApproval(ports(), tenant.tenantId, pendingId(await put(body)))
+    return { ...description, sentences: effect?.sentences }
   }
 
   test('sees the URL, the events, and the effect on the secret', async () => {
     expect(await shownToApprover({ url, events: ['license.created'] })).toStrictEqual({
       summary: `Deliver license events to ${host}`,
       target: { host, url },
-      consequences: [
-        'Events: license.created',
-        'license.created contains the raw license key of each sale',
-        'The new signing secret is returned once, to the token that requested it',
+      sentences: [
+        `New webhook deliveries go to ${host}: license.created`,
+        'Each license.created contains the raw license key of its sale',
+        'Its signing secret is returned once, to the requester',
       ],
     })
-    const secret = masked(secretIn(await approved({ url })))
+    await approved({ url })
     expect(
       await shownToApprover({ url: `${url}2`, events: ['license.revoked'], rotateSecret: true }),
     ).toStrictEqual({
       summary: `Deliver license events to ${host}`,
       target: { host, url: `${url}2` },
-      consequences: [
-        'Events: license.revoked',
-        `Deliveries to ${host}, at ${url}, stop`,
-        `A new signing secret is returned once, to the token that requested it; the current one, ${secret}, also signs for another 24 hours`,
+      details: [
+        ['URL now', url],
+        ['Events', 'license.revoked'],
+      ],
+      sentences: [
+        `The webhook endpoint at ${host} changes`,
+        `Webhook deliveries go to another URL at ${host}`,
+        expect.stringMatching(/^Events that it no longer gets: license\.created, /),
+        `The signing secret of the webhook endpoint at ${host} is replaced; the current one also signs for another 24 hours`,
+        'The new secret is returned once, to the requester',
       ],
     })
   })
@@ -263,7 +269,7 @@ describe('the approver', () => {
     await approved({ url })
     expect(await shownToApprover({ url: null })).toStrictEqual({
       summary: `Stop delivering license events to ${host}`,
-      consequences: ['License events are no longer delivered', 'The signing secret is destroyed'],
+      sentences: [`Webhook deliveries to ${host} stop`, 'Its signing secret is destroyed'],
     })
   })
 
