@@ -1,8 +1,8 @@
 import { findCurrentAndFormerMembers } from '../../projections/members.ts'
 import { findSealedOf } from '../../projections/subjects.ts'
 import { findTokenNames } from '../../projections/tokens/list.ts'
+import { type PublicName, publicNames } from '../domain/licenses/event-names.ts'
 import type { Ports } from '../ports.ts'
-import { type PublicName, publicNames } from './words.ts'
 
 export const actorKinds = ['token', 'member', 'customer', 'provider', 'client', 'operator', 'system'] as const
 

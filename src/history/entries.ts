@@ -8,13 +8,14 @@ import {
 } from '../../projections/history/queries.ts'
 import { findSaleOfLicense } from '../../projections/sales/queries.ts'
 import type { KnownDelivery } from '../domain/deliveries/delivery.ts'
+import { type PublicName, publicNames } from '../domain/licenses/event-names.ts'
 import type { Holder, LicenseEvent } from '../domain/licenses/events.ts'
 import { absentLicense, evolveLicense, type License } from '../domain/licenses/license.ts'
 import type { Ports } from '../ports.ts'
 import { unknownPerson } from '../vault/subjects.ts'
 import { type NamedActor, nameActors } from './actors.ts'
 import { type Change, changesOf, changesOfPerson } from './changes.ts'
-import { type PublicName, publicNames, wordsOf } from './words.ts'
+import { wordsOf } from './words.ts'
 
 /** An event of a license in public terms, for support staff, auditors and API clients. */
 export type LicenseHistoryEntry = {

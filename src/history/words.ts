@@ -2,41 +2,6 @@ import type { LicenseEvent } from '../domain/licenses/events.ts'
 import { money } from './money.ts'
 
 /**
- * The public names of events; those that webhooks use too have the same name there, except the issue of a license that was not
- * sold: it is `license.issued` there, minted or imported.
- */
-export const publicNames = {
-  LicenseMinted: 'license.created',
-  LicenseImported: 'license.imported',
-  DeviceActivated: 'license.activated',
-  DeviceDeactivated: 'license.deactivated',
-  LicenseReminted: 'license.reminted',
-  LicenseRevoked: 'license.revoked',
-  CustomerLinked: 'license.linked',
-  CustomerUnlinked: 'license.unlinked',
-  LicenseRenewed: 'license.renewed',
-  LicenseTermsChanged: 'license.updated',
-  LicenseEdited: 'license.updated',
-  LicenseSuspended: 'license.suspended',
-  LicenseResumed: 'license.resumed',
-  LicenseExpired: 'license.expired',
-  LicenseFellBack: 'license.expired',
-  LicenseRefunded: 'license.refunded',
-  LicenseReinstated: 'license.reinstated',
-  SubscriptionEnded: 'license.updated',
-  SaleFollowed: 'license.sale_followed',
-  ReasonGiven: 'license.reason_given',
-  KeyMailAsked: 'license.key_mail_asked',
-  SeatFreedByCustomer: 'license.seat_freed_by_customer',
-  DeviceNamed: 'license.device_named',
-  HolderErased: 'license.holder_erased',
-  RevocationUndone: 'license.revocation_undone',
-  ImportTakenBack: 'license.import_taken_back',
-} as const satisfies Record<LicenseEvent['type'], string>
-
-export type PublicName = (typeof publicNames)[LicenseEvent['type']]
-
-/**
  * What happened, in words for a customer. What a customer did begins with a verb, for {@link happeningInWords}.
  * @param deviceName the name of the device, if known
  */

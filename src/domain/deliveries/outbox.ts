@@ -1,9 +1,10 @@
+import { publicNames } from '../licenses/event-names.ts'
 import type { LicenseEvent } from '../licenses/events.ts'
-import type { WebhookEventName } from '../webhooks/events.ts'
+import { WebhookEventName } from '../webhooks/events.ts'
 import type { DeliveryEventName } from './events.ts'
 
 /**
- * The public name of a license event; undefined for an event that changes nothing that a license shows. A license is announced as
+ * The name under which a license event is delivered to webhooks; undefined for an event that is not. A license is announced as
  * created when it was sold, and as issued when its vendor minted or imported it.
  */
 export function publicNameOf(event: LicenseEvent): WebhookEventName | undefined {
@@ -12,48 +13,17 @@ export function publicNameOf(event: LicenseEvent): WebhookEventName | undefined 
       return isSold(event.data) ? 'license.created' : 'license.issued'
     case 'LicenseImported':
       return 'license.issued'
-    case 'DeviceActivated':
-      return 'license.activated'
-    case 'DeviceDeactivated':
-      return 'license.deactivated'
-    case 'LicenseExpired':
-    case 'LicenseFellBack':
-      return 'license.expired'
-    case 'LicenseRenewed':
-      return 'license.renewed'
-    case 'LicenseRefunded':
-      return 'license.refunded'
-    case 'LicenseRevoked':
     case 'ImportTakenBack':
       return 'license.revoked'
-    case 'LicenseReminted':
-      return 'license.reminted'
-    case 'LicenseReinstated':
-      return 'license.reinstated'
-    case 'LicenseTermsChanged':
-    case 'SubscriptionEnded':
-    case 'LicenseEdited':
-      return 'license.updated'
-    case 'LicenseSuspended':
-      return 'license.suspended'
-    case 'LicenseResumed':
-      return 'license.resumed'
-    case 'CustomerLinked':
-      return 'license.linked'
-    case 'CustomerUnlinked':
-      return 'license.unlinked'
-    case 'HolderErased':
-      return 'license.holder_erased'
-    case 'RevocationUndone':
-      return 'license.revocation_undone'
-    case 'ReasonGiven':
-    case 'KeyMailAsked':
-    case 'SeatFreedByCustomer':
-    case 'DeviceNamed':
-    case 'SaleFollowed':
-      return undefined
+    default: {
+      const name = publicNames[event.type]
+      return isOfWebhooks(name) ? name : undefined
+    }
   }
 }
+
+const ofWebhooks: ReadonlySet<string> = new Set(WebhookEventName.options)
+const isOfWebhooks = (name: string): name is WebhookEventName => ofWebhooks.has(name)
 
 /**
  * The name of the delivery of a mail with the key that the event calls for: the license was sold and the buyer's

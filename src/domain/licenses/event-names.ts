@@ -1,0 +1,36 @@
+import type { LicenseEvent } from './events.ts'
+
+/**
+ * The public name of each type of event. An event whose name is that of a webhook is delivered to webhooks; what
+ * `src/domain/deliveries/outbox.ts` names otherwise there is the issue of a license, and an import that is taken back.
+ */
+export const publicNames = {
+  LicenseMinted: 'license.created',
+  LicenseImported: 'license.imported',
+  DeviceActivated: 'license.activated',
+  DeviceDeactivated: 'license.deactivated',
+  LicenseReminted: 'license.reminted',
+  LicenseRevoked: 'license.revoked',
+  CustomerLinked: 'license.linked',
+  CustomerUnlinked: 'license.unlinked',
+  LicenseRenewed: 'license.renewed',
+  LicenseTermsChanged: 'license.updated',
+  LicenseEdited: 'license.updated',
+  LicenseSuspended: 'license.suspended',
+  LicenseResumed: 'license.resumed',
+  LicenseExpired: 'license.expired',
+  LicenseFellBack: 'license.expired',
+  LicenseRefunded: 'license.refunded',
+  LicenseReinstated: 'license.reinstated',
+  SubscriptionEnded: 'license.updated',
+  SaleFollowed: 'license.sale_followed',
+  ReasonGiven: 'license.reason_given',
+  KeyMailAsked: 'license.key_mail_asked',
+  SeatFreedByCustomer: 'license.seat_freed_by_customer',
+  DeviceNamed: 'license.device_named',
+  HolderErased: 'license.holder_erased',
+  RevocationUndone: 'license.revocation_undone',
+  ImportTakenBack: 'license.import_taken_back',
+} as const satisfies Record<LicenseEvent['type'], string>
+
+export type PublicName = (typeof publicNames)[LicenseEvent['type']]
