@@ -1,12 +1,13 @@
 import type { Recorded } from '../../src/domain/recorded.ts'
 import { defaultOrdering } from '../../src/domain/webhooks/events.ts'
+import type { AdministeredKind, AuditedAction } from './actions.ts'
 import { type Fields, fieldsOf } from './fields.ts'
 
 /** A change of what an administrator manages, as one event tells it. */
 export type Administration = {
-  action: string
+  action: AuditedAction
   /** What was changed, and its id in public terms; null where a tenant has only one. */
-  kind: string
+  kind: AdministeredKind
   id: string | null
   /** The new values; null where it was deleted, with all that is known of it. */
   fields: Fields | null
@@ -20,7 +21,7 @@ type Own<C extends Recorded['category']> = Recorded<C>
 
 /**
  * What an event says about administration. Each event names its fields: hashes, names of secrets and sealed data are
- * left out. An event that no case names is listed without values.
+ * left out. A new event does not compile until a case names it.
  * @returns undefined for an event that is no administration
  */
 export function administrationIn(entry: Recorded): Administration | undefined {
@@ -56,17 +57,11 @@ const tenantOf = ({ stream }: Recorded): string =>
   stream.slice(stream.indexOf('-') + 1).split('.', 1)[0] ?? ''
 const idOf = ({ stream }: Recorded): string => stream.slice(stream.indexOf('-') + 1)
 
-/** The type of an event that no case names. */
-const typeOf = (event: { type: string }): string => event.type
-
-/** `KeyTypeAdded` becomes `key_type_added`. */
-const wordsOf = (type: string): string => type.replaceAll(/(?<!^)[A-Z]/g, '_$&').toLowerCase()
-
 function ofProduct(entry: Own<'product'>): Administration {
   const { event } = entry
   const productId = lastOf(entry)
-  const of = { kind: 'product', id: productId, tenantId: tenantOf(entry) }
-  const keyType = (id: string) => ({ ...of, kind: 'key_type', id: `${productId}/${id}` })
+  const of = { kind: 'product', id: productId, tenantId: tenantOf(entry) } as const
+  const keyType = (id: string) => ({ ...of, kind: 'key_type', id: `${productId}/${id}` }) as const
   switch (event.type) {
     case 'ProductCreated': {
       const { name, keyPrefix, settings } = event.data
@@ -96,14 +91,14 @@ function ofProduct(entry: Own<'product'>): Administration {
       const testMode = { enabled: false, publishableKey: null }
       return { ...of, action: 'changed', fields: fieldsOf({ testMode }) }
     }
-    default:
-      return { ...of, action: wordsOf(typeOf(event)), fields: {} }
+    case 'PricesVerified':
+      return { ...of, action: 'prices_verified', fields: {} }
   }
 }
 
 function ofToken(entry: Own<'token'>): Administration {
   const { event } = entry
-  const of = { kind: 'token', id: idOf(entry) }
+  const of = { kind: 'token', id: idOf(entry) } as const
   switch (event.type) {
     case 'TokenCreated': {
       const { name, scopes, expiresAt, tenantId } = event.data
@@ -112,14 +107,12 @@ function ofToken(entry: Own<'token'>): Administration {
     }
     case 'TokenRevoked':
       return { ...of, action: 'revoked', fields: { status: 'revoked' } }
-    default:
-      return { ...of, action: wordsOf(typeOf(event)), fields: {} }
   }
 }
 
 function ofMember(entry: Own<'member'>): Administration {
   const { event } = entry
-  const of = { kind: 'member', id: idOf(entry) }
+  const of = { kind: 'member', id: idOf(entry) } as const
   switch (event.type) {
     case 'MemberAdded':
       return {
@@ -140,15 +133,13 @@ function ofMember(entry: Own<'member'>): Administration {
     }
     case 'MemberRemoved':
       return { ...of, action: 'deleted', fields: null }
-    default:
-      return { ...of, action: wordsOf(typeOf(event)), fields: {} }
   }
 }
 
 function ofTenant(entry: Own<'tenant'>): Administration | undefined {
   const { event } = entry
   const tenantId = idOf(entry)
-  const of = { kind: 'tenant', id: null, tenantId }
+  const of = { kind: 'tenant', id: null, tenantId } as const
   switch (event.type) {
     case 'TenantCreated': {
       const { name, plan } = event.data
@@ -179,14 +170,16 @@ function ofTenant(entry: Own<'tenant'>): Administration | undefined {
     // The projector lists it under its own names.
     case 'ApprovalRuleChanged':
       return undefined
-    default:
-      return { ...of, action: wordsOf(typeOf(event)), fields: {} }
+    case 'OnboardingDismissed':
+      return { ...of, action: 'onboarding_dismissed', fields: {} }
+    case 'SellingElsewhereChosen':
+      return { ...of, action: 'selling_elsewhere_chosen', fields: {} }
   }
 }
 
 function ofWebhook(entry: Own<'webhook'>): Administration {
   const { event } = entry
-  const of = { kind: 'webhook', id: null, tenantId: tenantOf(entry) }
+  const of = { kind: 'webhook', id: null, tenantId: tenantOf(entry) } as const
   switch (event.type) {
     case 'WebhookConfigured': {
       const { url, events, displaySecret } = event.data
@@ -228,15 +221,13 @@ function ofWebhook(entry: Own<'webhook'>): Administration {
     }
     case 'WebhookEndpointRemoved':
       return { ...of, id: event.data.endpointId, action: 'deleted', fields: null }
-    default:
-      return { ...of, action: wordsOf(typeOf(event)), fields: {} }
   }
 }
 
 function ofIntegration(entry: Own<'integration'>): Administration {
   const { event } = entry
   const provider = lastOf(entry)
-  const of = { kind: 'integration', id: provider, tenantId: tenantOf(entry) }
+  const of = { kind: 'integration', id: provider, tenantId: tenantOf(entry) } as const
   switch (event.type) {
     case 'MarketplaceConnected':
       return { ...of, action: 'connected', fields: fieldsOf({ status: 'connected' }) }
@@ -262,8 +253,6 @@ function ofIntegration(entry: Own<'integration'>): Administration {
     }
     case 'IntegrationDisconnected':
       return { ...of, action: 'disconnected', fields: null }
-    default:
-      return { ...of, action: wordsOf(typeOf(event)), fields: {} }
   }
 }
 
@@ -281,7 +270,7 @@ function ofPortal({ event }: Own<'portal'>): Administration {
 
 function ofSigning({ event }: Own<'signing'>): Administration {
   const { tenantId, kid } = event.data
-  const of = { kind: 'signing_key', id: kid, tenantId }
+  const of = { kind: 'signing_key', id: kid, tenantId } as const
   if (event.type === 'SigningKeyPrepared') return { ...of, action: 'created', fields: {} }
   const { signsFrom, preparedAt } = event.data
   const action = preparedAt === undefined ? 'created' : 'changed'

@@ -2,6 +2,7 @@ import type { ConfirmationEvent } from '../../src/domain/confirmations/events.ts
 import type { Recorded } from '../../src/domain/recorded.ts'
 import type { Projector } from '../projector.ts'
 import type { Statements } from '../statements.ts'
+import type { AuditedAction, AuditedKind } from './actions.ts'
 import { sourceIn } from './source.ts'
 import { loadStates } from './states.ts'
 import { type AuditEntry, type AuditRow, audit, auditStates } from './tables.ts'
@@ -32,9 +33,13 @@ export const auditProjector: Projector = {
 }
 
 /** What all audit entries of one dangerous request share. */
-type Request = Pick<AuditRow, 'tenantId' | 'targetKind' | 'targetId' | 'operation'> & {
+type Request = Pick<AuditRow, 'tenantId' | 'targetId' | 'operation'> & {
   confirmationId: string
+  targetKind: RequestedKind
 }
+
+/** A request about anything else is about its operation. */
+type RequestedKind = 'license' | 'customer' | 'operation'
 
 const confirmationOf = ({ stream }: Recorded): string => stream.slice('confirmation-'.length)
 
@@ -62,7 +67,7 @@ function requestIn(event: ConfirmationEvent): [string, Request][] {
   const { id } = parameters
   const request = {
     tenantId,
-    targetKind: (id && kinds[id.slice(0, 3)]) ?? 'operation',
+    targetKind: kinds[id?.slice(0, 3) ?? ''] ?? 'operation',
     targetId: id ?? null,
     operation,
     confirmationId,
@@ -70,9 +75,11 @@ function requestIn(event: ConfirmationEvent): [string, Request][] {
   return [[confirmationId, request]]
 }
 
-const kinds: Record<string, string> = { lic: 'license', cus: 'customer' }
+const kinds: Record<string, RequestedKind> = { lic: 'license', cus: 'customer' }
 
-function rowsOf(entry: Recorded, requests: ReadonlyMap<string, Request>): AuditEntry[] {
+type Listed = AuditEntry & { action: AuditedAction; targetKind: AuditedKind }
+
+function rowsOf(entry: Recorded, requests: ReadonlyMap<string, Request>): Listed[] {
   const { id, position, metadata } = entry
   const { at, actor, requestId } = metadata
   const base = {
@@ -89,12 +96,12 @@ function rowsOf(entry: Recorded, requests: ReadonlyMap<string, Request>): AuditE
     if (type === 'RebuildStarted')
       return [{ ...base, tenantId: data.tenantId, action: 'rebuilt', targetKind: 'read_models' }]
     if (type === 'TestMailRequested') {
-      const tested = { action: 'tested', targetKind: 'mail', targetId: data.productId }
+      const tested = { action: 'tested', targetKind: 'mail', targetId: data.productId } as const
       return [{ ...base, tenantId: data.tenantId, ...tested }]
     }
     if (type !== 'Looked') {
       const { tenantId, memberId, subjectId, method, address } = data
-      const member = { targetKind: 'member', targetId: memberId, subjectId, address }
+      const member = { targetKind: 'member', targetId: memberId, subjectId, address } as const
       const changes = [{ field: 'method', before: null, after: method }]
       const action = type === 'SignedIn' ? 'signed_in' : 'sign_in_failed'
       return [{ ...base, tenantId, action, ...member, changes }]
@@ -103,7 +110,7 @@ function rowsOf(entry: Recorded, requests: ReadonlyMap<string, Request>): AuditE
     const { tenantId, action, target, asOf } = data
     const { kind, id: targetId } = target
     // A shown key is recorded as `sdk-key`, and a rotated one listed as `sdk_key`: one kind, for one filter.
-    const targetKind = kind.replaceAll('-', '_')
+    const targetKind = kind === 'sdk-key' ? 'sdk_key' : kind
     return [{ ...base, tenantId, action, targetKind, targetId, asOf }]
   }
   if (entry.category === 'subject') {
@@ -124,7 +131,7 @@ function rowsOf(entry: Recorded, requests: ReadonlyMap<string, Request>): AuditE
 }
 
 /** Undefined for events that are not a person's decision; the audit log leaves them out. */
-function actionOf(event: ConfirmationEvent): string | undefined {
+function actionOf(event: ConfirmationEvent): AuditedAction | undefined {
   switch (event.type) {
     case 'ConfirmationRequested':
       return 'asked'

@@ -87,7 +87,7 @@ const withoutObject: ReadonlySet<string> = new Set(['signed_in', 'onboarding_dis
 
 function what(view: View, entry: ShownEntry): Html {
   const { action, operation, targetKind, targetId, confirmationId, times, changes } = entry
-  const verb = actionWords[action] ?? wordsOf(action)
+  const verb = wordsOf(actionWords, action)
   const object = withoutObject.has(action)
     ? null
     : operation === null
@@ -137,7 +137,7 @@ const pages: Readonly<Record<string, string>> = {
 function thing(view: View, { targetKind: kind, targetId: id, targetName, asOf }: ShownEntry): Content {
   if (kind === 'search')
     return id === null || id === 'nothing found' ? 'nothing found' : `found by ${foundByWords(id)}`
-  const name = kindWords[kind] ?? wordsOf(kind)
+  const name = wordsOf(kindWords, kind)
   if (id === null) return `the ${name}`
   const folder = kind !== 'member' || view.may('manage_members') ? pages[kind] : undefined
   const words =

@@ -1,7 +1,8 @@
+import type { AuditedAction, AuditedKind } from '../../../projections/audit/actions.ts'
 import type { Via } from '../../../projections/audit/queries.ts'
 
 /** The actions of the audit log in sentences; those that end in a colon are followed by an operation. */
-export const actionWords: Readonly<Record<string, string>> = {
+export const actionWords: Readonly<Record<AuditedAction, string>> = {
   viewed: 'viewed',
   searched: 'searched:',
   exported: 'exported',
@@ -37,7 +38,7 @@ export const actionWords: Readonly<Record<string, string>> = {
 }
 
 /** The kinds of targets, as the filter and the sentences name them. */
-export const kindWords: Readonly<Record<string, string>> = {
+export const kindWords: Readonly<Record<AuditedKind, string>> = {
   license: 'license',
   licenses: 'licenses',
   customer: 'customer',
@@ -83,5 +84,6 @@ export const viaWords: Readonly<Record<Via, string>> = {
   service: 'keyledger itself',
 }
 
-/** Words for a name that a newer version recorded: `endpoint_paused` is `endpoint paused`. */
-export const wordsOf = (name: string): string => name.replaceAll('_', ' ')
+/** The words for a name; one that a newer version recorded stands for itself: `endpoint_paused` is `endpoint paused`. */
+export const wordsOf = (words: Readonly<Record<string, string>>, name: string): string =>
+  words[name] ?? name.replaceAll('_', ' ')

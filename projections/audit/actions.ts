@@ -1,0 +1,62 @@
+import type { AuditAction, AuditTarget } from '../../src/domain/audit/events.ts'
+
+/** What an entry says was done. The words for it are in `src/dashboard/audit/words.ts`, which names every one. */
+export type AuditedAction =
+  | AuditAction
+  | 'rebuilt'
+  | 'erased'
+  // Of dangerous requests.
+  | 'asked'
+  | 'approved'
+  | 'denied'
+  | 'withdrawn'
+  | 'executed'
+  | 'refused'
+  // Of the rule that another member has to approve.
+  | 'required'
+  | 'no_longer_required'
+  | 'signed_in'
+  | 'sign_in_failed'
+  // Of what is administered.
+  | 'created'
+  | 'changed'
+  | 'deleted'
+  | 'tested'
+  | 'logo_changed'
+  | 'logo_removed'
+  | 'rotated'
+  | 'revoked'
+  | 'connected'
+  | 'disconnected'
+  | 'link_issued'
+  | 'prices_verified'
+  | 'onboarding_dismissed'
+  | 'selling_elsewhere_chosen'
+  | 'granted'
+  | 'declined'
+
+/** What is administered. */
+export type AdministeredKind =
+  | 'product'
+  | 'key_type'
+  | 'token'
+  | 'member'
+  | 'tenant'
+  | 'webhook'
+  | 'integration'
+  | 'mapping'
+  | 'mail'
+  | 'sdk_key'
+  | 'checkout_key'
+  | 'portal'
+  | 'signing_key'
+  | 'device_authorization'
+
+/** What it was done to. */
+export type AuditedKind =
+  | AdministeredKind
+  | Exclude<AuditTarget['kind'], 'sdk-key'>
+  | 'read_models'
+  | 'operation'
+  | 'subject'
+  | 'approval_by_another_member'
