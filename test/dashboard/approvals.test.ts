@@ -290,9 +290,9 @@ describe('an approval', () => {
     expect(new Set(paths).size).toBe(2)
     // Only the other one's page has the form, with what was seen.
     const crossed = clients.toReversed()
-    const seen = await Promise.all(
-      paths.map(async (path, at) => seenIn((await crossed[at]?.get(path))?.text ?? '')),
-    )
+    const pages = await Promise.all(paths.map(async (path, at) => (await crossed[at]?.get(path))?.text ?? ''))
+    for (const page of pages) expect(page).toContain('can then approve their own dangerous requests')
+    const seen = pages.map(seenIn)
     const approvedBy = (approvers: readonly Client[]) =>
       Promise.all(
         paths.map(async (path, at) => approvers[at]?.post(`${path}/approve`, { seen: seen[at] ?? '' })),
@@ -300,7 +300,8 @@ describe('an approval', () => {
     expect((await approvedBy(clients)).map((answer) => answer?.status)).toStrictEqual([409, 409])
     expect(await isOn()).toBe(true)
     await Promise.all(paths.map(async (path, at) => crossed[at]?.get(path)))
-    expect((await approvedBy(crossed)).map((answer) => answer?.status)).toStrictEqual([303, 303])
+    // The later one changes nothing any more, and may have to be read again.
+    expect((await approvedBy(crossed)).map((answer) => answer?.status)).toContain(303)
     expect(await isOn()).toBe(false)
   })
 

@@ -1,5 +1,5 @@
 import { quoted } from '../../domain/plain-text.ts'
-import type { Approval, Approvers, ShownApproval as Found } from '../../gate/approvals.ts'
+import type { Approval, Approvers, ShownApproval } from '../../gate/approvals.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { problemOfRefusal } from '../../http/problem.ts'
 import { ago, moment, timeLeft, until } from '../frame/moments.ts'
@@ -76,8 +76,8 @@ function row(view: View, approval: Approval): Content[] {
   ]
 }
 
-export type ShownApproval = {
-  approval: Found
+export type ApprovalPage = {
+  approval: ShownApproval
   /** A hash of what is shown here. */
   seen: string
   /** Allowed by the member's role; the workspace's rule may still require another member for this one. */
@@ -92,7 +92,7 @@ export type ShownApproval = {
   problem: string | undefined
 }
 
-export function approvalView(view: View, shown: ShownApproval): Html {
+export function approvalView(view: View, shown: ApprovalPage): Html {
   const { approval } = shown
   return html`<div class="decision">
     ${heading(approval.title, html`Requested ${ago(approval.requestedAt, view.now)} by ${approval.byMember ? 'a member' : 'an API client'}.`)}
@@ -104,7 +104,7 @@ export function approvalView(view: View, shown: ShownApproval): Html {
 }
 
 /** The part that is updated while the page is open: the status, the effect and the actions. */
-export function approvalPart(view: View, shown: ShownApproval): Html {
+export function approvalPart(view: View, shown: ApprovalPage): Html {
   const { approval } = shown
   const { id, status, description } = approval
   const at = `/dashboard/approvals/${id}`
@@ -156,7 +156,7 @@ function about({ target, details = [] }: NonNullable<Approval['description']>): 
   return all.length > 0 && html`<div class="about">${facts(all)}</div>`
 }
 
-function settled({ approval, decidedBy, withdrawnBy }: ShownApproval): Content {
+function settled({ approval, decidedBy, withdrawnBy }: ApprovalPage): Content {
   if (approval.status === 'pending' || approval.decidedAt === null) return null
   const ran =
     approval.executedAt === null
@@ -178,7 +178,7 @@ function settled({ approval, decidedBy, withdrawnBy }: ShownApproval): Content {
   return html`<span class="lead-line">${by} ${left} ${ran}</span>`
 }
 
-function decideForms(view: View, { mayDecide, mayApprove, seen }: ShownApproval, at: string): Html {
+function decideForms(view: View, { mayDecide, mayApprove, seen }: ApprovalPage, at: string): Html {
   if (!mayDecide) return html`<p class="lead">Only an owner or an approver of the workspace can decide.</p>`
   return html`<div class="decide">
     ${mayApprove ? approveForm(view, seen, at) : html`<p class="lead">You made this request, so another member must approve it.</p>`}
@@ -193,7 +193,7 @@ const approveForm = (view: View, seen: string, at: string): Html =>
     <button class="dangerous">Approve</button>
   </form>`
 
-function downloadForm(view: View, { mayDownload }: ShownApproval, at: string): Html {
+function downloadForm(view: View, { mayDownload }: ApprovalPage, at: string): Html {
   if (!mayDownload)
     return html`<p class="lead">The member who requested the file can download it here, once.</p>`
   return html`<div class="decide">
@@ -202,7 +202,7 @@ function downloadForm(view: View, { mayDownload }: ShownApproval, at: string): H
   </div>`
 }
 
-function withdrawForm(view: View, { mayDecide }: ShownApproval, at: string): Content {
+function withdrawForm(view: View, { mayDecide }: ApprovalPage, at: string): Content {
   if (!mayDecide) return null
   return html`<div class="decide">
     <form method="post" action=${`${at}/withdraw`}>
@@ -212,7 +212,7 @@ function withdrawForm(view: View, { mayDecide }: ShownApproval, at: string): Con
 }
 
 /** Separates what the requester reports about itself from what keyledger knows. */
-function whoAsks({ approval, requestedBy }: ShownApproval): Html {
+function whoAsks({ approval, requestedBy }: ApprovalPage): Html {
   const { token, byMember, client, requestedAt } = approval
   return facts([
     byMember ? ['Member', token.name ?? token.id] : ['Token', tokenWords(token)],

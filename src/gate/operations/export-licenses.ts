@@ -5,8 +5,9 @@ import { momentOf } from '../../commands/origin.ts'
 import { licenseStatuses } from '../../domain/licenses/license.ts'
 import { quoted } from '../../domain/plain-text.ts'
 import { Refusal } from '../../domain/refusal.ts'
+import { confirmationStream } from '../../domain/streams.ts'
 import { Slug } from '../../domain/values.ts'
-import { approvalPositionOf } from '../approval-position.ts'
+import type { Ports } from '../../ports.ts'
 import { gatedOperation } from '../operation.ts'
 
 /** The formats of an export. */
@@ -72,3 +73,19 @@ export const exportLicenses = gatedOperation({
     return { format, now, pages: licensePages(ports, tenantId, filter, now, bound) }
   },
 })
+
+/**
+ * The position and time of a confirmation's approval in the log: the limit of what its approver could know.
+ * @throws Error when it was never approved
+ */
+async function approvalPositionOf(
+  { ledger }: Ports<'ledger'>,
+  confirmationId: string,
+): Promise<{ position: bigint; at: string }> {
+  for await (const entry of ledger.readStream(confirmationStream(confirmationId))) {
+    if (entry.readable && entry.event.type === 'ConfirmationApproved') {
+      return { position: entry.position, at: entry.event.data.at }
+    }
+  }
+  throw new Error(`${confirmationId} was never approved`)
+}
