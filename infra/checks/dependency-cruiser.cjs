@@ -134,7 +134,7 @@ module.exports = {
       'commands-know-no-edge',
       'The same command serves HTTP, the command line and the process managers.',
       {
-        path: '^src/(access|async|backup|commands|credentials|evidence|freeze|gate|history|idempotency|ledger|limits|mail|notary|payments|processes|sales|search|signing|tracing|usage|vault|verdicts|webhooks)/',
+        path: '^src/(access|async|backup|commands|credentials|evidence|freeze|gate|history|idempotency|ledger|limits|mail|notary|payments|reactions|sales|search|signing|tracing|usage|vault|verdicts|webhooks)/',
       },
       { path: ['^src/(api|app|cli|dashboard|http|portal|terminal)/', '^infra/'] },
     ),

@@ -1,24 +1,24 @@
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import type { LogEntry } from '../domain/recorded.ts'
-import { mailApprovers } from '../processes/approval-mails.ts'
-import { confirmationProcesses } from '../processes/confirmations.ts'
+import { mailApprovers } from '../reactions/approval-mails.ts'
+import { confirmationProcesses } from '../reactions/confirmations.ts'
 import {
   destroySpentKeys,
   destroySpentMailedKeys,
   forgetBegunAttempts,
   scheduleDeliveries,
-} from '../processes/deliveries.ts'
-import { resumeErasures } from '../processes/erasures.ts'
-import { recordExpiries } from '../processes/expiries.ts'
-import { destroyLeftKeys, settleKeptKeys } from '../processes/kept-keys.ts'
-import { indexPeople } from '../processes/people-index.ts'
-import { runPollers } from '../processes/poller.ts'
-import type { Failure } from '../processes/process-manager.ts'
-import { runReplays } from '../processes/replays.ts'
-import { resumeSales } from '../processes/sales.ts'
-import { createTestPurchaseDriver } from '../processes/test-purchase-driver.ts'
-import { createTestPurchaseRunner, resumeTestPurchases } from '../processes/test-purchases.ts'
+} from '../reactions/deliveries.ts'
+import { resumeErasures } from '../reactions/erasures.ts'
+import { recordExpiries } from '../reactions/expiries.ts'
+import { destroyLeftKeys, settleKeptKeys } from '../reactions/kept-keys.ts'
+import { indexPeople } from '../reactions/people-index.ts'
+import { runPollers } from '../reactions/poller.ts'
+import type { Failure } from '../reactions/process-manager.ts'
+import { runReplays } from '../reactions/replays.ts'
+import { resumeSales } from '../reactions/sales.ts'
+import { createTestPurchaseDriver } from '../reactions/test-purchase-driver.ts'
+import { createTestPurchaseRunner, resumeTestPurchases } from '../reactions/test-purchases.ts'
 import { baseUrlOf, sendOverHttp } from './start/own-address.ts'
 import type { Stores } from './stores.ts'
 

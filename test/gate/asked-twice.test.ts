@@ -9,7 +9,7 @@ import { approve, showApproval } from '../../src/gate/approvals.ts'
 import { revokeLicense } from '../../src/gate/operations/revoke-license.ts'
 import { passGate } from '../../src/gate/pass.ts'
 import type { AllPorts } from '../../src/ports.ts'
-import { confirmationProcesses } from '../../src/processes/confirmations.ts'
+import { confirmationProcesses } from '../../src/reactions/confirmations.ts'
 import {
   type Ask,
   type Method,

@@ -6,7 +6,7 @@ import { advanceReplay, requestReplay } from '../../src/commands/replays.ts'
 import { changeEndpoint } from '../../src/commands/webhook-endpoints.ts'
 import type { AttemptResult } from '../../src/domain/deliveries/delivery.ts'
 import { maxEndpoints } from '../../src/domain/webhooks/endpoint.ts'
-import { scheduleDeliveries } from '../../src/processes/deliveries.ts'
+import { scheduleDeliveries } from '../../src/reactions/deliveries.ts'
 import { addTestEndpoint, sellLicense } from '../harness/dispatch.ts'
 import { beginning, commandLicense, origin, type TestLedger } from '../harness/ledger.ts'
 

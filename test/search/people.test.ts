@@ -5,7 +5,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eraseSubject } from '../../src/commands/customers/erasure.ts'
-import { indexPeople } from '../../src/processes/people-index.ts'
+import { indexPeople } from '../../src/reactions/people-index.ts'
 import { maxFound, search } from '../../src/search/search.ts'
 import { maxCandidates } from '../../src/vault/people-index.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { z } from 'zod'
 import { countDeliveries } from '../../projections/deliveries/counts.ts'
 import { changeEndpoint } from '../../src/commands/webhook-endpoints.ts'
-import { runReplays } from '../../src/processes/replays.ts'
+import { runReplays } from '../../src/reactions/replays.ts'
 import type { DispatchFeed } from '../../src/webhooks/feed.ts'
 import { createLocalFeed } from '../../src/webhooks/local-feed.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net'
 import { z } from 'zod'
 import type { Config } from '../../config.ts'
-import type { SendNotification } from '../../processes/test-purchase-driver.ts'
+import type { SendNotification } from '../../reactions/test-purchase-driver.ts'
 import { CommandRefused } from '../../terminal/exit-codes.ts'
 
 const answerMs = 15_000

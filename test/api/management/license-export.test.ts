@@ -368,12 +368,8 @@ describe('an export over a connection', () => {
     const headers = await approvedExport()
     await serving(api.ledger.ports, async (url) => {
       const response = await fetch(new URL('/v1/licenses/export', url), { headers })
-      const ids = new Set(
-        z
-          .array(License)
-          .parse(linesOf(await response.text()))
-          .map(({ id }) => id),
-      )
+      const licenses = z.array(License).parse(linesOf(await response.text()))
+      const ids = new Set(licenses.map(({ id }) => id))
       expect(ids.size).toBe(count)
     })
   })

@@ -5,12 +5,12 @@ import { sendInProcess } from '../../../src/app/http.ts'
 import { suspendTenant } from '../../../src/commands/tenants.ts'
 import { startTestPurchase } from '../../../src/commands/test-purchases.ts'
 import { testPurchaseStream } from '../../../src/domain/streams.ts'
-import { createTestPurchaseDriver } from '../../../src/processes/test-purchase-driver.ts'
+import { createTestPurchaseDriver } from '../../../src/reactions/test-purchase-driver.ts'
 import {
   createTestPurchaseRunner,
   resumeTestPurchases,
   type TestPurchaseDriver,
-} from '../../../src/processes/test-purchases.ts'
+} from '../../../src/reactions/test-purchases.ts'
 import { type Method, makeTenant, type TestTenant } from '../../harness/api.ts'
 import { beginning, eventsIn, origin } from '../../harness/ledger.ts'
 import type { ProviderStandIns } from '../../harness/providers.ts'

@@ -13,7 +13,7 @@ import { notFound } from '../../../http/problem.ts'
 import { answer, errors, momentOut } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/zod-app.ts'
 import type { Ports } from '../../../ports.ts'
-import type { RunTestPurchase } from '../../../processes/test-purchases.ts'
+import type { RunTestPurchase } from '../../../reactions/test-purchases.ts'
 import { requireProduct } from '../products/products.ts'
 
 const testPurchaseOut = z

@@ -3,7 +3,7 @@
  * off no item.
  */
 import { beforeEach, expect, test } from 'vitest'
-import { type PollLimits, type ProcessManager, processOf } from '../../src/processes/process-manager.ts'
+import { type PollLimits, type ProcessManager, processOf } from '../../src/reactions/process-manager.ts'
 
 let due: string[]
 let wanted: PollLimits[]

@@ -1,6 +1,5 @@
 import { listErasures } from '../../projections/subjects.ts'
 import { type ErasurePorts, eraseSubject } from '../commands/customers/erasure.ts'
-import type { Ports } from '../ports.ts'
 import { graceAt } from './confirmations.ts'
 import type { Poller } from './poller.ts'
 import { type Failure, originOfProcess, processOf } from './process-manager.ts'
