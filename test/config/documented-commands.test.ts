@@ -6,7 +6,9 @@ import { expect, test } from 'vitest'
 import { allCommands, commandLine } from '../../src/cli/command-line.ts'
 
 const root = join(import.meta.dirname, '../..')
-const page = readFileSync(join(root, 'docs/reference/cli.md'), 'utf8')
+const page = ['cli', 'host', 'host-ledger']
+  .map((name) => readFileSync(join(root, `docs/reference/${name}.md`), 'utf8'))
+  .join('\n')
 
 function pathOf(command: Command): string {
   const names: string[] = []

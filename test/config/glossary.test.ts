@@ -26,7 +26,7 @@ test.each(rows)('$term has one sentence and a path that exists', ({ meaning, pla
   expect({ path, exists: existsSync(new URL(path, root)) }).toStrictEqual({ path, exists: true })
 })
 
-test.each(['concepts/glossary.md', 'operating/deploy.md', 'reference/cli.md'])(
+test.each(['concepts/glossary.md', 'operating/deploy.md', 'reference/host.md'])(
   'docs/%s names every role',
   (path) => {
     const text = readFileSync(new URL(`docs/${path}`, root), 'utf8')
