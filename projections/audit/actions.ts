@@ -1,6 +1,6 @@
 import type { AuditAction, AuditTarget } from '../../src/domain/audit/events.ts'
 
-/** What an entry says was done. The words for it are in `src/dashboard/audit/words.ts`, which names every one. */
+/** What an entry says was done. The words for it are in `src/dashboard/audit/labels.ts`, which names every one. */
 export type AuditedAction =
   | AuditAction
   | 'rebuilt'

@@ -850,7 +850,7 @@ function filesBelow(directory, prefix) {
   });
 }
 
-// src/verifier/words.ts
+// src/verifier/sentences.ts
 function checkpointLines({ origin, size, cosigned }) {
   return [
     `Checkpoint: ${String(size)} events of ${origin}, signed by the log.`,

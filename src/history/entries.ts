@@ -15,7 +15,7 @@ import type { Ports } from '../ports.ts'
 import { unknownPerson } from '../vault/subjects.ts'
 import { type NamedActor, nameActors } from './actors.ts'
 import { type Change, changesOf, changesOfPerson } from './changes.ts'
-import { wordsOf } from './words.ts'
+import { wordsOf } from './sentences.ts'
 
 /** An event of a license in public terms, for support staff, auditors and API clients. */
 export type LicenseHistoryEntry = {

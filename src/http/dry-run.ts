@@ -5,7 +5,7 @@ import { Effect, type Fact, type Preview, previewOf } from '../gate/effects/effe
 import { effectOf } from '../gate/effects/effect-of.ts'
 import { recordedFacts } from '../gate/effects/recorded.ts'
 import { NotRehearsable, type RehearsablePorts, rehearsed } from '../gate/effects/rehearsable.ts'
-import { effectWords } from '../gate/effects/words.ts'
+import { effectWords } from '../gate/effects/sentences.ts'
 import type { Ports } from '../ports.ts'
 import { callerIn } from './authenticate.ts'
 import { invalid, problemOfRefusal } from './problem.ts'

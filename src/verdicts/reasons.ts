@@ -3,7 +3,7 @@ import { setsEnd } from '../domain/licenses/event-traits.ts'
 import type { LicenseEvent } from '../domain/licenses/events.ts'
 import { type IssuedLicense, type Seat, statusAt } from '../domain/licenses/license.ts'
 import { planLimits } from '../domain/tenants/tenant.ts'
-import { momentWords, quoted } from '../history/words.ts'
+import { momentWords, quoted } from '../history/sentences.ts'
 import type { RuntimeStatus } from './answer.ts'
 import type { LicenseLookup } from './lookup.ts'
 

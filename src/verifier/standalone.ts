@@ -2,8 +2,8 @@ import { verifyArchive } from './archive.ts'
 import { vendorKeysIn } from './archive-signature.ts'
 import { NotProved } from './not-proved.ts'
 import { readArchive } from './read-archive.ts'
+import { archiveLines } from './sentences.ts'
 import { TrustUnusable, trustIn } from './trust.ts'
-import { archiveLines } from './words.ts'
 
 const usage = `usage: node verify.mjs [evidence.zip] --key <public key of the log>… [--vendor-key <signing key of the vendor>]… [--witness <public key>]… [--threshold <number>]
 

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { publicNames } from '../../src/domain/licenses/event-names.ts'
 import { happeningInWords } from '../../src/history/actors.ts'
-import { wordsOf } from '../../src/history/words.ts'
+import { wordsOf } from '../../src/history/sentences.ts'
 
 const at = '2026-11-21T09:30:00.000Z'
 const grace = { kind: 'customer', id: 'sub_grace', name: 'grace@example.com' } as const

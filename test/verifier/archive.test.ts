@@ -5,8 +5,8 @@
 import { describe, expect, test } from 'vitest'
 import { verifyArchive } from '../../src/verifier/archive.ts'
 import { type ArchiveFiles, textOf } from '../../src/verifier/archive-files.ts'
+import { archiveLines } from '../../src/verifier/sentences.ts'
 import { trustIn } from '../../src/verifier/trust.ts'
-import { archiveLines } from '../../src/verifier/words.ts'
 import {
   acmeKey,
   forgerKey,

@@ -2,8 +2,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { verifyReceipt } from '../../src/verifier/receipt.ts'
+import { receiptLines } from '../../src/verifier/sentences.ts'
 import { trustIn } from '../../src/verifier/trust.ts'
-import { receiptLines } from '../../src/verifier/words.ts'
 import { archivedLog } from './signed-archive.ts'
 import {
   bytesOf,

@@ -7,7 +7,7 @@ import { choicesOf, empty, filters, heading, pager, select, table } from '../fra
 import { foundByWords } from '../search/view.ts'
 import type { ShownEntry } from './entries.ts'
 import { auditPath, type ShownFilter } from './filter.ts'
-import { actionWords, kindWords, viaWords, wordsOf } from './words.ts'
+import { actionWords, kindWords, viaWords, wordsOf } from './labels.ts'
 
 /** An actor that the filter offers. */
 export type Person = { actor: string; name: string }

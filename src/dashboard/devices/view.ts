@@ -15,7 +15,7 @@ import {
   select,
   table,
 } from '../frame/parts.ts'
-import { callWords, reasonName } from '../refusals/words.ts'
+import { callWords, reasonName } from '../refusals/labels.ts'
 
 type LastRefusals = Awaited<ReturnType<typeof lastRefusalsOf>>
 type LastRefusal = LastRefusals extends ReadonlyMap<string, infer Refused> ? Refused : never

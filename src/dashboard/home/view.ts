@@ -9,7 +9,7 @@ import { agoWords } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import { heading, section } from '../frame/parts.ts'
 import { barPlot } from '../frame/plots.ts'
-import { reasonName, refusalsPath } from '../refusals/words.ts'
+import { reasonName, refusalsPath } from '../refusals/labels.ts'
 import { isStarting, type StartFacts } from '../start/facts.ts'
 import { dismissForm, startSteps } from '../start/view.ts'
 

@@ -8,7 +8,7 @@ import { sameJson } from '../../domain/equality.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { effectOf } from '../../gate/effects/effect-of.ts'
 import { rehearsalOrigin, rehearse } from '../../gate/effects/rehearse.ts'
-import { effectWords } from '../../gate/effects/words.ts'
+import { effectWords } from '../../gate/effects/sentences.ts'
 import { deleteKeyType } from '../../gate/operations/delete-key-type.ts'
 import { askApproval } from '../forms/ask-approval.ts'
 import {
@@ -25,7 +25,6 @@ import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember } from '../session/principal.ts'
 import { redirectWith } from '../session/redirect-with.ts'
-import { aboveIn, type KeyTypeRequest, keyTypeOfPage, type ProductRequest, productOf } from './found.ts'
 import {
   keyTypeFields,
   keyTypeOf,
@@ -35,6 +34,13 @@ import {
   newKeyTypeOf,
 } from './key-type-form.ts'
 import { editKeyTypeView, newKeyTypeView, reviewView } from './key-type-view.ts'
+import {
+  aboveIn,
+  type KeyTypeRequest,
+  keyTypeOfPage,
+  type ProductRequest,
+  productOf,
+} from './product-of-page.ts'
 
 const manage = pageRoute({ page: 'manage_products' })
 

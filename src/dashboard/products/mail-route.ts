@@ -13,9 +13,9 @@ import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
 import { redirectWith } from '../session/redirect-with.ts'
 import type { FlashMessage } from '../session/session.ts'
-import { aboveIn, type ProductRequest, productOf } from './found.ts'
 import { MailForm, mailForm, seenOf, settingsIn } from './mail-form.ts'
 import { mailSettingsView } from './mail-view.ts'
+import { aboveIn, type ProductRequest, productOf } from './product-of-page.ts'
 
 const manage = pageRoute({ page: 'manage_products' })
 const mailPath = ({ productId }: PresentProduct): string => `/dashboard/products/${productId}/mail`

@@ -12,7 +12,6 @@ import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
 import { redirectWith } from '../session/redirect-with.ts'
-import { aboveIn, type ProductRequest, productOf } from './found.ts'
 import { newKeyTypeOf } from './key-type-form.ts'
 import {
   customerRules,
@@ -23,6 +22,7 @@ import {
   settingsOf,
 } from './product-form.ts'
 import { editProductView, newProductView } from './product-form-view.ts'
+import { aboveIn, type ProductRequest, productOf } from './product-of-page.ts'
 
 const manage = pageRoute({ page: 'manage_products' })
 

@@ -12,7 +12,7 @@ import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember } from '../session/principal.ts'
 import { redirectWith } from '../session/redirect-with.ts'
-import { aboveIn, type ProductRequest, productOf } from './found.ts'
+import { aboveIn, type ProductRequest, productOf } from './product-of-page.ts'
 import { priceField, sellingView } from './selling-view.ts'
 
 const manage = pageRoute({ page: 'manage_products' })

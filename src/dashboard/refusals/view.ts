@@ -14,7 +14,7 @@ import {
   select,
   table,
 } from '../frame/parts.ts'
-import { callWords, reasonName, reasonNames } from './words.ts'
+import { callWords, reasonName, reasonNames } from './labels.ts'
 
 type Refusals = {
   refusals: readonly Refusal[]

@@ -9,7 +9,7 @@ import { ago, moment } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import { empty, heading, section, table } from '../frame/parts.ts'
 import { statusBadge } from '../licenses/view.ts'
-import { refusalsPath } from '../refusals/words.ts'
+import { refusalsPath } from '../refusals/labels.ts'
 import { itemName } from '../sales/items-view.ts'
 import { buyerWords } from '../sales/view.ts'
 

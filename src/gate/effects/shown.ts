@@ -4,7 +4,7 @@ import type { ApprovalPorts } from '../ports.ts'
 import { findOperation } from '../registry.ts'
 import { openRequest } from '../request.ts'
 import type { Effect } from './effect.ts'
-import { effectWords, steadyWords } from './words.ts'
+import { effectWords, steadyWords } from './sentences.ts'
 
 /** What a request would change now, and how that differs from when it was made. */
 export type ShownEffect = {

@@ -1,11 +1,11 @@
 import type { SwaggerTransformObject } from '@fastify/swagger'
 import { anyMoment } from '../schemas.ts'
 import { accessFields } from './fields/access.ts'
+import { type Fields, type FieldWords, idsByPlace } from './fields/descriptions.ts'
 import { licenseFields } from './fields/licenses.ts'
 import { paymentFields } from './fields/payments.ts'
 import { productFields } from './fields/products.ts'
 import { webhookFields } from './fields/webhooks.ts'
-import { type Fields, type FieldWords, idsByPlace } from './fields/words.ts'
 import { admitsNull, choicesOf, eachSchema, isObject, type Json, operationsOf } from './json-schema.ts'
 
 /** What fields and parameters mean that have the same meaning in all schemas. A schema's own words precede these. */

@@ -10,9 +10,9 @@ import { type EventPlace, firstEventOfTile, readTree } from '../tree-store.ts'
 import { checkStored, type KeptCheckpoint, readKept } from './checkpoints.ts'
 import { classify, type Difference } from './classify.ts'
 import { compareWithTree, type Divergence, findGap } from './compare.ts'
-import { type AuditProblem, type AuditReport, treeProblem } from './found.ts'
+import { type AuditProblem, type AuditReport, treeProblem } from './findings.ts'
+import { inWords } from './sentences.ts'
 import { computeStoredTree, type StoredTree } from './stored-tree.ts'
-import { inWords } from './words.ts'
 
 export type AuditOptions = {
   db: Pool

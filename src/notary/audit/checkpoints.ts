@@ -7,7 +7,7 @@ import { parseProof } from '../../transparency/proof-file.ts'
 import { sameHash } from '../../transparency/tree/hash.ts'
 import { ProofError } from '../../transparency/tree/proof.ts'
 import type { SignedCheckpoint } from '../checkpoints.ts'
-import { type AuditProblem, treeProblem } from './found.ts'
+import { type AuditProblem, treeProblem } from './findings.ts'
 
 /** A checkpoint that somebody kept, as text, and what it is called in messages. */
 export type KeptCheckpoint = { name: string; note: string }

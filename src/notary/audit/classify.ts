@@ -1,6 +1,6 @@
 import type { EventPlace } from '../tree-store.ts'
 import { type Alignment, type AuditLeaf, align, type Windows } from './align.ts'
-import type { LogProblemKind } from './found.ts'
+import type { LogProblemKind } from './findings.ts'
 
 /** An event of the log at the place of a difference. */
 export type PlacedLeaf = AuditLeaf & { place: EventPlace }

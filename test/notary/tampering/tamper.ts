@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import type { RawEvent } from '../../../src/ledger/raw/event.ts'
-import type { AuditProblem } from '../../../src/notary/audit/found.ts'
-import { placeName } from '../../../src/notary/audit/words.ts'
+import type { AuditProblem } from '../../../src/notary/audit/findings.ts'
+import { placeName } from '../../../src/notary/audit/sentences.ts'
 
 /** What the audit has to name. A place is a stream and a revision, such as `license-lic_1@4`. */
 export type Named = Pick<AuditProblem, 'index'> & {

@@ -2,7 +2,7 @@ import type { DescribedOperation } from '../../../description/operation.ts'
 import { operations as described } from '../../../description/operations.ts'
 import type { FieldName, OperationId } from '../../../description/path.ts'
 import { type Field, fieldOf, type Words } from './field.ts'
-import { usualWords } from './words.ts'
+import { usualWords } from './option-texts.ts'
 
 type Command = {
   /** The words of the command, such as `licenses show`. */

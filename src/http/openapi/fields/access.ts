@@ -1,4 +1,4 @@
-import type { Fields } from './words.ts'
+import type { Fields } from './descriptions.ts'
 
 /** Tenants, tokens, approvals, lists, and who did what and when. */
 export const accessFields: Fields = {

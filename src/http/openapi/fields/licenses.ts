@@ -1,4 +1,4 @@
-import type { Fields } from './words.ts'
+import type { Fields } from './descriptions.ts'
 
 /** Licenses, their devices, and what they are sold as. */
 export const licenseFields: Fields = {

@@ -1,4 +1,4 @@
-import type { Fields } from './words.ts'
+import type { Fields } from './descriptions.ts'
 
 /** Payment providers, their sales and their amounts. */
 export const paymentFields: Fields = {

@@ -1,4 +1,4 @@
-import type { Fields } from './words.ts'
+import type { Fields } from './descriptions.ts'
 
 /** Products and their key types. */
 export const productFields: Fields = {

@@ -1,4 +1,4 @@
-import type { Fields } from './words.ts'
+import type { Fields } from './descriptions.ts'
 
 /** Webhook endpoints, what is delivered to them, and how apps verify what is signed. */
 export const webhookFields: Fields = {

@@ -1,6 +1,6 @@
 import type { EventPlace } from '../tree-store.ts'
 import type { Difference } from './classify.ts'
-import type { AuditProblem } from './found.ts'
+import type { AuditProblem } from './findings.ts'
 
 /** An event as operators read it, such as `license-lic_1@4`. */
 export const placeName = ({ stream, revision }: Omit<EventPlace, 'id'>): string =>
