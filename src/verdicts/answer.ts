@@ -22,9 +22,11 @@ export type RefusedReason = RuntimeStatus | 'suspended'
 
 export type Verdict = {
   status: RuntimeStatus
-  expires_at: number | null
+  /** In Unix seconds; null for a perpetual license, and where it is not shown. */
+  expiresAt: number | null
   entitlements: string[]
-  revalidate_after: number
+  /** In Unix seconds. */
+  revalidateAfter: number
   /** Why it is not valid, where the status alone does not say it. */
   reason?: 'suspended'
 }
@@ -59,21 +61,21 @@ export function verdictOn(lookup: KeyLookupResult, seatNeeded: boolean, now: str
   if (status === 'suspended') {
     return {
       status: 'inactive',
-      expires_at: expiresAt,
+      expiresAt,
       entitlements: [],
-      revalidate_after: later,
+      revalidateAfter: later,
       reason: 'suspended',
     }
   }
   if (status !== 'expired' && seatNeeded && !lookup.seated) {
     const revalidateAfter = Math.min(later, ...secondsOf(paidUntil(status, lookup)))
-    return { status: 'inactive', expires_at: expiresAt, entitlements: [], revalidate_after: revalidateAfter }
+    return { status: 'inactive', expiresAt, entitlements: [], revalidateAfter }
   }
   return {
     status,
-    expires_at: expiresAt,
+    expiresAt,
     entitlements: entitlementsFor(status, lookup, now),
-    revalidate_after: Math.min(later, ...endsAhead(status, lookup, now)),
+    revalidateAfter: Math.min(later, ...endsAhead(status, lookup, now)),
   }
 }
 
@@ -117,7 +119,7 @@ export const isSeating = (status: RuntimeStatus): status is 'active' | 'fallback
 
 const nothing = (status: RuntimeStatus, revalidateAfter: number): Verdict => ({
   status,
-  expires_at: null,
+  expiresAt: null,
   entitlements: [],
-  revalidate_after: revalidateAfter,
+  revalidateAfter,
 })

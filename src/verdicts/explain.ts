@@ -29,7 +29,7 @@ export type Explanation = {
   /** The revision of the license's stream that the explanation is based on. */
   sequence: number
   deviceId: string | null
-  validate: Answer & Pick<Verdict, 'expires_at' | 'entitlements'>
+  validate: Answer & { expires_at: number | null; entitlements: string[] }
   activate: Answer
   seats: {
     used: number
@@ -58,12 +58,12 @@ export async function explain(
     ...answered,
     events: events.map((entry) => describe(entry, license, nameOf)),
   })
-  const { expires_at, entitlements, ...validated } = validation(lookup)
+  const { expiresAt, entitlements, ...validated } = validation(lookup)
   return {
     at,
     sequence: revision,
     deviceId,
-    validate: { ...answer(validated), expires_at, entitlements },
+    validate: { ...answer(validated), expires_at: expiresAt, entitlements },
     activate: answer(activation(lookup)),
     seats: {
       used: license.seatsUsed,
@@ -85,14 +85,14 @@ function describe(entry: HistoryEntry, { seats }: IssuedLicense, nameOf: NameAct
 
 const refused = { succeeds: false, httpStatus: 403, status: null } as const
 
-function validation(lookup: LicenseLookup): Answered & Reason & Pick<Verdict, 'expires_at' | 'entitlements'> {
+function validation(lookup: LicenseLookup): Answered & Reason & Pick<Verdict, 'expiresAt' | 'entitlements'> {
   const { deviceId, at, tenant } = lookup
   if (tenant.status === 'closed') {
-    return { ...refused, ...tenantReasons.closed, expires_at: null, entitlements: [] }
+    return { ...refused, ...tenantReasons.closed, expiresAt: null, entitlements: [] }
   }
-  const { status, expires_at, entitlements } = verdictOn(lookup.result, deviceId !== undefined, at)
+  const { status, expiresAt, entitlements } = verdictOn(lookup.result, deviceId !== undefined, at)
   const answered = { succeeds: status === 'active', httpStatus: 200, status } as const
-  return { ...answered, ...reasonFor(lookup, status), expires_at, entitlements }
+  return { ...answered, ...reasonFor(lookup, status), expiresAt, entitlements }
 }
 
 function activation(lookup: LicenseLookup): Answered & Reason {

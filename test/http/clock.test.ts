@@ -57,10 +57,10 @@ describe('a response to validate', () => {
     fc.assert(
       fc.property(whole, fc.nat({ max: 8000 }), ({ standing, seatNeeded, now }, laterMs) => {
         const verdict = verdictOn(standing, seatNeeded, moment(now))
-        const later = Math.min(start + now + laterMs, verdict.revalidate_after * 1000 - 1)
+        const later = Math.min(start + now + laterMs, verdict.revalidateAfter * 1000 - 1)
         if (later < start + now) return
         const again = verdictOn(standing, seatNeeded, new Date(later).toISOString())
-        const { revalidate_after: _, ...kept } = verdict
+        const { revalidateAfter: _, ...kept } = verdict
         expect(again).toMatchObject(kept)
       }),
       { numRuns: 2000 },
@@ -69,7 +69,7 @@ describe('a response to validate', () => {
   test('has an expires_at less than a second before the real expiry, and never after it', () =>
     fc.assert(
       fc.property(whole, ({ standing, seatNeeded, now }) => {
-        const { expires_at: shown } = verdictOn(standing, seatNeeded, moment(now))
+        const { expiresAt: shown } = verdictOn(standing, seatNeeded, moment(now))
         const { expiresAt } = standing.license
         if (expiresAt === null) expect(shown).toBeNull()
         else {

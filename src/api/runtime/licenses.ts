@@ -103,7 +103,7 @@ function validateRoute(
       const valid = verdict.status === 'active'
       return {
         valid,
-        ...verdict,
+        ...shown(verdict),
         device_id: device_id ?? null,
         ...(!valid && { reason: verdict.reason ?? verdict.status }),
       }
@@ -180,7 +180,7 @@ function activateRoute(app: ZodApp, ports: RuntimePorts): void {
       if (activated) ports.usage.count(caller.tenantId, product_id, 'activations')
       else recordRefusal(ports, caller.tenantId, 'activate', request.body, found?.result, reason)
       const entitlements = activated ? verdict.entitlements : []
-      const answered = { activated, ...withoutTerms(verdict, status), status, entitlements, device_id }
+      const answered = { activated, ...shown(withoutTerms(verdict, status)), status, entitlements, device_id }
       return activated ? answered : { ...answered, reason }
     },
   )
@@ -205,9 +205,17 @@ function recordRefusal(
 /** Servers report nothing about the app. */
 const noTelemetry = { appVersion: null, sdkVersion: null, platform: null }
 
+/** What of a verdict the answer of every call has, under the names of the interface. */
+const shown = ({ status, expiresAt, entitlements, revalidateAfter }: Verdict) => ({
+  status,
+  expires_at: expiresAt,
+  entitlements,
+  revalidate_after: revalidateAfter,
+})
+
 /** A license that was revoked or reminted during this request shows no more than one that was found so. */
-function withoutTerms<V extends { expires_at: number | null }>(verdict: V, status: RuntimeStatus): V {
-  return status === 'revoked' || status === 'reminted' ? { ...verdict, expires_at: null } : verdict
+function withoutTerms(verdict: Verdict, status: RuntimeStatus): Verdict {
+  return status === 'revoked' || status === 'reminted' ? { ...verdict, expiresAt: null } : verdict
 }
 
 function deactivateRoute(app: ZodApp, ports: RuntimePorts): void {
