@@ -3,7 +3,7 @@ import { coalesce } from '../src/async/coalesce.ts'
 import type { SigningKey } from '../src/domain/signing/events.ts'
 import type { Plan } from '../src/domain/tenants/events.ts'
 import type { Tenant } from '../src/domain/tenants/tenant.ts'
-import { firstByKey } from './first-by-key.ts'
+import { firstByKey } from './document.ts'
 
 /** The tenant and product that an app's call names, and the time of the call. */
 export type ClientLookupParams = { tenantId: string; productId: string; now: string }

@@ -2,7 +2,7 @@ import type { Pool } from 'pg'
 import { coalesce } from '../../src/async/coalesce.ts'
 import type { KeyHashes } from '../../src/domain/licenses/keys.ts'
 import type { IssuedLicense } from '../../src/domain/licenses/license.ts'
-import { firstByKey } from '../first-by-key.ts'
+import { firstByKey } from '../document.ts'
 import { type KnownToken, memberOfToken, uncertainToken } from '../tokens/queries.ts'
 import {
   deviceOfLicense,

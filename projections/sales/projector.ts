@@ -3,8 +3,8 @@ import { numbersOfSale } from '../../src/domain/sales/numbers.ts'
 import { nextStep, sales } from '../../src/domain/sales/sale.ts'
 import { defineDocuments, evolvedBy } from '../document.ts'
 import { type SaleCounts, saleCounts, saleDays } from '../insights/sales.ts'
+import { partsOfNumbers } from '../licenses/numbers.ts'
 import type { Projector } from '../projector.ts'
-import { partsOfNumbers } from '../search/number-parts.ts'
 
 const documents = defineDocuments(evolvedBy(sales), {
   table: 'sales',

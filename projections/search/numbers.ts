@@ -3,9 +3,8 @@ import type { IssuedLicense } from '../../src/domain/licenses/license.ts'
 import { numbersOfSale } from '../../src/domain/sales/numbers.ts'
 import type { KnownSale } from '../../src/domain/sales/sale.ts'
 import { rowsWithin } from '../database/transaction.ts'
-import { numbersIn } from '../licenses/numbers.ts'
+import { isPartOf, numbersIn, partsOfText } from '../licenses/numbers.ts'
 import { type LicenseRow, licenseFrom } from '../licenses/rows.ts'
-import { isPartOf, partsOfText } from './number-parts.ts'
 
 /** How many rows are read and compared for one search. */
 const maxCompared = 500

@@ -9,7 +9,7 @@ import { BackupError } from './errors.ts'
 import { type Manifest, nameOfLogPart, nameOfTablePart, type Table } from './format.ts'
 import { createLogDigest, lineOf } from './log-part.ts'
 import type { Pace } from './pace.ts'
-import { copyOut, excludedTables } from './tables.ts'
+import { copyOut, excludedTables } from './table-loader.ts'
 
 /** COPY formats timestamps and bytes by the session's settings; a restore uses the same ones. */
 export const copySettings = '-c timezone=UTC -c datestyle=ISO -c bytea_output=hex -c extra_float_digits=1'

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ClientBase, Pool } from 'pg'
 import { backupLock } from '../../projections/database/advisory-locks.ts'
-import { runWhenDue } from '../../projections/runner/when-due.ts'
+import { runWhenDue } from '../../projections/runner/parked.ts'
 import { isBackupDue, readBackupHistory, recordBackupEnd, recordBackupStart } from './history.ts'
 
 /** Where and how often backups are made, and how many are kept. */

@@ -13,11 +13,11 @@ export const hostForms: Readonly<Record<string, HostForm>> = {
   'sales replay': { options: [], load: async () => (await import('./commands/sales.ts')).replayOnHost },
   'licenses show': {
     options: [],
-    load: async () => (await import('./commands/licenses/license.ts')).showOnHost,
+    load: async () => (await import('./commands/licenses/view.ts')).showOnHost,
   },
   'licenses revoke': {
     options: [],
-    load: async () => (await import('./commands/licenses/license.ts')).revokeOnHost,
+    load: async () => (await import('./commands/licenses/view.ts')).revokeOnHost,
   },
   'licenses history': {
     options: [],

@@ -7,9 +7,9 @@ import type { Inclusion, Prover } from '../notary/receipt.ts'
 import { readNotaryLog } from '../notary/signing-log.ts'
 import type { Withheld } from '../notary/withheld.ts'
 import type { Ports } from '../ports.ts'
+import { type EventRecord, recordBytes } from '../transparency/checkpoint.ts'
 import { entryOf, openPart, sealedHash } from '../transparency/entry.ts'
-import { type EventRecord, recordBytes } from '../transparency/record.ts'
-import { leafHash } from '../transparency/tree/hash.ts'
+import { leafHash } from '../transparency/tree/edge.ts'
 import type { Case } from './case.ts'
 
 /** The proofs of an archive, which all lead to one checkpoint. */

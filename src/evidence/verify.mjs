@@ -4,6 +4,10 @@
 //
 // Generated from src/verifier of keyledger. License: Apache-2.0.
 
+// src/verifier/archive.ts
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+
 // src/verifier/archive-files.ts
 import { createHash as createHash3 } from "node:crypto";
 
@@ -58,7 +62,7 @@ function parseBase64(encoded) {
   return bytes.toString("base64") === encoded ? bytes : void 0;
 }
 
-// src/transparency/tree/hash.ts
+// src/transparency/tree/edge.ts
 import { createHash as createHash2 } from "node:crypto";
 var hashBytes = 32;
 var leafPrefix = Uint8Array.of(0);
@@ -293,7 +297,16 @@ function canonicalize(object, seen = /* @__PURE__ */ new Set()) {
   return result;
 }
 
-// src/transparency/record.ts
+// src/transparency/checkpoint.ts
+function parseCheckpoint(text) {
+  const [origin = "", size = "", encoded = "", ...rest] = text.split("\n");
+  const root = parseBase64(encoded);
+  const isNumber = /^(0|[1-9]\d*)$/.test(size) && Number.isSafeInteger(Number(size));
+  const extensions = rest.slice(0, -1);
+  if (origin === "" || !isNumber || root?.length !== hashBytes || rest.at(-1) !== "" || extensions.includes(""))
+    throw new NoteError("the text is no checkpoint");
+  return { origin, size: Number(size), root };
+}
 var recordBytes = ({ stream, revision, id, type, data, metadata }) => canonicalBytes({ stream, revision, id, type, data, metadata });
 function canonicalBytes(value) {
   const text = canonicalize(value);
@@ -472,17 +485,6 @@ function orRefused(number, rule, text, least, most) {
   );
 }
 
-// src/transparency/checkpoint.ts
-function parseCheckpoint(text) {
-  const [origin = "", size = "", encoded = "", ...rest] = text.split("\n");
-  const root = parseBase64(encoded);
-  const isNumber = /^(0|[1-9]\d*)$/.test(size) && Number.isSafeInteger(Number(size));
-  const extensions = rest.slice(0, -1);
-  if (origin === "" || !isNumber || root?.length !== hashBytes || rest.at(-1) !== "" || extensions.includes(""))
-    throw new NoteError("the text is no checkpoint");
-  return { origin, size: Number(size), root };
-}
-
 // src/transparency/note/verifier.ts
 var verifierKey = (name, type, publicKey) => ({
   name,
@@ -642,6 +644,72 @@ function signerOf({ tenantId, kid, publicKey }, events, given) {
   );
 }
 
+// src/verifier/unzip.ts
+var localSignature = 67324752;
+var entrySignature = 33639248;
+var endSignature = 101010256;
+var localBytes = 30;
+var neededVersion = 10;
+var isUtf8 = 2048;
+var stored = 0;
+var noDate = 33;
+var maxFiles = 65535;
+var maxBytes2 = 4294967295;
+function unzip(archive) {
+  const zip = Buffer.from(archive.buffer, archive.byteOffset, archive.byteLength);
+  const files = /* @__PURE__ */ new Map();
+  const directory = [];
+  let at = 0;
+  while (zip.length >= at + localBytes && zip.readUInt32LE(at) === localSignature) {
+    const size = zip.readUInt32LE(at + 22);
+    const start = at + localBytes + zip.readUInt16LE(at + 26);
+    const path = zip.subarray(at + localBytes, start);
+    const content = zip.subarray(start, start + size);
+    const name = textIn("The name of a file in the archive", path);
+    const facts = factsOf(path, content);
+    if (content.length !== size || !zip.subarray(at + 4, at + localBytes).equals(facts)) throw damaged();
+    if (files.has(name)) throw new NotProved("added", `The archive has two files named ${name}.`);
+    files.set(name, content);
+    directory.push(uint32(entrySignature), uint16(neededVersion), facts, Buffer.alloc(10), uint32(at), path);
+    at = start + size;
+  }
+  if (files.size > maxFiles || at > maxBytes2) throw damaged();
+  const entries = Buffer.concat(directory);
+  const counted = uint16(0, 0, files.size, files.size);
+  const end = Buffer.concat([uint32(endSignature), counted, uint32(entries.length, at), uint16(0)]);
+  if (!zip.subarray(at).equals(Buffer.concat([entries, end]))) throw damaged();
+  return files;
+}
+var damaged = () => new NotProved(
+  "malformed",
+  "The file is not a zip archive as keyledger writes it: it is damaged, or another program packed it. Get it again, or unpack it into an empty directory and check that."
+);
+var factsOf = (path, content) => Buffer.concat([
+  uint16(neededVersion, isUtf8, stored, 0, noDate),
+  uint32(crc32(content), content.length, content.length),
+  uint16(path.length, 0)
+]);
+var crcTable = Array.from({ length: 256 }, (_, byte) => {
+  let value = byte;
+  for (let bit = 0; bit < 8; bit += 1) value = (value & 1) === 1 ? value >>> 1 ^ 3988292384 : value >>> 1;
+  return value;
+});
+function crc32(bytes) {
+  let value = 4294967295;
+  for (const byte of bytes) value = value >>> 8 ^ (crcTable[(value ^ byte) & 255] ?? 0);
+  return (value ^ 4294967295) >>> 0;
+}
+function uint16(...values) {
+  const bytes = Buffer.alloc(2 * values.length);
+  for (const [index, value] of values.entries()) bytes.writeUInt16LE(value, 2 * index);
+  return bytes;
+}
+function uint32(...values) {
+  const bytes = Buffer.alloc(4 * values.length);
+  for (const [index, value] of values.entries()) bytes.writeUInt32LE(value, 4 * index);
+  return bytes;
+}
+
 // src/verifier/archive.ts
 var proofsOf = (name) => name.replace(/^events\//, "proofs/");
 var eventsOf = (name) => name.replace(/^proofs\//, "events/");
@@ -761,78 +829,6 @@ function notProvedIn({
     `Not proved: ${otherFiles.join(", ")}.`
   ];
 }
-
-// src/verifier/read-archive.ts
-import { readdirSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
-
-// src/verifier/unzip.ts
-var localSignature = 67324752;
-var entrySignature = 33639248;
-var endSignature = 101010256;
-var localBytes = 30;
-var neededVersion = 10;
-var isUtf8 = 2048;
-var stored = 0;
-var noDate = 33;
-var maxFiles = 65535;
-var maxBytes2 = 4294967295;
-function unzip(archive) {
-  const zip = Buffer.from(archive.buffer, archive.byteOffset, archive.byteLength);
-  const files = /* @__PURE__ */ new Map();
-  const directory = [];
-  let at = 0;
-  while (zip.length >= at + localBytes && zip.readUInt32LE(at) === localSignature) {
-    const size = zip.readUInt32LE(at + 22);
-    const start = at + localBytes + zip.readUInt16LE(at + 26);
-    const path = zip.subarray(at + localBytes, start);
-    const content = zip.subarray(start, start + size);
-    const name = textIn("The name of a file in the archive", path);
-    const facts = factsOf(path, content);
-    if (content.length !== size || !zip.subarray(at + 4, at + localBytes).equals(facts)) throw damaged();
-    if (files.has(name)) throw new NotProved("added", `The archive has two files named ${name}.`);
-    files.set(name, content);
-    directory.push(uint32(entrySignature), uint16(neededVersion), facts, Buffer.alloc(10), uint32(at), path);
-    at = start + size;
-  }
-  if (files.size > maxFiles || at > maxBytes2) throw damaged();
-  const entries = Buffer.concat(directory);
-  const counted = uint16(0, 0, files.size, files.size);
-  const end = Buffer.concat([uint32(endSignature), counted, uint32(entries.length, at), uint16(0)]);
-  if (!zip.subarray(at).equals(Buffer.concat([entries, end]))) throw damaged();
-  return files;
-}
-var damaged = () => new NotProved(
-  "malformed",
-  "The file is not a zip archive as keyledger writes it: it is damaged, or another program packed it. Get it again, or unpack it into an empty directory and check that."
-);
-var factsOf = (path, content) => Buffer.concat([
-  uint16(neededVersion, isUtf8, stored, 0, noDate),
-  uint32(crc32(content), content.length, content.length),
-  uint16(path.length, 0)
-]);
-var crcTable = Array.from({ length: 256 }, (_, byte) => {
-  let value = byte;
-  for (let bit = 0; bit < 8; bit += 1) value = (value & 1) === 1 ? value >>> 1 ^ 3988292384 : value >>> 1;
-  return value;
-});
-function crc32(bytes) {
-  let value = 4294967295;
-  for (const byte of bytes) value = value >>> 8 ^ (crcTable[(value ^ byte) & 255] ?? 0);
-  return (value ^ 4294967295) >>> 0;
-}
-function uint16(...values) {
-  const bytes = Buffer.alloc(2 * values.length);
-  for (const [index, value] of values.entries()) bytes.writeUInt16LE(value, 2 * index);
-  return bytes;
-}
-function uint32(...values) {
-  const bytes = Buffer.alloc(4 * values.length);
-  for (const [index, value] of values.entries()) bytes.writeUInt32LE(value, 4 * index);
-  return bytes;
-}
-
-// src/verifier/read-archive.ts
 function readArchive(path) {
   if (!statSync(path).isDirectory()) return unzip(readWhole("The archive", path));
   return new Map(filesBelow(path, "").map((name) => [name, readWhole(name, join(path, name))]));

@@ -6,7 +6,7 @@ import { may } from '../domain/members/roles.ts'
 import { tokenStream } from '../domain/streams.ts'
 import { LedgerUnavailable } from '../ledger/connection/unavailable.ts'
 import type { Ports } from '../ports.ts'
-import { isMember } from './requester.ts'
+import { isMember } from './request.ts'
 
 type TokenOfTenant = { tenantId: string; tokenId: string }
 

@@ -24,8 +24,7 @@ import { effectFor, type ShownEffect } from './effects/shown.ts'
 import type { Description } from './operation.ts'
 import type { ApprovalPorts, RequestPorts } from './ports.ts'
 import { findOperation } from './registry.ts'
-import { destroyRequest, hashOf, openRequest } from './request.ts'
-import { isMember } from './requester.ts'
+import { destroyRequest, hashOf, isMember, openRequest } from './request.ts'
 
 /** Everything that is shown to a person before a decision. */
 export type Approval = {

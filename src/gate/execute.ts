@@ -9,8 +9,7 @@ import { LedgerUnavailable } from '../ledger/connection/unavailable.ts'
 import type { Ports } from '../ports.ts'
 import type { GatedOperation, RequestInput } from './operation.ts'
 import type { OperationPorts } from './ports.ts'
-import { destroyRequest } from './request.ts'
-import { actorOfRequester } from './requester.ts'
+import { actorOfRequester, destroyRequest } from './request.ts'
 
 /**
  * Runs the operation of a consumed confirmation, and records that it was run. After a crash before the record

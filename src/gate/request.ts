@@ -1,5 +1,6 @@
 import canonicalize from 'canonicalize'
 import { z } from 'zod'
+import { isId } from '../credentials/id.ts'
 import { sameDigest, sha256 } from '../credentials/sha256.ts'
 import type { GatedRequest } from '../domain/confirmations/events.ts'
 import type { Ports } from '../ports.ts'
@@ -65,3 +66,13 @@ export function destroyRequest(
 ): Promise<void> {
   return secrets.destroy(tenantId, nameOf(confirmationId))
 }
+
+/**
+ * Whether the requester of a gated operation is a member rather than a token. Recorded requests hold either
+ * id in `tokenId`; the prefix distinguishes them.
+ */
+export const isMember = (requesterId: string): boolean => isId('mem', requesterId)
+
+/** The requester in the form of event metadata. */
+export const actorOfRequester = (requesterId: string): string =>
+  `${isMember(requesterId) ? 'member' : 'token'}:${requesterId}`

@@ -7,8 +7,7 @@ import type { GatedOperation } from './operation.ts'
 import { passGate } from './pass.ts'
 import type { ApprovalPorts } from './ports.ts'
 import { findOperation } from './registry.ts'
-import { openRequest } from './request.ts'
-import { isMember } from './requester.ts'
+import { isMember, openRequest } from './request.ts'
 
 /**
  * Runs a member's request as soon as it is approved. An API client sends its request again after the

@@ -1,3 +1,4 @@
+import { minorDigits } from '../domain/currency.ts'
 import type { LicenseEvent } from '../domain/licenses/events.ts'
 import { type License, type LicenseStatus, type Seat, statusAt } from '../domain/licenses/license.ts'
 
@@ -125,4 +126,16 @@ const nothing: Facts = {
 
 function seatIn(license: License, deviceId: string): Seat['status'] | null {
   return license.status === 'absent' ? null : (license.seats.get(deviceId)?.status ?? null)
+}
+
+/**
+ * `€49.00`, from an amount in minor units. A currency that is not a code of three letters is written
+ * unchanged.
+ */
+export function money(amount: number, currency: string): string {
+  if (!/^[a-z]{3}$/i.test(currency)) return `${amount} ${currency}`
+  const count = minorDigits(currency)
+  const shown = { minimumFractionDigits: count, maximumFractionDigits: count }
+  const format = new Intl.NumberFormat('en', { style: 'currency', currency, ...shown })
+  return format.format(amount / 10 ** count)
 }

@@ -1,5 +1,5 @@
 import type { LicenseEvent } from '../domain/licenses/events.ts'
-import { money } from './money.ts'
+import { money } from './changes.ts'
 
 /**
  * What happened, in words for a customer. What a customer did begins with a verb, for {@link happeningInWords}.

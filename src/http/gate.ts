@@ -11,7 +11,7 @@ import { dryRunQuery, isDryRun, sendDryRun, withDryRun } from './dry-run.ts'
 import { userAgentOf } from './listening.ts'
 import { invalid, Problem } from './problem.ts'
 import { answer, errors } from './schemas.ts'
-import type { ZodApp } from './zod-app.ts'
+import type { ZodApp } from './validation.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { answer } from './schemas.ts'
-import type { ZodApp } from './zod-app.ts'
+import type { ZodApp } from './validation.ts'
 
 /** Requests are served without a part that is not `required`, such as the dispatcher's feed. */
 export type PartHealth = { ok: boolean; required: boolean; detail?: string | undefined }

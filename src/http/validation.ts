@@ -1,5 +1,6 @@
-import type { FastifySchemaCompiler } from 'fastify'
-import { serializerCompiler } from 'fastify-zod-openapi'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { FastifyBaseLogger, FastifyInstance, FastifySchemaCompiler, RawServerDefault } from 'fastify'
+import { type FastifyZodOpenApiTypeProvider, serializerCompiler } from 'fastify-zod-openapi'
 import { z } from 'zod'
 import { inputWords, sentenceOf } from '../domain/input-words.ts'
 
@@ -38,3 +39,12 @@ export const compileWhenFirstUsed: typeof serializerCompiler = (route) => {
 export class RefusedInput extends Error {
   readonly statusCode = 400
 }
+
+/** A Fastify instance whose routes derive their types from zod schemas. */
+export type ZodApp = FastifyInstance<
+  RawServerDefault,
+  IncomingMessage,
+  ServerResponse,
+  FastifyBaseLogger,
+  FastifyZodOpenApiTypeProvider
+>

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
-import { gcraOf, type Rate } from './gcra.ts'
 import type { LimitName, Limits } from './limits.ts'
+import { gcraOf, type Rate } from './meter.ts'
 import { readTats } from './shared-buckets.ts'
 
 /** A limit, and the caller that it is counted for. */

@@ -1,5 +1,12 @@
-import type { Gcra, Rate } from './gcra.ts'
-import { type Left, Meter, type MeterOptions, type Report, type Settlement } from './meter.ts'
+import {
+  type Gcra,
+  type Left,
+  Meter,
+  type MeterOptions,
+  type Rate,
+  type Report,
+  type Settlement,
+} from './meter.ts'
 
 /** The buckets that the processes share. */
 export type SharedBuckets = {

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
-import { gcraOf, type Rate } from './gcra.ts'
 import { createLimiter, type Limiter } from './limiter.ts'
+import { gcraOf, type Rate } from './meter.ts'
 import { joinProcesses, type Membership } from './processes.ts'
 import { createSharedBuckets, readBuckets } from './shared-buckets.ts'
 

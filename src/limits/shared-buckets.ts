@@ -1,7 +1,6 @@
 import type { Pool } from 'pg'
-import { type Gcra, latestTat, roundingMs } from './gcra.ts'
 import type { SharedBuckets } from './limiter.ts'
-import type { Report, Settlement } from './meter.ts'
+import { type Gcra, latestTat, type Report, roundingMs, type Settlement } from './meter.ts'
 
 /** Buckets in Postgres. A report takes one statement for any number of buckets. */
 export function createSharedBuckets(db: Pool): SharedBuckets {

@@ -4,8 +4,7 @@ import { repeat } from '../async/repeat.ts'
 import { checkpointText } from '../transparency/checkpoint.ts'
 import { formatNote } from '../transparency/note/note.ts'
 import { signNote } from '../transparency/note/verifier.ts'
-import { rootOf } from '../transparency/tree/edge.ts'
-import { type Hash, sameHash } from '../transparency/tree/hash.ts'
+import { type Hash, rootOf, sameHash } from '../transparency/tree/edge.ts'
 import type { TreeState } from './tree-store.ts'
 
 /** Who signs the checkpoints of a log, and under which name. */

@@ -1,7 +1,7 @@
 import type { RawEvent } from '../ledger/raw/event.ts'
+import { type EventRecord, recordBytes } from '../transparency/checkpoint.ts'
 import { entryOf } from '../transparency/entry.ts'
-import { type EventRecord, recordBytes } from '../transparency/record.ts'
-import { leafHash } from '../transparency/tree/hash.ts'
+import { leafHash } from '../transparency/tree/edge.ts'
 import type { Leaf } from './tree-store.ts'
 
 /** @returns the record of an event, which a reader compares with what the log has */

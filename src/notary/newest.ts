@@ -1,5 +1,5 @@
 import type { Checkpoint } from '../transparency/checkpoint.ts'
-import { type Hash, sameHash } from '../transparency/tree/hash.ts'
+import { type Hash, sameHash } from '../transparency/tree/edge.ts'
 
 /** The newest checkpoint of a log that another party knows. */
 export type Known = {

@@ -4,8 +4,7 @@ import { withOwnConnection } from '../../projections/database/connection.ts'
 import { notaryStream } from '../domain/streams.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { LogSource } from '../ledger/raw/log.ts'
-import { rootOf } from '../transparency/tree/edge.ts'
-import { sameHash } from '../transparency/tree/hash.ts'
+import { rootOf, sameHash } from '../transparency/tree/edge.ts'
 import { readHashes } from '../transparency/tree/tiles.ts'
 import {
   keepLastEvent,

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import type { Hash } from '../transparency/tree/hash.ts'
+import type { Hash } from '../transparency/tree/edge.ts'
 import { rangesOfConsistency } from '../transparency/tree/ranges.ts'
 import { readHashes, type Tile, tileWidth } from '../transparency/tree/tiles.ts'
 import { readCheckpoint } from './checkpoints.ts'

@@ -1,6 +1,5 @@
 import type { ClientBase, Pool } from 'pg'
-import { addLeaf, type Edge, emptyEdge } from '../transparency/tree/edge.ts'
-import { type Hash, hashBytes } from '../transparency/tree/hash.ts'
+import { addLeaf, type Edge, emptyEdge, type Hash, hashBytes } from '../transparency/tree/edge.ts'
 import { type ReadTile, tileHeight, tilePath, tileWidth } from '../transparency/tree/tiles.ts'
 
 /** The place of an event that survives a move to another event store. */

@@ -1,5 +1,4 @@
-import type { ProviderEndpoints } from './endpoints.ts'
-import type { Offered } from './offered.ts'
+import type { Offered, ProviderEndpoints } from './offered.ts'
 import type { Translated } from './translated.ts'
 
 /** A notification as it was received. */

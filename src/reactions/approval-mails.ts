@@ -8,7 +8,7 @@ import { confirmationStatusAt, type RequestedConfirmation } from '../domain/conf
 import { type MailedRequest, writeApprovalMail } from '../domain/mails/approval-mail.ts'
 import { approvalRuleFor, membersWhoMayApprove } from '../gate/approval-rule.ts'
 import { findOperation } from '../gate/registry.ts'
-import { isMember } from '../gate/requester.ts'
+import { isMember } from '../gate/request.ts'
 import type { Ports } from '../ports.ts'
 import type { Poller } from './poller.ts'
 import { type Failure, originOfProcess, processOf } from './process-manager.ts'

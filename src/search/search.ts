@@ -1,4 +1,5 @@
 import { findCustomer, type PresentCustomer } from '../../projections/customers.ts'
+import { isPartOf } from '../../projections/licenses/numbers.ts'
 import {
   type FoundDevice,
   findDevicesById,
@@ -12,7 +13,6 @@ import {
   findLicensesOfPerson,
   findLicensesOfRequest,
 } from '../../projections/search/licenses.ts'
-import { isPartOf } from '../../projections/search/number-parts.ts'
 import { findLicensesByNumber, findSalesByNumber } from '../../projections/search/numbers.ts'
 import {
   findCustomersOfPeople,

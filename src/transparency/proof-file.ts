@@ -1,5 +1,5 @@
 import { parseBase64 } from './note/note.ts'
-import { type Hash, hashBytes } from './tree/hash.ts'
+import { type Hash, hashBytes } from './tree/edge.ts'
 import { ProofError } from './tree/proof.ts'
 
 /** A proof that stands alone: where a record is in the log, why, and the signed checkpoint that it leads to. */

@@ -1,6 +1,6 @@
 import { type Checkpoint, parseCheckpoint } from './checkpoint.ts'
 import { type Note, NoteError, parseBase64, parseNote } from './note/note.ts'
-import { type Hash, hashBytes } from './tree/hash.ts'
+import { type Hash, hashBytes } from './tree/edge.ts'
 
 /** A call of add-checkpoint. */
 export type AddCheckpoint = { old: number; proof: readonly Hash[]; note: Note; checkpoint: Checkpoint }

@@ -1,4 +1,4 @@
-import { type Hash, sameHash } from '../transparency/tree/hash.ts'
+import { type Hash, sameHash } from '../transparency/tree/edge.ts'
 import { isObject } from './json.ts'
 import { type EventName, eventWords, NotProved } from './not-proved.ts'
 import { leafOfLine } from './record.ts'

@@ -1,7 +1,7 @@
 import { createReadStream, existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { hashBytes } from '../transparency/tree/hash.ts'
+import { hashBytes } from '../transparency/tree/edge.ts'
 import { type ReadTile, tilePath, tileWidth } from '../transparency/tree/tiles.ts'
 import type { StoredLog } from './log.ts'
 import { NotProved } from './not-proved.ts'

@@ -1,7 +1,6 @@
-import { verifyArchive } from './archive.ts'
+import { readArchive, verifyArchive } from './archive.ts'
 import { vendorKeysIn } from './archive-signature.ts'
 import { NotProved } from './not-proved.ts'
-import { readArchive } from './read-archive.ts'
 import { archiveLines } from './sentences.ts'
 import { TrustUnusable, trustIn } from './trust.ts'
 

@@ -1,6 +1,6 @@
 import { type DeliveryContent, readContents } from '../../projections/deliveries/content.ts'
 import { listPublicEvents } from '../../projections/deliveries/public-events.ts'
-import { readLicensesAfter } from '../../projections/history/licenses-after.ts'
+import { readLicensesAfter } from '../../projections/history/queries.ts'
 import { eventIdOf } from '../commands/deliveries.ts'
 import type { KnownDelivery } from '../domain/deliveries/delivery.ts'
 import type { DeliveryEventName } from '../domain/deliveries/events.ts'

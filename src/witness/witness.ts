@@ -1,7 +1,7 @@
 import { cosign } from '../transparency/note/cosignature.ts'
 import { formatNote, type Note, NoteError, signatureLine } from '../transparency/note/note.ts'
 import { signaturesOf, type VerifierKey, verifyNote } from '../transparency/note/verifier.ts'
-import { emptyRoot, sameHash } from '../transparency/tree/hash.ts'
+import { emptyRoot, sameHash } from '../transparency/tree/edge.ts'
 import { provesConsistency } from '../transparency/tree/proof.ts'
 import { type AddCheckpoint, parseAddCheckpoint } from '../transparency/witness-call.ts'
 import type { WitnessIdentity } from './key.ts'

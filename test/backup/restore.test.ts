@@ -13,7 +13,7 @@ import { RestoreUnfinished, refuseWhileRestoring } from '../../projections/datab
 import { createBackup } from '../../src/backup/backup.ts'
 import { fullSpeed } from '../../src/backup/pace.ts'
 import { type CheckedBackup, checkBackup, checkMasterKeyOf } from '../../src/backup/restore.ts'
-import { excludedTables } from '../../src/backup/tables.ts'
+import { excludedTables } from '../../src/backup/table-loader.ts'
 import { restoreInto } from '../../src/cli/backup/restoring.ts'
 import { createIdempotency } from '../../src/idempotency/idempotency.ts'
 import { eventsOf } from '../../src/ledger/raw/copy.ts'

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { fromStripe, minorDigits, toStripe } from '../../src/domain/currency.ts'
-import { money } from '../../src/history/money.ts'
+import { money } from '../../src/history/changes.ts'
 
 describe('an amount', () => {
   test.each([

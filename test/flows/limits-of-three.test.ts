@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { expect, test } from 'vitest'
-import { gcraOf, spent, waitMs } from '../../src/limits/gcra.ts'
+import { gcraOf, spent, waitMs } from '../../src/limits/meter.ts'
 import { createHost, type Environment, type Server } from '../harness/process.ts'
 import { testMs } from '../harness/time-limits.ts'
 import { wholeVariable } from '../harness/variables.ts'

@@ -1,6 +1,12 @@
-import { type Gcra, latestTat, type Rate, waitMs } from '../../src/limits/gcra.ts'
 import { createLimiter, type Limiter } from '../../src/limits/limiter.ts'
-import type { Report, Settlement } from '../../src/limits/meter.ts'
+import {
+  type Gcra,
+  latestTat,
+  type Rate,
+  type Report,
+  type Settlement,
+  waitMs,
+} from '../../src/limits/meter.ts'
 
 /** The rule of the shared buckets, in memory: what `shared-buckets.ts` does in Postgres. */
 export function createMemoryBuckets() {

@@ -4,8 +4,7 @@
  */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { gcraOf, type Rate, spent, waitMs } from '../../src/limits/gcra.ts'
-import { Meter } from '../../src/limits/meter.ts'
+import { gcraOf, Meter, type Rate, spent, waitMs } from '../../src/limits/meter.ts'
 import { createMemoryBuckets } from './memory-buckets.ts'
 
 const start = Date.parse('2026-03-01T12:00:00.000Z')

@@ -14,7 +14,7 @@ import { checkpointText, parseCheckpoint } from '../../src/transparency/checkpoi
 import { privateKeyOf } from '../../src/transparency/note/keys.ts'
 import { formatNote, parseNote } from '../../src/transparency/note/note.ts'
 import { signNote } from '../../src/transparency/note/verifier.ts'
-import { leafHash } from '../../src/transparency/tree/hash.ts'
+import { leafHash } from '../../src/transparency/tree/edge.ts'
 import { provesConsistency } from '../../src/transparency/tree/proof.ts'
 import { makeTenant, openTestApi, type TestApi } from '../harness/api.ts'
 import { startNotary, testCause, testOrigin } from '../harness/notary.ts'

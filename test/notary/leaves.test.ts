@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { RawEvent } from '../../src/ledger/raw/event.ts'
 import { leafOf, recordOf } from '../../src/notary/leaves.ts'
 import { entryOf } from '../../src/transparency/entry.ts'
-import { leafHash } from '../../src/transparency/tree/hash.ts'
+import { leafHash } from '../../src/transparency/tree/edge.ts'
 import { readRecord } from '../../src/verifier/record.ts'
 
 const event = (data: Uint8Array | string, given: Partial<RawEvent> = {}): RawEvent => ({

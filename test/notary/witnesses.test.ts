@@ -13,7 +13,7 @@ import { addLeaves, openTree, type TreeState } from '../../src/notary/tree-store
 import { createWitnessesAsker, listWitnesses, withCosignatures } from '../../src/notary/witnesses.ts'
 import { privateKeyOf } from '../../src/transparency/note/keys.ts'
 import { formatVerifierKey, parseVerifierKey } from '../../src/transparency/note/verifier.ts'
-import { leafHash } from '../../src/transparency/tree/hash.ts'
+import { leafHash } from '../../src/transparency/tree/edge.ts'
 import { openCheckpoint, trustIn } from '../../src/verifier/trust.ts'
 import { openTestLedger, type TestLedger } from '../harness/ledger.ts'
 import { createHost, freePort, program, type Running } from '../harness/process.ts'

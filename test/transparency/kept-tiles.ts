@@ -1,5 +1,4 @@
-import { addLeaf, type Edge, emptyEdge } from '../../src/transparency/tree/edge.ts'
-import { leafHash } from '../../src/transparency/tree/hash.ts'
+import { addLeaf, type Edge, emptyEdge, leafHash } from '../../src/transparency/tree/edge.ts'
 import { type ReadTile, tileHeight, tileWidth } from '../../src/transparency/tree/tiles.ts'
 
 /** A log of records whose tiles are kept in memory. */

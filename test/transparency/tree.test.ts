@@ -1,8 +1,7 @@
 /** Guarantee: roots and proofs are those of RFC 6962, and a proof of anything else fails. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Edge, rootOf } from '../../src/transparency/tree/edge.ts'
-import { leafHash } from '../../src/transparency/tree/hash.ts'
+import { type Edge, leafHash, rootOf } from '../../src/transparency/tree/edge.ts'
 import { provesConsistency, provesInclusion } from '../../src/transparency/tree/proof.ts'
 import { rangesOfConsistency, rangesOfInclusion } from '../../src/transparency/tree/ranges.ts'
 import { parseTilePath, readHashes, tilePath } from '../../src/transparency/tree/tiles.ts'

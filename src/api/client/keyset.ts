@@ -9,7 +9,7 @@ import { keysetSeconds } from '../../domain/signing/signing.ts'
 import { isSlug } from '../../domain/values.ts'
 import { notFound } from '../../http/problem.ts'
 import { answer, errorBody, errorsWith } from '../../http/schemas.ts'
-import type { ZodApp } from '../../http/zod-app.ts'
+import type { ZodApp } from '../../http/validation.ts'
 import type { Ports } from '../../ports.ts'
 import { answerPreflight } from './edge.ts'
 

@@ -1,4 +1,4 @@
-import type { ZodApp } from '../../http/zod-app.ts'
+import type { ZodApp } from '../../http/validation.ts'
 import { activateRoute } from './activate.ts'
 import type { ClientAuthority } from './admit.ts'
 import { beaconRoutes } from './beacons.ts'

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { type AuditEntry, type AuditFilter, vias } from '../../../projections/audit/queries.ts'
-import { openSources } from '../../history/audit-sources.ts'
+import { openSources } from '../../history/actors.ts'
 import { auditPageOf } from '../../http/audit-page.ts'
 import { callerIn } from '../../http/authenticate.ts'
 import type { Cursors } from '../../http/cursor.ts'
 import { answer, errors, inUtc, momentIn, momentOut, pageOf, pageQuery, text } from '../../http/schemas.ts'
-import type { ZodApp } from '../../http/zod-app.ts'
+import type { ZodApp } from '../../http/validation.ts'
 import type { Ports } from '../../ports.ts'
 import { answerPage } from './page.ts'
 

@@ -14,7 +14,7 @@ import { callerIn } from '../../http/authenticate.ts'
 import { previewOut, wouldBeRefused } from '../../http/dry-run.ts'
 import { notFound } from '../../http/problem.ts'
 import { answer, errors } from '../../http/schemas.ts'
-import type { ZodApp } from '../../http/zod-app.ts'
+import type { ZodApp } from '../../http/validation.ts'
 import type { Ports } from '../../ports.ts'
 
 const id = z

@@ -9,7 +9,7 @@ import { EmailAddress, isStorable, text } from '../../domain/values.ts'
 import { callerIn, originOf } from '../../http/authenticate.ts'
 import { Problem } from '../../http/problem.ts'
 import { answer, errors } from '../../http/schemas.ts'
-import type { ZodApp } from '../../http/zod-app.ts'
+import type { ZodApp } from '../../http/validation.ts'
 import type { Ports } from '../../ports.ts'
 
 const ownText = z.string().min(1).max(2000).refine(isStorable, 'must be well-formed text without NUL')

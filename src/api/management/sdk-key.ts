@@ -4,7 +4,7 @@ import { revealSdkKey, rotateSdkKey } from '../../gate/operations/sdk-key.ts'
 import type { ApprovalPorts } from '../../gate/ports.ts'
 import { gatedRoute } from '../../http/gate.ts'
 import { answer, errors } from '../../http/schemas.ts'
-import type { ZodApp } from '../../http/zod-app.ts'
+import type { ZodApp } from '../../http/validation.ts'
 
 const shown = z.object({
   sdkKey: z

@@ -9,7 +9,7 @@ import { callerIn } from '../../http/authenticate.ts'
 import type { Cursors } from '../../http/cursor.ts'
 import { gatedRoute } from '../../http/gate.ts'
 import { answer, errors, momentOut, pageOf, pageQuery } from '../../http/schemas.ts'
-import type { ZodApp } from '../../http/zod-app.ts'
+import type { ZodApp } from '../../http/validation.ts'
 import type { Ports } from '../../ports.ts'
 import { answerPage } from './page.ts'
 

@@ -6,7 +6,7 @@ import { Slug } from '../../domain/values.ts'
 import { callerIn, originOf } from '../../http/authenticate.ts'
 import { notFound } from '../../http/problem.ts'
 import { answer, errors, momentOut } from '../../http/schemas.ts'
-import type { ZodApp } from '../../http/zod-app.ts'
+import type { ZodApp } from '../../http/validation.ts'
 import type { Ports } from '../../ports.ts'
 
 const workspaceIn = z

@@ -5,7 +5,7 @@ import { finishOnboarding, refreshOnboarding } from '../../commands/integrations
 import type { Origin } from '../../commands/origin.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { Slug } from '../../domain/values.ts'
-import type { ZodApp } from '../../http/zod-app.ts'
+import type { ZodApp } from '../../http/validation.ts'
 import { onboardingAddresses, onboardingPath } from '../../payments/addresses.ts'
 import { ProviderRefused, ProviderUnavailable } from '../../payments/errors.ts'
 import type { Ports } from '../../ports.ts'

@@ -5,7 +5,7 @@ import { purchasable } from '../../commands/checkout/checkout.ts'
 import { isSlug } from '../../domain/values.ts'
 import { notFound, Problem } from '../../http/problem.ts'
 import { answer, errorBody, errorsWith } from '../../http/schemas.ts'
-import type { ZodApp } from '../../http/zod-app.ts'
+import type { ZodApp } from '../../http/validation.ts'
 import type { Ports } from '../../ports.ts'
 import { answerPreflight } from '../client/edge.ts'
 

@@ -1,4 +1,4 @@
-import type { ZodApp } from '../../http/zod-app.ts'
+import type { ZodApp } from '../../http/validation.ts'
 import type { Limits } from '../../limits/limits.ts'
 import type { Ports } from '../../ports.ts'
 import type { SalePorts } from '../../sales/receive.ts'

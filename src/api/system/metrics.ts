@@ -9,10 +9,9 @@ import { sameDigest, sha256 } from '../../credentials/sha256.ts'
 import type { Readiness } from '../../http/health.ts'
 import { notFound, Problem } from '../../http/problem.ts'
 import { answer, errorBody, limited } from '../../http/schemas.ts'
-import type { ZodApp } from '../../http/zod-app.ts'
+import type { ZodApp } from '../../http/validation.ts'
 import type { Ports } from '../../ports.ts'
-import { measureAudits } from './audit-metrics.ts'
-import { measureBackups } from './backup-metrics.ts'
+import { measureAudits, measureBackups } from './audit-metrics.ts'
 import { measureNotary } from './notary-metrics.ts'
 
 /** The metrics of all processes that serve together. */

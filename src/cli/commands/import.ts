@@ -15,9 +15,8 @@ import { CommandRefused, CommandUnavailable, exitCode } from '../../terminal/exi
 import { type OutputOptions, print } from '../../terminal/output.ts'
 import { showProgress } from '../../terminal/progress.ts'
 import { columnsOf, pairsOf, productsOf, repeated } from '../import/arguments.ts'
-import { type FetchOptions, fetchExport } from '../import/fetch.ts'
+import { type FetchOptions, fetchExport, openWorkDirectory } from '../import/fetch.ts'
 import { importData, importLines } from '../import/view.ts'
-import { openWorkDirectory } from '../import/work-directory.ts'
 
 type ImportOptions = OutputOptions &
   FetchOptions & {

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
-import { readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { ConfigError } from '../../config.ts'
 import { download, isComplete } from '../../import/api/download.ts'
 import type { Source } from '../../import/sources/source.ts'
+import { wholeNumberIn } from '../../numbers.ts'
 import { printToStderr } from '../../terminal/output.ts'
 
 export type FetchOptions = {
@@ -98,5 +99,33 @@ function createPageProgress() {
           : `, ${Math.ceil((((now - began) / (page - 1)) * (pages - page)) / 1000)} s left`
       printToStderr(`Fetching ${name}: page ${page}${pages === undefined ? '' : ` of ${pages}`}${left}`)
     }
+  }
+}
+
+const workName = /^work-(\d+)$/
+
+/**
+ * A directory for the license keys that an import works on, which only its owner can read. Those of imports that were
+ * killed are deleted.
+ */
+export function openWorkDirectory(dataDirectory: string): { path: string; remove(): void } {
+  const imports = join(dataDirectory, 'imports')
+  mkdirSync(imports, { recursive: true, mode: 0o700 })
+  for (const name of readdirSync(imports)) {
+    const pid = wholeNumberIn(workName.exec(name)?.[1] ?? '', 1, 2 ** 31)
+    if (pid !== undefined && !isRunning(pid)) rmSync(join(imports, name), { recursive: true, force: true })
+  }
+  const path = join(imports, `work-${process.pid}`)
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
+}
+
+/** The process of another user is running too. */
+function isRunning(pid: number): boolean {
+  if (pid === process.pid) return false
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
   }
 }

@@ -1,14 +1,15 @@
 import { findIntegration } from '../../../projections/integrations.ts'
 import type { IntegrationCommand, KnownIntegration } from '../../domain/integrations/integration.ts'
-import type { ProviderWithApi } from '../../domain/integrations/provider.ts'
+import type { Provider, ProviderWithApi } from '../../domain/integrations/provider.ts'
 import { Refusal } from '../../domain/refusal.ts'
-import type { ProviderEndpoints } from '../../payments/endpoints.ts'
 import { ProviderRefused, ProviderUnavailable } from '../../payments/errors.ts'
+import type { ProviderEndpoints } from '../../payments/offered.ts'
 import { paymentProviders } from '../../payments/registry.ts'
 import type { Ports } from '../../ports.ts'
 import { withTenantLock } from '../cross-stream/tenant-lock.ts'
 import type { Origin } from '../origin.ts'
-import { type Change, changeWith, keepSecret } from './integrations.ts'
+import { disconnectCardAccount } from './card-account.ts'
+import { type Change, changeWith, disconnect, keepSecret } from './integrations.ts'
 import { connectCardKey, modeOfRestrictedKey } from './own-account.ts'
 
 type EndpointPorts = Ports<'db' | 'execute' | 'now' | 'providers' | 'randomBytes' | 'secrets'>
@@ -120,10 +121,7 @@ async function record(
 }
 
 /** @returns how many were removed: the connection works without it, so a failure is reported and no error */
-export async function removeAll(
-  endpoints: ProviderEndpoints,
-  former: readonly { id: string }[],
-): Promise<number> {
+async function removeAll(endpoints: ProviderEndpoints, former: readonly { id: string }[]): Promise<number> {
   let removed = 0
   for (const { id } of former) {
     try {
@@ -134,4 +132,40 @@ export async function removeAll(
     }
   }
   return removed
+}
+
+/** An endpoint that keyledger created at a provider. */
+export type FormerEndpoint = {
+  /** Its id there. */
+  id: string
+  /** False where the provider did not remove it: a person has to. */
+  removed: boolean
+}
+
+/**
+ * Removes a connection, and first the endpoint that keyledger created at the provider, while its key is there. When that
+ * fails, the connection is removed all the same. A repetition after a crash finds the endpoint removed.
+ * @returns the endpoint; null where keyledger created none
+ */
+export async function disconnectProvider(
+  ports: Ports<'db' | 'execute' | 'now' | 'providers' | 'secrets'>,
+  tenantId: string,
+  provider: Provider,
+  origin: Origin,
+): Promise<FormerEndpoint | null> {
+  const known = await findIntegration(ports.db, tenantId, provider)
+  const endpoint = known ? await removeEndpoint(ports, known) : null
+  if (provider === 'stripe') await disconnectCardAccount(ports, tenantId, origin)
+  else await disconnect(ports, tenantId, provider, origin)
+  return endpoint
+}
+
+async function removeEndpoint(
+  { providers, secrets }: Ports<'providers' | 'secrets'>,
+  { status, tenantId, provider, endpointId: id, credentials }: KnownIntegration,
+): Promise<FormerEndpoint | null> {
+  if (status !== 'connected' || id === undefined || provider === 'gumroad') return null
+  const key = credentials.apiKey === null ? undefined : await secrets.open(tenantId, credentials.apiKey)
+  if (key === undefined) return { id, removed: false }
+  return { id, removed: (await removeAll(providers.endpoints(provider, key), [{ id }])) === 1 }
 }

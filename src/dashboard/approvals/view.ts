@@ -1,5 +1,6 @@
 import { quoted } from '../../domain/plain-text.ts'
 import type { Approval, Approvers, ShownApproval } from '../../gate/approvals.ts'
+import type { ShownEffect } from '../../gate/effects/shown.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { problemOfRefusal } from '../../http/problem.ts'
 import { ago, moment, timeLeft, until } from '../frame/moments.ts'
@@ -12,11 +13,11 @@ import {
   heading,
   notice,
   section,
+  sentenceList,
   type Tone,
   table,
   tokenField,
 } from '../frame/parts.ts'
-import { effectPart } from './effect.ts'
 
 const statusBadge: Record<Approval['status'], readonly [tone: Tone, text: string]> = {
   pending: ['warn', 'pending'],
@@ -251,3 +252,32 @@ function theRequest({ id, method, path, parameters }: Approval): Html {
     ['Confirmation', copyable('confirmation ID', id)],
   ])
 }
+
+/**
+ * What a waiting request would change now, and whether that is what it would have changed when it was made.
+ * @param isMarked whether the page already says that something has changed
+ */
+function effectPart({ refusal, sentences, sinceAsked }: ShownEffect, isMarked: boolean): Content {
+  if (refusal !== null) return null
+  return html`<section class="effect" aria-labelledby="effect">
+    <h3 id="effect">What changes</h3>
+    ${sentences.length === 0 ? html`<p>Nothing: everything is already as requested.</p>` : sentenceList(sentences)}
+    ${comparison(sinceAsked, isMarked)}
+  </section>`
+}
+
+function comparison(sinceAsked: ShownEffect['sinceAsked'], isMarked: boolean): Content {
+  if (!sinceAsked) return null
+  const { before, now } = sinceAsked
+  if (before.length === 0 && now.length === 0)
+    return isMarked ? null : html`<p class="hint">The same now as when it was requested.</p>`
+  return [
+    !isMarked && notice('warn', 'What changes is different from when it was requested.'),
+    before.length > 0
+      ? difference('When it was requested, it would have changed', before)
+      : difference('New since it was requested', now),
+  ]
+}
+
+const difference = (title: string, sentences: readonly string[]): Html =>
+  html`<p class="difference">${title}:</p>${sentenceList(sentences)}`

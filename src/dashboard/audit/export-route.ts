@@ -9,8 +9,14 @@ import type { Ports } from '../../ports.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember, type Principal, principalOf } from '../session/principal.ts'
-import { type ShownEntry, shownEntries } from './entries.ts'
-import { AuditQuery, auditQueryOf, filterOf, type ShownFilter } from './filter.ts'
+import {
+  AuditQuery,
+  auditQueryOf,
+  filterOf,
+  type ShownEntry,
+  type ShownFilter,
+  shownEntries,
+} from './filter.ts'
 
 const batchSize = 500
 

@@ -1,7 +1,11 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { type AuditFilter, vias } from '../../../projections/audit/queries.ts'
+import { type AuditEntry, type AuditFilter, vias } from '../../../projections/audit/queries.ts'
+import { may } from '../../domain/members/roles.ts'
+import { actorNames, openSources } from '../../history/actors.ts'
+import type { Ports } from '../../ports.ts'
 import { one, oneDay } from '../lists/lists.ts'
+import type { Principal } from '../session/principal.ts'
 
 const text = one.transform((value) => value?.slice(0, 200))
 
@@ -43,3 +47,43 @@ export function auditPath(
   const given = Object.entries(shown).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`
 }
+
+/** An entry with names in place of ids, and with the network address for those who may see it. */
+export type ShownEntry = Omit<AuditEntry, 'sealedAddress'> & {
+  who: string
+  /** The name of the member or token that it is about; null for other targets. */
+  targetName: string | null
+  address: string | null
+}
+
+/** Where members called from is shown to those who manage members, and to auditors, as on the System page. */
+const maySeeAddresses = ({ role }: Principal): boolean => may(role, 'manage_members') || role === 'auditor'
+
+/** Opens what is sealed, for display only: it is unreadable once the person was erased. */
+export async function shownEntries(
+  ports: Ports<'db' | 'subjects'>,
+  principal: Principal,
+  entries: readonly AuditEntry[],
+): Promise<ShownEntry[]> {
+  const { tenantId } = principal
+  const targets = entries.map(targetActor)
+  const [nameOf, addresses] = await Promise.all([
+    actorNames(ports, tenantId, [...entries.map(({ actor }) => actor), ...targets]),
+    maySeeAddresses(principal) ? openSources(ports, tenantId, entries) : [],
+  ])
+  return entries.map(({ sealedAddress: _, ...entry }, index) => {
+    const target = targets[index]
+    return {
+      ...entry,
+      who: nameOf(entry.actor),
+      targetName: target ? nameOf(target) : null,
+      address: addresses[index] ?? null,
+    }
+  })
+}
+
+/** A member or token that an entry is about, as an actor, so that it gets its name. */
+const targetActor = ({ targetKind, targetId }: AuditEntry): string | null =>
+  targetId !== null && (targetKind === 'member' || targetKind === 'token')
+    ? `${targetKind}:${targetId}`
+    : null

@@ -5,9 +5,8 @@ import { auditPageOf } from '../../http/audit-page.ts'
 import type { Ports } from '../../ports.ts'
 import type { PageContext } from '../page-context.ts'
 import { auditedPage, principalOf } from '../session/principal.ts'
-import { shownEntries } from './entries.ts'
 import { auditExport } from './export-route.ts'
-import { AuditQuery, auditQueryOf, filterOf } from './filter.ts'
+import { AuditQuery, auditQueryOf, filterOf, shownEntries } from './filter.ts'
 import { auditView, type Person } from './view.ts'
 
 const pageSize = 50

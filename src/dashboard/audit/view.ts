@@ -5,8 +5,7 @@ import { moment } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import { choicesOf, empty, filters, heading, pager, select, table } from '../frame/parts.ts'
 import { foundByWords } from '../search/view.ts'
-import type { ShownEntry } from './entries.ts'
-import { auditPath, type ShownFilter } from './filter.ts'
+import { auditPath, type ShownEntry, type ShownFilter } from './filter.ts'
 import { actionWords, kindWords, viaWords, wordsOf } from './labels.ts'
 
 /** An actor that the filter offers. */

@@ -1,6 +1,6 @@
 import type { SaleDay } from '../../../projections/insights/queries.ts'
 import { providerNames } from '../../domain/integrations/provider.ts'
-import { money } from '../../history/money.ts'
+import { money } from '../../history/changes.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { utcDayOf } from '../frame/moments.ts'
 import { empty, section, table } from '../frame/parts.ts'

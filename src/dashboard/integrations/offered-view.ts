@@ -1,7 +1,7 @@
 import type { PresentProduct } from '../../../projections/products/queries.ts'
 import type { KnownIntegration } from '../../domain/integrations/integration.ts'
 import { providerNames } from '../../domain/integrations/provider.ts'
-import { money } from '../../history/money.ts'
+import { money } from '../../history/changes.ts'
 import { type Html, html } from '../../html.ts'
 import type { Offered, OfferedItem } from '../../payments/offered.ts'
 import { capitalized } from '../../sentence.ts'

@@ -4,7 +4,7 @@ import { findIntegration } from '../../../projections/integrations.ts'
 import { listProductsSold, type PresentProduct } from '../../../projections/products/queries.ts'
 import { mapPrices } from '../../commands/checkout/prices.ts'
 import { startOnboarding } from '../../commands/integrations/card-account.ts'
-import { disconnectProvider, type FormerEndpoint } from '../../commands/integrations/disconnect.ts'
+import { disconnectProvider, type FormerEndpoint } from '../../commands/integrations/endpoints.ts'
 import {
   type Connection,
   connectMarketplace,
@@ -32,8 +32,8 @@ import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
 import { redirectWith } from '../session/redirect-with.ts'
 import type { FlashMessage } from '../session/session.ts'
-import { arrivalPart } from './arrival-view.ts'
 import { onboardingView, pingUrlView, providerView, rotateView } from './provider-view.ts'
+import { arrivalPart } from './view.ts'
 
 const member = pageRoute({ page: 'member' })
 const manage = pageRoute({ page: 'manage_connections' })

@@ -21,11 +21,11 @@ import {
   tokenField,
 } from '../frame/parts.ts'
 import { keyTypeChoices } from '../sales/map-sale-view.ts'
-import { arrivalPart } from './arrival-view.ts'
 import { endpointForm } from './endpoint-view.ts'
 import { type Item, itemsOf } from './mapped-items.ts'
 import { notificationAddressOf, unreachableNotice } from './notification-address.ts'
 import { fieldWords, itemWords, stepsAt } from './steps.ts'
+import { arrivalPart } from './view.ts'
 
 type Platform = { hasPlatformKey: boolean; platformFeeBasisPoints: number }
 

@@ -4,7 +4,8 @@ import type { Missing } from '../../domain/integrations/missing.ts'
 import { type Provider, providerNames } from '../../domain/integrations/provider.ts'
 import type { KeyType } from '../../domain/products/key-type.ts'
 import { type Content, type Html, html } from '../../html.ts'
-import { dayOf } from '../frame/moments.ts'
+import type { Arrivals } from '../../usage/arrivals.ts'
+import { ago, dayOf } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import { badge, copyable, facts, heading, section } from '../frame/parts.ts'
 import { notificationAddressOf, unreachableNotice } from './notification-address.ts'
@@ -118,4 +119,43 @@ function missingWords({ may }: View, provider: Provider, missing: Missing): Html
       return html`<p>Notifications from ${name} contain no email address, and looking it up needs an API key. Connect again
         with one, or send the address as <code>custom_data.email</code>.</p>`
   }
+}
+
+/** How often a page that waits for the first notification asks for it. */
+const pollEverySeconds = 2
+
+/** Whether a verified notification has arrived since the provider was connected; the page asks again until then. */
+export function arrivalPart(
+  integration: KnownIntegration,
+  { verifiedAt, refusedAt }: Arrivals,
+  now: Date,
+): Html {
+  const { provider, connectedAt } = integration
+  const since = Date.parse(connectedAt ?? '')
+  const isAfter = (moment: string | null): moment is string => moment !== null && Date.parse(moment) >= since
+  const has = isAfter(verifiedAt)
+  const isRefused = isAfter(refusedAt) && (!has || Date.parse(refusedAt) > Date.parse(verifiedAt))
+  const name = providerNames[provider]
+  return html`<div
+    id="arrival"
+    class="stack-tight"
+    aria-live="polite"
+    hx-get=${has ? undefined : `/dashboard/integrations/${provider}/arrival`}
+    hx-trigger=${has ? undefined : `every ${pollEverySeconds}s`}
+    hx-swap=${has ? undefined : 'outerHTML'}
+  >
+    ${
+      has
+        ? html`<p>${badge('good', 'arrived')} The last verified notification came ${ago(verifiedAt, now)}.</p>`
+        : html`<p>${badge('warn', 'waiting')} No notification from ${name} has arrived since it was connected. Send a test event
+            from ${name}, or buy something. This page notices it; without JavaScript, reload it.</p>`
+    }
+    ${
+      isRefused &&
+      html`<p>
+        ${badge('bad', 'refused')} A notification that could not be verified came ${ago(refusedAt, now)}. If ${name} sent it,
+        the secret here is not the one of its endpoint: rotate the secret.
+      </p>`
+    }
+  </div>`
 }

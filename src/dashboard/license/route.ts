@@ -4,16 +4,20 @@ import { listDeliveries } from '../../../projections/deliveries/queries.ts'
 import { findLicense, type LicenseEntry, listDevices } from '../../../projections/licenses/queries.ts'
 import { findSeat } from '../../../projections/licenses/seats.ts'
 import { findSaleOfLicense } from '../../../projections/sales/queries.ts'
+import { recordAudit } from '../../commands/audit.ts'
 import { isSendable } from '../../commands/licenses/send-key.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { isId } from '../../credentials/id.ts'
 import type { Seat } from '../../domain/licenses/license.ts'
 import { may } from '../../domain/members/roles.ts'
+import { gatherEvidence } from '../../evidence/evidence.ts'
 import { licenseAsOf, seatsInOrder } from '../../history/as-of.ts'
 import { type Comparison, compareMoments } from '../../history/compare.ts'
 import { readHistory } from '../../history/entries.ts'
 import type { AsOf } from '../../history/moment.ts'
+import { sendArchive } from '../../http/licenses/detail.ts'
 import { deviceView, licenseView as licenseOf } from '../../http/licenses/license.ts'
+import { spend } from '../../http/limits/rate-limit.ts'
 import { notFound, Problem } from '../../http/problem.ts'
 import { asOfFrom, asOfIn, asOf as asOfText } from '../../http/query.ts'
 import type { Ports } from '../../ports.ts'
@@ -24,8 +28,8 @@ import { unknownPerson } from '../../vault/subjects.ts'
 import { explain } from '../../verdicts/explain.ts'
 import { changesFor } from '../license-changes/route.ts'
 import type { PageContext } from '../page-context.ts'
-import { proofOfEvent } from '../proofs/license-proofs.ts'
-import { auditedPage, principalOf } from '../session/principal.ts'
+import { proofOfEvent } from '../proofs/log-route.ts'
+import { auditedPage, originOfMember, principalOf } from '../session/principal.ts'
 import { actionsFor } from './actions-route.ts'
 import { licenseView } from './view.ts'
 
@@ -199,4 +203,26 @@ async function comparisonOf(
     )
   }
   return compareMoments(ports, place, asOfIn(from), asOfIn(to))
+}
+
+const member = { config: { page: 'member' }, exposeHeadRoute: false, schema: { hide: true } } as const
+
+/** The evidence archive of a license, the same as the API returns. */
+export function evidencePage(app: FastifyInstance, { ports, limits }: PageContext): void {
+  app.get(
+    '/licenses/:id/evidence',
+    member,
+    async (request: FastifyRequest<{ Params: { id: string } }>, reply) => {
+      const { tenantId } = principalOf(request)
+      const { id } = request.params
+      const origin = originOfMember(request)
+      const onHit = () => ports.limitHits.count(tenantId, 'evidence')
+      await spend(limits.evidence, tenantId, { reply, onHit })
+      const evidence = isId('lic', id) ? await gatherEvidence(ports, tenantId, id, origin) : undefined
+      if (!evidence) throw notFound('license')
+      const entry = { action: 'exported', target: { kind: 'evidence', id } } as const
+      await recordAudit(ports, tenantId, entry, origin)
+      return sendArchive(reply, id, evidence)
+    },
+  )
 }

@@ -1,9 +1,9 @@
 import type { KnownDelivery } from '../../domain/deliveries/delivery.ts'
 import { providerNames } from '../../domain/integrations/provider.ts'
 import type { KnownSale } from '../../domain/sales/sale.ts'
+import { money } from '../../history/changes.ts'
 import type { Comparison } from '../../history/compare.ts'
 import type { LicenseHistoryEntry } from '../../history/entries.ts'
-import { money } from '../../history/money.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import type { Refusal } from '../../usage/read-refusals.ts'
 import type { Explanation } from '../../verdicts/explain.ts'
@@ -13,14 +13,13 @@ import { ago, moment } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import { badge, copyable, facts, heading, notice, section, table } from '../frame/parts.ts'
 import { entitlementTags, type ShownLicense, statusBadge } from '../licenses/view.ts'
-import type { EventProof } from '../proofs/license-proofs.ts'
 import { proofWords } from '../proofs/license-view.ts'
+import type { EventProof } from '../proofs/log-route.ts'
 import { refusalsOfLicense } from '../refusals/view.ts'
 import { itemWords } from '../sales/items-view.ts'
-import { comparisonView } from './comparison.ts'
 import { momentSlider } from './moment-slider.ts'
 import { seatsPicture } from './seats.ts'
-import { type Timeline, timeline } from './timeline.ts'
+import { arrow, changed, type Timeline, timeline } from './timeline.ts'
 import { verdictView } from './verdict.ts'
 
 type Device = {
@@ -306,4 +305,31 @@ function deliveriesBox(view: View, { deliveries }: OneLicense): Html {
           )}
         </ul>`,
   )
+}
+
+/** The differences of a license between two moments. */
+function comparisonView(
+  { from, to, changes, devices }: Comparison,
+  addressOf: (sequence: number) => string,
+): Html {
+  const side = ({ sequence, at }: Comparison['from']): Html =>
+    html`<span><a href=${addressOf(sequence)}>after event ${sequence}</a>, ${moment(at)}</span>`
+  const nothing = changes.length === 0 && devices.length === 0
+  return html`<div class="sheet stack">
+    <p>${arrow(side(from), side(to))}</p>
+    ${nothing && html`<p class="lead">No differences.</p>`}
+    ${changes.length > 0 && html`<ul class="changes">${changes.map(changed)}</ul>`}
+    ${
+      devices.length > 0 &&
+      table({
+        caption: 'Changed devices',
+        columns: [{ label: 'Device' }, { label: 'Before' }, { label: 'After' }],
+        rows: devices.map(({ deviceId, name, before, after }): Content[] => [
+          html`<span>${name}<span class="sub"><code>${deviceId}</code></span></span>`,
+          before ?? 'not present',
+          after ?? 'not present',
+        ]),
+      })
+    }
+  </div>`
 }

@@ -10,7 +10,7 @@ import { pageRoute } from '../frame/page-route.ts'
 import { one, productChoices } from '../lists/lists.ts'
 import type { PageContext } from '../page-context.ts'
 import { principalOf } from '../session/principal.ts'
-import { exportView } from './export-view.ts'
+import { exportView } from './view.ts'
 
 /** As over the API, where only members of these roles can grant the scope `danger`. */
 const ask = pageRoute({ page: 'manage_settings' })

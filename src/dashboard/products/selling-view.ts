@@ -1,6 +1,6 @@
 import type { PresentProduct } from '../../../projections/products/queries.ts'
 import type { KeyType } from '../../domain/products/key-type.ts'
-import { money } from '../../history/money.ts'
+import { money } from '../../history/changes.ts'
 import { type Html, html } from '../../html.ts'
 import type { FilledForm } from '../forms/filled-form.ts'
 import { formProblem, textField } from '../forms/form-fields.ts'

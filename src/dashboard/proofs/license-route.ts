@@ -12,8 +12,8 @@ import { whyWithheld } from '../../notary/withheld.ts'
 import type { Ports } from '../../ports.ts'
 import type { PageContext } from '../page-context.ts'
 import { auditedPage, principalOf } from '../session/principal.ts'
-import { proofOfEvent } from './license-proofs.ts'
 import { licenseProofsView } from './license-view.ts'
+import { proofOfEvent } from './log-route.ts'
 
 const pageSize = 25
 

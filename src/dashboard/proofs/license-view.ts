@@ -3,7 +3,7 @@ import { type Content, type Html, html } from '../../html.ts'
 import { whyWithheld } from '../../notary/withheld.ts'
 import { moment } from '../frame/moments.ts'
 import { badge, heading, notice, table } from '../frame/parts.ts'
-import type { EventProof } from './license-proofs.ts'
+import type { EventProof } from './log-route.ts'
 
 type Proofs = {
   license: { licenseId: string; displayKey: string }

@@ -1,10 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 import { withTimeout } from '../../async/timeout.ts'
+import { licenseStream } from '../../domain/streams.ts'
 import { readAuditHistory } from '../../notary/audit/runs.ts'
-import { listCheckpoints } from '../../notary/covering.ts'
+import { type Covering, coveringCheckpoint, listCheckpoints } from '../../notary/covering.ts'
 import { readNotaryLog } from '../../notary/signing-log.ts'
 import { readSuspension } from '../../notary/suspension.ts'
 import { listWitnesses } from '../../notary/witnesses.ts'
+import type { Ports } from '../../ports.ts'
 import { pageRoute } from '../frame/page-route.ts'
 import type { PageContext } from '../page-context.ts'
 import { logProofView } from './log-view.ts'
@@ -38,4 +40,30 @@ export function logProofPage(app: FastifyInstance, { ports, baseUrl, show }: Pag
         }),
     })
   })
+}
+
+/** Whether an event is in the signed log. */
+export type EventProof =
+  | { state: 'proved'; in: Covering }
+  /** No checkpoint covers it yet. */
+  | { state: 'waiting' }
+  /** The event store does not answer in time. */
+  | { state: 'unknown' }
+
+/** The page must load while the event store hangs. */
+const proofTimeLimitMs = 1000
+
+/** Looks up which checkpoint covers an event of a license. */
+export async function proofOfEvent(
+  ports: Ports<'db' | 'ledger'>,
+  licenseId: string,
+  revision: number,
+): Promise<EventProof> {
+  const event = await withTimeout(
+    ports.ledger.eventOf(licenseStream(licenseId), revision),
+    proofTimeLimitMs,
+  ).catch(() => undefined)
+  if (!event) return { state: 'unknown' }
+  const covering = await coveringCheckpoint(ports.db, event.position)
+  return covering ? { state: 'proved', in: covering } : { state: 'waiting' }
 }

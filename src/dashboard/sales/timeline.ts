@@ -1,6 +1,6 @@
 import type { KnownDelivery } from '../../domain/deliveries/delivery.ts'
 import type { SaleEvent } from '../../domain/sales/events.ts'
-import { money } from '../../history/money.ts'
+import { money } from '../../history/changes.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { deliveryBadge, deliveryWords } from '../deliveries/view.ts'
 import { moment } from '../frame/moments.ts'

@@ -2,7 +2,7 @@ import type { KnownTestPurchase } from '../../domain/test-purchases/test-purchas
 import { type Content, type Html, html } from '../../html.ts'
 import type { View } from '../frame/page.ts'
 import { badge, copyableBlock, heading, type Tone, tokenField } from '../frame/parts.ts'
-import { shortNameForm } from '../settings/name-view.ts'
+import { shortNameForm } from '../settings/name-route.ts'
 import type { StartFacts } from './facts.ts'
 
 /** The page under Help, which shows the steps also after they are done. */

@@ -5,7 +5,7 @@ import { fastifyZodOpenApiPlugin, fastifyZodOpenApiTransformers } from 'fastify-
 import { z } from 'zod'
 import { readIcon } from '../icon/icon.ts'
 import { limited } from '../schemas.ts'
-import type { ZodApp } from '../zod-app.ts'
+import type { ZodApp } from '../validation.ts'
 import { cachedDocument, docsPath } from './documents.ts'
 import { withEveryAnswer } from './every-answer.ts'
 import { withExamples } from './examples.ts'

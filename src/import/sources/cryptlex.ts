@@ -9,9 +9,8 @@ import {
   policyNamed,
   type Unusable,
 } from '../foreign.ts'
-import { dataOf, isSet, textOf, wholeOf } from './json-api.ts'
 import { durationOf, isoDurationOf, isoOf } from './moments.ts'
-import type { Piece, Shared, Source } from './source.ts'
+import { dataOf, isSet, type Piece, type Shared, type Source, textOf, wholeOf } from './source.ts'
 
 const pageSize = 100
 const Page = z.array(z.unknown())

@@ -3,9 +3,8 @@ import { keyHashOf } from '../../credentials/license-key.ts'
 import type { ApiLists } from '../api/lists.ts'
 import type { ExportItem } from '../files/items.ts'
 import { type ForeignLicense, plainLicense, policyNamed, type Unusable } from '../foreign.ts'
-import { isSet, textOf, wholeOf } from './json-api.ts'
 import { isoOf } from './moments.ts'
-import type { Piece, Source } from './source.ts'
+import { isSet, type Piece, type Source, textOf, wholeOf } from './source.ts'
 
 const Page = z.looseObject({ sales: z.array(z.unknown()), next_page_key: z.string().nullish() })
 

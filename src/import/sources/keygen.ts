@@ -9,9 +9,19 @@ import {
   policyNamed,
   type Unusable,
 } from '../foreign.ts'
-import { dataOf, isSet, Resource, relatedId, textFields, textOf, wholeOf } from './json-api.ts'
 import { durationOf, isoOf } from './moments.ts'
-import type { Piece, Shared, Source } from './source.ts'
+import {
+  dataOf,
+  isSet,
+  type Piece,
+  Resource,
+  relatedId,
+  type Shared,
+  type Source,
+  textFields,
+  textOf,
+  wholeOf,
+} from './source.ts'
 
 const pageSize = 100
 const Page = z.looseObject({

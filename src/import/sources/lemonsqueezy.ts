@@ -10,9 +10,8 @@ import {
   policyNamed,
   type Unusable,
 } from '../foreign.ts'
-import { dataOf, isSet, Resource, textOf, wholeOf } from './json-api.ts'
 import { isoOf } from './moments.ts'
-import type { Piece, Shared, Source } from './source.ts'
+import { dataOf, isSet, type Piece, Resource, type Shared, type Source, textOf, wholeOf } from './source.ts'
 
 const Page = z.looseObject({
   data: z.array(z.unknown()),

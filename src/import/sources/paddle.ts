@@ -9,9 +9,8 @@ import {
   policyNamed,
   type Unusable,
 } from '../foreign.ts'
-import { dataOf, textOf, wholeOf } from './json-api.ts'
 import { isoOf } from './moments.ts'
-import type { Piece, Shared, Source } from './source.ts'
+import { dataOf, type Piece, type Shared, type Source, textOf, wholeOf } from './source.ts'
 
 const Page = z.looseObject({
   data: z.array(z.unknown()),

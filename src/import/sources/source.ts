@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { ApiLists } from '../api/lists.ts'
 import type { ExportItem } from '../files/items.ts'
 import type { ForeignLicense, ForeignPolicy, SourceName, Unusable } from '../foreign.ts'
@@ -31,4 +32,50 @@ export type Source = {
   policyNamed(policyId: string): ForeignPolicy
   /** How its API is read; undefined when it has none that lists licenses. */
   api?: ApiLists
+}
+
+const Link = z.looseObject({ data: z.looseObject({ id: z.coerce.string() }).nullish() })
+
+/** A resource of JSON:API. */
+export const Resource = z.looseObject({
+  type: z.string(),
+  id: z.coerce.string(),
+  attributes: z.record(z.string(), z.unknown()).default({}),
+  relationships: z.record(z.string(), Link.catch({})).default({}),
+})
+export type Resource = z.infer<typeof Resource>
+
+/** The id of a related resource. */
+export const relatedId = ({ relationships }: Resource, name: string): string | null =>
+  relationships[name]?.data?.id ?? null
+
+/** A text of another system; null for an empty one and for anything else. */
+export const textOf = (value: unknown): string | null =>
+  typeof value === 'string' && value !== '' ? value : typeof value === 'number' ? String(value) : null
+
+/** A whole number of another system; null for anything else. */
+export const wholeOf = (value: unknown): number | null =>
+  typeof value === 'number' && Number.isSafeInteger(value) ? value : null
+
+/** Whether a flag is set; some systems send 0 and 1. */
+export const isSet = (value: unknown): boolean => value === true || value === 1 || value === '1'
+
+/** Fields as text, for metadata; those without a value are left out. */
+export function textFields(fields: unknown): Record<string, string> {
+  if (typeof fields !== 'object' || fields === null) return {}
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, value]: [string, unknown]) => {
+      const text = typeof value === 'string' ? value : JSON.stringify(value)
+      return value == null || text === '' || text === undefined ? [] : [[name, text]]
+    }),
+  )
+}
+
+/** The data of pieces of one kind, parsed. */
+export function dataOf<S extends z.ZodType>(
+  pieces: readonly { kind: string; data: unknown }[],
+  kind: string,
+  schema: S,
+): z.infer<S>[] {
+  return pieces.flatMap((piece) => (piece.kind === kind ? [schema.parse(piece.data)] : []))
 }

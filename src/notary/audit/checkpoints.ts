@@ -4,7 +4,7 @@ import { type Checkpoint, parseCheckpoint } from '../../transparency/checkpoint.
 import { NoteError, parseNote } from '../../transparency/note/note.ts'
 import { parseVerifierKey, type VerifierKey, verifyNote } from '../../transparency/note/verifier.ts'
 import { parseProof } from '../../transparency/proof-file.ts'
-import { sameHash } from '../../transparency/tree/hash.ts'
+import { sameHash } from '../../transparency/tree/edge.ts'
 import { ProofError } from '../../transparency/tree/proof.ts'
 import type { SignedCheckpoint } from '../checkpoints.ts'
 import { type AuditProblem, treeProblem } from './findings.ts'

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import { hashBytes } from '../../transparency/tree/hash.ts'
+import { hashBytes } from '../../transparency/tree/edge.ts'
 import { tileWidth } from '../../transparency/tree/tiles.ts'
 
 const tilesPerRead = 64

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { ClientBase, Pool } from 'pg'
 import { auditLock } from '../../../projections/database/advisory-locks.ts'
-import { runWhenDue } from '../../../projections/runner/when-due.ts'
+import { runWhenDue } from '../../../projections/runner/parked.ts'
 import { type AuditRun, type RunReport, readAuditHistory, recordAuditEnd, recordAuditStart } from './runs.ts'
 
 export type AuditScheduleOptions = {

@@ -1,6 +1,14 @@
 import type { Pool } from 'pg'
-import { addLeaf, type Completed, type Edge, emptyEdge, rootOf } from '../../transparency/tree/edge.ts'
-import { type Hash, hashBytes, sameHash } from '../../transparency/tree/hash.ts'
+import {
+  addLeaf,
+  type Completed,
+  type Edge,
+  emptyEdge,
+  type Hash,
+  hashBytes,
+  rootOf,
+  sameHash,
+} from '../../transparency/tree/edge.ts'
 import { tileHeight, tileWidth } from '../../transparency/tree/tiles.ts'
 import { tileReader } from '../tree-store.ts'
 import { leavesInTree, TileIncomplete } from './leaves-in-tree.ts'

@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { firstPayment } from '../../domain/sales/facts.ts'
 import { ignored, momentFrom, type Translated } from '../translated.ts'
-import { Numeric, type Payload } from './payload.ts'
+import { Numeric, type Payload, refundOf } from './payload.ts'
 import type { LemonSqueezyReads } from './reads.ts'
-import { refundOf } from './refunds.ts'
 
 const Invoice = z.object({
   subscription_id: Numeric,

@@ -6,9 +6,8 @@ import { hmac, isAmong } from '../signature.ts'
 import { ignored, incomplete, momentFrom, parsedAs, type Translated } from '../translated.ts'
 import { paidBy, paymentRefundedBy } from './invoices.ts'
 import type { OrderItem } from './order-items.ts'
-import { Numeric, Payload } from './payload.ts'
+import { Numeric, Payload, refundOf } from './payload.ts'
 import type { LemonSqueezyReads } from './reads.ts'
-import { refundOf } from './refunds.ts'
 import { changedBy, endedBy } from './subscriptions.ts'
 
 /** @see https://docs.lemonsqueezy.com/help/webhooks/signing-requests */

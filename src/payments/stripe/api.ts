@@ -1,13 +1,11 @@
 import { z } from 'zod'
-import type { ProviderEndpoints } from '../endpoints.ts'
 import { ask, ProviderRefused, ProviderUnavailable } from '../errors.ts'
-import type { Offered } from '../offered.ts'
+import type { Offered, ProviderEndpoints } from '../offered.ts'
 import { createCall } from './call.ts'
 import { type CheckoutInput, sessionFor } from './checkout.ts'
 import { stripeEndpoints } from './endpoints.ts'
 import { type LineItem, listLineItems } from './line-items.ts'
-import { type CardPrice, Price, priceOf } from './price.ts'
-import { listPrices } from './price-list.ts'
+import { type CardPrice, listPrices, Price, priceOf } from './price-list.ts'
 
 /** How the card provider is called: for an account of the platform, or with a key of the vendor's own account. */
 export type CardAccess = { accountId: string } | { key: string }

@@ -3,8 +3,8 @@ import { z } from 'zod'
 import { languageOfTag } from '../../domain/portal/texts.ts'
 import { signatureLifetime } from '../signature.ts'
 import { ignored, incomplete, momentOfSeconds as momentOf, parsedAs, type Translated } from '../translated.ts'
-import { inMinorUnits } from './amounts.ts'
 import { namedBy, paidBy } from './invoices.ts'
+import { inMinorUnits } from './price-list.ts'
 import { changedBy, endedBy } from './subscriptions.ts'
 
 /**

@@ -1,8 +1,47 @@
 import { z } from 'zod'
+import { fromStripe } from '../../domain/currency.ts'
 import { ask, ProviderUnavailable } from '../errors.ts'
-import { joinedName, type Offered, type OfferedItem, offeredWithinMs } from '../offered.ts'
+import { intervalWords, joinedName, type Offered, type OfferedItem, offeredWithinMs } from '../offered.ts'
+import type { Translated } from '../translated.ts'
 import type { Call } from './call.ts'
-import { Price, priceOf } from './price.ts'
+
+export type CardPrice = {
+  active: boolean
+  /** Integer minor units; null for a price without a fixed amount. */
+  unitAmount: number | null
+  currency: string
+  /** Such as `month` or `3 months`; null for a single payment. */
+  interval: string | null
+}
+
+/** A price as Stripe returns it. */
+export const Price = z.object({
+  id: z.string(),
+  object: z.literal('price'),
+  active: z.boolean(),
+  currency: z.string().length(3),
+  unit_amount: z.int().nonnegative().nullable(),
+  recurring: z.object({ interval: z.string(), interval_count: z.int().positive() }).nullable(),
+})
+
+/** A price in our words. */
+export function priceOf({ active, unit_amount, currency, recurring }: z.infer<typeof Price>): CardPrice {
+  const { interval, interval_count: count } = recurring ?? { interval: null, interval_count: 1 }
+  return {
+    active,
+    unitAmount: unit_amount === null ? null : fromStripe(unit_amount, currency),
+    currency,
+    interval: interval === null ? null : intervalWords(interval, count),
+  }
+}
+
+/** A translated notification of Stripe's, with its amount in the currency's own minor units. */
+export function inMinorUnits(translated: Translated): Translated {
+  if (!('amount' in translated)) return translated
+  const { amount, currency } = translated
+  if (amount === undefined || currency === undefined) return translated
+  return { ...translated, amount: fromStripe(amount, currency) }
+}
 
 /** A price with its product, which was asked for. */
 const NamedPrice = Price.extend({

@@ -1,7 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex } from '@noble/hashes/utils.js'
 import { isRecord, type Place } from '../keyset.ts'
-import { segment } from '../segment.ts'
+import { segment } from '../license-key.ts'
 import type { Facts } from './facts.ts'
 import type { Clock, Fetch } from './ports.ts'
 import { fullJitter, isPassing, type Problem, problemOf, sleep } from './problem.ts'

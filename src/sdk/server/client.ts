@@ -1,4 +1,4 @@
-import { segment } from '../segment.ts'
+import { segment } from '../license-key.ts'
 import { KeyledgerError } from './error.ts'
 import { type DryRunId, operations } from './operations.ts'
 import { type Fetch, type Sent, send, type Transport } from './send.ts'

@@ -1,4 +1,4 @@
-import { type Hash, nodeHash, sameHash } from './hash.ts'
+import { type Hash, nodeHash, sameHash } from './edge.ts'
 import { largestSplit } from './ranges.ts'
 
 /** A proof is given for something that the tree does not have, such as a leaf after its end. */

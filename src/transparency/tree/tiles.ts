@@ -1,4 +1,4 @@
-import { type Hash, hashBytes, nodeHash } from './hash.ts'
+import { type Hash, hashBytes, nodeHash } from './edge.ts'
 import { completeSubtrees, type Range } from './ranges.ts'
 
 /** Levels of the tree within one tile, and hashes in a full tile: C2SP tlog-tiles. */

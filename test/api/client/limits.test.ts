@@ -4,8 +4,8 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { newToken } from '../../../src/credentials/token.ts'
-import { gcraOf, type Rate, spent, waitMs } from '../../../src/limits/gcra.ts'
 import type { LimitName, Limits } from '../../../src/limits/limits.ts'
+import { gcraOf, type Rate, spent, waitMs } from '../../../src/limits/meter.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../../harness/api.ts'
 import { sdkKeyOf } from '../../http/apps.ts'
 import { makeProduct, mint } from '../../http/samples.ts'

@@ -4,8 +4,7 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { findIntegration } from '../../../projections/integrations.ts'
-import { disconnectProvider } from '../../../src/commands/integrations/disconnect.ts'
-import { connectWithEndpoint } from '../../../src/commands/integrations/endpoints.ts'
+import { connectWithEndpoint, disconnectProvider } from '../../../src/commands/integrations/endpoints.ts'
 import { newId } from '../../../src/credentials/id.ts'
 import type { ProviderWithApi } from '../../../src/domain/integrations/provider.ts'
 import { paymentProviders } from '../../../src/payments/registry.ts'

@@ -4,7 +4,7 @@ import { connectOwnAccount } from '../../../commands/integrations/own-account.ts
 import { ProviderCredential } from '../../../domain/integrations/provider.ts'
 import { callerIn, originOf } from '../../../http/authenticate.ts'
 import { answer, errors, momentOut } from '../../../http/schemas.ts'
-import type { ZodApp } from '../../../http/zod-app.ts'
+import type { ZodApp } from '../../../http/validation.ts'
 import { onboardingAddresses } from '../../../payments/addresses.ts'
 import type { Ports } from '../../../ports.ts'
 import { oneIntegration, readIntegration } from './schemas.ts'

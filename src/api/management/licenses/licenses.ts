@@ -15,7 +15,7 @@ import { licenseDetailOut, licenseOut, licenseView } from '../../../http/license
 import { notFound } from '../../../http/problem.ts'
 import { asOfFrom, asOfQuery } from '../../../http/query.ts'
 import { answer, errors, inUtc, pageOf, pageQuery } from '../../../http/schemas.ts'
-import type { ZodApp } from '../../../http/zod-app.ts'
+import type { ZodApp } from '../../../http/validation.ts'
 import type { Ports } from '../../../ports.ts'
 import { unknownPerson } from '../../../vault/subjects.ts'
 import { answerPage } from '../page.ts'

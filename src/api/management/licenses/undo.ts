@@ -6,7 +6,7 @@ import type { ApprovalPorts } from '../../../gate/ports.ts'
 import { gatedRoute } from '../../../http/gate.ts'
 import { licenseOut, licenseView } from '../../../http/licenses/license.ts'
 import { answer, errors } from '../../../http/schemas.ts'
-import type { ZodApp } from '../../../http/zod-app.ts'
+import type { ZodApp } from '../../../http/validation.ts'
 import type { Ports } from '../../../ports.ts'
 
 /** One for each route, because an object that several share is described for the first of them only. */

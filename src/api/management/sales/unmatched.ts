@@ -4,7 +4,7 @@ import { Provider } from '../../../domain/integrations/provider.ts'
 import { callerIn } from '../../../http/authenticate.ts'
 import type { Cursors } from '../../../http/cursor.ts'
 import { answer, errors, momentOut, pageOf, pageQuery } from '../../../http/schemas.ts'
-import type { ZodApp } from '../../../http/zod-app.ts'
+import type { ZodApp } from '../../../http/validation.ts'
 import type { Ports } from '../../../ports.ts'
 import { answerPage } from '../page.ts'
 

@@ -16,7 +16,7 @@ import type { ApprovalPorts } from '../../../gate/ports.ts'
 import { callerIn } from '../../../http/authenticate.ts'
 import { gatedRoute } from '../../../http/gate.ts'
 import { answer, errors, pageOf } from '../../../http/schemas.ts'
-import type { ZodApp } from '../../../http/zod-app.ts'
+import type { ZodApp } from '../../../http/validation.ts'
 import type { Ports } from '../../../ports.ts'
 import { endpointOut, endpointSetOut, endpointView, oneEndpointOut } from './schemas.ts'
 

@@ -15,7 +15,7 @@ import { callerIn } from '../../../http/authenticate.ts'
 import type { Cursors } from '../../../http/cursor.ts'
 import { runOriginOf } from '../../../http/idempotency.ts'
 import { answer, errors, inUtc, momentIn, momentOut, pageOf, pageQuery, text } from '../../../http/schemas.ts'
-import type { ZodApp } from '../../../http/zod-app.ts'
+import type { ZodApp } from '../../../http/validation.ts'
 import type { Ports } from '../../../ports.ts'
 import { answerPage } from '../page.ts'
 

@@ -4,7 +4,7 @@ import type { ApprovalPorts } from '../../../gate/ports.ts'
 import { callerIn } from '../../../http/authenticate.ts'
 import { gatedRoute } from '../../../http/gate.ts'
 import { answer, errors } from '../../../http/schemas.ts'
-import type { ZodApp } from '../../../http/zod-app.ts'
+import type { ZodApp } from '../../../http/validation.ts'
 import { webhookOut, webhookSetOut, webhookView } from './schemas.ts'
 
 export function webhookRoutes(app: ZodApp, ports: ApprovalPorts): void {
