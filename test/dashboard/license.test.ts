@@ -185,7 +185,7 @@ test('a request by support waits for an approval, and is executed once', async (
   expect(approval).toMatch(/^\/dashboard\/approvals\/cnf_/)
   const read = await support.get(approval)
   expect(wordsOf(read.text)).toMatch(
-    /Revoke a license Requested just now by a member\. .* Reason given by the requester: “charged back”/,
+    /Revoke a license Requested just now by a member\. .* Reason given by the requester “charged back”/,
   )
   expect((await support.post(`${approval}/approve`, { seen: 'a'.repeat(64) })).status).toBe(403)
   expect(await page()).toContain('Would it validate now? Yes')

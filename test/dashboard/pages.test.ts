@@ -72,7 +72,7 @@ describe('a token', () => {
     const token = tokenIn((await client.post('/dashboard/tokens', fields)).text)
     const status = async () => (await api.ask('GET', '/v1/tokens/verify', { token })).status
     const revocation = `/dashboard/tokens/${fields.tokenId}/revoke`
-    expect((await client.get(revocation)).text).toContain('Requests with it are rejected immediately')
+    expect((await client.get(revocation)).text).toContain('stops working at once')
     api.ledger.clock.advance(16 * 60_000)
     expect((await client.get(revocation)).status).toBe(200)
     expect((await client.post(revocation)).text).toContain('Confirm your identity')
