@@ -20,7 +20,7 @@ for (const project of ['infra/build/tsconfig.json', 'src/sdk/tsconfig.json', 'sr
 }
 for (const file of globSync('{src,projections,infra/local}/**/*.*', {
   cwd: root,
-  exclude: ['**/*.ts', '**/tsconfig.json', 'src/cli/bin/**'],
+  exclude: ['**/*.ts', '**/tsconfig.json'],
 })) {
   cpSync(join(root, file), join(dist, file))
 }

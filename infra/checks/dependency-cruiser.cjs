@@ -207,7 +207,7 @@ module.exports = {
     only(
       'nobody-imports-the-command-line',
       'It is the outermost part.',
-      { pathNot: '^(src/cli|test)/' },
+      { pathNot: '^(src/cli|test|bin)/' },
       { path: '^src/cli/' },
     ),
     only(

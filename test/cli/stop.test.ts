@@ -15,7 +15,7 @@ import { oldNode } from '../harness/old-node.ts'
 import { createHost, type Environment, freePort, program, type Running } from '../harness/process.ts'
 
 const host = createHost()
-const launcher = fileURLToPath(new URL('../../src/cli/bin/keyledger.js', import.meta.url))
+const launcher = fileURLToPath(new URL('../../bin/keyledger.js', import.meta.url))
 const Tenants = z.array(z.looseObject({ tenantId: z.string() }))
 const tokenLine = /^ {2}kl_pat_\w+$/m
 

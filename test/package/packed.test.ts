@@ -28,7 +28,7 @@ beforeAll(async () => {
   await run('tar', ['-xzf', tarball], { cwd: project })
   mkdirSync(join(project, 'node_modules/.bin'), { recursive: true })
   cpSync(join(project, 'package'), installed, { recursive: true })
-  symlinkSync('../keyledger/src/cli/bin/keyledger.js', join(project, 'node_modules/.bin/keyledger'))
+  symlinkSync('../keyledger/bin/keyledger.js', join(project, 'node_modules/.bin/keyledger'))
   for (const path of neededPackages()) {
     mkdirSync(dirname(join(project, path)), { recursive: true })
     symlinkSync(join(repository, path), join(project, path))
@@ -42,9 +42,9 @@ test('it holds what runs and nothing else', () => {
   expect(readdirSync(installed).toSorted()).toStrictEqual([
     'LICENSE',
     'README.md',
+    'bin',
     'dist',
     'package.json',
-    'src',
   ])
 })
 
@@ -132,7 +132,7 @@ test('apps and servers import their clients, which have the types of every opera
 })
 
 test.runIf(old !== undefined)('under an older Node it finds the one that npm installed with it', async () => {
-  const command = [old ?? '', join(installed, 'src/cli/bin/keyledger.js'), '--help']
+  const command = [old ?? '', join(installed, 'bin/keyledger.js'), '--help']
   expect(await start(command, {}).finished).toMatchObject({ code: 0, stderr: '' })
 })
 

@@ -9,13 +9,11 @@ import { fileURLToPath } from 'node:url'
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url))
 // A clone has the sources and runs them; the npm package has none, since Node strips no types under `node_modules`.
-const isClone = existsSync(here('../keyledger.ts'))
-const program = here(isClone ? '../keyledger.ts' : '../../../dist/src/cli/keyledger.js')
+const isClone = existsSync(here('../src/cli/keyledger.ts'))
+const program = here(isClone ? '../src/cli/keyledger.ts' : '../dist/src/cli/keyledger.js')
 // Compiling every file at every start costs more than most commands do. The embedded event store, a process of its
 // own, keeps its files there too. Where nobody may write there, Node goes on without.
-process.env.NODE_COMPILE_CACHE ??= here(
-  `${isClone ? '../../../node_modules' : '../../../..'}/.cache/keyledger`,
-)
+process.env.NODE_COMPILE_CACHE ??= here(`${isClone ? '../node_modules' : '../..'}/.cache/keyledger`)
 
 if (Number(process.versions.node.split('.')[0]) >= 24) {
   module.enableCompileCache(process.env.NODE_COMPILE_CACHE)
