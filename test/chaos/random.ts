@@ -1,3 +1,5 @@
+import { randomNumbers } from '../harness/random.ts'
+
 /** Pseudorandom numbers: the same seed gives the same sequence on every machine. */
 export type Random = {
   /** From 0 (inclusive) to 1 (exclusive). */
@@ -8,18 +10,9 @@ export type Random = {
   chance(probability: number): boolean
 }
 
-/**
- * The generator mulberry32.
- * @param seed an integer; only its lowest 32 bits count
- */
+/** @param seed an integer; only its lowest 32 bits count */
 export function createRandom(seed: number): Random {
-  let state = seed >>> 0
-  const next = (): number => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
+  const next = randomNumbers(seed)
   const between = (least: number, most: number) => least + Math.floor(next() * (most - least + 1))
   return {
     next,

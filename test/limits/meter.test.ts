@@ -5,6 +5,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { gcraOf, Meter, type Rate, spent, waitMs } from '../../src/limits/meter.ts'
+import { randomNumbers } from '../harness/random.ts'
 import { createMemoryBuckets } from './memory-buckets.ts'
 
 const start = Date.parse('2026-03-01T12:00:00.000Z')
@@ -23,21 +24,10 @@ type World = {
   isDown?: (elapsedMs: number) => boolean
 }
 
-/** Numbers between 0 and 1, the same for the same seed: mulberry32. */
-function randomFrom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
-
 /** Simulates several meters, millisecond by millisecond. @returns when each call was admitted */
 function live(world: World) {
   const { rate, processes, seconds } = world
-  const random = randomFrom(world.seed)
+  const random = randomNumbers(world.seed)
   const shared = createMemoryBuckets()
   const admittedAt: number[] = []
   let refused = 0

@@ -1,12 +1,8 @@
+import { randomNumbers } from '../../harness/random.ts'
 import type { Random } from './tamper.ts'
 
-/** The same numbers for the same seed (mulberry32). */
+/** Whole numbers below a limit, the same for the same seed. */
 export function randomOf(seed: number): Random {
-  let state = seed
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below)
-  }
+  const next = randomNumbers(seed)
+  return (below) => Math.floor(next() * below)
 }

@@ -1,0 +1,14 @@
+/**
+ * Pseudorandom numbers from 0 (inclusive) to 1 (exclusive): the same seed gives the same sequence on every machine
+ * (mulberry32: fast, and good enough to choose from).
+ * @param seed an integer; only its lowest 32 bits count
+ */
+export function randomNumbers(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
