@@ -96,7 +96,7 @@ module.exports = {
     ),
     only(
       'the-witness-needs-nothing-of-the-ledger',
-      'It runs at somebody who has no ledger.',
+      'It runs on machines that have no ledger.',
       { path: '^src/witness/' },
       { path: ['^(projections|infra)/', '^node_modules/', '^src/(?!witness/|transparency/)'] },
     ),

@@ -18,9 +18,9 @@ import { connectNats, keepHeapSmall } from '../server.ts'
 import { readMasterKey } from '../start/master-key-file.ts'
 import { connectStores } from '../stores.ts'
 import { type DelegatedReadModels, delegateAdvancing } from './advancing.ts'
-import { workersHealth } from './measured.ts'
 import { type FromWorker, Measured, type Start, ToWorker, type WorkersStatus } from './messages.ts'
 import { connectionsOfWorker } from './sizes.ts'
+import { workersHealth } from './workers-health.ts'
 
 /** How long running requests may take to finish; the parent waits slightly longer. */
 const drainMs = 13_000
@@ -64,9 +64,9 @@ function send(message: FromWorker): Promise<void> {
   return new Promise((resolve) => process.send?.(message, () => resolve()))
 }
 
-async function work(given: Config, start: Start, log: Logger): Promise<Worker> {
-  const { port, workers, databaseUrl, eventstoreUrl } = start
-  if (start.fingerprint !== fingerprint) {
+async function work(given: Config, message: Start, log: Logger): Promise<Worker> {
+  const { port, workers, databaseUrl, eventstoreUrl } = message
+  if (message.fingerprint !== fingerprint) {
     throw new CommandRefused('keyledger was replaced by another version. Restart it.')
   }
   const most = Math.ceil(given.connections.most / workers)

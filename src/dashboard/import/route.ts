@@ -200,11 +200,12 @@ function readUploads(app: FastifyInstance): void {
     { parseAs: 'buffer', bodyLimit: 2 * maxBytes },
     async (request: { headers: { 'content-type'?: string | undefined } }, body: Buffer) => {
       const headers = { 'content-type': request.headers['content-type'] ?? '' }
-      const form = await new Response(Uint8Array.from(body), { headers }).formData().catch(() => {
+      const received = await new Response(Uint8Array.from(body), { headers }).formData().catch(() => {
         throw invalid('The form could not be read. Go back, reload the page and try again.')
       })
       const fields: Record<string, string> = {}
-      for (const [name, value] of form) fields[name] = typeof value === 'string' ? value : await value.text()
+      for (const [name, value] of received)
+        fields[name] = typeof value === 'string' ? value : await value.text()
       return fields
     },
   )

@@ -131,8 +131,9 @@ export function arrivalPart(
   now: Date,
 ): Html {
   const { provider, connectedAt } = integration
-  const since = Date.parse(connectedAt ?? '')
-  const isAfter = (moment: string | null): moment is string => moment !== null && Date.parse(moment) >= since
+  const connectedMs = Date.parse(connectedAt ?? '')
+  const isAfter = (moment: string | null): moment is string =>
+    moment !== null && Date.parse(moment) >= connectedMs
   const has = isAfter(verifiedAt)
   const isRefused = isAfter(refusedAt) && (!has || Date.parse(refusedAt) > Date.parse(verifiedAt))
   const name = providerNames[provider]

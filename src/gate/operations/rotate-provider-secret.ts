@@ -33,19 +33,19 @@ export const rotateProviderSecret = gatedOperation({
   path: '/v1/integrations/{provider}/rotate-secret',
   scope: 'integrations:write',
   input,
-  async check(ports, tenantId, input) {
-    await find(ports, tenantId, input)
+  async check(ports, tenantId, request) {
+    await find(ports, tenantId, request)
   },
-  async describe(ports, tenantId, input) {
-    const { provider, connectedAt, operationIds } = await find(ports, tenantId, input)
+  async describe(ports, tenantId, request) {
+    const { provider, connectedAt, operationIds } = await find(ports, tenantId, request)
     return {
       summary: `Rotate the secret of the connection to ${provider}`,
       state: { connectedAt, changes: operationIds.length },
     }
   },
-  async run(ports, tenantId, input, { id, origin }): Promise<Changed> {
-    const provider = Provider.parse(input.params.provider)
-    const rotation = rotationOf(provider, input.body?.webhookSecret)
+  async run(ports, tenantId, { params, body }, { id, origin }): Promise<Changed> {
+    const provider = Provider.parse(params.provider)
+    const rotation = rotationOf(provider, body?.webhookSecret)
     return rotateSecret(ports, tenantId, rotation, id, origin)
   },
 })
@@ -54,14 +54,14 @@ export const rotateProviderSecret = gatedOperation({
 async function find(
   ports: Ports<'db'>,
   tenantId: string,
-  input: Pick<Input, 'params' | 'body'>,
+  { params, body }: Pick<Input, 'params' | 'body'>,
 ): Promise<KnownIntegration> {
-  const provider = Provider.safeParse(input.params.provider)
+  const provider = Provider.safeParse(params.provider)
   if (!provider.success) throw new Refusal('provider_not_found')
   const integration = await findIntegration(ports.db, tenantId, provider.data)
   // An account that is connected through the platform has no secret of its own.
   if (provider.data === 'stripe' && !integration?.ownAccount) throw new Refusal('platform_secret')
-  rotationOf(provider.data, input.body?.webhookSecret)
+  rotationOf(provider.data, body?.webhookSecret)
   if (integration?.status !== 'connected') throw new Refusal('integration_not_connected')
   return integration
 }

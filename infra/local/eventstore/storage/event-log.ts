@@ -65,7 +65,7 @@ type EventPages = {
 }
 
 export function createEventLog(database: DatabaseSync): EventLog {
-  const { find: stream, setHead, setRetention } = createStreamTable(database)
+  const { find, setHead, setRetention } = createStreamTable(database)
   const pages = createPages(database)
   const insert = database.prepare(`
     insert into events (position, stream_id, revision, id, type, is_json, created_ms, metadata, data)
@@ -82,7 +82,7 @@ export function createEventLog(database: DatabaseSync): EventLog {
   recover()
   return {
     ...pages,
-    stream,
+    stream: find,
     setRetention,
     recover,
     get nextPosition() {
@@ -114,7 +114,7 @@ export function createEventLog(database: DatabaseSync): EventLog {
       return position
     },
     lastEvent(name) {
-      const head = stream(name)?.head ?? noRevision
+      const head = find(name)?.head ?? noRevision
       return head === noRevision ? undefined : pages.eventAt(name, head)
     },
   }
