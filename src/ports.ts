@@ -1,7 +1,7 @@
 import type { Pool } from 'pg'
 import type { Lookups } from '../projections/lookups.ts'
 import type { Attempts } from './access/attempts.ts'
-import type { Fingerprint } from './access/known-devices.ts'
+import type { Fingerprint } from './access/fingerprint.ts'
 import type { KeyTypeUse } from './commands/cross-stream/key-type-use.ts'
 import type { PlanCapacity } from './commands/cross-stream/plan-capacity.ts'
 import type { DeriveId, IdPrefix } from './credentials/id.ts'

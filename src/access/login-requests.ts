@@ -2,7 +2,7 @@ import type { Pool } from 'pg'
 import { type RandomBytes, randomText } from '../credentials/random.ts'
 import { sha256 } from '../credentials/sha256.ts'
 import { Scope } from '../domain/tokens/events.ts'
-import type { Fingerprint } from './known-devices.ts'
+import type { Fingerprint } from './fingerprint.ts'
 
 /** How long the codes of a device authorization are valid, and the interval between two polls; seconds. */
 export const loginLifetimeSeconds = 600

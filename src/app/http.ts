@@ -8,7 +8,7 @@ import Fastify, {
 import type { FastifyZodOpenApiTypeProvider } from 'fastify-zod-openapi'
 import { admitClient } from '../api/client/admit.ts'
 import { allowAnyOrigin, clientEdge } from '../api/client/edge.ts'
-import { createClientLimits } from '../api/client/refusals.ts'
+import { createClientLimits } from '../api/client/limits.ts'
 import { clientRoutes } from '../api/client/routes.ts'
 import { managementRoutes } from '../api/routes.ts'
 import { runtimeRoutes } from '../api/runtime/licenses.ts'

@@ -4,15 +4,14 @@ import type { LogEntry } from '../domain/recorded.ts'
 import { mailApprovers } from '../reactions/approval-mails.ts'
 import { confirmationProcesses } from '../reactions/confirmations.ts'
 import {
-  destroyLeftKeys,
   destroySpentKeys,
   destroySpentMailedKeys,
   forgetBegunAttempts,
   scheduleDeliveries,
-  settleKeptKeys,
 } from '../reactions/deliveries.ts'
 import { resumeErasures } from '../reactions/erasures.ts'
 import { recordExpiries } from '../reactions/expiries.ts'
+import { destroyLeftKeys, settleKeptKeys } from '../reactions/kept-keys.ts'
 import { indexPeople } from '../reactions/people-index.ts'
 import { runPollers } from '../reactions/poller.ts'
 import type { Failure } from '../reactions/process-manager.ts'

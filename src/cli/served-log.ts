@@ -1,8 +1,8 @@
 import { tilePath } from '../transparency/tree/tiles.ts'
 import { NotProved } from '../verifier/not-proved.ts'
-import type { ServedLog } from '../verifier/receipt.ts'
+import type { ServedLog } from '../verifier/server.ts'
+import { serverAddress } from './remote/address.ts'
 import { createClient } from './remote/client.ts'
-import { serverAddress } from './remote/dry-run.ts'
 import { RemoteError } from './remote/errors.ts'
 
 /**

@@ -1,8 +1,8 @@
 import type { LogEntry } from '../domain/recorded.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Withheld } from '../notary/withheld.ts'
-import type { EventRecord } from '../transparency/checkpoint.ts'
 import { openPart } from '../transparency/entry.ts'
+import type { EventRecord } from '../transparency/record.ts'
 
 type Reader = Pick<Ledger, 'readStream'>
 

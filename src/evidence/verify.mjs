@@ -297,16 +297,7 @@ function canonicalize(object, seen = /* @__PURE__ */ new Set()) {
   return result;
 }
 
-// src/transparency/checkpoint.ts
-function parseCheckpoint(text) {
-  const [origin = "", size = "", encoded = "", ...rest] = text.split("\n");
-  const root = parseBase64(encoded);
-  const isNumber = /^(0|[1-9]\d*)$/.test(size) && Number.isSafeInteger(Number(size));
-  const extensions = rest.slice(0, -1);
-  if (origin === "" || !isNumber || root?.length !== hashBytes || rest.at(-1) !== "" || extensions.includes(""))
-    throw new NoteError("the text is no checkpoint");
-  return { origin, size: Number(size), root };
-}
+// src/transparency/record.ts
 var recordBytes = ({ stream, revision, id, type, data, metadata }) => canonicalBytes({ stream, revision, id, type, data, metadata });
 function canonicalBytes(value) {
   const text = canonicalize(value);
@@ -483,6 +474,17 @@ function orRefused(number, rule, text, least, most) {
   throw new NumberInvalid(
     `${rule} from ${least} to ${most}, in decimal digits; it is ${JSON.stringify(text)}.`
   );
+}
+
+// src/transparency/checkpoint.ts
+function parseCheckpoint(text) {
+  const [origin = "", size = "", encoded = "", ...rest] = text.split("\n");
+  const root = parseBase64(encoded);
+  const isNumber = /^(0|[1-9]\d*)$/.test(size) && Number.isSafeInteger(Number(size));
+  const extensions = rest.slice(0, -1);
+  if (origin === "" || !isNumber || root?.length !== hashBytes || rest.at(-1) !== "" || extensions.includes(""))
+    throw new NoteError("the text is no checkpoint");
+  return { origin, size: Number(size), root };
 }
 
 // src/transparency/note/verifier.ts

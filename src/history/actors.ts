@@ -1,10 +1,8 @@
-import type { AuditEntry } from '../../projections/audit/queries.ts'
 import { findCurrentAndFormerMembers } from '../../projections/members.ts'
 import { findSealedOf } from '../../projections/subjects.ts'
 import { findTokenNames } from '../../projections/tokens/list.ts'
 import { type PublicName, publicNames } from '../domain/licenses/event-names.ts'
 import type { Ports } from '../ports.ts'
-import type { Subjects } from '../vault/subjects.ts'
 
 export const actorKinds = ['token', 'member', 'customer', 'provider', 'client', 'operator', 'system'] as const
 
@@ -102,16 +100,3 @@ export async function actorNames(
   const nameOf = await nameActors(ports, tenantId, actors)
   return (actor) => actorWords(nameOf(actor))
 }
-
-/**
- * The network addresses of entries, in order, for display only: null where none is recorded or the person was erased.
- */
-export const openSources = (
-  { subjects }: { subjects: Subjects },
-  tenantId: string,
-  entries: readonly AuditEntry[],
-): Promise<(string | null)[]> =>
-  subjects.openAddresses(
-    tenantId,
-    entries.map(({ sealedAddress }) => sealedAddress),
-  )

@@ -4,7 +4,8 @@ import type { DescribedOperation } from '../description/operation.ts'
 import { operations } from '../description/operations.ts'
 import { type InputName, type OperationId, parametersOf } from '../description/path.ts'
 import type { ApiRequest } from './api.ts'
-import { confirmationId, dryRun, idempotencyKey, requestTo } from './request.ts'
+import { confirmationId, dryRun, idempotencyKey } from './arguments.ts'
+import { requestTo } from './request.ts'
 
 /** What a tool does, from which its annotations follow. */
 type Effect = 'reads' | 'adds' | 'changes' | 'destroys'

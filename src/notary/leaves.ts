@@ -1,6 +1,6 @@
 import type { RawEvent } from '../ledger/raw/event.ts'
-import { type EventRecord, recordBytes } from '../transparency/checkpoint.ts'
 import { entryOf } from '../transparency/entry.ts'
+import { type EventRecord, recordBytes } from '../transparency/record.ts'
 import { leafHash } from '../transparency/tree/edge.ts'
 import type { Leaf } from './tree-store.ts'
 

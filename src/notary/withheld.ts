@@ -3,7 +3,7 @@ import { LicenseEvent } from '../domain/licenses/events.ts'
 import { guessableHashOf, revealsKey } from '../domain/licenses/guessable.ts'
 import type { LogEntry } from '../domain/recorded.ts'
 import type { Ledger } from '../ledger/ledger.ts'
-import type { EventRecord } from '../transparency/checkpoint.ts'
+import type { EventRecord } from '../transparency/record.ts'
 
 /** Why an event has no receipt, for people. */
 export const whyWithheld =

@@ -1,4 +1,5 @@
-import type { Offered, ProviderEndpoints } from './offered.ts'
+import type { ProviderEndpoints } from './endpoints.ts'
+import type { Offered } from './offered.ts'
 import type { Translated } from './translated.ts'
 
 /** A notification as it was received. */

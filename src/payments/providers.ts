@@ -1,5 +1,6 @@
 import type { ProviderWithApi, SigningMarketplace } from '../domain/integrations/provider.ts'
-import { type Offered, offeredWithinMs, type ProviderEndpoints } from './offered.ts'
+import type { ProviderEndpoints } from './endpoints.ts'
+import { type Offered, offeredWithinMs } from './offered.ts'
 import type { ConnectionContext, Incoming } from './payment-provider.ts'
 import { paymentProviders } from './registry.ts'
 import { type CardProvider, createStripe } from './stripe/api.ts'

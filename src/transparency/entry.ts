@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { canonicalBytes, type EventRecord, recordBytes } from './checkpoint.ts'
+import { canonicalBytes, type EventRecord, recordBytes } from './record.ts'
 
 /** A salt of 128 random bits, in hexadecimal. */
 const saltForm = /^[0-9a-f]{32}$/

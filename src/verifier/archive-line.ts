@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { EventRecord } from '../transparency/checkpoint.ts'
 import { entryOf, entryOfParts, openPart, saltOf } from '../transparency/entry.ts'
 import { parseBase64 } from '../transparency/note/note.ts'
+import type { EventRecord } from '../transparency/record.ts'
 import { hashBytes } from '../transparency/tree/edge.ts'
 import { provesInclusion } from '../transparency/tree/proof.ts'
 import { hasExactly, isObject } from './json.ts'

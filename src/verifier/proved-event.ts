@@ -1,6 +1,6 @@
-import type { EventRecord } from '../transparency/checkpoint.ts'
 import { entryOf } from '../transparency/entry.ts'
 import { parseBase64 } from '../transparency/note/note.ts'
+import type { EventRecord } from '../transparency/record.ts'
 import { type Hash, hashBytes, leafHash } from '../transparency/tree/edge.ts'
 import { provesInclusion } from '../transparency/tree/proof.ts'
 import { type EventName, eventWords, NotProved } from './not-proved.ts'

@@ -1,9 +1,5 @@
 import { parseProof } from '../transparency/proof-file.ts'
-import { provesConsistency } from '../transparency/tree/proof.ts'
-import { rangesOfConsistency } from '../transparency/tree/ranges.ts'
-import { type ReadTile, readHashes } from '../transparency/tree/tiles.ts'
 import { isObject, readJson } from './json.ts'
-import { checkNotShorter, forked, openKept } from './kept.ts'
 import { NotProved, readingOf } from './not-proved.ts'
 import { type ProvedEvent, proveRecord } from './proved-event.ts'
 import { openCheckpoint, type Trust, type TrustedCheckpoint } from './trust.ts'
@@ -46,24 +42,3 @@ const notProvedIn = (names: readonly string[]): string[] =>
     : [
         `Not proved: the other members of the file, ${names.map((name) => JSON.stringify(name)).join(', ')}. Only what is in "record" is.`,
       ]
-
-/** A log that is served: C2SP tlog-tiles. */
-export type ServedLog = { checkpoint: () => Promise<string>; tile: ReadTile }
-
-/** What a served log proves. */
-export type ProvedServer = { checkpoint: TrustedCheckpoint; kept: TrustedCheckpoint }
-
-/**
- * Verifies that a served log continues the one of a checkpoint that somebody kept.
- * @param kept a checkpoint, a receipt or a proof
- * @throws NotProved
- */
-export async function verifyServer(log: ServedLog, trust: Trust, kept: string): Promise<ProvedServer> {
-  const old = openKept(kept, trust)
-  const checkpoint = openCheckpoint(await log.checkpoint(), trust, "The server's checkpoint")
-  checkNotShorter(old, checkpoint)
-  const ranges = rangesOfConsistency(old.size, checkpoint.size)
-  const proof = await readHashes(ranges, checkpoint.size, log.tile)
-  if (!provesConsistency(old, checkpoint, proof)) throw forked(old, checkpoint)
-  return { checkpoint, kept: old }
-}

@@ -1,5 +1,5 @@
-import { type EventRecord, recordBytes } from '../transparency/checkpoint.ts'
 import { entryOf, saltOf } from '../transparency/entry.ts'
+import { type EventRecord, recordBytes } from '../transparency/record.ts'
 import { type Hash, leafHash } from '../transparency/tree/edge.ts'
 import { hasExactly, isObject, textIn } from './json.ts'
 import { type EventName, eventWords, NotProved, readingOf } from './not-proved.ts'

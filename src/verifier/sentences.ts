@@ -2,7 +2,8 @@ import type { ProvedArchive } from './archive.ts'
 import type { Signer } from './archive-signature.ts'
 import type { ProvedLog } from './log.ts'
 import { eventWords, printable } from './not-proved.ts'
-import type { ProvedReceipt, ProvedServer } from './receipt.ts'
+import type { ProvedReceipt } from './receipt.ts'
+import type { ProvedServer } from './server.ts'
 import type { TrustedCheckpoint } from './trust.ts'
 
 /** A checkpoint in words, with its witnesses. */

@@ -3,7 +3,7 @@
  */
 import { Secret, TOTP } from 'otpauth'
 import { describe, expect, test } from 'vitest'
-import { createFingerprint, sameMailbox } from '../../src/access/known-devices.ts'
+import { createFingerprint, sameMailbox } from '../../src/access/fingerprint.ts'
 import { hashPassword, passwordFits, problemOfPassword } from '../../src/access/password.ts'
 import { newTotpSecret, totpStep, totpUri } from '../../src/access/totp.ts'
 import { newMasterKey, parseMasterKey } from '../../src/vault/master-key.ts'

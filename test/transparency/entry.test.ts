@@ -4,8 +4,8 @@
  */
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { type EventRecord, recordBytes } from '../../src/transparency/checkpoint.ts'
 import { entryOf, entryOfParts, openPart, saltOf, sealedHash } from '../../src/transparency/entry.ts'
+import { type EventRecord, recordBytes } from '../../src/transparency/record.ts'
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 const salt = '00112233445566778899aabbccddeeff'

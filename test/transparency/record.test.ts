@@ -1,7 +1,7 @@
 /** Guarantee: the bytes of an event are the same however its JSON was written, and other for every other event. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type EventRecord, recordBytes } from '../../src/transparency/checkpoint.ts'
+import { type EventRecord, recordBytes } from '../../src/transparency/record.ts'
 
 const event: EventRecord = {
   stream: 'license-lic_1',

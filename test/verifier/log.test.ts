@@ -1,7 +1,7 @@
 /** Guarantee: any change of a log directory is found, and the first event that it concerns is named. */
 import { describe, expect, test } from 'vitest'
-import { recordBytes } from '../../src/transparency/checkpoint.ts'
 import { entryOf, openPart } from '../../src/transparency/entry.ts'
+import { recordBytes } from '../../src/transparency/record.ts'
 import type { ReadTile } from '../../src/transparency/tree/tiles.ts'
 import { verifyLog } from '../../src/verifier/log.ts'
 import { trustIn } from '../../src/verifier/trust.ts'

@@ -1,6 +1,6 @@
 /** Guarantee: a server that does not continue the log of a kept checkpoint is found out. */
 import { expect, test } from 'vitest'
-import { verifyServer } from '../../src/verifier/receipt.ts'
+import { verifyServer } from '../../src/verifier/server.ts'
 import { trustIn } from '../../src/verifier/trust.ts'
 import { bytesOf, eventsOf, findingOf, key, signedLog, witness } from './signed-log.ts'
 

@@ -1,7 +1,7 @@
 import { createHash, type KeyObject } from 'node:crypto'
-import { type EventRecord, recordBytes } from '../../src/transparency/checkpoint.ts'
 import { entryOf, openPart, saltOf, sealedHash } from '../../src/transparency/entry.ts'
 import { privateKeyOf, publicBytesOf, signBytes } from '../../src/transparency/note/keys.ts'
+import { type EventRecord, recordBytes } from '../../src/transparency/record.ts'
 import { leafHash } from '../../src/transparency/tree/edge.ts'
 import { signedLog } from './signed-log.ts'
 

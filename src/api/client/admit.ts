@@ -7,7 +7,7 @@ import { isSlug } from '../../domain/values.ts'
 import { notFound, Problem, unavailable } from '../../http/problem.ts'
 import type { Ports } from '../../ports.ts'
 import type { Client } from './client.ts'
-import type { ClientLimits } from './refusals.ts'
+import type { ClientLimits } from './limits.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

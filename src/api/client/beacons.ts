@@ -7,8 +7,8 @@ import { answer, errorBody, errorsWith, text } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/validation.ts'
 import { clientIn, clientOriginOf } from './admit.ts'
 import { answerPreflight } from './edge.ts'
+import type { ClientLimits } from './limits.ts'
 import type { ClientPorts } from './ports.ts'
-import type { ClientLimits } from './refusals.ts'
 import {
   asItStands,
   clientPlace,

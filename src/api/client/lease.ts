@@ -1,10 +1,9 @@
-import type { Entitling } from '../../../projections/licenses/entitlements.ts'
-import { entitlementsFor } from '../../../projections/licenses/entitlements.ts'
+import { type Entitling, entitlementsFor } from '../../../projections/licenses/entitlements.ts'
 import type { IssuedLicense, LicenseStatus } from '../../domain/licenses/license.ts'
 import { Problem } from '../../http/problem.ts'
 import type { Ports } from '../../ports.ts'
 import { type Lease, signLease } from '../../signing/lease.ts'
-import { type SignedRefusal, signRefusal } from '../../signing/settings.ts'
+import { type SignedRefusal, signRefusal } from '../../signing/refusal.ts'
 import { SigningFailed } from '../../signing/signer.ts'
 import { activeKeyFor, type SettingsRequest } from './settings.ts'
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { sdkOf, sdks, type Telemetry } from '../../domain/telemetry.ts'
 import { type Answer, type ErrorStatus, errorBody, errorsWith, keyText, text } from '../../http/schemas.ts'
 import { receiptOut } from '../receipt.ts'
-import { scopes } from './refusals.ts'
+import { scopes } from './limits.ts'
 
 /** Invalid values are ignored, so that telemetry never keeps an app from its license. */
 export const telemetryShape = {

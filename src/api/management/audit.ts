@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type AuditEntry, type AuditFilter, vias } from '../../../projections/audit/queries.ts'
-import { openSources } from '../../history/actors.ts'
+import { openSources } from '../../history/audit-sources.ts'
 import { auditPageOf } from '../../http/audit-page.ts'
 import { callerIn } from '../../http/authenticate.ts'
 import type { Cursors } from '../../http/cursor.ts'

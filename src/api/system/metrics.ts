@@ -11,7 +11,8 @@ import { notFound, Problem } from '../../http/problem.ts'
 import { answer, errorBody, limited } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/validation.ts'
 import type { Ports } from '../../ports.ts'
-import { measureAudits, measureBackups } from './audit-metrics.ts'
+import { measureAudits } from './audit-metrics.ts'
+import { measureBackups } from './backup-metrics.ts'
 import { measureNotary } from './notary-metrics.ts'
 
 /** The metrics of all processes that serve together. */

@@ -1,6 +1,5 @@
 import { AggregatorRegistry, type Registry } from 'prom-client'
-import type { PartHealth } from '../../http/health.ts'
-import { Measured, type WorkersStatus } from './messages.ts'
+import { Measured } from './messages.ts'
 
 /** A worker that does not answer within this time is counted with its last known values. */
 const timeoutMs = 1000
@@ -78,19 +77,4 @@ function sum(all: readonly Measured[]): Registry {
       metrics.map((metric) => ({ ...metric, aggregator: aggregators[metric.name] ?? metric.aggregator })),
     ),
   )
-}
-
-/** How long a death is reported. */
-const recentMs = 3_600_000
-
-/** Whether all workers serve and none has died within the last hour. */
-export function workersHealth({ wanted, serving, deaths, lastDeath }: WorkersStatus, now: Date): PartHealth {
-  const isRecent = lastDeath !== undefined && now.getTime() - Date.parse(lastDeath.at) < recentMs
-  const died =
-    lastDeath && `${deaths} died since the start, the last one at ${lastDeath.at} (${lastDeath.how})`
-  return {
-    ok: serving === wanted && !isRecent,
-    required: false,
-    detail: [`${serving} of ${wanted} serve`, ...(died ? [died] : [])].join('; '),
-  }
 }

@@ -5,7 +5,6 @@ import { type CommandContext, groupCommand, type HostForm } from '../context.ts'
 import { mayBeEmpty } from '../empty.ts'
 import { hostOptions, ranOnHost } from '../host-form.ts'
 import { type Client, createClient } from './client.ts'
-import { watch } from './download.ts'
 import { showDryRun } from './dry-run.ts'
 import { readPages } from './feed.ts'
 import { openApproved } from './gate.ts'
@@ -17,6 +16,7 @@ import { argumentFields, requestOf } from './operations/request.ts'
 import { optionFlags, optionHelp, optionName } from './operations/values.ts'
 import { linesOf, terminalWidth } from './output.ts'
 import { findSession, type Session, type SessionOptions } from './profiles.ts'
+import { watch } from './watch.ts'
 
 type Options = RemoteOptions & {
   all?: boolean

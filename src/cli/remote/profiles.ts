@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { z } from 'zod'
 import { CommandMisused } from '../../terminal/exit-codes.ts'
-import { serverAddress } from './dry-run.ts'
+import { serverAddress } from './address.ts'
 import { configDirectory, readPrivate, writePrivate } from './private-file.ts'
 
 const Profile = z.object({

@@ -1,7 +1,7 @@
 import type { ClientBase } from 'pg'
 import { inTransaction } from '../../../projections/database/transaction.ts'
 import { deleteCredentials, findCredentials, writeCredentials } from '../../access/credentials.ts'
-import { sameMailbox } from '../../access/known-devices.ts'
+import { sameMailbox } from '../../access/fingerprint.ts'
 import { useLink } from '../../access/links.ts'
 import type { NewPasskey } from '../../access/passkey-ceremony.ts'
 import { addPasskey, deletePasskey, listPasskeys } from '../../access/passkeys.ts'

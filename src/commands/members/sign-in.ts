@@ -7,7 +7,8 @@ import {
   giveBackTotpStep,
   takeTotpStep,
 } from '../../access/credentials.ts'
-import { isKnownDevice, sameMailbox } from '../../access/known-devices.ts'
+import { sameMailbox } from '../../access/fingerprint.ts'
+import { isKnownDevice } from '../../access/known-devices.ts'
 import {
   checkPasskey,
   type PresentedPasskey,

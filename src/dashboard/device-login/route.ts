@@ -18,7 +18,7 @@ import { one } from '../lists/lists.ts'
 import type { PageContext } from '../page-context.ts'
 import { deciderOf, originOfMember, principalOf } from '../session/principal.ts'
 import { messageView } from '../sign-in/view.ts'
-import { expiryOf, Lifetime } from '../tokens/scopes.ts'
+import { expiryOf, Lifetime } from '../tokens/fields.ts'
 import { codeView, reviewView } from './view.ts'
 
 const CodeForm = z.object({ code: z.string().max(40) })

@@ -16,7 +16,7 @@ import { one } from '../lists/lists.ts'
 import type { PageContext } from '../page-context.ts'
 import { originOfMember, principalOf } from '../session/principal.ts'
 import { redirectWith } from '../session/redirect-with.ts'
-import { expiryOf, Lifetime } from './scopes.ts'
+import { expiryOf, Lifetime } from './fields.ts'
 import { madeTokenView, newTokenView, revokeTokenView, tokensView, tokenView } from './view.ts'
 
 const NewToken = z.object({

@@ -20,7 +20,7 @@ import {
   table,
   tokenField,
 } from '../frame/parts.ts'
-import { type Lifetime, lifetimes, scopeBoxes, scopeList, scopeSummary } from './scopes.ts'
+import { type Lifetime, lifetimes, scopeBoxes, scopeList, scopeSummary } from './fields.ts'
 
 type Tokens = {
   tokens: readonly ListedToken[]

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { ProviderEndpoints } from '../../payments/offered.ts'
+import type { ProviderEndpoints } from '../../payments/endpoints.ts'
 import type { Ports } from '../../ports.ts'
 import { createKeyHashing, keyHashSecret } from '../../vault/key-hashing.ts'
 import { createTenantKeys } from '../../vault/tenant-keys.ts'

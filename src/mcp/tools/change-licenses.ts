@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { customerId, deviceId, keyTypeId, licenseId, productId, reason, time } from '../request.ts'
+import { customerId, deviceId, keyTypeId, licenseId, productId, reason, time } from '../arguments.ts'
 import { tool } from '../tool.ts'
 
 const needsApproval =

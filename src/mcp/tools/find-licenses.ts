@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { operations } from '../../description/operations.ts'
-import { customerId, deviceId, licenseId, page, productId, time } from '../request.ts'
+import { customerId, deviceId, licenseId, page, productId, time } from '../arguments.ts'
 import { tool } from '../tool.ts'
 
 /** Find licenses, and read what is known of one. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { operations } from '../../description/operations.ts'
-import { keyTypeId, page, productId, saleId } from '../request.ts'
+import { keyTypeId, page, productId, saleId } from '../arguments.ts'
 import { tool } from '../tool.ts'
 
 const provider = z.enum(operations.listSales.query.provider.choices)

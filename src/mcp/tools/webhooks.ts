@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { operations } from '../../description/operations.ts'
-import { licenseId, page } from '../request.ts'
+import { licenseId, page } from '../arguments.ts'
 import { tool } from '../tool.ts'
 
 const deliveryId = z.string().min(1).max(100).describe('The id of a delivery')

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { operations } from '../../description/operations.ts'
-import { customerId, licenseId, page, productId, reason, time } from '../request.ts'
+import { customerId, licenseId, page, productId, reason, time } from '../arguments.ts'
 import { tool } from '../tool.ts'
 
 /** Products, customers, figures, and the token itself. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { callWithKey, contentOf, requireRemoved } from '../call-with-key.ts'
+import { hasAll, type ProviderEndpoints } from '../endpoints.ts'
 import { asEndpointProblem, StoreWanted } from '../errors.ts'
-import { hasAll, type ProviderEndpoints } from '../offered.ts'
 
 const accept = 'application/vnd.api+json'
 

@@ -1,7 +1,7 @@
 import type { IEventName } from '@paddle/paddle-node-sdk'
 import { z } from 'zod'
+import { endpointName, hasAll, type ProviderEndpoints } from '../endpoints.ts'
 import { ask, ProviderRefused, unlessMissing } from '../errors.ts'
-import { endpointName, hasAll, type ProviderEndpoints } from '../offered.ts'
 import { connect } from './api.ts'
 
 const Destination = z.object({

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { callWithKey, contentOf, requireRemoved } from '../call-with-key.ts'
+import { endpointName, hasAll, type ProviderEndpoints } from '../endpoints.ts'
 import { asEndpointProblem } from '../errors.ts'
-import { endpointName, hasAll, type ProviderEndpoints } from '../offered.ts'
 
 const Endpoint = z.object({
   id: z.string().min(1),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import type { ProviderEndpoints } from '../endpoints.ts'
 import { ask, ProviderRefused, ProviderUnavailable } from '../errors.ts'
-import type { Offered, ProviderEndpoints } from '../offered.ts'
+import type { Offered } from '../offered.ts'
 import { createCall } from './call.ts'
 import { type CheckoutInput, sessionFor } from './checkout.ts'
 import { stripeEndpoints } from './endpoints.ts'

@@ -1,7 +1,7 @@
 import type { Stripe } from 'stripe'
 import { z } from 'zod'
+import { endpointName, hasAll, type ProviderEndpoints } from '../endpoints.ts'
 import { asEndpointProblem, unlessMissing } from '../errors.ts'
-import { endpointName, hasAll, type ProviderEndpoints } from '../offered.ts'
 import type { Call } from './call.ts'
 
 const Endpoint = z.object({

@@ -3,8 +3,8 @@
 // its own server alone.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { serverAddress } from '../../../src/cli/remote/address.ts'
 import { createClient, pauseMs, retryAfterIn } from '../../../src/cli/remote/client.ts'
-import { serverAddress } from '../../../src/cli/remote/dry-run.ts'
 import { RemoteError } from '../../../src/cli/remote/errors.ts'
 import { CommandMisused, CommandUnavailable } from '../../../src/terminal/exit-codes.ts'
 

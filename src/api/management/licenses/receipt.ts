@@ -1,11 +1,7 @@
 import { z } from 'zod'
 import { findLicense } from '../../../../projections/licenses/queries.ts'
 import { licenseStream } from '../../../domain/streams.ts'
-import { exportLicenses } from '../../../gate/operations/export-licenses.ts'
-import type { ApprovalPorts } from '../../../gate/ports.ts'
 import { callerIn } from '../../../http/authenticate.ts'
-import { gatedRoute } from '../../../http/gate.ts'
-import { sendExport } from '../../../http/licenses/license-export.ts'
 import { notFound, Problem, unavailable } from '../../../http/problem.ts'
 import { answer, errors } from '../../../http/schemas.ts'
 import type { ZodApp } from '../../../http/validation.ts'
@@ -48,28 +44,4 @@ export function receiptRoute(app: ZodApp, ports: Ports<'db' | 'receipts'>): void
       return receipt
     },
   )
-}
-
-export function licenseExportRoutes(app: ZodApp, ports: ApprovalPorts): void {
-  refuseAllButGet(app, exportLicenses.path)
-  gatedRoute(app, ports, exportLicenses, {
-    operationId: 'exportLicenses',
-    tags: ['Licenses'],
-    summary: 'Export licenses as JSON lines or CSV, newest first; keys are masked',
-    description:
-      'Streams any number of licenses. An interrupted response ends without its last chunk and still uses up its ' +
-      'confirmation. In CSV, lists are separated by spaces, metadata is JSON, and text that a ' +
-      'spreadsheet would read as a formula is prefixed with an apostrophe.',
-    response: {
-      200: {
-        description: 'One license per line; CSV begins with a header line',
-        content: {
-          'application/x-ndjson': { schema: z.string() },
-          'text/csv': { schema: z.string() },
-        },
-      },
-      ...errors(404),
-    },
-    reply: (result, { reply }) => sendExport(reply, result),
-  })
 }
