@@ -71,6 +71,16 @@ export async function listDueAttempts(
   return rows
 }
 
+/** Whether any delivery has an attempt before it, due now or later. */
+export async function isAnyScheduled(db: Pool): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'is-any-scheduled',
+    text: `select from deliveries where next_attempt_at is not null
+           order by channel, tenant_id, endpoint_id limit 1`,
+  })
+  return rowCount !== 0
+}
+
 /** As {@link listDueAttempts}, for some receivers. @param except the deliveries that are being attempted now */
 export async function listDueAttemptsOf(
   db: Pool,

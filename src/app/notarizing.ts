@@ -2,6 +2,7 @@ import type { Pool } from 'pg'
 import type { Logger } from 'pino'
 import { z } from 'zod'
 import { notaryLock } from '../../projections/database/advisory-locks.ts'
+import type { WakeSignal } from '../async/wake-signal.ts'
 import type { Config } from '../config.ts'
 import { newId } from '../credentials/id.ts'
 import { openRawLog } from '../ledger/raw/log.ts'
@@ -18,11 +19,12 @@ import { runOwnCommand } from './own-command.ts'
 import { baseUrlOf } from './start/own-address.ts'
 import type { Stores } from './stores.ts'
 
-/** Runs the notary in one process at a time, until the signal aborts. */
+/** Runs the notary in one process at a time, until the signal aborts. @param news wakes it for new entries of the log */
 export async function notarize(
   config: Config,
   { ports, addresses }: Stores,
   log: Logger,
+  news: WakeSignal,
   signal: AbortSignal,
 ): Promise<void> {
   const { db, ledger, now } = ports
@@ -41,7 +43,7 @@ export async function notarize(
       await clearSuspension(db)
       logged = undefined
       const onCheckpoint = () => asker.wake()
-      await followLog({ db, log: rawLog, ledger, signer, now, kept, onCheckpoint }, until)
+      await followLog({ db, log: rawLog, ledger, signer, now, kept, onCheckpoint, news }, until)
     }
   }
   try {

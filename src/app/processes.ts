@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import type { LogEntry } from '../domain/recorded.ts'
+import { createActivity } from '../reactions/activity.ts'
 import { mailApprovers } from '../reactions/approval-mails.ts'
 import { confirmationProcesses } from '../reactions/confirmations.ts'
 import {
@@ -23,7 +24,7 @@ import { baseUrlOf, sendOverHttp } from './start/own-address.ts'
 import type { Stores } from './stores.ts'
 
 export type RunningProcesses = {
-  /** Receives each new entry of the log, so that deliveries are scheduled immediately. */
+  /** Receives each new entry of the log, so that what follows from it is done without a poll. */
   onEntry(entry: LogEntry): void
   finished: Promise<void>
 }
@@ -69,6 +70,11 @@ export function startProcesses(
   ]
   const onFailure = ({ process: name, error: err }: { process: string; error: unknown }) =>
     log.warn({ err, process_manager: name }, 'process_manager.failed')
-  const finished = runPollers(processes, signal, onFailure, appendGate.untilOpen)
-  return { onEntry: scheduling.onEntry, finished }
+  const activity = createActivity()
+  const finished = runPollers(processes, signal, onFailure, { untilMayAct: appendGate.untilOpen, activity })
+  const onEntry = (entry: LogEntry) => {
+    activity.onEntry()
+    scheduling.onEntry(entry)
+  }
+  return { onEntry, finished }
 }

@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import type { Logger } from 'pino'
 import { keepReadModelsCurrent } from '../../projections/runner/projector-role.ts'
 import { createUndo } from '../async/undo.ts'
+import { createWakeSignal } from '../async/wake-signal.ts'
 import type { Config } from '../config.ts'
 import type { LogEntry } from '../domain/recorded.ts'
 import { keepSweeping } from '../idempotency/idempotency.ts'
@@ -52,7 +53,9 @@ export async function startServer(
       undo.push(() => dispatching.finished)
     }
     if (roles.includes('notary')) {
-      const notarizing = notarize(config, stores, log, stopping.signal)
+      const news = createWakeSignal()
+      subscribers.push(news.wake)
+      const notarizing = notarize(config, stores, log, news, stopping.signal)
       undo.push(() => notarizing)
       const auditing = auditOnSchedule(config, stores.db, log, stopping.signal)
       undo.push(() => auditing)

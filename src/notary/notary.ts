@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ClientBase, Pool } from 'pg'
 import { withOwnConnection } from '../../projections/database/connection.ts'
+import type { WakeSignal } from '../async/wake-signal.ts'
 import { notaryStream } from '../domain/streams.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { LogSource } from '../ledger/raw/log.ts'
@@ -27,8 +28,10 @@ export type NotaryOptions = {
   now: () => Date
   /** Where the last checkpoint is kept besides the database. */
   kept?: KeptCheckpoints | undefined
-  /** How long to wait at the end of the log. */
+  /** How often the end of the log is looked at, at most. */
   pollMs?: number
+  /** Says that the log has new entries; without it the log is polled. */
+  news?: WakeSignal | undefined
   /** The longest time without a checkpoint while events arrive. */
   checkpointMs?: number
   /** Called after each checkpoint. */
@@ -41,7 +44,7 @@ export type NotaryOptions = {
  * @throws NotarySuspended when the log lacks events that are in the tree
  */
 export async function followLog(options: NotaryOptions, signal: AbortSignal): Promise<void> {
-  const { db, signer, pollMs = 500 } = options
+  const { db, signer, pollMs = 500, news } = options
   await withOwnConnection(db, async (client) => {
     const tree = await openTree(client, signer.origin)
     await forgetOtherPositions(db, options.ledger)
@@ -58,9 +61,13 @@ export async function followLog(options: NotaryOptions, signal: AbortSignal): Pr
         placed = size
       }
       await pause(pollMs, undefined, { signal }).catch(() => undefined)
+      await news?.wait(quietMs, signal)
     }
   })
 }
+
+/** Every entry of the log is announced; this is for an announcement that was lost. */
+const quietMs = 10_000
 
 type Progress = {
   tree: TreeState

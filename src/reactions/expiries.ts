@@ -1,7 +1,7 @@
 import { listUnrecordedExpiries } from '../../projections/licenses/expiries.ts'
 import { endPaidPeriod } from '../commands/licenses/changes.ts'
 import type { Ports } from '../ports.ts'
-import type { Poller } from './poller.ts'
+import { type Poller, quietPollMs } from './poller.ts'
 import { type Failure, originOfProcess, processOf } from './process-manager.ts'
 
 type Options = {
@@ -31,7 +31,7 @@ export function recordExpiries(
   ports: Ports<'db' | 'execute' | 'findLicenseById' | 'ledger' | 'now'>,
   { most = 500, onFailure }: Options,
 ): Poller {
-  let nextInMs = pollEveryMs
+  let nextInMs: number | undefined
   return processOf<string>(ports, onFailure, {
     name: 'licenses.expire',
     everyMs: pollEveryMs,
@@ -40,11 +40,11 @@ export function recordExpiries(
     stopAtFailing: 1000,
     async due(wanted) {
       const now = ports.now().getTime()
-      const until = new Date(now + pollEveryMs).toISOString()
+      const until = new Date(now + quietPollMs).toISOString()
       const ends = await listUnrecordedExpiries(ports.db, { until, ...wanted })
       const due = ends.filter(({ expiresAt }) => Date.parse(expiresAt) <= now)
       const next = ends[due.length]
-      nextInMs = next ? Date.parse(next.expiresAt) - now : pollEveryMs
+      nextInMs = next && Date.parse(next.expiresAt) - now
       return shuffled(due.map(({ licenseId }) => licenseId))
     },
     idOf: (licenseId) => licenseId,

@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
-import type { WakeSignal } from '../async/wake-signal.ts'
+import { createWakeSignal, type WakeSignal } from '../async/wake-signal.ts'
+import type { Activity } from './activity.ts'
 
 /** Work that follows from recorded events, even if the process that recorded them has died. */
 export type Poller = {
@@ -8,8 +9,10 @@ export type Poller = {
   everyMs: number
   /** Does what is due. Any number of processes may poll concurrently, and may be killed at any point. */
   poll(): Promise<void>
-  /** Called after a successful poll: in how many milliseconds something is due, if sooner than `everyMs`. */
-  dueInMs?(): number
+  /** Called after a successful poll: in how many milliseconds something is due, if that is known. */
+  dueInMs?(): number | undefined
+  /** Called after a successful poll: nothing was due, and nothing waits to be tried again. */
+  isIdle?(): boolean
   /** Wakes the next poll early, but does not shorten the pause after a failed poll. */
   wakeSignal?: WakeSignal
 }
@@ -18,28 +21,34 @@ export type Poller = {
 type OnFailure = (failure: { process: string; error: unknown }) => void
 
 const longestPauseMs = 30_000
+/** While the log is quiet, an idle process looks this often: for what only the clock has made due. */
+export const quietPollMs = 10_000
 
-/**
- * Polls every process until the signal aborts; running polls are finished.
- * @param untilMayAct awaited before each poll, so that nothing is done while nothing can be recorded
- */
+type Conditions = {
+  /** Awaited before each poll, so that nothing is done while nothing can be recorded. */
+  untilMayAct?: (signal: AbortSignal) => Promise<void>
+  activity?: Activity
+}
+
+/** Polls every process until the signal aborts; running polls are finished. */
 export async function runPollers(
   processes: readonly Poller[],
   signal: AbortSignal,
   onFailure: OnFailure,
-  untilMayAct: (signal: AbortSignal) => Promise<void> = async () => undefined,
+  conditions: Conditions = {},
 ): Promise<void> {
-  await Promise.all(processes.map((process) => repeat(process, signal, onFailure, untilMayAct)))
+  await Promise.all(processes.map((process) => repeat(process, signal, onFailure, conditions)))
 }
 
 async function repeat(
-  { name, everyMs, poll, dueInMs, wakeSignal }: Poller,
+  { name, everyMs, poll, dueInMs, isIdle, wakeSignal = createWakeSignal() }: Poller,
   signal: AbortSignal,
   onFailure: OnFailure,
-  untilMayAct: (signal: AbortSignal) => Promise<void>,
+  { untilMayAct, activity }: Conditions,
 ): Promise<void> {
+  activity?.onNews(wakeSignal.wake)
   for (let failures = 0; !signal.aborted; ) {
-    await untilMayAct(signal)
+    await untilMayAct?.(signal)
     if (signal.aborted) return
     try {
       await poll()
@@ -47,10 +56,12 @@ async function repeat(
     } catch (error) {
       failures++
       onFailure({ process: name, error })
+      const pauseMs = Math.min(longestPauseMs, everyMs * 2 ** failures)
+      await setTimeout(pauseMs, undefined, { signal }).catch(() => undefined)
+      continue
     }
-    const due = failures === 0 ? dueInMs?.() : undefined
-    const pauseMs = Math.min(longestPauseMs, everyMs * 2 ** failures, due ?? longestPauseMs)
-    if (wakeSignal && failures === 0) await wakeSignal.wait(pauseMs, signal)
-    else await setTimeout(pauseMs, undefined, { signal }).catch(() => undefined)
+    const rests = activity?.isQuiet() && isIdle?.()
+    const pauseMs = rests ? Math.max(everyMs, quietPollMs) : everyMs
+    await wakeSignal.wait(Math.min(longestPauseMs, pauseMs, dueInMs?.() ?? longestPauseMs), signal)
   }
 }

@@ -36,8 +36,8 @@ export type ProcessManager<Due> = {
   stopAtFailing?: number
   /** Wraps all steps of a poll, with an `advance` for this poll only. */
   around?(work: (advance: (due: Due) => Promise<void>) => Promise<void>): Promise<void>
-  /** In how many milliseconds the next item is due, after a poll that advanced all items. */
-  nextInMs?(): number
+  /** In how many milliseconds the next item is due, if one is known, after a poll that advanced all items. */
+  nextInMs?(): number | undefined
   wakeSignal?: WakeSignal
 }
 
@@ -110,7 +110,8 @@ export function processOf<Due>(
     name,
     everyMs,
     poll,
-    dueInMs: () => (isFull ? 0 : (manager.nextInMs?.() ?? everyMs)),
+    dueInMs: () => (isFull ? 0 : manager.nextInMs?.()),
+    isIdle: () => before.size === 0 && backoff.size === 0,
     ...(wakeSignal && { wakeSignal }),
   }
 }

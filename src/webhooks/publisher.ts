@@ -1,4 +1,11 @@
-import { type DueAttempt, listDueAttempts, listDueAttemptsOf } from '../../projections/deliveries/due.ts'
+import type { Pool } from 'pg'
+import {
+  type DueAttempt,
+  isAnyScheduled,
+  listDueAttempts,
+  listDueAttemptsOf,
+  type Receiver,
+} from '../../projections/deliveries/due.ts'
 import { createTurnLookup, type HasToWait, listDueAttemptsAfter } from '../../projections/deliveries/turns.ts'
 import { createWakeSignal, type WakeSignal } from '../async/wake-signal.ts'
 import { absentDelivery, evolveDelivery, type KnownDelivery } from '../domain/deliveries/delivery.ts'
@@ -8,9 +15,7 @@ import { deliveryIdIn } from '../domain/streams.ts'
 import type { Ports } from '../ports.ts'
 import type { DispatchFeed } from './feed.ts'
 import { createInFlight, type InFlight, maxOfEach } from './in-flight.ts'
-
-/** How often all due attempts are looked for, including those of other processes. */
-const sweepMs = 1000
+import { createSweeps, type Sweeps, sweepMs } from './sweeps.ts'
 
 export type Publisher = {
   /** Called for each log entry, so that new deliveries are published without a poll. */
@@ -34,21 +39,24 @@ export function createPublisher(
   const hasToWait = createTurnLookup(db)
   const fresh: KnownDelivery[] = []
   const ended: Ended[] = []
-  let sweepAt = 0
+  const sweeps = createSweeps()
   let latest = -1n
   /** A standby publisher ignores log entries. */
   let isRunning = false
 
   function onEntry(entry: LogEntry): void {
-    if (!isRunning || !isNews(entry)) return
+    if (!isRunning || !isOfDelivery(entry)) return
     latest = entry.position
+    if (sweeps.soon()) wakeSignal.wake()
+    // A replayed delivery waits for the next sweep: replays leave live deliveries alone.
+    if (entry.event.type === 'ReplayAsked') return
     if (entry.event.type === 'DeliveryScheduled') {
       const delivery = evolveDelivery(absentDelivery, entry.event)
       if (delivery.status !== 'absent' && channels.includes(delivery.channel)) fresh.push(delivery)
     } else {
       const one = endedBy(entry)
       if (one) ended.push(one)
-      if (isDueAtOnce(entry)) sweepAt = 0
+      if (isDueAtOnce(entry)) sweeps.atOnce()
       else if (!one || !(one.isLast || inFlight.hasMore(one.deliveryId))) return
     }
     wakeSignal.wake()
@@ -88,38 +96,47 @@ export function createPublisher(
     await publish(first)
     await publishNext([...waiting, ...(await freeSlots())])
     const receivers = inFlight.withFreeSlots()
-    const isSweep = performance.now() >= sweepAt
+    const isSweep = sweeps.isDue()
     if (receivers.length === 0 && !isSweep) return
     // Set before the wait, so that a redelivery requested meanwhile triggers another sweep.
-    if (isSweep) sweepAt = performance.now() + sweepMs
+    if (isSweep) sweeps.begin()
     // Attempts that were not admitted above must be visible to the query.
     await untilVisible(latest)
     const moment = now().toISOString()
-    if (receivers.length > 0) {
-      const found = { except: inFlight.of(receivers), maxOfEach }
-      const due = await listDueAttemptsOf(db, moment, receivers, found)
-      inFlight.noteFound(receivers, due)
-      await publish(due)
-    }
+    await publish(await attemptsOf(db, moment, receivers, inFlight))
     if (!isSweep) return
     inFlight.forgetLost()
+    const shown = latest
     // One more than the limit, so that a receiver with more is noticed.
     await publish(await listDueAttempts(db, moment, { channels, maxOfEach: maxOfEach + 1 }))
+    // An entry that came meanwhile may have scheduled one.
+    if (!(await isAnyScheduled(db)) && shown === latest) sweeps.rest()
   }
 
-  return {
-    onEntry,
-    async run(signal) {
-      isRunning = true
-      await pollUntil(signal, poll, wakeSignal, onFailure)
-      isRunning = false
-    },
+  async function run(signal: AbortSignal): Promise<void> {
+    isRunning = true
+    await pollUntil(signal, poll, sweeps, wakeSignal, onFailure)
+    isRunning = false
   }
+  return { onEntry, run }
+}
+
+async function attemptsOf(
+  db: Pool,
+  moment: string,
+  receivers: readonly Receiver[],
+  inFlight: InFlight,
+): Promise<DueAttempt[]> {
+  if (receivers.length === 0) return []
+  const due = await listDueAttemptsOf(db, moment, receivers, { except: inFlight.of(receivers), maxOfEach })
+  inFlight.noteFound(receivers, due)
+  return due
 }
 
 async function pollUntil(
   signal: AbortSignal,
   poll: () => Promise<void>,
+  sweeps: Sweeps,
   wakeSignal: WakeSignal,
   onFailure: (error: unknown) => void,
 ): Promise<void> {
@@ -131,7 +148,9 @@ async function pollUntil(
       onFailure(error)
       failures++
     }
-    await pause(wakeSignal, failures, signal)
+    if (failures === 0) await wakeSignal.wait(sweeps.inMs(), signal)
+    // While a store does not respond, wake signals are ignored, since they would only add load.
+    else await createWakeSignal().wait(sweepMs * 2 ** Math.min(failures, 4), signal)
   }
 }
 
@@ -170,15 +189,8 @@ async function byTurn(
   }
 }
 
-async function pause(wakeSignal: WakeSignal, failures: number, signal: AbortSignal): Promise<void> {
-  const pauseMs = sweepMs * 2 ** Math.min(failures, 4)
-  // While a store does not respond, wake signals are ignored, since they would only add load.
-  await (failures === 0 ? wakeSignal : createWakeSignal()).wait(pauseMs, signal)
-}
-
-/** A replayed delivery waits for the next sweep: replays leave live deliveries alone. */
-const isNews = (entry: LogEntry): entry is Recorded<'delivery'> =>
-  entry.readable && entry.category === 'delivery' && entry.event.type !== 'ReplayAsked'
+const isOfDelivery = (entry: LogEntry): entry is Recorded<'delivery'> =>
+  entry.readable && entry.category === 'delivery'
 
 /** An ended attempt; `failed` is undefined if its event does not show it. `isLast`: the delivery has ended. */
 type Ended = { deliveryId: string; failed: boolean | undefined; isLast: boolean; position: bigint }
