@@ -127,7 +127,7 @@ export const limitVariables = variables.filter((name) => name.startsWith('KEYLED
 export type Config = {
   port: number
   host: string
-  /** How many processes serve HTTP. Undefined: one per core, up to a maximum. */
+  /** How many processes serve HTTP. Undefined: one for two cores, up to a maximum. */
   workers: number | undefined
   /** Undefined: derived from host and port. */
   baseUrl: string | undefined

@@ -10,10 +10,10 @@ import { hostForms } from './host-forms.ts'
  * errors are printed to stderr.
  */
 export async function runCommandLine(words: readonly string[]): Promise<void> {
-  const groups = groupsOf(words)
+  const named = groupsOf(words)
   const asJson = words.includes('--json')
   try {
-    const program = await commandLine(groups, words)
+    const program = await commandLine(named ?? commandGroups, words, { onlyListed: named === undefined })
     // Commander would print its own errors as text.
     if (asJson) program.configureOutput({ outputError: () => undefined })
     await program.parseAsync(words, { from: 'user' })
@@ -25,10 +25,12 @@ export async function runCommandLine(words: readonly string[]): Promise<void> {
 /**
  * The program with the commands of some groups. A command that calls a server then loads no client of a store.
  * @param groups all commands when it is absent
+ * @param onlyListed the commands of the host have names and summaries only, and load nothing
  */
 export async function commandLine(
   groups: readonly CommandGroup[] = commandGroups,
   words: readonly string[] = [],
+  { onlyListed = false } = {},
 ): Promise<Command> {
   const program = new Command('keyledger')
     .description('An event-sourced licensing ledger for software vendors')
@@ -38,10 +40,13 @@ export async function commandLine(
     .hook('preAction', (_, command) => {
       refuseEmpty(command)
     })
-  for (const { where, load } of groups) {
+  for (const { where, summaries, load } of groups) {
     const before = new Set(allCommands(program))
-    const register = await load()
-    register(program, { words, run: runCommandLine, everything: commandLine, hostForms })
+    for (const [usage, summary] of Object.entries(summaries)) describe(program, usage, summary)
+    if (where === 'network' || !onlyListed) {
+      const register = await load()
+      register(program, { words, run: runCommandLine, everything: commandLine, hostForms })
+    }
     for (const command of allCommands(program)) {
       if (before.has(command)) continue
       command.helpGroup(headings[where])
@@ -49,6 +54,13 @@ export async function commandLine(
     }
   }
   return program
+}
+
+/** A word that commands of the network have too says what those say. */
+function describe(program: Command, usage: string, summary: string): void {
+  const [name] = usage.split(' ')
+  if (program.commands.some((command) => command.name() === name)) return
+  program.command(usage).description(summary)
 }
 
 /** A command and everything below it. */
@@ -63,9 +75,10 @@ const headings = {
   host: 'Commands that work on the host of the ledger:',
 }
 
-/** The groups that have the first word; all of them for help, and for a word that no group has. */
-function groupsOf(words: readonly string[]): readonly CommandGroup[] {
-  const first = words.find((word) => !word.startsWith('-'))
-  const found = commandGroups.filter((group) => first !== undefined && group.words.includes(first))
-  return found.length > 0 ? found : commandGroups
+/** The groups that have the first word, or the one after `help`; undefined for a list of all, and for a word that no group has. */
+function groupsOf(words: readonly string[]): readonly CommandGroup[] | undefined {
+  const [first, second] = words.filter((word) => !word.startsWith('-'))
+  const name = first === 'help' ? second : first
+  const found = commandGroups.filter((group) => name !== undefined && group.words.includes(name))
+  return found.length > 0 ? found : undefined
 }

@@ -27,3 +27,10 @@ export function groupCommand(parent: Command, name: string, description: string)
   const found = parent.commands.find((command) => command.name() === name)
   return found ?? parent.command(name).description(description)
 }
+
+/** A command that the list of all commands has described already: see src/cli/groups.ts. */
+export function topCommand(program: Command, name: string): Command {
+  const found = program.commands.find((command) => command.name() === name)
+  if (!found) throw new Error(`src/cli/groups.ts does not describe ${name}`)
+  return found
+}

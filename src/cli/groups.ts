@@ -3,18 +3,23 @@ import type { Register } from './context.ts'
 /** Commands that are loaded together, and the first words that load them. */
 export type CommandGroup = {
   words: readonly string[]
+  /** By the words and arguments of each: what the list of all commands says, without loading it. */
+  summaries: Readonly<Record<string, string>>
   /** `host` commands open the stores of this machine, `network` commands call a server. */
   where: 'host' | 'network'
   load: () => Promise<Register>
 }
 
-const host = (words: readonly string[], load: CommandGroup['load']): CommandGroup => ({
-  words,
+const host = (summaries: CommandGroup['summaries'], load: CommandGroup['load']): CommandGroup => ({
+  words: Object.keys(summaries).map((usage) => usage.split(' ')[0] ?? usage),
+  summaries,
   where: 'host',
   load,
 })
+/** They load little, so the list of all commands loads them. */
 const network = (words: readonly string[], load: CommandGroup['load']): CommandGroup => ({
   words,
+  summaries: {},
   where: 'network',
   load,
 })
@@ -60,27 +65,95 @@ const networkGroups: readonly CommandGroup[] = [
 
 /** The commands of operators, in the order of the help. */
 const hostGroups: readonly CommandGroup[] = [
-  host(['serve'], async () => (await import('./commands/serve.ts')).serveCommand),
-  host(['demo'], async () => (await import('./commands/demo.ts')).demoCommand),
-  host(['init', 'migrate'], async () => (await import('./commands/host.ts')).hostCommands),
-  host(['config'], async () => (await import('./commands/config.ts')).configCommand),
-  host(['doctor'], async () => (await import('./commands/doctor.ts')).doctorCommand),
-  host(['freeze', 'unfreeze'], async () => (await import('./commands/freeze.ts')).freezeCommands),
-  host(['copy'], async () => (await import('./commands/copy.ts')).copyCommand),
-  host(['tenant'], async () => (await import('./commands/tenant.ts')).tenantCommands),
-  host(['member'], async () => (await import('./commands/member.ts')).memberCommands),
-  host(['token'], async () => (await import('./commands/token.ts')).tokenCommands),
-  host(['keys', 'checkout-key'], async () => (await import('./commands/keys.ts')).keyCommands),
-  host(['webhook', 'webhooks'], async () => (await import('./commands/webhook.ts')).webhookCommands),
-  host(['import'], async () => (await import('./commands/import.ts')).importCommand),
-  host(['events'], async () => (await import('./commands/events.ts')).eventCommands),
-  host(['test-purchase'], async () => (await import('./commands/test-purchase.ts')).testPurchaseCommand),
-  host(['subject'], async () => (await import('./commands/subject.ts')).subjectCommands),
-  host(['confirmations'], async () => (await import('./commands/confirmations.ts')).confirmationCommands),
-  host(['projections'], async () => (await import('./commands/projections.ts')).projectionCommands),
-  host(['backup', 'restore'], async () => (await import('./commands/backup.ts')).backupCommands),
-  host(['notary'], async () => (await import('./commands/notary.ts')).notaryCommands),
-  host(['audit'], async () => (await import('./commands/audit.ts')).auditCommands),
+  host({ serve: 'Run the server' }, async () => (await import('./commands/serve.ts')).serveCommand),
+  host(
+    { demo: 'Run through the life of a license on a temporary ledger, showing every step' },
+    async () => (await import('./commands/demo.ts')).demoCommand,
+  ),
+  host(
+    {
+      init: 'Create the data directory, the master key and the schemas, and optionally a tenant',
+      migrate: 'Migrate the schemas and rebuild the read models for this version',
+    },
+    async () => (await import('./commands/host.ts')).hostCommands,
+  ),
+  host(
+    { config: 'Check the variables of the environment, and print which are set' },
+    async () => (await import('./commands/config.ts')).configCommand,
+  ),
+  host(
+    { doctor: 'Check every part and explain how to fix problems' },
+    async () => (await import('./commands/doctor.ts')).doctorCommand,
+  ),
+  host(
+    {
+      freeze: 'Reject every write with 503 in all processes until unfreeze; reads and validates continue',
+      unfreeze: 'End a freeze',
+    },
+    async () => (await import('./commands/freeze.ts')).freezeCommands,
+  ),
+  host(
+    {
+      copy: 'Copy the log to another event store, and the durable tables to another database; resumes an earlier copy',
+    },
+    async () => (await import('./commands/copy.ts')).copyCommand,
+  ),
+  host(
+    { tenant: 'The vendors on this installation' },
+    async () => (await import('./commands/tenant.ts')).tenantCommands,
+  ),
+  host({ member: 'Members of a tenant' }, async () => (await import('./commands/member.ts')).memberCommands),
+  host({ token: 'Access tokens' }, async () => (await import('./commands/token.ts')).tokenCommands),
+  host(
+    {
+      keys: 'The keys that sign leases and settings',
+      'checkout-key': 'The API key for creating checkout sessions',
+    },
+    async () => (await import('./commands/keys.ts')).keyCommands,
+  ),
+  host(
+    { webhook: "A tenant's webhook", webhooks: 'Tools for developing a webhook receiver' },
+    async () => (await import('./commands/webhook.ts')).webhookCommands,
+  ),
+  host(
+    { import: 'Import licenses from another system: a preview, or with --apply the import' },
+    async () => (await import('./commands/import.ts')).importCommand,
+  ),
+  host(
+    { events: "A tenant's license events" },
+    async () => (await import('./commands/events.ts')).eventCommands,
+  ),
+  host(
+    { 'test-purchase <productId>': 'Run a test purchase against the running server and print its stages' },
+    async () => (await import('./commands/test-purchase.ts')).testPurchaseCommand,
+  ),
+  host(
+    { subject: 'Personal data of customers' },
+    async () => (await import('./commands/subject.ts')).subjectCommands,
+  ),
+  host(
+    { confirmations: 'Dangerous operations that need approval' },
+    async () => (await import('./commands/confirmations.ts')).confirmationCommands,
+  ),
+  host(
+    { projections: 'The read models, built from the log' },
+    async () => (await import('./commands/projections.ts')).projectionCommands,
+  ),
+  host(
+    {
+      backup: 'Back up the log and the durable tables to a file; works while the server runs',
+      'restore <file>': 'Restore a backup into an empty data directory, or an empty event store and database',
+    },
+    async () => (await import('./commands/backup.ts')).backupCommands,
+  ),
+  host(
+    { notary: 'The signed checkpoints of the log' },
+    async () => (await import('./commands/notary.ts')).notaryCommands,
+  ),
+  host(
+    { audit: 'Check the read models against the log, and the log against what was signed' },
+    async () => (await import('./commands/audit.ts')).auditCommands,
+  ),
 ]
 
 /** Every command, those over the network first. */

@@ -1,5 +1,5 @@
 import type { LookupFunction } from 'node:net'
-import { Agent, errors } from 'undici'
+import type { Agent } from 'undici'
 import type { AttemptResult } from '../domain/deliveries/delivery.ts'
 import type { AttemptError } from '../domain/deliveries/events.ts'
 import { faultOfUrl, isPublicAddress, type Resolve, type TargetRules } from './targets.ts'
@@ -26,13 +26,14 @@ const maxKeptCharacters = 1024
  * @param confidential strings to remove from the excerpt of the answer
  */
 export async function post(
-  agent: Agent,
+  connections: Connections,
   rules: TargetRules,
   { url, headers, body }: Post,
   { timeLimitMs, confidential }: { timeLimitMs: number; confidential: readonly string[] },
 ): Promise<AttemptResult> {
   // An address in the URL itself is never resolved, so it is checked here.
   if (faultOfUrl(url, rules) !== undefined) return failed('target_refused')
+  const agent = await connections.opened()
   const limit = new AbortController()
   const timer = setTimeout(() => limit.abort(), timeLimitMs)
   try {
@@ -53,7 +54,7 @@ export async function post(
   } catch (error) {
     if (limit.signal.aborted) return failed('timeout')
     // This process closed the connection, which says nothing about the receiver.
-    if (error instanceof errors.ClientDestroyedError || error instanceof errors.ClientClosedError) throw error
+    if (['UND_ERR_DESTROYED', 'UND_ERR_CLOSED'].includes(codeOf(error))) throw error
     return failed(errorOf(error))
   } finally {
     clearTimeout(timer)
@@ -127,12 +128,15 @@ const codes: Record<string, AttemptError> = {
 function errorOf(error: unknown): AttemptError {
   if (error instanceof AggregateError) return errorOf(error.errors[0])
   if (error instanceof NoTarget) return error.reason
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const code = codeOf(error)
   if (/^(?:ERR_TLS|ERR_SSL|CERT_|DEPTH_|SELF_SIGNED|UNABLE_TO|HOSTNAME_)/.test(code)) return 'tls'
-  if (/^(?:HPE_|UND_ERR_HEADERS_OVERFLOW)/.test(code) || error instanceof errors.HTTPParserError)
-    return 'protocol'
+  const isMalformed = error instanceof Error && error.name === 'HTTPParserError'
+  if (isMalformed || /^(?:HPE_|UND_ERR_HEADERS_OVERFLOW)/.test(code)) return 'protocol'
   return codes[code] ?? 'internal'
 }
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : ''
 
 /** The name has no address, or one that must not be delivered to. No connection was made. */
 class NoTarget extends Error {
@@ -148,13 +152,19 @@ class NoTarget extends Error {
 const connectTimeoutMs = 5000
 const keepAliveMs = 10_000
 
+export type Connections = {
+  /** @throws Error after `destroy` */
+  opened(): Promise<Agent>
+  destroy(): Promise<void>
+}
+
 /**
  * Pools of connections, one per origin. Each new connection resolves the name and connects to exactly the
  * addresses that were checked, so a name server cannot switch to another address in between. URLs with an
  * address are not checked here, so the caller checks those first. An origin has as many connections as
  * concurrent attempts: tenants may share an origin, and a slow webhook of one must not delay the others.
  */
-export function createConnections(resolve: Resolve, { allowPrivate }: TargetRules): Agent {
+export function createConnections(resolve: Resolve, { allowPrivate }: TargetRules): Connections {
   const lookup: LookupFunction = (host, _options, done) => {
     resolve(host).then(
       (addresses) => {
@@ -170,10 +180,24 @@ export function createConnections(resolve: Resolve, { allowPrivate }: TargetRule
       () => done(new NoTarget('name_not_found'), []),
     )
   }
-  return new Agent({
+  const options: Agent.Options = {
     connect: { lookup, timeout: connectTimeoutMs, autoSelectFamily: true },
     pipelining: 1,
     keepAliveTimeout: keepAliveMs,
     maxHeaderSize: 16_384,
-  })
+  }
+  let agent: Promise<Agent> | undefined
+  let isDestroyed = false
+  return {
+    async opened() {
+      if (isDestroyed) throw new Error('the connections of webhooks are closed')
+      // Loaded with the first webhook: it is a large part of what a start would load.
+      agent ??= import('undici').then(({ Agent }) => new Agent(options))
+      return agent
+    },
+    async destroy() {
+      isDestroyed = true
+      await (await agent)?.destroy()
+    },
+  }
 }

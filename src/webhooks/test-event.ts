@@ -18,7 +18,7 @@ export function createTestSender(
   ports: Ports<'newId' | 'now' | 'secrets'>,
   { resolve, rules, timeLimitMs = 15_000 }: { resolve: Resolve; rules: TargetRules; timeLimitMs?: number },
 ): TestSender {
-  const agent = createConnections(resolve, rules)
+  const connections = createConnections(resolve, rules)
 
   async function send(tenantId: string, endpoint: WebhookEndpoint, event: WebhookEventName) {
     const now = ports.now()
@@ -33,7 +33,7 @@ export function createTestSender(
     const request = signedPost(endpoint.url, known, samplePayload(event, { id, tenantId, at }), now)
     const started = performance.now()
     const result = await post(
-      agent,
+      connections,
       rules,
       { ...request, headers: { ...request.headers, [testHeader]: 'true' } },
       { timeLimitMs, confidential: [] },
@@ -45,5 +45,5 @@ export function createTestSender(
     return { id, event, ok: error === null, status, error, durationMs, excerpt }
   }
 
-  return { send, close: () => agent.destroy() }
+  return { send, close: () => connections.destroy() }
 }

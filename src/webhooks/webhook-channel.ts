@@ -28,7 +28,7 @@ export function createWebhookChannel(
   ports: Ports<'db' | 'deriveId' | 'now' | 'secrets' | 'subjects'>,
   { resolve, rules, timeLimitMs = 15_000 }: Options,
 ): WebhookChannel {
-  const agent = createConnections(resolve, rules)
+  const connections = createConnections(resolve, rules)
   const secrets = createSecretCache(ports)
   const endpointOf = createEndpointLookup(ports.db)
   const contentOf = createContentLookup(ports.db)
@@ -47,10 +47,13 @@ export function createWebhookChannel(
     const now = ports.now()
     const keys = await secrets.of(tenantId, endpoint, now.toISOString())
     await begin()
-    return post(agent, rules, signedPost(endpoint.url, keys, payload, now), { timeLimitMs, confidential })
+    return post(connections, rules, signedPost(endpoint.url, keys, payload, now), {
+      timeLimitMs,
+      confidential,
+    })
   }
 
-  return { deliver, close: () => agent.destroy() }
+  return { deliver, close: () => connections.destroy() }
 }
 
 /** The request that carries a payload. */

@@ -16,6 +16,8 @@ export type Checkout = {
   pid: number
   /** Processor time of the application and its embedded stores so far, in ms. */
   cpuMs(): number
+  /** Stops it and starts it again on its data; the address and the pid are others then. */
+  restart(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -37,28 +39,46 @@ export async function startCheckout(
 ): Promise<Checkout> {
   const directory = mkdtempSync(join(tmpdir(), 'keyledger-bench-'))
   const { bin } = Package.parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')))
-  const child = spawn(process.execPath, [join(root, bin.keyledger), 'serve'], {
-    cwd: root,
-    env: {
-      ...process.env,
-      KEYLEDGER_DATA_DIR: directory,
-      KEYLEDGER_PORT: '0',
-      KEYLEDGER_LOG_LEVEL: 'warn',
-      ...(eventstore !== undefined && { KEYLEDGER_EVENTSTORE_URL: eventstore }),
-      ...knownIn(root, farAbove),
-      ...settings,
-    },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const stop = async () => {
+  const start = () =>
+    spawn(process.execPath, [join(root, bin.keyledger), 'serve'], {
+      cwd: root,
+      env: {
+        ...process.env,
+        KEYLEDGER_DATA_DIR: directory,
+        KEYLEDGER_PORT: '0',
+        KEYLEDGER_LOG_LEVEL: 'warn',
+        ...(eventstore !== undefined && { KEYLEDGER_EVENTSTORE_URL: eventstore }),
+        ...knownIn(root, farAbove),
+        ...settings,
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+  let child = start()
+  const end = async () => {
     child.kill('SIGTERM')
     if (child.exitCode === null) await once(child, 'exit')
+  }
+  const stop = async () => {
+    await end()
     rmSync(directory, { recursive: true, force: true })
   }
   try {
-    const { address, token } = await greetingOf(child)
-    const pid = child.pid ?? 0
-    return { name, address, token, pid, cpuMs: () => cpuMsOfTree(pid), stop }
+    const greeting = await greetingOf(child)
+    const running: Checkout = {
+      name,
+      address: greeting.address,
+      token: greeting.token ?? '',
+      pid: child.pid ?? 0,
+      cpuMs: () => cpuMsOfTree(running.pid),
+      async restart() {
+        await end()
+        child = start()
+        running.address = (await greetingOf(child, false)).address
+        running.pid = child.pid ?? 0
+      },
+      stop,
+    }
+    return running
   } catch (error) {
     await stop()
     throw error
@@ -71,14 +91,17 @@ function knownIn(root: string, variables: Readonly<Record<string, string>>): Rec
   return Object.fromEntries(Object.entries(variables).filter(([name]) => config.includes(name)))
 }
 
-/** Reads the URL and the token from the output of the first start. */
-async function greetingOf(child: ChildProcess): Promise<{ address: string; token: string }> {
+/** Reads the URL from the output, and the token of the first start. */
+async function greetingOf(
+  child: ChildProcess,
+  isFirst = true,
+): Promise<{ address: string; token: string | undefined }> {
   let text = ''
   for await (const chunk of child.stdout ?? []) {
     text += String(chunk)
     const address = /(?:listens|is listening) on (http:\/\/[^\s;]+?)[;.]\s/.exec(text)?.[1]
     const token = /\bkl_pat_\w+/.exec(text)?.[0]
-    if (address === undefined || token === undefined) continue
+    if (address === undefined || (isFirst && token === undefined)) continue
     child.stdout?.resume()
     return { address, token }
   }

@@ -9,6 +9,12 @@ const msPerTick = 10
 export const cpuMsOfTree = (root: number): number =>
   treeOf(root).reduce((sum, { ticks }) => sum + ticks, 0) * msPerTick
 
+/** Processor time of the children of this process that have ended, and of theirs, in ms. */
+export function endedChildrenCpuMs(): number {
+  const [user = 0, system = 0] = fieldsOf(readFileSync('/proc/self/stat', 'utf8')).slice(13, 15)
+  return (user + system) * msPerTick
+}
+
 /** Memory of a process and its descendants in MiB; shared pages are counted proportionally. */
 export function memoryMiBOfTree(root: number): number {
   const kib = treeOf(root).map(({ pid }) => {
@@ -35,11 +41,7 @@ function treeOf(root: number): Process[] {
 function processOf(name: string): Process[] {
   try {
     const stat = readFileSync(`/proc/${name}/stat`, 'utf8')
-    // The command is in parentheses and may contain anything; see proc(5).
-    const fields = stat
-      .slice(stat.lastIndexOf(')') + 2)
-      .split(' ')
-      .map(Number)
+    const fields = fieldsOf(stat)
     const [, parent = 0] = fields
     const ticks = fields.slice(11, 15).reduce((sum, field) => sum + field, 0)
     return [{ pid: Number(name), parent, ticks }]
@@ -47,3 +49,10 @@ function processOf(name: string): Process[] {
     return []
   }
 }
+
+/** The fields after the command, which is in parentheses and may contain anything; see proc(5). */
+const fieldsOf = (stat: string): number[] =>
+  stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .split(' ')
+    .map(Number)

@@ -12,6 +12,8 @@ export const LoadOptions = z.object({
   seconds: z.number(),
   /** The number of imported licenses. */
   licenses: z.int(),
+  /** With callers, each sends its next call when the last one was answered, and `perSecond` is the result. */
+  callers: z.int().optional(),
   /** The license to start with, different for each run. */
   offset: z.int(),
 })
@@ -24,6 +26,8 @@ export const LoadMeasured = z.object({
   p50Ms: z.number(),
   p95Ms: z.number(),
   p99Ms: z.number(),
+  p999Ms: z.number(),
+  perSecond: z.number(),
 })
 export type LoadMeasured = z.infer<typeof LoadMeasured>
 

@@ -1,4 +1,4 @@
-// An open-loop load in its own process: one line of JSON as its argument, one as its result. Calls are due at even
+// A load in its own process: one line of JSON as its argument, one as its result. In an open loop calls are due at even
 // intervals, independent of earlier ones, and are timed from when they were due, so that a pause of the server
 // delays every call of that time.
 import { createHistogram } from 'node:perf_hooks'
@@ -93,20 +93,40 @@ function fail(what: string): void {
 }
 
 const startedAt = performance.now()
-const total = Math.round(options.perSecond * options.seconds)
-const running = new Set<Promise<void>>()
-for (let sent = 0; sent < total; ) {
-  for (; sent < total; sent++) {
-    const dueAt = startedAt + (sent * 1000) / options.perSecond
-    if (dueAt > performance.now()) break
-    const called = call(dueAt).finally(() => running.delete(called))
-    running.add(called)
+
+async function inOpenLoop(): Promise<void> {
+  const total = Math.round(options.perSecond * options.seconds)
+  const running = new Set<Promise<void>>()
+  for (let sent = 0; sent < total; ) {
+    for (; sent < total; sent++) {
+      const dueAt = startedAt + (sent * 1000) / options.perSecond
+      if (dueAt > performance.now()) break
+      const called = call(dueAt).finally(() => running.delete(called))
+      running.add(called)
+    }
+    await setTimeout(1)
   }
-  await setTimeout(1)
+  await Promise.all(running)
 }
-await Promise.all(running)
+
+async function callOneAfterAnother(): Promise<void> {
+  while (performance.now() - startedAt < options.seconds * 1000) await call(performance.now())
+}
+
+if (options.callers === undefined) await inOpenLoop()
+else await Promise.all(Array.from({ length: options.callers }, callOneAfterAnother))
+const lastedS = (performance.now() - startedAt) / 1000
 const ms = (share: number) => times.percentile(share) / 1000
 process.stdout.write(
-  JSON.stringify({ calls: total, failed, failure, p50Ms: ms(50), p95Ms: ms(95), p99Ms: ms(99) }),
+  JSON.stringify({
+    calls: times.count,
+    failed,
+    failure,
+    p50Ms: ms(50),
+    p95Ms: ms(95),
+    p99Ms: ms(99),
+    p999Ms: ms(99.9),
+    perSecond: times.count / lastedS,
+  }),
 )
 await pool.close()

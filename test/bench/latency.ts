@@ -11,10 +11,9 @@ import {
   loadedProductId,
 } from './latency-keys.ts'
 
-const licenses = 20_000
+export const licenses = 20_000
 const importedAtOnce = 1000
-const rounds = 5
-const roundSeconds = 6
+const thorough: Turns = { rounds: 5, seconds: 6 }
 
 /** Rates below the machine's capacity: the latency of a call is measured, not the throughput. */
 const loads: readonly LoadOfKind[] = [
@@ -29,8 +28,20 @@ const loads: readonly LoadOfKind[] = [
   { kind: 'mixed', perSecond: 300 },
 ]
 
-export type LoadOfKind = { kind: LoadKind; perSecond: number }
-export type Measured = { p50Ms: number; p95Ms: number; p99Ms: number; cpuMs: number }
+/** At a rate, or, with callers, as fast as they are answered. */
+export type LoadOfKind = { kind: LoadKind; perSecond: number; callers?: number }
+export type Measured = {
+  p50Ms: number
+  p95Ms: number
+  p99Ms: number
+  p999Ms: number
+  cpuMs: number
+  perSecond: number
+}
+/** How often each ledger is measured, and for how long. */
+export type Turns = { rounds: number; seconds: number }
+/** Whatever answers the load. */
+type Target = Pick<Checkout, 'name' | 'address' | 'token' | 'cpuMs'>
 
 /** The comparison: another checkout by its directory, or this one on the given event store. */
 export type Compared = { against?: string | undefined; eventstore?: string | undefined }
@@ -86,10 +97,12 @@ async function post({ address, token }: Checkout, path: string, body: object): P
 
 /** The order changes each round, so that after-effects of one ledger do not always hit the other. */
 export async function alternating(
-  ledgers: readonly Checkout[],
-  { kind, perSecond }: LoadOfKind,
+  ledgers: readonly Target[],
+  load: LoadOfKind,
   log: (line: string) => void,
+  { rounds, seconds }: Turns = thorough,
 ): Promise<Measured[][]> {
+  const { kind, perSecond } = load
   const measured: Measured[][] = ledgers.map(() => [])
   for (let round = 0; round <= rounds; round++) {
     const order = [...ledgers.keys()]
@@ -102,9 +115,8 @@ export async function alternating(
       const taken = await measure(ledger, {
         url,
         token,
-        kind,
-        perSecond,
-        seconds: roundSeconds,
+        ...load,
+        seconds,
         licenses,
         offset,
       })
@@ -112,22 +124,20 @@ export async function alternating(
       if (round > 0) measured[index]?.push(taken)
     }
   }
-  for (const [index, rounds] of measured.entries()) {
-    log(`${ledgers[index]?.name}: ${kind} at ${perSecond}/s: ${figuresText(medianOf(rounds))}`)
+  for (const [index, taken] of measured.entries()) {
+    log(`${ledgers[index]?.name}: ${kind} at ${perSecond}/s: ${figuresText(medianOf(taken))}`)
   }
   return measured
 }
 
-async function measure(ledger: Checkout, options: LoadOptions): Promise<Measured> {
+async function measure(ledger: Target, options: LoadOptions): Promise<Measured> {
   const before = ledger.cpuMs()
   const { calls, ...latency } = await runLoad(options)
   return { ...latency, cpuMs: (ledger.cpuMs() - before) / calls }
 }
 
 /** Runs the open-loop load in its own process. @throws Error when a call failed */
-export async function runLoad(
-  options: LoadOptions,
-): Promise<Pick<LoadMeasured, 'calls' | 'p50Ms' | 'p95Ms' | 'p99Ms'>> {
+export async function runLoad(options: LoadOptions): Promise<Omit<LoadMeasured, 'failed' | 'failure'>> {
   const child = spawn(
     process.execPath,
     [join(import.meta.dirname, 'latency-load.ts'), JSON.stringify(options)],
@@ -167,5 +177,12 @@ const fine = (value: number) => (value < 10 ? `${value.toFixed(2)} ms` : ms(valu
 export function medianOf(rounds: readonly Measured[]): Measured {
   const of = (figure: keyof Measured) =>
     rounds.map((round) => round[figure]).toSorted((a, b) => a - b)[Math.floor(rounds.length / 2)] ?? 0
-  return { p50Ms: of('p50Ms'), p95Ms: of('p95Ms'), p99Ms: of('p99Ms'), cpuMs: of('cpuMs') }
+  return {
+    p50Ms: of('p50Ms'),
+    p95Ms: of('p95Ms'),
+    p99Ms: of('p99Ms'),
+    p999Ms: of('p999Ms'),
+    cpuMs: of('cpuMs'),
+    perSecond: of('perSecond'),
+  }
 }

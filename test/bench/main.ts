@@ -1,9 +1,9 @@
-// `npm run bench [latency] [validate] [commands] [store] [export] [import] [deliveries] [sales] [history] [search] [replay]
+// `npm run bench [felt] [latency] [validate] [commands] [store] [export] [import] [deliveries] [sales] [history] [search] [replay]
 // [notary] [expiries] [workers] [hostile] [copy] [backup]`: measures the figures of docs/performance.md as ratios to a bare baseline
 // in the same run, and writes them there when all parts ran. Each part runs in its own process, because a process
 // can have only one client of the event store.
 // `--events 1000000` sets the length of the log for `replay`, `notary`, `copy` and `backup`. `--against ../before` compares
-// `latency` with a second checkout, in alternating runs. BENCH_EVENTSTORE_URL compares this checkout with itself on
+// `felt` or `latency` with a second checkout, in alternating runs. BENCH_EVENTSTORE_URL compares this checkout with itself on
 // that event store; it is no argument, because it may contain a password.
 import { spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -18,6 +18,7 @@ import { benchDeliveries } from './deliveries.ts'
 import { benchEventStore } from './eventstore.ts'
 import { benchExpiries } from './expiries.ts'
 import { benchExport } from './export.ts'
+import { benchFelt } from './felt.ts'
 import { type Figure, ms, perSecond, report } from './figures.ts'
 import { benchHistory } from './history.ts'
 import { benchHostile } from './hostile.ts'
@@ -32,6 +33,7 @@ import { benchValidate } from './validate.ts'
 import { benchWorkers } from './workers.ts'
 
 const parts = {
+  felt: (log: (line: string) => void) => benchFelt(log, options),
   latency: (log: (line: string) => void) => benchLatency(log, options),
   store: benchStore,
   commands: benchCommands,
@@ -51,6 +53,7 @@ const parts = {
   backup: (log: (line: string) => void) => benchBackups(log, options.events),
 }
 const Part = z.enum([
+  'felt',
   'latency',
   'store',
   'commands',

@@ -44,6 +44,9 @@ export async function startLedger(
 }
 
 export const startBare = (): Promise<Server> => startOwn('test/bench/bare-server.ts')
+/** See `peer-server.ts`. */
+export const startPeer = (licenses: number): Promise<Server> =>
+  startOwn('test/bench/peer-server.ts', [String(licenses)])
 export const startSink = (): Promise<Server> => startOwn('test/bench/sink.ts')
 
 /** Uses the stores of a running ledger; see `floor-server.ts`. */

@@ -66,3 +66,9 @@ test('the file contains only shapes that are written', () => {
     expect(names).toContain(`${categoryOf(stream)} ${type} ${metadata.schema}`)
   }
 })
+
+test('the reference names every event', () => {
+  const page = readFileSync(new URL('../../docs/reference/events.md', import.meta.url), 'utf8')
+  const types = [...new Set(written.map(({ type }) => type))]
+  expect(types.filter((type) => !page.includes(`\`${type}\``))).toStrictEqual([])
+})

@@ -232,11 +232,12 @@ describe('a delivery', () => {
 
   test('that hangs does not block others to the same origin', async () => {
     receiver.health = 'silent'
-    const agent = createConnections(async () => ['127.0.0.1'], { allowPrivate: true })
+    const connections = createConnections(async () => ['127.0.0.1'], { allowPrivate: true })
+    const agent = await connections.opened()
     const to = { origin: receiver.url, path: '/hanging', method: 'POST' } as const
     const hanging = Array.from({ length: attemptsAtOnce }, () => agent.request(to).catch(() => undefined))
     await expect.poll(() => receiver.asked.length).toBe(attemptsAtOnce)
-    await agent.destroy()
+    await connections.destroy()
     await Promise.all(hanging)
   })
 

@@ -3,8 +3,13 @@ import type { ConnectionCounts } from '../stores.ts'
 
 const maxByDefault = 8
 
-/** One worker per core that the system or the container allows this process. */
-export const defaultWorkers = (): number => Math.min(maxByDefault, availableParallelism())
+/**
+ * One worker for two cores that the system or the container allows this process. Postgres, the event store and what applies
+ * events take about as much processor as the workers: on two cores one process answers a third more validates than two, and
+ * with a shorter tail. See docs/performance-costs.md.
+ */
+export const defaultWorkers = (): number =>
+  Math.max(1, Math.min(maxByDefault, Math.floor(availableParallelism() / 2)))
 
 /**
  * The pool sizes of one worker. Up to two workers have nearly those of a single process; more workers share that

@@ -8,7 +8,7 @@ import { type OutputOptions, print, table } from '../../terminal/output.ts'
 import { showProgress } from '../../terminal/progress.ts'
 import { parsed } from '../arguments.ts'
 import type { VerifyOptions } from '../audit-verify.ts'
-import { groupCommand } from '../context.ts'
+import { topCommand } from '../context.ts'
 import { endWithParent } from '../serving.ts'
 
 type Options = OutputOptions & { until?: string }
@@ -19,11 +19,7 @@ const Moment = z.iso
 
 /** `keyledger audit …`: compares the read models with the log, and the log with what was signed. */
 export function auditCommands(program: Command): void {
-  const audit = groupCommand(
-    program,
-    'audit',
-    'Check the read models against the log, and the log against what was signed',
-  )
+  const audit = topCommand(program, 'audit')
 
   audit
     .command('replay')

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
 import type { MakeOptions, OpenOptions } from '../backup/actions.ts'
+import { topCommand } from '../context.ts'
 import { endWithParent } from '../serving.ts'
 
 /** Loaded lazily, with the code for encryption and compression. */
@@ -7,10 +8,7 @@ const actions = () => import('../backup/actions.ts')
 
 /** `keyledger backup …` and `keyledger restore`: the log and the durable tables in one file. */
 export function backupCommands(program: Command): void {
-  const backup = program
-    .command('backup')
-    .description('Back up the log and the durable tables to a file; works while the server runs')
-    .argument('<file>')
+  const backup = topCommand(program, 'backup').argument('<file>')
   lockOptions(backup)
     .option('--full-speed', 'do not throttle, for when the server is not running')
     .option('--json', 'print {file, id, bytes, events, tables, encrypted}')
@@ -33,9 +31,7 @@ export function backupCommands(program: Command): void {
       (await actions()).verifyBackup(file, command.optsWithGlobals<OpenOptions>()),
     )
 
-  const restoring = program
-    .command('restore <file>')
-    .description('Restore a backup into an empty data directory, or an empty event store and database')
+  const restoring = topCommand(program, 'restore')
   keyOptions(restoring)
     .option('--json', 'print {file, id, createdAt, events, tables}')
     .action(async (file: string, options: OpenOptions) => (await actions()).restoreBackup(file, options))

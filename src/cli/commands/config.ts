@@ -2,12 +2,11 @@ import type { Command } from 'commander'
 import { shownValue } from '../../config/shown.ts'
 import { parseConfig, setIn } from '../../config.ts'
 import { type OutputOptions, print, table } from '../../terminal/output.ts'
+import { topCommand } from '../context.ts'
 
 /** `keyledger config`: checks the variables of the environment without opening a store. */
 export function configCommand(program: Command): void {
-  program
-    .command('config')
-    .description('Check the variables of the environment, and print which are set')
+  topCommand(program, 'config')
     .option('--json', 'print {variables}, without secrets')
     .action((options: OutputOptions) => {
       parseConfig(process.env)

@@ -13,13 +13,13 @@ import type { ShownEffect } from '../../gate/effects/shown.ts'
 import { problemOfRefusal } from '../../http/problem.ts'
 import { type OutputOptions, print, table } from '../../terminal/output.ts'
 import { parsed } from '../arguments.ts'
-import { groupCommand } from '../context.ts'
+import { topCommand } from '../context.ts'
 
 type DecisionOptions = OutputOptions & { as?: string }
 
 /** `keyledger confirmations …`: lists and approves confirmations on hosts without a browser. */
 export function confirmationCommands(program: Command): void {
-  const confirmations = groupCommand(program, 'confirmations', 'Dangerous operations that need approval')
+  const confirmations = topCommand(program, 'confirmations')
 
   confirmations
     .command('list')

@@ -12,17 +12,14 @@ import type { RawLog } from '../../ledger/raw/log.ts'
 import { CommandRefused, exitCode } from '../../terminal/exit-codes.ts'
 import { type OutputOptions, print, printToStderr } from '../../terminal/output.ts'
 import { showProgress } from '../../terminal/progress.ts'
+import { topCommand } from '../context.ts'
 import { openDatabaseAt, openLogAt } from '../store-location.ts'
 
 type CopyOptions = OutputOptions & { to?: string; databaseTo?: string; follow?: boolean; verify?: boolean }
 
 /** `keyledger copy`: copies the whole log and its database to other stores. */
 export function copyCommand(program: Command): void {
-  program
-    .command('copy')
-    .description(
-      'Copy the log to another event store, and the durable tables to another database; resumes an earlier copy',
-    )
+  topCommand(program, 'copy')
     .option('--to <place>', 'esdb://… or a data directory; put a URL with a password into KEYLEDGER_COPY_TO')
     .option(
       '--database-to <place>',

@@ -6,13 +6,11 @@ import { createLog } from '../../app/log.ts'
 import { withRealPort } from '../../app/start/own-address.ts'
 import { openStores } from '../../app/stores.ts'
 import { parseConfig } from '../../config.ts'
+import { topCommand } from '../context.ts'
 import { runDemo } from '../demo/run.ts'
 
 export function demoCommand(program: Command): void {
-  program
-    .command('demo')
-    .description('Run through the life of a license on a temporary ledger, showing every step')
-    .action(demo)
+  topCommand(program, 'demo').action(demo)
 }
 
 async function demo(): Promise<void> {

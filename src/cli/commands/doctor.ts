@@ -18,6 +18,7 @@ import { exitCode } from '../../terminal/exit-codes.ts'
 import { type OutputOptions, print, table } from '../../terminal/output.ts'
 import { connectFeed } from '../../webhooks/nats-feed.ts'
 import { parsed } from '../arguments.ts'
+import { topCommand } from '../context.ts'
 import { type Check, type CheckResults, runChecks } from '../doctor/check.ts'
 import { diskCheck } from '../doctor/disk.ts'
 import {
@@ -43,9 +44,7 @@ const queryMs = 5000
 const leftoverMs = 500
 
 export function doctorCommand(program: Command): void {
-  program
-    .command('doctor')
-    .description('Check every part and explain how to fix problems')
+  topCommand(program, 'doctor')
     .option('--send-test-mail <address>', 'send a test mail to this address')
     .option('--json', 'print {healthy, parts, projection, exposures}')
     .action(doctor)

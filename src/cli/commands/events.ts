@@ -9,7 +9,7 @@ import { Refusal } from '../../domain/refusal.ts'
 import { createCursors } from '../../http/cursor.ts'
 import { untilInterrupted } from '../../terminal/interruption.ts'
 import { asLine, inJson, type OutputOptions, outputCut, printToStderr } from '../../terminal/output.ts'
-import { groupCommand } from '../context.ts'
+import { topCommand } from '../context.ts'
 
 type TailOptions = OutputOptions & { tenant: string; after?: string; follow: boolean }
 
@@ -18,7 +18,7 @@ const pauseMs = 500
 
 /** `keyledger events …`: every event of the licenses, read from the ledger. */
 export function eventCommands(program: Command): void {
-  const events = groupCommand(program, 'events', "A tenant's license events")
+  const events = topCommand(program, 'events')
 
   events
     .command('tail')

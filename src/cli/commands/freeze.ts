@@ -4,6 +4,7 @@ import { withStores } from '../../app/with-stores.ts'
 import { freezeLedger, unfreezeLedger } from '../../freeze/freeze.ts'
 import { CommandRefused, CommandUnavailable } from '../../terminal/exit-codes.ts'
 import { type OutputOptions, print, printToStderr } from '../../terminal/output.ts'
+import { topCommand } from '../context.ts'
 
 const printWait = (milliseconds: number): void =>
   printToStderr(
@@ -13,9 +14,7 @@ const printWait = (milliseconds: number): void =>
 
 /** `keyledger freeze` and `keyledger unfreeze`: during a freeze nothing is recorded, and everything can be read. */
 export function freezeCommands(program: Command): void {
-  program
-    .command('freeze')
-    .description('Reject every write with 503 in all processes until unfreeze; reads and validates continue')
+  topCommand(program, 'freeze')
     .option('--reason <text>', 'shown by doctor and in the log')
     .option('--json', 'print {frozen, since, actor, reason}')
     .action((options: OutputOptions & { reason?: string }) =>
@@ -36,9 +35,7 @@ export function freezeCommands(program: Command): void {
       }),
     )
 
-  program
-    .command('unfreeze')
-    .description('End a freeze')
+  topCommand(program, 'unfreeze')
     .option('--json', 'print {frozen, wasFrozen}')
     .action((options: OutputOptions) =>
       withStores(async ({ db }) => {

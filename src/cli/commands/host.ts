@@ -9,21 +9,18 @@ import { EmailAddress, Slug } from '../../domain/values.ts'
 import type { Ports } from '../../ports.ts'
 import { type OutputOptions, print } from '../../terminal/output.ts'
 import { parsed } from '../arguments.ts'
+import { topCommand } from '../context.ts'
 import { linkAddress } from './member.ts'
 
 /** One-time commands for operators. */
 export function hostCommands(program: Command): void {
-  program
-    .command('init')
-    .description('Create the data directory, the master key and the schemas, and optionally a tenant')
+  topCommand(program, 'init')
     .option('--tenant <id>')
     .option('--owner <email>', "the tenant's first owner; needs --tenant")
     .option('--json', 'print {dataDirectory, tenantId, ownerId, ownerLink}')
     .action(init)
 
-  program
-    .command('migrate')
-    .description('Migrate the schemas and rebuild the read models for this version')
+  topCommand(program, 'migrate')
     .option('--json', 'print {migrated}')
     .action((options: OutputOptions) =>
       withStores(async () =>

@@ -14,6 +14,7 @@ import type { AllPorts } from '../../ports.ts'
 import { CommandRefused, CommandUnavailable, exitCode } from '../../terminal/exit-codes.ts'
 import { type OutputOptions, print } from '../../terminal/output.ts'
 import { showProgress } from '../../terminal/progress.ts'
+import { topCommand } from '../context.ts'
 import { columnsOf, pairsOf, productsOf, repeated } from '../import/arguments.ts'
 import { type FetchOptions, fetchExport, openWorkDirectory } from '../import/fetch.ts'
 import { importData, importLines } from '../import/view.ts'
@@ -32,9 +33,7 @@ type ImportOptions = OutputOptions &
 
 /** `keyledger import`: takes over licenses of another system. */
 export function importCommand(program: Command): void {
-  program
-    .command('import')
-    .description('Import licenses from another system: a preview, or with --apply the import')
+  topCommand(program, 'import')
     .argument('[export]', 'an export file, or a directory with several')
     .addOption(new Option('--from <system>').choices(sourceNames).makeOptionMandatory())
     .requiredOption('--tenant <id>')

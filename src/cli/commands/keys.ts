@@ -10,6 +10,7 @@ import { Refusal } from '../../domain/refusal.ts'
 import type { KeyState } from '../../domain/signing/signing.ts'
 import type { Ports } from '../../ports.ts'
 import { type OutputOptions, print, table } from '../../terminal/output.ts'
+import { topCommand } from '../context.ts'
 import { hostOptionsIn } from '../host-form.ts'
 
 type TenantOptions = OutputOptions & { tenant: string }
@@ -18,7 +19,7 @@ type TenantOptions = OutputOptions & { tenant: string }
  * `keyledger keys …`, `checkout-key …`: a tenant's signing keys, and the key of its servers.
  */
 export function keyCommands(program: Command): void {
-  const keys = program.command('keys').description('The keys that sign leases and settings')
+  const keys = topCommand(program, 'keys')
 
   keys
     .command('list')
@@ -60,9 +61,7 @@ export function keyCommands(program: Command): void {
       }),
     )
 
-  program
-    .command('checkout-key')
-    .description('The API key for creating checkout sessions')
+  topCommand(program, 'checkout-key')
     .command('create')
     .description('Replace the checkout key and print the new one; the previous one stops working')
     .requiredOption('--tenant <id>')

@@ -21,12 +21,13 @@ import { EmailAddress } from '../../domain/values.ts'
 import type { Ports } from '../../ports.ts'
 import { type OutputOptions, print, table } from '../../terminal/output.ts'
 import { parsed } from '../arguments.ts'
+import { topCommand } from '../context.ts'
 
 type Options = OutputOptions & { tenant: string }
 
 /** `keyledger member …`: the members of a tenant. */
 export function memberCommands(program: Command): void {
-  const member = program.command('member').description('Members of a tenant')
+  const member = topCommand(program, 'member')
   addCommand(member)
   listCommand(member)
 

@@ -18,12 +18,12 @@ import { showProgress } from '../../terminal/progress.ts'
 import { parseCheckpoint } from '../../transparency/checkpoint.ts'
 import { NoteError, parseNote } from '../../transparency/note/note.ts'
 import { parsed } from '../arguments.ts'
-import { groupCommand } from '../context.ts'
+import { topCommand } from '../context.ts'
 import { knownElsewhere } from '../known-checkpoints.ts'
 
 /** `keyledger notary …`: in whose name and with which keys the log is signed. */
 export function notaryCommands(program: Command): void {
-  const notary = groupCommand(program, 'notary', 'The signed checkpoints of the log')
+  const notary = topCommand(program, 'notary')
 
   notary
     .command('status')

@@ -7,10 +7,11 @@ import { runRebuild } from '../../commands/rebuilds.ts'
 import { exitCode } from '../../terminal/exit-codes.ts'
 import { type OutputOptions, print, printToStderr, table } from '../../terminal/output.ts'
 import { showProgress } from '../../terminal/progress.ts'
+import { topCommand } from '../context.ts'
 
 /** `keyledger projections …`: the state of the read models, and their rebuild. */
 export function projectionCommands(program: Command): void {
-  const projections = program.command('projections').description('The read models, built from the log')
+  const projections = topCommand(program, 'projections')
 
   projections
     .command('status')

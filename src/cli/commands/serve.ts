@@ -8,17 +8,16 @@ import { ConfigError, maxWorkers, parseConfig } from '../../config.ts'
 import { TenantName } from '../../domain/tenants/events.ts'
 import { wholeNumberOf } from '../../numbers.ts'
 import { parsed } from '../arguments.ts'
+import { topCommand } from '../context.ts'
 
 type ServeOptions = { roles: Role[]; workers?: number; name?: string }
 
 export function serveCommand(program: Command): void {
-  program
-    .command('serve')
-    .description('Run the server')
+  topCommand(program, 'serve')
     .option('--roles <list>', `comma-separated, of ${roles.join(', ')}`, parseRoles, [...roles])
     .option(
       '--workers <number>',
-      'HTTP processes (default: one per core, at most 8); 1 runs everything in one process',
+      'HTTP processes (default: one for two cores, at most 8); 1 runs everything in one process',
       (text) => wholeNumberOf('--workers', text, 1, maxWorkers),
     )
     .option('--name <name>', 'the name of the workspace that the first start creates', (text) =>

@@ -7,12 +7,13 @@ import { Refusal } from '../../domain/refusal.ts'
 import type { Ports } from '../../ports.ts'
 import { counted } from '../../sentence.ts'
 import { type OutputOptions, print } from '../../terminal/output.ts'
+import { topCommand } from '../context.ts'
 
 type Options = OutputOptions & { tenant: string }
 
 /** `keyledger subject …`: the people whose data a tenant stores. */
 export function subjectCommands(program: Command): void {
-  const subject = program.command('subject').description('Personal data of customers')
+  const subject = topCommand(program, 'subject')
 
   subject
     .command('erase <person>')

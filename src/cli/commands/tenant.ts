@@ -16,10 +16,11 @@ import { Slug } from '../../domain/values.ts'
 import { wholeNumberIn } from '../../numbers.ts'
 import { type OutputOptions, print, table } from '../../terminal/output.ts'
 import { parsed } from '../arguments.ts'
+import { topCommand } from '../context.ts'
 
 /** `keyledger tenant …`: the vendors on this installation. */
 export function tenantCommands(program: Command): void {
-  const tenant = program.command('tenant').description('The vendors on this installation')
+  const tenant = topCommand(program, 'tenant')
 
   tenant
     .command('create <id>')

@@ -14,14 +14,13 @@ import { createTestPurchaseRunner, type TestPurchaseDriver } from '../../reactio
 import { CommandRefused, CommandUnavailable } from '../../terminal/exit-codes.ts'
 import { fields, type OutputOptions, print, printToStderr } from '../../terminal/output.ts'
 import { parsed } from '../arguments.ts'
+import { topCommand } from '../context.ts'
 
 type Options = OutputOptions & { tenant: string; keyType?: string; provider?: string }
 
 /** `keyledger test-purchase`: runs a simulated sale against the running server. */
 export function testPurchaseCommand(program: Command): void {
-  program
-    .command('test-purchase <productId>')
-    .description('Run a test purchase against the running server and print its stages')
+  topCommand(program, 'test-purchase')
     .requiredOption('--tenant <id>')
     .option('--key-type <id>', "the key type to buy; defaults to the product's first")
     .option('--provider <name>', 'defaults to the first connected provider that sells the product')

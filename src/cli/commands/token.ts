@@ -7,12 +7,13 @@ import { Refusal } from '../../domain/refusal.ts'
 import { Scope } from '../../domain/tokens/events.ts'
 import { type OutputOptions, print } from '../../terminal/output.ts'
 import { momentAfter, parsed } from '../arguments.ts'
+import { topCommand } from '../context.ts'
 
 type CreateOptions = OutputOptions & { tenant: string; scopes: string; expires?: string; name: string }
 
 /** `keyledger token …`: access tokens of a tenant. */
 export function tokenCommands(program: Command): void {
-  const token = program.command('token').description('Access tokens')
+  const token = topCommand(program, 'token')
 
   token
     .command('create')

@@ -13,14 +13,14 @@ import { CommandRefused } from '../../terminal/exit-codes.ts'
 import { inJson, type OutputOptions, print, printToStderr } from '../../terminal/output.ts'
 import { isVerified, type Verdict, verifyDelivery } from '../../webhooks/signature.ts'
 import { parsed } from '../arguments.ts'
-import { groupCommand } from '../context.ts'
+import { topCommand } from '../context.ts'
 import { readSecret, type SecretOptions, secretOption } from '../secret-option.ts'
 
 type SetOptions = OutputOptions & { tenant: string; events?: string; rotateSecret?: boolean }
 
 /** `keyledger webhook …` for operators, and `keyledger webhooks …` for developers of a receiver. */
 export function webhookCommands(program: Command): void {
-  const webhook = program.command('webhook').description("A tenant's webhook")
+  const webhook = topCommand(program, 'webhook')
 
   webhook
     .command('set <url>')
@@ -42,7 +42,7 @@ export function webhookCommands(program: Command): void {
       }),
     )
 
-  const webhooks = groupCommand(program, 'webhooks', 'Tools for developing a webhook receiver')
+  const webhooks = topCommand(program, 'webhooks')
 
   const listening = webhooks
     .command('listen')

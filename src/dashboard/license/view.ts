@@ -61,9 +61,9 @@ export type OneLicense = {
   actions: readonly { name: string; label: string; ofDevice: boolean }[]
   /** The changes that the role may make. */
   changes: readonly { name: string; label: string }[]
-  /** Whether the role may free seats; false for a past state. */
   /** Whether the last event is in the signed log. */
   proof: EventProof
+  /** Whether the role may free seats; false for a past state. */
   freesSeats: boolean
 }
 

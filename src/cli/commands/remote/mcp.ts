@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
 import { ownVersion } from '../../../app/own-version.ts'
-import { serveStdio } from '../../../mcp/stdio.ts'
 import { type RemoteOptions, sessionOptions } from '../../remote/build.ts'
 import { callServer, createClient } from '../../remote/client.ts'
 import { findSession } from '../../remote/profiles.ts'
@@ -15,6 +14,8 @@ export function mcpCommand(program: Command): void {
     const { server, token } = findSession(options)
     // An agent waits for each answer, and can try again itself.
     const client = createClient(server, { token, retries: 2 })
+    // The protocol's library is large, and only this command needs it.
+    const { serveStdio } = await import('../../../mcp/stdio.ts')
     await serveStdio(callServer(client), ownVersion())
   })
 }
