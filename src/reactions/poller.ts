@@ -20,6 +20,7 @@ export type Poller = {
 /** A poll failed as a whole, most often because a store does not respond. It is repeated. */
 type OnFailure = (failure: { process: string; error: unknown }) => void
 
+/** After failed polls. */
 const longestPauseMs = 30_000
 /** While the log is quiet, an idle process looks this often: for what only the clock has made due. */
 export const quietPollMs = 10_000
@@ -62,6 +63,6 @@ async function repeat(
     }
     const rests = activity?.isQuiet() && isIdle?.()
     const pauseMs = rests ? Math.max(everyMs, quietPollMs) : everyMs
-    await wakeSignal.wait(Math.min(longestPauseMs, pauseMs, dueInMs?.() ?? longestPauseMs), signal)
+    await wakeSignal.wait(Math.min(pauseMs, dueInMs?.() ?? pauseMs), signal)
   }
 }
