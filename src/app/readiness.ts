@@ -10,7 +10,8 @@ import { readSuspension } from '../notary/suspension.ts'
 import type { Ports } from '../ports.ts'
 import type { Feed } from '../webhooks/nats-feed.ts'
 import type { Clocks } from './clocks.ts'
-import { healthOfRoles, type Role } from './running-roles.ts'
+import type { Role } from './roles.ts'
+import { healthOfRoles } from './running-roles.ts'
 
 const timeLimitMs = 2000
 

@@ -4,6 +4,7 @@ import { rolesLock } from '../../projections/database/advisory-locks.ts'
 import { withOwnConnection } from '../../projections/database/connection.ts'
 import { repeat } from '../async/repeat.ts'
 import type { PartHealth } from '../http/health.ts'
+import { type Role, roles } from './roles.ts'
 
 const retryMs = 1000
 
@@ -49,11 +50,3 @@ export function healthOfRoles(missing: readonly Role[]): PartHealth | undefined 
   const detail = missing.map((role) => `no process has the role ${role}: ${undone[role]}`).join('; ')
   return { ok: false, required: false, detail }
 }
-
-/**
- * The kinds of work of an operating-system process. Roles can be split over machines, and each may run several times.
- * `reactions` runs the process managers of src/reactions. Of `notary`, one process at a time works.
- * Processes name a role to each other by its number here, so a new one is added at the end.
- */
-export const roles = ['api', 'projector', 'reactions', 'dispatcher', 'notary'] as const
-export type Role = (typeof roles)[number]

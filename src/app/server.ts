@@ -1,4 +1,3 @@
-import { setFlagsFromString } from 'node:v8'
 import type { Logger } from 'pino'
 import { keepReadModelsCurrent } from '../../projections/runner/projector-role.ts'
 import { createUndo } from '../async/undo.ts'
@@ -11,7 +10,7 @@ import { checkRecipients, makeBackups } from './backups.ts'
 import { startDispatching } from './dispatching.ts'
 import { auditOnSchedule, notarize } from './notarizing.ts'
 import { startProcesses } from './processes.ts'
-import type { Role } from './running-roles.ts'
+import type { Role } from './roles.ts'
 import type { Stores } from './stores.ts'
 
 export type RunningServer = {
@@ -127,13 +126,4 @@ async function runProjector(
   await keepReadModelsCurrent(passedTo(subscribers, entries), readModels, (err) =>
     log.warn({ err }, 'projector.behind'),
   )
-}
-
-/**
- * Keeps the young generation of the heap at its initial size. Under load it would grow to 128 MiB, a third of the
- * process, without making requests faster. It is set here because the process is started without V8 flags.
- * @see https://nodejs.org/api/v8.html#v8setflagsfromstringflags
- */
-export function keepHeapSmall(): void {
-  setFlagsFromString('--semi-space-growth-factor=1')
 }

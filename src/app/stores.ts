@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
-import { joinLocalStack } from '../../infra/local/stack/stack.ts'
 import { migrate } from '../../projections/database/migrate.ts'
 import { createPool } from '../../projections/database/pool.ts'
 import { refuseWhileRestoring } from '../../projections/database/restoring.ts'
@@ -51,6 +50,7 @@ import { createTestSender } from '../webhooks/test-event.ts'
 import { type Clocks, clocksOf } from './clocks.ts'
 import { type OpenOptions, prepareLog, reachLedger, watchLogConnection } from './start/log-at-start.ts'
 import { readMasterKey } from './start/master-key-file.ts'
+import { joinStack } from './start/stack.ts'
 import { startTraces } from './traces.ts'
 
 /** Short, because a person waits for the provider's answer. */
@@ -104,12 +104,7 @@ export async function openStores(config: Config, log: Logger, options: OpenOptio
   // Only a server has a person who waits for it.
   const step = (name: string) => options.supervise && log.info(name)
   step('Opening the stores')
-  const stack = await joinLocalStack({
-    dataDirectory: config.dataDirectory,
-    parts: { postgres: config.databaseUrl === undefined, eventStore: config.eventstoreUrl === undefined },
-    log: (message) => log.info(message),
-    supervise: options.supervise !== undefined,
-  })
+  const stack = await (options.stack ?? joinStack(config, log, options.supervise !== undefined))
   try {
     const addresses = {
       databaseUrl: addressOf(config.databaseUrl ?? stack.databaseUrl),

@@ -1,7 +1,7 @@
 // Guarantee: the glossary has at most 70 terms, each explained once, and every path that it names exists.
 import { existsSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { roles } from '../../src/app/running-roles.ts'
+import { roles } from '../../src/app/roles.ts'
 
 const root = new URL('../../', import.meta.url)
 const page = readFileSync(new URL('docs/concepts/glossary.md', root), 'utf8')

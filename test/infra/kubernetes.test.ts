@@ -16,7 +16,7 @@ import { validate as disruptionBudget } from 'kubernetes-models/_schemas/IoK8sAp
 import { describe, expect, test } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import { z } from 'zod'
-import { roles } from '../../src/app/running-roles.ts'
+import { roles } from '../../src/app/roles.ts'
 import { parseConfig } from '../../src/config.ts'
 
 const schemas: Record<string, (data: unknown) => boolean> = {

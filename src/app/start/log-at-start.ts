@@ -1,5 +1,6 @@
 import type { Pool } from 'pg'
 import type { Logger } from 'pino'
+import type { LocalStack } from '../../../infra/local/stack/stack.ts'
 import type { OnParked } from '../../../projections/runner/apply.ts'
 import { readKnownLog } from '../../../projections/runner/known-log.ts'
 import { makeMissingTables, prepareReadModels } from '../../../projections/runner/prepare.ts'
@@ -25,6 +26,8 @@ export type OpenOptions = {
    * The caller is about to rebuild the read models from this log, so a different log is reported and not refused.
    */
   toRebuild?: boolean
+  /** The embedded parts, if they are being started already. They are left with the stores. */
+  stack?: Promise<LocalStack>
 }
 
 /**

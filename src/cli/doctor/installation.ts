@@ -1,6 +1,7 @@
 import type { Pool } from 'pg'
 import { z } from 'zod'
-import { healthOfRoles, type Role, roles, rolesNotRunning } from '../../app/running-roles.ts'
+import { type Role, roles } from '../../app/roles.ts'
+import { healthOfRoles, rolesNotRunning } from '../../app/running-roles.ts'
 import { judgeClocks } from '../../app/start/clock-check.ts'
 import { compareWithRunning } from '../../app/start/running-configuration.ts'
 import { type BackupHistory, backupProblem, readBackupHistory } from '../../backup/history.ts'

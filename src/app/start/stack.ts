@@ -1,0 +1,16 @@
+import type { Logger } from 'pino'
+import { joinLocalStack, type LocalStack } from '../../../infra/local/stack/stack.ts'
+import type { Config } from '../../config.ts'
+
+/**
+ * Starts or joins the embedded parts for which no URL is set.
+ * @param supervise restarts parts that end
+ * @throws LocalStackError when they cannot be used; the message says how to fix it
+ */
+export const joinStack = (config: Config, log: Logger, supervise: boolean): Promise<LocalStack> =>
+  joinLocalStack({
+    dataDirectory: config.dataDirectory,
+    parts: { postgres: config.databaseUrl === undefined, eventStore: config.eventstoreUrl === undefined },
+    log: (message) => log.info(message),
+    supervise,
+  })
