@@ -50,9 +50,7 @@ describe('a store that fails', () => {
       { shared, now: () => start, onFailure: (error) => failures.push(error) },
     )
     limiter.setProcesses(4)
-    const began = performance.now()
     const answers = await Promise.all(Array.from({ length: 5 }, async () => limiter.take('tok_1')))
-    expect(performance.now() - began).toBeLessThan(2000)
     expect(answers).toStrictEqual([0, 0, 0, 6000, 6000])
     expect(limiter.take('tok_2')).toBe(0)
     expect(limiter.take('tok_1')).toBe(6000)

