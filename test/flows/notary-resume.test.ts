@@ -5,9 +5,10 @@
 import { writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
+import { exitCode } from '../../src/terminal/exit-codes.ts'
 import { parseCheckpoint } from '../../src/transparency/checkpoint.ts'
 import { parseNote } from '../../src/transparency/note/note.ts'
-import { createHost, type Environment, freePort, type Server } from '../harness/process.ts'
+import { createHost, type Environment, type Finished, freePort, type Server } from '../harness/process.ts'
 import { startWitness } from './witness.ts'
 
 const host = createHost()
@@ -56,8 +57,12 @@ test('the log goes on from its newest checkpoint and no other', async () => {
   const { KEYLEDGER_MASTER_KEY = '' } = stores
   const restored: Environment = { KEYLEDGER_DATA_DIR: host.path('restored'), KEYLEDGER_MASTER_KEY }
   await done(['restore', backup], restored)
-  const resume = (checkpoint: string, others: Environment, ...more: string[]) =>
-    host.run(['notary', 'resume', '--checkpoint', fileWith(checkpoint), ...more], { ...restored, ...others })
+  const resume = async (checkpoint: string, others: Environment, ...more: string[]): Promise<Finished> => {
+    const words = ['notary', 'resume', '--checkpoint', fileWith(checkpoint), ...more]
+    const finished = await host.run(words, { ...restored, ...others })
+    // A busy machine may not have accepted the connection to Postgres in time.
+    return finished.code === exitCode.unavailable ? resume(checkpoint, others, ...more) : finished
+  }
 
   const published = ['--published', server.address]
   expect((await resume(newest, {})).stderr).toContain('nothing says whether a newer checkpoint was signed')
