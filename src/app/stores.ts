@@ -104,7 +104,8 @@ export async function openStores(config: Config, log: Logger, options: OpenOptio
   // Only a server has a person who waits for it.
   const step = (name: string) => options.supervise && log.info(name)
   step('Opening the stores')
-  const stack = await (options.stack ?? joinStack(config, log, options.supervise !== undefined))
+  const stack = await (options.stack ??
+    joinStack(config, (message) => log.info(message), { supervise: options.supervise !== undefined }))
   try {
     const addresses = {
       databaseUrl: addressOf(config.databaseUrl ?? stack.databaseUrl),

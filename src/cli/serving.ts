@@ -30,10 +30,10 @@ export async function serve(
   // Started early: the workers load their code while the stores are opened.
   const workers = count > 1 ? (await import('../app/workers/workers.ts')).startWorkers(count, log) : undefined
   // The embedded parts start while this process loads its code.
-  const stack = joinStack(config, log, true)
-  // It is awaited once that code is loaded.
-  stack.catch(() => undefined)
-  const starting = Promise.race([stack, setTimeout(headStartMs)]).then(async () => {
+  const stack = joinStack(config, (message) => log.info(message), { supervise: true })
+  // A failure is reported by the start, which also stops the workers.
+  const joined = stack.catch(() => undefined)
+  const starting = Promise.race([joined, setTimeout(headStartMs)]).then(async () => {
     const { start } = await import('../app/start/start.ts')
     return start(config, log, { ownRoles, name, workers, stack }, (error) => {
       log.fatal({ err: error }, 'log.wrong')
@@ -61,7 +61,7 @@ export async function serve(
   )
   await starting.catch(async (error: unknown) => {
     grace.uninstall()
-    await stack.then((joined) => joined.leave()).catch(() => undefined)
+    await joined.then((parts) => parts?.leave()).catch(() => undefined)
     throw error
   })
 }

@@ -11,7 +11,7 @@ export type ServedLog = { checkpoint: () => Promise<string>; tile: ReadTile }
 export type ProvedServer = { checkpoint: TrustedCheckpoint; kept: TrustedCheckpoint }
 
 /**
- * Verifies that a served log continues the one of a checkpoint that somebody kept.
+ * Verifies that a served log extends the log of a saved checkpoint.
  * @param kept a checkpoint, a receipt or a proof
  * @throws NotProved
  */

@@ -101,12 +101,12 @@ export function createPublisher(
     // Set before the wait, so that a redelivery requested meanwhile triggers another sweep.
     if (isSweep) sweeps.begin()
     // Attempts that were not admitted above must be visible to the query.
-    await untilVisible(latest)
+    const shown = latest
+    await untilVisible(shown)
     const moment = now().toISOString()
     await publish(await attemptsOf(db, moment, receivers, inFlight))
     if (!isSweep) return
     inFlight.forgetLost()
-    const shown = latest
     // One more than the limit, so that a receiver with more is noticed.
     await publish(await listDueAttempts(db, moment, { channels, maxOfEach: maxOfEach + 1 }))
     // An entry that came meanwhile may have scheduled one.

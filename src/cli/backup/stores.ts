@@ -1,4 +1,4 @@
-import { joinLocalStack } from '../../../infra/local/stack/stack.ts'
+import { joinStack } from '../../app/start/stack.ts'
 import type { Config } from '../../config.ts'
 import { openRawLog, type RawLog } from '../../ledger/raw/log.ts'
 import { printToStderr } from '../../terminal/output.ts'
@@ -21,11 +21,7 @@ export async function withBareStores<T>(
   config: Config,
   work: (stores: BareStores) => Promise<T>,
 ): Promise<T> {
-  const stack = await joinLocalStack({
-    dataDirectory: config.dataDirectory,
-    parts: { postgres: config.databaseUrl === undefined, eventStore: config.eventstoreUrl === undefined },
-    log: printToStderr,
-  })
+  const stack = await joinStack(config, printToStderr)
   const databaseUrl = config.databaseUrl ?? stack.databaseUrl
   const migrationUrl =
     config.databaseUrl === undefined ? stack.migrationUrl : (config.migrationUrl ?? databaseUrl)
