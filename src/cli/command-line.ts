@@ -25,7 +25,7 @@ export async function runCommandLine(words: readonly string[]): Promise<void> {
 /**
  * The program with the commands of some groups. A command that calls a server then loads no client of a store.
  * @param groups all commands when it is absent
- * @param onlyListed the commands of the host have names and summaries only, and load nothing
+ * @param onlyListed the commands have names and summaries only, and load nothing
  */
 export async function commandLine(
   groups: readonly CommandGroup[] = commandGroups,
@@ -43,7 +43,7 @@ export async function commandLine(
   for (const { where, summaries, load } of groups) {
     const before = new Set(allCommands(program))
     for (const [usage, summary] of Object.entries(summaries)) describe(program, usage, summary)
-    if (where === 'network' || !onlyListed) {
+    if (!onlyListed) {
       const register = await load()
       register(program, { words, run: runCommandLine, everything: commandLine, hostForms })
     }

@@ -1,4 +1,5 @@
 import type { Register } from './context.ts'
+import { subjects } from './remote/operations/subjects.ts'
 
 /** Commands that are loaded together, and the first words that load them. */
 export type CommandGroup = {
@@ -10,57 +11,64 @@ export type CommandGroup = {
   load: () => Promise<Register>
 }
 
-const host = (summaries: CommandGroup['summaries'], load: CommandGroup['load']): CommandGroup => ({
-  words: Object.keys(summaries).map((usage) => usage.split(' ')[0] ?? usage),
-  summaries,
-  where: 'host',
-  load,
-})
-/** They load little, so the list of all commands loads them. */
-const network = (words: readonly string[], load: CommandGroup['load']): CommandGroup => ({
-  words,
-  summaries: {},
-  where: 'network',
-  load,
-})
+const groupOf =
+  (where: CommandGroup['where']) =>
+  (summaries: CommandGroup['summaries'], load: CommandGroup['load']): CommandGroup => ({
+    words: Object.keys(summaries).map((usage) => usage.split(' ')[0] ?? usage),
+    summaries,
+    where,
+    load,
+  })
+const host = groupOf('host')
+const network = groupOf('network')
 
 /** The commands that call a server with a token, in the order of the help. */
 const networkGroups: readonly CommandGroup[] = [
-  network(['login', 'logout', 'whoami', 'profiles'], async () => {
-    return (await import('./commands/remote/session.ts')).sessionCommands
-  }),
   network(
-    [
-      'products',
-      'key-types',
-      'licenses',
-      'customers',
-      'webhooks',
-      'events',
-      'integrations',
-      'sales',
-      'test-purchases',
-      'usage',
-      'insights',
-      'refusals',
-      'portal',
-      'workspace',
-      'tokens',
-      'confirmations',
-      'sdk-key',
-      'audit',
-      'transparency',
-    ],
+    {
+      login: 'Sign in to a server: a person approves this machine in the dashboard',
+      logout: 'Revoke the token of this profile at the server, and remove it from this machine',
+      whoami: 'Show the server, the tenant and the scopes of the token',
+      profiles: 'The servers that this user is signed in to',
+    },
+    async () => (await import('./commands/remote/session.ts')).sessionCommands,
+  ),
+  network(
+    Object.fromEntries(Object.entries(subjects).filter(([words]) => !words.includes(' '))),
     async () => (await import('./commands/remote/operations.ts')).operationCommands,
   ),
-  network(['listen', 'trigger'], async () => {
-    return (await import('./commands/remote/listen.ts')).listenCommands
-  }),
-  network(['verify'], async () => (await import('./commands/verify.ts')).verifyCommands),
-  network(['witness'], async () => (await import('./commands/witness.ts')).witnessCommand),
-  network(['completion'], async () => (await import('./commands/completion.ts')).completionCommand),
-  network(['api'], async () => (await import('./commands/remote/api.ts')).apiCommand),
-  network(['mcp'], async () => (await import('./commands/remote/mcp.ts')).mcpCommand),
+  network(
+    {
+      listen: "Forward the tenant's webhook events to a program on this machine while this runs",
+      'trigger <event>': 'Send a test event, such as license.revoked, to where `keyledger listen` forwards',
+    },
+    async () => (await import('./commands/remote/listen.ts')).listenCommands,
+  ),
+  network(
+    { verify: 'Check proofs of the log with public keys' },
+    async () => (await import('./commands/verify.ts')).verifyCommands,
+  ),
+  network(
+    { witness: 'Run a witness, which cosigns the checkpoints of logs that others run' },
+    async () => (await import('./commands/witness.ts')).witnessCommand,
+  ),
+  network(
+    {
+      'completion <shell>': 'Print a script that completes commands and options: bash, zsh or fish',
+    },
+    async () => (await import('./commands/completion.ts')).completionCommand,
+  ),
+  network(
+    {
+      'api <method> <path>':
+        'Call any operation, such as: api GET "/v1/licenses?product=editor"; prints its answer',
+    },
+    async () => (await import('./commands/remote/api.ts')).apiCommand,
+  ),
+  network(
+    { mcp: 'Serve the tools for AI agents on stdin and stdout (Model Context Protocol)' },
+    async () => (await import('./commands/remote/mcp.ts')).mcpCommand,
+  ),
 ]
 
 /** The commands of operators, in the order of the help. */

@@ -12,14 +12,14 @@ import { verifyReceipt } from '../../verifier/receipt.ts'
 import { archiveLines, logLines, receiptLines, serverLines } from '../../verifier/sentences.ts'
 import { verifyServer } from '../../verifier/server.ts'
 import { type Trust, type TrustedCheckpoint, TrustUnusable, trustIn } from '../../verifier/trust.ts'
-import { groupCommand } from '../context.ts'
+import { topCommand } from '../context.ts'
 import { servedLog } from '../served-log.ts'
 
 type Options = OutputOptions & { key: string[]; witness: string[]; threshold?: string }
 
 /** `keyledger verify …`: checks what a log signed, with public keys only. It needs no ledger and no token. */
 export function verifyCommands(program: Command): void {
-  const verify = groupCommand(program, 'verify', 'Check proofs of the log with public keys')
+  const verify = topCommand(program, 'verify')
 
   trusting(verify.command('receipt <file>'))
     .description('Check the receipt of an event')

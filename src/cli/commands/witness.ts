@@ -11,6 +11,7 @@ import { KeyUnusable, openIdentity, type WitnessIdentity } from '../../witness/k
 import { serveWitness } from '../../witness/server.ts'
 import { openStore, StateDamaged, type WitnessStore } from '../../witness/store.ts'
 import type { WitnessedLog } from '../../witness/witness.ts'
+import { topCommand } from '../context.ts'
 
 type Options = { data: string; port: string; host: string; log: string[]; name: string }
 
@@ -19,9 +20,7 @@ const drainMs = 5000
 
 /** `keyledger witness`: cosigns the checkpoints of logs. It needs no ledger. */
 export function witnessCommand(program: Command): void {
-  program
-    .command('witness')
-    .description('Run a witness, which cosigns the checkpoints of logs that others run')
+  topCommand(program, 'witness')
     .requiredOption('--data <directory>', 'where its key and its signed checkpoints are stored')
     .requiredOption('--name <name>', 'its name in signatures, such as example.com/witness')
     .requiredOption(

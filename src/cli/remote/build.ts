@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import { parametersOf } from '../../description/path.ts'
 import { print, printToStderr } from '../../terminal/output.ts'
-import { type CommandContext, groupCommand, type HostForm } from '../context.ts'
+import { type CommandContext, groupCommand, type HostForm, topCommand } from '../context.ts'
 import { mayBeEmpty } from '../empty.ts'
 import { hostOptions, ranOnHost } from '../host-form.ts'
 import { type Client, createClient } from './client.ts'
@@ -9,10 +9,10 @@ import { showDryRun } from './dry-run.ts'
 import { readPages } from './feed.ts'
 import { openApproved } from './gate.ts'
 import { askFirst } from './input.ts'
-import { subjects } from './operations/all.ts'
 import type { Field } from './operations/field.ts'
 import type { Operation } from './operations/operation.ts'
 import { argumentFields, requestOf } from './operations/request.ts'
+import { subjects } from './operations/subjects.ts'
 import { optionFlags, optionHelp, optionName } from './operations/values.ts'
 import { linesOf, terminalWidth } from './output.ts'
 import { findSession, type Session, type SessionOptions } from './profiles.ts'
@@ -34,7 +34,10 @@ export function operationCommand(program: Command, operation: Operation, context
     return groupCommand(command, name, subjects[names.slice(0, index + 1).join(' ')] ?? '')
   }, program)
   const hostForm = context.hostForms[operation.words]
-  const command = sessionOptions(parent.command(names.at(-1) ?? '').description(operation.summary))
+  const last = names.at(-1) ?? ''
+  const command = sessionOptions(
+    names.length === 1 ? topCommand(program, last) : parent.command(last).description(operation.summary),
+  )
   for (const name of parametersOf(operation.path)) command.argument(`<${argumentName(name)}>`)
   for (const [name, field] of argumentFields(operation)) {
     command.argument(`<${optionName(name, field)}>`, field.help)

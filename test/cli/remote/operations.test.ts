@@ -3,10 +3,11 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { operations, subjects } from '../../../src/cli/remote/operations/all.ts'
+import { operations } from '../../../src/cli/remote/operations/all.ts'
 import { fieldOf } from '../../../src/cli/remote/operations/field.ts'
 import type { Commands } from '../../../src/cli/remote/operations/operation.ts'
 import { typedName } from '../../../src/cli/remote/operations/request.ts'
+import { subjects } from '../../../src/cli/remote/operations/subjects.ts'
 
 const Schema: z.ZodType<Schema> = z.lazy(() =>
   z.looseObject({
@@ -53,10 +54,10 @@ test('no two operations have the same command', () => {
   expect(new Set(operations.map(({ words }) => words)).size).toBe(operations.length)
 })
 
-test('each group of commands says what it is about', () => {
+test('each group of commands, and each command of one word, says what it is about', () => {
   const groups = operations.flatMap(({ words }) => {
     const names = words.split(' ')
-    return names.slice(1).map((_, index) => names.slice(0, index + 1).join(' '))
+    return names.length === 1 ? names : names.slice(1).map((_, index) => names.slice(0, index + 1).join(' '))
   })
   expect(Object.keys(subjects).toSorted()).toStrictEqual([...new Set(groups)].toSorted())
 })

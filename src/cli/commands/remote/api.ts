@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { CommandMisused } from '../../../terminal/exit-codes.ts'
 import { print } from '../../../terminal/output.ts'
-import type { CommandContext } from '../../context.ts'
+import { type CommandContext, topCommand } from '../../context.ts'
 import { openRemote, type RemoteOptions, sessionOptions, wordsToRepeat } from '../../remote/build.ts'
 import type { Call, Method } from '../../remote/client.ts'
 import { saveBody } from '../../remote/download.ts'
@@ -14,11 +14,7 @@ const methods: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] sat
 
 /** `keyledger api`: any operation by its method and path. */
 export function apiCommand(program: Command, { words }: CommandContext): void {
-  sessionOptions(
-    program
-      .command('api <method> <path>')
-      .description('Call any operation, such as: api GET "/v1/licenses?product=editor"; prints its answer'),
-  )
+  sessionOptions(topCommand(program, 'api'))
     .option('--data <json>', 'the body: JSON, @<file>, or - for stdin')
     .option('--confirmation <id>', 'an approved confirmation for this request')
     .option('--json', 'print errors as JSON; the answer is printed as it is in any case')

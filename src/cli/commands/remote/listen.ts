@@ -7,6 +7,7 @@ import { CommandMisused, CommandRefused } from '../../../terminal/exit-codes.ts'
 import { untilInterrupted } from '../../../terminal/interruption.ts'
 import { asLine, fields, inJson, print, printToStderr } from '../../../terminal/output.ts'
 import { samplePayload } from '../../../webhooks/sample-payloads.ts'
+import { topCommand } from '../../context.ts'
 import { openRemote, type RemoteOptions, sessionOptions } from '../../remote/build.ts'
 import type { Client } from '../../remote/client.ts'
 import { endOfFeed, type FeedStart, followFeed, licenseOfPurchase } from '../../remote/feed.ts'
@@ -22,22 +23,14 @@ import {
 
 /** `keyledger listen` and `keyledger trigger`: webhooks for a program on this machine. */
 export function listenCommands(program: Command): void {
-  sessionOptions(
-    program
-      .command('listen')
-      .description("Forward the tenant's webhook events to a program on this machine while this runs"),
-  )
+  sessionOptions(topCommand(program, 'listen'))
     .requiredOption('--forward-to <address>', 'such as localhost:3000/hooks')
     .option('--events <list>', 'comma-separated, such as license.created,license.revoked; all when absent')
     .option('--test-purchase <id>', 'only the events of this test purchase, from its first')
     .option('--json', 'print {event, licenseId, id, status, durationMs, error} on a line for each')
     .action(listen)
 
-  sessionOptions(
-    program
-      .command('trigger <event>')
-      .description('Send a test event, such as license.revoked, to where `keyledger listen` forwards'),
-  )
+  sessionOptions(topCommand(program, 'trigger'))
     .option('--forward-to <address>', 'send it there instead, also while `listen` does not run')
     .option('--endpoint <id>', 'let the server send it to this webhook endpoint instead')
     .option('--license <id>', 'with the values of this license instead of sample values')

@@ -1,16 +1,16 @@
 import type { Command } from 'commander'
 import { CommandMisused } from '../../../terminal/exit-codes.ts'
-import { type CommandContext, groupCommand } from '../../context.ts'
+import { type CommandContext, topCommand } from '../../context.ts'
 import { operationCommand } from '../../remote/build.ts'
 import { findPending } from '../../remote/gate.ts'
-import { operations, subjects } from '../../remote/operations/all.ts'
+import { operations } from '../../remote/operations/all.ts'
 import { transferCommands } from './transfers.ts'
 
 /** The management commands: one for each operation of `/v1`, and those that do more than one call. */
 export function operationCommands(program: Command, context: CommandContext): void {
   for (const operation of operations) operationCommand(program, operation, context)
-  transferCommands(groupCommand(program, 'licenses', subjects.licenses ?? ''), context)
-  resumeCommand(groupCommand(program, 'confirmations', subjects.confirmations ?? ''), context)
+  transferCommands(topCommand(program, 'licenses'), context)
+  resumeCommand(topCommand(program, 'confirmations'), context)
 }
 
 function resumeCommand(confirmations: Command, { run }: CommandContext): void {

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { Scope } from '../../../domain/tokens/events.ts'
 import { CommandMisused } from '../../../terminal/exit-codes.ts'
 import { fields, type OutputOptions, print, printToStderr, table } from '../../../terminal/output.ts'
+import { topCommand } from '../../context.ts'
 import { serverAddress } from '../../remote/address.ts'
 import { openRemote, type RemoteOptions, sessionOptions } from '../../remote/build.ts'
 import { createClient } from '../../remote/client.ts'
@@ -21,9 +22,7 @@ import {
 
 /** `keyledger login`, `logout`, `whoami` and `profiles`: which server the other commands call, and as whom. */
 export function sessionCommands(program: Command): void {
-  program
-    .command('login')
-    .description('Sign in to a server: a person approves this machine in the dashboard')
+  topCommand(program, 'login')
     .requiredOption('--server <address>', 'for example https://keyledger.example.com')
     .option('--profile <name>', 'the name of the profile to save the sign-in in', defaultProfile)
     .option(
@@ -35,16 +34,12 @@ export function sessionCommands(program: Command): void {
     .option('--json', 'print {profile, server, tenantId, scopes, expiresAt}')
     .action(login)
 
-  program
-    .command('logout')
-    .description('Revoke the token of this profile at the server, and remove it from this machine')
+  topCommand(program, 'logout')
     .option('--profile <name>', 'defaults to the current profile')
     .option('--json', 'print {profile, revoked}')
     .action(logout)
 
-  sessionOptions(
-    program.command('whoami').description('Show the server, the tenant and the scopes of the token'),
-  )
+  sessionOptions(topCommand(program, 'whoami'))
     .option('--json', 'print the answer of GET /v1/tokens/verify')
     .action(whoami)
 
@@ -133,7 +128,7 @@ async function whoami(options: RemoteOptions): Promise<void> {
 }
 
 function profileCommands(program: Command): void {
-  const profiles = program.command('profiles').description('The servers that this user is signed in to')
+  const profiles = topCommand(program, 'profiles')
   profiles
     .command('list', { isDefault: true })
     .description('List profiles; no token is shown')

@@ -27,7 +27,6 @@ export const reportCommands = {
   },
   readInsights: {
     words: 'insights',
-    summary: 'Show sales, licenses, app versions and trials by day, in UTC',
     options: { from: anyText('the first day'), to: anyText('the last day') },
   },
   listRefusals: {
