@@ -119,7 +119,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   logFailures(app)
   drainOnClose(app)
   limitRequests(app, options.requestLimitMs)
-  await refuseWhenLate(app, options.maxEventLoopDelayMs ?? 2000)
+  refuseWhenLate(app, options.maxEventLoopDelayMs ?? 2000)
   limitDocuments(app, options.limits.documents)
   await describeApi(app, options.baseUrl)
   app.addHook('onRequest', authenticate(authority))

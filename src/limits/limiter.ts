@@ -1,3 +1,4 @@
+import { createDelayed } from '../async/delayed.ts'
 import {
   type Gcra,
   type Left,
@@ -38,8 +39,8 @@ export type LimiterOptions = MeterOptions & {
   onFailure: (error: unknown) => void
 }
 
-/** How often non-urgent reports are sent. */
-const reportEveryMs = 500
+/** How long what was admitted may wait for a report that is not urgent. */
+const reportAfterMs = 500
 /** The longest wait of a caller for the shared state. */
 const answerTimeoutMs = 250
 const forgetEveryMs = 60_000
@@ -60,6 +61,7 @@ export function createLimiter(limit: string, rate: Rate, options: LimiterOptions
     } catch (error) {
       meter.fail(now())
       onFailure(error)
+      reporting.ask()
     } finally {
       clearTimeout(timeout)
     }
@@ -84,9 +86,13 @@ export function createLimiter(limit: string, rate: Rate, options: LimiterOptions
     })
   }
 
-  const reporting = setInterval(() => void sendNext(), reportEveryMs)
+  const reporting = createDelayed(reportAfterMs, async () => {
+    // A report that is under way does not have what was admitted since it began.
+    await sending
+    await sendNext()
+    return undefined
+  })
   const forgetting = setInterval(() => meter.forget(now()), forgetEveryMs)
-  reporting.unref()
   forgetting.unref()
 
   async function flush(): Promise<void> {
@@ -105,14 +111,19 @@ export function createLimiter(limit: string, rate: Rate, options: LimiterOptions
         })
       }
       if (meter.isUrgent) sendSoon()
+      if (decided === 0) reporting.ask()
       return decided
     },
     left: (key) => meter.left(key, now()),
-    setProcesses: (count) => meter.setProcesses(count),
+    setProcesses(count) {
+      meter.setProcesses(count)
+      // What a process admitted while it was alone, others have to know of.
+      reporting.ask()
+    },
     resume: (states) => meter.resume(states),
     flush,
     async stop() {
-      clearInterval(reporting)
+      reporting.cancel()
       clearInterval(forgetting)
       await flush()
     },

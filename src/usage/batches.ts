@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
+import { createDelayed } from '../async/delayed.ts'
 
 /** Writes sums to a table in batches: each batch of a process is added once, and in order. */
 export type Batches = {
+  /** Says that there is something to take: it is written soon, with all that is counted until then. */
+  counted: () => void
   /** Writes the next batch, or the one that failed last time; on failure it is kept. */
   flush(): Promise<void>
   /** Writes for the last time. */
@@ -51,24 +54,16 @@ export function createBatches(
     flushing = flushing.then(write)
     return flushing
   }
-  let stopped = false
-  let timer: NodeJS.Timeout | undefined
-  // The next wait begins when the write has ended, so that writes never queue up.
-  const wait = (ms: number) => {
-    if (stopped) return
-    timer = setTimeout(() => {
-      void flush().then(() =>
-        wait(sending === undefined ? flushEveryMs : Math.max(flushEveryMs, retryAfterMs)),
-      )
-    }, ms)
-  }
-  wait(flushEveryMs)
+  const writing = createDelayed(flushEveryMs, async () => {
+    await flush()
+    return sending && Math.max(flushEveryMs, retryAfterMs)
+  })
 
   return {
+    counted: writing.ask,
     flush,
     async stop() {
-      stopped = true
-      clearTimeout(timer)
+      writing.cancel()
       await flush()
       // The first flush may have sent a batch that was left over.
       await flush()

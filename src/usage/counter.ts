@@ -49,11 +49,13 @@ export function createUsageCounter(
     return fresh
   }
 
+  const { counted: askToWrite, ...batches } = createBatches(db, addUsage, take, { onFailure, flushEveryMs })
   return {
+    ...batches,
     count(tenantId, productId, what) {
       countIn(tenantId, productId, Math.floor(now().getTime() / hourMs))[what]++
+      askToWrite()
     },
-    ...createBatches(db, addUsage, take, { onFailure, flushEveryMs }),
   }
 }
 

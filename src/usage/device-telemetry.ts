@@ -1,4 +1,5 @@
 import type { Pool } from 'pg'
+import { createDelayed } from '../async/delayed.ts'
 import type { Telemetry } from '../domain/telemetry.ts'
 
 /**
@@ -85,15 +86,19 @@ export function createDeviceTelemetry(
     flushing = flushing.then(write)
     return flushing
   }
-  const timer = setInterval(() => void flush(), flushEveryMs)
+  const writing = createDelayed(flushEveryMs, async () => {
+    await flush()
+    return pending.size > 0 ? flushEveryMs : undefined
+  })
 
   return {
     record({ instanceId, licenseId }, telemetry) {
       pending.set(instanceId, { licenseId, telemetry, at: now() })
+      writing.ask()
     },
     flush,
     async stop() {
-      clearInterval(timer)
+      writing.cancel()
       await flush()
     },
   }

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg'
+import { createDelayed } from '../async/delayed.ts'
 import type { Telemetry } from '../domain/telemetry.ts'
 import { type InstallState, maxInstalls, oldestLiveEntry } from '../domain/trials/trial.ts'
 
@@ -98,11 +99,17 @@ export function createInstalls(
     return flushing
   }
   const sweep = () => deleteUnseen(db, oldestLiveEntry(now().toISOString())).catch(onFailure)
-  const timer = setInterval(() => void flush(), flushEveryMs)
+  const delayedFlush = createDelayed(flushEveryMs, async () => {
+    await flush()
+    return pending.size > 0 || converted.size > 0 ? flushEveryMs : undefined
+  })
   const sweeping = setInterval(() => void sweep(), sweepEveryMs)
 
   return {
-    record: (report, isNew) => keep({ ...report, isNew }),
+    record(report, isNew) {
+      keep({ ...report, isNew })
+      delayedFlush.ask()
+    },
     isPending(install) {
       const key = keyOf(install)
       return pending.get(key)?.isNew === true || writing.get(key)?.isNew === true
@@ -113,11 +120,12 @@ export function createInstalls(
     },
     convert(install) {
       if (converted.size < maxPending) converted.set(keyOf(install), { ...install, at: now() })
+      delayedFlush.ask()
     },
     sweep,
     flush,
     async stop() {
-      clearInterval(timer)
+      delayedFlush.cancel()
       clearInterval(sweeping)
       await flush()
     },

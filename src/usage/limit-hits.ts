@@ -42,7 +42,9 @@ export function createLimitHits(
     counted = new Map()
     return rows
   }
+  const { counted: askToWrite, ...batches } = createBatches(db, addHits, take, { onFailure, flushEveryMs })
   return {
+    ...batches,
     count(tenantId, limit) {
       const hour = Math.floor(now().getTime() / hourMs)
       const key = `${tenantId}.${limit}.${hour}`
@@ -52,8 +54,8 @@ export function createLimitHits(
         const at = new Date(hour * hourMs).toISOString()
         counted.set(key, { tenant_id: tenantId, limit_name: limit, hour: at, hits: 1 })
       }
+      askToWrite()
     },
-    ...createBatches(db, addHits, take, { onFailure, flushEveryMs }),
   }
 }
 

@@ -88,9 +88,13 @@ export function createRefusals(
 
   function count(row: RefusalRow): void {
     if (!add(counts, maxCounts, { ...row, ...noDetails, kind: 'calls' })) skipped++
+    askToWrite()
   }
 
-  const batches = createBatches(db, addRefusals, take, { onFailure, flushEveryMs })
+  const { counted: askToWrite, ...batches } = createBatches(db, addRefusals, take, {
+    onFailure,
+    flushEveryMs,
+  })
   const trim = async () => {
     const tenants = [...touched]
     touched.clear()

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg'
+import { createDelayed } from '../async/delayed.ts'
 
 /**
  * Keeps the time of each token's last use in memory and writes it every few seconds, so a request needs no
@@ -59,18 +60,23 @@ export function createTokenUse(
     flushing = flushing.then(write)
     return flushing
   }
-  const timer = setInterval(() => void flush(), flushEveryMs)
+  const writing = createDelayed(flushEveryMs, async () => {
+    await flush()
+    return pending.size > 0 ? flushEveryMs : undefined
+  })
 
   return {
     record(tokenId) {
       pending.set(tokenId, now())
+      writing.ask()
     },
     recordSdkKey(tenantId) {
       pending.set(sdkKeyOf(tenantId), now())
+      writing.ask()
     },
     flush,
     async stop() {
-      clearInterval(timer)
+      writing.cancel()
       await flush()
     },
   }

@@ -15,7 +15,7 @@ test('a late event loop returns 503 until it has caught up, but not because of a
   const app = Fastify()
   onTestFinished(() => app.close())
   answerErrors(app, async () => undefined)
-  await refuseWhenLate(app, lateMs)
+  refuseWhenLate(app, lateMs)
   app.get('/', async () => 'here')
   app.get('/probe', { config: { probe: true } }, async () => 'alive')
   await app.ready()

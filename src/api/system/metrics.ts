@@ -40,7 +40,8 @@ export function metricsRoutes(
   ports: Ports<'db' | 'now'>,
   token: string | undefined,
 ): void {
-  collectDefaultMetrics({ register: registry })
+  // These measure all the time, and wake an idle process a hundred times a second.
+  if (token !== undefined) collectDefaultMetrics({ register: registry })
   // Values of the whole installation, so they are not summed over processes.
   const installation = new Registry()
   const duration = new Histogram({

@@ -44,8 +44,9 @@ export type Workers = {
  * Starts `count` processes that answer HTTP on one port, and restarts those that die. They load their code at once,
  * and serve after {@link Workers.begin}. This process owns the port and hands each connection to the next worker; while
  * none serves, it answers 503 itself.
+ * @param isMonitored whether its metrics are read
  */
-export function startWorkers(count: number, log: Logger): Workers {
+export function startWorkers(count: number, log: Logger, isMonitored: boolean): Workers {
   const refused = Promise.withResolvers<never>()
   refused.promise.catch(() => undefined)
   let running: { message: Start; readModels: ReadModels } | undefined
@@ -54,6 +55,7 @@ export function startWorkers(count: number, log: Logger): Workers {
     () => [...pool.workers.values()],
     () => running?.readModels,
     (message) => refused.reject(new CommandRefused(message)),
+    isMonitored,
   )
   const pool = createWorkerPool(count, log, handlers, (member) => running && member.send(running.message))
   let replacing: Promise<void> | undefined
@@ -97,9 +99,10 @@ function createWorkerHandlers(
   members: () => readonly WorkerProcess[],
   readModels: () => ReadModels | undefined,
   onRefused: (message: string) => void,
+  isMonitored: boolean,
 ): WorkerHandlers {
   const registry = new Registry()
-  collectDefaultMetrics({ register: registry })
+  if (isMonitored) collectDefaultMetrics({ register: registry })
   const measurements = createMeasurements(
     registry,
     () => members().map(({ id }) => id),

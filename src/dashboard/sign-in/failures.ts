@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { KnownMember } from '../../../projections/members.ts'
 import { knownDeviceMs, rememberDevice } from '../../access/known-devices.ts'
+import { createDelayed } from '../../async/delayed.ts'
 import { recordFailedSignIn } from '../../commands/members/sign-in-audit.ts'
 import { sha256 } from '../../credentials/sha256.ts'
 import { addressOf } from '../../http/listening.ts'
@@ -14,7 +15,7 @@ export type RecordFailure = (
   method: 'password' | 'passkey',
 ) => void
 
-const flushEveryMs = 1000
+const flushAfterMs = 1000
 /** A batch holds the last failure of this many members. */
 const maxMembers = 1000
 
@@ -26,7 +27,7 @@ type Pending = {
 }
 
 /**
- * Keeps failed sign-ins in memory and records them once a second, so that neither the answer nor its time reveals that
+ * Keeps failed sign-ins in memory and records them a second later, so that neither the answer nor its time reveals that
  * there is such a member. A killed process loses at most a second of them.
  */
 export function failureRecorder(
@@ -49,15 +50,19 @@ export function failureRecorder(
     flushing = flushing.then(write)
     return flushing
   }
-  const timer = setInterval(() => void flush(), flushEveryMs).unref()
+  const writing = createDelayed(flushAfterMs, async () => {
+    await flush()
+    return undefined
+  })
   app.addHook('onClose', async () => {
-    clearInterval(timer)
+    writing.cancel()
     await flush()
   })
 
   return (request, { member }, method) => {
     if (pending.size >= maxMembers) return
     pending.set(member.memberId, { member, method, address: addressOf(request), requestId: request.id })
+    writing.ask()
   }
 }
 

@@ -1,4 +1,4 @@
-import underPressure from '@fastify/under-pressure'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { FastifyInstance } from 'fastify'
 import { unavailable } from '../problem.ts'
 
@@ -12,25 +12,46 @@ declare module 'fastify' {
   }
 }
 
-/** How often the delay of the event loop is measured. */
+/** How often the delay of the event loop is judged. */
 const sampleMs = 1000
+/** How often it is measured: each time wakes the process, so nothing is measured while nobody calls. */
+const resolutionMs = 10
 
 /**
- * Refuses with 503 while the event loop is late, until it has caught up.
- * @param maxDelayMs 0 never refuses
+ * Refuses with 503 while the event loop is late, until it has caught up. The first sample begins with the first request,
+ * so it does not measure the start.
+ * @param maxDelayMs how late, in the mean of a sample; 0 never refuses
  */
-export async function refuseWhenLate(app: FastifyInstance, maxDelayMs: number): Promise<void> {
-  let from = Number.POSITIVE_INFINITY
-  app.server.once('connection', () => {
-    // The first sample may measure the start itself, and counts until the second one.
-    from = performance.now() + 2 * sampleMs
+export function refuseWhenLate(app: FastifyInstance, maxDelayMs: number): void {
+  if (maxDelayMs === 0) return
+  const delays = monitorEventLoopDelay({ resolution: resolutionMs })
+  let sampling: NodeJS.Timeout | undefined
+  let isCalled = false
+  let isLate = false
+
+  function judge(): void {
+    // There is no mean when the loop stood still for the whole sample.
+    isLate = isCalled && !(delays.mean / 1e6 - resolutionMs <= maxDelayMs)
+    delays.reset()
+    if (isCalled) sampling?.refresh()
+    else rest()
+    isCalled = false
+  }
+
+  function rest(): void {
+    clearTimeout(sampling)
+    sampling = undefined
+    delays.disable()
+  }
+
+  app.addHook('onRequest', ({ routeOptions }, _reply, done) => {
+    isCalled = true
+    if (!sampling) {
+      delays.enable()
+      sampling = setTimeout(judge, sampleMs).unref()
+    }
+    if (isLate && !routeOptions.config.probe) done(unavailable('the server is overloaded; retry'))
+    else done()
   })
-  await app.register(underPressure, {
-    maxEventLoopDelay: maxDelayMs,
-    sampleInterval: sampleMs,
-    pressureHandler: async ({ routeOptions }) => {
-      if (performance.now() < from || routeOptions.config.probe) return
-      throw unavailable('the server is overloaded; retry')
-    },
-  })
+  app.addHook('onClose', async () => rest())
 }

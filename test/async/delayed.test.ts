@@ -1,0 +1,62 @@
+import { beforeEach, expect, test, vi } from 'vitest'
+import { createDelayed } from '../../src/async/delayed.ts'
+
+beforeEach(() => {
+  vi.useFakeTimers()
+  return () => vi.useRealTimers()
+})
+
+test('nothing runs until it is asked for, and then once for all that asked', async () => {
+  const work = vi.fn(async () => undefined)
+  const delayed = createDelayed(50, work)
+  expect(vi.getTimerCount()).toBe(0)
+  delayed.ask()
+  delayed.ask()
+  await vi.advanceTimersByTimeAsync(49)
+  expect(work).not.toHaveBeenCalled()
+  await vi.advanceTimersByTimeAsync(1)
+  expect(work).toHaveBeenCalledTimes(1)
+  await vi.advanceTimersByTimeAsync(1000)
+  expect(work).toHaveBeenCalledTimes(1)
+  expect(vi.getTimerCount()).toBe(0)
+})
+
+test('what asks during the work is done after it, and never beside it', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const work = vi.fn(() => promise.then(() => undefined))
+  const delayed = createDelayed(50, work)
+  delayed.ask()
+  await vi.advanceTimersByTimeAsync(50)
+  delayed.ask()
+  await vi.advanceTimersByTimeAsync(1000)
+  expect(work).toHaveBeenCalledTimes(1)
+  resolve()
+  await vi.advanceTimersByTimeAsync(49)
+  expect(work).toHaveBeenCalledTimes(1)
+  await vi.advanceTimersByTimeAsync(1)
+  expect(work).toHaveBeenCalledTimes(2)
+})
+
+test('work that failed is done again after the time that it names, also when more is asked for', async () => {
+  const work = vi.fn(async (): Promise<number | undefined> => undefined).mockResolvedValueOnce(1000)
+  const delayed = createDelayed(50, work)
+  delayed.ask()
+  await vi.advanceTimersByTimeAsync(50)
+  delayed.ask()
+  await vi.advanceTimersByTimeAsync(999)
+  expect(work).toHaveBeenCalledTimes(1)
+  await vi.advanceTimersByTimeAsync(1)
+  expect(work).toHaveBeenCalledTimes(2)
+  expect(vi.getTimerCount()).toBe(0)
+})
+
+test('nothing begins after it was canceled, not even a repetition', async () => {
+  const work = vi.fn(async () => 10)
+  const delayed = createDelayed(50, work)
+  delayed.ask()
+  await vi.advanceTimersByTimeAsync(50)
+  delayed.cancel()
+  delayed.ask()
+  await vi.advanceTimersByTimeAsync(1000)
+  expect(work).toHaveBeenCalledTimes(1)
+})
