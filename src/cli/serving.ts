@@ -28,14 +28,9 @@ export async function serve(
 ): Promise<void> {
   const count = ownRoles.includes('api') ? (workersOption ?? config.workers ?? defaultWorkers()) : 1
   // Started early: the workers load their code while the stores are opened.
+  const isMonitored = config.metricsToken !== undefined
   const workers =
-    count > 1
-      ? (await import('../app/workers/workers.ts')).startWorkers(
-          count,
-          log,
-          config.metricsToken !== undefined,
-        )
-      : undefined
+    count > 1 ? (await import('../app/workers/workers.ts')).startWorkers(count, log, isMonitored) : undefined
   // The embedded parts start while this process loads its code.
   const stack = joinStack(config, (message) => log.info(message), { supervise: true })
   // A failure is reported by the start, which also stops the workers.

@@ -90,7 +90,6 @@ export function createLimiter(limit: string, rate: Rate, options: LimiterOptions
     // A report that is under way does not have what was admitted since it began.
     await sending
     await sendNext()
-    return undefined
   })
   const forgetting = setInterval(() => meter.forget(now()), forgetEveryMs)
   forgetting.unref()

@@ -5,7 +5,7 @@ import { createDelayed } from '../async/delayed.ts'
 /** Writes sums to a table in batches: each batch of a process is added once, and in order. */
 export type Batches = {
   /** Says that there is something to take: it is written soon, with all that is counted until then. */
-  counted: () => void
+  askToWrite: () => void
   /** Writes the next batch, or the one that failed last time; on failure it is kept. */
   flush(): Promise<void>
   /** Writes for the last time. */
@@ -33,10 +33,10 @@ export function createBatches(
   const statement = { name: add.name, text: `${freshBatch} ${add.text}` }
   let batches = 0
   let sending: { number: number; rows: string } | undefined
-  let flushing = Promise.resolve()
 
   /** No later batch is sent until this one is known to be written, because batches must arrive in order. */
   async function write(): Promise<void> {
+    const isRepeated = sending !== undefined
     if (sending === undefined) {
       const rows = take()
       if (rows.length === 0) return
@@ -45,28 +45,24 @@ export function createBatches(
     try {
       await db.query({ ...statement, values: [sending.rows, id, sending.number] })
       sending = undefined
+      // What was counted while this batch waited is still there.
+      if (isRepeated) writing.ask()
     } catch (error) {
       onFailure(error)
+      writing.ask(Math.max(flushEveryMs, retryAfterMs))
     }
   }
 
-  const flush = () => {
-    flushing = flushing.then(write)
-    return flushing
-  }
-  const writing = createDelayed(flushEveryMs, async () => {
-    await flush()
-    return sending && Math.max(flushEveryMs, retryAfterMs)
-  })
+  const writing = createDelayed(flushEveryMs, write)
 
   return {
-    counted: writing.ask,
-    flush,
+    askToWrite: () => writing.ask(),
+    flush: writing.now,
     async stop() {
       writing.cancel()
-      await flush()
+      await writing.now()
       // The first flush may have sent a batch that was left over.
-      await flush()
+      await writing.now()
       if (batches === 0 || sending) return
       await db.query(forgetWriters, [id]).catch(onFailure)
     },

@@ -49,7 +49,7 @@ export function createUsageCounter(
     return fresh
   }
 
-  const { counted: askToWrite, ...batches } = createBatches(db, addUsage, take, { onFailure, flushEveryMs })
+  const { askToWrite, ...batches } = createBatches(db, addUsage, take, { onFailure, flushEveryMs })
   return {
     ...batches,
     count(tenantId, productId, what) {

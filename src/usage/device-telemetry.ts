@@ -66,7 +66,6 @@ export function createDeviceTelemetry(
   flushEveryMs = 5000,
 ): DeviceTelemetry {
   let pending = new Map<string, Pending>()
-  let flushing = Promise.resolve()
 
   async function write(): Promise<void> {
     const all = [...pending]
@@ -77,29 +76,23 @@ export function createDeviceTelemetry(
       } catch (error) {
         onFailure(error)
         pending = new Map([...all.slice(at), ...pending])
+        writing.ask()
         return
       }
     }
   }
 
-  const flush = () => {
-    flushing = flushing.then(write)
-    return flushing
-  }
-  const writing = createDelayed(flushEveryMs, async () => {
-    await flush()
-    return pending.size > 0 ? flushEveryMs : undefined
-  })
+  const writing = createDelayed(flushEveryMs, write)
 
   return {
     record({ instanceId, licenseId }, telemetry) {
       pending.set(instanceId, { licenseId, telemetry, at: now() })
       writing.ask()
     },
-    flush,
+    flush: writing.now,
     async stop() {
       writing.cancel()
-      await flush()
+      await writing.now()
     },
   }
 }

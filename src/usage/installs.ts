@@ -60,7 +60,6 @@ export function createInstalls(
   let writing = new Map<string, PendingReport>()
   let converted = new Map<string, Install & { at: Date }>()
   let skipped = 0
-  let flushing = Promise.resolve()
 
   function keep(report: PendingReport): void {
     const key = keyOf(report)
@@ -90,25 +89,19 @@ export function createInstalls(
       pending = writing
       for (const report of later.values()) keep(report)
       converted = new Map([...conversions, ...converted])
+      delayed.ask()
     }
     writing = new Map()
   }
 
-  const flush = () => {
-    flushing = flushing.then(write)
-    return flushing
-  }
   const sweep = () => deleteUnseen(db, oldestLiveEntry(now().toISOString())).catch(onFailure)
-  const delayedFlush = createDelayed(flushEveryMs, async () => {
-    await flush()
-    return pending.size > 0 || converted.size > 0 ? flushEveryMs : undefined
-  })
+  const delayed = createDelayed(flushEveryMs, write)
   const sweeping = setInterval(() => void sweep(), sweepEveryMs)
 
   return {
     record(report, isNew) {
       keep({ ...report, isNew })
-      delayedFlush.ask()
+      delayed.ask()
     },
     isPending(install) {
       const key = keyOf(install)
@@ -120,14 +113,14 @@ export function createInstalls(
     },
     convert(install) {
       if (converted.size < maxPending) converted.set(keyOf(install), { ...install, at: now() })
-      delayedFlush.ask()
+      delayed.ask()
     },
     sweep,
-    flush,
+    flush: delayed.now,
     async stop() {
-      delayedFlush.cancel()
+      delayed.cancel()
       clearInterval(sweeping)
-      await flush()
+      await delayed.now()
     },
   }
 }

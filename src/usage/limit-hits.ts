@@ -42,7 +42,7 @@ export function createLimitHits(
     counted = new Map()
     return rows
   }
-  const { counted: askToWrite, ...batches } = createBatches(db, addHits, take, { onFailure, flushEveryMs })
+  const { askToWrite, ...batches } = createBatches(db, addHits, take, { onFailure, flushEveryMs })
   return {
     ...batches,
     count(tenantId, limit) {

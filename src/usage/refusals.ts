@@ -91,7 +91,7 @@ export function createRefusals(
     askToWrite()
   }
 
-  const { counted: askToWrite, ...batches } = createBatches(db, addRefusals, take, {
+  const { askToWrite, ...batches } = createBatches(db, addRefusals, take, {
     onFailure,
     flushEveryMs,
   })

@@ -35,7 +35,6 @@ export function createTokenUse(
   flushEveryMs = 5000,
 ): TokenUse {
   let pending = new Map<string, Date>()
-  let flushing = Promise.resolve()
 
   async function write(): Promise<void> {
     const batch = pending
@@ -53,17 +52,11 @@ export function createTokenUse(
     } catch (error) {
       onFailure(error)
       pending = new Map([...batch, ...pending])
+      writing.ask()
     }
   }
 
-  const flush = () => {
-    flushing = flushing.then(write)
-    return flushing
-  }
-  const writing = createDelayed(flushEveryMs, async () => {
-    await flush()
-    return pending.size > 0 ? flushEveryMs : undefined
-  })
+  const writing = createDelayed(flushEveryMs, write)
 
   return {
     record(tokenId) {
@@ -74,10 +67,10 @@ export function createTokenUse(
       pending.set(sdkKeyOf(tenantId), now())
       writing.ask()
     },
-    flush,
+    flush: writing.now,
     async stop() {
       writing.cancel()
-      await flush()
+      await writing.now()
     },
   }
 }

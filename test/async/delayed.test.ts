@@ -23,7 +23,7 @@ test('nothing runs until it is asked for, and then once for all that asked', asy
 
 test('what asks during the work is done after it, and never beside it', async () => {
   const { promise, resolve } = Promise.withResolvers<void>()
-  const work = vi.fn(() => promise.then(() => undefined))
+  const work = vi.fn(() => promise)
   const delayed = createDelayed(50, work)
   delayed.ask()
   await vi.advanceTimersByTimeAsync(50)
@@ -37,8 +37,10 @@ test('what asks during the work is done after it, and never beside it', async ()
   expect(work).toHaveBeenCalledTimes(2)
 })
 
-test('work that failed is done again after the time that it names, also when more is asked for', async () => {
-  const work = vi.fn(async (): Promise<number | undefined> => undefined).mockResolvedValueOnce(1000)
+test('work that failed is done again after the longer time that it asks for, also when more is asked for', async () => {
+  const work = vi
+    .fn(async (): Promise<void> => undefined)
+    .mockImplementationOnce(async () => delayed.ask(1000))
   const delayed = createDelayed(50, work)
   delayed.ask()
   await vi.advanceTimersByTimeAsync(50)
@@ -51,7 +53,7 @@ test('work that failed is done again after the time that it names, also when mor
 })
 
 test('nothing begins after it was canceled, not even a repetition', async () => {
-  const work = vi.fn(async () => 10)
+  const work = vi.fn(async () => delayed.ask())
   const delayed = createDelayed(50, work)
   delayed.ask()
   await vi.advanceTimersByTimeAsync(50)
@@ -59,4 +61,18 @@ test('nothing begins after it was canceled, not even a repetition', async () => 
   delayed.ask()
   await vi.advanceTimersByTimeAsync(1000)
   expect(work).toHaveBeenCalledTimes(1)
+})
+
+test('what is asked for now is done at once, after any work that has begun', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const work = vi.fn(() => promise)
+  const delayed = createDelayed(50, work)
+  delayed.ask()
+  await vi.advanceTimersByTimeAsync(50)
+  const done = delayed.now()
+  await vi.advanceTimersByTimeAsync(0)
+  expect(work).toHaveBeenCalledTimes(1)
+  resolve()
+  await done
+  expect(work).toHaveBeenCalledTimes(2)
 })

@@ -114,6 +114,26 @@ test('what is counted is sent to Postgres within 50 ms, and nothing is when noth
   expect(sent).toHaveLength(1)
 })
 
+test('after a failed write, what was counted meanwhile follows by itself', async () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const sent: unknown[] = []
+  const query = async ({ values }: { values: unknown[] }) => {
+    if (failures.length === 0) throw new Error('Postgres does not answer')
+    sent.push(values[0])
+  }
+  const db = { query } as unknown as typeof ledger.db
+  const own = createUsageCounter(db, ledger.clock.now, (error) => failures.push(error))
+  own.count(tenantId, 'editor', 'validations')
+  await vi.advanceTimersByTimeAsync(50)
+  expect(failures).toHaveLength(1)
+  own.count(tenantId, 'player', 'validations')
+  await vi.advanceTimersByTimeAsync(1000)
+  expect(sent).toStrictEqual([expect.stringContaining('editor')])
+  await vi.advanceTimersByTimeAsync(50)
+  expect(sent).toStrictEqual([expect.stringContaining('editor'), expect.stringContaining('player')])
+})
+
 test('several processes add to the same hour', async () => {
   const other = createUsageCounter(ledger.db, ledger.clock.now, (error) => failures.push(error), 3_600_000)
   for (let n = 0; n < 50; n++) {

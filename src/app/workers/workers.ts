@@ -44,7 +44,7 @@ export type Workers = {
  * Starts `count` processes that answer HTTP on one port, and restarts those that die. They load their code at once,
  * and serve after {@link Workers.begin}. This process owns the port and hands each connection to the next worker; while
  * none serves, it answers 503 itself.
- * @param isMonitored whether its metrics are read
+ * @param isMonitored whether a monitor reads their metrics
  */
 export function startWorkers(count: number, log: Logger, isMonitored: boolean): Workers {
   const refused = Promise.withResolvers<never>()

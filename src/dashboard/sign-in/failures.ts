@@ -35,7 +35,6 @@ export function failureRecorder(
   ports: Ports<'execute' | 'newId' | 'now' | 'subjects'>,
 ): RecordFailure {
   let pending = new Map<string, Pending>()
-  let flushing = Promise.resolve()
 
   async function write(): Promise<void> {
     const failures = pending
@@ -46,17 +45,10 @@ export function failureRecorder(
       )
     }
   }
-  const flush = () => {
-    flushing = flushing.then(write)
-    return flushing
-  }
-  const writing = createDelayed(flushAfterMs, async () => {
-    await flush()
-    return undefined
-  })
+  const writing = createDelayed(flushAfterMs, write)
   app.addHook('onClose', async () => {
     writing.cancel()
-    await flush()
+    await writing.now()
   })
 
   return (request, { member }, method) => {

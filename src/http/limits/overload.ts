@@ -14,7 +14,7 @@ declare module 'fastify' {
 
 /** How often the delay of the event loop is judged. */
 const sampleMs = 1000
-/** How often it is measured: each time wakes the process, so nothing is measured while nobody calls. */
+/** How often it is measured. Each measurement wakes the process, so none is made while no requests come. */
 const resolutionMs = 10
 
 /**
