@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 import { limitVariables } from '../../src/config.ts'
 import { cpuMsOfTree } from './cpu.ts'
@@ -10,13 +11,14 @@ import { cpuMsOfTree } from './cpu.ts'
 /** A running ledger that is only used from outside, so that it may be another version. */
 export type Checkout = {
   name: string
+  dataDirectory: string
   address: string
   /** The token of the first start: every scope of the tenant `demo`. */
   token: string
   pid: number
   /** Processor time of the application and its embedded stores so far, in ms. */
   cpuMs(): number
-  /** Stops it and starts it again on its data; the address and the pid are others then. */
+  /** Stops it and starts it again on its data and address, until it is ready; its pid is another one then. */
   restart(): Promise<void>
   stop(): Promise<void>
 }
@@ -39,13 +41,13 @@ export async function startCheckout(
 ): Promise<Checkout> {
   const directory = mkdtempSync(join(tmpdir(), 'keyledger-bench-'))
   const { bin } = Package.parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')))
-  const start = () =>
+  const start = (port = '0') =>
     spawn(process.execPath, [join(root, bin.keyledger), 'serve'], {
       cwd: root,
       env: {
         ...process.env,
         KEYLEDGER_DATA_DIR: directory,
-        KEYLEDGER_PORT: '0',
+        KEYLEDGER_PORT: port,
         KEYLEDGER_LOG_LEVEL: 'warn',
         ...(eventstore !== undefined && { KEYLEDGER_EVENTSTORE_URL: eventstore }),
         ...knownIn(root, farAbove),
@@ -66,15 +68,17 @@ export async function startCheckout(
     const greeting = await greetingOf(child)
     const running: Checkout = {
       name,
+      dataDirectory: directory,
       address: greeting.address,
-      token: greeting.token ?? '',
+      token: greeting.token,
       pid: child.pid ?? 0,
       cpuMs: () => cpuMsOfTree(running.pid),
       async restart() {
         await end()
-        child = start()
-        running.address = (await greetingOf(child, false)).address
+        child = start(new URL(running.address).port)
+        child.stdout?.resume()
         running.pid = child.pid ?? 0
+        await untilReady(running.address, child)
       },
       stop,
     }
@@ -91,19 +95,27 @@ function knownIn(root: string, variables: Readonly<Record<string, string>>): Rec
   return Object.fromEntries(Object.entries(variables).filter(([name]) => config.includes(name)))
 }
 
-/** Reads the URL from the output, and the token of the first start. */
-async function greetingOf(
-  child: ChildProcess,
-  isFirst = true,
-): Promise<{ address: string; token: string | undefined }> {
+/** Reads the URL and the token from the output of the first start. */
+async function greetingOf(child: ChildProcess): Promise<{ address: string; token: string }> {
   let text = ''
   for await (const chunk of child.stdout ?? []) {
     text += String(chunk)
     const address = /(?:listens|is listening) on (http:\/\/[^\s;]+?)[;.]\s/.exec(text)?.[1]
     const token = /\bkl_pat_\w+/.exec(text)?.[0]
-    if (address === undefined || (isFirst && token === undefined)) continue
+    if (address === undefined || token === undefined) continue
     child.stdout?.resume()
     return { address, token }
   }
   throw new Error(`the ledger ended before it listened: ${text.slice(-500)}`)
+}
+
+/** Not every version prints a line when it starts again. */
+async function untilReady(address: string, child: ChildProcess): Promise<void> {
+  while (child.exitCode === null) {
+    const answer = await fetch(`${address}/readyz`).catch(() => undefined)
+    await answer?.arrayBuffer()
+    if (answer?.ok) return
+    await sleep(20)
+  }
+  throw new Error('the ledger ended before it was ready')
 }

@@ -37,7 +37,7 @@ export async function benchCommands(log: (line: string) => void): Promise<Figure
         (round) => load({ url, token, kind: 'activate', ...share(round), seconds: 8 }),
         log,
       )
-      const floor = await startFloor(scratch.directory)
+      const floor = await startFloor(scratch.directory, licenses)
       const least = await ratio(
         'nothing but a look-up, an append and a row',
         () => bareAppends(store, activatedBytes, 30_000),

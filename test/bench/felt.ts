@@ -1,12 +1,20 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Checkout, startCheckout } from './checkout.ts'
 import { cpuMsOfTree, endedChildrenCpuMs, memoryMiBOfTree } from './cpu.ts'
 import { type Figure, ms, perSecond } from './figures.ts'
-import { alternating, fill, type LoadOfKind, licenses, type Measured, medianOf } from './latency.ts'
-import { startPeer } from './processes.ts'
+import {
+  alternating,
+  fill,
+  type LoadOfKind,
+  licenses,
+  type Measured,
+  medianOf,
+  type Target,
+} from './latency.ts'
+import { type Server, startFloor, startPeer } from './processes.ts'
 
 const turns = { rounds: 3, seconds: 5 }
 const commandRuns = 5
@@ -60,20 +68,18 @@ type Candidate = { name: string; root: string; ledger: Checkout; startMs: number
 
 /**
  * What users and operators feel: start, memory, idle processor, the command, and the latency of calls, of this checkout, of
- * another one, and of a bare server with the same look-up, in turns.
+ * others, of a server that does only what no ledger can do without on the same stores, and of one with a look-up in its own
+ * process, in turns.
  */
 export async function benchFelt(
   log: (line: string) => void,
-  { against }: { against?: string | undefined },
+  { against }: { against: readonly string[] },
 ): Promise<Figure[]> {
   const own = join(import.meta.dirname, '../..')
-  const roots = [
-    { name: 'this', root: own },
-    ...(against === undefined ? [] : [{ name: 'the other', root: against }]),
-  ]
+  const roots = [{ name: 'this', root: own }, ...against.map((root) => ({ name: basename(root), root }))]
   const candidates: Candidate[] = []
   const figures: Figure[] = commandFigures(roots)
-  const peer = await startPeer(licenses)
+  const servers: Server[] = []
   try {
     for (const { name, root } of roots) candidates.push({ name, root, ...(await started(name, root, log)) })
     figures.push(...startFigures(candidates))
@@ -81,24 +87,33 @@ export async function benchFelt(
     await sleep(settleMs)
     figures.push(...(await idleFigures(candidates)))
     for (const { ledger } of candidates) await fill(ledger, log)
-    const bare = {
-      name: 'a bare server',
-      address: peer.address,
-      token: '',
-      cpuMs: () => cpuMsOfTree(peer.pid),
-    }
+    const ledgers = candidates.map(({ ledger }) => ledger)
+    const [mine] = ledgers
+    if (!mine) return figures
+    const floor = await startFloor(mine.dataDirectory, licenses)
+    const peer = await startPeer(licenses)
+    servers.push(floor, peer)
+    const least = targetOf('floor', floor, () => cpuMsOfTree(floor.pid) + mine.cpuMs())
+    const bare = targetOf('without a store', peer, () => cpuMsOfTree(peer.pid))
     for (const load of loads) {
-      const targets = [...candidates.map(({ ledger }) => ledger), ...(load.kind === 'validate' ? [bare] : [])]
+      const targets = [...ledgers, least, ...(load.kind === 'validate' ? [bare] : [])]
       const busy = await busyShare()
-      const measured = (await alternating(targets, load, log, turns)).map(medianOf)
-      figures.push(loadFigure(load, measured, candidates.length, busy))
+      const measured = await alternating(targets, load, log, turns)
+      figures.push(loadFigure(load, targets, measured.map(medianOf), busy))
     }
     return figures
   } finally {
-    await peer.stop()
+    for (const server of servers) await server.stop()
     for (const { ledger } of candidates) await ledger.stop()
   }
 }
+
+const targetOf = (name: string, { address }: Server, cpuMs: () => number): Target => ({
+  name,
+  address,
+  token: '',
+  cpuMs,
+})
 
 async function started(
   name: string,
@@ -161,13 +176,10 @@ function commandFigures(roots: readonly { root: string }[]): Figure[] {
 
 function loadFigure(
   { what, goals }: (typeof loads)[number],
-  measured: readonly Measured[],
-  ledgers: number,
+  targets: readonly Target[],
+  [mine, ...others]: readonly Measured[],
   busy: number,
 ): Figure {
-  const [mine, ...others] = measured
-  const bare = measured[ledgers]
-  const texts = others.slice(0, ledgers - 1).map(textOf)
   const isMet = goals.every(
     ({ of, atMost = Number.POSITIVE_INFINITY, atLeast = 0 }) =>
       mine !== undefined && mine[of] <= atMost && mine[of] >= atLeast,
@@ -175,7 +187,7 @@ function loadFigure(
   return {
     what: busy > 0.2 ? `${what} (the machine was ${Math.round(busy * 100)} % busy before)` : what,
     measured: mine ? textOf(mine) : '',
-    against: [...texts, ...(bare ? [`bare: ${textOf(bare)}`] : [])].join('; '),
+    against: others.map((other, index) => `${targets[index + 1]?.name}: ${textOf(other)}`).join('; '),
     ratio: '',
     bar: goals.map(goalText).join(', '),
     holds: isMet,
@@ -200,14 +212,14 @@ const goalText = ({ of, atMost, atLeast }: Goal): string =>
 
 function figureOf(
   what: string,
-  [mine = 0, other]: readonly number[],
+  [mine = 0, ...others]: readonly number[],
   text: (value: number) => string,
   { atMost }: { atMost: number },
 ): Figure {
   return {
     what,
     measured: text(mine),
-    against: other === undefined ? '' : text(other),
+    against: others.map(text).join('; '),
     ratio: '',
     bar: `≤ ${text(atMost)}`,
     holds: mine <= atMost,

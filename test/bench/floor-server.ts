@@ -1,20 +1,19 @@
-// The minimum cost of a response with the same schemas. A validate is one lookup, shared by concurrent requests; an
-// app's validate also a signature; an activation a lookup, one append and one row, written in a statement shared by
-// the events that arrived meanwhile.
+// The minimum cost of a response with the same schemas and stores. A validate is one lookup, shared by concurrent
+// requests; an app's validate also a signature; a mint one append, the push from the event store and one row, written in
+// a statement shared by the events that arrived meanwhile; an activation also a lookup.
 import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import { jsonEvent, NO_STREAM, streamNameFilter } from '@eventstore/db-client'
 import pg from 'pg'
 import { z } from 'zod'
-import { liveSchema } from '../../projections/database/pool.ts'
 import { activateIn, activateOut, validateIn, validateOut } from '../../src/api/runtime/schemas.ts'
 import { coalesce } from '../../src/async/coalesce.ts'
 import { keyHashOf } from '../../src/credentials/license-key.ts'
 import { clientOf } from '../../src/ledger/connection/client.ts'
 import { createBatches } from '../../src/signing/batches.ts'
 import { clientValidate, createBareApp, goodAnswer, goodVerdict } from './bare-app.ts'
-import { productId, tenantId } from './fill.ts'
+import { loadedKeyOf } from './latency-keys.ts'
 
-const [storeUrl = ''] = process.argv.slice(2)
+const [storeUrl = '', licenses = ''] = process.argv.slice(2)
 const db = new pg.Pool({ connectionString: process.env.BENCH_DATABASE_URL, max: 4 })
 const store = clientOf(storeUrl)
 /** Makes an event as large as an activation's. */
@@ -26,15 +25,20 @@ const signatures = createBatches()
 const toSign = 'x'.repeat(220)
 
 await db.query(`create schema if not exists bench;
-  create table if not exists bench.seats (id uuid primary key, license_id text)`)
+  create table if not exists bench.seats (id uuid primary key, license_id text);
+  create table if not exists bench.keys (key_hash text primary key, license_id text not null)`)
+await db.query(
+  `insert into bench.keys select key_hash, 'lic_' || ordinal
+    from unnest($1::text[]) with ordinality as k (key_hash, ordinal) on conflict do nothing`,
+  [Array.from({ length: Number(licenses) }, (_, license) => keyHashOf(loadedKeyOf(license)))],
+)
+await db.query('analyze bench.keys')
 
 const findLicense = coalesce(async (keyHashes: readonly string[]) => {
   const { rows } = await db.query<{ license_id: string | null }>({
     name: 'floor-lookup',
     text: `select k.license_id from unnest($1::text[]) with ordinality as q (key_hash, ordinal)
-      left join ${liveSchema}.license_keys k
-        on k.tenant_id = '${tenantId}' and k.product_id = '${productId}' and k.key_hash = q.key_hash
-      order by q.ordinal`,
+      left join bench.keys k on k.key_hash = q.key_hash order by q.ordinal`,
     values: [keyHashes],
   })
   return rows.map(({ license_id }) => license_id)
@@ -96,4 +100,9 @@ app.post(
     return { activated: license !== null, ...goodVerdict, device_id: body.device_id }
   },
 )
+app.post('/v1/licenses', async (_, reply) => {
+  const licenseKey = randomUUID()
+  await seat(licenseKey)
+  return reply.code(201).send({ licenseKey })
+})
 process.stdout.write(`${JSON.stringify({ address: await app.listen({ port: 0, host: '127.0.0.1' }) })}\n`)

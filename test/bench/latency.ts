@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { type Checkout, startCheckout } from './checkout.ts'
 import { type Figure, ms, percent } from './figures.ts'
 import {
@@ -41,14 +41,14 @@ export type Measured = {
 /** How often each ledger is measured, and for how long. */
 export type Turns = { rounds: number; seconds: number }
 /** Whatever answers the load. */
-type Target = Pick<Checkout, 'name' | 'address' | 'token' | 'cpuMs'>
+export type Target = Pick<Checkout, 'name' | 'address' | 'token' | 'cpuMs'>
 
-/** The comparison: another checkout by its directory, or this one on the given event store. */
-export type Compared = { against?: string | undefined; eventstore?: string | undefined }
+/** The comparison: other checkouts by their directories, or this one on the given event store. */
+export type Compared = { against: readonly string[]; eventstore?: string | undefined }
 
 /**
  * Latency at fixed rates, and processor time per call of the application and its embedded stores. The compared
- * ledger runs at the same time and is loaded alternately.
+ * ledgers run at the same time and are loaded alternately.
  */
 export async function benchLatency(
   log: (line: string) => void,
@@ -58,7 +58,7 @@ export async function benchLatency(
   const ledgers: Checkout[] = []
   try {
     ledgers.push(await startCheckout('this', root))
-    if (against !== undefined) ledgers.push(await startCheckout('the other', against))
+    for (const other of against) ledgers.push(await startCheckout(basename(other), other))
     if (eventstore !== undefined) {
       ledgers.push(await startCheckout('on the given event store', root, eventstore))
     }
@@ -153,13 +153,14 @@ export async function runLoad(options: LoadOptions): Promise<Omit<LoadMeasured, 
 }
 
 function figureOf({ kind, perSecond }: LoadOfKind, measured: Measured[][]): Figure {
-  const [own = [], other] = measured
+  const [own = [], ...others] = measured
   const mine = medianOf(own)
-  const theirs = other && medianOf(other)
+  const all = others.map(medianOf)
+  const [theirs] = all
   return {
     what: `${kind} at ${perSecond.toLocaleString('en-US')}/s`,
     measured: figuresText(mine),
-    against: theirs ? figuresText(theirs) : '',
+    against: all.map(figuresText).join('; '),
     ratio: theirs
       ? `p50 ${percent(mine.p50Ms / theirs.p50Ms)}, CPU ${percent(mine.cpuMs / theirs.cpuMs)}`
       : '',

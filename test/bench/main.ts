@@ -3,7 +3,7 @@
 // in the same run, and writes them there when all parts ran. Each part runs in its own process, because a process
 // can have only one client of the event store.
 // `--events 1000000` sets the length of the log for `replay`, `notary`, `copy` and `backup`. `--against ../before` compares
-// `felt` or `latency` with a second checkout, in alternating runs. BENCH_EVENTSTORE_URL compares this checkout with itself on
+// `felt` or `latency` with another checkout, in alternating runs; it may be given more than once. BENCH_EVENTSTORE_URL compares this checkout with itself on
 // that event store; it is no argument, because it may contain a password.
 import { spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -110,7 +110,7 @@ const Figures = z.array(
 
 async function inProcess(part: z.infer<typeof Part>): Promise<Figure[]> {
   const given = ['--events', String(options.events)]
-  if (options.against !== undefined) given.push('--against', options.against)
+  for (const root of options.against) given.push('--against', root)
   const child = spawn(process.execPath, [import.meta.filename, '--part', part, ...given], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -124,13 +124,13 @@ function readArguments() {
     allowPositionals: true,
     options: {
       part: { type: 'string' },
-      against: { type: 'string' },
+      against: { type: 'string', multiple: true, default: [] },
       events: { type: 'string', default: '200000' },
     },
   })
   return {
     part: Part.optional().parse(values.part),
-    against: values.against === undefined ? undefined : resolve(values.against),
+    against: values.against.map((root) => resolve(root)),
     eventstore: process.env.BENCH_EVENTSTORE_URL,
     events: wholeOption('--events', values.events, 1000, 1_000_000_000),
     parts: positionals.length > 0 ? z.array(Part).parse(positionals) : Part.options,

@@ -50,8 +50,8 @@ export const startPeer = (licenses: number): Promise<Server> =>
 export const startSink = (): Promise<Server> => startOwn('test/bench/sink.ts')
 
 /** Uses the stores of a running ledger; see `floor-server.ts`. */
-export const startFloor = (dataDirectory: string): Promise<Server> =>
-  startOwn('test/bench/floor-server.ts', [eventStoreUrl(dataDirectory)], {
+export const startFloor = (dataDirectory: string, licenses: number): Promise<Server> =>
+  startOwn('test/bench/floor-server.ts', [eventStoreUrl(dataDirectory), String(licenses)], {
     BENCH_DATABASE_URL: postgresUrl(dataDirectory),
   })
 

@@ -113,7 +113,7 @@ async function compare(
   const bare = await startBare()
   // Both servers need the stores of the ledger.
   const ledger = await startLedger(scratch.directory)
-  const measured = of === 'floor' ? await startFloor(scratch.directory) : ledger
+  const measured = of === 'floor' ? await startFloor(scratch.directory, licenses) : ledger
   const results: { bare: Load; own: Load }[] = []
   try {
     const options = { token: scratch.token, kind, to: licenses }
