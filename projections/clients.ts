@@ -14,6 +14,8 @@ export type ClientProduct = {
   freeTierEnabled: boolean
   /** Undefined when never configured, which differs from 0. */
   trialDurationDays: number | undefined
+  /** How many components of a device must be equal; null for most of them. */
+  componentsAtLeast: number | null
   /** When `freeTierEnabled` or `trialDurationDays` last changed. */
   clientSettingsSince: string
 }
@@ -41,6 +43,7 @@ export type ClientColumns = {
   lease_seconds: number | null
   free_tier_enabled: boolean
   trial_duration_days: number | null
+  components_at_least: number | null
   client_settings_since: string
   kid: string | null
   secret_name: string
@@ -71,7 +74,8 @@ export function createClientLookup(db: Pool): FindClient {
 export const clientColumns = `
   n.status as tenant_status, n.plan, c.key_hash as sdk_key_hash,
   case when n.stream is not null then exists (select from parked where stream = n.stream) end as tenant_uncertain,
-  p.lease_seconds, p.free_tier_enabled, p.trial_duration_days, p.client_settings_since,
+  p.lease_seconds, p.free_tier_enabled, p.trial_duration_days, p.components_at_least,
+  p.client_settings_since,
   s.kid, s.secret_name, s.signs_from`
 
 export const clientJoins = `
@@ -131,6 +135,7 @@ function productFrom(row: ClientColumns): ClientProduct | undefined {
     leaseSeconds: row.lease_seconds,
     freeTierEnabled: row.free_tier_enabled,
     trialDurationDays: row.trial_duration_days ?? undefined,
+    componentsAtLeast: row.components_at_least,
     clientSettingsSince: row.client_settings_since,
   }
 }

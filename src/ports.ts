@@ -4,6 +4,7 @@ import type { Attempts } from './access/attempts.ts'
 import type { Fingerprint } from './access/fingerprint.ts'
 import type { KeyTypeUse } from './commands/cross-stream/key-type-use.ts'
 import type { PlanCapacity } from './commands/cross-stream/plan-capacity.ts'
+import type { MachineReports } from './commands/devices/machine-reports.ts'
 import type { DeriveId, IdPrefix } from './credentials/id.ts'
 import type { RandomBytes } from './credentials/random.ts'
 import type { Idempotency } from './idempotency/idempotency.ts'
@@ -20,6 +21,7 @@ import type { Installs } from './usage/installs.ts'
 import type { LimitHits } from './usage/limit-hits.ts'
 import type { Refusals } from './usage/refusals.ts'
 import type { TokenUse } from './usage/token-use.ts'
+import type { DeviceHashing } from './vault/device-hashing.ts'
 import type { KeptKeys } from './vault/kept-keys.ts'
 import type { KeyHashing } from './vault/key-hashing.ts'
 import type { Machines } from './vault/machines.ts'
@@ -48,6 +50,8 @@ export type AllPorts = Lookups & {
   secrets: Secrets
   keptKeys: KeptKeys
   keyHashing: KeyHashing
+  deviceHashing: DeviceHashing
+  machineReports: MachineReports
   machines: Machines
   signer: Signer
   signSettings: SignSettings

@@ -1,7 +1,8 @@
 import type { Pool } from 'pg'
 import { coalesce } from '../../src/async/coalesce.ts'
+import type { DeviceClaim, DeviceIdentity } from '../../src/domain/licenses/identity.ts'
 import type { KeyHashes } from '../../src/domain/licenses/keys.ts'
-import type { IssuedLicense, Seat } from '../../src/domain/licenses/license.ts'
+import type { IssuedLicense } from '../../src/domain/licenses/license.ts'
 import type { Entitling } from './entitlements.ts'
 import { entitlementsOfKeyType, licenseOfKey, overridesOfCustomer, uncertainLicense } from './joins.ts'
 import {
@@ -18,11 +19,11 @@ import {
 export type InstanceLookupParams = KeyHashes & {
   tenantId: string
   productId: string
-  /** Its instance id; or, before it has one, the install id and name that identify a device activated before. */
-  instance: { instanceId: string } | { installId: string | null; name: string }
+  /** Its instance id; or, for an activation, all by which a device that has a seat may be recognized. */
+  instance: { instanceId: string } | { claim: DeviceClaim & { name: string } }
 }
 
-/** What was found for a license key. The license has only the seat of the instance. */
+/** What was found for a license key. The license has only the seat of the instance, or those that may be the device's. */
 export type InstanceLookupResult =
   | { kind: 'no license' }
   /** The license was reminted and has another key now. */
@@ -33,20 +34,25 @@ export type FoundInstance = Entitling & {
   kind: 'license'
   license: IssuedLicense
   revision: number
-  seat: Seat | undefined
   /** The license's or its customer's stream is parked, so the license's status is unknown. */
   uncertain: boolean
 }
 
 export type FindInstance = (params: InstanceLookupParams) => Promise<InstanceLookupResult>
 
-type Row = { key_of: string; current: boolean | null; uncertain: boolean } & EntitlingColumns &
+type Row = {
+  ordinal: string
+  key_of: string
+  current: boolean | null
+  uncertain: boolean
+} & EntitlingColumns &
   (LicenseRow | { license_id: null }) &
   JoinedDevice
 
 /** Finds the license and seat for an app's activate and deactivate. Concurrent lookups share one query. */
 export function createInstanceLookup(db: Pool): FindInstance {
   return coalesce(async (lookups) => {
+    const claims = lookups.map(({ instance }) => ('claim' in instance ? instance.claim : undefined))
     const { rows } = await db.query<Row>({
       name: 'instance-lookup',
       text: lookupSql,
@@ -55,47 +61,67 @@ export function createInstanceLookup(db: Pool): FindInstance {
         lookups.map(({ productId }) => productId),
         lookups.map(({ keyHash }) => keyHash),
         lookups.map(({ keyedHash }) => keyedHash),
-        lookups.map(({ instance }) => ('instanceId' in instance ? instance.instanceId : null)),
-        lookups.map(({ instance }) => ('name' in instance ? instance.installId : null)),
-        lookups.map(({ instance }) => ('name' in instance ? instance.name : null)),
+        lookups.map(({ instance }) =>
+          'claim' in instance ? instance.claim.instanceId : instance.instanceId,
+        ),
+        claims.map((claim) => claim?.installId ?? null),
+        claims.map((claim) => claim?.name ?? null),
+        claims.map((claim) => JSON.stringify(claim?.identities.flatMap(partsOf) ?? [])),
+        claims.map((claim) => JSON.stringify(claim?.identities.map(({ subjectId }) => subjectId) ?? [])),
       ],
     })
-    return rows.map(resultFrom)
+    const rowsOfLookup = Map.groupBy(rows, ({ ordinal }) => Number(ordinal) - 1)
+    return lookups.map((_, index) => resultFrom(rowsOfLookup.get(index) ?? []))
   })
 }
 
-/** Of the seats that may belong to the instance, it takes the one that `sameDevice` takes. */
+const partsOf = ({ subjectId, machine, components }: DeviceIdentity): object[] => [
+  ...(machine === null ? [] : [{ subjectId, machine }]),
+  ...Object.entries(components).map(([name, hash]) => ({ subjectId, components: { [name]: hash } })),
+]
+
+/** Finds every seat that {@link recognized} may choose from. */
 const lookupSql = `
-  select k.license_id as key_of, k.current, l.*, ${entitlementsOfKeyType},
+  select q.ordinal, k.license_id as key_of, k.current, l.*, ${entitlementsOfKeyType},
     ${overridesOfCustomer},
     ${joinedDevice},
     ${uncertainLicense}
-  from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
-    with ordinality as q (tenant_id, product_id, key_hash, keyed_hash, instance_id, install_id, name, ordinal)
+  from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::jsonb[], $9::jsonb[])
+    with ordinality as q (tenant_id, product_id, key_hash, keyed_hash, instance_id, install_id, name, parts, subjects, ordinal)
   ${licenseOfKey}
   left join lateral (
     (select * from devices where instance_id = q.instance_id and license_id is not distinct from l.license_id)
     union all
+    (select * from devices where license_id = l.license_id and install_id = q.install_id and status = 'active')
+    union all
     (
-      select * from devices
-      where license_id = l.license_id and install_id = q.install_id and status = 'active' limit 1
+      select d.* from jsonb_array_elements(q.parts) part
+      join devices d on d.identity @> part and d.status = 'active' and d.identity is not null
+      where d.license_id is not distinct from l.license_id
     )
     union all
-    (select * from devices where license_id = l.license_id and name = q.name and status = 'active' limit 1)
-    limit 1
+    (
+      select * from devices
+      where license_id = l.license_id and name = q.name and status = 'active'
+        and install_id is null and (identity is null or not q.subjects ? (identity->>'subjectId'))
+      order by identity is not null limit 1
+    )
   ) d on true
-  order by q.ordinal`
+  order by q.ordinal, d.activated_at, d.device_id`
 
-function resultFrom(row: Row): InstanceLookupResult {
+function resultFrom(rows: readonly Row[]): InstanceLookupResult {
+  const [row] = rows
+  if (!row) return { kind: 'no license' }
   if (row.current === false) return { kind: 'old key', licenseId: row.key_of }
   if (row.license_id === null) return { kind: 'no license' }
-  const seats = seatsIn(row)
   return {
     kind: 'license',
-    license: licenseFrom(row, seats),
+    license: licenseFrom(
+      row,
+      rows.flatMap((each) => (each.license_id === null ? [] : seatsIn(each))),
+    ),
     revision: row.revision,
     ...entitlingFrom(row),
-    seat: seats[0],
     uncertain: row.uncertain,
   }
 }

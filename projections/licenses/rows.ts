@@ -35,6 +35,8 @@ export const licenses = defineTable<LicenseFields>(
     keyMailAskedAt: 'timestamptz',
     // When the customer freed seats, as far as it counts toward what the product allows.
     freedByCustomerAt: 'json not null',
+    // Whose keys the identities of its devices are hashed under.
+    deviceSubjects: 'json not null',
     revokedAt: 'timestamptz',
     revokedReason: 'text',
     revokedCause: 'text',
@@ -103,6 +105,10 @@ export const devices = defineTable<DeviceFields>(
     installId: 'text',
     name: 'text not null',
     platform: 'text',
+    // What the machine is recognized by, and what it was recognized by before.
+    identity: 'jsonb',
+    former: 'jsonb',
+    inTwoPlacesAt: 'timestamptz',
     // The name that the customer gave it, sealed, and whose key it is sealed under.
     givenName: 'jsonb',
     status: 'text not null',
@@ -116,6 +122,8 @@ export const devices = defineTable<DeviceFields>(
       // Apps ask by the id that they were given, and activate themselves again by their name or former id.
       devices_by_instance: '(instance_id, license_id)',
       devices_by_name: "(license_id, name) where status = 'active'",
+      devices_by_identity:
+        "using gin (identity jsonb_path_ops) where status = 'active' and identity is not null",
       devices_by_install: "(license_id, install_id) where status = 'active' and install_id is not null",
       // People look for devices of a whole tenant.
       devices_by_age: '(tenant_id, activated_at desc, license_id desc, device_id desc)',
@@ -144,7 +152,8 @@ export function entitlingFrom(row: EntitlingColumns): Entitling {
 
 /** A device's columns, to select beside its license's. Both tables have `name`, so the device's is renamed. */
 export const joinedDevice = `
-  d.device_id, d.instance_id, d.install_id, d.name as device_name, d.platform, d.given_name, d.status as device_status,
+  d.device_id, d.instance_id, d.install_id, d.name as device_name, d.platform, d.identity, d.former,
+  d.in_two_places_at, d.given_name, d.status as device_status,
   d.activated_at, d.deactivated_at`
 
 export type JoinedDevice = { device_name: string | null; device_status: DeviceRow['status'] } & (

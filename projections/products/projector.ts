@@ -18,6 +18,7 @@ const documents = defineDocuments(evolvedBy(products), {
     leaseSeconds: ['int not null', (product) => product.settings.leaseSeconds],
     freeTierEnabled: ['boolean not null', (product) => product.settings.freeTierEnabled],
     trialDurationDays: ['int', (product) => product.settings.trialDurationDays ?? null],
+    componentsAtLeast: ['int', (product) => product.settings.deviceMatch?.atLeast ?? null],
     keyRecovery: ['boolean not null', (product) => product.settings.keyRecovery],
     // Keys that were kept in an earlier period are left over.
     keyPeriod: ['int not null', (product) => keyPeriodOf(product)],

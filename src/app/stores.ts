@@ -14,6 +14,7 @@ import { createKeyedMutex } from '../async/keyed-mutex.ts'
 import { createUndo, type Undo } from '../async/undo.ts'
 import { createKeyTypeUse } from '../commands/cross-stream/key-type-use.ts'
 import { createPlanCapacity } from '../commands/cross-stream/plan-capacity.ts'
+import { createMachineReports } from '../commands/devices/machine-reports.ts'
 import { sealSourceWith } from '../commands/origin.ts'
 import type { Config } from '../config.ts'
 import { createDeriveId, newId } from '../credentials/id.ts'
@@ -38,6 +39,7 @@ import { createInstalls } from '../usage/installs.ts'
 import { createLimitHits } from '../usage/limit-hits.ts'
 import { createRefusals } from '../usage/refusals.ts'
 import { createTokenUse } from '../usage/token-use.ts'
+import { createDeviceHashing } from '../vault/device-hashing.ts'
 import { createKeptKeys } from '../vault/kept-keys.ts'
 import { createKeyHashing, keyHashSecret } from '../vault/key-hashing.ts'
 import { createMachines } from '../vault/machines.ts'
@@ -182,8 +184,7 @@ export async function connectStores(
     const now = () => new Date()
     const counters = createCounters(db, now, log)
     for (const counter of Object.values(counters).reverse()) undo.push(() => counter.stop())
-    undo.push(() => locks.stop())
-    undo.push(() => appendGate.stop())
+    for (const part of [locks, appendGate]) undo.push(() => part.stop())
     const withMasterKey = createKeyed(db, masterKey, now)
     undo.push(() => withMasterKey.signer.close())
     const mailing = createMailing(config.mail, config.dataDirectory)
@@ -191,9 +192,10 @@ export async function connectStores(
     const testSender = createTestSender({ ...withMasterKey, newId, now }, webhookRules(config))
     undo.push(() => testSender.close())
     const untilVisible = (position: bigint) => readModels.advanceTo(position)
+    const execute = traces.execute(executeOn(ledger, traces.wait(readModels), db, withMasterKey.subjects))
     const ports: AllPorts = {
       ledger,
-      execute: traces.execute(executeOn(ledger, traces.wait(readModels), db, withMasterKey.subjects)),
+      execute,
       untilVisible,
       db,
       ...createLookups(hotDb),
@@ -202,6 +204,7 @@ export async function connectStores(
       ...withMasterKey,
       providers: createProviders({ ...config.payments, timeLimitMs: providerTimeLimitMs }),
       ...counters,
+      machineReports: reportsOn({ ...withMasterKey, db, execute, now }, log, undo),
       receipts: createReceipts({ db, log: rawLog, ledger }),
       attempts: createAttempts(db, now),
       checkTarget: createTargetCheck(resolveByDns, { allowPrivate: config.webhookAllowPrivate }),
@@ -211,12 +214,18 @@ export async function connectStores(
       randomBytes,
       newId,
     }
-    const { tracing } = traces
-    return { ports, readModels, tail, masterKey, db, appendGate, locks, addresses, clocks, tracing, close }
+    const opened = { ports, readModels, tail, masterKey, db, appendGate, locks, addresses, clocks, close }
+    return { ...opened, tracing: traces.tracing }
   } catch (error) {
     await close().catch((err: unknown) => log.warn({ err }, 'stop.incomplete'))
     throw error
   }
+}
+
+function reportsOn(stores: Parameters<typeof createMachineReports>[0], log: Logger, undo: Undo) {
+  const reports = createMachineReports(stores, (err) => log.warn({ err }, 'machine_reports.record_failed'))
+  undo.push(() => reports.stop())
+  return reports
 }
 
 const executeOn = (ledger: Ledger, readModels: Waits, db: Pool, subjects: Subjects): Execute =>
@@ -238,6 +247,7 @@ function createKeyed(db: Pool, masterKey: MasterKey, now: () => Date) {
     secrets,
     keptKeys: createKeptKeys(db, subjects, keyHashing),
     keyHashing,
+    deviceHashing: createDeviceHashing(db, masterKey),
     machines: createMachines(createTenantKeys(secrets, 'machines', randomBytes)),
     signer,
     signSettings: createSignSettings(signer),

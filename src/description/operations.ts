@@ -77,6 +77,11 @@ export const operations = {
         kind: 'flag',
         help: 'Whether the key of a license with an email address is kept sealed from now on, so that it can be mailed there again. false destroys the kept keys',
       },
+      deviceMatch: {
+        kind: 'json',
+        help: 'When a device without a known machine hash is the same by its components; null returns to more than half',
+        nullable: true,
+      },
       customerSeatFrees: {
         kind: 'number',
         help: 'How many seats a customer may free in the portal within 30 days; absent means 3',
@@ -137,6 +142,11 @@ export const operations = {
       keyRecovery: {
         kind: 'flag',
         help: 'Whether the key of a license with an email address is kept sealed from now on, so that it can be mailed there again. false destroys the kept keys',
+      },
+      deviceMatch: {
+        kind: 'json',
+        help: 'When a device without a known machine hash is the same by its components; null returns to more than half',
+        nullable: true,
       },
       customerSeatFrees: {
         kind: 'number',

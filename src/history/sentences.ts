@@ -1,4 +1,5 @@
 import type { LicenseEvent } from '../domain/licenses/events.ts'
+import { changedMarks } from '../domain/licenses/identity.ts'
 import { money } from './changes.ts'
 
 /**
@@ -53,6 +54,10 @@ export function wordsOf(event: LicenseEvent, deviceName: string | null): string 
       return 'Key email requested'
     case 'SeatFreedByCustomer':
       return `Freed the seat of ${quoted(deviceName ?? event.data.deviceId)}`
+    case 'DeviceIdentified':
+      return identifiedWords(event.data)
+    case 'DeviceInTwoPlaces':
+      return `Two machines with one hash use the seat of ${quoted(deviceName ?? event.data.deviceId)}`
     case 'DeviceNamed':
       return event.data.name === null
         ? `Removed the name of ${quoted(deviceName ?? event.data.deviceId)}`
@@ -65,6 +70,27 @@ export function wordsOf(event: LicenseEvent, deviceName: string | null): string 
       return withReason('Import taken back', event.data)
   }
 }
+
+function identifiedWords({
+  marks,
+  before,
+}: Extract<LicenseEvent, { type: 'DeviceIdentified' }>['data']): string {
+  const changed = changedMarks(before, marks)
+  if (before === null || (before.identity === null && marks.identity !== null)) {
+    return `${quoted(marks.name)} identified by ${inWords(changed.filter((mark) => mark !== 'name'))}`
+  }
+  if (before.name !== marks.name) {
+    const others = changed.filter((mark) => mark !== 'name')
+    const more = others.length > 0 ? `, with another ${inWords(others)}` : ''
+    return `${quoted(before.name)} is called ${quoted(marks.name)} now${more}`
+  }
+  return changed.length > 0
+    ? `${quoted(marks.name)} has another ${inWords(changed)}`
+    : `${quoted(marks.name)} recognized again`
+}
+
+/** `board, disk and mac` */
+export const inWords = (marks: readonly string[]): string => new Intl.ListFormat('en-GB').format(marks)
 
 const withReason = (what: string, { reason }: { reason: string | null }): string =>
   reason === null ? what : `${what}: ${reason}`

@@ -65,7 +65,7 @@ export type Subjects = {
   destroy(tenantId: string, subjectId: string): Promise<void>
 }
 
-/** No hash of an address has this form. */
+/** The tenant's own subject. No hash of an address has this form. */
 const subjectOfTenant = 'sub_tenant'
 
 /** A person who is unknown or was erased. */
@@ -222,7 +222,7 @@ function sealedPerson(tenantId: string, { subjectId, key }: Subject, { email, na
   }
 }
 
-async function makeTenantSubject(db: Pool, master: MasterKey, tenantId: string): Promise<string> {
+export async function makeTenantSubject(db: Pool, master: MasterKey, tenantId: string): Promise<string> {
   const { wrapped } = newWrappedKey(master.wrapping, [tenantId, subjectOfTenant])
   await db.query({
     name: 'vault-tenant-subject',
@@ -234,7 +234,7 @@ async function makeTenantSubject(db: Pool, master: MasterKey, tenantId: string):
 }
 
 /** The keys of people by their ids, without those of erased people. */
-async function readKeys(
+export async function readKeys(
   db: Pool,
   master: MasterKey,
   tenantId: string,

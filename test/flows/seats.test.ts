@@ -1,10 +1,11 @@
 // Guarantee: no race between requests or processes gives a license more active devices than it has seats.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { z } from 'zod'
 import { licenseStream } from '../../src/domain/streams.ts'
 import { connectLedger } from '../../src/ledger/ledger.ts'
 import { createHost, type Stores } from '../harness/process.ts'
-import { type Answer, type Client, client, createVendor } from './vendor.ts'
+import { type Answer, type Client, client, createVendor, productId } from './vendor.ts'
 
 const host = createHost()
 const seats = 5
@@ -41,14 +42,54 @@ test('5 of 200 concurrent activations on 5 seats succeed, and all others get sea
   expect(await eventsOf(stores, license.licenseId)).toStrictEqual(events)
 })
 
-async function vendorWithTwoServers(): Promise<{ clients: [Client, Client]; stores: Stores }> {
+test('40 machines with one name that race for 5 seats, each five times over, get one seat each or none', async () => {
+  const { clients, stores, addresses } = await vendorWithTwoServers()
+  const { sdkKey } = await host.json(SdkKey, ['sdk-key', 'show', '--tenant', 'acme'], stores.environment)
+  const license = await clients[0].mint()
+  const activate = async (address: string, machine: number): Promise<Answer> => {
+    const response = await fetch(`${address}/acme/${productId}/activate`, {
+      method: 'POST',
+      headers: { 'x-service-sdk-key': sdkKey, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        license_key: license.licenseKey,
+        instance_name: 'MacBook-Pro.local',
+        machine_hash: `the-machine-number-${machine}`,
+      }),
+    })
+    return { status: response.status, body: z.record(z.string(), z.unknown()).parse(await response.json()) }
+  }
+  const machineOf = (racer: number) => racer % 40
+  const answers = await Promise.all(
+    Array.from({ length: racers }, (_, racer) =>
+      untilAnswered(() => activate(addresses[Math.floor(racer / 40) % 2] ?? '', machineOf(racer))),
+    ),
+  )
+  expect(new Set(answers.map(({ status }) => status))).toStrictEqual(new Set([200, 422]))
+  const given = answers.flatMap(({ status, body }, racer) =>
+    status === 200 ? [`${machineOf(racer)} ${String(body.instance_id)}`] : [],
+  )
+  // Each machine was given one instance id, and no two the same.
+  const pairs = [...new Set(given)].map((pair) => pair.split(' '))
+  expect(pairs).toHaveLength(seats)
+  for (const at of [0, 1]) expect(new Set(pairs.map((pair) => pair[at])).size).toBe(seats)
+  const events = await eventsOf(stores, license.licenseId)
+  expect(events.filter((type) => type === 'DeviceActivated')).toHaveLength(seats)
+})
+
+const SdkKey = z.object({ sdkKey: z.string() })
+
+async function vendorWithTwoServers(): Promise<{
+  clients: [Client, Client]
+  stores: Stores
+  addresses: string[]
+}> {
   const stores = await host.stores()
   const token = await createVendor(stores.environment)
   const servers = await Promise.all([host.serve(stores.environment), host.serve(stores.environment)])
   const [first, second] = servers.map(({ address }) => client(address, token))
   if (!first || !second) throw new Error('two servers were started')
   await first.createProduct(seats)
-  return { clients: [first, second], stores }
+  return { clients: [first, second], stores, addresses: servers.map(({ address }) => address) }
 }
 
 /** Half of the requests go to each server, all at once. */

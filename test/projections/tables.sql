@@ -52,6 +52,7 @@ create table products (
   lease_seconds int not null,
   free_tier_enabled boolean not null,
   trial_duration_days int,
+  components_at_least int,
   key_recovery boolean not null,
   key_period int not null,
   primary key (stream),
@@ -134,6 +135,7 @@ create table licenses (
   suspended_reason text,
   key_mail_asked_at timestamptz,
   freed_by_customer_at json not null,
+  device_subjects json not null,
   revoked_at timestamptz,
   revoked_reason text,
   revoked_cause text,
@@ -210,6 +212,9 @@ create table devices (
   install_id text,
   name text not null,
   platform text,
+  identity jsonb,
+  former jsonb,
+  in_two_places_at timestamptz,
   given_name jsonb,
   status text not null,
   activated_at timestamptz not null,
@@ -218,6 +223,7 @@ create table devices (
 );
 create index devices_by_instance on devices (instance_id, license_id);
 create index devices_by_name on devices (license_id, name) where status = 'active';
+create index devices_by_identity on devices using gin (identity jsonb_path_ops) where status = 'active' and identity is not null;
 create index devices_by_install on devices (license_id, install_id) where status = 'active' and install_id is not null;
 create index devices_by_age on devices (tenant_id, activated_at desc, license_id desc, device_id desc);
 create index devices_by_own_id on devices (tenant_id, device_id text_pattern_ops, activated_at desc);

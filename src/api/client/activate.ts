@@ -1,5 +1,5 @@
 import type { FoundInstance, InstanceLookupResult } from '../../../projections/licenses/instances.ts'
-import { activateInstance } from '../../commands/devices/instances.ts'
+import { activateInstance, findWithMachine } from '../../commands/devices/instances.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { readKey } from '../../credentials/license-key.ts'
 import { unixSeconds } from '../../domain/licenses/expiry.ts'
@@ -16,17 +16,32 @@ import { clientIn, clientOriginOf } from './admit.ts'
 import { answerPreflight } from './edge.ts'
 import { leaseFor, requireLeases } from './lease.ts'
 import type { ClientPorts } from './ports.ts'
-import { type AppCall, noSuchLicense, recordRefused, recordUnknownKey, refuse } from './refusals.ts'
+import {
+  type AppCall,
+  noSuchLicense,
+  recordRefused,
+  recordTwoPlaces,
+  recordUnknownKey,
+  refuse,
+} from './refusals.ts'
 import {
   activateIn,
   activateOut,
   activateRefusal,
   clientPlace,
+  machineIn,
   telemetryFrom,
   withLimits,
 } from './schemas.ts'
+import type { SettingsRequest } from './settings.ts'
 
 const path = '/:tenantId/:productId/activate'
+
+const description =
+  'The same device means an active instance with the same `free_tier_instance_id` or with the sent `instance_id`, else with ' +
+  'the same `machine_hash`, else with enough equal components of `device`, else with the same `instance_name` if neither ' +
+  'has any of the others. A device that identifies itself for the first time takes over the seat that has only its name. ' +
+  'A license that has fallen back can be activated too, with a lease of status `fallback`.'
 
 /** An app activates its device, which takes a seat of the license. */
 export function activateRoute(app: ZodApp, ports: ClientPorts): void {
@@ -43,9 +58,7 @@ export function activateRoute(app: ZodApp, ports: ClientPorts): void {
         operationId: 'activateInstance',
         tags: ['Client'],
         summary: 'Activate the device that the app runs on; repeating it takes no second seat',
-        description:
-          'The same device means an active instance with the same `free_tier_instance_id`, or else the same ' +
-          '`instance_name`. A license that has fallen back can be activated too, with a lease of status `fallback`.',
+        description,
         params: clientPlace,
         body: activateIn,
         response: {
@@ -56,7 +69,14 @@ export function activateRoute(app: ZodApp, ports: ClientPorts): void {
       },
     },
     async (request) => {
-      const { license_key, instance_name: name, free_tier_instance_id, receipt, ...reported } = request.body
+      const {
+        license_key,
+        instance_name: name,
+        free_tier_instance_id,
+        instance_id,
+        receipt,
+        ...reported
+      } = request.body
       const client = clientIn(request)
       const origin = clientOriginOf(request)
       const { tenantId, productId, plan } = client
@@ -70,38 +90,58 @@ export function activateRoute(app: ZodApp, ports: ClientPorts): void {
         throw noSuchLicense()
       }
       const hashes = await ports.keyHashing.hashesOf(tenantId, key)
-      const question = { tenantId, productId, ...hashes, instance: { installId, name } }
-      const result = await ports.findInstance(question)
+      const claim = { instanceId: instance_id ?? null, installId, name, identities: [] }
+      const { result, question } = await findWithMachine(
+        ports,
+        { tenantId, productId, ...hashes, instance: { claim } },
+        machineIn(reported),
+      )
       if (result.kind === 'no license') recordUnknownKey(ports, call)
       if (result.kind === 'old key') recordRefused(ports, call, result.licenseId, 'reminted')
       const found = requireFound(result)
       const asking = { client, origin, log: request.log }
       await requireLeases(ports, asking)
-      const instance = { installId, name, platform: telemetry.platform, plan }
-      const instanceId = await activateInstance(ports, found, question, instance, origin).catch(
-        (error: unknown) => {
-          const reason = error instanceof Refusal ? reasonOfRefusal(error.code) : undefined
-          if (reason !== undefined) recordRefused(ports, call, found.license.licenseId, reason)
-          return refuse(error)
-        },
-      )
-      const now = momentOf(ports)
+      const instance = { platform: telemetry.platform, plan, atLeast: client.product.componentsAtLeast }
+      const { instanceId, isInTwoPlaces } = await activateInstance(
+        ports,
+        found,
+        question,
+        instance,
+        origin,
+      ).catch((error: unknown) => {
+        const reason = error instanceof Refusal ? reasonOfRefusal(error.code) : undefined
+        if (reason !== undefined) recordRefused(ports, call, found.license.licenseId, reason)
+        return refuse(error)
+      })
+      if (isInTwoPlaces) recordTwoPlaces(ports, call, found.license.licenseId)
       if (installId !== null) ports.installs.convert({ tenantId, productId, instanceId: installId })
       ports.usage.count(tenantId, productId, 'activations')
       if (hasChanged(telemetry, undefined, ports.now())) {
         ports.telemetry.record({ instanceId, licenseId: found.license.licenseId }, telemetry)
       }
-      const { expiresAt } = found.license
-      const status = statusAt(found.license, now)
       return {
-        activated: true as const,
-        instance_id: instanceId,
-        license_expires_at: expiresAt === null ? null : unixSeconds(expiresAt),
-        lease: await leaseFor(ports, asking, found, { keyHash: key.keyHash, instanceId, status }, now),
+        ...(await activatedAnswer(ports, asking, found, { keyHash: key.keyHash, instanceId })),
         ...(receipt && { receipt: await receiptOf(ports, found) }),
       }
     },
   )
+}
+
+async function activatedAnswer(
+  ports: ClientPorts,
+  asking: SettingsRequest,
+  found: FoundInstance,
+  { keyHash, instanceId }: { keyHash: string; instanceId: string },
+) {
+  const now = momentOf(ports)
+  const { expiresAt } = found.license
+  const status = statusAt(found.license, now)
+  return {
+    activated: true as const,
+    instance_id: instanceId,
+    license_expires_at: expiresAt === null ? null : unixSeconds(expiresAt),
+    lease: await leaseFor(ports, asking, found, { keyHash, instanceId, status }, now),
+  }
 }
 
 /** The receipt of the event that minted or imported a license; null when it is withheld, too. */

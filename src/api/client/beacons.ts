@@ -12,6 +12,7 @@ import type { ClientPorts } from './ports.ts'
 import {
   asItStands,
   clientPlace,
+  machineHash,
   settingsShape,
   type TelemetryIn,
   telemetryFrom,
@@ -33,14 +34,7 @@ const keylessIn = freeTierIn.extend({
     description: '`trial` while the trial runs, `expired` once it has ended without a free tier',
     example: 'trial',
   }),
-  machine_hash: z
-    .string()
-    .regex(/^[A-Za-z0-9+/=_-]{16,128}$/, 'must be 16 to 128 of A-Z a-z 0-9 + / = _ -')
-    .optional()
-    .meta({
-      description: 'An identifier of the machine, hashed by the app; stored only as a keyed hash',
-      example: 'q1Zb0v3mTn8m4kW2Xw9yBQ==',
-    }),
+  machine_hash: machineHash.optional(),
 })
 
 const keylessOut = z.object({

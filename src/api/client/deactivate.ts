@@ -46,9 +46,9 @@ export function deactivateRoute(
       const hashes = await ports.keyHashing.hashesOf(tenantId, key)
       const question = { tenantId, productId, ...hashes, instance: { instanceId } }
       const found = requireFound(await ports.findInstance(question))
-      const { seat } = found
+      const [seat] = found.license.seats.values()
       if (!seat) throw notFound('instance')
-      await deactivateInstance(ports, { ...found, seat }, question, clientOriginOf(request)).catch(refuse)
+      await deactivateInstance(ports, found, seat, question, clientOriginOf(request)).catch(refuse)
       ports.usage.count(tenantId, productId, 'deactivations')
       return { deactivated: true as const }
     },

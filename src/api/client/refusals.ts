@@ -52,6 +52,17 @@ export function recordRefused(
   refusals.record(refused, licenseId, reason, { ...device, appVersion, sdkVersion, platform })
 }
 
+/** Records that two machines with one hash use a seat. The call is not refused. */
+export function recordTwoPlaces(
+  { refusals }: Ports<'refusals'>,
+  { client: { tenantId, productId }, call, device, telemetry }: Omit<AppCall, 'key'>,
+  licenseId: string,
+): void {
+  const { appVersion, sdkVersion, platform } = telemetry
+  const noticed = { tenantId, productId, call, interface: 'client' } as const
+  refusals.record(noticed, licenseId, 'in_two_places', { ...device, appVersion, sdkVersion, platform })
+}
+
 /** Records that no license has the key of an app's call. */
 export function recordUnknownKey(
   { refusals }: Ports<'refusals'>,

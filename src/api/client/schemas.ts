@@ -1,6 +1,8 @@
 import { z } from 'zod'
+import { maxComponents } from '../../domain/licenses/identity.ts'
 import { sdkOf, sdks, type Telemetry } from '../../domain/telemetry.ts'
 import { type Answer, type ErrorStatus, errorBody, errorsWith, keyText, text } from '../../http/schemas.ts'
+import type { SaidOfMachine } from '../../vault/device-hashing.ts'
 import { receiptOut } from '../receipt.ts'
 import { scopes } from './limits.ts'
 
@@ -92,6 +94,38 @@ export const asItStands = { serializerCompiler: () => (answered: unknown) => JSO
 export const clientErrors = (...statuses: ErrorStatus[]) =>
   withLimits(errorsWith(errorBody, 401, 403, 404, ...statuses))
 
+const hashOfApp = z.string().regex(/^[A-Za-z0-9+/=_-]{16,128}$/, 'must be 16 to 128 of A-Z a-z 0-9 + / = _ -')
+
+/** How an app names the machine that it runs on. */
+export const machineHash = hashOfApp.meta({
+  description: 'An identifier of the machine, hashed by the app; stored only as a keyed hash',
+  example: 'q1Zb0v3mTn8m4kW2Xw9yBQ==',
+})
+
+/** By what the machine is recognized: none of it is stored as it is sent. */
+const machineShape = {
+  machine_hash: machineHash.optional(),
+  device: z
+    .record(z.string().regex(/^[a-z][a-z0-9_]{0,31}$/, 'must be lowercase letters, digits and _'), hashOfApp)
+    .refine((parts) => Object.keys(parts).length <= maxComponents, `has at most ${maxComponents} components`)
+    .optional()
+    .meta({
+      description:
+        'The components of the machine by name, such as `board`, `disk`, `mac`, `os` and `tpm`, each hashed by the app like `machine_hash`: ' +
+        'a device whose machine hash has changed is recognized by most of its components',
+      example: { board: 'Zm9vYmFyYmF6cXV4MTIzNA==', disk: 'bm90IHRoZSBzYW1lIGRpc2s=' },
+    }),
+}
+
+/** What an app says of its machine; undefined when it says nothing. */
+export function machineIn({
+  machine_hash,
+  device = {},
+}: z.infer<z.ZodObject<typeof machineShape>>): SaidOfMachine | undefined {
+  if (machine_hash === undefined && Object.keys(device).length === 0) return undefined
+  return { machineHash: machine_hash ?? null, components: device }
+}
+
 /** Unknown fields are ignored, because apps of all versions send what they know. */
 export const activateIn = z.object({
   license_key: keyText,
@@ -99,6 +133,10 @@ export const activateIn = z.object({
   free_tier_instance_id: text(128)
     .optional()
     .meta({ description: 'The anonymous id that the install had before' }),
+  instance_id: text(256)
+    .optional()
+    .meta({ description: 'The id that this device was given by an earlier activation, if it still has it' }),
+  ...machineShape,
   receipt: z.boolean().optional().meta({
     description: 'Whether to answer with a proof that the license is in the signed log; may take two seconds',
   }),
@@ -108,6 +146,7 @@ export const activateIn = z.object({
 export const validateIn = z.object({
   license_key: keyText,
   instance_id: text(256),
+  ...machineShape,
   ...telemetryShape,
 })
 

@@ -9,6 +9,7 @@ import { answer, errorBody, errorsWith } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/validation.ts'
 import type { Ports } from '../../ports.ts'
 import { hasChanged } from '../../usage/device-telemetry.ts'
+import type { SaidOfMachine } from '../../vault/device-hashing.ts'
 import { onlyPlain } from '../../vault/key-hashing.ts'
 import type { RefusedReason } from '../../verdicts/answer.ts'
 import {
@@ -23,17 +24,25 @@ import type { Client } from './client.ts'
 import { answerPreflight } from './edge.ts'
 import { leaseFor, refusalFor } from './lease.ts'
 import type { ClientPorts } from './ports.ts'
-import { type AppCall, clientProblemOf, noSuchLicense, recordRefused, recordUnknownKey } from './refusals.ts'
+import {
+  type AppCall,
+  clientProblemOf,
+  noSuchLicense,
+  recordRefused,
+  recordTwoPlaces,
+  recordUnknownKey,
+} from './refusals.ts'
 import {
   asItStands,
   clientPlace,
+  machineIn,
   telemetryFrom,
   validateIn,
   validateOut,
   validateRefusal,
   withLimits,
 } from './schemas.ts'
-import { settingsOf } from './settings.ts'
+import { type SettingsRequest, settingsOf } from './settings.ts'
 
 const path = '/:tenantId/:productId/validate'
 
@@ -103,6 +112,8 @@ export function validateRoute(app: ZodApp, ports: ClientPorts, authority: Client
       if (hasChanged(telemetry, found.telemetry, ports.now())) {
         ports.telemetry.record({ instanceId, licenseId: found.licenseId }, telemetry)
       }
+      const said = machineIn(request.body)
+      if (said !== undefined) noteMachine(ports, asking, refusedCall, { ...found, instanceId, said })
       const lease = await leaseFor(ports, asking, found, { keyHash, instanceId, status }, now)
       const valid = status === 'active'
       ports.usage.count(tenantId, productId, valid ? 'validations' : 'rejected')
@@ -117,6 +128,18 @@ export function validateRoute(app: ZodApp, ports: ClientPorts, authority: Client
       }
     },
   )
+}
+
+/** A suspended tenant's licenses do not change. */
+function noteMachine(
+  ports: ClientPorts,
+  { client: { tenantId, tenantStatus }, origin }: SettingsRequest,
+  call: AppCall,
+  { licenseId, instanceId, said }: { licenseId: string; instanceId: string; said: SaidOfMachine },
+): void {
+  if (tenantStatus !== 'active') return
+  const onTwoPlaces = () => recordTwoPlaces(ports, call, licenseId)
+  ports.machineReports.note({ tenantId, licenseId, instanceId, said, origin, onTwoPlaces })
 }
 
 type Found = { client: Client; keyHash: string; result: InstanceKeyResult }

@@ -1,6 +1,7 @@
 import type { Pool } from 'pg'
 import { countSeatedDevices } from '../../../projections/licenses/active-devices.ts'
 import { countProducts } from '../../../projections/products/queries.ts'
+import type { LicenseEvent } from '../../domain/licenses/events.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { Plan } from '../../domain/tenants/events.ts'
 import { planLimits } from '../../domain/tenants/tenant.ts'
@@ -139,12 +140,13 @@ export async function seating<T>(
 }
 
 /** Passed to a command as its `admit`. */
-export type Admit = () => void
+export type Admit = (events: readonly LicenseEvent[]) => void
 
+/** Only what adds a device needs capacity: one that has a seat may say that it was renamed. */
 const refuseWith =
   (reason: Error): Admit =>
-  () => {
-    throw reason
+  (events) => {
+    if (events.some(({ type }) => type === 'DeviceActivated')) throw reason
   }
 
 const admitAll: Admit = () => undefined

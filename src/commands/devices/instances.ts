@@ -1,52 +1,84 @@
-import type { FoundInstance, InstanceLookupParams } from '../../../projections/licenses/instances.ts'
-import { type LicenseCommand, licenses } from '../../domain/licenses/license.ts'
-import { sameDevice } from '../../domain/licenses/seats.ts'
+import type {
+  FoundInstance,
+  InstanceLookupParams,
+  InstanceLookupResult,
+} from '../../../projections/licenses/instances.ts'
+import { type DeviceClaim, recognized } from '../../domain/licenses/identity.ts'
+import { type LicenseCommand, licenses, type Seat } from '../../domain/licenses/license.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { Plan } from '../../domain/tenants/events.ts'
 import type { Ports } from '../../ports.ts'
+import type { SaidOfMachine } from '../../vault/device-hashing.ts'
 import { type Admit, seating } from '../cross-stream/plan-capacity.ts'
 import { stateOf } from '../licenses/licenses.ts'
 import { causeOf, momentOf, type Origin } from '../origin.ts'
 
-type Instance = { installId: string | null; name: string; platform: string | null; plan: Plan }
+type Instance = { platform: string | null; plan: Plan; atLeast: number | null }
+
+/** The question for an activation. */
+type ActivationParams = InstanceLookupParams & { instance: { claim: DeviceClaim & { name: string } } }
 
 /**
- * Gives an app a seat on the license that was found for it. An app that has one, known by its former
- * anonymous id or its name, keeps its seat and its instance id.
- * @returns the instance id
+ * Adds to a question by what the machine is recognized, hashed as the license's devices are, and asks again if the license
+ * was found: the keys are known only then.
+ */
+export async function findWithMachine(
+  ports: Ports<'deviceHashing' | 'findInstance'>,
+  question: ActivationParams,
+  said: SaidOfMachine | undefined,
+): Promise<{ result: InstanceLookupResult; question: ActivationParams }> {
+  const result = await ports.findInstance(question)
+  if (said === undefined || result.kind !== 'license') return { result, question }
+  const identities = await ports.deviceHashing.identitiesOf(result.license, said)
+  const again = { ...question, instance: { claim: { ...question.instance.claim, identities } } }
+  // Without a device that was hashed there is no other seat to find.
+  if (result.license.deviceSubjects.length === 0) return { result, question: again }
+  return { result: await ports.findInstance(again), question: again }
+}
+
+/**
+ * Gives an app a seat on the license that was found for it. A device that is {@link recognized} keeps its seat and its
+ * instance id.
+ * @returns its instance id, and whether two machines with one hash were noticed in its seat
  * @throws Refusal `license_revoked`, `license_expired`, `license_reminted`, `seat_limit_reached`,
  *   `plan_limit`
  */
 export async function activateInstance(
   ports: Ports<'execute' | 'findInstance' | 'newId' | 'now' | 'planCapacity'>,
   found: FoundInstance,
-  question: InstanceLookupParams,
-  { installId, name, platform, plan }: Instance,
+  question: ActivationParams,
+  { platform, plan, atLeast }: Instance,
   origin: Origin,
-): Promise<string> {
+): Promise<{ instanceId: string; isInTwoPlaces: boolean }> {
   const at = momentOf(ports)
-  const instance = { instanceId: ports.newId('ins'), installId, name, platform }
-  const { tenantId } = question
-  const { before } = await seating(ports, { tenantId, plan }, (admit, proof, isAgain) =>
+  const newId = ports.newId('ins')
+  const {
+    tenantId,
+    instance: { claim },
+  } = question
+  const { before, events } = await seating(ports, { tenantId, plan }, (admit, proof, isAgain) =>
     changeFound(
       ports,
       { found, question, origin, at, admit, proof, isStale: isAgain },
-      { type: 'ActivateInstance', ...instance, at },
+      { type: 'ActivateInstance', instanceId: newId, platform, claim, atLeast, at },
     ),
   )
   const seats = before.status === 'issued' ? before.seats.values() : []
-  return sameDevice(seats, instance)?.instanceId ?? instance.instanceId
+  return {
+    instanceId: recognized(seats, claim, atLeast)?.instanceId ?? newId,
+    isInTwoPlaces: events.some(({ type }) => type === 'DeviceInTwoPlaces'),
+  }
 }
 
 /** Frees the seat of the instance that was found; without an active seat nothing changes. */
 export async function deactivateInstance(
   ports: Ports<'execute' | 'findInstance' | 'now'>,
-  found: FoundInstance & { seat: NonNullable<FoundInstance['seat']> },
+  found: FoundInstance,
+  { deviceId }: Pick<Seat, 'deviceId'>,
   question: InstanceLookupParams,
   origin: Origin,
 ): Promise<void> {
   const at = momentOf(ports)
-  const { deviceId } = found.seat
   const change = { found, question, origin, at }
   await changeFound(ports, change, { type: 'DeactivateDevice', deviceId, at })
 }

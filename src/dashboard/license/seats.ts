@@ -1,7 +1,13 @@
+import type { ShownSeat } from '../../domain/licenses/seats.ts'
+import { inWords } from '../../history/sentences.ts'
 import { type Html, html } from '../../html.ts'
 import { dayOf } from '../frame/moments.ts'
+import { badge } from '../frame/parts.ts'
 
-type Taken = { deviceId: string; name: string; platform: string | null; activatedAt: string }
+type Taken = Pick<
+  ShownSeat,
+  'deviceId' | 'name' | 'platform' | 'activatedAt' | 'identifiedBy' | 'inTwoPlacesAt'
+>
 
 export type Seats = {
   used: number
@@ -42,6 +48,8 @@ export function seatsPicture(
           <a href=${addressOf(seat.deviceId)}>${seat.name === '' ? seat.deviceId : seat.name}</a>
           ${givenNames.has(seat.deviceId) && html`<span class="sub">The customer calls it “${givenNames.get(seat.deviceId)}”</span>`}
           <span class="sub">${seat.platform ?? ''} since ${dayOf(seat.activatedAt)}</span>
+          ${seat.identifiedBy && html`<span class="sub">Recognized by ${inWords(seat.identifiedBy)}</span>`}
+          ${seat.inTwoPlacesAt !== undefined && html`<span class="sub">${badge('warn', 'two machines')} last noticed on ${dayOf(seat.inTwoPlacesAt)}</span>`}
           ${freeAddressOf && html`<a class="seat-free" href=${freeAddressOf(seat.deviceId)} aria-label=${`Free the seat of ${seat.name === '' ? seat.deviceId : seat.name}`}>Free seat</a>`}
         </li>`,
       )}

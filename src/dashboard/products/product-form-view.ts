@@ -141,6 +141,14 @@ export function editProductView(token: string, productId: string, form: FilledFo
       ${unlicensedFields(form)}
       ${timeFields(form, 'lease', 'Offline use', 'How long an app keeps working without asking the server.')}
       ${timeFields(form, 'revalidate', 'Checked again after', 'How long an app waits before it asks again.')}
+      ${textField(form, {
+        name: 'componentsAtLeast',
+        label: 'Parts by which a device is the same',
+        hint: 'How many components, such as board, disk and network card, a device must still have when its operating system was installed again. From 2 to 8; leave empty for more than half.',
+        required: false,
+        inputmode: 'numeric',
+        maxlength: 1,
+      })}
       ${choiceField(form, {
         name: 'onRefund',
         label: 'When a payment is refunded',

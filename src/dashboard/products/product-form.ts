@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { PresentProduct } from '../../../projections/products/queries.ts'
+import { fewestComponents, maxComponents } from '../../domain/licenses/identity.ts'
 import { KeyPrefix, type ProductSettings } from '../../domain/products/events.ts'
 import { Slug } from '../../domain/values.ts'
 import { type FilledForm, newForm } from '../forms/filled-form.ts'
@@ -48,6 +49,7 @@ export const ProductForm = z
     revalidateUnit: unit,
     onRefund: z.enum(['revoke', 'keep']),
     onPaidInFull: z.enum(['by_key_type', 'keep', 'expire']).default('by_key_type'),
+    componentsAtLeast: optionalWhole(fewestComponents, maxComponents),
     /** When the product last changed before the form was opened. */
     seen: z.string().max(40),
   })
@@ -65,7 +67,8 @@ const longest = 31_536_000
 type SettingsTyped = Record<'leaseCount' | 'revalidateCount', number> &
   Record<'leaseUnit' | 'revalidateUnit', Unit> &
   Pick<ProductSettings, 'freeTierEnabled' | 'keyRecovery' | 'onPaidInFull' | 'onRefund'> &
-  Parameters<typeof customerRules>[0] & { trialDurationDays: number | null }
+  Parameters<typeof customerRules>[0] &
+  Record<'trialDurationDays' | 'componentsAtLeast', number | null>
 
 /** The settings as the command takes them. */
 export const settingsOf = (form: SettingsTyped) => ({
@@ -76,6 +79,7 @@ export const settingsOf = (form: SettingsTyped) => ({
   onRefund: form.onRefund,
   onPaidInFull: form.onPaidInFull === 'by_key_type' ? undefined : form.onPaidInFull,
   keyRecovery: form.keyRecovery,
+  deviceMatch: form.componentsAtLeast === null ? null : { atLeast: form.componentsAtLeast },
   ...customerRules(form),
 })
 
@@ -109,6 +113,7 @@ export function productForm({ name, keyPrefix, settings, updatedAt }: PresentPro
     revalidateUnit: revalidate.unit,
     onRefund: settings.onRefund,
     onPaidInFull: settings.onPaidInFull ?? 'by_key_type',
+    componentsAtLeast: settings.deviceMatch === undefined ? '' : String(settings.deviceMatch.atLeast),
     keyRecovery: settings.keyRecovery ? 'on' : '',
     customerSeatFrees: settings.customerSeatFrees === undefined ? '' : String(settings.customerSeatFrees),
     customerKeyReplacement: settings.customerKeyReplacement ? 'on' : '',

@@ -1,6 +1,7 @@
 import type { PresentProduct } from '../../../projections/products/queries.ts'
 import type { Unlicensed } from '../../../projections/trials.ts'
 import { seatFreesOf } from '../../commands/licenses/by-customer.ts'
+import type { ProductSettings } from '../../domain/products/events.ts'
 import type { KeyType } from '../../domain/products/key-type.ts'
 import { maxInstalls } from '../../domain/trials/trial.ts'
 import { money } from '../../history/changes.ts'
@@ -56,6 +57,9 @@ export function productsView(view: View, { products, cursor, next, mayManage }: 
   </div>`
 }
 
+const deviceMatchWords = ({ deviceMatch }: ProductSettings): string =>
+  deviceMatch === undefined ? 'most components are equal' : `${deviceMatch.atLeast} components are equal`
+
 const paidInFullWords = {
   by_key_type: 'perpetual license is kept',
   keep: 'license is kept',
@@ -90,6 +94,7 @@ export function productView(
         ['Test mode', settings.testMode.enabled ? badge('warn', 'on') : badge('plain', 'off')],
         ['Lease duration', seconds(settings.leaseSeconds)],
         ['Revalidation interval', seconds(settings.revalidateAfterSeconds)],
+        ['Same device', deviceMatchWords(settings)],
         ['On refund', settings.onRefund === 'revoke' ? 'license is revoked' : 'license is kept'],
         ['Paid in full', paidInFullWords[settings.onPaidInFull ?? 'by_key_type']],
         ['License keys', settings.keyRecovery ? 'kept, can be mailed again' : 'not kept'],

@@ -11,6 +11,7 @@ export const reasonNames: Readonly<Record<string, string>> = {
   revoked: 'revoked',
   reminted: 'replaced key',
   not_found: 'unknown key',
+  in_two_places: 'two machines in one seat (not refused)',
 }
 
 export const reasonName = (reason: string): string => reasonNames[reason] ?? reason

@@ -27,6 +27,8 @@ export const publicNames = {
   ReasonGiven: 'license.reason_given',
   KeyMailAsked: 'license.key_mail_asked',
   SeatFreedByCustomer: 'license.seat_freed_by_customer',
+  DeviceIdentified: 'license.device_identified',
+  DeviceInTwoPlaces: 'license.device_in_two_places',
   DeviceNamed: 'license.device_named',
   HolderErased: 'license.holder_erased',
   RevocationUndone: 'license.revocation_undone',

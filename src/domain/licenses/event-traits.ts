@@ -23,6 +23,9 @@ const traits: Readonly<Record<LicenseEvent['type'], Traits>> = {
   LicenseImported: { ...ordinary, setsEnd: true },
   DeviceActivated: { ...ofDevice, slot: 'activated' },
   DeviceDeactivated: { ...ofDevice, slot: 'deactivated' },
+  // The state holds every key that a device was ever hashed under, so all of them count.
+  DeviceIdentified: ofDevice,
+  DeviceInTwoPlaces: { ...ofDevice, slot: 'two places' },
   DeviceNamed: { ...ofDevice, slot: 'named' },
   SeatFreedByCustomer: ordinary,
   LicenseReminted: { ...ordinary, seats: 'of all devices', slot: 'reminted' },

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { portalLanguages } from '../portal/texts.ts'
 import { OnExpiry } from '../products/key-type.ts'
 import { Metadata, Moment, Sealed, Slug } from '../values.ts'
+import { DeviceMarks } from './identity.ts'
 import { KeyHash, StoredKeyHash } from './keys.ts'
 
 /** The person that a license is for, sealed: destroying the subject's key makes it permanently unreadable. */
@@ -70,6 +71,25 @@ export const LicenseEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('DeviceActivated'), data: Activation }),
   z.object({
     type: z.literal('DeviceDeactivated'),
+    data: z.strictObject({ deviceId: z.string().min(1), instanceId: z.string().min(1), at: Moment }),
+  }),
+  /**
+   * The device in a seat has said who it is: for the first time, when `before` is null, or differently than before, because
+   * it was renamed or got a new part.
+   */
+  z.object({
+    type: z.literal('DeviceIdentified'),
+    data: z.strictObject({
+      deviceId: z.string().min(1),
+      instanceId: z.string().min(1),
+      marks: DeviceMarks,
+      before: DeviceMarks.nullable(),
+      at: Moment,
+    }),
+  }),
+  /** Two machines with one hash use a seat, such as copies of a virtual machine. It changes nothing else. */
+  z.object({
+    type: z.literal('DeviceInTwoPlaces'),
     data: z.strictObject({ deviceId: z.string().min(1), instanceId: z.string().min(1), at: Moment }),
   }),
   z.object({

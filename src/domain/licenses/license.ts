@@ -11,8 +11,9 @@ import {
   followed,
   type SaleFollowing,
 } from './following.ts'
+import { alsoHeld, type DeviceClaim, identified, identifiedAtFirst, recognized } from './identity.ts'
 import { type ImportCommand, imported } from './imported.ts'
-import { type Seat, type Seats, sameDevice, vacated, withSeat } from './seats.ts'
+import { evolveSeats, type Seat, type Seats, vacated } from './seats.ts'
 import { takenBackReason, type UndoCommand, undone } from './undo.ts'
 
 export type { Seat }
@@ -40,7 +41,9 @@ export type LicenseCommand =
   | { type: 'MintLicense'; terms: LicenseTerms; sendKey?: boolean }
   | ImportCommand
   | ({ type: 'ActivateDevice'; at: string } & Device)
-  | ({ type: 'ActivateInstance'; at: string } & Omit<Device, 'deviceId'>)
+  | ({ type: 'ActivateInstance' } & InstanceActivation)
+  /** The device in a seat says who it is, without asking for the seat. */
+  | { type: 'IdentifyDevice'; deviceId: string; claim: DeviceClaim; at: string }
   | ({ type: 'DeactivateDevice'; deviceId: string; at: string } & Why)
   | ({
       type: 'RemintLicense'
@@ -75,6 +78,16 @@ type MailLanguage = { language?: PortalLanguage | undefined }
 type Why = { reason?: string | null | undefined }
 
 type Device = Pick<Seat, 'deviceId' | 'instanceId' | 'installId' | 'name' | 'platform'>
+
+type InstanceActivation = {
+  /** For a device that has no seat yet. */
+  instanceId: string
+  platform: string | null
+  claim: DeviceClaim & { name: string }
+  /** How many components make it the same device; see {@link recognized}. */
+  atLeast: number | null
+  at: string
+}
 
 /** Each takes precedence over those before it. */
 export const licenseStatuses = ['active', 'fallback', 'expired', 'suspended', 'revoked'] as const
@@ -123,10 +136,11 @@ export function decideLicense(license: License, command: LicenseCommand): Licens
   switch (command.type) {
     case 'ActivateDevice':
       return activated(license, command)
-    case 'ActivateInstance': {
-      const { type: _, ...instance } = command
-      const deviceId = sameDevice(license.seats.values(), instance)?.deviceId ?? instance.instanceId
-      return activated(license, { type: 'ActivateDevice', deviceId, ...instance })
+    case 'ActivateInstance':
+      return instanceActivated(license, command)
+    case 'IdentifyDevice': {
+      const seat = license.seats.get(command.deviceId)
+      return seat?.status === 'active' ? identified(seat, command.claim, command.at) : []
     }
     case 'DeactivateDevice':
       return deactivated(license, command)
@@ -221,13 +235,41 @@ function activated(
   license: IssuedLicense,
   { type: _, ...device }: Extract<LicenseCommand, { type: 'ActivateDevice' }>,
 ): LicenseEvent[] {
-  const status = statusAt(license, device.at)
-  if (!givesSeats(status)) throw new Refusal(`license_${status}`)
+  requireSeats(license, device.at)
   if (license.seats.get(device.deviceId)?.status === 'active') return []
   if (license.deviceLimit !== null && license.seatsUsed >= license.deviceLimit) {
     throw new Refusal('seat_limit_reached')
   }
   return [{ type: 'DeviceActivated', data: device }]
+}
+
+/** @throws Refusal `license_revoked`, `license_suspended`, `license_expired` */
+function requireSeats(license: IssuedLicense, at: string): void {
+  const status = statusAt(license, at)
+  if (!givesSeats(status)) throw new Refusal(`license_${status}`)
+}
+
+/** A device that is recognized keeps its seat, and gives back any other one that it also holds. */
+function instanceActivated(
+  license: IssuedLicense,
+  { instanceId, platform, claim, atLeast, at }: InstanceActivation,
+): LicenseEvent[] {
+  const seat = recognized(license.seats.values(), claim, atLeast)
+  if (seat === undefined) {
+    const { installId, name } = claim
+    const device = { deviceId: instanceId, instanceId, installId, name, platform }
+    return [
+      ...activated(license, { type: 'ActivateDevice', ...device, at }),
+      ...identifiedAtFirst(device, claim, at),
+    ]
+  }
+  requireSeats(license, at)
+  return [
+    ...alsoHeld(license.seats.values(), seat, claim).flatMap(({ deviceId }) =>
+      deactivated(license, { type: 'DeactivateDevice', deviceId, at }),
+    ),
+    ...identified(seat, claim, at),
+  ]
 }
 
 function deactivated(
@@ -263,26 +305,12 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
   }
   if (license.status === 'absent') return license
   switch (event.type) {
-    case 'DeviceActivated': {
-      const { at, ...device } = event.data
-      const seat: Seat = {
-        ...device,
-        givenName: null,
-        status: 'active',
-        activatedAt: at,
-        deactivatedAt: null,
-      }
-      return withSeat(license, seat)
-    }
-    case 'DeviceDeactivated': {
-      const seat = license.seats.get(event.data.deviceId)
-      if (seat === undefined) return license
-      return withSeat(license, { ...seat, status: 'deactivated', deactivatedAt: event.data.at })
-    }
-    case 'DeviceNamed': {
-      const seat = license.seats.get(event.data.deviceId)
-      return seat === undefined ? license : withSeat(license, { ...seat, givenName: event.data.name })
-    }
+    case 'DeviceActivated':
+    case 'DeviceDeactivated':
+    case 'DeviceIdentified':
+    case 'DeviceInTwoPlaces':
+    case 'DeviceNamed':
+      return evolveSeats(license, event)
     case 'SeatFreedByCustomer':
       return { ...license, freedByCustomerAt: withFree(license.freedByCustomerAt, event.data.at) }
     case 'LicenseReminted': {
@@ -351,6 +379,7 @@ function issuedWith({ at: _, ...terms }: LicenseTerms): IssuedLicense {
     suspendedReason: null,
     keyMailAskedAt: null,
     freedByCustomerAt: [],
+    deviceSubjects: [],
     seatsUsed: 0,
     seats: new Map(),
   }

@@ -1,3 +1,6 @@
+import type { LicenseEvent } from './events.ts'
+import type { DeviceIdentity, DeviceMarks } from './identity.ts'
+
 /** A name that a person gave to a device, sealed under that person's key. */
 export type GivenName = { subjectId: string; text: string }
 
@@ -7,6 +10,12 @@ export type Seat = {
   instanceId: string
   installId: string | null
   name: string
+  /** By what the machine is recognized; null for a device that has never said it. */
+  identity: DeviceIdentity | null
+  /** What it was recognized by before its last change, and until when. */
+  former: { marks: DeviceMarks; until: string } | null
+  /** When two machines with one hash were last noticed in this seat. */
+  inTwoPlacesAt: string | null
   platform: string | null
   /** The name that the customer gave it while it has been active, sealed. */
   givenName: GivenName | null
@@ -16,7 +25,12 @@ export type Seat = {
 }
 
 /** What of a device everyone sees who sees its license. */
-export type ShownSeat = Omit<Seat, 'installId' | 'givenName'>
+export type ShownSeat = Omit<Seat, 'installId' | 'identity' | 'former' | 'inTwoPlacesAt' | 'givenName'> & {
+  /** `machine`, and the names of its components; absent for a device that has not said it. */
+  identifiedBy?: string[]
+  /** Absent unless two machines with one hash were noticed. */
+  inTwoPlacesAt?: string
+}
 
 /** Named field by field, so that a new one stays hidden until it is added here. */
 export const shownSeat = (seat: Seat): ShownSeat => ({
@@ -27,7 +41,14 @@ export const shownSeat = (seat: Seat): ShownSeat => ({
   status: seat.status,
   activatedAt: seat.activatedAt,
   deactivatedAt: seat.deactivatedAt,
+  ...(seat.identity && { identifiedBy: markNames(seat.identity) }),
+  ...(seat.inTwoPlacesAt !== null && { inTwoPlacesAt: seat.inTwoPlacesAt }),
 })
+
+const markNames = ({ machine, components }: DeviceIdentity): string[] => [
+  ...(machine === null ? [] : ['machine']),
+  ...Object.keys(components).sort(),
+]
 
 /** The devices of a license. */
 export type Seats = {
@@ -37,23 +58,59 @@ export type Seats = {
    * with thousands of devices is decided on without loading all of them.
    */
   seats: ReadonlyMap<string, Seat>
+  /** The people under whose keys its devices have been hashed. */
+  deviceSubjects: readonly string[]
 }
 
-/**
- * Finds the seat of an app that activates again, by the anonymous id that it had before its first activation,
- * else by the device's name.
- */
-export function sameDevice(
-  seats: Iterable<Seat>,
-  { installId, name }: Pick<Seat, 'installId' | 'name'>,
-): Seat | undefined {
-  const active = [...seats].filter(({ status }) => status === 'active')
-  const known = active.find((seat) => installId !== null && seat.installId === installId)
-  return known ?? active.find((seat) => seat.name === name)
+type SeatEvent = Extract<
+  LicenseEvent,
+  {
+    type: 'DeviceActivated' | 'DeviceDeactivated' | 'DeviceIdentified' | 'DeviceInTwoPlaces' | 'DeviceNamed'
+  }
+>
+
+/** The license after something happened to the seat of one device. */
+export function evolveSeats<License extends Seats>(license: License, event: SeatEvent): License {
+  if (event.type === 'DeviceActivated') return withSeat(license, newSeat(event.data))
+  const seat = license.seats.get(event.data.deviceId)
+  if (event.type === 'DeviceIdentified') return withMarks(license, seat, event.data)
+  if (seat === undefined) return license
+  switch (event.type) {
+    case 'DeviceDeactivated':
+      return withSeat(license, { ...seat, status: 'deactivated', deactivatedAt: event.data.at })
+    case 'DeviceInTwoPlaces':
+      return withSeat(license, { ...seat, inTwoPlacesAt: event.data.at })
+    case 'DeviceNamed':
+      return withSeat(license, { ...seat, givenName: event.data.name })
+  }
+}
+
+const newSeat = ({ at, ...device }: Extract<SeatEvent, { type: 'DeviceActivated' }>['data']): Seat => ({
+  ...device,
+  identity: null,
+  former: null,
+  inTwoPlacesAt: null,
+  givenName: null,
+  status: 'active',
+  activatedAt: at,
+  deactivatedAt: null,
+})
+
+/** The key counts even where the seat is not loaded. */
+function withMarks<License extends Seats>(
+  license: License,
+  seat: Seat | undefined,
+  { marks, before, at }: Extract<SeatEvent, { type: 'DeviceIdentified' }>['data'],
+): License {
+  const subjects = marks.identity ? [marks.identity.subjectId] : []
+  const deviceSubjects = [...new Set([...license.deviceSubjects, ...subjects])]
+  const former = before && { marks: before, until: at }
+  const known = { ...license, deviceSubjects }
+  return seat === undefined ? known : withSeat(known, { ...seat, ...marks, former })
 }
 
 /** The license with a new or changed seat. */
-export function withSeat<License extends Seats>(license: License, seat: Seat): License {
+function withSeat<License extends Seats>(license: License, seat: Seat): License {
   const before = license.seats.get(seat.deviceId)?.status === 'active' ? 1 : 0
   const after = seat.status === 'active' ? 1 : 0
   return {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { fewestComponents, maxComponents } from '../licenses/identity.ts'
 import { Moment, Slug } from '../values.ts'
 import { KeyType, Price } from './key-type.ts'
 
@@ -50,6 +51,18 @@ export const ProductSettings = z.strictObject({
       'Whether the key of a license with an email address is kept sealed from now on, so that it can be mailed there again. false destroys the kept keys',
     example: true,
   }),
+  deviceMatch: z
+    .strictObject({
+      atLeast: z.int().min(fewestComponents).max(maxComponents).meta({
+        description: 'How many components must be equal',
+        example: 3,
+      }),
+    })
+    .meta({
+      description:
+        'When a device without a known machine hash is the same by its components; absent means that more than half of those that both sides have are equal',
+    })
+    .optional(),
   customerSeatFrees: z
     .int()
     .min(0)

@@ -29,9 +29,12 @@ export type Product =
       keyPeriod?: number
     }
 
-/** A change of the settings, as in a PATCH request; `null` resets the trial length to "never configured". */
-export type SettingsChange = Partial<Omit<ProductSettings, 'testMode' | 'trialDurationDays'>> & {
-  trialDurationDays?: number | null | undefined
+/** What `null` resets to "never configured". */
+type Resettable = Pick<ProductSettings, 'trialDurationDays' | 'deviceMatch'>
+
+/** A change of the settings, as in a PATCH request. */
+export type SettingsChange = Partial<Omit<ProductSettings, 'testMode' | keyof Resettable>> & {
+  [Name in keyof Resettable]?: Resettable[Name] | null
 }
 
 export type ProductCommand =
@@ -126,11 +129,21 @@ function created(command: Extract<ProductCommand, { type: 'CreateProduct' }>): P
 }
 
 function settingsWith(before: ProductSettings, change: SettingsChange): ProductSettings {
-  const { trialDurationDays: trialBefore, ...kept } = before
-  const { trialDurationDays: trialChange, ...changed } = change
-  const trial = trialChange === undefined ? trialBefore : (trialChange ?? undefined)
-  return { ...kept, ...changed, ...(trial === undefined ? {} : { trialDurationDays: trial }) }
+  const { trialDurationDays: trialBefore, deviceMatch: matchBefore, ...kept } = before
+  const { trialDurationDays: trialChange, deviceMatch: matchChange, ...changed } = change
+  const trialDurationDays = afterChange(trialBefore, trialChange)
+  const deviceMatch = afterChange(matchBefore, matchChange)
+  return {
+    ...kept,
+    ...changed,
+    ...(trialDurationDays !== undefined && { trialDurationDays }),
+    ...(deviceMatch !== undefined && { deviceMatch }),
+  }
 }
+
+/** The value of a setting that `null` resets. */
+const afterChange = <T>(before: T | undefined, change: T | null | undefined): T | undefined =>
+  change === undefined ? before : (change ?? undefined)
 
 export function findKeyType(
   product: { keyTypes: readonly KeyType[] },

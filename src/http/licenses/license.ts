@@ -50,6 +50,22 @@ export const licenseOut = License.meta({
   description: 'A license as it is now, or was at the moment that was asked for',
 })
 
+/** By what a device is recognized. */
+export const recognizedShape = {
+  identifiedBy: z
+    .array(z.string())
+    .optional()
+    .meta({
+      description:
+        'By what the device is recognized: `machine`, and the names of its components. Absent if it has not said it',
+      example: ['machine', 'board', 'disk'],
+    }),
+  inTwoPlacesAt: momentOut.optional().meta({
+    description:
+      'When two machines with one hash were last noticed in this seat, such as copies of a virtual machine. Absent unless they were',
+  }),
+}
+
 export const licenseDetailOut = License.extend({
   devices: z
     .array(
@@ -63,6 +79,7 @@ export const licenseDetailOut = License.extend({
           .meta({ description: '`active` while the device has a seat', example: 'active' }),
         activatedAt: momentOut,
         deactivatedAt: momentOut.nullable(),
+        ...recognizedShape,
         telemetry: z
           .object({
             appVersion: z.string().nullable(),

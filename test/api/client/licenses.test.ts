@@ -103,9 +103,11 @@ describe('an activation', () => {
   })
 
   test('with the same name or the same anonymous id reuses the device', async () => {
+    const named = await make()
+    const byName = instanceOf(await activate(named.licenseKey, 'MacBook'))
+    expect(instanceOf(await activate(named.licenseKey, 'MacBook'))).toBe(byName)
     const { licenseKey } = await make()
     const first = instanceOf(await activate(licenseKey, 'MacBook', { free_tier_instance_id: 'anon-1' }))
-    expect(instanceOf(await activate(licenseKey, 'MacBook'))).toBe(first)
     expect(instanceOf(await activate(licenseKey, 'Renamed', { free_tier_instance_id: 'anon-1' }))).toBe(first)
     const second = instanceOf(await activate(licenseKey, 'Desktop', { free_tier_instance_id: 'anon-2' }))
     expect(second).not.toBe(first)

@@ -137,15 +137,15 @@ describe('naming a device', () => {
   test('does not change by what an app finds its seat again', () => {
     const events = [license, activated('laptop'), named(name)]
     const state = events.reduce(evolveLicense, absentLicense)
+    const device = state.status === 'issued' ? state.seats.get('laptop') : undefined
     const again: LicenseCommand = {
       type: 'ActivateInstance',
       instanceId: 'ins_9',
-      installId: null,
-      name: 'Laptop',
       platform: null,
+      claim: { instanceId: null, installId: null, name: device?.name ?? '', identities: [] },
+      atLeast: null,
       at,
     }
-    const device = state.status === 'issued' ? state.seats.get('laptop') : undefined
-    expect(decideLicense(state, { ...again, name: device?.name ?? '' })).toStrictEqual([])
+    expect(decideLicense(state, again)).toStrictEqual([])
   })
 })

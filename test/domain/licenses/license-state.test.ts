@@ -37,11 +37,15 @@ const issued = {
   suspendedReason: null,
   keyMailAskedAt: null,
   freedByCustomerAt: [],
+  deviceSubjects: [],
   seatsUsed: 0,
   seats: new Map(),
 }
 const activeSince = (deviceId: Parameters<typeof device>[0], since: string): Seat => ({
   ...device(deviceId),
+  identity: null,
+  former: null,
+  inTwoPlacesAt: null,
   givenName: null,
   status: 'active',
   activatedAt: since,

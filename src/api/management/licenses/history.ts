@@ -8,6 +8,7 @@ import { compareMoments } from '../../../history/compare.ts'
 import { readHistory } from '../../../history/entries.ts'
 import { callerIn } from '../../../http/authenticate.ts'
 import type { Cursors } from '../../../http/cursor.ts'
+import { recognizedShape } from '../../../http/licenses/license.ts'
 import { notFound } from '../../../http/problem.ts'
 import { asOf, asOfFrom, asOfIn, momentHelp, pastMoment } from '../../../http/query.ts'
 import { answer, errors, momentOut, pageOf, pageQuery, text } from '../../../http/schemas.ts'
@@ -183,6 +184,7 @@ const explanationOut = z
               name: z.string().meta({ description: 'The label of the device', example: 'MacBook' }),
               platform: z.string().nullable(),
               activatedAt: momentOut,
+              ...recognizedShape,
             }),
           )
           .meta({ description: 'The devices that have seats, oldest first, at most 20' }),

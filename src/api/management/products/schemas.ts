@@ -146,6 +146,10 @@ const settingsFields = ProductSettings.omit({ testMode: true })
       .max(3650)
       .nullable()
       .meta({ description: '0 turns trials off, null returns to not configured' }),
+    deviceMatch: ProductSettings.shape.deviceMatch.unwrap().nullable().meta({
+      description:
+        'When a device without a known machine hash is the same by its components; null returns to more than half',
+    }),
   })
   .partial()
 

@@ -10,6 +10,7 @@ export const usualWords = {
   description: 'what it is for',
   device_id: { option: 'device', help: 'the device' },
   deviceId: { option: 'device', help: 'the device' },
+  deviceMatch: '{"atLeast": 3}: how many components make a device the same, or none',
   duration: 'how long a license runs: 30d, 12mo, 1y, or none for ever',
   endpoint: 'to this endpoint',
   entitlements: 'comma-separated',

@@ -1,0 +1,183 @@
+import { z } from 'zod'
+import { sameJson } from '../equality.ts'
+import type { LicenseEvent } from './events.ts'
+import type { Seat } from './seats.ts'
+
+/**
+ * What a device says it is, hashed under a person's key: the license's holder, or the tenant's own subject. Once the
+ * key is destroyed, nobody can tell any more which device it was.
+ */
+export const DeviceIdentity = z.strictObject({
+  /** Whose key it is hashed under. */
+  subjectId: z.string().min(1),
+  machine: z.string().min(1).nullable(),
+  /** By the name of the component, such as `disk`. */
+  components: z.record(z.string(), z.string().min(1)),
+})
+export type DeviceIdentity = z.infer<typeof DeviceIdentity>
+
+/** Everything by which a device in a seat is recognized, besides the instance id that it was given. */
+export const DeviceMarks = z.strictObject({
+  installId: z.string().min(1).nullable(),
+  name: z.string(),
+  identity: DeviceIdentity.nullable(),
+})
+export type DeviceMarks = z.infer<typeof DeviceMarks>
+
+/** What an app says of the device that it runs on. */
+export type DeviceClaim = {
+  /** The instance id that it was given before, if it still has it. */
+  instanceId: string | null
+  installId: string | null
+  /** Null when the call does not say it. */
+  name: string | null
+  /**
+   * Its identity, hashed under each key that the seats of the license may be hashed under. The first is the one to
+   * record. Empty when the app says nothing of the machine.
+   */
+  identities: readonly DeviceIdentity[]
+}
+
+/** The most components of a device. */
+export const maxComponents = 8
+
+/** How many components two devices must have in common at the very least, because one alone may be shared by many. */
+export const fewestComponents = 2
+
+/** Marks that go back and forth within this time belong to two machines. */
+const twoPlacesMs = 86_400_000
+
+/**
+ * Finds the seat of a device: by an id that it was given, else by its machine, else by its components, else by its
+ * name. By the name only a seat without any other mark is found: an app that identifies itself takes it over once, and
+ * from then on nobody else finds it by its name. The marks of a person who was erased are none: nobody can compute them.
+ * @param atLeast how many components must be equal; null for more than half of those that both sides have
+ */
+export function recognized(
+  seats: Iterable<Seat>,
+  claim: DeviceClaim,
+  atLeast: number | null,
+): Seat | undefined {
+  const active = [...seats].filter(({ status }) => status === 'active')
+  return (
+    active.find((seat) => hasId(seat, claim)) ??
+    active.find((seat) => hasMachine(seat, claim)) ??
+    closest(active, claim, atLeast) ??
+    active.find((seat) => seat.name === claim.name && isUnmarked(seat, claim))
+  )
+}
+
+/** Other seats of the machine itself, which it must not hold as well. */
+export const alsoHeld = (seats: Iterable<Seat>, seat: Seat, claim: DeviceClaim): Seat[] =>
+  [...seats].filter(
+    (other) =>
+      other !== seat && other.status === 'active' && (hasInstall(other, claim) || hasMachine(other, claim)),
+  )
+
+const hasInstall = (seat: Seat, { installId }: DeviceClaim): boolean =>
+  installId !== null && seat.installId === installId
+
+const hasId = (seat: Seat, claim: DeviceClaim): boolean =>
+  hasInstall(seat, claim) || seat.instanceId === claim.instanceId
+
+const hasMachine = (seat: Seat, claim: DeviceClaim): boolean => {
+  const machine = comparable(seat, claim)?.machine ?? null
+  return machine !== null && seat.identity?.machine === machine
+}
+
+const isUnmarked = (seat: Seat, claim: DeviceClaim): boolean => {
+  const isOfErased = claim.identities.length > 0 && comparable(seat, claim) === undefined
+  return seat.installId === null && (seat.identity === null || isOfErased)
+}
+
+/** The claim's identity under the key that the seat's is hashed under; hashes of different keys say nothing. */
+const comparable = ({ identity }: Seat, { identities }: DeviceClaim): DeviceIdentity | undefined =>
+  identity === null ? undefined : identities.find(({ subjectId }) => subjectId === identity.subjectId)
+
+/** The seat with the largest share of equal components, if they are enough; the earlier one of two. */
+function closest(seats: readonly Seat[], claim: DeviceClaim, atLeast: number | null): Seat | undefined {
+  let found: { seat: Seat; share: number } | undefined
+  for (const seat of seats) {
+    const { equal, both } = comparedComponents(seat, claim)
+    if (equal < Math.max(fewestComponents, atLeast ?? Math.floor(both / 2) + 1)) continue
+    const share = equal / both
+    if (share > (found?.share ?? 0)) found = { seat, share }
+  }
+  return found?.seat
+}
+
+function comparedComponents(seat: Seat, claim: DeviceClaim): { equal: number; both: number } {
+  const said = comparable(seat, claim)?.components ?? {}
+  const known = seat.identity?.components ?? {}
+  const both = Object.keys(known).filter((name) => name in said)
+  return { equal: both.filter((name) => known[name] === said[name]).length, both: both.length }
+}
+
+/** What is recorded when the device in a seat says who it is: nothing if that is known. */
+export function identified(seat: Seat, claim: DeviceClaim, at: string): LicenseEvent[] {
+  const { deviceId, instanceId } = seat
+  const before = marksOf(seat)
+  const marks = marksAfter(before, claim)
+  if (sameJson(before, marks)) return []
+  return [
+    { type: 'DeviceIdentified', data: { deviceId, instanceId, marks, before, at } },
+    ...(isInTwoPlaces(seat, marks, at)
+      ? [{ type: 'DeviceInTwoPlaces', data: { deviceId, instanceId, at } } as const]
+      : []),
+  ]
+}
+
+/** What is recorded of a device that takes a seat, besides its activation. */
+export function identifiedAtFirst(
+  { deviceId, instanceId }: Pick<Seat, 'deviceId' | 'instanceId'>,
+  { installId, name, identities: [identity] }: DeviceClaim,
+  at: string,
+): LicenseEvent[] {
+  if (identity === undefined) return []
+  const marks = { installId, name: name ?? '', identity }
+  return [{ type: 'DeviceIdentified', data: { deviceId, instanceId, marks, before: null, at } }]
+}
+
+const marksOf = ({ installId, name, identity }: DeviceMarks): DeviceMarks => ({ installId, name, identity })
+
+/** The marks of a seat after its device has said who it is. What it does not say stays as it was. */
+function marksAfter(
+  seat: DeviceMarks,
+  { installId, name, identities: [identity] }: DeviceClaim,
+): DeviceMarks {
+  return {
+    installId: installId ?? seat.installId,
+    name: name ?? seat.name,
+    identity: identity ? identityAfter(seat.identity, identity) : seat.identity,
+  }
+}
+
+function identityAfter(before: DeviceIdentity | null, said: DeviceIdentity): DeviceIdentity {
+  if (before?.subjectId !== said.subjectId) return said
+  const components = { ...before.components, ...said.components }
+  return {
+    ...said,
+    machine: said.machine ?? before.machine,
+    components: Object.keys(components).length > maxComponents ? said.components : components,
+  }
+}
+
+/** Whether a machine shows the marks again that it had before its last change: two machines have the same hash. */
+function isInTwoPlaces({ identity, former, inTwoPlacesAt }: Seat, marks: DeviceMarks, at: string): boolean {
+  if (former === null || identity === null || identity.machine === null) return false
+  const isAgo = (then: string) => Date.parse(at) - Date.parse(then) >= twoPlacesMs
+  if (isAgo(former.until) || (inTwoPlacesAt !== null && !isAgo(inTwoPlacesAt))) return false
+  return marks.identity?.machine === identity.machine && sameJson(former.marks, marks)
+}
+
+/** What changed in the marks of a device, in words for a history: `name`, `machine`, `disk`. */
+export function changedMarks(before: DeviceMarks | null, after: DeviceMarks): string[] {
+  const known = before?.identity ?? null
+  const said = after.identity
+  const names = Object.keys({ ...known?.components, ...said?.components }).sort()
+  return [
+    ...(before !== null && before.name !== after.name ? ['name'] : []),
+    ...((known?.machine ?? null) !== (said?.machine ?? null) ? ['machine'] : []),
+    ...names.filter((name) => known?.components[name] !== said?.components[name]),
+  ]
+}
