@@ -108,9 +108,9 @@ module.exports = {
     ),
     only(
       'the-sdk-for-node-stands-alone',
-      'It adds to the client for apps what needs the files of Node.',
+      'It adds to the client for apps what needs Node: a file, and the ids of the machine.',
       { path: '^src/sdk/node/' },
-      { pathNot: ['^src/sdk/', '^(fs|fs/promises|path)$'] },
+      { pathNot: ['^src/sdk/', '^(child_process|crypto|fs|fs/promises|os|path|util)$'] },
     ),
     only(
       'the-app-client-stays-small',

@@ -1,5 +1,6 @@
 import type { Keyset } from '../keyset.ts'
 import { createCalls } from './calls.ts'
+import { askIdentity, type Identify } from './identity.ts'
 import { createKeeper, type Keeper, type Listener } from './keeper.ts'
 import { activate, deactivate, type Failure, type Ports, startTrial, validate } from './operations.ts'
 import { type Clock, type Fetch, type Storage, systemClock } from './ports.ts'
@@ -17,12 +18,21 @@ export type ClientOptions = {
   storage: Storage
   /** The public keys to ship with the app, so that it does not have to fetch them first. */
   keys?: Keyset['keys']
-  /** How the vendor and the customer see this device, as its host name. Devices with one name share a seat. */
+  /**
+   * How the vendor and the customer see this device, such as its host name. Devices with one name have a seat each. Only a
+   * seat of which nothing but its name is known, from an import or a server, is taken over by the first device of that name.
+   */
   deviceName?: string
   appVersion?: string
   /** `macos`, `windows`, `linux`, `web`, `workers` … */
   platform?: string
-  /** The app's own hash of an id of the machine, for the trial: 16 to 128 of `A–Z a–z 0–9 + / = _ -`. */
+  /**
+   * Says what the device is, so that it keeps its seat when its storage is lost: `identifyDevice` of
+   * `keyledger/client/node`. It is asked before each call that sends it. Without it, as in browsers, a device is recognized
+   * by the random id in its storage.
+   */
+  identity?: Identify
+  /** The app's own hash of an id of the machine, in place of the one in `identity`: 16 to 128 of `A–Z a–z 0–9 + / = _ -`. */
   machineHash?: string
   /** The length of a trial where the server has never named one. */
   defaultTrialDays?: number
@@ -118,10 +128,10 @@ function portsOf(options: ClientOptions, clock: Clock, random: () => number): Po
     telemetry: {
       sdk: 'js',
       sdk_version: sdkVersion,
-      ...(appVersion !== undefined && { app_version: appVersion }),
-      ...(platform !== undefined && { platform }),
+      app_version: appVersion,
+      platform,
     },
-    machineHash: options.machineHash,
+    identity: () => askIdentity(options.machineHash, options.identity, place),
     deviceName: options.deviceName,
     defaultTrialDays,
   }

@@ -4,6 +4,7 @@
  */
 export { type Client, type ClientOptions, createClient, type Outcome } from './client.ts'
 export { type Facts, factsFrom, newFacts, type Proof, textOf } from './facts.ts'
+export type { DeviceIdentity, Identify } from './identity.ts'
 export type { Clock, Fetch, Storage } from './ports.ts'
 export type { Problem, ProblemCode } from './problem.ts'
 export { memoryStorage, type State, stateOf, type WithdrawnReason, webStorage } from './state.ts'

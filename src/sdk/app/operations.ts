@@ -1,9 +1,11 @@
 import { isRecord, type Place } from '../keyset.ts'
 import type { Calls, Judged } from './calls.ts'
+import type { Facts } from './facts.ts'
+import type { SentIdentity } from './identity.ts'
 import type { Keeper } from './keeper.ts'
 import { type Problem, problemOf } from './problem.ts'
 import type { Answered } from './request.ts'
-import { leave, takeProof, takeSettings, takeTrial } from './take.ts'
+import { leave, type Taken, takeProof, takeSettings, takeTrial } from './take.ts'
 
 export type Ports = {
   calls: Calls
@@ -12,7 +14,8 @@ export type Ports = {
   enforceSettings: boolean
   /** What is told of the device with each call. */
   telemetry: object
-  machineHash: string | undefined
+  /** What is told of the machine. */
+  identity: () => Promise<SentIdentity>
   deviceName: string | undefined
   defaultTrialDays: number | undefined
 }
@@ -31,11 +34,13 @@ const notGenuine = (answered: Answered): Problem =>
 /** Takes a seat for this device, with a key that a person has typed. */
 export async function activate(ports: Ports, key: string): Promise<Failure> {
   const { calls, keeper, telemetry } = ports
-  const { installId } = await keeper.load()
+  const { installId, license } = await keeper.load()
   const body = {
     license_key: key,
     instance_name: ports.deviceName ?? `Device ${installId.slice(0, 8)}`,
     free_tier_instance_id: installId,
+    instance_id: license?.instanceId,
+    ...(await ports.identity()),
     ...telemetry,
   }
   const judged = await calls.send('activate', body, async (answered) => {
@@ -53,7 +58,12 @@ export async function validate(ports: Ports): Promise<Failure> {
   const { calls, keeper, telemetry } = ports
   const { license } = await keeper.load()
   if (!license) return report(ports)
-  const body = { license_key: license.key, instance_id: license.instanceId, ...telemetry }
+  const body = {
+    license_key: license.key,
+    instance_id: license.instanceId,
+    ...(await ports.identity()),
+    ...telemetry,
+  }
   const judged = await calls.send('validate', body, async (answered) => {
     const taken = await take(ports, answered, license)
     return taken ? { value: true } : { problem: notGenuine(answered) }
@@ -106,7 +116,7 @@ export async function startTrial(ports: Ports): Promise<Failure> {
 
 /** Reports an install without a license, and takes the settings and the trial. */
 async function report(ports: Ports): Promise<Failure> {
-  const { calls, keeper, machineHash, telemetry } = ports
+  const { calls, keeper, telemetry } = ports
   const { installId, trial } = await keeper.load()
   const { status } = keeper.state()
   // Only a trial or a free tier is reported; before that the app only asks for its settings.
@@ -117,7 +127,7 @@ async function report(ports: Ports): Promise<Failure> {
       ? {
           instance_id: installId,
           state: told,
-          ...(machineHash && { machine_hash: machineHash }),
+          machine_hash: (await ports.identity()).machine_hash,
           ...telemetry,
         }
       : undefined
@@ -137,27 +147,25 @@ async function take(
   answered: Answered,
   held: { key: string; instanceId: string },
 ): Promise<boolean> {
-  const { keeper, place } = ports
-  let as: string | undefined
-  const attempt = () =>
-    keeper.change((facts, now) => {
-      const taken = takeProof(facts, answered.body, held, place, now)
-      as = 'doubt' in taken ? taken.doubt : taken.as
-      return 'facts' in taken ? taken.facts : facts
-    })
-  await attempt()
-  if (as === 'unknown_key' && (await fetchKeys(ports))) await attempt()
-  if (as !== 'fresh' && as !== 'same') return false
-  await takeSettingsOf(ports, answered)
-  return true
+  const isTaken = await takeSigned(ports, (facts, now) =>
+    takeProof(facts, answered.body, held, ports.place, now),
+  )
+  if (isTaken) await takeSettingsOf(ports, answered)
+  return isTaken
 }
 
-async function takeSettingsOf(ports: Ports, { body }: Answered): Promise<boolean> {
-  const { keeper, place, enforceSettings } = ports
+const takeSettingsOf = (ports: Ports, { body }: Answered): Promise<boolean> =>
+  takeSigned(ports, (facts, now) => takeSettings(facts, body, ports.place, now, ports.enforceSettings))
+
+/** Takes what is signed, with the published keys if its key is not known. @returns whether it is as new as what is held */
+async function takeSigned(
+  ports: Ports,
+  step: (facts: Facts, now: number) => Taken | { doubt: string },
+): Promise<boolean> {
   let as: string | undefined
   const attempt = () =>
-    keeper.change((facts, now) => {
-      const taken = takeSettings(facts, body, place, now, enforceSettings)
+    ports.keeper.change((facts, now) => {
+      const taken = step(facts, now)
       as = 'doubt' in taken ? taken.doubt : taken.as
       return 'facts' in taken ? taken.facts : facts
     })
