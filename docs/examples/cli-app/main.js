@@ -2,7 +2,7 @@
 import { homedir, hostname } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from 'keyledger/client'
-import { fileStorage } from 'keyledger/client/node'
+import { fileStorage, identifyDevice } from 'keyledger/client/node'
 
 const { LICENSE_SERVER, TENANT, PRODUCT, SDK_KEY, XDG_CONFIG_HOME } = process.env
 const folder = join(XDG_CONFIG_HOME ?? join(homedir(), '.config'), 'demo-app')
@@ -14,6 +14,7 @@ const client = createClient({
   sdkKey: SDK_KEY ?? '',
   storage: fileStorage(join(folder, 'license.json')),
   deviceName: hostname(),
+  identity: identifyDevice,
 })
 
 const day = (seconds) => new Date(seconds * 1000).toISOString().slice(0, 10)

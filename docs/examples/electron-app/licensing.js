@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from 'keyledger/client'
-import { fileStorage } from 'keyledger/client/node'
+import { fileStorage, identifyDevice } from 'keyledger/client/node'
 
 /**
  * The licensing of the main process. It needs nothing of Electron but its `ipcMain`, so tests run it in Node.
@@ -15,6 +15,7 @@ export function startLicensing({ ipcMain, folder, show, env = process.env }) {
     sdkKey: env.SDK_KEY ?? '',
     storage: fileStorage(join(folder, 'license.json')),
     deviceName: hostname(),
+    identity: identifyDevice,
     platform: env.PLATFORM ?? process.platform,
   })
   ipcMain.handle('license:activate', (_event, key) => client.activate(String(key)))
