@@ -1,8 +1,8 @@
 import type { Pool } from 'pg'
 import { coalesce } from '../../src/async/coalesce.ts'
-import type { DeviceClaim, DeviceIdentity } from '../../src/domain/licenses/identity.ts'
 import type { KeyHashes } from '../../src/domain/licenses/keys.ts'
 import type { IssuedLicense } from '../../src/domain/licenses/license.ts'
+import type { DeviceClaim, DeviceIdentity } from '../../src/domain/licenses/marks.ts'
 import type { Entitling } from './entitlements.ts'
 import { entitlementsOfKeyType, licenseOfKey, overridesOfCustomer, uncertainLicense } from './joins.ts'
 import {

@@ -14,7 +14,6 @@ import { createKeyedMutex } from '../async/keyed-mutex.ts'
 import { createUndo, type Undo } from '../async/undo.ts'
 import { createKeyTypeUse } from '../commands/cross-stream/key-type-use.ts'
 import { createPlanCapacity } from '../commands/cross-stream/plan-capacity.ts'
-import { createMachineReports } from '../commands/devices/machine-reports.ts'
 import { sealSourceWith } from '../commands/origin.ts'
 import type { Config } from '../config.ts'
 import { createDeriveId, newId } from '../credentials/id.ts'
@@ -37,6 +36,7 @@ import { createUsageCounter } from '../usage/counter.ts'
 import { createDeviceTelemetry } from '../usage/device-telemetry.ts'
 import { createInstalls } from '../usage/installs.ts'
 import { createLimitHits } from '../usage/limit-hits.ts'
+import { createMachineReports } from '../usage/machine-reports.ts'
 import { createRefusals } from '../usage/refusals.ts'
 import { createTokenUse } from '../usage/token-use.ts'
 import { createDeviceHashing } from '../vault/device-hashing.ts'
@@ -184,7 +184,8 @@ export async function connectStores(
     const now = () => new Date()
     const counters = createCounters(db, now, log)
     for (const counter of Object.values(counters).reverse()) undo.push(() => counter.stop())
-    for (const part of [locks, appendGate]) undo.push(() => part.stop())
+    undo.push(() => locks.stop())
+    undo.push(() => appendGate.stop())
     const withMasterKey = createKeyed(db, masterKey, now)
     undo.push(() => withMasterKey.signer.close())
     const mailing = createMailing(config.mail, config.dataDirectory)
@@ -192,10 +193,9 @@ export async function connectStores(
     const testSender = createTestSender({ ...withMasterKey, newId, now }, webhookRules(config))
     undo.push(() => testSender.close())
     const untilVisible = (position: bigint) => readModels.advanceTo(position)
-    const execute = traces.execute(executeOn(ledger, traces.wait(readModels), db, withMasterKey.subjects))
     const ports: AllPorts = {
       ledger,
-      execute,
+      execute: traces.execute(executeOn(ledger, traces.wait(readModels), db, withMasterKey.subjects)),
       untilVisible,
       db,
       ...createLookups(hotDb),
@@ -204,7 +204,6 @@ export async function connectStores(
       ...withMasterKey,
       providers: createProviders({ ...config.payments, timeLimitMs: providerTimeLimitMs }),
       ...counters,
-      machineReports: reportsOn({ ...withMasterKey, db, execute, now }, log, undo),
       receipts: createReceipts({ db, log: rawLog, ledger }),
       attempts: createAttempts(db, now),
       checkTarget: createTargetCheck(resolveByDns, { allowPrivate: config.webhookAllowPrivate }),
@@ -214,18 +213,12 @@ export async function connectStores(
       randomBytes,
       newId,
     }
-    const opened = { ports, readModels, tail, masterKey, db, appendGate, locks, addresses, clocks, close }
-    return { ...opened, tracing: traces.tracing }
+    const { tracing } = traces
+    return { ports, readModels, tail, masterKey, db, appendGate, locks, addresses, clocks, tracing, close }
   } catch (error) {
     await close().catch((err: unknown) => log.warn({ err }, 'stop.incomplete'))
     throw error
   }
-}
-
-function reportsOn(stores: Parameters<typeof createMachineReports>[0], log: Logger, undo: Undo) {
-  const reports = createMachineReports(stores, (err) => log.warn({ err }, 'machine_reports.record_failed'))
-  undo.push(() => reports.stop())
-  return reports
 }
 
 const executeOn = (ledger: Ledger, readModels: Waits, db: Pool, subjects: Subjects): Execute =>
@@ -279,6 +272,7 @@ function createCounters(db: Pool, now: () => Date, log: Logger) {
     usage: createUsageCounter(db, now, onFailure),
     tokenUse: createTokenUse(db, now, onFailure),
     telemetry: createDeviceTelemetry(db, now, onFailure),
+    machineReports: createMachineReports((err) => log.warn({ err }, 'machine_reports.record_failed')),
     installs: createInstalls(db, now, onFailure),
     limitHits: createLimitHits(db, now, onFailure),
     refusals: createRefusals(db, now, onFailure),

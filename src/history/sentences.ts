@@ -1,5 +1,5 @@
 import type { LicenseEvent } from '../domain/licenses/events.ts'
-import { changedMarks } from '../domain/licenses/identity.ts'
+import { changedMarks } from '../domain/licenses/marks.ts'
 import { money } from './changes.ts'
 
 /**

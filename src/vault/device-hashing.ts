@@ -1,6 +1,6 @@
 import { createHmac, hkdfSync, type KeyObject } from 'node:crypto'
 import type { Pool } from 'pg'
-import type { DeviceIdentity } from '../domain/licenses/identity.ts'
+import type { DeviceIdentity } from '../domain/licenses/marks.ts'
 import type { MasterKey } from './master-key.ts'
 import { makeTenantSubject, readKeys } from './subjects.ts'
 

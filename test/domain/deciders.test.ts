@@ -34,7 +34,7 @@ import { trials } from '../../src/domain/trials/trial.ts'
 import { webhooks } from '../../src/domain/webhooks/webhook.ts'
 import { outcomeOf } from './given.ts'
 import { goldenData, goldenEvents } from './golden.ts'
-import { at, later, nextEnd, terms } from './licenses/license-samples.ts'
+import { at, instanceCommands, later, nextEnd, terms } from './licenses/license-samples.ts'
 
 type Laws = {
   name: string
@@ -197,25 +197,7 @@ const all: Laws[] = [
     { type: 'MintLicense', terms },
     { type: 'ImportLicense', terms: { ...terms, source: 'import' }, devices: [device], revoked: false },
     { type: 'ActivateDevice', ...device, at },
-    {
-      type: 'ActivateInstance',
-      instanceId: 'ins_2',
-      platform: null,
-      claim: { instanceId: null, installId: null, name: 'Desktop', identities: [] },
-      atLeast: null,
-      at,
-    },
-    {
-      type: 'IdentifyDevice',
-      deviceId: 'laptop',
-      claim: {
-        instanceId: null,
-        installId: null,
-        name: null,
-        identities: [{ subjectId: 'sub_1', machine: 'hash', components: {} }],
-      },
-      at,
-    },
+    ...instanceCommands,
     { type: 'DeactivateDevice', deviceId: 'laptop', at },
     { type: 'RemintLicense', keyHash: 'f'.repeat(64), displayKey: 'ED-…', keepDevices: true, at },
     { type: 'RevokeLicense', reason: null, at },

@@ -31,19 +31,19 @@ import { createProviders, type ProviderSettings } from '../../src/payments/provi
 import type { AllPorts } from '../../src/ports.ts'
 import { createSignSettings } from '../../src/signing/settings.ts'
 import { createSigner } from '../../src/signing/signer.ts'
-import { createMachineReports } from '../../src/commands/devices/machine-reports.ts'
 import { createUsageCounter } from '../../src/usage/counter.ts'
 import { createDeviceTelemetry } from '../../src/usage/device-telemetry.ts'
 import { createInstalls } from '../../src/usage/installs.ts'
 import { createLimitHits } from '../../src/usage/limit-hits.ts'
+import { createMachineReports } from '../../src/usage/machine-reports.ts'
 import { createRefusals } from '../../src/usage/refusals.ts'
 import { createTokenUse } from '../../src/usage/token-use.ts'
+import { createDeviceHashing } from '../../src/vault/device-hashing.ts'
 import { createKeptKeys } from '../../src/vault/kept-keys.ts'
 import { createKeyHashing, keyHashSecret } from '../../src/vault/key-hashing.ts'
 import { createMachines } from '../../src/vault/machines.ts'
 import { checkMasterKey, type MasterKey, newMasterKey, parseMasterKey } from '../../src/vault/master-key.ts'
 import { createSecrets } from '../../src/vault/secrets.ts'
-import { createDeviceHashing } from '../../src/vault/device-hashing.ts'
 import { createSubjects } from '../../src/vault/subjects.ts'
 import { createTenantKeys } from '../../src/vault/tenant-keys.ts'
 import { createTargetCheck } from '../../src/webhooks/targets.ts'
@@ -174,18 +174,12 @@ export async function openTestLedger(
   undo.push(() => rawLog.close())
   const subjects = createSubjects(db, masterKey)
   const keyHashing = createKeyHashing(createTenantKeys(secrets, keyHashSecret, randomBytes))
-  const execute = createExecute(ledger, readModels, createKeyedMutex(), sealSourceWith(db, subjects))
-  const deviceHashing = createDeviceHashing(db, masterKey)
-  const machineReports = createMachineReports(
-    { db, deviceHashing, execute, now: clock.now },
-    () => undefined,
-    3_600_000,
-  )
+  const machineReports = createMachineReports(() => undefined, 3_600_000)
   undo.push(() => machineReports.stop())
   const ports: AllPorts = {
     ledger,
-    execute,
-    deviceHashing,
+    execute: createExecute(ledger, readModels, createKeyedMutex(), sealSourceWith(db, subjects)),
+    deviceHashing: createDeviceHashing(db, masterKey),
     machineReports,
     untilVisible,
     db,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { maxComponents } from '../../domain/licenses/identity.ts'
+import { maxComponents } from '../../domain/licenses/marks.ts'
 import { sdkOf, sdks, type Telemetry } from '../../domain/telemetry.ts'
 import { type Answer, type ErrorStatus, errorBody, errorsWith, keyText, text } from '../../http/schemas.ts'
 import type { SaidOfMachine } from '../../vault/device-hashing.ts'

@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import type { InstanceKeyResult, LicenseOnInstance } from '../../../projections/licenses/instance-validate.ts'
+import { identifyDevice } from '../../commands/devices/identify.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { readKey } from '../../credentials/license-key.ts'
 import { unixSeconds } from '../../domain/licenses/expiry.ts'
@@ -138,8 +139,10 @@ function noteMachine(
   { licenseId, instanceId, said }: { licenseId: string; instanceId: string; said: SaidOfMachine },
 ): void {
   if (tenantStatus !== 'active') return
-  const onTwoPlaces = () => recordTwoPlaces(ports, call, licenseId)
-  ports.machineReports.note({ tenantId, licenseId, instanceId, said, origin, onTwoPlaces })
+  ports.machineReports.note(instanceId, { licenseId, said }, async () => {
+    const isInTwoPlaces = await identifyDevice(ports, { tenantId, licenseId, instanceId, said }, origin)
+    if (isInTwoPlaces) recordTwoPlaces(ports, call, licenseId)
+  })
 }
 
 type Found = { client: Client; keyHash: string; result: InstanceKeyResult }

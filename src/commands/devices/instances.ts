@@ -3,8 +3,9 @@ import type {
   InstanceLookupParams,
   InstanceLookupResult,
 } from '../../../projections/licenses/instances.ts'
-import { type DeviceClaim, recognized } from '../../domain/licenses/identity.ts'
+import { recognized } from '../../domain/licenses/identity.ts'
 import { type LicenseCommand, licenses, type Seat } from '../../domain/licenses/license.ts'
+import type { DeviceClaim } from '../../domain/licenses/marks.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { Plan } from '../../domain/tenants/events.ts'
 import type { Ports } from '../../ports.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { PresentProduct } from '../../../projections/products/queries.ts'
-import { fewestComponents, maxComponents } from '../../domain/licenses/identity.ts'
+import { fewestComponents, maxComponents } from '../../domain/licenses/marks.ts'
 import { KeyPrefix, type ProductSettings } from '../../domain/products/events.ts'
 import { Slug } from '../../domain/values.ts'
 import { type FilledForm, newForm } from '../forms/filled-form.ts'

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { portalLanguages } from '../portal/texts.ts'
 import { OnExpiry } from '../products/key-type.ts'
 import { Metadata, Moment, Sealed, Slug } from '../values.ts'
-import { DeviceMarks } from './identity.ts'
 import { KeyHash, StoredKeyHash } from './keys.ts'
+import { DeviceMarks } from './marks.ts'
 
 /** The person that a license is for, sealed: destroying the subject's key makes it permanently unreadable. */
 export const Holder = z.strictObject({

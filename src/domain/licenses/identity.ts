@@ -1,48 +1,13 @@
-import { z } from 'zod'
 import { sameJson } from '../equality.ts'
 import type { LicenseEvent } from './events.ts'
+import {
+  type DeviceClaim,
+  type DeviceIdentity,
+  type DeviceMarks,
+  fewestComponents,
+  maxComponents,
+} from './marks.ts'
 import type { Seat } from './seats.ts'
-
-/**
- * What a device says it is, hashed under a person's key: the license's holder, or the tenant's own subject. Once the
- * key is destroyed, nobody can tell any more which device it was.
- */
-export const DeviceIdentity = z.strictObject({
-  /** Whose key it is hashed under. */
-  subjectId: z.string().min(1),
-  machine: z.string().min(1).nullable(),
-  /** By the name of the component, such as `disk`. */
-  components: z.record(z.string(), z.string().min(1)),
-})
-export type DeviceIdentity = z.infer<typeof DeviceIdentity>
-
-/** Everything by which a device in a seat is recognized, besides the instance id that it was given. */
-export const DeviceMarks = z.strictObject({
-  installId: z.string().min(1).nullable(),
-  name: z.string(),
-  identity: DeviceIdentity.nullable(),
-})
-export type DeviceMarks = z.infer<typeof DeviceMarks>
-
-/** What an app says of the device that it runs on. */
-export type DeviceClaim = {
-  /** The instance id that it was given before, if it still has it. */
-  instanceId: string | null
-  installId: string | null
-  /** Null when the call does not say it. */
-  name: string | null
-  /**
-   * Its identity, hashed under each key that the seats of the license may be hashed under. The first is the one to
-   * record. Empty when the app says nothing of the machine.
-   */
-  identities: readonly DeviceIdentity[]
-}
-
-/** The most components of a device. */
-export const maxComponents = 8
-
-/** How many components two devices must have in common at the very least, because one alone may be shared by many. */
-export const fewestComponents = 2
 
 /** Marks that go back and forth within this time belong to two machines. */
 const twoPlacesMs = 86_400_000
@@ -168,16 +133,4 @@ function isInTwoPlaces({ identity, former, inTwoPlacesAt }: Seat, marks: DeviceM
   const isAgo = (then: string) => Date.parse(at) - Date.parse(then) >= twoPlacesMs
   if (isAgo(former.until) || (inTwoPlacesAt !== null && !isAgo(inTwoPlacesAt))) return false
   return marks.identity?.machine === identity.machine && sameJson(former.marks, marks)
-}
-
-/** What changed in the marks of a device, in words for a history: `name`, `machine`, `disk`. */
-export function changedMarks(before: DeviceMarks | null, after: DeviceMarks): string[] {
-  const known = before?.identity ?? null
-  const said = after.identity
-  const names = Object.keys({ ...known?.components, ...said?.components }).sort()
-  return [
-    ...(before !== null && before.name !== after.name ? ['name'] : []),
-    ...((known?.machine ?? null) !== (said?.machine ?? null) ? ['machine'] : []),
-    ...names.filter((name) => known?.components[name] !== said?.components[name]),
-  ]
 }

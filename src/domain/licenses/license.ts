@@ -11,8 +11,9 @@ import {
   followed,
   type SaleFollowing,
 } from './following.ts'
-import { alsoHeld, type DeviceClaim, identified, identifiedAtFirst, recognized } from './identity.ts'
+import { alsoHeld, identified, identifiedAtFirst, recognized } from './identity.ts'
 import { type ImportCommand, imported } from './imported.ts'
+import type { DeviceClaim } from './marks.ts'
 import { evolveSeats, type Seat, type Seats, vacated } from './seats.ts'
 import { takenBackReason, type UndoCommand, undone } from './undo.ts'
 

@@ -1,5 +1,5 @@
 import type { LicenseEvent } from './events.ts'
-import type { DeviceIdentity, DeviceMarks } from './identity.ts'
+import type { DeviceIdentity, DeviceMarks } from './marks.ts'
 
 /** A name that a person gave to a device, sealed under that person's key. */
 export type GivenName = { subjectId: string; text: string }

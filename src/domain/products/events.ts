@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { fewestComponents, maxComponents } from '../licenses/identity.ts'
+import { fewestComponents, maxComponents } from '../licenses/marks.ts'
 import { Moment, Slug } from '../values.ts'
 import { KeyType, Price } from './key-type.ts'
 

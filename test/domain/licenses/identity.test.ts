@@ -5,7 +5,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { LicenseEvent } from '../../../src/domain/licenses/events.ts'
-import type { DeviceClaim } from '../../../src/domain/licenses/identity.ts'
 import {
   absentLicense,
   decideLicense,
@@ -14,6 +13,7 @@ import {
   type LicenseCommand,
   type Seat,
 } from '../../../src/domain/licenses/license.ts'
+import type { DeviceClaim } from '../../../src/domain/licenses/marks.ts'
 import { at, minted } from './license-samples.ts'
 
 type Claim = DeviceClaim & { name: string }

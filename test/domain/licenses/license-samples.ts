@@ -141,3 +141,26 @@ export const events: fc.Arbitrary<LicenseEvent> = fc.oneof(
   customerIds.map(linked),
   fc.constantFrom(revoked, expired, fellBack, renewed),
 )
+
+/** An app that takes a seat, and one that says what its machine is. */
+export const instanceCommands: LicenseCommand[] = [
+  {
+    type: 'ActivateInstance',
+    instanceId: 'ins_2',
+    platform: null,
+    claim: { instanceId: null, installId: null, name: 'Desktop', identities: [] },
+    atLeast: null,
+    at,
+  },
+  {
+    type: 'IdentifyDevice',
+    deviceId: 'laptop',
+    claim: {
+      instanceId: null,
+      installId: null,
+      name: null,
+      identities: [{ subjectId: 'sub_1', machine: 'hash', components: {} }],
+    },
+    at,
+  },
+]
