@@ -11,7 +11,7 @@ hashes.sha512 = sha512
  */
 export function verifyText(text: string, signature: string, publicKey: string): boolean {
   const signed = bytesOf(signature, 64)
-  const key = bytesOf(publicKey, 32)
+  const key = keyBytes(publicKey)
   return signed !== undefined && key !== undefined && verifyBytes(new TextEncoder().encode(text), signed, key)
 }
 
@@ -23,6 +23,9 @@ export function verifyBytes(message: Uint8Array, signature: Uint8Array, publicKe
     return false
   }
 }
+
+/** The bytes of a public key in base64; undefined for what is none. */
+export const keyBytes = (publicKey: string): Uint8Array | undefined => bytesOf(publicKey, 32)
 
 /** Accepts only canonical base64: another spelling of the same bytes is not what was sent. */
 function bytesOf(base64: string, length: number): Uint8Array | undefined {

@@ -5,6 +5,13 @@
 
 export type { Keyset, Place } from './keyset.ts'
 export { type Lease, type LeaseRefusal, verifyLease } from './lease.ts'
+export {
+  type EntitlementValue,
+  type Lease2,
+  type Lease2Refusal,
+  type LeasedDevice,
+  verifyLease2,
+} from './lease2.ts'
 export { licenseKeyHash, normaliseLicenseKey } from './license-key.ts'
 export { type Refusal, type RefusalDoubt, verifyRefusal } from './refusal.ts'
 export { type Settings, type SettingsRefusal, verifySettings } from './settings.ts'

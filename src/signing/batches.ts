@@ -1,13 +1,13 @@
 import { type KeyObject, sign } from 'node:crypto'
 import { extname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import type { Done, Work } from './worker.ts'
+import type { Done, Signable, Work } from './worker.ts'
 
-type SignRequest = { name: string; key: KeyObject; text: string; resolve: (signature: string) => void }
+type SignRequest = { name: string; key: KeyObject; text: Signable; resolve: (signature: string) => void }
 
 export type Batches = {
-  /** Signs a text. @param name identifies the key, and is never used for another one. @returns base64 */
-  sign(name: string, key: KeyObject, text: string): Promise<string>
+  /** Signs a text or bytes. @param name identifies the key, and is never used for another one. @returns base64 */
+  sign(name: string, key: KeyObject, text: Signable): Promise<string>
   close(): Promise<void>
 }
 

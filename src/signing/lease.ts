@@ -35,8 +35,7 @@ export async function signLease(
 ): Promise<Lease> {
   const { tenantId, productId, keyHash, instanceId, status } = facts
   const entitlements = facts.entitlements.toSorted()
-  const issued = unixSeconds(now)
-  const expires = leaseEnd(issued, facts)
+  const { issued, expires } = leaseTimes(facts, now)
   const text = `lease1|${key.kid}|${tenantId}|${productId}|${keyHash}|${instanceId}|${issued}|${expires}|${status}|${entitlements.join(',')}`
   return {
     kid: key.kid,
@@ -51,11 +50,15 @@ export async function signLease(
 }
 
 /**
- * A license with fallback continues after its expiry, so its lease may too. One that expires hard is not leased
- * past its expiry.
+ * From when to when a lease is good, in Unix seconds. A license with fallback continues after its expiry, so its lease may
+ * too. One that expires hard is not leased past its expiry.
  */
-function leaseEnd(issued: number, { license, leaseSeconds }: LeaseFacts): number {
+export function leaseTimes(
+  { license: { expiresAt, onExpiry }, leaseSeconds }: LeaseFacts,
+  now: string,
+): { issued: number; expires: number } {
+  const issued = unixSeconds(now)
   const end = issued + leaseSeconds
-  const { expiresAt, onExpiry } = license
-  return onExpiry === 'expire' && expiresAt !== null ? Math.min(end, unixSeconds(expiresAt)) : end
+  const expires = onExpiry === 'expire' && expiresAt !== null ? Math.min(end, unixSeconds(expiresAt)) : end
+  return { issued, expires }
 }

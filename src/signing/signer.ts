@@ -2,6 +2,7 @@ import { createPrivateKey, createPublicKey, hash, type KeyObject } from 'node:cr
 import type { SigningKey } from '../domain/signing/events.ts'
 import type { Secrets } from '../vault/secrets.ts'
 import { createBatches } from './batches.ts'
+import type { Signable } from './worker.ts'
 
 /** The key that signs now. */
 export type ActiveKey = Pick<SigningKey, 'kid' | 'secretName' | 'signsFrom'>
@@ -18,7 +19,7 @@ export type Signer = {
   /** Checks that the key can be used, before work that needs a signature. @throws SigningFailed */
   prepare(tenantId: string, key: ActiveKey): Promise<void>
   /** @returns base64. @throws SigningFailed */
-  sign(tenantId: string, key: ActiveKey, text: string): Promise<string>
+  sign(tenantId: string, key: ActiveKey, text: Signable): Promise<string>
   close(): Promise<void>
 }
 

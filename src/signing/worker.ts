@@ -8,8 +8,10 @@ export type Work = {
   /** Whether to drop all known keys first. */
   startOver: boolean
   keys: [name: string, key: KeyObject][]
-  texts: [name: string, text: string][]
+  texts: [name: string, text: Signable][]
 }
+/** A text is signed as UTF-8. */
+export type Signable = string | Uint8Array
 export type Done = { id: number; signatures: string[] }
 
 const keys = new Map<string, KeyObject>()

@@ -12,6 +12,7 @@ import {
   licenseKeyHash,
   normaliseLicenseKey,
   verifyLease,
+  verifyLease2,
   verifyRefusal,
   verifySettings,
 } from '../../src/sdk/index.ts'
@@ -36,6 +37,7 @@ const Signed = z.looseObject({
   instanceId: z.string().default(''),
   cases: z.array(Case),
 })
+const device = z.object({ machineHash: z.string(), components: z.record(z.string(), z.string()) })
 const expectedOf = ({ valid, reason }: z.infer<typeof Case>) => (valid ? { ok: true } : { ok: false, reason })
 
 test.each(Object.entries(vectorFiles()))('%s is what node test/sdk/vectors/main.ts writes', (name, text) => {
@@ -46,6 +48,14 @@ const leases = Signed.parse(read('leases.json'))
 test.each(leases.cases.map((one) => [one.name, one] as const))('lease: %s', (_, one) => {
   expect(verifyLease(one.lease, leases, leases.keyset, leases.now)).toMatchObject(expectedOf(one))
 })
+
+const leases2 = Signed.extend({ device }).parse(read('leases2.json'))
+test.each(leases2.cases.map((one) => [one.name, one] as const))(
+  'lease of the second version: %s',
+  (_, one) => {
+    expect(verifyLease2(one.token, leases2, leases2.keyset, leases2.now)).toMatchObject(expectedOf(one))
+  },
+)
 
 const refusals = Signed.parse(read('refusals.json'))
 test.each(refusals.cases.map((one) => [one.name, one] as const))('refusal: %s', (_, one) => {

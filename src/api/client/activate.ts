@@ -1,9 +1,10 @@
 import type { FoundInstance, InstanceLookupResult } from '../../../projections/licenses/instances.ts'
 import { activateInstance, findWithMachine } from '../../commands/devices/instances.ts'
 import { momentOf } from '../../commands/origin.ts'
-import { readKey } from '../../credentials/license-key.ts'
+import { readKey, type TypedKey } from '../../credentials/license-key.ts'
 import { unixSeconds } from '../../domain/licenses/expiry.ts'
 import { statusAt } from '../../domain/licenses/license.ts'
+import type { DeviceClaim } from '../../domain/licenses/marks.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { licenseStream } from '../../domain/streams.ts'
 import { unavailable } from '../../http/problem.ts'
@@ -11,10 +12,11 @@ import { answer, errorBody, errorsWith } from '../../http/schemas.ts'
 import type { ZodApp } from '../../http/validation.ts'
 import type { Ports } from '../../ports.ts'
 import { hasChanged } from '../../usage/device-telemetry.ts'
+import type { SaidOfMachine } from '../../vault/device-hashing.ts'
 import { reasonOfRefusal } from '../../verdicts/answer.ts'
 import { clientIn, clientOriginOf } from './admit.ts'
 import { answerPreflight } from './edge.ts'
-import { leaseFor, requireLeases } from './lease.ts'
+import { type Held, leaseFor, requireLeases } from './lease.ts'
 import type { ClientPorts } from './ports.ts'
 import {
   type AppCall,
@@ -74,6 +76,7 @@ export function activateRoute(app: ZodApp, ports: ClientPorts): void {
         instance_name: name,
         free_tier_instance_id,
         instance_id,
+        lease_version: version,
         receipt,
         ...reported
       } = request.body
@@ -89,16 +92,9 @@ export function activateRoute(app: ZodApp, ports: ClientPorts): void {
         recordUnknownKey(ports, call)
         throw noSuchLicense()
       }
-      const hashes = await ports.keyHashing.hashesOf(tenantId, key)
+      const said = machineIn(reported)
       const claim = { instanceId: instance_id ?? null, installId, name, identities: [] }
-      const { result, question } = await findWithMachine(
-        ports,
-        { tenantId, productId, ...hashes, instance: { claim } },
-        machineIn(reported),
-      )
-      if (result.kind === 'no license') recordUnknownKey(ports, call)
-      if (result.kind === 'old key') recordRefused(ports, call, result.licenseId, 'reminted')
-      const found = requireFound(result)
+      const { found, question } = await findToActivate(ports, call, key, { claim, said })
       const asking = { client, origin, log: request.log }
       await requireLeases(ports, asking)
       const instance = { platform: telemetry.platform, plan, atLeast: client.product.componentsAtLeast }
@@ -120,27 +116,54 @@ export function activateRoute(app: ZodApp, ports: ClientPorts): void {
         ports.telemetry.record({ instanceId, licenseId: found.license.licenseId }, telemetry)
       }
       return {
-        ...(await activatedAnswer(ports, asking, found, { keyHash: key.keyHash, instanceId })),
+        ...(await activatedAnswer(ports, asking, found, {
+          keyHash: key.keyHash,
+          instanceId,
+          version,
+          device: said,
+        })),
         ...(receipt && { receipt: await receiptOf(ports, found) }),
       }
     },
   )
 }
 
+/** @throws Problem as {@link requireFound}; what refuses the call is recorded */
+async function findToActivate(
+  ports: ClientPorts,
+  call: AppCall,
+  key: TypedKey,
+  { claim, said }: { claim: DeviceClaim & { name: string }; said: SaidOfMachine | undefined },
+) {
+  const { tenantId, productId } = call.client
+  const hashes = await ports.keyHashing.hashesOf(tenantId, key)
+  const asked = { tenantId, productId, ...hashes, instance: { claim } }
+  const { result, question } = await findWithMachine(ports, asked, said)
+  if (result.kind === 'no license') recordUnknownKey(ports, call)
+  if (result.kind === 'old key') recordRefused(ports, call, result.licenseId, 'reminted')
+  return { found: requireFound(result), question }
+}
+
 async function activatedAnswer(
   ports: ClientPorts,
   asking: SettingsRequest,
   found: FoundInstance,
-  { keyHash, instanceId }: { keyHash: string; instanceId: string },
+  held: Omit<Held, 'status'>,
 ) {
   const now = momentOf(ports)
   const { expiresAt } = found.license
   const status = statusAt(found.license, now)
   return {
     activated: true as const,
-    instance_id: instanceId,
+    instance_id: held.instanceId,
     license_expires_at: expiresAt === null ? null : unixSeconds(expiresAt),
-    lease: await leaseFor(ports, asking, found, { keyHash, instanceId, status }, now),
+    ...(await leaseFor(
+      ports,
+      asking,
+      { ...found, licenseId: found.license.licenseId },
+      { ...held, status },
+      now,
+    )),
   }
 }
 

@@ -3,12 +3,25 @@ import type { IssuedLicense, LicenseStatus } from '../../domain/licenses/license
 import { Problem } from '../../http/problem.ts'
 import type { Ports } from '../../ports.ts'
 import { type Lease, signLease } from '../../signing/lease.ts'
+import { signLease2 } from '../../signing/lease2.ts'
 import { type SignedRefusal, signRefusal } from '../../signing/refusal.ts'
 import { SigningFailed } from '../../signing/signer.ts'
+import type { SaidOfMachine } from '../../vault/device-hashing.ts'
 import { activeKeyFor, type SettingsRequest } from './settings.ts'
 
-type Leased = Entitling & { license: Pick<IssuedLicense, 'productId' | 'expiresAt' | 'onExpiry'> }
-type Held = { keyHash: string; instanceId: string; status: LicenseStatus }
+type Leased = Entitling & {
+  licenseId: string
+  license: Pick<IssuedLicense, 'productId' | 'expiresAt' | 'onExpiry'>
+}
+export type Held = {
+  keyHash: string
+  instanceId: string
+  status: LicenseStatus
+  /** The form of the lease that the app asks for. */
+  version: 1 | 2
+  /** The machine that a lease of the second version is for; undefined when the app has not said it. */
+  device: SaidOfMachine | undefined
+}
 
 /**
  * Makes sure that leases can be signed for the client's tenant, before anything is recorded that needs one.
@@ -33,16 +46,19 @@ export async function leaseFor(
   ports: Ports<'execute' | 'now' | 'randomBytes' | 'secrets' | 'signer'>,
   asking: SettingsRequest,
   leased: Leased,
-  { keyHash, instanceId, status }: Held,
+  { keyHash, instanceId, status, version, device }: Held,
   now: string,
-): Promise<Lease> {
+): Promise<{ lease: Lease } | { lease2: string }> {
   const { tenantId, productId, product } = asking.client
   const { license } = leased
   const { leaseSeconds } = product
   const entitlements = entitlementsFor(status, leased, now)
   const facts = { tenantId, productId, keyHash, instanceId, status, entitlements, license, leaseSeconds }
   try {
-    return await signLease(ports.signer, await activeKeyFor(ports, asking), facts, now)
+    const key = await activeKeyFor(ports, asking)
+    if (version === 1) return { lease: await signLease(ports.signer, key, facts, now) }
+    const { licenseId } = leased
+    return { lease2: await signLease2(ports.signer, key, { ...facts, licenseId, device }, now) }
   } catch (err) {
     return refuse(err, asking)
   }

@@ -117,6 +117,16 @@ const machineShape = {
     }),
 }
 
+/** Which form of lease an app understands. */
+const leaseVersion = z
+  .union([z.literal(1), z.literal(2)])
+  .default(1)
+  .meta({
+    description:
+      'The form of the lease: 1 is `lease`, 2 is `lease2`, a `v4.public` token of PASETO, which also names the machine and the values of entitlements',
+    example: 2,
+  })
+
 /** What an app says of its machine; undefined when it says nothing. */
 export function machineIn({
   machine_hash,
@@ -137,6 +147,7 @@ export const activateIn = z.object({
     .optional()
     .meta({ description: 'The id that this device was given by an earlier activation, if it still has it' }),
   ...machineShape,
+  lease_version: leaseVersion,
   receipt: z.boolean().optional().meta({
     description: 'Whether to answer with a proof that the license is in the signed log; may take two seconds',
   }),
@@ -147,6 +158,7 @@ export const validateIn = z.object({
   license_key: keyText,
   instance_id: text(256),
   ...machineShape,
+  lease_version: leaseVersion,
   ...telemetryShape,
 })
 
@@ -172,10 +184,18 @@ const lease = z.object({
   }),
 })
 
-const signedLease = lease.meta({
-  description:
-    'A signed statement that this instance may use the license, which the app verifies without a connection',
-})
+/** The one that the app has asked for. */
+const leaseShape = {
+  lease: lease.optional().meta({
+    description:
+      'A signed statement that this instance may use the license, which the app verifies without a connection. Absent with `lease_version` 2',
+  }),
+  lease2: z.string().optional().meta({
+    description:
+      'The same as a `v4.public` token of PASETO, with the implicit assertion `keyledger:lease2:<tenantId>:<productId>`. Absent unless `lease_version` is 2',
+    example: 'v4.public.eyJpYXQiOiIyMDI2LTExLTI3VDEwOjAwOjAwWiJ9…',
+  }),
+}
 
 const licenseExpiresAt = z.int().nullable().meta({
   description: 'When the license expires, in Unix seconds; null for a perpetual license',
@@ -189,7 +209,7 @@ export const activateOut = z.object({
     example: 'ins_06f5w3k8hx7vq2m4n9t1r0s5zc',
   }),
   license_expires_at: licenseExpiresAt,
-  lease: signedLease,
+  ...leaseShape,
   receipt: receiptOut
     .nullable()
     .optional()
@@ -207,7 +227,7 @@ export const validateOut = z.object({
       'Why it is not valid, for people. Absent unless it is suspended or has expired without a fallback',
   }),
   license_expires_at: licenseExpiresAt,
-  lease: signedLease,
+  ...leaseShape,
   ...settingsShape,
 })
 

@@ -115,7 +115,9 @@ export function validateRoute(app: ZodApp, ports: ClientPorts, authority: Client
       }
       const said = machineIn(request.body)
       if (said !== undefined) noteMachine(ports, asking, refusedCall, { ...found, instanceId, said })
-      const lease = await leaseFor(ports, asking, found, { keyHash, instanceId, status }, now)
+      const { lease_version: version } = request.body
+      const held = { keyHash, instanceId, status, version, device: said }
+      const lease = await leaseFor(ports, asking, found, held, now)
       const valid = status === 'active'
       ports.usage.count(tenantId, productId, valid ? 'validations' : 'rejected')
       if (!valid) recordRefused(ports, refusedCall, found.licenseId, status)
@@ -124,7 +126,7 @@ export function validateRoute(app: ZodApp, ports: ClientPorts, authority: Client
         valid,
         ...((status === 'expired' || status === 'suspended') && { error: `license ${status}` }),
         license_expires_at: expiresAt === null ? null : unixSeconds(expiresAt),
-        lease,
+        ...lease,
         ...(await settings),
       }
     },

@@ -4,6 +4,7 @@
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { leases2 } from './leases2.ts'
 import { keys, licenseKeys, webhooks } from './other.ts'
 import { leases, refusals, settings } from './signed.ts'
 
@@ -14,6 +15,7 @@ export const vectorFiles = (): Record<string, string> =>
   Object.fromEntries(
     Object.entries({
       leases: leases(),
+      leases2: leases2(),
       refusals: refusals(),
       settings: settings(),
       keys: keys(),

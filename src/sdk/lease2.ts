@@ -1,0 +1,137 @@
+import { keyBytes } from './ed25519.ts'
+import { isRecord, type Keyset, keyIn, type Place } from './keyset.ts'
+import type { Holder, LeaseRefusal } from './lease.ts'
+import { isSigned, objectIn, parseToken } from './paseto.ts'
+
+/** The value of an entitlement; `true` for a mere flag. */
+export type EntitlementValue = boolean | number | string
+
+/** The machine that a lease was made for, as the app named it. */
+export type LeasedDevice = { machineHash: string | null; components: Readonly<Record<string, string>> }
+
+/** A signed statement that a license may be used on a device. All times are Unix seconds. */
+export type Lease2 = {
+  kid: string
+  licenseId: string
+  licenseKeyHash: string
+  instanceId: string
+  /** Null when the app said nothing of its machine. */
+  device: LeasedDevice | null
+  /** `active`, `fallback`, `expired` or `suspended`; only `active` grants everything. */
+  status: string
+  entitlements: Readonly<Record<string, EntitlementValue>>
+  issuedAt: number
+  notBefore: number
+  expiresAt: number
+  /** When the license itself ends; null for a perpetual one. */
+  licenseExpiresAt: number | null
+  /** Rises with every statement: of two about the same instance, the one with the higher serial is newer. */
+  serial: number
+}
+
+/** As of a lease; `not_yet` means that the clock of the machine is before the lease, `another_device` that it was copied. */
+export type Lease2Refusal = LeaseRefusal | 'not_yet' | 'another_device'
+
+/** The tenant and product for which a token was signed, which is part of what is signed. */
+export const assertionOf = ({ tenantId, productId }: Place): string =>
+  `keyledger:lease2:${tenantId}:${productId}`
+
+/**
+ * Verifies a lease of the second version, a `v4.public` token of PASETO: its key is known, it was signed for this tenant
+ * and product, it was made for this license key, instance and device, and `now` is within its times. Claims that are not
+ * known are ignored.
+ * @param now Unix seconds
+ * @param expected `device`: what the machine is now; a lease for another one is refused. Leave it out to take any
+ */
+export function verifyLease2(
+  token: unknown,
+  { licenseKeyHash, instanceId, device, ...place }: Place & Holder & { device?: LeasedDevice },
+  keyset: Keyset,
+  now: number,
+): { ok: true; lease: Lease2 } | { ok: false; reason: Lease2Refusal } {
+  const parsed = parseToken(token)
+  const kid = parsed && objectIn(parsed.footer)?.kid
+  if (!parsed || typeof kid !== 'string') return refused('malformed')
+  const publicKey = keyIn(keyset, kid)
+  if (publicKey === undefined) return refused('unknown_key')
+  const key = keyBytes(publicKey)
+  if (!key || !isSigned(parsed, assertionOf(place), key)) return refused('bad_signature')
+  const lease = leaseFrom(kid, objectIn(parsed.message))
+  if (!lease) return refused('malformed')
+  if (lease.licenseKeyHash !== licenseKeyHash) return refused('another_license')
+  if (lease.instanceId !== instanceId) return refused('another_instance')
+  if (device && lease.device && !isSameMachine(lease.device, device)) return refused('another_device')
+  if (now < lease.notBefore) return refused('not_yet')
+  if (now > lease.expiresAt) return refused('over')
+  return { ok: true, lease }
+}
+
+const refused = (reason: Lease2Refusal): { ok: false; reason: Lease2Refusal } => ({ ok: false, reason })
+
+/** By the machine hash, else by more than half of the components that both sides have, and at least two. */
+function isSameMachine(one: LeasedDevice, other: LeasedDevice): boolean {
+  if (one.machineHash !== null && one.machineHash === other.machineHash) return true
+  const both = Object.keys(one.components).filter((name) => Object.hasOwn(other.components, name))
+  const equal = both.filter((name) => one.components[name] === other.components[name]).length
+  return equal >= Math.max(2, Math.floor(both.length / 2) + 1)
+}
+
+function leaseFrom(kid: string, claims: Record<string, unknown> | undefined): Lease2 | undefined {
+  if (!claims) return undefined
+  const { license_id, license_key_hash, instance_id, status, serial } = claims
+  const device = deviceFrom(claims.device)
+  const entitlements = entitlementsFrom(claims.entitlements)
+  const licenseExpiresAt = claims.license_expires_at === null ? null : secondsFrom(claims.license_expires_at)
+  const [issuedAt, notBefore, expiresAt] = [claims.iat, claims.nbf, claims.exp].map(secondsFrom)
+  if (device === undefined || !entitlements || licenseExpiresAt === undefined) return undefined
+  if (issuedAt === undefined || notBefore === undefined || expiresAt === undefined) return undefined
+  if (!isText(license_id) || !isText(license_key_hash) || !isText(instance_id) || !isText(status))
+    return undefined
+  if (typeof serial !== 'number' || !Number.isSafeInteger(serial)) return undefined
+  return {
+    kid,
+    licenseId: license_id,
+    licenseKeyHash: license_key_hash,
+    instanceId: instance_id,
+    device,
+    status,
+    entitlements,
+    issuedAt,
+    notBefore,
+    expiresAt,
+    licenseExpiresAt,
+    serial,
+  }
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
+
+/** Times are written as RFC 3339 asks, in UTC and whole seconds. */
+function secondsFrom(value: unknown): number | undefined {
+  if (typeof value !== 'string' || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(value)) return undefined
+  const ms = Date.parse(value)
+  return Number.isNaN(ms) ? undefined : ms / 1000
+}
+
+/** @returns undefined for what is no device */
+function deviceFrom(value: unknown): LeasedDevice | null | undefined {
+  if (value === undefined) return null
+  if (!isRecord(value)) return undefined
+  const { machine_hash: machineHash = null, components = {} } = value
+  if (machineHash !== null && typeof machineHash !== 'string') return undefined
+  if (!isRecord(components)) return undefined
+  const texts = Object.entries(components).filter((entry): entry is [string, string] => isText(entry[1]))
+  return texts.length === Object.keys(components).length
+    ? { machineHash, components: Object.fromEntries(texts) }
+    : undefined
+}
+
+/** Of an entitlement with a value of another kind, nothing is known. */
+function entitlementsFrom(value: unknown): Record<string, EntitlementValue> | undefined {
+  if (!isRecord(value)) return undefined
+  return Object.fromEntries(
+    Object.entries(value).filter((entry): entry is [string, EntitlementValue] =>
+      ['boolean', 'number', 'string'].includes(typeof entry[1]),
+    ),
+  )
+}
