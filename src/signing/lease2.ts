@@ -1,5 +1,4 @@
-import { assertionOf } from '../sdk/lease2.ts'
-import { bytesOf, header, signedBytes } from '../sdk/paseto.ts'
+import { assertionOf, bytesOf, header, signedBytes } from '../sdk/signed-bytes.ts'
 import type { SaidOfMachine } from '../vault/device-hashing.ts'
 import { type LeaseFacts, leaseTimes } from './lease.ts'
 import type { ActiveKey, Signer } from './signer.ts'

@@ -83,6 +83,11 @@ const device = (deviceId: string) => ({
 })
 const activate = (id: string, deviceId: string) =>
   commandLicense(api.ledger, id, { type: 'ActivateDevice', ...device(deviceId) })
+const identify = (id: string, deviceId: string, mac: string) => {
+  const identity = { subjectId: 'sub_tenant', machine: 'image', components: { mac } }
+  const claim = { instanceId: null, installId: null, name: null, identities: [identity] }
+  return commandLicense(api.ledger, id, { type: 'IdentifyDevice', deviceId, claim, at: now() })
+}
 const expire = (id: string) => commandLicense(api.ledger, id, { type: 'EndPaidPeriod', at: now() })
 
 async function vendorsLicenses(): Promise<void> {
@@ -94,6 +99,7 @@ async function vendorsLicenses(): Promise<void> {
   const edited = await mint(api.ask, shop.token, 'app', { email: 'bob@example.com', keyTypeId: 'pro' })
   const url = `/v1/licenses/${edited.id}`
   for (const deviceId of ['laptop', 'desktop', 'phone']) await activate(edited.id, deviceId)
+  for (const mac of ['one', 'two', 'one']) await identify(edited.id, 'laptop', mac)
   await commandLicense(api.ledger, edited.id, { type: 'DeactivateDevice', deviceId: 'phone', at: now() })
   await send('PATCH', url, { expiresAt: later(day), metadata: { order: '2' }, reason: 'a favor' })
   await send('PATCH', url, { email: 'eve@example.com', deviceLimit: 9 })
@@ -233,6 +239,8 @@ test('an event without an entry changes nothing that a license shows', async () 
   const types = LicenseEvent.options.map(({ shape }) => shape.type.value)
   expect([...all].sort()).toStrictEqual(types.toSorted())
   expect([...silent].sort()).toStrictEqual([
+    'DeviceIdentified',
+    'DeviceInTwoPlaces',
     'DeviceNamed',
     'KeyMailAsked',
     'ReasonGiven',

@@ -93,15 +93,22 @@ export function identified(seat: Seat, claim: DeviceClaim, at: string): LicenseE
 }
 
 /** What is recorded of a device that takes a seat, besides its activation. */
-export function identifiedAtFirst(
-  { deviceId, instanceId }: Pick<Seat, 'deviceId' | 'instanceId'>,
+export const identifiedAtFirst = (
+  taken: Taken,
   { installId, name, identities: [identity] }: DeviceClaim,
   at: string,
-): LicenseEvent[] {
-  if (identity === undefined) return []
-  const marks = { installId, name: name ?? '', identity }
-  return [{ type: 'DeviceIdentified', data: { deviceId, instanceId, marks, before: null, at } }]
-}
+): LicenseEvent[] => firstMarks(taken, { installId, name: name ?? '', identity: identity ?? null }, at)
+
+/** The same of a device that is given back the seat that it had. */
+export const identifiedAgain = (seat: Seat, at: string): LicenseEvent[] => firstMarks(seat, marksOf(seat), at)
+
+type Taken = Pick<Seat, 'deviceId' | 'instanceId'>
+
+/** Its activation has recorded all but its identity. */
+const firstMarks = ({ deviceId, instanceId }: Taken, marks: DeviceMarks, at: string): LicenseEvent[] =>
+  marks.identity === null
+    ? []
+    : [{ type: 'DeviceIdentified', data: { deviceId, instanceId, marks, before: null, at } }]
 
 const marksOf = ({ installId, name, identity }: DeviceMarks): DeviceMarks => ({ installId, name, identity })
 

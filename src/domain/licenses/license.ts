@@ -11,7 +11,7 @@ import {
   followed,
   type SaleFollowing,
 } from './following.ts'
-import { alsoHeld, identified, identifiedAtFirst, recognized } from './identity.ts'
+import { alsoHeld, identified, identifiedAgain, identifiedAtFirst, recognized } from './identity.ts'
 import { type ImportCommand, imported } from './imported.ts'
 import type { DeviceClaim } from './marks.ts'
 import { evolveSeats, type Seat, type Seats, vacated } from './seats.ts'
@@ -182,7 +182,8 @@ export function decideLicense(license: License, command: LicenseCommand): Licens
       if (seat === undefined) throw new Refusal('device_not_found')
       const { deviceId, instanceId, installId, name, platform } = seat
       const device = { deviceId, instanceId, installId, name, platform }
-      return activated(license, { type: 'ActivateDevice', ...device, at: command.at })
+      const events = activated(license, { type: 'ActivateDevice', ...device, at: command.at })
+      return events.length === 0 ? [] : [...events, ...identifiedAgain(seat, command.at)]
     }
     case 'EditLicense':
       return edited(license, command)

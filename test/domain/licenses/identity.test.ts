@@ -156,6 +156,17 @@ test('a machine that turns out to hold two seats gives one of them back', () => 
   expect(instancesIn(next(both, moved))).toStrictEqual(['ins_1'])
 })
 
+test('a device that is given back its seat is recognized as before', () => {
+  const before = [
+    activate('ins_1', claim('PC', machine('a'))),
+    { type: 'DeactivateDevice', deviceId: 'ins_1', at } as const,
+    { type: 'ReseatDevice', deviceId: 'ins_1', at } as const,
+  ].reduce<License>(next, license())
+  expect(instancesIn(next(before, activate('ins_2', claim('Renamed', machine('a')))))).toStrictEqual([
+    'ins_1',
+  ])
+})
+
 describe('copies of one machine', () => {
   const of = (mac: string) => claim('VM', machine('a', { mac, disk: '1' }))
   const on = (moment: string, mac: string) => activate('ins_1', of(mac), { moment })
