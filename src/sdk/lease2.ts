@@ -2,7 +2,6 @@ import { keyBytes } from './ed25519.ts'
 import { isRecord, type Keyset, keyIn, type Place } from './keyset.ts'
 import type { Holder, LeaseRefusal } from './lease.ts'
 import { isSigned, objectIn, parseToken } from './paseto.ts'
-import { assertionOf } from './signed-bytes.ts'
 
 /** The value of an entitlement; `true` for a mere flag. */
 export type EntitlementValue = boolean | number | string
@@ -32,6 +31,9 @@ export type Lease2 = {
 
 /** As of a lease; `not_yet` means that the clock of the machine is before the lease, `another_device` that it was copied. */
 export type Lease2Refusal = LeaseRefusal | 'not_yet' | 'another_device'
+
+/** The tenant and product for which a token was signed, which is part of what is signed. */
+const assertionOf = ({ tenantId, productId }: Place): string => `keyledger:lease2:${tenantId}:${productId}`
 
 /**
  * Verifies a lease of the second version, a `v4.public` token of PASETO: its key is known, it was signed for this tenant

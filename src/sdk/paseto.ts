@@ -1,9 +1,31 @@
 import { verifyBytes } from './ed25519.ts'
-import { header, signedBytes } from './signed-bytes.ts'
+
+/**
+ * Tokens of the kind `v4.public` of PASETO: a message that Ed25519 signs, a footer that anyone can read, and an assertion
+ * that is signed but not sent. The kind fixes the algorithm, and the signed bytes are those that were sent.
+ * @see https://github.com/paseto-standard/paseto-spec/blob/master/docs/01-Protocol-Versions/Version4.md
+ */
+const header = 'v4.public.'
 
 const signatureBytes = 64
 
 export type Token = { message: Uint8Array; signature: Uint8Array; footer: Uint8Array }
+
+/** What is signed: the parts with their number and lengths before them, so that none can take bytes of another. */
+function authenticated(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const pieces = [uint64(parts.length), ...parts.flatMap((part) => [uint64(part.length), part])]
+  const all = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const piece of pieces) {
+    all.set(piece, at)
+    at += piece.length
+  }
+  return all
+}
+
+/** The bytes that the signature of a token is over. */
+const signedBytes = (message: Uint8Array, footer: Uint8Array, assertion: string): Uint8Array =>
+  authenticated([bytesOf(header), message, footer, bytesOf(assertion)])
 
 /** Takes a token apart without verifying it; undefined for what is none, also in another spelling of the same bytes. */
 export function parseToken(token: unknown): Token | undefined {
@@ -31,6 +53,14 @@ export function objectIn(bytes: Uint8Array): Record<string, unknown> | undefined
   } catch {
     return undefined
   }
+}
+
+const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text)
+
+function uint64(value: number): Uint8Array {
+  const bytes = new Uint8Array(8)
+  new DataView(bytes.buffer).setBigUint64(0, BigInt(value), true)
+  return bytes
 }
 
 /** Base64url without padding, in its only spelling. */

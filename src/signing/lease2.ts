@@ -1,6 +1,6 @@
-import { assertionOf, bytesOf, header, signedBytes } from '../sdk/signed-bytes.ts'
 import type { SaidOfMachine } from '../vault/device-hashing.ts'
 import { type LeaseFacts, leaseTimes } from './lease.ts'
+import { bytesToSign, tokenOf } from './paseto.ts'
 import type { ActiveKey, Signer } from './signer.ts'
 
 /** What a lease of the second version says more. */
@@ -35,15 +35,11 @@ export async function signLease2(
     entitlements: Object.fromEntries(facts.entitlements.toSorted().map((name) => [name, true])),
     license_expires_at: license.expiresAt === null ? null : timeOf(Date.parse(license.expiresAt) / 1000),
   }
-  const message = bytesOf(JSON.stringify(claims))
-  const footer = bytesOf(JSON.stringify({ kid: key.kid }))
-  const signature = await signer.sign(
-    tenantId,
-    key,
-    signedBytes(message, footer, assertionOf({ tenantId, productId })),
-  )
-  const body = Buffer.concat([message, Buffer.from(signature, 'base64')]).toString('base64url')
-  return `${header}${body}.${Buffer.from(footer).toString('base64url')}`
+  const message = JSON.stringify(claims)
+  const footer = JSON.stringify({ kid: key.kid })
+  const assertion = `keyledger:lease2:${tenantId}:${productId}`
+  const signature = await signer.sign(tenantId, key, bytesToSign(message, footer, assertion))
+  return tokenOf(message, footer, signature)
 }
 
 /** RFC 3339 in whole seconds, as the registered claims of PASETO have it. */

@@ -149,21 +149,23 @@ describe('the NATS feed', () => {
   test('delivers jobs of a dead consumer again, but not jobs that take long', async () => {
     // As an earlier version created it, with a longer wait.
     await overNats().publish([])
-    const feed = overNats({ ackWaitMs: 600 })
+    // Long enough for a busy machine to say in time that a job is under way.
+    const ackWaitMs = 1500
+    const feed = overNats({ ackWaitMs })
     const handled: string[] = []
     await feed.publish([job('taken')])
     // This consumer takes a job and never answers.
     const dead = await nats.jetstream().consumers.get(stream, stream)
     expect(await dead.next({ expires: 2000 })).not.toBeNull()
-    for (const consumer of [feed, overNats({ ackWaitMs: 600 })]) {
+    for (const consumer of [feed, overNats({ ackWaitMs })]) {
       consume(consumer, async (one) => {
         handled.push(jobName(one))
-        await setTimeout(1500)
+        await setTimeout(2 * ackWaitMs)
       })
     }
     await feed.publish([job('long')])
     await expect.poll(() => handled.toSorted()).toStrictEqual(['whd_long.1', 'whd_taken.1'])
-    await setTimeout(1500)
+    await setTimeout(2 * ackWaitMs)
     expect(handled).toHaveLength(2)
   })
 
