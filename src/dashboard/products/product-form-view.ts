@@ -143,7 +143,7 @@ export function editProductView(token: string, productId: string, form: FilledFo
       ${timeFields(form, 'revalidate', 'Checked again after', 'How long an app waits before it asks again.')}
       ${textField(form, {
         name: 'componentsAtLeast',
-        label: 'Parts by which a device is the same',
+        label: 'Parts that must match',
         hint: 'How many components, such as board, disk and network card, a device must still have when its operating system was installed again. From 2 to 8; leave empty for more than half.',
         required: false,
         inputmode: 'numeric',
