@@ -18,14 +18,7 @@ import { clientIn, clientOriginOf } from './admit.ts'
 import { answerPreflight } from './edge.ts'
 import { type Held, leaseFor, requireLeases } from './lease.ts'
 import type { ClientPorts } from './ports.ts'
-import {
-  type AppCall,
-  noSuchLicense,
-  recordRefused,
-  recordTwoPlaces,
-  recordUnknownKey,
-  refuse,
-} from './refusals.ts'
+import { type AppCall, noSuchLicense, recordRefused, recordUnknownKey, refuse } from './refusals.ts'
 import {
   activateIn,
   activateOut,
@@ -109,7 +102,7 @@ export function activateRoute(app: ZodApp, ports: ClientPorts): void {
         if (reason !== undefined) recordRefused(ports, call, found.license.licenseId, reason)
         return refuse(error)
       })
-      if (isInTwoPlaces) recordTwoPlaces(ports, call, found.license.licenseId)
+      if (isInTwoPlaces) recordRefused(ports, call, found.license.licenseId, 'in_two_places')
       if (installId !== null) ports.installs.convert({ tenantId, productId, instanceId: installId })
       ports.usage.count(tenantId, productId, 'activations')
       if (hasChanged(telemetry, undefined, ports.now())) {
@@ -117,6 +110,7 @@ export function activateRoute(app: ZodApp, ports: ClientPorts): void {
       }
       return {
         ...(await activatedAnswer(ports, asking, found, {
+          licenseId: found.license.licenseId,
           keyHash: key.keyHash,
           instanceId,
           version,
@@ -157,13 +151,7 @@ async function activatedAnswer(
     activated: true as const,
     instance_id: held.instanceId,
     license_expires_at: expiresAt === null ? null : unixSeconds(expiresAt),
-    ...(await leaseFor(
-      ports,
-      asking,
-      { ...found, licenseId: found.license.licenseId },
-      { ...held, status },
-      now,
-    )),
+    ...(await leaseFor(ports, asking, found, { ...held, status }, now)),
   }
 }
 

@@ -9,11 +9,9 @@ import { SigningFailed } from '../../signing/signer.ts'
 import type { SaidOfMachine } from '../../vault/device-hashing.ts'
 import { activeKeyFor, type SettingsRequest } from './settings.ts'
 
-type Leased = Entitling & {
-  licenseId: string
-  license: Pick<IssuedLicense, 'productId' | 'expiresAt' | 'onExpiry'>
-}
+type Leased = Entitling & { license: Pick<IssuedLicense, 'productId' | 'expiresAt' | 'onExpiry'> }
 export type Held = {
+  licenseId: string
   keyHash: string
   instanceId: string
   status: LicenseStatus
@@ -46,7 +44,7 @@ export async function leaseFor(
   ports: Ports<'execute' | 'now' | 'randomBytes' | 'secrets' | 'signer'>,
   asking: SettingsRequest,
   leased: Leased,
-  { keyHash, instanceId, status, version, device }: Held,
+  { licenseId, keyHash, instanceId, status, version, device }: Held,
   now: string,
 ): Promise<{ lease: Lease } | { lease2: string }> {
   const { tenantId, productId, product } = asking.client
@@ -57,7 +55,6 @@ export async function leaseFor(
   try {
     const key = await activeKeyFor(ports, asking)
     if (version === 1) return { lease: await signLease(ports.signer, key, facts, now) }
-    const { licenseId } = leased
     return { lease2: await signLease2(ports.signer, key, { ...facts, licenseId, device }, now) }
   } catch (err) {
     return refuse(err, asking)

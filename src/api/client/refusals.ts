@@ -40,27 +40,16 @@ export type AppCall = {
   telemetry: Telemetry
 }
 
-/** Records that a license refused an app's call. */
+/** Records that a license refused an app's call; `in_two_places` alone is no refusal. */
 export function recordRefused(
   { refusals }: Ports<'refusals'>,
   { client: { tenantId, productId }, call, device, telemetry }: AppCall,
   licenseId: string,
-  reason: RefusedReason,
+  reason: RefusedReason | 'in_two_places',
 ): void {
   const { appVersion, sdkVersion, platform } = telemetry
   const refused = { tenantId, productId, call, interface: 'client' } as const
   refusals.record(refused, licenseId, reason, { ...device, appVersion, sdkVersion, platform })
-}
-
-/** Records that two machines with one hash use a seat. The call is not refused. */
-export function recordTwoPlaces(
-  { refusals }: Ports<'refusals'>,
-  { client: { tenantId, productId }, call, device, telemetry }: Omit<AppCall, 'key'>,
-  licenseId: string,
-): void {
-  const { appVersion, sdkVersion, platform } = telemetry
-  const noticed = { tenantId, productId, call, interface: 'client' } as const
-  refusals.record(noticed, licenseId, 'in_two_places', { ...device, appVersion, sdkVersion, platform })
 }
 
 /** Records that no license has the key of an app's call. */

@@ -25,14 +25,7 @@ import type { Client } from './client.ts'
 import { answerPreflight } from './edge.ts'
 import { leaseFor, refusalFor } from './lease.ts'
 import type { ClientPorts } from './ports.ts'
-import {
-  type AppCall,
-  clientProblemOf,
-  noSuchLicense,
-  recordRefused,
-  recordTwoPlaces,
-  recordUnknownKey,
-} from './refusals.ts'
+import { type AppCall, clientProblemOf, noSuchLicense, recordRefused, recordUnknownKey } from './refusals.ts'
 import {
   asItStands,
   clientPlace,
@@ -116,7 +109,7 @@ export function validateRoute(app: ZodApp, ports: ClientPorts, authority: Client
       const said = machineIn(request.body)
       if (said !== undefined) noteMachine(ports, asking, refusedCall, { ...found, instanceId, said })
       const { lease_version: version } = request.body
-      const held = { keyHash, instanceId, status, version, device: said }
+      const held = { licenseId: found.licenseId, keyHash, instanceId, status, version, device: said }
       const lease = await leaseFor(ports, asking, found, held, now)
       const valid = status === 'active'
       ports.usage.count(tenantId, productId, valid ? 'validations' : 'rejected')
@@ -143,7 +136,7 @@ function noteMachine(
   if (tenantStatus !== 'active') return
   ports.machineReports.note(instanceId, { licenseId, said }, async () => {
     const isInTwoPlaces = await identifyDevice(ports, { tenantId, licenseId, instanceId, said }, origin)
-    if (isInTwoPlaces) recordTwoPlaces(ports, call, licenseId)
+    if (isInTwoPlaces) recordRefused(ports, call, licenseId, 'in_two_places')
   })
 }
 

@@ -1,5 +1,4 @@
 import { findSeat } from '../../../projections/licenses/seats.ts'
-import { identified } from '../../domain/licenses/identity.ts'
 import { licenses } from '../../domain/licenses/license.ts'
 import type { Ports } from '../../ports.ts'
 import type { SaidOfMachine } from '../../vault/device-hashing.ts'
@@ -27,7 +26,6 @@ export async function identifyDevice(
   if (seat?.status !== 'active') return false
   const identities = await ports.deviceHashing.identitiesOf(license, said)
   const claim = { instanceId, installId: null, name: null, identities }
-  if (identified(seat, claim, at).length === 0) return false
   const command = { type: 'IdentifyDevice', deviceId: seat.deviceId, claim, at } as const
   const { events } = await ports.execute(licenses, licenseId, command, causeOf(origin, at), {
     loaded: stateOf(found),

@@ -15,7 +15,8 @@ const twoPlacesMs = 86_400_000
 /**
  * Finds the seat of a device: by an id that it was given, else by its machine, else by its components, else by its
  * name. By the name only a seat without any other mark is found: an app that identifies itself takes it over once, and
- * from then on nobody else finds it by its name. The marks of a person who was erased are none: nobody can compute them.
+ * from then on nobody else finds it by its name. What is hashed
+ * under the key of an erased person counts as no mark, because it can no longer be computed.
  * @param atLeast how many components must be equal; null for more than half of those that both sides have
  */
 export function recognized(
@@ -74,7 +75,7 @@ function closest(seats: readonly Seat[], claim: DeviceClaim, atLeast: number | n
 function comparedComponents(seat: Seat, claim: DeviceClaim): { equal: number; both: number } {
   const said = comparable(seat, claim)?.components ?? {}
   const known = seat.identity?.components ?? {}
-  const both = Object.keys(known).filter((name) => name in said)
+  const both = Object.keys(known).filter((name) => Object.hasOwn(said, name))
   return { equal: both.filter((name) => known[name] === said[name]).length, both: both.length }
 }
 
@@ -92,23 +93,17 @@ export function identified(seat: Seat, claim: DeviceClaim, at: string): LicenseE
   ]
 }
 
-/** What is recorded of a device that takes a seat, besides its activation. */
+/** What is recorded of a device that takes a seat besides its activation, which records all but its identity. */
 export const identifiedAtFirst = (
-  taken: Taken,
-  { installId, name, identities: [identity] }: DeviceClaim,
+  device: Pick<Seat, 'deviceId' | 'instanceId'> & DeviceMarks,
   at: string,
-): LicenseEvent[] => firstMarks(taken, { installId, name: name ?? '', identity: identity ?? null }, at)
-
-/** The same of a device that is given back the seat that it had. */
-export const identifiedAgain = (seat: Seat, at: string): LicenseEvent[] => firstMarks(seat, marksOf(seat), at)
-
-type Taken = Pick<Seat, 'deviceId' | 'instanceId'>
-
-/** Its activation has recorded all but its identity. */
-const firstMarks = ({ deviceId, instanceId }: Taken, marks: DeviceMarks, at: string): LicenseEvent[] =>
-  marks.identity === null
-    ? []
-    : [{ type: 'DeviceIdentified', data: { deviceId, instanceId, marks, before: null, at } }]
+): LicenseEvent[] => {
+  const { deviceId, instanceId, identity } = device
+  if (identity === null) return []
+  return [
+    { type: 'DeviceIdentified', data: { deviceId, instanceId, marks: marksOf(device), before: null, at } },
+  ]
+}
 
 const marksOf = ({ installId, name, identity }: DeviceMarks): DeviceMarks => ({ installId, name, identity })
 

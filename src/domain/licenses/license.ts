@@ -11,7 +11,7 @@ import {
   followed,
   type SaleFollowing,
 } from './following.ts'
-import { alsoHeld, identified, identifiedAgain, identifiedAtFirst, recognized } from './identity.ts'
+import { alsoHeld, identified, identifiedAtFirst, recognized } from './identity.ts'
 import { type ImportCommand, imported } from './imported.ts'
 import type { DeviceClaim } from './marks.ts'
 import { evolveSeats, type Seat, type Seats, vacated } from './seats.ts'
@@ -183,7 +183,7 @@ export function decideLicense(license: License, command: LicenseCommand): Licens
       const { deviceId, instanceId, installId, name, platform } = seat
       const device = { deviceId, instanceId, installId, name, platform }
       const events = activated(license, { type: 'ActivateDevice', ...device, at: command.at })
-      return events.length === 0 ? [] : [...events, ...identifiedAgain(seat, command.at)]
+      return events.length === 0 ? [] : [...events, ...identifiedAtFirst(seat, command.at)]
     }
     case 'EditLicense':
       return edited(license, command)
@@ -258,11 +258,11 @@ function instanceActivated(
 ): LicenseEvent[] {
   const seat = recognized(license.seats.values(), claim, atLeast)
   if (seat === undefined) {
-    const { installId, name } = claim
+    const { installId, name, identities } = claim
     const device = { deviceId: instanceId, instanceId, installId, name, platform }
     return [
       ...activated(license, { type: 'ActivateDevice', ...device, at }),
-      ...identifiedAtFirst(device, claim, at),
+      ...identifiedAtFirst({ ...device, identity: identities[0] ?? null }, at),
     ]
   }
   requireSeats(license, at)

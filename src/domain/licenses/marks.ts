@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 /**
  * What a device says it is, hashed under a person's key: the license's holder, or the tenant's own subject. Once the
- * key is destroyed, nobody can tell any more which device it was.
+ * key is destroyed, the device can no longer be told from the hashes.
  */
 export const DeviceIdentity = z.strictObject({
   /** Whose key it is hashed under. */

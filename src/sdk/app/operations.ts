@@ -14,7 +14,7 @@ export type Ports = {
   enforceSettings: boolean
   /** What is told of the device with each call. */
   telemetry: object
-  /** What is told of the machine. */
+  /** Identifies the machine, for each call that says it. */
   identity: () => Promise<SentIdentity>
   deviceName: string | undefined
   defaultTrialDays: number | undefined

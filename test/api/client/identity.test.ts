@@ -5,11 +5,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { eraseSubject } from '../../../src/commands/customers/erasure.ts'
-import { newLicenseKey } from '../../../src/credentials/license-key.ts'
 import { type Answer, makeTenant, openTestApi, type TestApi, type TestTenant } from '../../harness/api.ts'
 import { eventsIn, origin } from '../../harness/ledger.ts'
-import { type App, appOf, sdkKeyOf } from '../../http/apps.ts'
-import { importRows, makeProduct, mint } from '../../http/samples.ts'
+import { type App, appOf, appOnFullPlan, sdkKeyOf } from '../../http/apps.ts'
+import { makeProduct, mint } from '../../http/samples.ts'
 
 let api: TestApi
 let tenant: TestTenant
@@ -214,13 +213,7 @@ describe('what an app says of a machine', () => {
 })
 
 test('a device that has a seat may say that it was renamed although the plan is full', async () => {
-  const small = await makeTenant(api.ledger, 'free')
-  const { tenantId, token } = small
-  await makeProduct(api.ask, token, 'editor', { keyTypes: [{ name: 'Any', deviceLimit: null }] })
-  const devices = Array.from({ length: 100 }, (_, at) => ({ deviceId: `d${at}`, name: `Device ${at}` }))
-  const { licenseKey } = newLicenseKey('ACME', api.ledger.ports.randomBytes)
-  await importRows(api.ask, token, 'editor', [{ licenseKey, devices }])
-  const own = appOf(api.ask, { tenantId, productId: 'editor' }, await sdkKeyOf(api.ledger, tenantId))
+  const { app: own, licenseKey } = await appOnFullPlan(api)
   expect((await activate(licenseKey, 'One more', machine('more'), own)).status).toBe(402)
   for (const name of ['Device 7', 'Renamed']) {
     expect((await activate(licenseKey, name, machine('seven'), own)).status).toBe(200)

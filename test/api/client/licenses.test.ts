@@ -9,7 +9,7 @@ import { newLicenseKey } from '../../../src/credentials/license-key.ts'
 import { type Keyset, licenseKeyHash, verifyLease, verifyRefusal } from '../../../src/sdk/index.ts'
 import { type Answer, makeTenant, openTestApi, type TestApi, type TestTenant } from '../../harness/api.ts'
 import { beginning, commandLicense, origin } from '../../harness/ledger.ts'
-import { type App, appOf, sdkKeyOf } from '../../http/apps.ts'
+import { type App, appOf, appOnFullPlan, sdkKeyOf } from '../../http/apps.ts'
 import { importRows, makeProduct, mint } from '../../http/samples.ts'
 
 let api: TestApi
@@ -143,13 +143,7 @@ describe('an activation', () => {
   })
 
   test("returns 402 when the plan's device limit is reached, except for a device that has a seat", async () => {
-    const small = await makeTenant(api.ledger, 'free')
-    const { tenantId, token } = small
-    await makeProduct(api.ask, token, 'editor', { keyTypes: [{ name: 'Any', deviceLimit: null }] })
-    const devices = Array.from({ length: 100 }, (_, at) => ({ deviceId: `d${at}`, name: `Device ${at}` }))
-    const { licenseKey } = newLicenseKey('ACME', api.ledger.ports.randomBytes)
-    await importRows(api.ask, token, 'editor', [{ licenseKey, devices }])
-    const own = appOf(api.ask, { tenantId, productId: 'editor' }, await sdkKeyOf(api.ledger, tenantId))
+    const { app: own, licenseKey } = await appOnFullPlan(api)
     const asked = { license_key: licenseKey, instance_name: 'One more' }
     expect(statusAndBody(await own.post('activate', asked))).toStrictEqual(
       refusal(402, "the vendor's plan allows no more active devices", { reason: 'plan_limit' }),
