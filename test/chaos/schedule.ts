@@ -70,7 +70,7 @@ export const faultKinds: readonly FaultKind[] = [
 export type ScheduleOptions = {
   seed: number
   rounds: number
-  /** The duration of the faults in each round, before everything is healed and checked. */
+  /** The duration of the faults in each round, before everything is healed and checked: at least half a minute. */
   roundMs: number
   /** The maximum number of faults in a round, in addition to one of each kind. */
   more: number
@@ -89,8 +89,12 @@ export function scheduleOf({ seed, rounds, roundMs, more }: ScheduleOptions): Fa
   const random = createRandom(seed)
   return Array.from({ length: rounds }, () => {
     const kinds = [...faultKinds, ...Array.from({ length: more }, () => random.pick(faultKinds))]
-    const faults: Fault[] = []
-    for (const kind of kinds) place(faults, kind, roundMs, random)
+    let faults: Fault[]
+    // A long fault of a part may leave no time for a kind that only that part can have: the round is drawn again.
+    do {
+      faults = []
+      for (const kind of kinds) place(faults, kind, roundMs, random)
+    } while (!faultKinds.every((kind) => faults.some((fault) => fault.kind === kind)))
     return faults.sort((one, other) => one.atMs - other.atMs)
   })
 }

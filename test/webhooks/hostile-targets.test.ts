@@ -2,6 +2,7 @@
  * Guarantee: no connection is made to an address that must not be delivered to, in any notation, for any answer of a
  * name server, and for any redirect of a receiver: neither when the URL is set nor at a delivery.
  */
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { Socket } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import type { AttemptResult } from '../../src/domain/deliveries/delivery.ts'
@@ -9,13 +10,14 @@ import { createConnections, post } from '../../src/webhooks/post.ts'
 import { createTargetCheck } from '../../src/webhooks/targets.ts'
 import { type StandIn, startStandIn } from '../harness/stand-in.ts'
 
-/** Every address that a socket of this process has tried to connect to. */
+/** Every address that a delivery of this test has tried to connect to; other files may share the process. */
 let attempted: string[]
+const deliveries = new AsyncLocalStorage<true>()
 beforeEach(() => {
   attempted = []
   const connect = Socket.prototype.connect
   vi.spyOn(Socket.prototype, 'connect').mockImplementation(function (this: Socket, ...args: unknown[]) {
-    this.on('connectionAttempt', (address: string) => attempted.push(address))
+    if (deliveries.getStore()) this.on('connectionAttempt', (address: string) => attempted.push(address))
     return Reflect.apply(connect, this, args) as Socket
   })
 })
@@ -128,7 +130,8 @@ const limits = { timeLimitMs: 1000, confidential: [] }
 const once = async (url: string, ...[resolver, rules]: Parameters<typeof createConnections>) => {
   const agent = createConnections(resolver, rules)
   try {
-    return await post(agent, rules, { url: new URL(url), headers: {}, body: '{}' }, limits)
+    const request = { url: new URL(url), headers: {}, body: '{}' }
+    return await deliveries.run(true, () => post(agent, rules, request, limits))
   } finally {
     await agent.destroy()
   }
