@@ -1,5 +1,5 @@
 import type { Pool } from 'pg'
-import type { LicenseStatus } from '../../src/domain/licenses/license.ts'
+import type { LicenseStatus } from '../../src/domain/licenses/status.ts'
 import { type LicenseFilter, partsMatching, recordedStatus, Values } from './filter.ts'
 import { type EntryRow, entryFrom, entryOf, type LicenseEntry } from './queries.ts'
 

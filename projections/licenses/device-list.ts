@@ -1,5 +1,6 @@
 import type { Pool } from 'pg'
-import type { Seat, Standing } from '../../src/domain/licenses/license.ts'
+import type { Seat } from '../../src/domain/licenses/seats.ts'
+import type { Standing } from '../../src/domain/licenses/status.ts'
 import { type Keyset, type PageOf, pageOf } from '../page.ts'
 import { type DeviceRow, type LicenseRow, seatFrom } from './rows.ts'
 

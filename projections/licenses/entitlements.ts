@@ -1,5 +1,5 @@
 import { type EntitlementOverride, withOverrides } from '../../src/domain/customers/overrides.ts'
-import type { LicenseStatus } from '../../src/domain/licenses/license.ts'
+import type { LicenseStatus } from '../../src/domain/licenses/status.ts'
 
 /** What a license's entitlements depend on: its current key type and its customer's overrides. */
 export type Entitling = {

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
-import type { IssuedLicense, LicenseStatus } from '../../src/domain/licenses/license.ts'
+import type { IssuedLicense } from '../../src/domain/licenses/license.ts'
+import type { LicenseStatus } from '../../src/domain/licenses/status.ts'
 import { defineTable, type RowIn } from '../table.ts'
 
 /** What licenses are listed by; omitted fields do not narrow the list. */

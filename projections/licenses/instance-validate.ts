@@ -1,7 +1,8 @@
 import type { Pool } from 'pg'
 import { coalesce } from '../../src/async/coalesce.ts'
 import type { KeyHashes } from '../../src/domain/licenses/keys.ts'
-import type { IssuedLicense, Standing } from '../../src/domain/licenses/license.ts'
+import type { IssuedLicense } from '../../src/domain/licenses/license.ts'
+import type { Standing } from '../../src/domain/licenses/status.ts'
 import {
   type ClientColumns,
   type ClientLookupParams,

@@ -2,12 +2,11 @@ import { deviceOf, mayChangeAllSeats } from '../../src/domain/licenses/event-tra
 import {
   absentLicense,
   evolveLicense,
-  givesSeats,
   type IssuedLicense,
   type License,
-  type Seat,
-  statusAt,
 } from '../../src/domain/licenses/license.ts'
+import type { Seat } from '../../src/domain/licenses/seats.ts'
+import { givesSeats, statusAt } from '../../src/domain/licenses/status.ts'
 import type { Recorded } from '../../src/domain/recorded.ts'
 import { historyRow, licenseHistory } from '../history/table.ts'
 import { countLicenseEvent, type LicenseCounts, licenseDays, licenseEnds } from '../insights/licenses.ts'

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg'
-import type { IssuedLicense, Seat } from '../../src/domain/licenses/license.ts'
+import type { IssuedLicense } from '../../src/domain/licenses/license.ts'
+import type { Seat } from '../../src/domain/licenses/seats.ts'
 import { type Keyset, orderOf, type PageOf, pageOf } from '../page.ts'
 import type { Entitling } from './entitlements.ts'
 import { type LicenseFilter, partsMatching, Values } from './filter.ts'

@@ -1,5 +1,6 @@
 import type { EntitlementOverride } from '../../src/domain/customers/overrides.ts'
-import type { IssuedLicense, Seat } from '../../src/domain/licenses/license.ts'
+import type { IssuedLicense } from '../../src/domain/licenses/license.ts'
+import type { Seat } from '../../src/domain/licenses/seats.ts'
 import { defineTable, type RowOf } from '../table.ts'
 import type { Entitling } from './entitlements.ts'
 import { expiriesIndexes } from './expiries.ts'

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg'
-import type { IssuedLicense, Seat } from '../../src/domain/licenses/license.ts'
+import type { IssuedLicense } from '../../src/domain/licenses/license.ts'
+import type { Seat } from '../../src/domain/licenses/seats.ts'
 import { type JoinedDevice, joinedDevice, type LicenseRow, licenseFrom, seatsIn } from '../licenses/rows.ts'
 import { lastCharacter } from './licenses.ts'
 

@@ -1,5 +1,6 @@
 import { listDevices } from '../../projections/licenses/queries.ts'
-import { type Seat, statusAt } from '../domain/licenses/license.ts'
+import type { Seat } from '../domain/licenses/seats.ts'
+import { statusAt } from '../domain/licenses/status.ts'
 import type { KnownSale } from '../domain/sales/sale.ts'
 import { happeningInWords } from '../history/actors.ts'
 import { money } from '../history/changes.ts'

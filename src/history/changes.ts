@@ -1,6 +1,8 @@
 import { minorDigits } from '../domain/currency.ts'
 import type { LicenseEvent } from '../domain/licenses/events.ts'
-import { type License, type LicenseStatus, type Seat, statusAt } from '../domain/licenses/license.ts'
+import type { License } from '../domain/licenses/license.ts'
+import type { Seat } from '../domain/licenses/seats.ts'
+import { type LicenseStatus, statusAt } from '../domain/licenses/status.ts'
 
 type Value = string | number | null
 

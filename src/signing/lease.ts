@@ -1,5 +1,6 @@
 import { unixSeconds } from '../domain/licenses/expiry.ts'
-import type { IssuedLicense, LicenseStatus } from '../domain/licenses/license.ts'
+import type { IssuedLicense } from '../domain/licenses/license.ts'
+import type { LicenseStatus } from '../domain/licenses/status.ts'
 import type { ActiveKey, Signer } from './signer.ts'
 
 /** The contents of a lease for a license on one instance. */

@@ -2,7 +2,7 @@ import { entitlementsFor } from '../../projections/licenses/entitlements.ts'
 import type { KeyLookupResult, LicenseOfKey } from '../../projections/licenses/runtime.ts'
 import { nextOverrideEnd } from '../domain/customers/overrides.ts'
 import { unixSeconds } from '../domain/licenses/expiry.ts'
-import { type LicenseStatus, statusAt } from '../domain/licenses/license.ts'
+import { type LicenseStatus, statusAt } from '../domain/licenses/status.ts'
 import type { RefusalCode } from '../domain/refusal.ts'
 import { NoSuchProduct, StateUnreadable } from './errors.ts'
 

@@ -1,6 +1,7 @@
 import type { HistoryEntry } from '../../projections/history/queries.ts'
 import { type PublicName, publicNames } from '../domain/licenses/event-names.ts'
-import { decideLicense, type IssuedLicense, type Seat } from '../domain/licenses/license.ts'
+import { decideLicense, type IssuedLicense } from '../domain/licenses/license.ts'
+import type { Seat } from '../domain/licenses/seats.ts'
 import { shownSeat } from '../domain/licenses/seats.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { type NameActor, type NamedActor, nameActors } from '../history/actors.ts'

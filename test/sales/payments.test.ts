@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { deleteKeyType } from '../../src/commands/products.ts'
-import { statusAt } from '../../src/domain/licenses/license.ts'
+import { statusAt } from '../../src/domain/licenses/status.ts'
 import { licenseStream } from '../../src/domain/streams.ts'
 import type { PaymentNotification } from '../../src/payments/notification.ts'
 import type { AllPorts } from '../../src/ports.ts'

@@ -8,7 +8,7 @@ import { closeTenant, reinstateTenant, suspendTenant } from '../../src/commands/
 import { startTestPurchase } from '../../src/commands/test-purchases.ts'
 import { sha256 } from '../../src/credentials/sha256.ts'
 import { saleKeyName } from '../../src/domain/licenses/keys.ts'
-import { statusAt } from '../../src/domain/licenses/license.ts'
+import { statusAt } from '../../src/domain/licenses/status.ts'
 import { licenseStream, linkStream, saleStream } from '../../src/domain/streams.ts'
 import { replaySale } from '../../src/sales/parked.ts'
 import { openTestApi, type TestApi } from '../harness/api.ts'

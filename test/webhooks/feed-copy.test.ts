@@ -12,8 +12,8 @@ import {
   absentLicense,
   evolveLicense,
   type License as LicenseState,
-  licenseStatuses,
 } from '../../src/domain/licenses/license.ts'
+import { licenseStatuses } from '../../src/domain/licenses/status.ts'
 import { licenseAloneView } from '../../src/http/licenses/license.ts'
 import { openTestApi, type TestApi } from '../harness/api.ts'
 import { pointWebhook } from '../harness/dispatch.ts'

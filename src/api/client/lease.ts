@@ -1,5 +1,6 @@
 import { type Entitling, entitlementsFor } from '../../../projections/licenses/entitlements.ts'
-import type { IssuedLicense, LicenseStatus } from '../../domain/licenses/license.ts'
+import type { IssuedLicense } from '../../domain/licenses/license.ts'
+import type { LicenseStatus } from '../../domain/licenses/status.ts'
 import { Problem } from '../../http/problem.ts'
 import type { Ports } from '../../ports.ts'
 import { type Lease, signLease } from '../../signing/lease.ts'

@@ -4,8 +4,9 @@ import type {
   InstanceLookupResult,
 } from '../../../projections/licenses/instances.ts'
 import { recognized } from '../../domain/licenses/identity.ts'
-import { type LicenseCommand, licenses, type Seat } from '../../domain/licenses/license.ts'
+import { type LicenseCommand, licenses } from '../../domain/licenses/license.ts'
 import type { DeviceClaim } from '../../domain/licenses/marks.ts'
+import type { Seat } from '../../domain/licenses/seats.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { Plan } from '../../domain/tenants/events.ts'
 import type { Ports } from '../../ports.ts'

@@ -3,7 +3,8 @@ import { findRevisionsAt, readEffectiveEvents } from '../../../projections/histo
 import type { LicenseFilter } from '../../../projections/licenses/filter.ts'
 import { type LicenseEntry, listLicenses } from '../../../projections/licenses/queries.ts'
 import type { PageStart } from '../../../projections/page.ts'
-import { absentLicense, evolveLicense, statusAt } from '../../domain/licenses/license.ts'
+import { absentLicense, evolveLicense } from '../../domain/licenses/license.ts'
+import { statusAt } from '../../domain/licenses/status.ts'
 import type { Ports } from '../../ports.ts'
 
 /** A license in an export, with its holder's email address decrypted. */

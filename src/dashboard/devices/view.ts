@@ -1,5 +1,6 @@
 import type { ListedDevice } from '../../../projections/licenses/device-list.ts'
-import { givesSeats, type LicenseStatus, type Seat, statusAt } from '../../domain/licenses/license.ts'
+import type { Seat } from '../../domain/licenses/seats.ts'
+import { givesSeats, type LicenseStatus, statusAt } from '../../domain/licenses/status.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import type { lastRefusalsOf } from '../../usage/read-refusals.ts'
 import { ago } from '../frame/moments.ts'

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { licenseStatuses } from '../../domain/licenses/license.ts'
+import { licenseStatuses } from '../../domain/licenses/status.ts'
 import { Slug } from '../../domain/values.ts'
 import { exportFormats, exportLicenses } from '../../gate/operations/export-licenses.ts'
 import { askApproval } from '../forms/ask-approval.ts'

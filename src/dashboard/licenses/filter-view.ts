@@ -1,4 +1,4 @@
-import { licenseStatuses } from '../../domain/licenses/license.ts'
+import { licenseStatuses } from '../../domain/licenses/status.ts'
 import { type Html, html } from '../../html.ts'
 import { maxCustomerText } from '../forms/customer-field.ts'
 import type { View } from '../frame/page.ts'

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { LicenseFilter } from '../../../projections/licenses/filter.ts'
 import { isId } from '../../credentials/id.ts'
-import { licenseStatuses } from '../../domain/licenses/license.ts'
+import { licenseStatuses } from '../../domain/licenses/status.ts'
 import { isStorable, Slug } from '../../domain/values.ts'
 import { one, oneAs, oneDay, PersonId } from '../lists/lists.ts'
 

@@ -1,4 +1,4 @@
-import { type LicenseStatus, licenseStatuses } from '../../domain/licenses/license.ts'
+import { type LicenseStatus, licenseStatuses } from '../../domain/licenses/status.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { candidateWords, type Meant, notOneCustomer } from '../customers/choose.ts'
 import type { FilledForm } from '../forms/filled-form.ts'

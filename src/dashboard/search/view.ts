@@ -1,4 +1,4 @@
-import { statusAt } from '../../domain/licenses/license.ts'
+import { statusAt } from '../../domain/licenses/status.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import type { Found } from '../../search/search.ts'
 import { counted } from '../../sentence.ts'

@@ -1,6 +1,13 @@
 import type { Decider } from '../decider.ts'
-import type { PortalLanguage } from '../portal/texts.ts'
 import { Refusal } from '../refusal.ts'
+import {
+  type ActivateDevice,
+  type ActivateInstance,
+  activated,
+  type DeactivateDevice,
+  deactivated,
+  instanceActivated,
+} from './activation.ts'
 import { type CustomerCommand, decideByCustomer, withFree } from './customer.ts'
 import { type EditCommand, edited, type SuspendCommand, suspended } from './edit.ts'
 import type { Holder, LicenseEvent, LicenseTerms } from './events.ts'
@@ -11,24 +18,24 @@ import {
   followed,
   type SaleFollowing,
 } from './following.ts'
-import { alsoHeld, identified, identifiedAtFirst, recognized } from './identity.ts'
+import { identified, identifiedAtFirst } from './identity.ts'
 import { type ImportCommand, imported } from './imported.ts'
+import { keyMail, keySent, type MailLanguage, type SendKey } from './key-mail.ts'
 import type { DeviceClaim } from './marks.ts'
-import { evolveSeats, type Seat, type Seats, vacated } from './seats.ts'
+import { type Why, withReason } from './reasons.ts'
+import { evolveSeats, type Seats, vacated } from './seats.ts'
+import type { Standing } from './status.ts'
 import { takenBackReason, type UndoCommand, undone } from './undo.ts'
-
-export type { Seat }
 
 export type IssuedLicense = Omit<LicenseTerms, 'at'> &
   SaleFollowing &
-  Seats & {
+  Seats &
+  Standing & {
     status: 'issued'
     /** The expiry that has already been recorded by `LicenseExpired` or `LicenseFellBack`. */
     endedAt: string | null
     /** When its import was undone: its key may be imported again, as another license. */
     takenBackAt: string | null
-    /** Since when it is not valid until it is resumed; null while it is not suspended. */
-    suspendedAt: string | null
     suspendedReason: string | null
     /** When its vendor last asked to mail the key to its holder. */
     keyMailAskedAt: string | null
@@ -41,11 +48,11 @@ export type License = { status: 'absent' } | IssuedLicense
 export type LicenseCommand =
   | { type: 'MintLicense'; terms: LicenseTerms; sendKey?: boolean }
   | ImportCommand
-  | ({ type: 'ActivateDevice'; at: string } & Device)
-  | ({ type: 'ActivateInstance' } & InstanceActivation)
+  | ActivateDevice
+  | ActivateInstance
   /** The device in a seat says who it is, without asking for the seat. */
   | { type: 'IdentifyDevice'; deviceId: string; claim: DeviceClaim; at: string }
-  | ({ type: 'DeactivateDevice'; deviceId: string; at: string } & Why)
+  | DeactivateDevice
   | ({
       type: 'RemintLicense'
       keyHash: string
@@ -70,54 +77,7 @@ export type LicenseCommand =
   | CustomerCommand
   | SuspendCommand
 
-type SendKey = { type: 'SendKey'; at: string } & MailLanguage & Why
-
-/** The language of the page on which the customer asked for the mail. */
-type MailLanguage = { language?: PortalLanguage | undefined }
-
-/** The reason that a person gave. */
-type Why = { reason?: string | null | undefined }
-
-type Device = Pick<Seat, 'deviceId' | 'instanceId' | 'installId' | 'name' | 'platform'>
-
-type InstanceActivation = {
-  /** For a device that has no seat yet. */
-  instanceId: string
-  platform: string | null
-  claim: DeviceClaim & { name: string }
-  /** How many components make it the same device; see {@link recognized}. */
-  atLeast: number | null
-  at: string
-}
-
-/** Each takes precedence over those before it. */
-export const licenseStatuses = ['active', 'fallback', 'expired', 'suspended', 'revoked'] as const
-export type LicenseStatus = (typeof licenseStatuses)[number]
-
 export const absentLicense: License = { status: 'absent' }
-
-/**
- * A license's status at a moment, from its events and the clock; it does not depend on whether the expiry has
- * been recorded. A revocation takes precedence over a suspension, and a suspension over an expiry. At
- * `expiresAt` itself the license has expired.
- */
-export function statusAt(license: Standing, now: string): LicenseStatus {
-  if (license.revokedAt !== null) return 'revoked'
-  if (license.suspendedAt !== null) return 'suspended'
-  if (license.expiresAt === null || now < license.expiresAt) return 'active'
-  return license.onExpiry === 'fallback' ? 'fallback' : 'expired'
-}
-
-/** What a license's status depends on, besides the clock. */
-export type Standing = Pick<IssuedLicense, 'revokedAt' | 'suspendedAt' | 'expiresAt' | 'onExpiry'>
-
-/**
- * Whether a license of this status gives seats. A license in fallback does, so that its owner can move it to
- * another device.
- */
-export function givesSeats(status: LicenseStatus): status is 'active' | 'fallback' {
-  return status === 'active' || status === 'fallback'
-}
 
 /**
  * Returning no events means that the request was already true, so a retry is harmless.
@@ -201,88 +161,9 @@ export function decideLicense(license: License, command: LicenseCommand): Licens
   }
 }
 
-/** @throws Refusal `license_without_address` when the key is to be sent and the license has no address */
-function keyMail(
-  { holder, keyHash, at }: Pick<LicenseTerms, 'holder' | 'keyHash' | 'at'>,
-  { sendKey = false, language }: { sendKey?: boolean } & MailLanguage,
-): LicenseEvent[] {
-  if (!sendKey) return []
-  if ((holder?.email ?? null) === null) throw new Refusal('license_without_address')
-  return [{ type: 'KeyMailAsked', data: { keyHash, ...(language && { language }), at } }]
-}
-
-const betweenMailsMs = 5 * 60_000
-
-/** The present key is sent again: at most once in five minutes, so that no mailbox is flooded. */
-function keySent(license: IssuedLicense, command: SendKey): LicenseEvent[] {
-  if (license.revokedAt !== null) throw new Refusal('license_revoked')
-  const { keyHash, holder, keyMailAskedAt } = license
-  const { at } = command
-  const events = keyMail({ holder, keyHash, at }, { sendKey: true, language: command.language })
-  const sinceMs = keyMailAskedAt === null ? betweenMailsMs : Date.parse(at) - Date.parse(keyMailAskedAt)
-  // A clock that was set back must not lengthen the pause.
-  const waitMs = Math.min(betweenMailsMs, betweenMailsMs - sinceMs)
-  if (waitMs > 0) throw new Refusal('key_mailed_recently', Math.ceil(waitMs / 1000))
-  return events.flatMap((event) => withReason(event, command))
-}
-
-const withReason = (event: LicenseEvent, { reason, at }: Why & { at: string }): LicenseEvent[] =>
-  reason ? [event, { type: 'ReasonGiven', data: { reason, at } }] : [event]
-
 /** Whether it has data of this person: it may be another's by now. */
 const isHeldBy = ({ holder }: IssuedLicense, subjectId: string): boolean =>
   holder !== null && holder.subjectId === subjectId && (holder.email !== null || holder.name !== null)
-
-function activated(
-  license: IssuedLicense,
-  { type: _, ...device }: Extract<LicenseCommand, { type: 'ActivateDevice' }>,
-): LicenseEvent[] {
-  requireSeats(license, device.at)
-  if (license.seats.get(device.deviceId)?.status === 'active') return []
-  if (license.deviceLimit !== null && license.seatsUsed >= license.deviceLimit) {
-    throw new Refusal('seat_limit_reached')
-  }
-  return [{ type: 'DeviceActivated', data: device }]
-}
-
-/** @throws Refusal `license_revoked`, `license_suspended`, `license_expired` */
-function requireSeats(license: IssuedLicense, at: string): void {
-  const status = statusAt(license, at)
-  if (!givesSeats(status)) throw new Refusal(`license_${status}`)
-}
-
-/** A device that is recognized keeps its seat, and gives back any other one that it also holds. */
-function instanceActivated(
-  license: IssuedLicense,
-  { instanceId, platform, claim, atLeast, at }: InstanceActivation,
-): LicenseEvent[] {
-  const seat = recognized(license.seats.values(), claim, atLeast)
-  if (seat === undefined) {
-    const { installId, name, identities } = claim
-    const device = { deviceId: instanceId, instanceId, installId, name, platform }
-    return [
-      ...activated(license, { type: 'ActivateDevice', ...device, at }),
-      ...identifiedAtFirst({ ...device, identity: identities[0] ?? null }, at),
-    ]
-  }
-  requireSeats(license, at)
-  return [
-    ...alsoHeld(license.seats.values(), seat, claim).flatMap(({ deviceId }) =>
-      deactivated(license, { type: 'DeactivateDevice', deviceId, at }),
-    ),
-    ...identified(seat, claim, at),
-  ]
-}
-
-function deactivated(
-  license: IssuedLicense,
-  command: Extract<LicenseCommand, { type: 'DeactivateDevice' }>,
-): LicenseEvent[] {
-  const seat = license.seats.get(command.deviceId)
-  if (seat?.status !== 'active') return []
-  const { deviceId, instanceId } = seat
-  return withReason({ type: 'DeviceDeactivated', data: { deviceId, instanceId, at: command.at } }, command)
-}
 
 function renewed(license: IssuedLicense, command: { expiresAt: string; at: string }): LicenseEvent[] {
   if (license.revokedAt !== null) throw new Refusal('license_revoked')

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { licenseStatuses } from '../../domain/licenses/license.ts'
+import { licenseStatuses } from '../../domain/licenses/status.ts'
 import { Refusal, type RefusalCode } from '../../domain/refusal.ts'
 import { Ordering, WebhookEventName } from '../../domain/webhooks/events.ts'
 

@@ -4,12 +4,11 @@ import type { LicenseEvent } from '../../domain/licenses/events.ts'
 import {
   decideLicense,
   evolveLicense,
-  givesSeats,
   type IssuedLicense,
   type License,
-  type Seat,
-  statusAt,
 } from '../../domain/licenses/license.ts'
+import type { Seat } from '../../domain/licenses/seats.ts'
+import { givesSeats, statusAt } from '../../domain/licenses/status.ts'
 import {
   type AffectedDevice,
   type Effect,

@@ -1,4 +1,4 @@
-import { givesSeats } from '../../domain/licenses/license.ts'
+import { givesSeats } from '../../domain/licenses/status.ts'
 import { plainText, quoted } from '../../domain/plain-text.ts'
 import type { Ordering, WebhookEventName } from '../../domain/webhooks/events.ts'
 import { capitalized, counted as withWords } from '../../sentence.ts'

@@ -11,9 +11,9 @@ import {
   evolveLicense,
   type License,
   type LicenseCommand,
-  type Seat,
 } from '../../../src/domain/licenses/license.ts'
 import type { DeviceClaim } from '../../../src/domain/licenses/marks.ts'
+import type { Seat } from '../../../src/domain/licenses/seats.ts'
 import { at, minted } from './license-samples.ts'
 
 type Claim = DeviceClaim & { name: string }

@@ -1,7 +1,8 @@
 /** A license shows its terms, its latest key, its present and former devices, and how it ended. */
 import { expect, test } from 'vitest'
 import type { LicenseEvent } from '../../../src/domain/licenses/events.ts'
-import { absentLicense, evolveLicense, type Seat } from '../../../src/domain/licenses/license.ts'
+import { absentLicense, evolveLicense } from '../../../src/domain/licenses/license.ts'
+import type { Seat } from '../../../src/domain/licenses/seats.ts'
 import {
   activated,
   at,

@@ -3,7 +3,7 @@
  * suspension takes precedence over that, and a revocation over everything.
  */
 import { describe, expect, test } from 'vitest'
-import { type LicenseStatus, statusAt } from '../../../src/domain/licenses/license.ts'
+import { type LicenseStatus, statusAt } from '../../../src/domain/licenses/status.ts'
 
 const end = '2026-04-01T12:00:00.000Z'
 const before = '2026-04-01T11:59:59.999Z'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { givesSeats, licenseStatuses } from '../../../src/domain/licenses/license.ts'
+import { givesSeats, licenseStatuses } from '../../../src/domain/licenses/status.ts'
 import type { TestApi } from '../../harness/api.ts'
 import type { World } from './world.ts'
 
