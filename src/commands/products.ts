@@ -1,12 +1,15 @@
 import { hasLiveLicense } from '../../projections/licenses/count.ts'
 import type { PresentProduct } from '../../projections/products/queries.ts'
+import { listReleases as readReleases } from '../../projections/products/releases.ts'
 import type { KeyType } from '../domain/products/key-type.ts'
 import {
+  type KeyTypeChange,
   keyPeriodOf,
   type ProductCommand,
   products,
   type SettingsChange,
 } from '../domain/products/product.ts'
+import type { Release } from '../domain/products/releases.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { productKey } from '../domain/streams.ts'
 import type { Plan } from '../domain/tenants/events.ts'
@@ -86,7 +89,7 @@ export function changeKeyType(
   tenantId: string,
   productId: string,
   keyTypeId: string,
-  input: Partial<Omit<KeyType, 'keyTypeId'>>,
+  input: KeyTypeChange,
   origin: Origin,
 ): Promise<PresentProduct> {
   return changeProductWith(ports, tenantId, productId, origin, (at) => ({
@@ -95,6 +98,29 @@ export function changeKeyType(
     change: input,
     at,
   }))
+}
+
+/**
+ * Replaces the list of a product's releases; the same list again, in any order, changes nothing.
+ * @throws Refusal `product_not_found`
+ */
+export async function listReleases(
+  ports: Ports<'db' | 'execute' | 'now'>,
+  { tenantId, productId }: { tenantId: string; productId: string },
+  releases: readonly Release[],
+  origin: Origin,
+): Promise<void> {
+  const at = momentOf(ports)
+  await ports.execute(
+    products,
+    productKey(tenantId, productId),
+    async () => {
+      const listed = await readReleases(ports.db, tenantId, productId)
+      return { type: 'ListReleases', releases, listed, at }
+    },
+    causeOf(origin, at),
+    { run: origin.run },
+  )
 }
 
 /** Carries out any command on a product. @throws Refusal as `decideProduct` does */

@@ -25,6 +25,8 @@ export type Lease2 = {
   expiresAt: number
   /** When the license itself ends; null for a perpetual one. */
   licenseExpiresAt: number | null
+  /** The license covers builds of the app until then; null for every build. */
+  updatesUntil: number | null
   /** Rises with every statement: of two about the same instance, the one with the higher serial is newer. */
   serial: number
 }
@@ -65,6 +67,13 @@ export function verifyLease2(
   return { ok: true, lease }
 }
 
+/**
+ * Whether the license of a lease covers a build of the app, which stays so for ever.
+ * @param builtAt when it was built, in Unix seconds
+ */
+export const coversBuild = ({ updatesUntil }: Pick<Lease2, 'updatesUntil'>, builtAt: number): boolean =>
+  updatesUntil === null || builtAt <= updatesUntil
+
 const refused = (reason: Lease2Refusal): { ok: false; reason: Lease2Refusal } => ({ ok: false, reason })
 
 /** By the machine hash, else by more than half of the components that both sides have, and at least two. */
@@ -81,8 +90,10 @@ function leaseFrom(kid: string, claims: Record<string, unknown> | undefined): Le
   const device = deviceFrom(claims.device)
   const entitlements = entitlementsFrom(claims.entitlements)
   const licenseExpiresAt = claims.license_expires_at === null ? null : secondsFrom(claims.license_expires_at)
+  const updatesUntil = claims.updates_until === undefined ? null : secondsFrom(claims.updates_until)
   const [issuedAt, notBefore, expiresAt] = [claims.iat, claims.nbf, claims.exp].map(secondsFrom)
-  if (device === undefined || !entitlements || licenseExpiresAt === undefined) return undefined
+  if (device === undefined || !entitlements || licenseExpiresAt === undefined || updatesUntil === undefined)
+    return undefined
   if (issuedAt === undefined || notBefore === undefined || expiresAt === undefined) return undefined
   if (!isText(license_id) || !isText(license_key_hash) || !isText(instance_id) || !isText(status))
     return undefined
@@ -99,6 +110,7 @@ function leaseFrom(kid: string, claims: Record<string, unknown> | undefined): Le
     notBefore,
     expiresAt,
     licenseExpiresAt,
+    updatesUntil,
     serial,
   }
 }

@@ -4,7 +4,11 @@ import { bytesToSign, tokenOf } from './paseto.ts'
 import type { ActiveKey, Signer } from './signer.ts'
 
 /** What a lease of the second version says more. */
-export type Lease2Facts = LeaseFacts & { licenseId: string; device: SaidOfMachine | undefined }
+export type Lease2Facts = LeaseFacts & {
+  licenseId: string
+  device: SaidOfMachine | undefined
+  license: { updatesUntil: string | null }
+}
 
 /** How far the clock of a machine may be behind, so that a new lease is good there. */
 const clocksDifferS = 86_400
@@ -34,6 +38,7 @@ export async function signLease2(
     status: facts.status,
     entitlements: Object.fromEntries(facts.entitlements.toSorted().map((name) => [name, true])),
     license_expires_at: license.expiresAt === null ? null : timeOf(Date.parse(license.expiresAt) / 1000),
+    ...(license.updatesUntil !== null && { updates_until: timeOf(Date.parse(license.updatesUntil) / 1000) }),
   }
   const message = JSON.stringify(claims)
   const footer = JSON.stringify({ kid: key.kid })

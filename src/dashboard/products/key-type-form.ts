@@ -1,5 +1,11 @@
 import { z } from 'zod'
-import { defaultKeyType, Entitlement, entitlementSet, type KeyType } from '../../domain/products/key-type.ts'
+import {
+  type Duration,
+  defaultKeyType,
+  Entitlement,
+  entitlementSet,
+  type KeyType,
+} from '../../domain/products/key-type.ts'
 import { Slug, slugOf } from '../../domain/values.ts'
 import { type FilledForm, newForm } from '../forms/filled-form.ts'
 import { checked, optionalOf, optionalWhole, wantedLine, words } from '../forms/typed.ts'
@@ -19,6 +25,8 @@ export const keyTypeFields = {
   deviceLimit: optionalWhole(1, 100_000),
   durationCount: optionalWhole(1, 1000),
   durationUnit: z.enum(['day', 'month', 'year']).optional().default('year'),
+  updatesCount: optionalWhole(1, 1000),
+  updatesUnit: z.enum(['day', 'month', 'year']).optional().default('year'),
   onExpiry: z.enum(['expire', 'fallback']).optional().default('expire'),
   entitlements,
   fallbackEntitlements: entitlements,
@@ -34,8 +42,11 @@ export const newKeyTypeId = { keyTypeId: optionalOf(Slug, wrongId) }
 const Fields = z.object(keyTypeFields)
 type Fields = z.infer<typeof Fields>
 
+/** The period of updates that was filled in; null for every build. */
+type Changed = { updates: Duration | null }
+
 /** Everything of a key type that a member fills in; its price is mapped elsewhere. */
-export function keyTypeOf(fields: Fields): Omit<KeyType, 'keyTypeId' | 'price'> {
+export function keyTypeOf(fields: Fields): Omit<KeyType, 'keyTypeId' | 'price' | 'updates'> & Changed {
   const { keyTypeName: name, durationCount: count, durationUnit: unit, ...rest } = fields
   const { deviceLimit, onExpiry, sellInMultiples, maxQuantity } = rest
   return {
@@ -47,13 +58,16 @@ export function keyTypeOf(fields: Fields): Omit<KeyType, 'keyTypeId' | 'price'> 
     fallbackEntitlements: entitlementSet(rest.fallbackEntitlements),
     sellInMultiples,
     maxQuantity,
+    updates: rest.updatesCount === null ? null : { count: rest.updatesCount, unit: rest.updatesUnit },
   }
 }
 
 /** A key type that is not there yet; undefined when its name gives no id. */
 export function newKeyTypeOf(fields: Fields & { keyTypeId: string | undefined }): KeyType | undefined {
   const keyTypeId = fields.keyTypeId ?? slugOf(fields.keyTypeName)
-  return keyTypeId === '' ? undefined : { ...defaultKeyType, ...keyTypeOf(fields), keyTypeId }
+  const { updates, ...rest } = keyTypeOf(fields)
+  if (keyTypeId === '') return undefined
+  return { ...defaultKeyType, ...rest, keyTypeId, ...(updates && { updates }) }
 }
 
 /** The first values of a form about this key type. */
@@ -63,6 +77,8 @@ export const keyTypeValues = (keyType: Omit<KeyType, 'price'>) => ({
   deviceLimit: keyType.deviceLimit === null ? '' : String(keyType.deviceLimit),
   durationCount: keyType.duration === null ? '' : String(keyType.duration.count),
   durationUnit: keyType.duration?.unit ?? 'year',
+  updatesCount: keyType.updates ? String(keyType.updates.count) : '',
+  updatesUnit: keyType.updates?.unit ?? 'year',
   onExpiry: keyType.onExpiry,
   entitlements: keyType.entitlements.join('\n'),
   fallbackEntitlements: keyType.fallbackEntitlements.join('\n'),

@@ -128,7 +128,7 @@ function editPages(app: FastifyInstance, { ports, show }: PageContext): void {
     const { filled, data } = readForm(EditForm, request)
     if (!data || data.reviewed === 'back') return page(reply, place, filled)
     const change = keyTypeOf(data)
-    if (!sameJson(before, { ...before, ...change })) {
+    if (!sameJson({ ...before, updates: before.updates ?? null }, { ...before, ...change })) {
       if (data.seen !== product.updatedAt) {
         return page(reply, place, changedMeanwhile(filled, 'The product was', product.updatedAt))
       }

@@ -66,6 +66,8 @@ export const KeyType = z.strictObject({
   price: Price.nullable(),
   sellInMultiples: z.boolean(),
   maxQuantity: z.int().min(1).max(100_000).nullable(),
+  /** For how long after its issue, or a payment, a license covers new builds; absent for every build. */
+  updates: Duration.optional(),
 })
 export type KeyType = z.infer<typeof KeyType>
 

@@ -3,7 +3,8 @@ import { sameJson } from '../equality.ts'
 import { Refusal } from '../refusal.ts'
 import { slugOf } from '../values.ts'
 import type { ProductEvent, ProductSettings } from './events.ts'
-import { defaultKeyType, type KeyType } from './key-type.ts'
+import { type Duration, defaultKeyType, type KeyType } from './key-type.ts'
+import { type Release, releasesInOrder } from './releases.ts'
 import { decideSelling, evolveSelling, type SellingCommand, type TestKeys } from './selling.ts'
 
 export type Product =
@@ -32,6 +33,9 @@ export type Product =
 /** What `null` resets to "never configured". */
 type Resettable = Pick<ProductSettings, 'trialDurationDays' | 'deviceMatch'>
 
+/** A change of a key type. null ends the period of updates of the licenses that are issued from now on. */
+export type KeyTypeChange = Partial<Omit<KeyType, 'keyTypeId' | 'updates'>> & { updates?: Duration | null }
+
 /** A change of the settings, as in a PATCH request. */
 export type SettingsChange = Partial<Omit<ProductSettings, 'testMode' | keyof Resettable>> & {
   [Name in keyof Resettable]?: Resettable[Name] | null
@@ -50,9 +54,11 @@ export type ProductCommand =
     }
   | { type: 'ChangeProduct'; name?: string; keyPrefix?: string; settings: SettingsChange; at: string }
   | { type: 'AddKeyType'; keyType: KeyType; at: string }
-  | { type: 'ChangeKeyType'; keyTypeId: string; change: Partial<Omit<KeyType, 'keyTypeId'>>; at: string }
+  | { type: 'ChangeKeyType'; keyTypeId: string; change: KeyTypeChange; at: string }
   /** @param inUse whether a live license references it */
   | { type: 'DeleteKeyType'; keyTypeId: string; inUse: boolean; at: string }
+  /** @param listed the releases that are listed now, which are not part of the product's state */
+  | { type: 'ListReleases'; releases: readonly Release[]; listed: readonly Release[]; at: string }
   | SellingCommand
 
 export const absentProduct: Product = { status: 'absent' }
@@ -100,7 +106,8 @@ export function decideProduct(product: Product, command: ProductCommand): Produc
     case 'ChangeKeyType': {
       const before = findKeyType(product, command.keyTypeId)
       if (!before) throw new Refusal('key_type_not_found')
-      const keyType: KeyType = { ...before, ...command.change }
+      const { updates, ...changed } = { ...before, ...command.change }
+      const keyType = { ...changed, ...(updates && { updates }) }
       return sameJson(keyType, before) ? [] : [{ type: 'KeyTypeChanged', data: { keyType, at } }]
     }
     case 'DeleteKeyType': {
@@ -109,6 +116,10 @@ export function decideProduct(product: Product, command: ProductCommand): Produc
       if (product.keyTypes.length === 1) throw new Refusal('key_type_is_last')
       if (inUse) throw new Refusal('key_type_in_use')
       return [{ type: 'KeyTypeDeleted', data: { keyTypeId, at } }]
+    }
+    case 'ListReleases': {
+      const releases = releasesInOrder(command.releases)
+      return sameJson(releases, command.listed) ? [] : [{ type: 'ReleasesListed', data: { releases, at } }]
     }
     default:
       return decideSelling(product, command)
@@ -194,6 +205,8 @@ export function evolveProduct(product: Product, event: ProductEvent): Product {
       const keyTypes = product.keyTypes.filter(({ keyTypeId }) => keyTypeId !== event.data.keyTypeId)
       return { ...changed, keyTypes }
     }
+    case 'ReleasesListed':
+      return changed
     default:
       return evolveSelling(changed, event)
   }

@@ -74,15 +74,26 @@ type Term = Extract<Fact, { what: 'key_type_changed' }>['newLicenses'][number]
 
 /** The terms that licenses copy at their issue. */
 function changedTerms(before: KeyType, after: KeyType): Term[] {
-  const fields = ['deviceLimit', 'duration', 'onExpiry', 'sellInMultiples', 'maxQuantity', 'price'] as const
+  const fields = [
+    'deviceLimit',
+    'duration',
+    'onExpiry',
+    'sellInMultiples',
+    'maxQuantity',
+    'price',
+    'updates',
+  ] as const
   return fields
-    .filter((field) => !sameJson(before[field], after[field]))
+    .filter((field) => !sameJson(before[field] ?? null, after[field] ?? null))
     .map((field) => ({ field, from: termOf(before, field), to: termOf(after, field) }))
 }
 
 function termOf(keyType: KeyType, field: keyof KeyType): Term['from'] {
-  const { duration, price } = keyType
-  if (field === 'duration') return duration && `${duration.count} ${duration.unit}`
+  const { price } = keyType
+  if (field === 'duration' || field === 'updates') {
+    const period = keyType[field] ?? null
+    return period && `${period.count} ${period.unit}`
+  }
   if (field === 'price') return price === null ? null : price.priceId
   const value = keyType[field]
   return typeof value === 'object' ? JSON.stringify(value) : value

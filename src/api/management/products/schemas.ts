@@ -11,7 +11,7 @@ import {
   OnExpiry,
   Price,
 } from '../../../domain/products/key-type.ts'
-import type { SettingsChange } from '../../../domain/products/product.ts'
+import type { KeyTypeChange, SettingsChange } from '../../../domain/products/product.ts'
 import { Slug, slugOf } from '../../../domain/values.ts'
 import { invalid } from '../../../http/problem.ts'
 import { momentOut, text } from '../../../http/schemas.ts'
@@ -49,6 +49,9 @@ export const keyTypeOut = z
       .meta({ description: 'The price at Stripe; null if it is not sold there' }),
     sellInMultiples: z.boolean(),
     maxQuantity: z.int().nullable(),
+    updates: Duration.optional().meta({
+      description: 'For how long a license covers new builds of the app; absent for every build',
+    }),
   })
   .meta({
     id: 'KeyType',
@@ -71,6 +74,10 @@ const keyTypeFields = z.strictObject({
     .meta({ description: 'The price at Stripe, which is verified later; null removes it' }),
   sellInMultiples: z.boolean(),
   maxQuantity: z.int().min(1).max(100_000).nullable(),
+  updates: Duration.nullable().meta({
+    description:
+      'For how long after its issue, and after each later payment of its subscription, a license covers new builds of the app; null for every build',
+  }),
 })
 
 export const keyTypeIn = z
@@ -94,13 +101,12 @@ export const keyTypeChange = keyTypeFields
 export function keyTypeFrom({ keyTypeId, ...fields }: z.infer<typeof keyTypeIn>): KeyType {
   const id = keyTypeId ?? slugOf(fields.name)
   if (id === '') throw invalid('no id can be made from the name; send keyTypeId')
-  return { ...defaultKeyType, ...keyTypeChangeFrom(fields), name: fields.name, keyTypeId: id }
+  const { updates = null, ...rest } = keyTypeChangeFrom(fields)
+  return { ...defaultKeyType, ...rest, name: fields.name, keyTypeId: id, ...(updates && { updates }) }
 }
 
 /** A price that was typed is unverified; it replaces the verified one. */
-export function keyTypeChangeFrom(
-  fields: Omit<z.infer<typeof keyTypeChange>, 'keyTypeId'>,
-): Partial<Omit<KeyType, 'keyTypeId'>> {
+export function keyTypeChangeFrom(fields: Omit<z.infer<typeof keyTypeChange>, 'keyTypeId'>): KeyTypeChange {
   const { entitlements, fallbackEntitlements, price, ...rest } = fields
   return defined({
     ...rest,
