@@ -13,6 +13,9 @@ const entitlements = words
     context.addIssue({ code: 'custom', message })
   })
 
+/** License files of a device within a year, where a member fills in only how long they are good. */
+const usualFilesPerYear = 4
+
 /** The fields of a key type, on its own page and on that of a new product. */
 export const keyTypeFields = {
   keyTypeName: wantedLine(200, 'Enter a name.'),
@@ -24,6 +27,8 @@ export const keyTypeFields = {
   fallbackEntitlements: entitlements,
   sellInMultiples: checked,
   maxQuantity: optionalWhole(1, 100_000),
+  fileDays: optionalWhole(1, 36_500),
+  filesPerYear: optionalWhole(1, 366),
 }
 
 export const wrongId = 'Use lowercase letters, digits and hyphens.'
@@ -37,7 +42,7 @@ type Fields = z.infer<typeof Fields>
 /** Everything of a key type that a member fills in; its price is mapped elsewhere. */
 export function keyTypeOf(fields: Fields): Omit<KeyType, 'keyTypeId' | 'price'> {
   const { keyTypeName: name, durationCount: count, durationUnit: unit, ...rest } = fields
-  const { deviceLimit, onExpiry, sellInMultiples, maxQuantity } = rest
+  const { deviceLimit, onExpiry, sellInMultiples, maxQuantity, fileDays, filesPerYear } = rest
   return {
     name,
     deviceLimit,
@@ -47,6 +52,8 @@ export function keyTypeOf(fields: Fields): Omit<KeyType, 'keyTypeId' | 'price'> 
     fallbackEntitlements: entitlementSet(rest.fallbackEntitlements),
     sellInMultiples,
     maxQuantity,
+    offlineFiles:
+      fileDays === null ? null : { maxDays: fileDays, perSeatPerYear: filesPerYear ?? usualFilesPerYear },
   }
 }
 
@@ -68,6 +75,8 @@ export const keyTypeValues = (keyType: Omit<KeyType, 'price'>) => ({
   fallbackEntitlements: keyType.fallbackEntitlements.join('\n'),
   sellInMultiples: keyType.sellInMultiples ? 'on' : '',
   maxQuantity: keyType.maxQuantity === null ? '' : String(keyType.maxQuantity),
+  fileDays: String(keyType.offlineFiles?.maxDays ?? ''),
+  filesPerYear: String(keyType.offlineFiles?.perSeatPerYear ?? ''),
 })
 
 /** The form of a new key type: one device, without an end. */

@@ -3,7 +3,7 @@ import { sameJson } from '../equality.ts'
 import { Refusal } from '../refusal.ts'
 import { slugOf } from '../values.ts'
 import type { ProductEvent, ProductSettings } from './events.ts'
-import { defaultKeyType, type KeyType } from './key-type.ts'
+import { defaultKeyType, type KeyType, withoutUnset } from './key-type.ts'
 import { decideSelling, evolveSelling, type SellingCommand, type TestKeys } from './selling.ts'
 
 export type Product =
@@ -96,11 +96,11 @@ export function decideProduct(product: Product, command: ProductCommand): Produc
     }
     case 'AddKeyType':
       if (findKeyType(product, command.keyType.keyTypeId)) throw new Refusal('key_type_exists')
-      return [{ type: 'KeyTypeAdded', data: { keyType: command.keyType, at } }]
+      return [{ type: 'KeyTypeAdded', data: { keyType: withoutUnset(command.keyType), at } }]
     case 'ChangeKeyType': {
       const before = findKeyType(product, command.keyTypeId)
       if (!before) throw new Refusal('key_type_not_found')
-      const keyType: KeyType = { ...before, ...command.change }
+      const keyType = withoutUnset({ ...before, ...command.change })
       return sameJson(keyType, before) ? [] : [{ type: 'KeyTypeChanged', data: { keyType, at } }]
     }
     case 'DeleteKeyType': {
@@ -124,7 +124,9 @@ function created(command: Extract<ProductCommand, { type: 'CreateProduct' }>): P
   const settings = settingsWith(defaultSettings, command.settings)
   return [
     { type: 'ProductCreated', data: { tenantId, productId, name, keyPrefix, settings, at } },
-    ...keyTypes.map((keyType): ProductEvent => ({ type: 'KeyTypeAdded', data: { keyType, at } })),
+    ...keyTypes.map(
+      (keyType): ProductEvent => ({ type: 'KeyTypeAdded', data: { keyType: withoutUnset(keyType), at } }),
+    ),
   ]
 }
 

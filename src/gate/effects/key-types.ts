@@ -74,16 +74,26 @@ type Term = Extract<Fact, { what: 'key_type_changed' }>['newLicenses'][number]
 
 /** The terms that licenses copy at their issue. */
 function changedTerms(before: KeyType, after: KeyType): Term[] {
-  const fields = ['deviceLimit', 'duration', 'onExpiry', 'sellInMultiples', 'maxQuantity', 'price'] as const
+  const fields = [
+    'deviceLimit',
+    'duration',
+    'onExpiry',
+    'sellInMultiples',
+    'maxQuantity',
+    'price',
+    'offlineFiles',
+  ] as const
   return fields
     .filter((field) => !sameJson(before[field], after[field]))
     .map((field) => ({ field, from: termOf(before, field), to: termOf(after, field) }))
 }
 
 function termOf(keyType: KeyType, field: keyof KeyType): Term['from'] {
-  const { duration, price } = keyType
+  const { duration, price, offlineFiles } = keyType
   if (field === 'duration') return duration && `${duration.count} ${duration.unit}`
   if (field === 'price') return price === null ? null : price.priceId
+  if (field === 'offlineFiles')
+    return offlineFiles ? `${offlineFiles.maxDays} days, ${offlineFiles.perSeatPerYear} a year` : null
   const value = keyType[field]
   return typeof value === 'object' ? JSON.stringify(value) : value
 }

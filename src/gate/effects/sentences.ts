@@ -204,6 +204,7 @@ const fieldNames: Record<string, string> = {
   sellInMultiples: 'Selling in multiples',
   maxQuantity: 'Largest quantity',
   price: 'Price',
+  offlineFiles: 'License files',
 }
 
 const termWords = (term: string | number | boolean | null): string => (term === null ? 'none' : String(term))

@@ -8,6 +8,7 @@ import {
   Entitlements,
   entitlementSet,
   type KeyType,
+  OfflineFiles,
   OnExpiry,
   Price,
 } from '../../../domain/products/key-type.ts'
@@ -27,6 +28,11 @@ const entitlementsIn = z
 const deviceLimit = DeviceLimit.nullable().meta({
   description: 'How many devices may have a seat at the same time, for each unit; null is unlimited',
   example: 3,
+})
+
+const offlineFiles = OfflineFiles.nullable().meta({
+  description:
+    'License files, with which a device may go on without a network; null, or absent, where there are none',
 })
 
 const keyTypeName = <Name extends z.ZodType>(name: Name): Name =>
@@ -49,6 +55,7 @@ export const keyTypeOut = z
       .meta({ description: 'The price at Stripe; null if it is not sold there' }),
     sellInMultiples: z.boolean(),
     maxQuantity: z.int().nullable(),
+    offlineFiles: offlineFiles.optional(),
   })
   .meta({
     id: 'KeyType',
@@ -71,6 +78,7 @@ const keyTypeFields = z.strictObject({
     .meta({ description: 'The price at Stripe, which is verified later; null removes it' }),
   sellInMultiples: z.boolean(),
   maxQuantity: z.int().min(1).max(100_000).nullable(),
+  offlineFiles,
 })
 
 export const keyTypeIn = z
