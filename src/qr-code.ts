@@ -4,7 +4,7 @@ import { type Html, html } from './html.ts'
 const quietZone = 4
 
 /** A QR code as inline SVG, made without another service. */
-export function qrCode(text: string, label: string): Html {
+export function qrCode(text: string, label: string, className = 'qr'): Html {
   const { modules } = create(text, { errorCorrectionLevel: 'L' })
   const side = modules.size + 2 * quietZone
   const dots: string[] = []
@@ -13,7 +13,7 @@ export function qrCode(text: string, label: string): Html {
       if (modules.get(row, column)) dots.push(`M${column + quietZone} ${row + quietZone}h1v1h-1z`)
     }
   }
-  return html`<svg class="qr" viewBox=${`0 0 ${side} ${side}`} role="img" aria-label=${label} shape-rendering="crispEdges">
+  return html`<svg class=${className} viewBox=${`0 0 ${side} ${side}`} role="img" aria-label=${label} shape-rendering="crispEdges">
     <path d=${dots.join('')} />
   </svg>`
 }

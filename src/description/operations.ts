@@ -90,6 +90,10 @@ export const operations = {
         kind: 'flag',
         help: 'Whether a customer may replace the key of a license in the portal; absent means no',
       },
+      customerFiles: {
+        kind: 'flag',
+        help: 'Whether a customer may get license files for machines without a network in the portal, where the key type allows them; absent means no',
+      },
       keyTypes: { kind: 'json', help: 'Its key types; one named `default` when absent' },
     },
     dryRun: true,
@@ -155,6 +159,10 @@ export const operations = {
       customerKeyReplacement: {
         kind: 'flag',
         help: 'Whether a customer may replace the key of a license in the portal; absent means no',
+      },
+      customerFiles: {
+        kind: 'flag',
+        help: 'Whether a customer may get license files for machines without a network in the portal, where the key type allows them; absent means no',
       },
     },
     dryRun: true,

@@ -128,15 +128,34 @@ export async function releaseFile(
   return { productId, freed: events.some(({ type }) => type === 'DeviceDeactivated') }
 }
 
+/** Whether a text is a request for this license. */
+export async function requestedBy(
+  ports: Ports<'keyHashing'>,
+  entry: LicenseEntry,
+  text: string,
+): Promise<boolean> {
+  const request = readRequest(text, entry.license)
+  return request !== undefined && (await isOfKey(ports, entry, request))
+}
+
 /** @throws Refusal `file_request_of_another_license` when the request names another key than the license's present one */
 async function requireKey(
+  ports: Ports<'keyHashing'>,
+  entry: LicenseEntry,
+  request: DeviceRequest,
+): Promise<void> {
+  if (!(await isOfKey(ports, entry, request))) throw new Refusal('file_request_of_another_license')
+}
+
+async function isOfKey(
   { keyHashing }: Ports<'keyHashing'>,
   { license: { tenantId, keyHash: stored } }: LicenseEntry,
   { keyHash }: DeviceRequest,
-): Promise<void> {
+): Promise<boolean> {
+  if (stored === keyHash) return true
   // Of a key that was not made here, the license stores the hash of this hash.
   const { keyedHash } = await keyHashing.hashesOf(tenantId, { keyHash, isOwn: false })
-  if (stored !== keyHash && stored !== keyedHash) throw new Refusal('file_request_of_another_license')
+  return stored === keyedHash
 }
 
 /** Whether a license may have license files. */

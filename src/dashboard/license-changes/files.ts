@@ -109,7 +109,7 @@ export function fileView(licenseId: string, { text, token, device, endsAt }: Car
     ${heading('License file', html`For ${device}, good until ${moment(endsAt)}. Only that device accepts it.`)}
     <div class="sheet stack">
       <pre class="wrapped">${text}</pre>
-      ${qrCode(token, 'The license file as a QR code')}
+      ${qrCode(token, 'The license file as a QR code', 'qr dense')}
       <div class="decide">
         <a class="button" download="keyledger-license.txt" href=${`data:text/plain,${encodeURIComponent(text)}`}>Save as a file</a>
         <a class="button second" href=${licensePath(licenseId)}>View license</a>
