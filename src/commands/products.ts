@@ -3,7 +3,6 @@ import type { PresentProduct } from '../../projections/products/queries.ts'
 import { listReleases as readReleases } from '../../projections/products/releases.ts'
 import type { KeyType } from '../domain/products/key-type.ts'
 import {
-  type KeyTypeChange,
   keyPeriodOf,
   type ProductCommand,
   products,
@@ -89,7 +88,7 @@ export function changeKeyType(
   tenantId: string,
   productId: string,
   keyTypeId: string,
-  input: KeyTypeChange,
+  input: Partial<Omit<KeyType, 'keyTypeId'>>,
   origin: Origin,
 ): Promise<PresentProduct> {
   return changeProductWith(ports, tenantId, productId, origin, (at) => ({

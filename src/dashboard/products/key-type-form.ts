@@ -1,11 +1,5 @@
 import { z } from 'zod'
-import {
-  type Duration,
-  defaultKeyType,
-  Entitlement,
-  entitlementSet,
-  type KeyType,
-} from '../../domain/products/key-type.ts'
+import { defaultKeyType, Entitlement, entitlementSet, type KeyType } from '../../domain/products/key-type.ts'
 import { Slug, slugOf } from '../../domain/values.ts'
 import { type FilledForm, newForm } from '../forms/filled-form.ts'
 import { checked, optionalOf, optionalWhole, wantedLine, words } from '../forms/typed.ts'
@@ -18,6 +12,9 @@ const entitlements = words
     const message = `“${wrong}” cannot be used. An entitlement begins with a lowercase letter or a digit, and has only lowercase letters, digits and . _ : -`
     context.addIssue({ code: 'custom', message })
   })
+
+/** License files of a device within a year, where a member fills in only how long they are good. */
+const usualFilesPerYear = 4
 
 /** The fields of a key type, on its own page and on that of a new product. */
 export const keyTypeFields = {
@@ -32,6 +29,8 @@ export const keyTypeFields = {
   fallbackEntitlements: entitlements,
   sellInMultiples: checked,
   maxQuantity: optionalWhole(1, 100_000),
+  fileDays: optionalWhole(1, 36_500),
+  filesPerYear: optionalWhole(1, 366),
 }
 
 export const wrongId = 'Use lowercase letters, digits and hyphens.'
@@ -42,13 +41,10 @@ export const newKeyTypeId = { keyTypeId: optionalOf(Slug, wrongId) }
 const Fields = z.object(keyTypeFields)
 type Fields = z.infer<typeof Fields>
 
-/** The period of updates that was filled in; null for every build. */
-type Changed = { updates: Duration | null }
-
 /** Everything of a key type that a member fills in; its price is mapped elsewhere. */
-export function keyTypeOf(fields: Fields): Omit<KeyType, 'keyTypeId' | 'price' | 'updates'> & Changed {
+export function keyTypeOf(fields: Fields): Omit<KeyType, 'keyTypeId' | 'price'> {
   const { keyTypeName: name, durationCount: count, durationUnit: unit, ...rest } = fields
-  const { deviceLimit, onExpiry, sellInMultiples, maxQuantity } = rest
+  const { deviceLimit, onExpiry, sellInMultiples, maxQuantity, fileDays, filesPerYear } = rest
   return {
     name,
     deviceLimit,
@@ -59,15 +55,15 @@ export function keyTypeOf(fields: Fields): Omit<KeyType, 'keyTypeId' | 'price' |
     sellInMultiples,
     maxQuantity,
     updates: rest.updatesCount === null ? null : { count: rest.updatesCount, unit: rest.updatesUnit },
+    offlineFiles:
+      fileDays === null ? null : { maxDays: fileDays, perSeatPerYear: filesPerYear ?? usualFilesPerYear },
   }
 }
 
 /** A key type that is not there yet; undefined when its name gives no id. */
 export function newKeyTypeOf(fields: Fields & { keyTypeId: string | undefined }): KeyType | undefined {
   const keyTypeId = fields.keyTypeId ?? slugOf(fields.keyTypeName)
-  const { updates, ...rest } = keyTypeOf(fields)
-  if (keyTypeId === '') return undefined
-  return { ...defaultKeyType, ...rest, keyTypeId, ...(updates && { updates }) }
+  return keyTypeId === '' ? undefined : { ...defaultKeyType, ...keyTypeOf(fields), keyTypeId }
 }
 
 /** The first values of a form about this key type. */
@@ -84,6 +80,8 @@ export const keyTypeValues = (keyType: Omit<KeyType, 'price'>) => ({
   fallbackEntitlements: keyType.fallbackEntitlements.join('\n'),
   sellInMultiples: keyType.sellInMultiples ? 'on' : '',
   maxQuantity: keyType.maxQuantity === null ? '' : String(keyType.maxQuantity),
+  fileDays: String(keyType.offlineFiles?.maxDays ?? ''),
+  filesPerYear: String(keyType.offlineFiles?.perSeatPerYear ?? ''),
 })
 
 /** The form of a new key type: one device, without an end. */

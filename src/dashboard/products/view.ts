@@ -102,7 +102,7 @@ export function productView(
         ['License keys', settings.keyRecovery ? 'kept, can be mailed again' : 'not kept'],
         [
           'In the portal',
-          `${seatFreesOf(settings)} devices in 30 days${settings.customerKeyReplacement ? ', new keys' : ''}`,
+          `${seatFreesOf(settings)} devices in 30 days${settings.customerKeyReplacement ? ', new keys' : ''}${settings.customerFiles ? ', license files' : ''}`,
         ],
         ['Created', dayOf(createdAt)],
       ])}
@@ -154,7 +154,7 @@ function keyTypeCard(keyType: KeyType, path: string | undefined): Html {
     ${facts([
       ['Devices', deviceLimit === null ? 'unlimited' : String(deviceLimit)],
       ['Duration', duration === null ? 'perpetual' : periodWords(duration)],
-      ...(updates === undefined ? [] : [['Updates', periodWords(updates)] as const]),
+      ...(updates ? [['Updates', periodWords(updates)] as const] : []),
       ...(duration === null
         ? []
         : [['On expiry', onExpiry === 'fallback' ? 'falls back' : 'expires'] as const]),

@@ -36,7 +36,7 @@ export const isCovered = ({ updatesUntil }: Pick<Updates, 'updatesUntil'>, built
  */
 export function updatesOfNewKeyType(
   { updatesUntil }: Pick<Updates, 'updatesUntil'>,
-  updates: Duration | undefined,
+  updates: Duration | null | undefined,
   at: string,
 ): string | undefined {
   return updatesUntil === null && updates ? endAfter(at, updates) : undefined

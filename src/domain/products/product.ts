@@ -3,7 +3,7 @@ import { sameJson } from '../equality.ts'
 import { Refusal } from '../refusal.ts'
 import { slugOf } from '../values.ts'
 import type { ProductEvent, ProductSettings } from './events.ts'
-import { type Duration, defaultKeyType, type KeyType } from './key-type.ts'
+import { defaultKeyType, type KeyType, withoutUnset } from './key-type.ts'
 import { type Release, releasesInOrder } from './releases.ts'
 import { decideSelling, evolveSelling, type SellingCommand, type TestKeys } from './selling.ts'
 
@@ -33,9 +33,6 @@ export type Product =
 /** What `null` resets to "never configured". */
 type Resettable = Pick<ProductSettings, 'trialDurationDays' | 'deviceMatch'>
 
-/** A change of a key type. null ends the period of updates of the licenses that are issued from now on. */
-export type KeyTypeChange = Partial<Omit<KeyType, 'keyTypeId' | 'updates'>> & { updates?: Duration | null }
-
 /** A change of the settings, as in a PATCH request. */
 export type SettingsChange = Partial<Omit<ProductSettings, 'testMode' | keyof Resettable>> & {
   [Name in keyof Resettable]?: Resettable[Name] | null
@@ -54,7 +51,7 @@ export type ProductCommand =
     }
   | { type: 'ChangeProduct'; name?: string; keyPrefix?: string; settings: SettingsChange; at: string }
   | { type: 'AddKeyType'; keyType: KeyType; at: string }
-  | { type: 'ChangeKeyType'; keyTypeId: string; change: KeyTypeChange; at: string }
+  | { type: 'ChangeKeyType'; keyTypeId: string; change: Partial<Omit<KeyType, 'keyTypeId'>>; at: string }
   /** @param inUse whether a live license references it */
   | { type: 'DeleteKeyType'; keyTypeId: string; inUse: boolean; at: string }
   /** @param listed the releases that are listed now, which are not part of the product's state */
@@ -102,12 +99,11 @@ export function decideProduct(product: Product, command: ProductCommand): Produc
     }
     case 'AddKeyType':
       if (findKeyType(product, command.keyType.keyTypeId)) throw new Refusal('key_type_exists')
-      return [{ type: 'KeyTypeAdded', data: { keyType: command.keyType, at } }]
+      return [{ type: 'KeyTypeAdded', data: { keyType: withoutUnset(command.keyType), at } }]
     case 'ChangeKeyType': {
       const before = findKeyType(product, command.keyTypeId)
       if (!before) throw new Refusal('key_type_not_found')
-      const { updates, ...changed } = { ...before, ...command.change }
-      const keyType = { ...changed, ...(updates && { updates }) }
+      const keyType = withoutUnset({ ...before, ...command.change })
       return sameJson(keyType, before) ? [] : [{ type: 'KeyTypeChanged', data: { keyType, at } }]
     }
     case 'DeleteKeyType': {
@@ -135,7 +131,9 @@ function created(command: Extract<ProductCommand, { type: 'CreateProduct' }>): P
   const settings = settingsWith(defaultSettings, command.settings)
   return [
     { type: 'ProductCreated', data: { tenantId, productId, name, keyPrefix, settings, at } },
-    ...keyTypes.map((keyType): ProductEvent => ({ type: 'KeyTypeAdded', data: { keyType, at } })),
+    ...keyTypes.map(
+      (keyType): ProductEvent => ({ type: 'KeyTypeAdded', data: { keyType: withoutUnset(keyType), at } }),
+    ),
   ]
 }
 

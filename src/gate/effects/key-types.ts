@@ -82,6 +82,7 @@ function changedTerms(before: KeyType, after: KeyType): Term[] {
     'maxQuantity',
     'price',
     'updates',
+    'offlineFiles',
   ] as const
   return fields
     .filter((field) => !sameJson(before[field] ?? null, after[field] ?? null))
@@ -89,12 +90,14 @@ function changedTerms(before: KeyType, after: KeyType): Term[] {
 }
 
 function termOf(keyType: KeyType, field: keyof KeyType): Term['from'] {
-  const { price } = keyType
+  const { price, offlineFiles } = keyType
   if (field === 'duration' || field === 'updates') {
     const period = keyType[field] ?? null
     return period && `${period.count} ${period.unit}`
   }
   if (field === 'price') return price === null ? null : price.priceId
+  if (field === 'offlineFiles')
+    return offlineFiles ? `${offlineFiles.maxDays} days, ${offlineFiles.perSeatPerYear} a year` : null
   const value = keyType[field]
   return typeof value === 'object' ? JSON.stringify(value) : value
 }

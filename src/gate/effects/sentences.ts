@@ -205,6 +205,7 @@ const fieldNames: Record<string, string> = {
   maxQuantity: 'Largest quantity',
   price: 'Price',
   updates: 'Updates',
+  offlineFiles: 'License files',
 }
 
 const termWords = (term: string | number | boolean | null): string => (term === null ? 'none' : String(term))

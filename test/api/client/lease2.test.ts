@@ -67,6 +67,7 @@ describe('a lease of the second version', () => {
         licenseExpiresAt: null,
         updatesUntil: null,
         serial: expect.any(Number) as unknown,
+        file: null,
       },
     })
     const elsewhere = { machineHash: hash('other'), components: { board: hash('b'), disk: hash('d') } }

@@ -41,6 +41,7 @@ const issued = {
   keyMailAskedAt: null,
   freedByCustomerAt: [],
   deviceSubjects: [],
+  filesByDay: null,
   seatsUsed: 0,
   seats: new Map(),
 }
@@ -50,6 +51,7 @@ const activeSince = (deviceId: Parameters<typeof device>[0], since: string): Sea
   former: null,
   inTwoPlacesAt: null,
   givenName: null,
+  files: null,
   status: 'active',
   activatedAt: since,
   deactivatedAt: null,

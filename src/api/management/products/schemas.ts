@@ -8,10 +8,11 @@ import {
   Entitlements,
   entitlementSet,
   type KeyType,
+  OfflineFiles,
   OnExpiry,
   Price,
 } from '../../../domain/products/key-type.ts'
-import type { KeyTypeChange, SettingsChange } from '../../../domain/products/product.ts'
+import type { SettingsChange } from '../../../domain/products/product.ts'
 import { Slug, slugOf } from '../../../domain/values.ts'
 import { invalid } from '../../../http/problem.ts'
 import { momentOut, text } from '../../../http/schemas.ts'
@@ -27,6 +28,11 @@ const entitlementsIn = z
 const deviceLimit = DeviceLimit.nullable().meta({
   description: 'How many devices may have a seat at the same time, for each unit; null is unlimited',
   example: 3,
+})
+
+const offlineFiles = OfflineFiles.nullable().meta({
+  description:
+    'License files, with which a device may go on without a network; null, or absent, where there are none',
 })
 
 const keyTypeName = <Name extends z.ZodType>(name: Name): Name =>
@@ -49,9 +55,10 @@ export const keyTypeOut = z
       .meta({ description: 'The price at Stripe; null if it is not sold there' }),
     sellInMultiples: z.boolean(),
     maxQuantity: z.int().nullable(),
-    updates: Duration.optional().meta({
+    updates: Duration.nullable().optional().meta({
       description: 'For how long a license covers new builds of the app; absent for every build',
     }),
+    offlineFiles: offlineFiles.optional(),
   })
   .meta({
     id: 'KeyType',
@@ -78,6 +85,7 @@ const keyTypeFields = z.strictObject({
     description:
       'For how long after its issue, and after each later payment of its subscription, a license covers new builds of the app; null for every build',
   }),
+  offlineFiles,
 })
 
 export const keyTypeIn = z
@@ -101,12 +109,13 @@ export const keyTypeChange = keyTypeFields
 export function keyTypeFrom({ keyTypeId, ...fields }: z.infer<typeof keyTypeIn>): KeyType {
   const id = keyTypeId ?? slugOf(fields.name)
   if (id === '') throw invalid('no id can be made from the name; send keyTypeId')
-  const { updates = null, ...rest } = keyTypeChangeFrom(fields)
-  return { ...defaultKeyType, ...rest, name: fields.name, keyTypeId: id, ...(updates && { updates }) }
+  return { ...defaultKeyType, ...keyTypeChangeFrom(fields), name: fields.name, keyTypeId: id }
 }
 
 /** A price that was typed is unverified; it replaces the verified one. */
-export function keyTypeChangeFrom(fields: Omit<z.infer<typeof keyTypeChange>, 'keyTypeId'>): KeyTypeChange {
+export function keyTypeChangeFrom(
+  fields: Omit<z.infer<typeof keyTypeChange>, 'keyTypeId'>,
+): Partial<Omit<KeyType, 'keyTypeId'>> {
   const { entitlements, fallbackEntitlements, price, ...rest } = fields
   return defined({
     ...rest,
