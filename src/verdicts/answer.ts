@@ -1,8 +1,9 @@
-import { entitlementsFor } from '../../projections/licenses/entitlements.ts'
+import { entitlementsFor, entitlementValuesFor } from '../../projections/licenses/entitlements.ts'
 import type { KeyLookupResult, LicenseOfKey } from '../../projections/licenses/runtime.ts'
 import { nextOverrideEnd } from '../domain/customers/overrides.ts'
 import { unixSeconds } from '../domain/licenses/expiry.ts'
 import { type LicenseStatus, statusAt } from '../domain/licenses/status.ts'
+import type { EntitlementValues } from '../domain/products/entitlement-values.ts'
 import type { RefusalCode } from '../domain/refusal.ts'
 import { NoSuchProduct, StateUnreadable } from './errors.ts'
 
@@ -25,6 +26,8 @@ export type Verdict = {
   /** In Unix seconds; null for a perpetual license, and where it is not shown. */
   expiresAt: number | null
   entitlements: string[]
+  /** Of those entitlements that have a value; undefined when none has one. */
+  values?: EntitlementValues | undefined
   /** In Unix seconds. */
   revalidateAfter: number
   /** Why it is not valid, where the status alone does not say it. */
@@ -71,10 +74,12 @@ export function verdictOn(lookup: KeyLookupResult, seatNeeded: boolean, now: str
     const revalidateAfter = Math.min(later, ...secondsOf(paidUntil(status, lookup)))
     return { status: 'inactive', expiresAt, entitlements: [], revalidateAfter }
   }
+  const entitlements = entitlementsFor(status, lookup, now)
   return {
     status,
     expiresAt,
-    entitlements: entitlementsFor(status, lookup, now),
+    entitlements,
+    values: entitlementValuesFor(entitlements, lookup, now),
     revalidateAfter: Math.min(later, ...endsAhead(status, lookup, now)),
   }
 }

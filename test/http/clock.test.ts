@@ -25,6 +25,7 @@ const standing: fc.Arbitrary<LicenseOfKey> = fc
       fc.record({
         entitlement: fc.constantFrom('a', 'b', 'c'),
         effect: fc.constantFrom('grant' as const, 'revoke' as const),
+        value: fc.constantFrom(1, 2, 'x'),
         end: fc.option(offset),
       }),
       { maxLength: 4 },
@@ -42,6 +43,7 @@ const standing: fc.Arbitrary<LicenseOfKey> = fc
     },
     entitlements: ['a', 'b'],
     fallbackEntitlements: ['b'],
+    entitlementValues: { a: 3, b: 'gold' },
     overrides: overrides.map(({ end: until, ...override }) => ({
       ...override,
       ...(until !== null && { expiresAt: moment(until) }),
@@ -90,6 +92,7 @@ describe('the expiry of a license', () => {
         license: { productId: 'editor', revokedAt: null, suspendedAt: null, expiresAt, onExpiry: 'expire' },
         entitlements: [],
         fallbackEntitlements: [],
+        entitlementValues: {},
         overrides: [],
         revalidateAfterSeconds: 3600,
         seated: true,

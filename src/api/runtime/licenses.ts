@@ -179,8 +179,8 @@ function activateRoute(app: ZodApp, ports: RuntimePorts): void {
       const reason = status === 'inactive' ? 'suspended' : status
       if (activated) ports.usage.count(caller.tenantId, product_id, 'activations')
       else recordRefusal(ports, caller.tenantId, 'activate', request.body, found?.result, reason)
-      const entitlements = activated ? verdict.entitlements : []
-      const answered = { activated, ...shown(withoutTerms(verdict, status)), status, entitlements, device_id }
+      const granting = activated ? verdict : { ...verdict, ...grantsNothing }
+      const answered = { activated, ...shown(withoutTerms(granting, status)), status, device_id }
       return activated ? answered : { ...answered, reason }
     },
   )
@@ -206,12 +206,16 @@ function recordRefusal(
 const noTelemetry = { appVersion: null, sdkVersion: null, platform: null }
 
 /** What of a verdict the answer of every call has, under the names of the interface. */
-const shown = ({ status, expiresAt, entitlements, revalidateAfter }: Verdict) => ({
+const shown = ({ status, expiresAt, entitlements, values, revalidateAfter }: Verdict) => ({
   status,
   expires_at: expiresAt,
   entitlements,
+  ...(values && { entitlement_values: values }),
   revalidate_after: revalidateAfter,
 })
+
+/** What a refused activation has in place of what the license grants. */
+const grantsNothing = { entitlements: [], values: undefined }
 
 /** A license that was revoked or reminted during this request shows no more than one that was found so. */
 function withoutTerms(verdict: Verdict, status: RuntimeStatus): Verdict {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { entitlementValuesOut } from '../../http/licenses/entitlement-values.ts'
 import { errorsWith, keyText, text } from '../../http/schemas.ts'
 
 const deviceId = text(256).meta({ description: 'A stable id, chosen by the caller', example: 'machine-7f3a' })
@@ -50,6 +51,7 @@ const verdict = {
     example: 1_826_789_400,
   }),
   entitlements: z.array(z.string()),
+  entitlement_values: entitlementValuesOut.optional(),
   device_id: z.string().nullable().meta({
     description: 'The device of the request; null if it names none',
     example: 'machine-7f3a',

@@ -162,7 +162,12 @@ async function changesForLicenses(
     (fact) =>
       fact.what === 'key_type_changed' &&
       fact.live.count > 0 &&
-      [...effect.entitlementsAppearing, ...effect.entitlementsDisappearing, ...fact.newLicenses].length > 0,
+      [
+        ...effect.entitlementsAppearing,
+        ...effect.entitlementsDisappearing,
+        ...fact.newLicenses,
+        ...(fact.values ?? []),
+      ].length > 0,
   )
   return isNoticed ? effectWords(effect) : []
 }
