@@ -192,7 +192,7 @@ export const operations = {
       },
       fallbackEntitlements: { kind: 'list', help: 'What a license still unlocks after a fallback. A set' },
       entitlementValues: {
-        kind: 'pairs',
+        kind: 'values',
         help: 'How much of an entitlement a license grants, by its name: true, a number, or text of up to 200 characters, such as a date. Each name is in `entitlements` or `fallbackEntitlements` too; replaces all values',
       },
       price: {
@@ -236,7 +236,7 @@ export const operations = {
       },
       fallbackEntitlements: { kind: 'list', help: 'What a license still unlocks after a fallback. A set' },
       entitlementValues: {
-        kind: 'pairs',
+        kind: 'values',
         help: 'How much of an entitlement a license grants, by its name: true, a number, or text of up to 200 characters, such as a date. Each name is in `entitlements` or `fallbackEntitlements` too; replaces all values',
       },
       price: {

@@ -1,17 +1,9 @@
 import { z } from 'zod'
-import { defaultKeyType, Entitlement, entitlementSet, type KeyType } from '../../domain/products/key-type.ts'
+import { defaultKeyType, type KeyType } from '../../domain/products/key-type.ts'
 import { Slug, slugOf } from '../../domain/values.ts'
 import { type FilledForm, newForm } from '../forms/filled-form.ts'
-import { checked, optionalOf, optionalWhole, wantedLine, words } from '../forms/typed.ts'
-
-const entitlements = words
-  .refine((list) => list.length <= 100, 'Enter at most 100 entitlements.')
-  .superRefine((list, context) => {
-    const wrong = list.find((name) => !Entitlement.safeParse(name).success)
-    if (wrong === undefined) return
-    const message = `“${wrong}” cannot be used. An entitlement begins with a lowercase letter or a digit, and has only lowercase letters, digits and . _ : -`
-    context.addIssue({ code: 'custom', message })
-  })
+import { checked, optionalOf, optionalWhole, wantedLine } from '../forms/typed.ts'
+import { entitlementLines, linesOf } from './entitlement-lines.ts'
 
 /** The fields of a key type, on its own page and on that of a new product. */
 export const keyTypeFields = {
@@ -20,8 +12,8 @@ export const keyTypeFields = {
   durationCount: optionalWhole(1, 1000),
   durationUnit: z.enum(['day', 'month', 'year']).optional().default('year'),
   onExpiry: z.enum(['expire', 'fallback']).optional().default('expire'),
-  entitlements,
-  fallbackEntitlements: entitlements,
+  entitlements: entitlementLines,
+  fallbackEntitlements: entitlementLines,
   sellInMultiples: checked,
   maxQuantity: optionalWhole(1, 100_000),
 }
@@ -37,14 +29,15 @@ type Fields = z.infer<typeof Fields>
 /** Everything of a key type that a member fills in; its price is mapped elsewhere. */
 export function keyTypeOf(fields: Fields): Omit<KeyType, 'keyTypeId' | 'price'> {
   const { keyTypeName: name, durationCount: count, durationUnit: unit, ...rest } = fields
-  const { deviceLimit, onExpiry, sellInMultiples, maxQuantity } = rest
+  const { deviceLimit, onExpiry, entitlements, fallbackEntitlements, sellInMultiples, maxQuantity } = rest
   return {
     name,
     deviceLimit,
     duration: count === null ? null : { count, unit },
     onExpiry,
-    entitlements: entitlementSet(rest.entitlements),
-    fallbackEntitlements: entitlementSet(rest.fallbackEntitlements),
+    entitlements: entitlements.names,
+    fallbackEntitlements: fallbackEntitlements.names,
+    entitlementValues: { ...fallbackEntitlements.values, ...entitlements.values },
     sellInMultiples,
     maxQuantity,
   }
@@ -64,8 +57,7 @@ export const keyTypeValues = (keyType: Omit<KeyType, 'price'>) => ({
   durationCount: keyType.duration === null ? '' : String(keyType.duration.count),
   durationUnit: keyType.duration?.unit ?? 'year',
   onExpiry: keyType.onExpiry,
-  entitlements: keyType.entitlements.join('\n'),
-  fallbackEntitlements: keyType.fallbackEntitlements.join('\n'),
+  ...linesOf(keyType),
   sellInMultiples: keyType.sellInMultiples ? 'on' : '',
   maxQuantity: keyType.maxQuantity === null ? '' : String(keyType.maxQuantity),
 })
