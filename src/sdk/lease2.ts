@@ -1,7 +1,8 @@
-import { keyBytes } from './ed25519.ts'
+import { bytesOf } from './base64.ts'
 import { isRecord, type Keyset, keyIn, type Place } from './keyset.ts'
-import type { Holder, LeaseRefusal } from './lease.ts'
+import type { LeaseRefusal } from './lease.ts'
 import { isSigned, objectIn, parseToken } from './paseto.ts'
+import { type Holder, refused } from './statement.ts'
 
 /** The value of an entitlement; `true` for a mere flag. */
 export type EntitlementValue = boolean | number | string
@@ -44,28 +45,39 @@ const assertionOf = ({ tenantId, productId }: Place): string => `keyledger:lease
  */
 export function verifyLease2(
   token: unknown,
-  { licenseKeyHash, instanceId, device, ...place }: Place & Holder & { device?: LeasedDevice },
+  { device, ...expected }: Place & Holder & { device?: LeasedDevice },
   keyset: Keyset,
   now: number,
-): { ok: true; lease: Lease2 } | { ok: false; reason: Lease2Refusal } {
+): Verified {
+  const verified = genuineLease2(token, expected, keyset)
+  if (!verified.ok) return verified
+  const { lease } = verified
+  if (device && lease.device && !isSameMachine(lease.device, device)) return refused('another_device')
+  if (now < lease.notBefore) return refused('not_yet')
+  if (now > lease.expiresAt) return refused('over')
+  return verified
+}
+
+type Verified = { ok: true; lease: Lease2 } | { ok: false; reason: Lease2Refusal }
+
+/** {@link verifyLease2} at any time and on any device. */
+export function genuineLease2(
+  token: unknown,
+  { licenseKeyHash, instanceId, ...place }: Place & Holder,
+  keyset: Keyset,
+): Verified {
   const parsed = parseToken(token)
   const kid = parsed && objectIn(parsed.footer)?.kid
   if (!parsed || typeof kid !== 'string') return refused('malformed')
   const publicKey = keyIn(keyset, kid)
   if (publicKey === undefined) return refused('unknown_key')
-  const key = keyBytes(publicKey)
-  if (!key || !isSigned(parsed, assertionOf(place), key)) return refused('bad_signature')
+  if (!isSigned(parsed, assertionOf(place), bytesOf(publicKey))) return refused('bad_signature')
   const lease = leaseFrom(kid, objectIn(parsed.message))
   if (!lease) return refused('malformed')
   if (lease.licenseKeyHash !== licenseKeyHash) return refused('another_license')
   if (lease.instanceId !== instanceId) return refused('another_instance')
-  if (device && lease.device && !isSameMachine(lease.device, device)) return refused('another_device')
-  if (now < lease.notBefore) return refused('not_yet')
-  if (now > lease.expiresAt) return refused('over')
   return { ok: true, lease }
 }
-
-const refused = (reason: Lease2Refusal): { ok: false; reason: Lease2Refusal } => ({ ok: false, reason })
 
 /** By the machine hash, else by more than half of the components that both sides have, and at least two. */
 function isSameMachine(one: LeasedDevice, other: LeasedDevice): boolean {
