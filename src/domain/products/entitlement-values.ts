@@ -19,12 +19,15 @@ export type EntitlementValue = z.infer<typeof EntitlementValue>
 /** Values by the name of their entitlement. */
 export type EntitlementValues = Readonly<Record<string, EntitlementValue>>
 
+/** The value of an entitlement; a name may be one that every object has, such as `constructor`. */
+export const valueOf = (name: string, values: EntitlementValues): EntitlementValue | undefined =>
+  Object.hasOwn(values, name) ? values[name] : undefined
+
 /** Those of the values that belong to one of these names. */
 export const valuesOf = (names: readonly string[], values: EntitlementValues): EntitlementValues =>
   Object.fromEntries(
     names.flatMap((name) => {
-      // A name may be one that every object has, such as `constructor`.
-      const value = Object.hasOwn(values, name) ? values[name] : undefined
+      const value = valueOf(name, values)
       return value === undefined ? [] : [[name, value]]
     }),
   )
