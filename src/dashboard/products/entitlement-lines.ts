@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import {
   EntitlementValue,
   type EntitlementValues,
-  valueOf,
+  valueNamed,
   valuesOf,
 } from '../../domain/products/entitlement-values.ts'
 import { Entitlement, entitlementSet } from '../../domain/products/key-type.ts'
@@ -51,7 +51,7 @@ export const withOneValueEach = <Form extends z.ZodType<Both>>(form: Form) =>
   form.superRefine(({ entitlements, fallbackEntitlements }, context) => {
     const own = valuesOf(fallbackEntitlements.names, entitlements.values)
     const differs = Object.entries(own).find(
-      ([name, value]) => (valueOf(name, fallbackEntitlements.values) ?? value) !== value,
+      ([name, value]) => (valueNamed(name, fallbackEntitlements.values) ?? value) !== value,
     )
     if (!differs) return
     const message = `“${differs[0]}” ${twoValues}`

@@ -20,14 +20,14 @@ export type EntitlementValue = z.infer<typeof EntitlementValue>
 export type EntitlementValues = Readonly<Record<string, EntitlementValue>>
 
 /** The value of an entitlement; a name may be one that every object has, such as `constructor`. */
-export const valueOf = (name: string, values: EntitlementValues): EntitlementValue | undefined =>
+export const valueNamed = (name: string, values: EntitlementValues): EntitlementValue | undefined =>
   Object.hasOwn(values, name) ? values[name] : undefined
 
 /** Those of the values that belong to one of these names. */
 export const valuesOf = (names: readonly string[], values: EntitlementValues): EntitlementValues =>
   Object.fromEntries(
     names.flatMap((name) => {
-      const value = valueOf(name, values)
+      const value = valueNamed(name, values)
       return value === undefined ? [] : [[name, value]]
     }),
   )

@@ -1,4 +1,4 @@
-import { EntitlementValue, type EntitlementValues, valueOf } from './entitlement-values.ts'
+import { EntitlementValue, type EntitlementValues, valueNamed } from './entitlement-values.ts'
 
 const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 const jsonText = /^".*"$/
@@ -28,6 +28,6 @@ export function writtenValue(value: EntitlementValue): string {
 /** Entitlements as people read and write them: each its name, and behind `=` its value if it has one. */
 export const entitlementsWritten = (names: readonly string[], values: EntitlementValues): string[] =>
   names.map((name) => {
-    const value = valueOf(name, values)
+    const value = valueNamed(name, values)
     return value === undefined ? name : `${name} = ${writtenValue(value)}`
   })

@@ -1,7 +1,7 @@
 import { countLicensesOfKeyType, rounded, sampleLiveLicenses } from '../../../projections/licenses/count.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { sameJson } from '../../domain/equality.ts'
-import { type EntitlementValues, valueOf } from '../../domain/products/entitlement-values.ts'
+import { type EntitlementValues, valueNamed } from '../../domain/products/entitlement-values.ts'
 import type { ProductEvent } from '../../domain/products/events.ts'
 import type { KeyType } from '../../domain/products/key-type.ts'
 import { findKeyType } from '../../domain/products/product.ts'
@@ -81,7 +81,7 @@ function changedValues(
   after: EntitlementValues,
 ): NonNullable<KeyTypeChanged['values']> {
   return [...new Set([...Object.keys(before), ...Object.keys(after)])].sort().flatMap((entitlement) => {
-    const [from, to] = [before, after].map((values) => valueOf(entitlement, values) ?? null)
+    const [from, to] = [before, after].map((values) => valueNamed(entitlement, values) ?? null)
     return from === to || from === undefined || to === undefined ? [] : [{ entitlement, from, to }]
   })
 }

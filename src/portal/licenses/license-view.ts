@@ -1,5 +1,5 @@
 import { dayIn } from '../../domain/portal/texts.ts'
-import { type EntitlementValues, valueOf } from '../../domain/products/entitlement-values.ts'
+import { type EntitlementValues, valueNamed } from '../../domain/products/entitlement-values.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { amountIn, maskedAddress, maskedOrder, tokenField } from '../page.ts'
 import type { Visit } from '../visit.ts'
@@ -124,6 +124,6 @@ function keyActions(visit: Visit, { license, maySendKey, mayReplaceKey }: Licens
 
 /** `projects: 25`; the name alone without a value, and where the value is only true. */
 function withValue(name: string, values: EntitlementValues): string {
-  const value = valueOf(name, values) ?? true
+  const value = valueNamed(name, values) ?? true
   return value === true ? name : `${name}: ${value}`
 }
