@@ -16,6 +16,7 @@ import { licenseChangeRoutes } from './management/licenses/changes.ts'
 import { licenseEditRoutes } from './management/licenses/edit.ts'
 import { evidenceRoutes } from './management/licenses/evidence.ts'
 import { licenseExportRoutes } from './management/licenses/export.ts'
+import { licenseFileRoutes } from './management/licenses/files.ts'
 import { licenseHistoryRoutes } from './management/licenses/history.ts'
 import { licenseImportRoutes } from './management/licenses/import.ts'
 import { licenseRoutes } from './management/licenses/licenses.ts'
@@ -67,6 +68,7 @@ export function managementRoutes(
   licenseRoutes(routes, ports, cursors)
   licenseSearchRoute(routes, ports)
   licenseChangeRoutes(routes, ports)
+  licenseFileRoutes(routes, ports)
   licenseEditRoutes(routes, ports)
   licenseHistoryRoutes(routes, ports, cursors)
   licenseImportRoutes(routes, ports)

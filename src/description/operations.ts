@@ -90,6 +90,10 @@ export const operations = {
         kind: 'flag',
         help: 'Whether a customer may replace the key of a license in the portal; absent means no',
       },
+      customerFiles: {
+        kind: 'flag',
+        help: 'Whether a customer may get license files for machines without a network in the portal, where the key type allows them; absent means no',
+      },
       keyTypes: { kind: 'json', help: 'Its key types; one named `default` when absent' },
     },
     dryRun: true,
@@ -156,6 +160,10 @@ export const operations = {
         kind: 'flag',
         help: 'Whether a customer may replace the key of a license in the portal; absent means no',
       },
+      customerFiles: {
+        kind: 'flag',
+        help: 'Whether a customer may get license files for machines without a network in the portal, where the key type allows them; absent means no',
+      },
     },
     dryRun: true,
   },
@@ -206,6 +214,11 @@ export const operations = {
         help: 'The most units of one purchase; null is unlimited',
         nullable: true,
       },
+      offlineFiles: {
+        kind: 'json',
+        help: 'License files, with which a device may go on without a network; null, or absent, where there are none',
+        nullable: true,
+      },
     },
     dryRun: true,
   },
@@ -248,6 +261,11 @@ export const operations = {
       maxQuantity: {
         kind: 'number',
         help: 'The most units of one purchase; null is unlimited',
+        nullable: true,
+      },
+      offlineFiles: {
+        kind: 'json',
+        help: 'License files, with which a device may go on without a network; null, or absent, where there are none',
         nullable: true,
       },
     },
@@ -515,6 +533,40 @@ export const operations = {
       reason: { kind: 'text', help: "Shown in the license's history" },
     },
     dryRun: true,
+  },
+  listLicenseFiles: {
+    method: 'GET',
+    path: '/v1/licenses/{id}/files',
+    summary: 'List the license files that were made for the devices of a license',
+  },
+  createLicenseFile: {
+    method: 'POST',
+    path: '/v1/licenses/{id}/files',
+    summary: 'Make a license file for a device without a network, which takes a seat',
+    body: {
+      request: {
+        kind: 'text',
+        help: 'The request that the app made on the device, as text or as its QR code has it',
+        required: true,
+      },
+      days: {
+        kind: 'number',
+        help: 'How long the file is good; as long as the key type allows when absent. It ends with the license at the latest',
+      },
+    },
+  },
+  releaseLicenseFile: {
+    method: 'POST',
+    path: '/v1/licenses/{id}/files/release',
+    summary:
+      'Take the license file of a device back, which frees its seat; repeating it gets the same response',
+    body: {
+      release: {
+        kind: 'text',
+        help: 'The release that the app made on the device, signed by the key that the file was made for',
+        required: true,
+      },
+    },
   },
   suspendLicense: {
     method: 'POST',

@@ -62,6 +62,10 @@ export function wordsOf(event: LicenseEvent, deviceName: string | null): string 
       return event.data.name === null
         ? `Removed the name of ${quoted(deviceName ?? event.data.deviceId)}`
         : `Renamed ${quoted(deviceName ?? event.data.deviceId)}`
+    case 'LicenseFileIssued':
+      return `License file for ${quoted(deviceName ?? event.data.deviceId)}, good until ${momentWords(event.data.endsAt)}`
+    case 'LicenseFileReleased':
+      return `${quoted(deviceName ?? event.data.deviceId)} gave its license file back`
     case 'HolderErased':
       return 'License holder erased'
     case 'RevocationUndone':

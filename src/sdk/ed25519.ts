@@ -1,4 +1,4 @@
-import { hashes, verify } from '@noble/ed25519'
+import { getPublicKey, hashes, sign, verify } from '@noble/ed25519'
 import { sha512 } from '@noble/hashes/sha2.js'
 import { bytesOf, utf8 } from './base64.ts'
 
@@ -26,3 +26,8 @@ export function verifyBytes(
     return false
   }
 }
+
+/** The raw public key of a 32-byte seed. */
+export const publicKeyOf = (seed: Uint8Array): Uint8Array => getPublicKey(seed)
+
+export const signBytes = (message: Uint8Array, seed: Uint8Array): Uint8Array => sign(message, seed)

@@ -1,7 +1,6 @@
-import { bytesOf } from './base64.ts'
-import { isRecord, type Keyset, keyIn, type Place } from './keyset.ts'
+import { isRecord, type Keyset, type Place } from './keyset.ts'
 import type { LeaseRefusal } from './lease.ts'
-import { isSigned, objectIn, parseToken } from './paseto.ts'
+import { readStatement } from './paseto.ts'
 import { type Holder, refused } from './statement.ts'
 
 /** The value of an entitlement; `true` for a mere flag. */
@@ -28,13 +27,12 @@ export type Lease2 = {
   licenseExpiresAt: number | null
   /** Rises with every statement: of two about the same instance, the one with the higher serial is newer. */
   serial: number
+  /** For a license file: its id, and the nonce of the request that it answers. Null for a lease. */
+  file: { id: string; nonce: string } | null
 }
 
 /** As of a lease; `not_yet` means that the clock of the machine is before the lease, `another_device` that it was copied. */
 export type Lease2Refusal = LeaseRefusal | 'not_yet' | 'another_device'
-
-/** The tenant and product for which a token was signed, which is part of what is signed. */
-const assertionOf = ({ tenantId, productId }: Place): string => `keyledger:lease2:${tenantId}:${productId}`
 
 /**
  * Verifies a lease of the second version, a `v4.public` token of PASETO: its key is known, it was signed for this tenant
@@ -49,76 +47,98 @@ export function verifyLease2(
   keyset: Keyset,
   now: number,
 ): Verified {
-  const verified = genuineLease2(token, expected, keyset)
-  if (!verified.ok) return verified
-  const { lease } = verified
+  const found = verifyTerms(token, expected, keyset)
+  if (!found.ok) return found
+  const lease = leaseFrom(found)
+  if (!lease) return refused('malformed')
   if (device && lease.device && !isSameMachine(lease.device, device)) return refused('another_device')
   if (now < lease.notBefore) return refused('not_yet')
   if (now > lease.expiresAt) return refused('over')
-  return verified
+  return { ok: true, lease }
 }
 
 type Verified = { ok: true; lease: Lease2 } | { ok: false; reason: Lease2Refusal }
 
-/** {@link verifyLease2} at any time and on any device. */
-export function genuineLease2(
+/** Verifies only who signed it and for which product: whom it is for and its times are left to the caller. */
+export function readLease2(token: unknown, place: Place, keyset: Keyset): Verified {
+  const read = readTerms(token, place, keyset)
+  if (!read.ok) return read
+  const lease = leaseFrom(read)
+  return lease ? { ok: true, lease } : refused('malformed')
+}
+
+/** What a lease grants to whom. An app that reads no more of it is smaller. */
+export type Terms = Pick<
+  Lease2,
+  'licenseKeyHash' | 'instanceId' | 'status' | 'entitlements' | 'issuedAt' | 'expiresAt'
+>
+
+type ReadTerms = { ok: true; terms: Terms; kid: string; claims: Record<string, unknown> }
+
+/** {@link verifyLease2} of the terms alone, at any time and on any device. */
+export function verifyTerms(
   token: unknown,
   { licenseKeyHash, instanceId, ...place }: Place & Holder,
   keyset: Keyset,
-): Verified {
-  const parsed = parseToken(token)
-  const kid = parsed && objectIn(parsed.footer)?.kid
-  if (!parsed || typeof kid !== 'string') return refused('malformed')
-  const publicKey = keyIn(keyset, kid)
-  if (publicKey === undefined) return refused('unknown_key')
-  if (!isSigned(parsed, assertionOf(place), bytesOf(publicKey))) return refused('bad_signature')
-  const lease = leaseFrom(kid, objectIn(parsed.message))
-  if (!lease) return refused('malformed')
-  if (lease.licenseKeyHash !== licenseKeyHash) return refused('another_license')
-  if (lease.instanceId !== instanceId) return refused('another_instance')
-  return { ok: true, lease }
+): ReadTerms | { ok: false; reason: LeaseRefusal } {
+  const read = readTerms(token, place, keyset)
+  if (!read.ok) return read
+  if (read.terms.licenseKeyHash !== licenseKeyHash) return refused('another_license')
+  if (read.terms.instanceId !== instanceId) return refused('another_instance')
+  return read
+}
+
+function readTerms(
+  token: unknown,
+  { tenantId, productId }: Place,
+  keyset: Keyset,
+): ReadTerms | { ok: false; reason: LeaseRefusal } {
+  const read = readStatement(token, `keyledger:lease2:${tenantId}:${productId}`, keyset)
+  if (typeof read === 'string') return refused(read)
+  const terms = termsFrom(read.claims)
+  return terms ? { ok: true, terms, ...read } : refused('malformed')
 }
 
 /** By the machine hash, else by more than half of the components that both sides have, and at least two. */
-function isSameMachine(one: LeasedDevice, other: LeasedDevice): boolean {
+export function isSameMachine(one: LeasedDevice, other: LeasedDevice): boolean {
   if (one.machineHash !== null && one.machineHash === other.machineHash) return true
   const both = Object.keys(one.components).filter((name) => Object.hasOwn(other.components, name))
   const equal = both.filter((name) => one.components[name] === other.components[name]).length
   return equal >= Math.max(2, Math.floor(both.length / 2) + 1)
 }
 
-function leaseFrom(kid: string, claims: Record<string, unknown> | undefined): Lease2 | undefined {
-  if (!claims) return undefined
-  const { license_id, license_key_hash, instance_id, status, serial } = claims
-  const device = deviceFrom(claims.device)
+function termsFrom(claims: Record<string, unknown>): Terms | undefined {
+  const { license_key_hash: licenseKeyHash, instance_id: instanceId, status } = claims
   const entitlements = entitlementsFrom(claims.entitlements)
+  const [issuedAt, expiresAt] = [claims.iat, claims.exp].map(secondsFrom)
+  if (!isText(licenseKeyHash) || !isText(instanceId) || !isText(status) || !entitlements) return undefined
+  if (issuedAt === undefined || expiresAt === undefined) return undefined
+  return { licenseKeyHash, instanceId, status, entitlements, issuedAt, expiresAt }
+}
+
+function leaseFrom({ kid, terms, claims }: ReadTerms): Lease2 | undefined {
+  const { license_id: licenseId, serial, file, nonce } = claims
+  const device = deviceFrom(claims.device)
   const licenseExpiresAt = claims.license_expires_at === null ? null : secondsFrom(claims.license_expires_at)
-  const [issuedAt, notBefore, expiresAt] = [claims.iat, claims.nbf, claims.exp].map(secondsFrom)
-  if (device === undefined || !entitlements || licenseExpiresAt === undefined) return undefined
-  if (issuedAt === undefined || notBefore === undefined || expiresAt === undefined) return undefined
-  if (!isText(license_id) || !isText(license_key_hash) || !isText(instance_id) || !isText(status))
-    return undefined
-  if (typeof serial !== 'number' || !Number.isSafeInteger(serial)) return undefined
+  const notBefore = secondsFrom(claims.nbf)
+  if (device === undefined || licenseExpiresAt === undefined || notBefore === undefined) return undefined
+  if (!isText(licenseId) || typeof serial !== 'number' || !Number.isSafeInteger(serial)) return undefined
   return {
     kid,
-    licenseId: license_id,
-    licenseKeyHash: license_key_hash,
-    instanceId: instance_id,
+    ...terms,
+    licenseId,
     device,
-    status,
-    entitlements,
-    issuedAt,
     notBefore,
-    expiresAt,
     licenseExpiresAt,
     serial,
+    file: isText(file) && isText(nonce) ? { id: file, nonce } : null,
   }
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
 
 /** Times are written as RFC 3339 asks, in UTC and whole seconds. */
-function secondsFrom(value: unknown): number | undefined {
+export function secondsFrom(value: unknown): number | undefined {
   if (typeof value !== 'string' || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(value)) return undefined
   const ms = Date.parse(value)
   return Number.isNaN(ms) ? undefined : ms / 1000

@@ -1,4 +1,4 @@
-import { unixSeconds } from '../domain/licenses/expiry.ts'
+import { leaseEnd, unixSeconds } from '../domain/licenses/expiry.ts'
 import type { IssuedLicense } from '../domain/licenses/license.ts'
 import type { LicenseStatus } from '../domain/licenses/status.ts'
 import type { EntitlementValues } from '../domain/products/entitlement-values.ts'
@@ -53,16 +53,11 @@ export async function signLease(
   }
 }
 
-/**
- * From when to when a lease is good, in Unix seconds. A license with fallback continues after its expiry, so its lease may
- * too. One that expires hard is not leased past its expiry.
- */
-export function leaseTimes(
-  { license: { expiresAt, onExpiry }, leaseSeconds }: LeaseFacts,
+/** From when to when a lease is good, in Unix seconds. */
+export const leaseTimes = (
+  { license, leaseSeconds }: Pick<LeaseFacts, 'license' | 'leaseSeconds'>,
   now: string,
-): { issued: number; expires: number } {
-  const issued = unixSeconds(now)
-  const end = issued + leaseSeconds
-  const expires = onExpiry === 'expire' && expiresAt !== null ? Math.min(end, unixSeconds(expiresAt)) : end
-  return { issued, expires }
-}
+): { issued: number; expires: number } => ({
+  issued: unixSeconds(now),
+  expires: leaseEnd(license, leaseSeconds, now),
+})

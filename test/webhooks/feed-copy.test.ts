@@ -243,6 +243,8 @@ test('an event without an entry changes nothing that a license shows', async () 
     'DeviceInTwoPlaces',
     'DeviceNamed',
     'KeyMailAsked',
+    'LicenseFileIssued',
+    'LicenseFileReleased',
     'ReasonGiven',
     'SaleFollowed',
     'SeatFreedByCustomer',

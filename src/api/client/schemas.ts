@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { maxComponents } from '../../domain/licenses/marks.ts'
+import { ComponentsOfApp, HashOfApp } from '../../domain/licenses/marks.ts'
 import { sdkOf, sdks, type Telemetry } from '../../domain/telemetry.ts'
 import { entitlementValuesOut } from '../../http/licenses/entitlement-values.ts'
 import { type Answer, type ErrorStatus, errorBody, errorsWith, keyText, text } from '../../http/schemas.ts'
@@ -95,10 +95,8 @@ export const asItStands = { serializerCompiler: () => (answered: unknown) => JSO
 export const clientErrors = (...statuses: ErrorStatus[]) =>
   withLimits(errorsWith(errorBody, 401, 403, 404, ...statuses))
 
-const hashOfApp = z.string().regex(/^[A-Za-z0-9+/=_-]{16,128}$/, 'must be 16 to 128 of A-Z a-z 0-9 + / = _ -')
-
 /** How an app names the machine that it runs on. */
-export const machineHash = hashOfApp.meta({
+export const machineHash = HashOfApp.meta({
   description: 'An identifier of the machine, hashed by the app; stored only as a keyed hash',
   example: 'q1Zb0v3mTn8m4kW2Xw9yBQ==',
 })
@@ -106,16 +104,12 @@ export const machineHash = hashOfApp.meta({
 /** By what the machine is recognized: none of it is stored as it is sent. */
 const machineShape = {
   machine_hash: machineHash.optional(),
-  device: z
-    .record(z.string().regex(/^[a-z][a-z0-9_]{0,31}$/, 'must be lowercase letters, digits and _'), hashOfApp)
-    .refine((parts) => Object.keys(parts).length <= maxComponents, `has at most ${maxComponents} components`)
-    .optional()
-    .meta({
-      description:
-        'The components of the machine by name, such as `board`, `disk`, `mac`, `os` and `tpm`, each hashed by the app like `machine_hash`: ' +
-        'a device whose machine hash has changed is recognized by most of its components',
-      example: { board: 'Zm9vYmFyYmF6cXV4MTIzNA==', disk: 'bm90IHRoZSBzYW1lIGRpc2s=' },
-    }),
+  device: ComponentsOfApp.optional().meta({
+    description:
+      'The components of the machine by name, such as `board`, `disk`, `mac`, `os` and `tpm`, each hashed by the app like `machine_hash`: ' +
+      'a device whose machine hash has changed is recognized by most of its components',
+    example: { board: 'Zm9vYmFyYmF6cXV4MTIzNA==', disk: 'bm90IHRoZSBzYW1lIGRpc2s=' },
+  }),
 }
 
 /** Which form of lease an app understands. */

@@ -234,7 +234,7 @@ function deactivateRoute(app: ZodApp, ports: RuntimePorts): void {
         description:
           'Frees its seat for another device. A key that no license has gets `deactivated: false` with the reason.',
         body: deactivateIn,
-        response: { 200: answer('Whether the device has no seat', deactivateOut), ...runtimeErrors() },
+        response: { 200: answer('Whether the device has no seat', deactivateOut), ...runtimeErrors(409) },
       },
     },
     async (request) => {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { entitlementValuesOut } from '../../http/licenses/entitlement-values.ts'
-import { errorsWith, keyText, text } from '../../http/schemas.ts'
+import { type ErrorStatus, errorsWith, keyText, text } from '../../http/schemas.ts'
 
 const deviceId = text(256).meta({ description: 'A stable id, chosen by the caller', example: 'machine-7f3a' })
 
@@ -109,4 +109,4 @@ const runtimeError = z
   })
 
 /** Created per operation: the OpenAPI document would show shared responses in only one of them. */
-export const runtimeErrors = () => errorsWith(runtimeError, 400, 401, 403, 404)
+export const runtimeErrors = (...more: ErrorStatus[]) => errorsWith(runtimeError, 400, 401, 403, 404, ...more)

@@ -93,5 +93,24 @@ export function moreKeyTypeInputs(form: FilledForm): Html {
       inputmode: 'numeric',
       maxlength: 6,
     })}
+    <fieldset class="pair">
+      <legend>Machines without a network</legend>
+      ${textField(form, {
+        name: 'fileDays',
+        label: 'Days of a license file',
+        hint: 'How long a device may go on with a signed file at most. Leave empty for no files.',
+        required: false,
+        inputmode: 'numeric',
+        maxlength: 5,
+      })}
+      ${textField(form, {
+        name: 'filesPerYear',
+        label: 'Files a year',
+        hint: 'For each device. Leave empty for 4.',
+        required: false,
+        inputmode: 'numeric',
+        maxlength: 3,
+      })}
+    </fieldset>
   </div>`
 }

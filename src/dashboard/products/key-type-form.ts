@@ -5,6 +5,9 @@ import { type FilledForm, newForm } from '../forms/filled-form.ts'
 import { checked, optionalOf, optionalWhole, wantedLine } from '../forms/typed.ts'
 import { entitlementLines, linesOf } from './entitlement-lines.ts'
 
+/** License files of a device within a year, where a member fills in only how long they are good. */
+const usualFilesPerYear = 4
+
 /** The fields of a key type, on its own page and on that of a new product. */
 export const keyTypeFields = {
   keyTypeName: wantedLine(200, 'Enter a name.'),
@@ -16,6 +19,8 @@ export const keyTypeFields = {
   fallbackEntitlements: entitlementLines,
   sellInMultiples: checked,
   maxQuantity: optionalWhole(1, 100_000),
+  fileDays: optionalWhole(1, 36_500),
+  filesPerYear: optionalWhole(1, 366),
 }
 
 export const wrongId = 'Use lowercase letters, digits and hyphens.'
@@ -30,6 +35,7 @@ type Fields = z.infer<typeof Fields>
 export function keyTypeOf(fields: Fields): Omit<KeyType, 'keyTypeId' | 'price'> {
   const { keyTypeName: name, durationCount: count, durationUnit: unit, ...rest } = fields
   const { deviceLimit, onExpiry, entitlements, fallbackEntitlements, sellInMultiples, maxQuantity } = rest
+  const { fileDays, filesPerYear } = rest
   return {
     name,
     deviceLimit,
@@ -40,6 +46,8 @@ export function keyTypeOf(fields: Fields): Omit<KeyType, 'keyTypeId' | 'price'> 
     entitlementValues: { ...fallbackEntitlements.values, ...entitlements.values },
     sellInMultiples,
     maxQuantity,
+    offlineFiles:
+      fileDays === null ? null : { maxDays: fileDays, perSeatPerYear: filesPerYear ?? usualFilesPerYear },
   }
 }
 
@@ -60,6 +68,8 @@ export const keyTypeValues = (keyType: Omit<KeyType, 'price'>) => ({
   ...linesOf(keyType),
   sellInMultiples: keyType.sellInMultiples ? 'on' : '',
   maxQuantity: keyType.maxQuantity === null ? '' : String(keyType.maxQuantity),
+  fileDays: String(keyType.offlineFiles?.maxDays ?? ''),
+  filesPerYear: String(keyType.offlineFiles?.perSeatPerYear ?? ''),
 })
 
 /** The form of a new key type: one device, without an end. */

@@ -16,6 +16,7 @@ const settingsFields = {
   keyRecovery: checked,
   customerSeatFrees: optionalWhole(0, 100),
   customerKeyReplacement: checked,
+  customerFiles: checked,
 }
 
 /** A new product with its first key type. */
@@ -90,9 +91,11 @@ export const settingsOf = (form: SettingsTyped) => ({
 export const customerRules = (form: {
   customerSeatFrees: number | null
   customerKeyReplacement: boolean
+  customerFiles: boolean
 }) => ({
   customerSeatFrees: form.customerSeatFrees ?? undefined,
   customerKeyReplacement: form.customerKeyReplacement || undefined,
+  customerFiles: form.customerFiles || undefined,
 })
 
 /** The form of a new product. */
@@ -120,6 +123,7 @@ export function productForm({ name, keyPrefix, settings, updatedAt }: PresentPro
     keyRecovery: settings.keyRecovery ? 'on' : '',
     customerSeatFrees: settings.customerSeatFrees === undefined ? '' : String(settings.customerSeatFrees),
     customerKeyReplacement: settings.customerKeyReplacement ? 'on' : '',
+    customerFiles: settings.customerFiles ? 'on' : '',
     seen: updatedAt,
   })
 }

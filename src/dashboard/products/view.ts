@@ -100,7 +100,7 @@ export function productView(
         ['License keys', settings.keyRecovery ? 'kept, can be mailed again' : 'not kept'],
         [
           'In the portal',
-          `${seatFreesOf(settings)} devices in 30 days${settings.customerKeyReplacement ? ', new keys' : ''}`,
+          `${seatFreesOf(settings)} devices in 30 days${settings.customerKeyReplacement ? ', new keys' : ''}${settings.customerFiles ? ', license files' : ''}`,
         ],
         ['Created', dayOf(createdAt)],
       ])}

@@ -3,6 +3,7 @@ import type { LicenseEvent, LicenseTerms } from './events.ts'
 import { alsoHeld, identified, identifiedAtFirst, recognized } from './identity.ts'
 import type { DeviceClaim } from './marks.ts'
 import { type Why, withReason } from './reasons.ts'
+import { liveFile } from './seat-files.ts'
 import type { Seat, Seats } from './seats.ts'
 import { givesSeats, type Standing, statusAt } from './status.ts'
 
@@ -25,7 +26,7 @@ export type ActivateInstance = {
 export type DeactivateDevice = { type: 'DeactivateDevice'; deviceId: string; at: string } & Why
 
 /** What an activation depends on. */
-type Seated = Standing & Seats & Pick<LicenseTerms, 'deviceLimit'>
+export type Seated = Standing & Seats & Pick<LicenseTerms, 'deviceLimit'>
 
 export function activated(license: Seated, { type: _, ...device }: ActivateDevice): LicenseEvent[] {
   requireSeats(license, device.at)
@@ -58,16 +59,27 @@ export function instanceActivated(
   }
   requireSeats(license, at)
   return [
-    ...alsoHeld(license.seats.values(), seat, claim).flatMap(({ deviceId }) =>
-      deactivated(license, { type: 'DeactivateDevice', deviceId, at }),
-    ),
+    ...alsoHeld(license.seats.values(), seat, claim)
+      .filter(({ files }) => !liveFile(files, at))
+      .flatMap(({ deviceId }) => deactivated(license, { type: 'DeactivateDevice', deviceId, at })),
     ...identified(seat, claim, at),
   ]
 }
 
+/** @throws Refusal `seat_has_file` while the device may go on with a license file */
 export function deactivated(license: Seated, command: DeactivateDevice): LicenseEvent[] {
   const seat = license.seats.get(command.deviceId)
   if (seat?.status !== 'active') return []
+  requireNoFile(seat, command.at)
   const { deviceId, instanceId } = seat
   return withReason({ type: 'DeviceDeactivated', data: { deviceId, instanceId, at: command.at } }, command)
+}
+
+/**
+ * A device with a license file may go on without a network until the file ends, so that freeing its seat would let two devices
+ * use it.
+ * @throws Refusal `seat_has_file`
+ */
+export function requireNoFile({ files }: Seat, at: string): void {
+  if (liveFile(files, at)) throw new Refusal('seat_has_file')
 }

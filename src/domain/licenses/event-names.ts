@@ -30,6 +30,8 @@ export const publicNames = {
   DeviceIdentified: 'license.device_identified',
   DeviceInTwoPlaces: 'license.device_in_two_places',
   DeviceNamed: 'license.device_named',
+  LicenseFileIssued: 'license.file_issued',
+  LicenseFileReleased: 'license.file_released',
   HolderErased: 'license.holder_erased',
   RevocationUndone: 'license.revocation_undone',
   ImportTakenBack: 'license.import_taken_back',

@@ -27,6 +27,8 @@ const traits: Readonly<Record<LicenseEvent['type'], Traits>> = {
   DeviceIdentified: ofDevice,
   DeviceInTwoPlaces: { ...ofDevice, slot: 'two places' },
   DeviceNamed: { ...ofDevice, slot: 'named' },
+  LicenseFileIssued: ofDevice,
+  LicenseFileReleased: ofDevice,
   SeatFreedByCustomer: ordinary,
   LicenseReminted: { ...ordinary, seats: 'of all devices', slot: 'reminted' },
   LicenseRevoked: ordinary,

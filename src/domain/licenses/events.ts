@@ -92,6 +92,35 @@ export const LicenseEvent = z.discriminatedUnion('type', [
     type: z.literal('DeviceInTwoPlaces'),
     data: z.strictObject({ deviceId: z.string().min(1), instanceId: z.string().min(1), at: Moment }),
   }),
+  /**
+   * A file was signed with which the device may go on without a network until `endsAt`. It asked for it with its own key
+   * (Ed25519, base64url).
+   */
+  z.object({
+    type: z.literal('LicenseFileIssued'),
+    data: z.strictObject({
+      fileId: z.string().min(1),
+      deviceId: z.string().min(1),
+      instanceId: z.string().min(1),
+      keyHash: StoredKeyHash,
+      deviceKey: z.string().min(1),
+      nonce: z.string().min(1),
+      counter: z.int().min(1),
+      serial: z.int().min(1),
+      endsAt: Moment,
+      at: Moment,
+    }),
+  }),
+  /** The device gave its file back, signed by its key. Its seat is freed with it. */
+  z.object({
+    type: z.literal('LicenseFileReleased'),
+    data: z.strictObject({
+      fileId: z.string().min(1),
+      deviceId: z.string().min(1),
+      instanceId: z.string().min(1),
+      at: Moment,
+    }),
+  }),
   z.object({
     type: z.literal('LicenseReminted'),
     data: z.strictObject({

@@ -1,4 +1,4 @@
-import type { Duration } from '../products/key-type.ts'
+import type { Duration, OnExpiry } from '../products/key-type.ts'
 
 /**
  * When a license issued at `from` expires. The calendar is UTC, so daylight saving has no effect. A day that
@@ -31,4 +31,18 @@ export function wholeSeconds(moment: string): string {
 /** A moment in the Unix seconds of the runtime interface. */
 export function unixSeconds(moment: string): number {
   return Math.floor(Date.parse(moment) / 1000)
+}
+
+/**
+ * Until when a statement about a license may hold, in Unix seconds. A license with fallback continues after its expiry, so the
+ * statement may too; one that expires hard ends it.
+ * @param seconds how long it should hold
+ */
+export function leaseEnd(
+  { expiresAt, onExpiry }: { expiresAt: string | null; onExpiry: OnExpiry },
+  seconds: number,
+  from: string,
+): number {
+  const end = unixSeconds(from) + seconds
+  return onExpiry === 'expire' && expiresAt !== null ? Math.min(end, unixSeconds(expiresAt)) : end
 }

@@ -79,6 +79,14 @@ export const ProductSettings = z.strictObject({
       example: false,
     })
     .optional(),
+  customerFiles: z
+    .boolean()
+    .meta({
+      description:
+        'Whether a customer may get license files for machines without a network in the portal, where the key type allows them; absent means no',
+      example: false,
+    })
+    .optional(),
 })
 export type ProductSettings = z.infer<typeof ProductSettings>
 

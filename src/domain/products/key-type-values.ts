@@ -1,6 +1,6 @@
 import { Refusal } from '../refusal.ts'
 import { type EntitlementValues, valuesOf } from './entitlement-values.ts'
-import type { KeyType } from './key-type.ts'
+import { type KeyType, withoutUnset } from './key-type.ts'
 
 /**
  * A key type after a change. A value goes with its name: names that the change takes away lose their values, unless the
@@ -30,5 +30,5 @@ const namesIn = ({ entitlements, fallbackEntitlements }: KeyType): string[] => [
 
 /** A key type without values is recorded without a field for them. */
 function withValues({ entitlementValues: _, ...keyType }: KeyType, values: EntitlementValues): KeyType {
-  return { ...keyType, ...(Object.keys(values).length > 0 && { entitlementValues: values }) }
+  return { ...withoutUnset(keyType), ...(Object.keys(values).length > 0 && { entitlementValues: values }) }
 }

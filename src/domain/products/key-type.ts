@@ -60,6 +60,20 @@ export type Price = z.infer<typeof Price>
 /** `null` means unlimited for a device limit or a maximum quantity, and perpetual for a duration. */
 export const DeviceLimit = z.int().min(1).max(100_000)
 
+/** Whether licenses may be used on machines without a network, with a signed file. */
+export const OfflineFiles = z.strictObject({
+  maxDays: z.int().min(1).max(36_500).meta({
+    description: 'How many days a license file is good at most',
+    example: 365,
+  }),
+  perSeatPerYear: z.int().min(1).max(366).meta({
+    description:
+      'How many license files a device may have within 365 days, and a license for each of its seats',
+    example: 4,
+  }),
+})
+export type OfflineFiles = z.infer<typeof OfflineFiles>
+
 /** A template of a license: the rules that a license copies when it is issued. */
 export const KeyType = z.strictObject({
   keyTypeId: Slug,
@@ -73,8 +87,15 @@ export const KeyType = z.strictObject({
   price: Price.nullable(),
   sellInMultiples: z.boolean(),
   maxQuantity: z.int().min(1).max(100_000).nullable(),
+  /** Absent or null where no license files are allowed. */
+  offlineFiles: OfflineFiles.nullable().optional(),
 })
 export type KeyType = z.infer<typeof KeyType>
+
+/** A key type as it is recorded: a setting that was never used, or is removed, is absent. */
+export function withoutUnset({ offlineFiles, ...keyType }: KeyType): KeyType {
+  return { ...keyType, ...(offlineFiles && { offlineFiles }) }
+}
 
 /**
  * The key type of a product that is created without any, since a product always has one: one device,

@@ -88,7 +88,15 @@ function changedValues(
 
 type Term = KeyTypeChanged['newLicenses'][number]
 
-const termFields = ['deviceLimit', 'duration', 'onExpiry', 'sellInMultiples', 'maxQuantity', 'price'] as const
+const termFields = [
+  'deviceLimit',
+  'duration',
+  'onExpiry',
+  'sellInMultiples',
+  'maxQuantity',
+  'price',
+  'offlineFiles',
+] as const
 type TermField = (typeof termFields)[number]
 
 /** The terms that licenses copy at their issue. */
@@ -99,9 +107,11 @@ function changedTerms(before: KeyType, after: KeyType): Term[] {
 }
 
 function termOf(keyType: KeyType, field: TermField): Term['from'] {
-  const { duration, price } = keyType
+  const { duration, price, offlineFiles } = keyType
   if (field === 'duration') return duration && `${duration.count} ${duration.unit}`
   if (field === 'price') return price === null ? null : price.priceId
+  if (field === 'offlineFiles')
+    return offlineFiles ? `${offlineFiles.maxDays} days, ${offlineFiles.perSeatPerYear} a year` : null
   const value = keyType[field]
   return typeof value === 'object' ? JSON.stringify(value) : value
 }

@@ -54,7 +54,7 @@ export const licenseOut = License.meta({
   description: 'A license as it is now, or was at the moment that was asked for',
 })
 
-/** By what a device is recognized. */
+/** By what a device is recognized, and whether it goes on without a network. */
 export const recognizedShape = {
   identifiedBy: z
     .array(z.string())
@@ -67,6 +67,11 @@ export const recognizedShape = {
   inTwoPlacesAt: momentOut.optional().meta({
     description:
       'When two machines with one hash were last noticed in this seat, such as copies of a virtual machine. Absent unless they were',
+  }),
+  fileEndsAt: momentOut.optional().meta({
+    description:
+      'Until when its license file lets the device go on without a network; it keeps its seat until then. Absent without a file',
+    example: '2027-11-24T14:05:12.000Z',
   }),
 }
 

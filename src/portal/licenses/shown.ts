@@ -3,11 +3,13 @@ import type { LicenseEntry } from '../../../projections/licenses/queries.ts'
 import { listSeated } from '../../../projections/licenses/queries.ts'
 import { findMail } from '../../../projections/mails.ts'
 import { findSaleOfLicense } from '../../../projections/sales/queries.ts'
+import { allowFiles } from '../../commands/devices/files.ts'
 import { seatFreesOf } from '../../commands/licenses/by-customer.ts'
 import { isSendable } from '../../commands/licenses/send-key.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { freesLeft } from '../../domain/licenses/customer.ts'
 import type { IssuedLicense } from '../../domain/licenses/license.ts'
+import { liveFile } from '../../domain/licenses/seat-files.ts'
 import { type LicenseStatus, statusAt } from '../../domain/licenses/status.ts'
 import { plainText } from '../../domain/plain-text.ts'
 import type { EntitlementValues } from '../../domain/products/entitlement-values.ts'
@@ -39,6 +41,8 @@ export type ShownDevice = {
   reportedName: string
   since: string
   seenAt: string | null
+  /** Until when its license file keeps the seat taken; null without one. */
+  heldUntil: string | null
 }
 
 type Order = { saleId: string; soldAt: string; amount: number; currency: string; test: boolean }
@@ -53,6 +57,8 @@ export type LicenseDetails = {
   /** Whether the key can be sent again, and whether it can be replaced: by its holder alone, who gets it by mail. */
   maySendKey: boolean
   mayReplaceKey: boolean
+  /** Whether license files can be had here. */
+  mayGetFiles: boolean
 }
 
 /** More seats than a person would look through. */
@@ -99,6 +105,7 @@ export async function licenseDetails(
     frees: { most, ...freesLeft(license, most, momentOf(ports)) },
     order: await orderOf(ports, license, customer),
     maySendKey: isHolder && (await isSendable(ports, license)),
+    mayGetFiles: (product?.settings.customerFiles ?? false) && (await allowFiles(ports, license)),
     mayReplaceKey:
       isHolder &&
       license.revokedAt === null &&
@@ -121,13 +128,15 @@ async function devicesOf(
     tenantId,
     seats.map(({ givenName }) => givenName),
   )
-  return seats.map(({ instanceId, name, activatedAt }, index) => ({
+  const now = momentOf(ports)
+  return seats.map(({ instanceId, name, activatedAt, files }, index) => ({
     instanceId,
     // Names in attributes and forms too, which the templates leave as they are.
     name: plainText(given[index] ?? name),
     reportedName: plainText(name),
     since: activatedAt,
     seenAt: telemetry.get(instanceId)?.seenAt ?? null,
+    heldUntil: liveFile(files, now)?.endsAt ?? null,
   }))
 }
 

@@ -1,6 +1,6 @@
 import { isRecord, type Place } from '../keyset.ts'
 import { type Lease, type LeaseRefusal, verifyLease } from '../lease.ts'
-import { type EntitlementValue, genuineLease2, type Lease2Refusal } from '../lease2.ts'
+import { type EntitlementValue, type Terms, verifyTerms } from '../lease2.ts'
 import { type Refusal, type RefusalDoubt, verifyRefusal } from '../refusal.ts'
 import type { Holder } from '../statement.ts'
 
@@ -18,7 +18,7 @@ export type LeaseOfToken = Pick<
 export type Proof = Lease | LeaseOfToken | Refusal
 
 /** Why something is no proof. After `unknown_key` the keyset is fetched. */
-export type Doubt = LeaseRefusal | Lease2Refusal | RefusalDoubt
+export type Doubt = LeaseRefusal | RefusalDoubt
 
 /**
  * Verifies a lease in either form, or a refusal. Whether a lease is over is decided with the state: one that is over still
@@ -33,8 +33,8 @@ export function verifyProof(
   const record = isRecord(value) ? value : {}
   const token = record.token ?? value
   if (typeof token === 'string') {
-    const found = genuineLease2(token, holder, { keys })
-    return found.ok ? { proof: leaseOf(token, found.lease) } : { doubt: found.reason }
+    const found = verifyTerms(token, holder, { keys })
+    return found.ok ? { proof: leaseOf(token, found.terms) } : { doubt: found.reason }
   }
   if ('reason' in record) {
     const found = verifyRefusal(value, holder, { keys })
@@ -47,13 +47,7 @@ export function verifyProof(
 /** An entitlement that is false is none. */
 function leaseOf(
   token: string,
-  {
-    instanceId,
-    issuedAt,
-    expiresAt,
-    status,
-    entitlements,
-  }: Extract<ReturnType<typeof genuineLease2>, { ok: true }>['lease'],
+  { instanceId, issuedAt, expiresAt, status, entitlements }: Terms,
 ): LeaseOfToken {
   const granted = Object.entries(entitlements).filter(([, value]) => value !== false)
   const values = Object.fromEntries(granted.filter(([, value]) => value !== true))

@@ -66,6 +66,7 @@ describe('a lease of the second version', () => {
         expiresAt: begin + 604_800,
         licenseExpiresAt: null,
         serial: expect.any(Number) as unknown,
+        file: null,
       },
     })
     const elsewhere = { machineHash: hash('other'), components: { board: hash('b'), disk: hash('d') } }

@@ -39,6 +39,7 @@ const issued = {
   keyMailAskedAt: null,
   freedByCustomerAt: [],
   deviceSubjects: [],
+  filesByDay: null,
   seatsUsed: 0,
   seats: new Map(),
 }
@@ -48,6 +49,7 @@ const activeSince = (deviceId: Parameters<typeof device>[0], since: string): Sea
   former: null,
   inTwoPlacesAt: null,
   givenName: null,
+  files: null,
   status: 'active',
   activatedAt: since,
   deactivatedAt: null,

@@ -9,6 +9,7 @@ import {
   EntitlementValues,
   entitlementSet,
   type KeyType,
+  OfflineFiles,
   OnExpiry,
   Price,
 } from '../../../domain/products/key-type.ts'
@@ -36,6 +37,11 @@ const deviceLimit = DeviceLimit.nullable().meta({
   example: 3,
 })
 
+const offlineFiles = OfflineFiles.nullable().meta({
+  description:
+    'License files, with which a device may go on without a network; null, or absent, where there are none',
+})
+
 const keyTypeName = <Name extends z.ZodType>(name: Name): Name =>
   name.meta({ description: 'The name that people read, also customers', example: 'Pro' })
 
@@ -60,6 +66,7 @@ export const keyTypeOut = z
       .meta({ description: 'The price at Stripe; null if it is not sold there' }),
     sellInMultiples: z.boolean(),
     maxQuantity: z.int().nullable(),
+    offlineFiles: offlineFiles.optional(),
   })
   .meta({
     id: 'KeyType',
@@ -86,6 +93,7 @@ const keyTypeFields = z.strictObject({
     .meta({ description: 'The price at Stripe, which is verified later; null removes it' }),
   sellInMultiples: z.boolean(),
   maxQuantity: z.int().min(1).max(100_000).nullable(),
+  offlineFiles,
 })
 
 export const keyTypeIn = z

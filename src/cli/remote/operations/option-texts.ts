@@ -5,6 +5,7 @@ import { secret, type Words } from './field.ts'
 export const usualWords = {
   apiKey: secret('the API key'),
   asOf: 'a past time, or the sequence of an event',
+  customerFiles: 'whether a customer may get license files in the portal',
   customerKeyReplacement: 'whether a customer may replace a key in the portal',
   customerSeatFrees: 'seats that a customer may free in the portal within 30 days',
   description: 'what it is for',

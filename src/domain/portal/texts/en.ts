@@ -97,6 +97,28 @@ export const en = {
   replacedOften: 'The key was replaced several times today. Try again tomorrow, or write to support.',
   notPossible: 'This is not possible for this license now. Please write to support.',
 
+  filesTitle: 'A machine without a network?',
+  filesLead: 'The app on it makes a request. Here you get the license file that answers it.',
+  filesLink: 'Get a license file',
+  fileTitle: 'License file',
+  fileHow:
+    'Paste the text that the app made, from BEGIN to END: a request, or a release to give a file back.',
+  fileHold: 'The device keeps its seat until the file ends, or until the app on it gives the file back.',
+  fileLabel: 'Text of the app',
+  fileButton: 'Continue',
+  fileFor: 'For {name}, good until {date}. Only this device accepts it.',
+  fileSave: 'Save as a file',
+  fileScan: 'The license file as a QR code',
+  fileWrong: 'This is no text of this app, or it is not complete. Paste all of it.',
+  fileOther:
+    'The text was made for another license key, or with an older file. Make a new one on the device.',
+  fileOld: 'A newer text of the device was answered. Make a new one on the device.',
+  fileSpent: 'As many files as possible were made within a year. Please write to support.',
+  fileFull: 'All devices of the license are in use. Remove one first.',
+  fileNowhere: 'None of your licenses has the key that the text was made with.',
+  fileReleased: 'The file was given back. The license can be used on another device.',
+  seatHeld: 'This device has a license file and keeps its seat until {date}.',
+
   ordersTitle: 'Order',
   orderLabel: 'Order number',
   orderDateLabel: 'Date',

@@ -1,12 +1,15 @@
 import {
   compareLicense,
+  createLicenseFile,
   explainLicense,
   getEvidence,
   getLicenseHistory,
   getPortal,
   getProductMail,
   getWorkspace,
+  listLicenseFiles,
   listLicenses,
+  releaseLicenseFile,
   remintLicense,
   removePortalLogo,
   renameWorkspace,
@@ -71,6 +74,12 @@ const explained = await explainLicense({ path, query: { device_id: 'laptop', asO
 expect('its past is explained', explained.data, ({ explanation }) => explanation !== null)
 const compared = await compareLicense({ path, query: { from: '0', to: '1' } })
 expect('two of its moments are compared', compared.data, ({ comparison }) => comparison.from.sequence === 0)
+const files = await listLicenseFiles({ path })
+expect('it has no license files', files.data, (answer) => answer.files.length === 0)
+const fileOf = await createLicenseFile({ path, body: { request: 'no request' } })
+expect('a text that is no request is refused', fileOf.error, ({ error }) => error.includes('request'))
+const backOf = await releaseLicenseFile({ path, body: { release: 'no release' } })
+expect('a text that is no release is refused', backOf.error, ({ error }) => error.includes('release'))
 const evidence = await getEvidence({ path, parseAs: 'blob' })
 expect('its evidence is an archive', evidence.data as Blob | undefined, ({ size }) => size > 0)
 
