@@ -68,7 +68,8 @@ export function signOwn(claims: object, assertion: string, seed: Uint8Array): st
   return `${header}${base64url(body)}.${base64url(footer)}`
 }
 
-const base64url = (bytes: Uint8Array): string =>
+/** Base64url without padding. */
+export const base64url = (bytes: Uint8Array): string =>
   btoa(String.fromCharCode(...bytes))
     .replaceAll('+', '-')
     .replaceAll('/', '_')

@@ -20,7 +20,7 @@ export const newFile = licenseChange({
   title: 'License file for a device without a network',
   button: 'Make license file',
   lead: () =>
-    'The device takes a seat, and keeps it until the file ends or the device gives it back. Nobody can shorten a file that was made.',
+    'The device takes a seat, and keeps it until the file ends or the app on it returns the file. A file cannot be shortened.',
   fits: ({ revokedAt }, { allowsFiles }) => revokedAt === null && allowsFiles,
   schema: withReason({
     request: carried('Paste the request that the app made on the device.'),

@@ -1,9 +1,10 @@
 import { askIdentity, type Identify } from '../app/identity.ts'
 import { type Clock, type Storage, systemClock } from '../app/ports.ts'
+import { publicKeyOf } from '../ed25519.ts'
 import type { Keyset, Place } from '../keyset.ts'
 import type { LeasedDevice } from '../lease2.ts'
 import { licenseKeyHash } from '../license-key.ts'
-import { signOwn } from '../paseto.ts'
+import { base64url, signOwn } from '../paseto.ts'
 import { armored, tokenIn } from './armor.ts'
 import { type OfflineFacts, offlineFactsFrom, offlineTextOf } from './facts.ts'
 import { type FileRefusal, type Given, readHeld } from './read.ts'
@@ -111,10 +112,14 @@ function createMemory({ tenantId, productId, keys, storage, identity, clock = sy
   let facts: OfflineFacts | undefined
   let device: LeasedDevice = { machineHash: null, components: {} }
   let storedSeen = 0
-  const write = (next: OfflineFacts) => {
+  let writing: Promise<void> = Promise.resolve()
+  /** One write after another, so that an older one never ends last. */
+  const write = (next: OfflineFacts): Promise<void> => {
     facts = next
     storedSeen = next.seen
-    return storage.write(offlineTextOf(next))
+    const written = writing.then(() => storage.write(offlineTextOf(next)))
+    writing = written.catch(() => undefined)
+    return written
   }
   const given = (): Given => ({ place, keyset: { keys }, device })
 
@@ -124,8 +129,13 @@ function createMemory({ tenantId, productId, keys, storage, identity, clock = sy
     given,
     async load(): Promise<OfflineFacts> {
       const said = await askIdentity(undefined, identity, place)
-      device = { machineHash: said.machine_hash ?? null, components: said.device ?? {} }
+      await writing
       facts = offlineFactsFrom(await storage.read()) ?? facts ?? newFacts()
+      storedSeen = facts.seen
+      const components = said.device ?? {}
+      // A machine that has no id of its own, as some containers, is known by the key in its storage alone.
+      const own = Object.keys(components).length > 0 ? null : base64url(publicKeyOf(bytesOf(facts.seed)))
+      device = { machineHash: said.machine_hash ?? own, components }
       return facts
     },
     store: async (next: OfflineFacts) => write({ ...next, seen: Math.max(next.seen, now()) }),
@@ -135,7 +145,7 @@ function createMemory({ tenantId, productId, keys, storage, identity, clock = sy
       if (now() > facts.seen) facts = { ...facts, seen: now() }
       // Otherwise a program that is ended and started again would not know the time that it has seen.
       if ('until' in present && facts.seen >= storedSeen + noticeSeconds)
-        void Promise.resolve(write(facts)).catch(() => undefined)
+        void write(facts).catch(() => undefined)
       return present
     },
   }

@@ -134,6 +134,24 @@ describe('a machine without a network', () => {
   })
 })
 
+test('a machine without an id of its own is known by its storage', async () => {
+  const { id, licenseKey } = await make()
+  const storage = memoryStorage()
+  const plain = () =>
+    createOfflineClient({
+      tenantId: tenant.tenantId,
+      productId: 'editor',
+      keys,
+      storage,
+      identity: () => ({}),
+      deviceName: 'Container',
+      clock: { now, after: () => () => undefined },
+    })
+  const { file } = made(await ask(id, (await plain().createOfflineRequest(licenseKey)).text))
+  expect(await plain().importLicense(file)).toMatchObject({ ok: true, state: { status: 'licensed' } })
+  expect(await plain().start()).toMatchObject({ status: 'licensed' })
+})
+
 describe('a file', () => {
   test('is for its machine, its product and its request alone', async () => {
     const { id, licenseKey } = await make('team')
@@ -162,9 +180,10 @@ describe('a file', () => {
     const { instanceId } = made(await ask(id, (await pc.createOfflineRequest(licenseKey)).text, { days: 30 }))
     const refused = { status: 409, body: { error: expect.stringContaining('has a license file') as unknown } }
     expect(await call('POST', `${id}/deactivate-device`, { instanceId })).toMatchObject(refused)
-    expect(await app.post('deactivate', { license_key: licenseKey, instance_id: instanceId })).toMatchObject(
-      refused,
-    )
+    expect(await app.post('deactivate', { license_key: licenseKey, instance_id: instanceId })).toMatchObject({
+      ...refused,
+      status: 422,
+    })
     const other = await machine('other').createOfflineRequest(licenseKey)
     expect((await ask(id, other.text)).status).toBe(409)
     // A new key frees the seats of all others.
