@@ -59,6 +59,9 @@ export const licenses = defineTable<LicenseFields>(
     test: 'boolean not null',
     metadata: 'json not null',
     createdAt: 'timestamptz not null',
+    // The last moment of a build that it covers, and up to when the payments of its sale count toward it.
+    updatesUntil: 'timestamptz',
+    updatesPaidAt: 'timestamptz',
   },
   {
     key: ['licenseId'],

@@ -35,6 +35,7 @@ type Row = {
   suspended_at: string | null
   expires_at: string | null
   on_expiry: IssuedLicense['onExpiry']
+  updates_until: string | null
   seated: boolean
   uncertain: boolean
 } & EntitlingColumns
@@ -104,7 +105,7 @@ const tokenAndProduct = `
 
 /** Columns of the key `k`, its license `l` and the device `d` that a verdict needs. */
 const keyAndDevice = `
-  k.current, k.license_id, l.revoked_at, l.suspended_at, l.expires_at, l.on_expiry,
+  k.current, k.license_id, l.revoked_at, l.suspended_at, l.expires_at, l.on_expiry, l.updates_until,
   ${entitlementsOfKeyType},
   ${overridesOfCustomer},
   d.status is not distinct from 'active' as seated,
@@ -173,6 +174,7 @@ function keyResultFrom(row: Row, productId: string, revalidateAfterSeconds: numb
       suspendedAt: row.suspended_at,
       expiresAt: row.expires_at,
       onExpiry: row.on_expiry,
+      updatesUntil: row.updates_until,
     },
     ...entitlingFrom(row),
     seated: row.seated,

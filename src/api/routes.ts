@@ -28,6 +28,7 @@ import { mailRoutes } from './management/mail.ts'
 import { portalRoutes } from './management/portal.ts'
 import { keyTypeRoutes } from './management/products/key-types.ts'
 import { productRoutes } from './management/products/products.ts'
+import { releaseRoutes } from './management/products/releases.ts'
 import { sellingRoutes } from './management/products/selling.ts'
 import { refusalRoutes } from './management/refusals.ts'
 import { saleRoutes } from './management/sales/sales.ts'
@@ -62,6 +63,7 @@ export function managementRoutes(
   confirmationRoutes(routes, ports)
   productRoutes(routes, ports, cursors)
   keyTypeRoutes(routes, ports)
+  releaseRoutes(routes, ports)
   mailRoutes(routes, ports, baseUrl)
   portalRoutes(routes, ports, baseUrl)
   workspaceRoutes(routes, ports)

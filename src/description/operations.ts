@@ -214,6 +214,11 @@ export const operations = {
         help: 'The most units of one purchase; null is unlimited',
         nullable: true,
       },
+      updates: {
+        kind: 'duration',
+        help: 'For how long after its issue, and after each later payment of its subscription, a license covers new builds of the app; null for every build',
+        nullable: true,
+      },
       offlineFiles: {
         kind: 'json',
         help: 'License files, with which a device may go on without a network; null, or absent, where there are none',
@@ -263,6 +268,11 @@ export const operations = {
         help: 'The most units of one purchase; null is unlimited',
         nullable: true,
       },
+      updates: {
+        kind: 'duration',
+        help: 'For how long after its issue, and after each later payment of its subscription, a license covers new builds of the app; null for every build',
+        nullable: true,
+      },
       offlineFiles: {
         kind: 'json',
         help: 'License files, with which a device may go on without a network; null, or absent, where there are none',
@@ -276,6 +286,20 @@ export const operations = {
     path: '/v1/products/{productId}/key-types/{keyTypeId}',
     summary: 'Delete a key type that no live license references',
     gated: true,
+    dryRun: true,
+  },
+  listReleases: {
+    method: 'GET',
+    path: '/v1/products/{productId}/releases',
+    summary: "List a product's releases, newest first",
+  },
+  setReleases: {
+    method: 'PUT',
+    path: '/v1/products/{productId}/releases',
+    summary: "Replace the list of a product's releases",
+    body: {
+      releases: { kind: 'json', help: 'All releases, in any order; they replace the list', required: true },
+    },
     dryRun: true,
   },
   getProductMail: {
@@ -433,6 +457,11 @@ export const operations = {
       },
       expiresAt: { kind: 'moment', help: 'null is perpetual; truncated to the second', nullable: true },
       deviceLimit: { kind: 'number', help: 'null is unlimited', nullable: true },
+      updatesUntil: {
+        kind: 'moment',
+        help: 'The last moment of a build that the license covers; truncated to the second. null covers every build; when absent, the `updates` of the key type count from now',
+        nullable: true,
+      },
       metadata: {
         kind: 'pairs',
         help: 'Your own pairs of text, at most 50. keyledger stores them and does not read them',
@@ -468,6 +497,11 @@ export const operations = {
         nullable: true,
       },
       expiresAt: { kind: 'moment', help: 'null is perpetual; truncated to the second', nullable: true },
+      updatesUntil: {
+        kind: 'moment',
+        help: 'The last moment of a build that the license covers; truncated to the second. null covers every build; absent keeps it',
+        nullable: true,
+      },
       email: { kind: 'text', help: 'null removes the person', nullable: true },
       name: {
         kind: 'text',
@@ -858,7 +892,7 @@ export const operations = {
       },
       events: {
         kind: 'list',
-        help: 'A set. When absent, the current events stay; all but license.issued, license.linked, license.unlinked, license.holder_erased, license.revocation_undone at first',
+        help: 'A set. When absent, the current events stay; all but license.issued, license.linked, license.unlinked, license.holder_erased, license.revocation_undone, license.updates_extended at first',
       },
       rotateSecret: { kind: 'flag', help: 'Creates a new secret; the previous one stays valid for 24 hours' },
     },
@@ -878,7 +912,7 @@ export const operations = {
       url: { kind: 'text', help: 'An https URL with a public address', required: true },
       events: {
         kind: 'list',
-        help: 'A set; all but license.issued, license.linked, license.unlinked, license.holder_erased, license.revocation_undone when absent',
+        help: 'A set; all but license.issued, license.linked, license.unlinked, license.holder_erased, license.revocation_undone, license.updates_extended when absent',
       },
       description: { kind: 'text', help: 'Your own words, for example what the endpoint is for' },
       ordering: {
@@ -953,6 +987,7 @@ export const operations = {
           'license.unlinked',
           'license.holder_erased',
           'license.revocation_undone',
+          'license.updates_extended',
         ],
       },
     },
@@ -989,6 +1024,7 @@ export const operations = {
           'license.unlinked',
           'license.holder_erased',
           'license.revocation_undone',
+          'license.updates_extended',
         ],
       },
       endpoint: { kind: 'text', help: 'Only deliveries to the webhook endpoint with this id' },
@@ -1329,6 +1365,15 @@ export const operations = {
         required: true,
       },
       device_id: { kind: 'text', help: 'When absent, only the license is checked' },
+      app_version: { kind: 'text', help: 'The version of the app, as it reported it' },
+      app_built_at: {
+        kind: 'text',
+        help: 'When the app was built: ISO 8601, a date alone (its midnight in UTC) or Unix seconds. A license covers builds until `updates_until`; absent or unreadable counts as covered',
+      },
+      app_channel: {
+        kind: 'text',
+        help: 'Narrows `newest_covered_release` to a channel of the listed releases',
+      },
     },
   },
   activateDevice: {
@@ -1344,6 +1389,15 @@ export const operations = {
       },
       device_id: { kind: 'text', help: 'A stable id, chosen by the caller', required: true },
       name: { kind: 'text', help: 'A label for the device; defaults to its id' },
+      app_version: { kind: 'text', help: 'The version of the app, as it reported it' },
+      app_built_at: {
+        kind: 'text',
+        help: 'When the app was built: ISO 8601, a date alone (its midnight in UTC) or Unix seconds. A license covers builds until `updates_until`; absent or unreadable counts as covered',
+      },
+      app_channel: {
+        kind: 'text',
+        help: 'Narrows `newest_covered_release` to a channel of the listed releases',
+      },
     },
   },
   deactivateDevice: {

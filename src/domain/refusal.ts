@@ -30,6 +30,7 @@ export type RefusalCode =
   | 'license_expired'
   | 'license_reminted'
   | 'license_perpetual'
+  | 'build_not_covered'
   | 'seat_limit_reached'
   | 'name_without_email'
   | 'license_refunded'

@@ -89,6 +89,7 @@ function licenseFacts({ tenantId, entry, holder }: Case, at = entry.license.crea
       deviceLimit === null ? `${seatsUsed} in use, no limit` : `${seatsUsed} of ${deviceLimit} in use`,
     ],
     ['Expires', license.expiresAt === null ? 'never' : momentWords(license.expiresAt)],
+    ['Updates until', momentOrNull(license.updatesUntil)],
     ['Refunded', momentOrNull(license.refundedAt)],
     ['Revoked', momentOrNull(license.revokedAt)],
     ['Revoked by', license.revokedCause && revocationWords[license.revokedCause]],

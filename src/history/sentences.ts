@@ -38,6 +38,8 @@ export function wordsOf(event: LicenseEvent, deviceName: string | null): string 
       return event.data.paidLeft ? 'Reinstated: the payment is valid again' : 'A payment is valid again'
     case 'LicenseTermsChanged':
       return `Changed to ${event.data.keyTypeId}, quantity ${event.data.quantity}; ${endWords(event.data.expiresAt)}`
+    case 'UpdatesExtended':
+      return `Updates extended until ${momentWords(event.data.updatesUntil)}`
     case 'LicenseEdited':
       return withReason('Edited', event.data)
     case 'LicenseSuspended':

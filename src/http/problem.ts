@@ -101,6 +101,10 @@ const refusals: Record<RefusalCode, [status: number, message: string]> = {
   license_expired: [409, 'the license has expired'],
   license_reminted: [409, 'the license was reminted; use its new key'],
   license_perpetual: [409, 'the license is perpetual and cannot be renewed'],
+  build_not_covered: [
+    409,
+    'the license does not cover this build of the app; use one that was built before its updates ended, or extend them',
+  ],
   seat_limit_reached: [409, 'all seats of the license are in use; deactivate a device first'],
   name_without_email: [
     422,

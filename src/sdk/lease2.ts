@@ -25,6 +25,8 @@ export type Lease2 = {
   expiresAt: number
   /** When the license itself ends; null for a perpetual one. */
   licenseExpiresAt: number | null
+  /** The license covers builds of the app until then; null for every build. */
+  updatesUntil: number | null
   /** Rises with every statement: of two about the same instance, the one with the higher serial is newer. */
   serial: number
   /** For a license file: its id, and the nonce of the request that it answers. Null for a lease. */
@@ -58,6 +60,13 @@ export function verifyLease2(
 }
 
 type Verified = { ok: true; lease: Lease2 } | { ok: false; reason: Lease2Refusal }
+
+/**
+ * Whether the license of a lease covers a build of the app, which stays so for ever.
+ * @param builtAt when it was built, in Unix seconds
+ */
+export const coversBuild = ({ updatesUntil }: Pick<Lease2, 'updatesUntil'>, builtAt: number): boolean =>
+  updatesUntil === null || builtAt <= updatesUntil
 
 /** Verifies only who signed it and for which product: whom it is for and its times are left to the caller. */
 export function readLease2(token: unknown, place: Place, keyset: Keyset): Verified {
@@ -120,9 +129,11 @@ function leaseFrom({ kid, terms, claims }: ReadTerms): Lease2 | undefined {
   const { license_id: licenseId, serial, file, nonce } = claims
   const device = deviceFrom(claims.device)
   const licenseExpiresAt = claims.license_expires_at === null ? null : secondsFrom(claims.license_expires_at)
+  const updatesUntil = claims.updates_until === undefined ? null : secondsFrom(claims.updates_until)
   const notBefore = secondsFrom(claims.nbf)
   if (device === undefined || licenseExpiresAt === undefined || notBefore === undefined) return undefined
-  if (!isText(licenseId) || typeof serial !== 'number' || !Number.isSafeInteger(serial)) return undefined
+  if (updatesUntil === undefined || !isText(licenseId)) return undefined
+  if (typeof serial !== 'number' || !Number.isSafeInteger(serial)) return undefined
   return {
     kid,
     ...terms,
@@ -130,6 +141,7 @@ function leaseFrom({ kid, terms, claims }: ReadTerms): Lease2 | undefined {
     device,
     notBefore,
     licenseExpiresAt,
+    updatesUntil,
     serial,
     file: isText(file) && isText(nonce) ? { id: file, nonce } : null,
   }

@@ -9,6 +9,7 @@ import type { ActiveKey, Signer } from './signer.ts'
 export type Lease2Facts = LeaseFacts & {
   licenseId: string
   device: SaidOfMachine | undefined
+  license: { updatesUntil: string | null }
   /** For a license file: its own id, times and serial, and the nonce of the request that it answers. */
   file?: Pick<SeatFile, 'fileId' | 'nonce' | 'serial' | 'issuedAt' | 'endsAt'> | undefined
 }
@@ -47,6 +48,7 @@ export async function signLease2(
       ...facts.values,
     },
     license_expires_at: license.expiresAt === null ? null : timeOf(Date.parse(license.expiresAt) / 1000),
+    ...(license.updatesUntil !== null && { updates_until: timeOf(Date.parse(license.updatesUntil) / 1000) }),
   }
   return signStatement(signer, tenantId, key, claims, `keyledger:lease2:${tenantId}:${productId}`)
 }

@@ -40,6 +40,7 @@ const standing: fc.Arbitrary<LicenseOfKey> = fc
       suspendedAt: null,
       expiresAt: end === null ? null : moment(end),
       onExpiry,
+      updatesUntil: null,
     },
     entitlements: ['a', 'b'],
     fallbackEntitlements: ['b'],
@@ -89,7 +90,14 @@ describe('the expiry of a license', () => {
       {
         kind: 'license',
         licenseId: 'lic_1',
-        license: { productId: 'editor', revokedAt: null, suspendedAt: null, expiresAt, onExpiry: 'expire' },
+        license: {
+          productId: 'editor',
+          revokedAt: null,
+          suspendedAt: null,
+          expiresAt,
+          onExpiry: 'expire',
+          updatesUntil: null,
+        },
         entitlements: [],
         fallbackEntitlements: [],
         entitlementValues: {},

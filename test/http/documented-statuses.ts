@@ -19,6 +19,8 @@ export const statuses: Record<string, number[]> = {
   'POST /v1/products': [200, 201, 400, 401, 402, 403, 409, 422],
   'GET /v1/products/{productId}': [200, 400, 401, 403, 404],
   'PATCH /v1/products/{productId}': [200, 400, 401, 403, 404],
+  'GET /v1/products/{productId}/releases': [200, 400, 401, 403, 404],
+  'PUT /v1/products/{productId}/releases': [200, 400, 401, 403, 404],
   'GET /v1/products/{productId}/mail': [200, 400, 401, 403, 404],
   'PUT /v1/products/{productId}/mail': [200, 400, 401, 403, 404],
   'POST /v1/products/{productId}/mail/test': [200, 400, 401, 403, 404, 422],

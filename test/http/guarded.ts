@@ -15,6 +15,8 @@ export const guarded: [method: Method, path: string, scope: Scope | 'any', body?
   ['GET', '/v1/products/editor/key-types', 'products:read'],
   ['POST', '/v1/products/editor/key-types', 'products:write', { name: 'New' }],
   ['PATCH', '/v1/products/editor/key-types/default', 'products:write', {}],
+  ['GET', '/v1/products/editor/releases', 'products:read'],
+  ['PUT', '/v1/products/editor/releases', 'products:write', { releases: [] }],
   ['GET', '/v1/products/editor/mail', 'products:read'],
   ['PUT', '/v1/products/editor/mail', 'products:write', {}],
   ['GET', '/v1/confirmations/cnf_absent', 'any'],

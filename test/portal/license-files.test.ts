@@ -93,8 +93,8 @@ test('what is refused says what to do, and keeps what was typed', async () => {
   const mill = machine()
   await client.get(path)
   const answer = async (request: string) => {
-    const { status, text } = await client.post(`${path}/file`, { request })
-    return { status, words: wordsOf({ text }) }
+    const seen = await client.post(`${path}/file`, { request })
+    return { status: seen.status, words: wordsOf(seen) }
   }
   expect(await answer('hello')).toMatchObject({
     status: 422,

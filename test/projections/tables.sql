@@ -70,6 +70,14 @@ create table key_types (
   primary key (tenant_id, product_id, key_type_id)
 );
 
+create table product_releases (
+  tenant_id text not null,
+  product_id text not null,
+  revision int not null,
+  releases json not null,
+  primary key (tenant_id, product_id)
+);
+
 create table tokens (
   stream text not null,
   revision int not null,
@@ -154,6 +162,8 @@ create table licenses (
   test boolean not null,
   metadata json not null,
   created_at timestamptz not null,
+  updates_until timestamptz,
+  updates_paid_at timestamptz,
   primary key (license_id)
 ) with (fillfactor = 85);
 create index licenses_of_product on licenses (tenant_id, product_id, created_at desc, license_id desc);

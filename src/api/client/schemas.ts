@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ComponentsOfApp, HashOfApp } from '../../domain/licenses/marks.ts'
 import { sdkOf, sdks, type Telemetry } from '../../domain/telemetry.ts'
+import { buildShape, updatesOutShape } from '../../http/licenses/builds.ts'
 import { entitlementValuesOut } from '../../http/licenses/entitlement-values.ts'
 import { type Answer, type ErrorStatus, errorBody, errorsWith, keyText, text } from '../../http/schemas.ts'
 import type { SaidOfMachine } from '../../vault/device-hashing.ts'
@@ -143,6 +144,7 @@ export const activateIn = z.object({
     .meta({ description: 'The id that this device was given by an earlier activation, if it still has it' }),
   ...machineShape,
   lease_version: leaseVersion,
+  ...buildShape,
   receipt: z.boolean().optional().meta({
     description: 'Whether to answer with a proof that the license is in the signed log; may take two seconds',
   }),
@@ -154,6 +156,7 @@ export const validateIn = z.object({
   instance_id: text(256),
   ...machineShape,
   lease_version: leaseVersion,
+  ...buildShape,
   ...telemetryShape,
 })
 
@@ -208,6 +211,7 @@ export const activateOut = z.object({
     example: 'ins_06f5w3k8hx7vq2m4n9t1r0s5zc',
   }),
   license_expires_at: licenseExpiresAt,
+  updates_until: updatesOutShape.updates_until,
   ...leaseShape,
   receipt: receiptOut
     .nullable()
@@ -223,9 +227,18 @@ export const validateOut = z.object({
   valid: z.boolean().meta({ description: 'Whether the license is active', example: true }),
   error: z.string().optional().meta({
     description:
-      'Why it is not valid, for people. Absent unless it is suspended or has expired without a fallback',
+      'Why it is not valid, for people. Absent unless it is suspended, has expired without a fallback or does not cover the build',
   }),
+  status: z
+    .literal('inactive')
+    .optional()
+    .meta({ description: 'Only where the license does not cover the build; then there is no lease' }),
+  reason: z
+    .literal('build_not_covered')
+    .optional()
+    .meta({ description: 'For programs. Only where the license does not cover the build' }),
   license_expires_at: licenseExpiresAt,
+  ...updatesOutShape,
   ...leaseShape,
   ...settingsShape,
 })
@@ -235,6 +248,7 @@ const refusedReason = z
     'revoked',
     'suspended',
     'expired',
+    'build_not_covered',
     'reminted',
     'inactive',
     'not_found',
@@ -260,7 +274,7 @@ const signedRefusal = z.object({
 })
 
 /** A refused activation or deactivation. */
-export const activateRefusal = errorBody.extend({ reason: refusedReason }).meta({
+export const activateRefusal = errorBody.extend({ reason: refusedReason, ...updatesOutShape }).meta({
   id: 'ClientRefusal',
   description: 'Why a license refuses a call of an app',
   example: { error: 'license revoked', reason: 'revoked' },

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { buildShape, updatesOutShape } from '../../http/licenses/builds.ts'
 import { entitlementValuesOut } from '../../http/licenses/entitlement-values.ts'
 import { type ErrorStatus, errorsWith, keyText, text } from '../../http/schemas.ts'
 
@@ -10,15 +11,20 @@ const keyOfProduct = z.object({
   license_key: keyText,
 })
 
+/** The app on the device, as far as its server knows it; invalid values are ignored. */
+const appShape = { app_version: text(64).optional().catch(undefined), ...buildShape }
+
 export const activateIn = keyOfProduct.extend({
   device_id: deviceId,
   name: text(200)
     .optional()
     .meta({ description: 'A label for the device; defaults to its id', example: 'MacBook' }),
+  ...appShape,
 })
 
 export const validateIn = keyOfProduct.extend({
   device_id: deviceId.optional().meta({ description: 'When absent, only the license is checked' }),
+  ...appShape,
 })
 
 export const deactivateIn = keyOfProduct.extend({ device_id: deviceId })
@@ -38,7 +44,7 @@ export const runtimeStatus = z
   .meta({
     description:
       'The status of the key on the device. `fallback`: past its end, with the fallback entitlements. `reminted`: the license has ' +
-      'a new key. `inactive`: the device has no seat, or the license is suspended. `not_found`: no license of the product has the ' +
+      'a new key. `inactive`: the device has no seat, the license is suspended or does not cover the build of the app. `not_found`: no license of the product has the ' +
       'key. `seat_limit_reached` and `plan_limit`: only of activate',
     example: 'active',
   })
@@ -64,6 +70,7 @@ const verdict = {
     .string()
     .optional()
     .meta({ description: 'Why the call is refused, as a stable code; absent when it is not' }),
+  ...updatesOutShape,
 }
 
 export const activateOut = z.object({

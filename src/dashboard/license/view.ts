@@ -41,6 +41,7 @@ export type OneLicense = {
   license: ShownLicense & {
     revokedAt?: string | undefined
     suspendedAt?: string | undefined
+    updatesUntil?: string | undefined
     saleId: string | null
   }
   devices: readonly Device[]
@@ -208,6 +209,9 @@ function factsView({ license }: OneLicense): Html {
       ['Key type', license.keyTypeId],
       ['Quantity', String(license.quantity)],
       ['Expires', license.expiresAt === null ? 'never' : moment(license.expiresAt)],
+      ...(license.updatesUntil === undefined
+        ? []
+        : [['Updates until', moment(license.updatesUntil)] as const]),
       [
         'Issued',
         html`<span>${moment(license.createdAt)}<span class="sub">via ${sourceWords(license.source)}</span></span>`,

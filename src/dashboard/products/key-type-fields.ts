@@ -66,6 +66,18 @@ export const termNames = ['deviceLimit', 'durationCount'] as const
 
 export function moreKeyTypeInputs(form: FilledForm): Html {
   return html`<div class="stack">
+    <fieldset class="pair">
+      <legend>Updates</legend>
+      ${textField(form, {
+        name: 'updatesCount',
+        label: 'Number',
+        hint: 'For how long a license covers new builds of your app; later payments extend it. Leave empty for every build.',
+        required: false,
+        inputmode: 'numeric',
+        maxlength: 4,
+      })}
+      ${choiceField(form, { name: 'updatesUnit', label: 'Unit', choices: units })}
+    </fieldset>
     ${choiceField(form, { name: 'onExpiry', label: 'When it expires', choices: expiries })}
     ${textArea(form, {
       name: 'entitlements',

@@ -14,6 +14,8 @@ export const keyTypeFields = {
   deviceLimit: optionalWhole(1, 100_000),
   durationCount: optionalWhole(1, 1000),
   durationUnit: z.enum(['day', 'month', 'year']).optional().default('year'),
+  updatesCount: optionalWhole(1, 1000),
+  updatesUnit: z.enum(['day', 'month', 'year']).optional().default('year'),
   onExpiry: z.enum(['expire', 'fallback']).optional().default('expire'),
   entitlements: entitlementLines,
   fallbackEntitlements: entitlementLines,
@@ -46,6 +48,7 @@ export function keyTypeOf(fields: Fields): Omit<KeyType, 'keyTypeId' | 'price'> 
     entitlementValues: { ...fallbackEntitlements.values, ...entitlements.values },
     sellInMultiples,
     maxQuantity,
+    updates: rest.updatesCount === null ? null : { count: rest.updatesCount, unit: rest.updatesUnit },
     offlineFiles:
       fileDays === null ? null : { maxDays: fileDays, perSeatPerYear: filesPerYear ?? usualFilesPerYear },
   }
@@ -64,6 +67,8 @@ export const keyTypeValues = (keyType: Omit<KeyType, 'price'>) => ({
   deviceLimit: keyType.deviceLimit === null ? '' : String(keyType.deviceLimit),
   durationCount: keyType.duration === null ? '' : String(keyType.duration.count),
   durationUnit: keyType.duration?.unit ?? 'year',
+  updatesCount: keyType.updates ? String(keyType.updates.count) : '',
+  updatesUnit: keyType.updates?.unit ?? 'year',
   onExpiry: keyType.onExpiry,
   ...linesOf(keyType),
   sellInMultiples: keyType.sellInMultiples ? 'on' : '',

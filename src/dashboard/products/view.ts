@@ -2,7 +2,8 @@ import type { PresentProduct } from '../../../projections/products/queries.ts'
 import type { Unlicensed } from '../../../projections/trials.ts'
 import { seatFreesOf } from '../../commands/licenses/by-customer.ts'
 import type { ProductSettings } from '../../domain/products/events.ts'
-import type { KeyType } from '../../domain/products/key-type.ts'
+import type { Duration, KeyType } from '../../domain/products/key-type.ts'
+import type { Release } from '../../domain/products/releases.ts'
 import { maxInstalls } from '../../domain/trials/trial.ts'
 import { money } from '../../history/changes.ts'
 import { type Content, type Html, html } from '../../html.ts'
@@ -10,6 +11,7 @@ import { ago, dayOf } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
 import { badge, copyable, empty, facts, heading, pager, section, table } from '../frame/parts.ts'
 import { entitlementTags, newLicenseLink } from '../licenses/view.ts'
+import { releasesPart } from './releases-view.ts'
 
 type Products = {
   products: readonly PresentProduct[]
@@ -70,7 +72,7 @@ type Rights = { mayManage: boolean; mayMint: boolean }
 
 export function productView(
   product: PresentProduct,
-  unlicensed: Unlicensed,
+  { unlicensed, releases }: { unlicensed: Unlicensed; releases: readonly Release[] },
   { mayManage, mayMint }: Rights,
 ): Html {
   const { productId, name, keyPrefix, settings, keyTypes, createdAt } = product
@@ -114,6 +116,7 @@ export function productView(
       </div>`,
       'A license gets its limits from its key type when it is issued.',
     )}
+    ${releasesPart(releases, path, mayManage)}
   </div>`
 }
 
@@ -141,7 +144,8 @@ function unlicensedSheet({ trial, free_tier, expired, sharedMachines }: Unlicens
 
 /** @param path of the product, for members who may change it */
 function keyTypeCard(keyType: KeyType, path: string | undefined): Html {
-  const { keyTypeId, name, deviceLimit, duration, onExpiry, entitlements, price, sellInMultiples } = keyType
+  const { keyTypeId, name, deviceLimit, duration, onExpiry, entitlements, price, sellInMultiples, updates } =
+    keyType
   return html`<div class="sheet stack">
     <div>
       <h3>${name}</h3>
@@ -149,12 +153,8 @@ function keyTypeCard(keyType: KeyType, path: string | undefined): Html {
     </div>
     ${facts([
       ['Devices', deviceLimit === null ? 'unlimited' : String(deviceLimit)],
-      [
-        'Duration',
-        duration === null
-          ? 'perpetual'
-          : `${duration.count} ${duration.unit}${duration.count === 1 ? '' : 's'}`,
-      ],
+      ['Duration', duration === null ? 'perpetual' : periodWords(duration)],
+      ...(updates ? [['Updates', periodWords(updates)] as const] : []),
       ...(duration === null
         ? []
         : [['On expiry', onExpiry === 'fallback' ? 'falls back' : 'expires'] as const]),
@@ -170,6 +170,8 @@ function keyTypeCard(keyType: KeyType, path: string | undefined): Html {
     }
   </div>`
 }
+
+const periodWords = ({ count, unit }: Duration): string => `${count} ${unit}${count === 1 ? '' : 's'}`
 
 function priceWords({ unitAmount, currency, interval, priceId }: NonNullable<KeyType['price']>): string {
   if (unitAmount === null || currency === null) return priceId

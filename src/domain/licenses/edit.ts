@@ -19,6 +19,7 @@ export type LicenseEdit = {
   expiresAt?: string | null | undefined
   holder?: Holder | null | undefined
   metadata?: Record<string, string> | undefined
+  updatesUntil?: string | null | undefined
 }
 
 export type EditCommand = { type: 'EditLicense'; edit: LicenseEdit; reason: string | null; at: string }
@@ -35,11 +36,13 @@ export function edited(license: Editable, { edit, reason, at }: EditCommand): Li
   if (license.revokedAt !== null) throw new Refusal('license_revoked')
   const before = termsOf(license)
   const after = { ...before, ...edit.plan, ...given(edit) }
-  if (sameJson(before, after)) return []
+  const { updatesUntil = license.updatesUntil } = edit
+  const updates = updatesUntil === license.updatesUntil ? {} : { updatesUntil }
+  if (sameJson(before, after) && sameJson(updates, {})) return []
   const { expiresAt } = after
   const isMoved = expiresAt !== before.expiresAt
   if (isMoved && expiresAt !== null && expiresAt <= at) throw new Refusal('expiry_in_the_past')
-  return [{ type: 'LicenseEdited', data: { ...after, sold: soldOf(license), reason, at } }]
+  return [{ type: 'LicenseEdited', data: { ...after, ...updates, sold: soldOf(license), reason, at } }]
 }
 
 function termsOf(license: Editable) {

@@ -15,6 +15,7 @@ export const publicNames = {
   CustomerUnlinked: 'license.unlinked',
   LicenseRenewed: 'license.renewed',
   LicenseTermsChanged: 'license.updated',
+  UpdatesExtended: 'license.updates_extended',
   LicenseEdited: 'license.updated',
   LicenseSuspended: 'license.suspended',
   LicenseResumed: 'license.resumed',

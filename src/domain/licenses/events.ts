@@ -35,6 +35,8 @@ export const LicenseTerms = z.strictObject({
   test: z.boolean(),
   metadata: Metadata,
   createdAt: Moment,
+  /** The last moment of a build that it covers; absent when it covers every build. */
+  updatesUntil: Moment.optional(),
   at: Moment,
 })
 export type LicenseTerms = z.infer<typeof LicenseTerms>
@@ -201,8 +203,15 @@ export const LicenseEvent = z.discriminatedUnion('type', [
       deviceLimit: z.int().min(1).nullable(),
       onExpiry: OnExpiry,
       expiresAt: Moment.nullable(),
+      /** Absent when it is as before. */
+      updatesUntil: Moment.optional(),
       at: Moment,
     }),
+  }),
+  /** A later payment of its sale extended the period of its updates. */
+  z.object({
+    type: z.literal('UpdatesExtended'),
+    data: z.strictObject({ saleId: z.string().min(1), updatesUntil: Moment, at: Moment }),
   }),
   /**
    * Its subscription has ended: it expires at the end of the paid period. Before, it may have had no expiry.
@@ -219,6 +228,8 @@ export const LicenseEvent = z.discriminatedUnion('type', [
       through: z.int().min(1),
       /** null for events from before vendors could change a license: the license's own terms. */
       sold: SoldTerms.nullable(),
+      /** Up to when payments are counted in the period of its updates; absent when it covers every build. */
+      updatesPaidAt: Moment.optional(),
       at: Moment,
     }),
   }),
@@ -235,6 +246,8 @@ export const LicenseEvent = z.discriminatedUnion('type', [
       expiresAt: Moment.nullable(),
       holder: Holder.nullable(),
       metadata: Metadata,
+      /** Absent when it is as before; null covers every build. */
+      updatesUntil: Moment.nullable().optional(),
       /** What its sale entitled to then; null without a sale. */
       sold: SoldTerms.nullable(),
       reason: z.string().nullable(),

@@ -1,21 +1,24 @@
 import type { OnExpiry } from '../products/key-type.ts'
-import type { LicenseEvent, RevocationCause, SoldTerms } from './events.ts'
+import type { LicenseEvent, LicenseTerms, RevocationCause, SoldTerms } from './events.ts'
+import { type PaidUpdates, type Updates, updatesOfNewKeyType, updatesPaidBy } from './updates.ts'
 
 /** What a sale can change about its license. */
-export type SaleFollowing = SaleTerms & {
-  expiresAt: string | null
-  revokedAt: string | null
-  revokedReason: string | null
-  revokedCause: RevocationCause | null
-  /** Since when no payment for it is left. */
-  refundedAt: string | null
-  /** The payments of its sale that were refunded or lost in a dispute. */
-  refundedPayments: readonly string[]
-  /** How many facts of its sale it reflects. */
-  saleThrough: number
-  /** What its sale entitled to when it last followed the sale; null for its own terms. */
-  sold: SoldTerms | null
-}
+export type SaleFollowing = SaleTerms &
+  Updates &
+  Pick<LicenseTerms, 'createdAt'> & {
+    expiresAt: string | null
+    revokedAt: string | null
+    revokedReason: string | null
+    revokedCause: RevocationCause | null
+    /** Since when no payment for it is left. */
+    refundedAt: string | null
+    /** The payments of its sale that were refunded or lost in a dispute. */
+    refundedPayments: readonly string[]
+    /** How many facts of its sale it reflects. */
+    saleThrough: number
+    /** What its sale entitled to when it last followed the sale; null for its own terms. */
+    sold: SoldTerms | null
+  }
 
 /** The terms of a license that a change of its subscription changes. */
 export type SaleTerms = {
@@ -43,6 +46,8 @@ export type DesiredState = {
   hasEnded: boolean
   /** The terms that the subscription was changed to; null keeps the present ones. */
   terms: SaleTerms | null
+  /** What later payments are worth for the updates; undefined where they extend none. */
+  updates?: PaidUpdates | undefined
   at: string
 }
 
@@ -64,12 +69,26 @@ const refundReason = 'refunded'
 export function followed(license: SaleFollowing, desired: DesiredState): LicenseEvent[] {
   const { saleId, through, at } = desired
   if (license.saleThrough >= through) return []
+  const terms = changed(license, desired)
+  const paid = paidFor(license, desired, terms)
+  const { updatesUntil, updatesPaidAt } = paid
+  const isExtended = updatesUntil !== null && updatesUntil !== license.updatesUntil
+  const sold = soldNow(license, desired)
+  const counted = updatesUntil !== null && updatesPaidAt !== null ? { updatesPaidAt } : {}
   return [
     ...reinstated(license, desired),
     ...refunded(license, desired),
-    ...changed(license, desired),
-    { type: 'SaleFollowed', data: { saleId, through, sold: soldNow(license, desired), at } },
+    ...terms,
+    ...(isExtended ? [{ type: 'UpdatesExtended', data: { saleId, updatesUntil, at } } as const] : []),
+    { type: 'SaleFollowed', data: { saleId, through, sold, ...counted, at } },
   ]
+}
+
+/** The updates after the payments. Those that begin with new terms begin now, whatever was paid before. */
+function paidFor(license: SaleFollowing, { updates }: DesiredState, terms: readonly LicenseEvent[]): Updates {
+  const [change] = terms.filter((event) => event.type === 'LicenseTermsChanged')
+  if (updates === undefined || change?.data.updatesUntil !== undefined) return license
+  return updatesPaidBy(license, change?.data.keyTypeId ?? license.keyTypeId, updates)
 }
 
 /** What the sale entitles to now. */
@@ -143,8 +162,26 @@ function changed(license: SaleFollowing, desired: DesiredState): LicenseEvent[] 
   const terms = newTerms(license, desired)
   if (terms === null && (!isMoved || isTold)) return own
   const { keyTypeId, quantity, deviceLimit, onExpiry } = terms ?? license
-  const changedTo = { keyTypeId, quantity, deviceLimit, onExpiry, expiresAt: isTold ? before : expiresAt }
+  const changedTo = {
+    keyTypeId,
+    quantity,
+    deviceLimit,
+    onExpiry,
+    expiresAt: isTold ? before : expiresAt,
+    ...begunUpdates(license, keyTypeId, desired),
+  }
   return [{ type: 'LicenseTermsChanged', data: { saleId, ...changedTo, at } }, ...own]
+}
+
+/** The updates of a license that gets a key type with a period of them, and had none. */
+function begunUpdates(
+  license: SaleFollowing,
+  keyTypeId: string,
+  { updates, at }: DesiredState,
+): { updatesUntil?: string } {
+  if (keyTypeId === license.keyTypeId) return {}
+  const updatesUntil = updatesOfNewKeyType(license, updates?.byKeyType.get(keyTypeId), at)
+  return updatesUntil === undefined ? {} : { updatesUntil }
 }
 
 /**
@@ -184,6 +221,7 @@ type EventBySale = Extract<
       | 'LicenseRefunded'
       | 'LicenseReinstated'
       | 'LicenseTermsChanged'
+      | 'UpdatesExtended'
       | 'SubscriptionEnded'
       | 'SaleFollowed'
   }
@@ -210,13 +248,18 @@ export function evolveBySale(license: SaleFollowing, event: EventBySale): Partia
       return { refundedAt: null, refundedPayments, ...unrevoked }
     }
     case 'LicenseTermsChanged': {
-      const { keyTypeId, quantity, deviceLimit, onExpiry, expiresAt } = event.data
-      return { keyTypeId, quantity, deviceLimit, onExpiry, expiresAt }
+      const { keyTypeId, quantity, deviceLimit, onExpiry, expiresAt, updatesUntil, at } = event.data
+      const updates = updatesUntil === undefined ? {} : { updatesUntil, updatesPaidAt: at }
+      return { keyTypeId, quantity, deviceLimit, onExpiry, expiresAt, ...updates }
     }
+    case 'UpdatesExtended':
+      return { updatesUntil: event.data.updatesUntil }
     case 'SubscriptionEnded':
       return { expiresAt: event.data.expiresAt }
-    case 'SaleFollowed':
-      return { saleThrough: event.data.through, sold: event.data.sold }
+    case 'SaleFollowed': {
+      const { through: saleThrough, sold, updatesPaidAt } = event.data
+      return { saleThrough, sold, ...(updatesPaidAt !== undefined && { updatesPaidAt }) }
+    }
   }
 }
 

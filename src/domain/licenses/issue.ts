@@ -1,17 +1,26 @@
 import type { KeyType } from '../products/key-type.ts'
 import { Refusal } from '../refusal.ts'
 import { expiryAfter, wholeSeconds } from './expiry.ts'
+import { updatesAfter } from './updates.ts'
 
 /** Well within a read model's integer column. */
 export const maxSeats = 1_000_000_000
 
-export type Terms = { quantity: number; deviceLimit: number | null; expiresAt: string | null }
+export type Terms = {
+  quantity: number
+  deviceLimit: number | null
+  expiresAt: string | null
+  /** Absent when the license covers every build. */
+  updatesUntil?: string
+}
 
 /** What a request may set in addition to its key type's terms; an absent field leaves the key type's. */
 export type TermsInput = {
   quantity?: number | undefined
   deviceLimit?: number | null | undefined
   expiresAt?: string | null | undefined
+  /** null covers every build. */
+  updatesUntil?: string | null | undefined
 }
 
 /**
@@ -41,7 +50,11 @@ export function termsFrom(keyType: KeyType, input: TermsInput, from: string): Te
   const ownExpiry = keyType.duration === null ? null : expiryAfter(from, keyType.duration)
   const expiresAt =
     input.expiresAt === undefined ? ownExpiry : input.expiresAt && wholeSeconds(input.expiresAt)
-  return { quantity, deviceLimit, expiresAt }
+  const updatesUntil =
+    input.updatesUntil === undefined
+      ? updatesAfter(keyType, from)
+      : input.updatesUntil && wholeSeconds(input.updatesUntil)
+  return { quantity, deviceLimit, expiresAt, ...(updatesUntil !== null && { updatesUntil }) }
 }
 
 /** The largest quantity of a key type per purchase; null for no limit. */
@@ -63,5 +76,7 @@ export function termsPaidFor(
   const deviceLimit = perUnit === null ? null : Math.min(perUnit * quantity, maxSeats)
   const ownExpiry = keyType.duration === null ? null : expiryAfter(at, keyType.duration)
   const isPaidLonger = ownExpiry !== null && paid.paidUntil !== null && paid.paidUntil > ownExpiry
-  return { quantity, deviceLimit, expiresAt: isPaidLonger ? paid.paidUntil : ownExpiry }
+  const expiresAt = isPaidLonger ? paid.paidUntil : ownExpiry
+  const updatesUntil = updatesAfter(keyType, at)
+  return { quantity, deviceLimit, expiresAt, ...(updatesUntil !== null && { updatesUntil }) }
 }

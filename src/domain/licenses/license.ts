@@ -29,7 +29,7 @@ import { evolveSeats, type Seats, vacated } from './seats.ts'
 import type { Standing } from './status.ts'
 import { takenBackReason, type UndoCommand, undone } from './undo.ts'
 
-export type IssuedLicense = Omit<LicenseTerms, 'at'> &
+export type IssuedLicense = Omit<LicenseTerms, 'at' | 'updatesUntil'> &
   SaleFollowing &
   Seats &
   FilesOfYear &
@@ -234,8 +234,9 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
     case 'CustomerLinked':
       return { ...license, customerId: event.data.customerId }
     case 'LicenseEdited': {
-      const { reason: _, at: __, ...changed } = event.data
-      return { ...license, ...changed }
+      const { reason: _, at, updatesUntil, ...changed } = event.data
+      const updates = updatesUntil === undefined ? {} : { updatesUntil, updatesPaidAt: at }
+      return { ...license, ...changed, ...updates }
     }
     case 'LicenseSuspended':
       return { ...license, suspendedAt: event.data.at, suspendedReason: event.data.reason }
@@ -257,10 +258,12 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
   }
 }
 
-function issuedWith({ at: _, ...terms }: LicenseTerms): IssuedLicense {
+function issuedWith({ at: _, updatesUntil, ...terms }: LicenseTerms): IssuedLicense {
   return {
     ...terms,
     status: 'issued',
+    updatesUntil: updatesUntil ?? null,
+    updatesPaidAt: null,
     revokedAt: null,
     revokedReason: null,
     revokedCause: null,

@@ -87,14 +87,16 @@ export const KeyType = z.strictObject({
   price: Price.nullable(),
   sellInMultiples: z.boolean(),
   maxQuantity: z.int().min(1).max(100_000).nullable(),
+  /** For how long after its issue, or a payment, a license covers new builds; absent or null for every build. */
+  updates: Duration.nullable().optional(),
   /** Absent or null where no license files are allowed. */
   offlineFiles: OfflineFiles.nullable().optional(),
 })
 export type KeyType = z.infer<typeof KeyType>
 
 /** A key type as it is recorded: a setting that was never used, or is removed, is absent. */
-export function withoutUnset({ offlineFiles, ...keyType }: KeyType): KeyType {
-  return { ...keyType, ...(offlineFiles && { offlineFiles }) }
+export function withoutUnset({ updates, offlineFiles, ...keyType }: KeyType): KeyType {
+  return { ...keyType, ...(updates && { updates }), ...(offlineFiles && { offlineFiles }) }
 }
 
 /**

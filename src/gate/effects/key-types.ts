@@ -95,6 +95,7 @@ const termFields = [
   'sellInMultiples',
   'maxQuantity',
   'price',
+  'updates',
   'offlineFiles',
 ] as const
 type TermField = (typeof termFields)[number]
@@ -102,13 +103,16 @@ type TermField = (typeof termFields)[number]
 /** The terms that licenses copy at their issue. */
 function changedTerms(before: KeyType, after: KeyType): Term[] {
   return termFields
-    .filter((field) => !sameJson(before[field], after[field]))
+    .filter((field) => !sameJson(before[field] ?? null, after[field] ?? null))
     .map((field) => ({ field, from: termOf(before, field), to: termOf(after, field) }))
 }
 
 function termOf(keyType: KeyType, field: TermField): Term['from'] {
-  const { duration, price, offlineFiles } = keyType
-  if (field === 'duration') return duration && `${duration.count} ${duration.unit}`
+  const { price, offlineFiles } = keyType
+  if (field === 'duration' || field === 'updates') {
+    const period = keyType[field] ?? null
+    return period && `${period.count} ${period.unit}`
+  }
   if (field === 'price') return price === null ? null : price.priceId
   if (field === 'offlineFiles')
     return offlineFiles ? `${offlineFiles.maxDays} days, ${offlineFiles.perSeatPerYear} a year` : null

@@ -205,6 +205,7 @@ const fieldNames: Record<string, string> = {
   sellInMultiples: 'Selling in multiples',
   maxQuantity: 'Largest quantity',
   price: 'Price',
+  updates: 'Updates',
   offlineFiles: 'License files',
 }
 

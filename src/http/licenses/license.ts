@@ -45,6 +45,10 @@ const License = z.object({
   test: z.boolean(),
   metadata: z.record(z.string(), z.string()),
   createdAt: momentOut,
+  updatesUntil: momentOut.optional().meta({
+    description:
+      'The license covers builds of the app until this moment, for ever. Absent when it covers every build',
+  }),
   suspendedAt: momentOut.optional(),
   revokedAt: momentOut.optional().meta({ description: 'When it was revoked; absent unless it is' }),
 })
@@ -147,6 +151,7 @@ export function licenseAloneView(
     test: license.test,
     metadata: license.metadata,
     createdAt: license.createdAt,
+    ...(license.updatesUntil !== null && { updatesUntil: license.updatesUntil }),
     ...(license.suspendedAt !== null && { suspendedAt: license.suspendedAt }),
     ...(license.revokedAt !== null && { revokedAt: license.revokedAt }),
   }

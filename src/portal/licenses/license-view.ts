@@ -19,6 +19,10 @@ export function licenseView(visit: Visit, details: LicenseDetails): Html {
     <div class="sheet">
       ${facts([
         [say('endLabel'), validityOf(visit, license)],
+        license.updatesUntil !== null && [
+          say('updatesLabel'),
+          say('updatesUntil', { date: dayIn(language, license.updatesUntil) }),
+        ],
         [say('planLabel'), license.planName],
         license.quantity > 1 && [say('quantityLabel'), license.quantity],
         [say('keyLabel'), html`<code>${license.displayKey}</code>`],

@@ -26,6 +26,7 @@ export type ShownLicense = {
   displayKey: string
   status: LicenseStatus
   expiresAt: string | null
+  updatesUntil: string | null
   quantity: number
   seatsUsed: number
   deviceLimit: number | null
@@ -80,6 +81,7 @@ export async function shownLicense(
     displayKey: license.displayKey,
     status,
     expiresAt: license.expiresAt,
+    updatesUntil: license.updatesUntil,
     quantity: license.quantity,
     seatsUsed: license.seatsUsed,
     deviceLimit: license.deviceLimit,

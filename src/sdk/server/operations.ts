@@ -63,6 +63,7 @@ export const operations = {
   listRefusals: 'GET /v1/refusals paged',
   listRefusalsOfLicense: 'GET /v1/licenses/{id}/refusals paged',
   listRefusedCallsByDay: 'GET /v1/refusals/days paged',
+  listReleases: 'GET /v1/products/{productId}/releases',
   listSales: 'GET /v1/sales paged',
   listSalesOfCustomer: 'GET /v1/customers/{id}/sales paged',
   listTokens: 'GET /v1/tokens paged',
@@ -99,6 +100,7 @@ export const operations = {
   setPortal: 'PUT /v1/portal',
   setPortalLogo: 'PUT /v1/portal/logo',
   setProductMail: 'PUT /v1/products/{productId}/mail',
+  setReleases: 'PUT /v1/products/{productId}/releases',
   setWebhook: 'PUT /v1/webhook gated',
   startTestPurchase: 'POST /v1/test-purchase idempotent',
   suspendLicense: 'POST /v1/licenses/{id}/suspend idempotent',
@@ -161,6 +163,7 @@ export type DryRunId =
   | 'setPortal'
   | 'setPortalLogo'
   | 'setProductMail'
+  | 'setReleases'
   | 'setWebhook'
   | 'suspendLicense'
   | 'takeBackImport'

@@ -34,6 +34,8 @@ const issued = {
   sold: null,
   endedAt: null,
   takenBackAt: null,
+  updatesUntil: null,
+  updatesPaidAt: null,
   suspendedAt: null,
   suspendedReason: null,
   keyMailAskedAt: null,

@@ -66,6 +66,9 @@ export const keyTypeOut = z
       .meta({ description: 'The price at Stripe; null if it is not sold there' }),
     sellInMultiples: z.boolean(),
     maxQuantity: z.int().nullable(),
+    updates: Duration.nullable().optional().meta({
+      description: 'For how long a license covers new builds of the app; absent for every build',
+    }),
     offlineFiles: offlineFiles.optional(),
   })
   .meta({
@@ -93,6 +96,10 @@ const keyTypeFields = z.strictObject({
     .meta({ description: 'The price at Stripe, which is verified later; null removes it' }),
   sellInMultiples: z.boolean(),
   maxQuantity: z.int().min(1).max(100_000).nullable(),
+  updates: Duration.nullable().meta({
+    description:
+      'For how long after its issue, and after each later payment of its subscription, a license covers new builds of the app; null for every build',
+  }),
   offlineFiles,
 })
 

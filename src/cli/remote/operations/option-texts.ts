@@ -46,5 +46,7 @@ export const usualWords = {
   sendKey: 'whether to mail the key to the holder',
   status: 'with this status',
   trialDurationDays: { option: 'trial-days', help: 'days of the trial, or none' },
+  updates: 'how long a license covers new builds: 30d, 12mo, 1y, or none for ever',
+  updatesUntil: 'the last moment of a build that it covers: a time, a duration such as 365d, or none',
   webhookSecret: secret("the provider's own webhook secret, from its settings"),
 } satisfies { readonly [Name in FieldName]?: Words }

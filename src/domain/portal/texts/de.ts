@@ -59,6 +59,8 @@ export const de: Record<PortalTextKey, string> = {
   quantityLabel: 'Anzahl',
   boughtLabel: 'Seit',
   endLabel: 'Gültigkeit',
+  updatesLabel: 'Updates',
+  updatesUntil: 'Gilt für Versionen, die bis zum {date} erstellt wurden, ohne Ende.',
   includesLabel: 'Enthält',
   devicesLabel: 'Geräte',
   seatsOf: '{used} von {limit} Geräten',

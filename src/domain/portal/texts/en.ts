@@ -54,6 +54,8 @@ export const en = {
   quantityLabel: 'Quantity',
   boughtLabel: 'Since',
   endLabel: 'Validity',
+  updatesLabel: 'Updates',
+  updatesUntil: 'Covers versions built until {date}, for ever.',
   includesLabel: 'Includes',
   devicesLabel: 'Devices',
   seatsOf: '{used} of {limit} devices',

@@ -9,6 +9,7 @@ import {
   getWorkspace,
   listLicenseFiles,
   listLicenses,
+  listReleases,
   releaseLicenseFile,
   remintLicense,
   removePortalLogo,
@@ -19,6 +20,7 @@ import {
   setPortal,
   setPortalLogo,
   setProductMail,
+  setReleases,
   suspendLicense,
   testProductMail,
   updateLicense,
@@ -90,6 +92,13 @@ const mail = await setProductMail({ path: { productId: 'editor' }, body: { subje
 expect('the mail has a subject', mail.data, (answer) => answer.mail.subject === 'Your key')
 const read = await getProductMail({ path: { productId: 'editor' } })
 expect('it is read again', read.data, (answer) => answer.mail.subject === 'Your key')
+
+const built = { version: '3.4.1', builtAt: '2026-11-21T09:30:00.000Z' }
+const ofEditor = { productId: 'editor' }
+await rehearsed((query) => setReleases({ path: ofEditor, query, body: { releases: [built] } }))
+await setReleases({ path: ofEditor, body: { releases: [built] } })
+const releases = await listReleases({ path: ofEditor })
+expect('its releases are listed', releases.data, (answer) => answer.releases[0]?.channel === 'stable')
 
 await updateProduct({ path: { productId: 'editor' }, body: { keyRecovery: true } })
 await remintLicense({ path })
