@@ -59,14 +59,14 @@ export function verifyLease2(
   return { ok: true, lease }
 }
 
-type Verified = { ok: true; lease: Lease2 } | { ok: false; reason: Lease2Refusal }
-
 /**
  * Whether the license of a lease covers a build of the app, which stays so for ever.
  * @param builtAt when it was built, in Unix seconds
  */
 export const coversBuild = ({ updatesUntil }: Pick<Lease2, 'updatesUntil'>, builtAt: number): boolean =>
   updatesUntil === null || builtAt <= updatesUntil
+
+type Verified = { ok: true; lease: Lease2 } | { ok: false; reason: Lease2Refusal }
 
 /** Verifies only who signed it and for which product: whom it is for and its times are left to the caller. */
 export function readLease2(token: unknown, place: Place, keyset: Keyset): Verified {
@@ -132,8 +132,8 @@ function leaseFrom({ kid, terms, claims }: ReadTerms): Lease2 | undefined {
   const updatesUntil = claims.updates_until === undefined ? null : secondsFrom(claims.updates_until)
   const notBefore = secondsFrom(claims.nbf)
   if (device === undefined || licenseExpiresAt === undefined || notBefore === undefined) return undefined
-  if (updatesUntil === undefined || !isText(licenseId)) return undefined
-  if (typeof serial !== 'number' || !Number.isSafeInteger(serial)) return undefined
+  if (updatesUntil === undefined) return undefined
+  if (!isText(licenseId) || typeof serial !== 'number' || !Number.isSafeInteger(serial)) return undefined
   return {
     kid,
     ...terms,

@@ -199,7 +199,8 @@ function activateRoute(app: ZodApp, ports: RuntimePorts): void {
       const reason = (code && reasonOfRefusal(code)) ?? verdict.reason ?? status
       if (activated) ports.usage.count(caller.tenantId, product_id, 'activations')
       else recordRefusal(ports, caller.tenantId, 'activate', request.body, found?.result, reason)
-      const told = withoutTerms(activated ? verdict : { ...verdict, ...grantsNothing }, status)
+      const granting = activated ? verdict : { ...verdict, ...grantsNothing }
+      const told = withoutTerms(granting, status)
       const answered = { activated, ...shown(told), status, device_id }
       const place = { tenantId: caller.tenantId, productId: product_id }
       const updates = await updatesIn(ports, place, request.body, { ...told, ...isNotCovered(reason) })
