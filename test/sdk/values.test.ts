@@ -18,6 +18,7 @@ import {
   value,
 } from '../../src/sdk/app/index.ts'
 import { verifyProof } from '../../src/sdk/app/proof.ts'
+import { takeProof } from '../../src/sdk/app/take.ts'
 import { makeTenant, openTestApi, type TestApi, type TestTenant } from '../harness/api.ts'
 import { sdkKeyOf } from '../http/apps.ts'
 import { makeProduct, mint } from '../http/samples.ts'
@@ -177,4 +178,28 @@ test('an app has the values of its license, follows their changes, and has none 
   ])
   await app.deactivate()
   expect(app.value('projects')).toBeUndefined()
+})
+
+test('a lease of the first version, from a server that knows no other, grants names without values', () => {
+  const first = z
+    .object({
+      keyset: z.object({ keys: z.record(z.string(), z.string()) }),
+      now: z.int(),
+      licenseKeyHash: z.string(),
+      instanceId: z.string(),
+      licenseKey: z.string(),
+      cases: z.array(z.object({ valid: z.boolean(), lease: z.unknown() })),
+    })
+    .parse(
+      JSON.parse(readFileSync(join(import.meta.dirname, '../../docs/reference/vectors/leases.json'), 'utf8')),
+    )
+  const { licenseKey: firstKey, instanceId: firstInstance } = first
+  const lease = first.cases.find(({ valid }) => valid)?.lease
+  const held = { key: firstKey, instanceId: firstInstance }
+  const answer = { lease, license_expires_at: null, entitlement_values: { pro: 99 } }
+  const taken = takeProof(newFacts('install', first.keyset.keys), answer, held, place, first.now)
+  if (!('facts' in taken)) throw new Error(`it was not taken: ${taken.doubt}`)
+  const state = stateOf(taken.facts, first.now)
+  expect(state).toMatchObject({ status: 'licensed', values: {} })
+  expect(value(state, 'pro')).toBe(true)
 })

@@ -5,10 +5,7 @@ import { type Refusal, type RefusalDoubt, verifyRefusal } from '../refusal.ts'
 import type { Holder } from '../statement.ts'
 
 /** What a lease of the second version says, with its token, which is verified again after it was stored. */
-export type LeaseOfToken = Pick<
-  Lease,
-  'instanceId' | 'issuedAt' | 'expiresAt' | 'status' | 'entitlements'
-> & {
+type LeaseOfToken = Pick<Lease, 'instanceId' | 'issuedAt' | 'expiresAt' | 'status' | 'entitlements'> & {
   token: string
   /** Of the entitlements that are more than flags. */
   values: Readonly<Record<string, EntitlementValue>>

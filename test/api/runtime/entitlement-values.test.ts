@@ -194,6 +194,23 @@ describe('a license', () => {
   })
 })
 
+test('a past moment shows and explains the values of then', async () => {
+  const { token } = tenant
+  const url = '/v1/products/editor/key-types'
+  const made = { name: 'Past', entitlements: ['seats'], entitlementValues: { seats: 1 } }
+  await api.ask('POST', url, { token, body: made })
+  const { id } = await license('past')
+  api.ledger.clock.set(at(60))
+  await api.ask('PATCH', `${url}/past`, { token, body: { entitlementValues: { seats: 2 } } })
+  api.ledger.clock.set(at(120))
+  const read = (moment: string) => api.ask('GET', `/v1/licenses/${id}${moment}`, { token })
+  expect((await read('')).body).toMatchObject({ license: { entitlementValues: { seats: 2 } } })
+  const then = `asOf=${at(30)}`
+  expect((await read(`?${then}`)).body).toMatchObject({ license: { entitlementValues: { seats: 1 } } })
+  const explained = (await read(`/explain?${then}`)).body
+  expect(explained).toMatchObject({ explanation: { validate: { entitlement_values: { seats: 1 } } } })
+})
+
 describe('the management interface', () => {
   const url = '/v1/products/editor/key-types'
   const post = (body: object) => api.ask('POST', url, { token: tenant.token, body })
