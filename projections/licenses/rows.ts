@@ -28,6 +28,8 @@ export const licenses = defineTable<LicenseFields>(
     deviceLimit: 'int',
     seatsUsed: 'int not null',
     expiresAt: 'timestamptz',
+    // The term that starts at the first activation.
+    startsWith: 'json',
     onExpiry: 'text not null',
     endedAt: 'timestamptz',
     takenBackAt: 'timestamptz',

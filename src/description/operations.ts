@@ -178,7 +178,7 @@ export const operations = {
       },
       duration: {
         kind: 'duration',
-        help: 'How long a license lasts from its issue; null is perpetual',
+        help: 'How long a license lasts, from its issue or from what `startsAt` says; null is perpetual',
         nullable: true,
       },
       onExpiry: {
@@ -201,6 +201,11 @@ export const operations = {
         kind: 'number',
         help: 'The most units of one purchase; null is unlimited',
         nullable: true,
+      },
+      startsAt: {
+        kind: 'text',
+        help: 'From when on the duration counts: `issue`, or `first_activation`, which sets the expiry of a license when its first device is activated. Paid periods of a subscription count from their payment. Absent means `issue`',
+        choices: ['issue', 'first_activation'],
       },
     },
     dryRun: true,
@@ -218,7 +223,7 @@ export const operations = {
       },
       duration: {
         kind: 'duration',
-        help: 'How long a license lasts from its issue; null is perpetual',
+        help: 'How long a license lasts, from its issue or from what `startsAt` says; null is perpetual',
         nullable: true,
       },
       onExpiry: {
@@ -241,6 +246,11 @@ export const operations = {
         kind: 'number',
         help: 'The most units of one purchase; null is unlimited',
         nullable: true,
+      },
+      startsAt: {
+        kind: 'text',
+        help: 'From when on the duration counts: `issue`, or `first_activation`, which sets the expiry of a license when its first device is activated. Paid periods of a subscription count from their payment. Absent means `issue`',
+        choices: ['issue', 'first_activation'],
       },
     },
     dryRun: true,

@@ -13,6 +13,7 @@ export type RefusalCode =
   | 'product_limit_reached'
   | 'key_type_exists'
   | 'key_type_not_found'
+  | 'term_without_duration'
   | 'quantity_not_allowed'
   | 'quantity_too_large'
   | 'expiry_in_the_past'

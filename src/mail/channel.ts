@@ -110,7 +110,7 @@ async function factsOf(
     findSaleOfLicense(ports.db, tenantId, licenseId),
     isSendable(ports, license),
   ])
-  const { productId, keyTypeId, quantity, deviceLimit, expiresAt, saleId } = license
+  const { productId, keyTypeId, quantity, deviceLimit, expiresAt, startsWith, saleId } = license
   return {
     customer: { email: person.email, name: person.name },
     vendorName: tenant?.name ?? tenantId,
@@ -120,6 +120,7 @@ async function factsOf(
     quantity,
     deviceLimit,
     expiresAt,
+    startsWith,
     saleId,
     language: keyMail?.language ?? sale?.language ?? null,
     sentAgain,

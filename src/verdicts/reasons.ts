@@ -1,11 +1,10 @@
 import type { HistoryEntry } from '../../projections/history/queries.ts'
 import { setsEnd } from '../domain/licenses/event-traits.ts'
 import type { LicenseEvent } from '../domain/licenses/events.ts'
-import type { IssuedLicense } from '../domain/licenses/license.ts'
 import type { Seat } from '../domain/licenses/seats.ts'
 import { statusAt } from '../domain/licenses/status.ts'
 import { planLimits } from '../domain/tenants/tenant.ts'
-import { momentWords, quoted } from '../history/sentences.ts'
+import { momentWords, quoted, termWords } from '../history/sentences.ts'
 import type { RuntimeStatus } from './answer.ts'
 import type { LicenseLookup } from './lookup.ts'
 
@@ -82,9 +81,6 @@ function endSetBy({ deciding, result }: LicenseLookup): HistoryEntry[] {
   return setting.slice(other + 1, other + 2)
 }
 
-const endWords = ({ expiresAt }: IssuedLicense): string =>
-  expiresAt === null ? 'never expires' : `expires on ${momentWords(expiresAt)}`
-
 function activeReason(lookup: LicenseLookup): Reason {
   const { result, deviceId = '' } = lookup
   const { license } = result
@@ -92,13 +88,13 @@ function activeReason(lookup: LicenseLookup): Reason {
   if (!seat) {
     return {
       rule: 'active',
-      because: `valid: the license is active and ${endWords(license)}`,
+      because: `valid: the license is active and ${termWords(license)}`,
       events: endSetBy(lookup),
     }
   }
   return {
     rule: 'seated',
-    because: `valid: ${quoted(seat.name)} has had a seat since ${momentWords(seat.activatedAt)}, and the license ${endWords(license)}`,
+    because: `valid: ${quoted(seat.name)} has had a seat since ${momentWords(seat.activatedAt)}, and the license ${termWords(license)}`,
     events: [...endSetBy(lookup), ...newestActivation(lookup, deviceId)],
   }
 }

@@ -12,8 +12,8 @@ export const whenSent: Record<WebhookEventName, string> = {
   'license.expired': 'A license expired or fell back',
   'license.renewed': 'A license was renewed',
   'license.updated':
-    'The terms or the holder of a license changed, other than by a renewal: it was edited, its subscription was changed or ' +
-    'ended, or the payment of a period was refunded',
+    'The terms or the holder of a license changed, other than by a renewal: it was edited, its term started with ' +
+    'its first activation, its subscription was changed or ended, or the payment of a period was refunded',
   'license.refunded':
     'A payment was refunded in full or lost in a dispute. If no payment is left, the license is revoked too',
   'license.suspended': 'A license was suspended: it is not valid until it is resumed',

@@ -90,6 +90,7 @@ function particulars(content: DeliveryContent, name: DeliveryEventName, key: str
     case 'LicenseTermsChanged':
     case 'LicenseEdited':
     case 'SubscriptionEnded':
+    case 'LicenseStarted':
       return termsIn(terms, event.data.expiresAt)
     case 'CustomerLinked':
     case 'CustomerUnlinked':

@@ -128,6 +128,7 @@ create table licenses (
   device_limit int,
   seats_used int not null,
   expires_at timestamptz,
+  starts_with json,
   on_expiry text not null,
   ended_at timestamptz,
   taken_back_at timestamptz,

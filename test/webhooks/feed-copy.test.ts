@@ -53,6 +53,7 @@ beforeAll(async () => {
         duration: { count: 1, unit: 'month' },
         fallbackEntitlements: ['basic'],
       },
+      { name: 'Later', duration: { count: 1, unit: 'month' }, startsAt: 'first_activation' },
     ],
   })
   await soldLicenses()
@@ -109,6 +110,9 @@ async function vendorsLicenses(): Promise<void> {
   await activate(reminted.id, 'laptop')
   await send('POST', `/v1/licenses/${reminted.id}/remint`, { sendKey: true })
 
+  const started = await mint(api.ask, shop.token, 'app', { keyTypeId: 'later' })
+  await activate(started.id, 'laptop')
+  await mint(api.ask, shop.token, 'app', { keyTypeId: 'later' })
   const [soft, hard] = [
     await mint(api.ask, shop.token, 'app', { keyTypeId: 'soft' }),
     await mint(api.ask, shop.token, 'app', { expiresAt: later(2 * day) }),

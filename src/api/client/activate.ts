@@ -88,10 +88,11 @@ export function activateRoute(app: ZodApp, ports: ClientPorts): void {
       const said = machineIn(reported)
       const claim = { instanceId: instance_id ?? null, installId, name, identities: [] }
       const { found, question } = await findToActivate(ports, call, key, { claim, said })
+      const { licenseId } = found.license
       const asking = { client, origin, log: request.log }
       await requireLeases(ports, asking)
       const instance = { platform: telemetry.platform, plan, atLeast: client.product.componentsAtLeast }
-      const { instanceId, isInTwoPlaces } = await activateInstance(
+      const { instanceId, license, isInTwoPlaces } = await activateInstance(
         ports,
         found,
         question,
@@ -99,23 +100,18 @@ export function activateRoute(app: ZodApp, ports: ClientPorts): void {
         origin,
       ).catch((error: unknown) => {
         const reason = error instanceof Refusal ? reasonOfRefusal(error.code) : undefined
-        if (reason !== undefined) recordRefused(ports, call, found.license.licenseId, reason)
+        if (reason !== undefined) recordRefused(ports, call, licenseId, reason)
         return refuse(error)
       })
-      if (isInTwoPlaces) recordRefused(ports, call, found.license.licenseId, 'in_two_places')
+      if (isInTwoPlaces) recordRefused(ports, call, licenseId, 'in_two_places')
       if (installId !== null) ports.installs.convert({ tenantId, productId, instanceId: installId })
       ports.usage.count(tenantId, productId, 'activations')
       if (hasChanged(telemetry, undefined, ports.now())) {
-        ports.telemetry.record({ instanceId, licenseId: found.license.licenseId }, telemetry)
+        ports.telemetry.record({ instanceId, licenseId }, telemetry)
       }
+      const held = { licenseId, keyHash: key.keyHash, instanceId, version, device: said }
       return {
-        ...(await activatedAnswer(ports, asking, found, {
-          licenseId: found.license.licenseId,
-          keyHash: key.keyHash,
-          instanceId,
-          version,
-          device: said,
-        })),
+        ...(await activatedAnswer(ports, asking, { ...found, license }, held)),
         ...(receipt && { receipt: await receiptOf(ports, found) }),
       }
     },

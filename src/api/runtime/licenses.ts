@@ -164,13 +164,15 @@ function activateRoute(app: ZodApp, ports: RuntimePorts): void {
       const found = await find(ports, caller, request.body)
       const own = runPorts(request, ports)
       const now = momentOf(own)
-      const verdict = found ? verdictOn(found.result, false, now) : unknownKey(now)
+      let verdict = found ? verdictOn(found.result, false, now) : unknownKey(now)
       // A revoked license is answered as fast as an unknown one, without further checks.
       const refused =
         found && isSeating(verdict.status)
           ? await refusalOf(found.result, async (license) => {
               const device = { name, plan: caller.plan }
-              await activateDevice(own, license, found.question, device, runOriginOf(request))
+              const after = await activateDevice(own, license, found.question, device, runOriginOf(request))
+              // The activation may have started its term.
+              if (license.license.startsWith) verdict = verdictOn({ ...license, license: after }, false, now)
             })
           : undefined
       const status = refused ?? verdict.status

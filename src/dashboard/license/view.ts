@@ -4,6 +4,7 @@ import type { KnownSale } from '../../domain/sales/sale.ts'
 import { money } from '../../history/changes.ts'
 import type { Comparison } from '../../history/compare.ts'
 import type { LicenseHistoryEntry } from '../../history/entries.ts'
+import { undatedEnd } from '../../history/sentences.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import type { Refusal } from '../../usage/read-refusals.ts'
 import type { Explanation } from '../../verdicts/explain.ts'
@@ -207,7 +208,7 @@ function factsView({ license }: OneLicense): Html {
       ['Product', html`<a href=${`/dashboard/products/${license.productId}`}>${license.productId}</a>`],
       ['Key type', license.keyTypeId],
       ['Quantity', String(license.quantity)],
-      ['Expires', license.expiresAt === null ? 'never' : moment(license.expiresAt)],
+      ['Expires', license.expiresAt === null ? undatedEnd(license.startsWith) : moment(license.expiresAt)],
       [
         'Issued',
         html`<span>${moment(license.createdAt)}<span class="sub">via ${sourceWords(license.source)}</span></span>`,

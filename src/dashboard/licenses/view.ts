@@ -1,4 +1,5 @@
 import { type LicenseStatus, licenseStatuses } from '../../domain/licenses/status.ts'
+import type { Duration } from '../../domain/products/key-type.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { candidateWords, type Meant, notOneCustomer } from '../customers/choose.ts'
 import type { FilledForm } from '../forms/filled-form.ts'
@@ -21,6 +22,7 @@ export type ShownLicense = {
   seatsUsed: number
   entitlements: readonly string[]
   expiresAt: string | null
+  startsWith?: Duration | undefined
   email: string | null
   customerId: string | null
   source: string

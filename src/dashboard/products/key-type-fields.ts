@@ -8,6 +8,11 @@ const units = [
   ['year', 'years'],
 ] as const
 
+const starts = [
+  ['issue', 'When the license is issued'],
+  ['first_activation', 'When its first device is activated'],
+] as const
+
 const expiries = [
   ['expire', 'The license expires'],
   ['fallback', 'The license falls back to other entitlements'],
@@ -66,6 +71,12 @@ export const termNames = ['deviceLimit', 'durationCount'] as const
 
 export function moreKeyTypeInputs(form: FilledForm): Html {
   return html`<div class="stack">
+    ${choiceField(form, {
+      name: 'startsAt',
+      label: 'The duration starts',
+      hint: 'A subscription starts with its payment in any case.',
+      choices: starts,
+    })}
     ${choiceField(form, { name: 'onExpiry', label: 'When it expires', choices: expiries })}
     ${textArea(form, {
       name: 'entitlements',

@@ -19,6 +19,7 @@ export const keyTypeFields = {
   deviceLimit: optionalWhole(1, 100_000),
   durationCount: optionalWhole(1, 1000),
   durationUnit: z.enum(['day', 'month', 'year']).optional().default('year'),
+  startsAt: z.enum(['issue', 'first_activation']).optional().default('issue'),
   onExpiry: z.enum(['expire', 'fallback']).optional().default('expire'),
   entitlements,
   fallbackEntitlements: entitlements,
@@ -37,11 +38,13 @@ type Fields = z.infer<typeof Fields>
 /** Everything of a key type that a member fills in; its price is mapped elsewhere. */
 export function keyTypeOf(fields: Fields): Omit<KeyType, 'keyTypeId' | 'price'> {
   const { keyTypeName: name, durationCount: count, durationUnit: unit, ...rest } = fields
-  const { deviceLimit, onExpiry, sellInMultiples, maxQuantity } = rest
+  const { deviceLimit, startsAt, onExpiry, sellInMultiples, maxQuantity } = rest
   return {
     name,
     deviceLimit,
     duration: count === null ? null : { count, unit },
+    // Without a duration nothing starts.
+    startsAt: count === null ? 'issue' : startsAt,
     onExpiry,
     entitlements: entitlementSet(rest.entitlements),
     fallbackEntitlements: entitlementSet(rest.fallbackEntitlements),
@@ -63,6 +66,7 @@ export const keyTypeValues = (keyType: Omit<KeyType, 'price'>) => ({
   deviceLimit: keyType.deviceLimit === null ? '' : String(keyType.deviceLimit),
   durationCount: keyType.duration === null ? '' : String(keyType.duration.count),
   durationUnit: keyType.duration?.unit ?? 'year',
+  startsAt: keyType.startsAt ?? 'issue',
   onExpiry: keyType.onExpiry,
   entitlements: keyType.entitlements.join('\n'),
   fallbackEntitlements: keyType.fallbackEntitlements.join('\n'),

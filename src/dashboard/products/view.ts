@@ -5,6 +5,7 @@ import type { ProductSettings } from '../../domain/products/events.ts'
 import type { KeyType } from '../../domain/products/key-type.ts'
 import { maxInstalls } from '../../domain/trials/trial.ts'
 import { money } from '../../history/changes.ts'
+import { durationWords } from '../../history/sentences.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import { ago, dayOf } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
@@ -141,7 +142,7 @@ function unlicensedSheet({ trial, free_tier, expired, sharedMachines }: Unlicens
 
 /** @param path of the product, for members who may change it */
 function keyTypeCard(keyType: KeyType, path: string | undefined): Html {
-  const { keyTypeId, name, deviceLimit, duration, onExpiry, entitlements, price, sellInMultiples } = keyType
+  const { keyTypeId, name, deviceLimit, entitlements, price, sellInMultiples } = keyType
   return html`<div class="sheet stack">
     <div>
       <h3>${name}</h3>
@@ -149,15 +150,7 @@ function keyTypeCard(keyType: KeyType, path: string | undefined): Html {
     </div>
     ${facts([
       ['Devices', deviceLimit === null ? 'unlimited' : String(deviceLimit)],
-      [
-        'Duration',
-        duration === null
-          ? 'perpetual'
-          : `${duration.count} ${duration.unit}${duration.count === 1 ? '' : 's'}`,
-      ],
-      ...(duration === null
-        ? []
-        : [['On expiry', onExpiry === 'fallback' ? 'falls back' : 'expires'] as const]),
+      ...termFacts(keyType),
       ['Price', price === null ? 'none' : priceWords(price)],
       ['Sold in multiples', sellInMultiples ? 'yes' : 'no'],
     ])}
@@ -169,6 +162,16 @@ function keyTypeCard(keyType: KeyType, path: string | undefined): Html {
       </div>`
     }
   </div>`
+}
+
+/** How long its licenses last. */
+function termFacts({ duration, startsAt, onExpiry }: KeyType): [string, string][] {
+  if (duration === null) return [['Duration', 'perpetual']]
+  const from = startsAt === 'first_activation' ? ' from the first activation' : ''
+  return [
+    ['Duration', `${durationWords(duration)}${from}`],
+    ['On expiry', onExpiry === 'fallback' ? 'falls back' : 'expires'],
+  ]
 }
 
 function priceWords({ unitAmount, currency, interval, priceId }: NonNullable<KeyType['price']>): string {

@@ -4,6 +4,7 @@ import { alsoHeld, identified, identifiedAtFirst, recognized } from './identity.
 import type { DeviceClaim } from './marks.ts'
 import { type Why, withReason } from './reasons.ts'
 import type { Seat, Seats } from './seats.ts'
+import { started, type WaitingLicense } from './start.ts'
 import { givesSeats, type Standing, statusAt } from './status.ts'
 
 export type ActivateDevice = { type: 'ActivateDevice'; at: string } & Pick<
@@ -25,7 +26,7 @@ export type ActivateInstance = {
 export type DeactivateDevice = { type: 'DeactivateDevice'; deviceId: string; at: string } & Why
 
 /** What an activation depends on. */
-type Seated = Standing & Seats & Pick<LicenseTerms, 'deviceLimit'>
+type Seated = Standing & WaitingLicense & Seats & Pick<LicenseTerms, 'deviceLimit'>
 
 export function activated(license: Seated, { type: _, ...device }: ActivateDevice): LicenseEvent[] {
   requireSeats(license, device.at)
@@ -33,7 +34,7 @@ export function activated(license: Seated, { type: _, ...device }: ActivateDevic
   if (license.deviceLimit !== null && license.seatsUsed >= license.deviceLimit) {
     throw new Refusal('seat_limit_reached')
   }
-  return [{ type: 'DeviceActivated', data: device }]
+  return [{ type: 'DeviceActivated', data: device }, ...started(license, device.at)]
 }
 
 /** @throws Refusal `license_revoked`, `license_suspended`, `license_expired` */

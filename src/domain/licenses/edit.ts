@@ -1,8 +1,9 @@
 import { sameJson } from '../equality.ts'
 import type { OnExpiry } from '../products/key-type.ts'
 import { Refusal } from '../refusal.ts'
-import type { Holder, LicenseEvent, LicenseTerms, SoldTerms } from './events.ts'
-import { type SaleFollowing, soldBefore } from './following.ts'
+import type { Holder, LicenseEvent, LicenseTerms } from './events.ts'
+import { type SaleFollowing, soldOf } from './following.ts'
+import { recordedTerm } from './term.ts'
 
 /** The state of a license that its vendor can change. */
 type Editable = SaleFollowing &
@@ -34,7 +35,9 @@ export type SuspendCommand =
 export function edited(license: Editable, { edit, reason, at }: EditCommand): LicenseEvent[] {
   if (license.revokedAt !== null) throw new Refusal('license_revoked')
   const before = termsOf(license)
-  const after = { ...before, ...edit.plan, ...given(edit) }
+  const { startsWith: _, ...ended } = before
+  // An expiry that is given, also that there is none, replaces a term that waits.
+  const after = { ...(edit.expiresAt === undefined ? before : ended), ...edit.plan, ...given(edit) }
   if (sameJson(before, after)) return []
   const { expiresAt } = after
   const isMoved = expiresAt !== before.expiresAt
@@ -43,8 +46,8 @@ export function edited(license: Editable, { edit, reason, at }: EditCommand): Li
 }
 
 function termsOf(license: Editable) {
-  const { keyTypeId, quantity, deviceLimit, onExpiry, expiresAt, holder, metadata } = license
-  return { keyTypeId, quantity, deviceLimit, onExpiry, expiresAt, holder, metadata }
+  const { keyTypeId, quantity, deviceLimit, onExpiry, holder, metadata } = license
+  return { keyTypeId, quantity, deviceLimit, onExpiry, ...recordedTerm(license), holder, metadata }
 }
 
 const given = ({ deviceLimit, expiresAt, holder, metadata }: LicenseEdit) => ({
@@ -53,9 +56,6 @@ const given = ({ deviceLimit, expiresAt, holder, metadata }: LicenseEdit) => ({
   ...(holder !== undefined && { holder }),
   ...(metadata !== undefined && { metadata }),
 })
-
-/** Kept with the change, so that a later notification about the sale does not undo it. */
-const soldOf = (license: Editable): SoldTerms | null => (license.saleId === null ? null : soldBefore(license))
 
 /**
  * Suspends or resumes a license. A license that is in that state already is left unchanged.

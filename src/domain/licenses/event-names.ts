@@ -14,6 +14,7 @@ export const publicNames = {
   CustomerLinked: 'license.linked',
   CustomerUnlinked: 'license.unlinked',
   LicenseRenewed: 'license.renewed',
+  LicenseStarted: 'license.updated',
   LicenseTermsChanged: 'license.updated',
   LicenseEdited: 'license.updated',
   LicenseSuspended: 'license.suspended',

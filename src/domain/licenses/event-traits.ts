@@ -34,6 +34,7 @@ const traits: Readonly<Record<LicenseEvent['type'], Traits>> = {
   LicenseRefunded: ordinary,
   LicenseReinstated: ordinary,
   LicenseRenewed: { ...ordinary, slot: 'renewed', setsEnd: true },
+  LicenseStarted: { ...ordinary, slot: 'started', setsEnd: true },
   SubscriptionEnded: { ...ordinary, slot: 'subscription ended', setsEnd: true },
   LicenseTermsChanged: { ...ordinary, slot: 'terms', setsEnd: true },
   LicenseEdited: { ...ordinary, slot: 'edited', setsEnd: true },

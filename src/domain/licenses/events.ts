@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { portalLanguages } from '../portal/texts.ts'
-import { OnExpiry } from '../products/key-type.ts'
+import { Duration, OnExpiry } from '../products/key-type.ts'
 import { Metadata, Moment, Sealed, Slug } from '../values.ts'
 import { KeyHash, StoredKeyHash } from './keys.ts'
 import { DeviceMarks } from './marks.ts'
@@ -12,6 +12,9 @@ export const Holder = z.strictObject({
   name: Sealed.nullable(),
 })
 export type Holder = z.infer<typeof Holder>
+
+/** The term that starts at the first activation, while no device was activated; absent when nothing waits for one. */
+const startsWith = Duration.optional()
 
 /**
  * The terms of a license at its issue: a copy of its key type's rules, which later changes of the key type do
@@ -27,6 +30,7 @@ export const LicenseTerms = z.strictObject({
   quantity: z.int().min(1),
   deviceLimit: z.int().min(1).nullable(),
   expiresAt: Moment.nullable(),
+  startsWith,
   onExpiry: OnExpiry,
   holder: Holder.nullable(),
   customerId: z.string().nullable(),
@@ -57,6 +61,7 @@ export const SoldTerms = z.strictObject({
   keyTypeId: Slug,
   quantity: z.int().min(1),
   expiresAt: Moment.nullable(),
+  startsWith,
 })
 export type SoldTerms = z.infer<typeof SoldTerms>
 
@@ -122,6 +127,16 @@ export const LicenseEvent = z.discriminatedUnion('type', [
     type: z.literal('CustomerUnlinked'),
     data: z.strictObject({ customerId: z.string().min(1), at: Moment }),
   }),
+  /** Its term has started with its first activation, which is recorded with it. */
+  z.object({
+    type: z.literal('LicenseStarted'),
+    data: z.strictObject({
+      expiresAt: Moment,
+      /** What its sale entitled to then; null without a sale. */
+      sold: SoldTerms.nullable(),
+      at: Moment,
+    }),
+  }),
   z.object({ type: z.literal('LicenseRenewed'), data: z.strictObject({ expiresAt: Moment, at: Moment }) }),
   z.object({ type: z.literal('LicenseExpired'), data: z.strictObject({ expiresAt: Moment, at: Moment }) }),
   z.object({ type: z.literal('LicenseFellBack'), data: z.strictObject({ expiresAt: Moment, at: Moment }) }),
@@ -172,6 +187,7 @@ export const LicenseEvent = z.discriminatedUnion('type', [
       deviceLimit: z.int().min(1).nullable(),
       onExpiry: OnExpiry,
       expiresAt: Moment.nullable(),
+      startsWith,
       at: Moment,
     }),
   }),
@@ -204,6 +220,7 @@ export const LicenseEvent = z.discriminatedUnion('type', [
       deviceLimit: z.int().min(1).nullable(),
       onExpiry: OnExpiry,
       expiresAt: Moment.nullable(),
+      startsWith,
       holder: Holder.nullable(),
       metadata: Metadata,
       /** What its sale entitled to then; null without a sale. */

@@ -1,21 +1,23 @@
+import { sameJson } from '../equality.ts'
 import type { OnExpiry } from '../products/key-type.ts'
 import type { LicenseEvent, RevocationCause, SoldTerms } from './events.ts'
+import { type RecordedTerm, recordedTerm, type Term, termIn } from './term.ts'
 
 /** What a sale can change about its license. */
-export type SaleFollowing = SaleTerms & {
-  expiresAt: string | null
-  revokedAt: string | null
-  revokedReason: string | null
-  revokedCause: RevocationCause | null
-  /** Since when no payment for it is left. */
-  refundedAt: string | null
-  /** The payments of its sale that were refunded or lost in a dispute. */
-  refundedPayments: readonly string[]
-  /** How many facts of its sale it reflects. */
-  saleThrough: number
-  /** What its sale entitled to when it last followed the sale; null for its own terms. */
-  sold: SoldTerms | null
-}
+export type SaleFollowing = SaleTerms &
+  Term & {
+    revokedAt: string | null
+    revokedReason: string | null
+    revokedCause: RevocationCause | null
+    /** Since when no payment for it is left. */
+    refundedAt: string | null
+    /** The payments of its sale that were refunded or lost in a dispute. */
+    refundedPayments: readonly string[]
+    /** How many facts of its sale it reflects. */
+    saleThrough: number
+    /** What its sale entitled to when it last followed the sale; null for its own terms. */
+    sold: SoldTerms | null
+  }
 
 /** The terms of a license that a change of its subscription changes. */
 export type SaleTerms = {
@@ -78,13 +80,19 @@ function soldNow(license: SaleFollowing, { terms, expiresAt }: DesiredState): So
   return {
     keyTypeId: terms?.keyTypeId ?? before.keyTypeId,
     quantity: terms?.quantity ?? before.quantity,
-    expiresAt: expiresAt === undefined ? before.expiresAt : expiresAt,
+    ...(expiresAt === undefined ? withoutPlan(before) : { expiresAt }),
   }
 }
 
 /** What the sale entitled to when the license last followed it, or at its issue. */
-export const soldBefore = ({ sold, keyTypeId, quantity, expiresAt }: SaleFollowing): SoldTerms =>
-  sold ?? { keyTypeId, quantity, expiresAt }
+const soldBefore = ({ sold, keyTypeId, quantity, ...term }: SaleFollowing): SoldTerms =>
+  sold ?? { keyTypeId, quantity, ...recordedTerm(term) }
+
+/** Kept with a change that the sale has not made, so that a later notification about the sale does not undo it. */
+export const soldOf = (license: SaleFollowing & { saleId: string | null }): SoldTerms | null =>
+  license.saleId === null ? null : soldBefore(license)
+
+const withoutPlan = (sold: SoldTerms): RecordedTerm => recordedTerm(termIn(sold))
 
 /** Payments that are no longer returned, or a payment that was made after all others were returned. */
 function reinstated(license: SaleFollowing, { saleId, refunded, unpaid, at }: DesiredState): LicenseEvent[] {
@@ -128,13 +136,14 @@ function newlyRefunded(
  */
 function changed(license: SaleFollowing, desired: DesiredState): LicenseEvent[] {
   const { saleId, at, isRenewed, hasEnded } = desired
-  const expiresAt = newExpiry(license, desired)
-  const before = license.expiresAt
-  const isMoved = expiresAt !== before
+  const before = recordedTerm(license)
+  const term = newTerm(license, desired)
+  const { expiresAt } = term
+  const isMoved = !sameJson(term, before)
   const own: LicenseEvent[] =
     !isMoved || expiresAt === null
       ? []
-      : isLater(expiresAt, before) && isRenewed
+      : isLater(expiresAt, before.expiresAt) && isRenewed
         ? [{ type: 'LicenseRenewed', data: { expiresAt, at } }]
         : hasEnded
           ? [{ type: 'SubscriptionEnded', data: { expiresAt, at } }]
@@ -143,19 +152,22 @@ function changed(license: SaleFollowing, desired: DesiredState): LicenseEvent[] 
   const terms = newTerms(license, desired)
   if (terms === null && (!isMoved || isTold)) return own
   const { keyTypeId, quantity, deviceLimit, onExpiry } = terms ?? license
-  const changedTo = { keyTypeId, quantity, deviceLimit, onExpiry, expiresAt: isTold ? before : expiresAt }
+  const changedTo = { keyTypeId, quantity, deviceLimit, onExpiry, ...(isTold ? before : term) }
   return [{ type: 'LicenseTermsChanged', data: { saleId, ...changedTo, at } }, ...own]
 }
 
 /**
  * The license keeps the expiry that its vendor gave it until its sale entitles to another one. Even then a payment does not
- * shorten it.
+ * shorten it. A paid period replaces a term that waits.
  */
-function newExpiry(license: SaleFollowing, desired: DesiredState): string | null {
-  const { expiresAt: before } = soldBefore(license)
-  const { expiresAt: after } = soldNow(license, desired)
-  if (after === before) return license.expiresAt
-  return isLater(after, before) && !isLater(after, license.expiresAt) ? license.expiresAt : after
+function newTerm(license: SaleFollowing, desired: DesiredState): RecordedTerm {
+  const own = recordedTerm(license)
+  const before = withoutPlan(soldBefore(license))
+  const after = withoutPlan(soldNow(license, desired))
+  if (sameJson(after, before)) return own
+  const isPaidLonger = before.startsWith !== undefined || isLater(after.expiresAt, before.expiresAt)
+  const isKept = isPaidLonger && own.startsWith === undefined && !isLater(after.expiresAt, own.expiresAt)
+  return isKept ? own : after
 }
 
 /** null is never, and so later than any moment. */
@@ -210,11 +222,11 @@ export function evolveBySale(license: SaleFollowing, event: EventBySale): Partia
       return { refundedAt: null, refundedPayments, ...unrevoked }
     }
     case 'LicenseTermsChanged': {
-      const { keyTypeId, quantity, deviceLimit, onExpiry, expiresAt } = event.data
-      return { keyTypeId, quantity, deviceLimit, onExpiry, expiresAt }
+      const { keyTypeId, quantity, deviceLimit, onExpiry } = event.data
+      return { keyTypeId, quantity, deviceLimit, onExpiry, ...termIn(event.data) }
     }
     case 'SubscriptionEnded':
-      return { expiresAt: event.data.expiresAt }
+      return termIn(event.data)
     case 'SaleFollowed':
       return { saleThrough: event.data.through, sold: event.data.sold }
   }

@@ -25,9 +25,10 @@ import type { DeviceClaim } from './marks.ts'
 import { type Why, withReason } from './reasons.ts'
 import { evolveSeats, type Seats, vacated } from './seats.ts'
 import type { Standing } from './status.ts'
+import { type Term, termIn } from './term.ts'
 import { takenBackReason, type UndoCommand, undone } from './undo.ts'
 
-export type IssuedLicense = Omit<LicenseTerms, 'at'> &
+export type IssuedLicense = Omit<LicenseTerms, 'at' | keyof Term> &
   SaleFollowing &
   Seats &
   Standing & {
@@ -167,10 +168,13 @@ const isHeldBy = ({ holder }: IssuedLicense, subjectId: string): boolean =>
 
 function renewed(license: IssuedLicense, command: { expiresAt: string; at: string }): LicenseEvent[] {
   if (license.revokedAt !== null) throw new Refusal('license_revoked')
+  const { expiresAt, at } = command
+  // An end that was paid for replaces a term that waits, as one of a subscription does.
+  if (license.startsWith !== null) return [{ type: 'LicenseRenewed', data: { expiresAt, at } }]
   if (license.expiresAt === null) throw new Refusal('license_perpetual')
   // Renewals arrive late and out of order; an older one must not shorten what a newer one gave.
-  if (command.expiresAt <= license.expiresAt) return []
-  return [{ type: 'LicenseRenewed', data: { expiresAt: command.expiresAt, at: command.at } }]
+  if (expiresAt <= license.expiresAt) return []
+  return [{ type: 'LicenseRenewed', data: { expiresAt, at } }]
 }
 
 function ended(license: IssuedLicense, at: string): LicenseEvent[] {
@@ -218,12 +222,14 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
       return { ...emptied, takenBackAt: at, ...revoked }
     }
     case 'LicenseRenewed':
-      return { ...license, expiresAt: event.data.expiresAt }
+      return { ...license, ...termIn(event.data) }
+    case 'LicenseStarted':
+      return { ...license, ...termIn(event.data), sold: event.data.sold }
     case 'CustomerLinked':
       return { ...license, customerId: event.data.customerId }
     case 'LicenseEdited': {
       const { reason: _, at: __, ...changed } = event.data
-      return { ...license, ...changed }
+      return { ...license, ...changed, ...termIn(changed) }
     }
     case 'LicenseSuspended':
       return { ...license, suspendedAt: event.data.at, suspendedReason: event.data.reason }
@@ -248,6 +254,7 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
 function issuedWith({ at: _, ...terms }: LicenseTerms): IssuedLicense {
   return {
     ...terms,
+    ...termIn(terms),
     status: 'issued',
     revokedAt: null,
     revokedReason: null,

@@ -30,6 +30,9 @@ export type Duration = z.infer<typeof Duration>
 export const OnExpiry = z.enum(['expire', 'fallback'])
 export type OnExpiry = z.infer<typeof OnExpiry>
 
+/** From when on the duration of a license counts. */
+export const StartsAt = z.enum(['issue', 'first_activation'])
+
 /** A price at the card provider. Amounts are integer minor units, the currency a lower-case ISO 4217 code. */
 export const Price = z.strictObject({
   priceId: z.string().min(1).max(255),
@@ -66,6 +69,8 @@ export const KeyType = z.strictObject({
   price: Price.nullable(),
   sellInMultiples: z.boolean(),
   maxQuantity: z.int().min(1).max(100_000).nullable(),
+  /** Absent means at the issue. */
+  startsAt: StartsAt.optional(),
 })
 export type KeyType = z.infer<typeof KeyType>
 

@@ -74,7 +74,15 @@ type Term = Extract<Fact, { what: 'key_type_changed' }>['newLicenses'][number]
 
 /** The terms that licenses copy at their issue. */
 function changedTerms(before: KeyType, after: KeyType): Term[] {
-  const fields = ['deviceLimit', 'duration', 'onExpiry', 'sellInMultiples', 'maxQuantity', 'price'] as const
+  const fields = [
+    'deviceLimit',
+    'duration',
+    'startsAt',
+    'onExpiry',
+    'sellInMultiples',
+    'maxQuantity',
+    'price',
+  ] as const
   return fields
     .filter((field) => !sameJson(before[field], after[field]))
     .map((field) => ({ field, from: termOf(before, field), to: termOf(after, field) }))
@@ -84,6 +92,6 @@ function termOf(keyType: KeyType, field: keyof KeyType): Term['from'] {
   const { duration, price } = keyType
   if (field === 'duration') return duration && `${duration.count} ${duration.unit}`
   if (field === 'price') return price === null ? null : price.priceId
-  const value = keyType[field]
+  const value = keyType[field] ?? null
   return typeof value === 'object' ? JSON.stringify(value) : value
 }

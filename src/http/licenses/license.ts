@@ -5,6 +5,7 @@ import type { IssuedLicense } from '../../domain/licenses/license.ts'
 import type { Seat } from '../../domain/licenses/seats.ts'
 import { shownSeat } from '../../domain/licenses/seats.ts'
 import { licenseStatuses, statusAt } from '../../domain/licenses/status.ts'
+import { Duration } from '../../domain/products/key-type.ts'
 import { Slug } from '../../domain/values.ts'
 import type { Person } from '../../vault/subjects.ts'
 import { momentOut } from '../schemas.ts'
@@ -25,6 +26,12 @@ export const licenseSource = z.enum(['api', 'import', 'sale', 'test']).meta({
   example: 'sale',
 })
 
+const startsWith = Duration.optional().meta({
+  description:
+    'The term that starts at the first activation, which sets `expiresAt`. Absent when none waits for that',
+  example: { count: 1, unit: 'year' },
+})
+
 const License = z.object({
   id: z.string().meta({ description: 'The id of the license', example: 'lic_06f5w3k8hx7vq2m4n9t1r0s5zc' }),
   productId: Slug,
@@ -36,6 +43,7 @@ const License = z.object({
   seatsUsed: z.int(),
   entitlements: z.array(z.string()),
   expiresAt: momentOut.nullable(),
+  startsWith,
   email: z.string().nullable(),
   customerId: z.string().nullable(),
   source: licenseSource,
@@ -131,6 +139,7 @@ export function licenseAloneView(
     deviceLimit: license.deviceLimit,
     seatsUsed: license.seatsUsed,
     expiresAt: license.expiresAt,
+    ...(license.startsWith && { startsWith: license.startsWith }),
     email,
     customerId: license.customerId,
     source: license.source,

@@ -10,6 +10,7 @@ import { freesLeft } from '../../domain/licenses/customer.ts'
 import type { IssuedLicense } from '../../domain/licenses/license.ts'
 import { type LicenseStatus, statusAt } from '../../domain/licenses/status.ts'
 import { plainText } from '../../domain/plain-text.ts'
+import type { Duration } from '../../domain/products/key-type.ts'
 import { findKeyType } from '../../domain/products/product.ts'
 import { readTelemetry } from '../../usage/device-telemetry.ts'
 import type { PortalContext } from '../context.ts'
@@ -23,6 +24,8 @@ export type ShownLicense = {
   displayKey: string
   status: LicenseStatus
   expiresAt: string | null
+  /** The term that starts at its first activation; null if none waits for that. */
+  startsWith: Duration | null
   quantity: number
   seatsUsed: number
   deviceLimit: number | null
@@ -71,6 +74,7 @@ export async function shownLicense(
     displayKey: license.displayKey,
     status,
     expiresAt: license.expiresAt,
+    startsWith: license.startsWith,
     quantity: license.quantity,
     seatsUsed: license.seatsUsed,
     deviceLimit: license.deviceLimit,

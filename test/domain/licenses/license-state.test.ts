@@ -24,6 +24,7 @@ const state = (...history: LicenseEvent[]) => history.reduce(evolveLicense, abse
 const { at: _, ...own } = terms
 const issued = {
   ...own,
+  startsWith: null,
   status: 'issued',
   revokedAt: null,
   revokedReason: null,

@@ -49,6 +49,7 @@ const facts: MailFacts = {
   quantity: 2,
   deviceLimit: 6,
   expiresAt: '2027-03-01T12:00:00.000Z',
+  startsWith: null,
   saleId: 'cs_1',
   language: null,
   sentAgain: false,
@@ -112,6 +113,13 @@ describe('a mail', () => {
     const about = { customer: { email: 'a@example.com', name: null }, deviceLimit: null, expiresAt: null }
     const { text } = written({ text: '{{greeting}}, {{devices}}, {{expires_on}}' }, about)
     expect(text).toBe('Hello, unlimited, never')
+  })
+
+  test('says how long a license is valid that starts with its first activation', () => {
+    const about = { expiresAt: null, startsWith: { count: 30, unit: 'day' } } as const
+    const own = { text: '{{expires_on}}' }
+    expect(written(own, about).text).toBe('30 days after the first activation')
+    expect(written({ ...own, language: 'de' }, about).text).toBe('30 Tage nach der ersten Aktivierung')
   })
 
   test('has no tag that a customer has written', () => {

@@ -10,6 +10,7 @@ import {
   type KeyType,
   OnExpiry,
   Price,
+  StartsAt,
 } from '../../../domain/products/key-type.ts'
 import type { SettingsChange } from '../../../domain/products/product.ts'
 import { Slug, slugOf } from '../../../domain/values.ts'
@@ -49,6 +50,7 @@ export const keyTypeOut = z
       .meta({ description: 'The price at Stripe; null if it is not sold there' }),
     sellInMultiples: z.boolean(),
     maxQuantity: z.int().nullable(),
+    startsAt: StartsAt.optional(),
   })
   .meta({
     id: 'KeyType',
@@ -71,6 +73,7 @@ const keyTypeFields = z.strictObject({
     .meta({ description: 'The price at Stripe, which is verified later; null removes it' }),
   sellInMultiples: z.boolean(),
   maxQuantity: z.int().min(1).max(100_000).nullable(),
+  startsAt: StartsAt,
 })
 
 export const keyTypeIn = z

@@ -39,6 +39,7 @@ export const usualWords = {
   revalidateAfterSeconds: 'how often apps validate',
   sellInMultiples: 'whether a buyer may buy several at once',
   sendKey: 'whether to mail the key to the holder',
+  startsAt: 'from when on the duration counts: issue, or first_activation',
   status: 'with this status',
   trialDurationDays: { option: 'trial-days', help: 'days of the trial, or none' },
   webhookSecret: secret("the provider's own webhook secret, from its settings"),

@@ -48,6 +48,7 @@ export const de: Record<PortalTextKey, string> = {
   statusSuspended: 'Angehalten',
   statusRevoked: 'Beendet',
   endsNever: 'Läuft nicht ab.',
+  endsAfterStart: 'Gilt {duration} ab der ersten Aktivierung.',
   endsOn: 'Gültig bis {date}.',
   endedOn: 'Beendet am {date}.',
   fallbackSince: 'Der bezahlte Zeitraum endete am {date}. Was unten enthalten ist, bleibt Ihnen.',

@@ -43,6 +43,7 @@ export const en = {
   statusSuspended: 'Paused',
   statusRevoked: 'Ended',
   endsNever: 'Does not expire.',
+  endsAfterStart: 'Valid for {duration} from the first activation.',
   endsOn: 'Valid until {date}.',
   endedOn: 'Ended on {date}.',
   fallbackSince: 'The paid period ended on {date}. What is included below stays yours.',
