@@ -1,4 +1,5 @@
 import { deviceOf, mayChangeAllSeats } from '../../src/domain/licenses/event-traits.ts'
+import { endOf } from '../../src/domain/licenses/grace.ts'
 import {
   absentLicense,
   evolveLicense,
@@ -219,8 +220,8 @@ function devicesChanges(
 
 /** An expiry counts once its event is recorded, so that the count depends on the log alone. */
 function devicesOf(license: IssuedLicense): LicenseDevices {
-  const { seatsUsed, endedAt, expiresAt } = license
-  const recorded = endedAt !== null && endedAt === expiresAt ? endedAt : null
-  const isLive = givesSeats(statusAt({ ...license, expiresAt: recorded }, recorded ?? ''))
+  const { seatsUsed, endedAt } = license
+  const recorded = endedAt !== null && endedAt === endOf(license) ? endedAt : null
+  const isLive = givesSeats(statusAt({ ...license, expiresAt: recorded, graceSeconds: null }, recorded ?? ''))
   return { seated: seatsUsed, active: isLive ? seatsUsed : 0 }
 }

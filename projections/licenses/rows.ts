@@ -1,4 +1,5 @@
 import type { EntitlementOverride } from '../../src/domain/customers/overrides.ts'
+import { endOf } from '../../src/domain/licenses/grace.ts'
 import type { IssuedLicense } from '../../src/domain/licenses/license.ts'
 import type { Seat } from '../../src/domain/licenses/seats.ts'
 import { defineTable, type RowOf } from '../table.ts'
@@ -9,6 +10,7 @@ import { filterIndexes } from './filter.ts'
 /** What of a license is in its row: its holder in columns of their own, and its seats in rows of `devices`. */
 type LicenseFields = Omit<IssuedLicense, 'status' | 'holder' | 'seats'> & {
   revision: number
+  endsAt: string | null
   subjectId: string | null
   email: string | null
   name: string | null
@@ -31,6 +33,9 @@ export const licenses = defineTable<LicenseFields>(
     // The term that starts at the first activation.
     startsWith: 'json',
     onExpiry: 'text not null',
+    graceSeconds: 'int',
+    // When it ends by itself: its expiry, or the end of the grace after it.
+    endsAt: 'timestamptz',
     endedAt: 'timestamptz',
     takenBackAt: 'timestamptz',
     suspendedAt: 'timestamptz',
@@ -174,6 +179,7 @@ export function seatsIn(row: LicenseRow & JoinedDevice): Seat[] {
 export const fieldsOf = ({ holder, ...license }: IssuedLicense, revision: number): LicenseFields => ({
   ...license,
   revision,
+  endsAt: endOf(license),
   subjectId: holder?.subjectId ?? null,
   email: holder?.email ?? null,
   name: holder?.name ?? null,
@@ -181,7 +187,7 @@ export const fieldsOf = ({ holder, ...license }: IssuedLicense, revision: number
 
 /** @param seats the loaded seats; the license gets no others */
 export function licenseFrom(row: LicenseRow, seats: readonly Seat[]): IssuedLicense {
-  const { revision: _, subjectId, email, name, ...license } = licenses.fieldsIn(row)
+  const { revision: _, endsAt: __, subjectId, email, name, ...license } = licenses.fieldsIn(row)
   return {
     ...license,
     status: 'issued',

@@ -34,6 +34,7 @@ type Row = {
   revoked_at: string | null
   suspended_at: string | null
   expires_at: string | null
+  grace_seconds: number | null
   on_expiry: IssuedLicense['onExpiry']
   seated: boolean
   uncertain: boolean
@@ -104,7 +105,7 @@ const tokenAndProduct = `
 
 /** Columns of the key `k`, its license `l` and the device `d` that a verdict needs. */
 const keyAndDevice = `
-  k.current, k.license_id, l.revoked_at, l.suspended_at, l.expires_at, l.on_expiry,
+  k.current, k.license_id, l.revoked_at, l.suspended_at, l.expires_at, l.grace_seconds, l.on_expiry,
   ${entitlementsOfKeyType},
   ${overridesOfCustomer},
   d.status is not distinct from 'active' as seated,
@@ -172,6 +173,7 @@ function keyResultFrom(row: Row, productId: string, revalidateAfterSeconds: numb
       revokedAt: row.revoked_at,
       suspendedAt: row.suspended_at,
       expiresAt: row.expires_at,
+      graceSeconds: row.grace_seconds,
       onExpiry: row.on_expiry,
     },
     ...entitlingFrom(row),

@@ -207,6 +207,10 @@ export const operations = {
         help: 'From when on the duration counts: `issue`, or `first_activation`, which sets the expiry of a license when its first device is activated. Paid periods of a subscription count from their payment. Absent means `issue`',
         choices: ['issue', 'first_activation'],
       },
+      graceSeconds: {
+        kind: 'number',
+        help: 'How long a license stays active after its expiry, in seconds, at most 366 days. 0, or absent, means not at all',
+      },
     },
     dryRun: true,
   },
@@ -251,6 +255,10 @@ export const operations = {
         kind: 'text',
         help: 'From when on the duration counts: `issue`, or `first_activation`, which sets the expiry of a license when its first device is activated. Paid periods of a subscription count from their payment. Absent means `issue`',
         choices: ['issue', 'first_activation'],
+      },
+      graceSeconds: {
+        kind: 'number',
+        help: 'How long a license stays active after its expiry, in seconds, at most 366 days. 0, or absent, means not at all',
       },
     },
     dryRun: true,

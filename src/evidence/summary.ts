@@ -1,4 +1,5 @@
 import { listDevices } from '../../projections/licenses/queries.ts'
+import { graceUntilOf } from '../domain/licenses/grace.ts'
 import type { Seat } from '../domain/licenses/seats.ts'
 import { statusAt } from '../domain/licenses/status.ts'
 import type { KnownSale } from '../domain/sales/sale.ts'
@@ -89,6 +90,7 @@ function licenseFacts({ tenantId, entry, holder }: Case, at = entry.license.crea
       deviceLimit === null ? `${seatsUsed} in use, no limit` : `${seatsUsed} of ${deviceLimit} in use`,
     ],
     ['Expires', momentOrNull(license.expiresAt) ?? undatedEnd(license.startsWith)],
+    ['Grace until', momentOrNull(graceUntilOf(license))],
     ['Refunded', momentOrNull(license.refundedAt)],
     ['Revoked', momentOrNull(license.revokedAt)],
     ['Revoked by', license.revokedCause && revocationWords[license.revokedCause]],

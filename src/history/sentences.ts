@@ -32,7 +32,7 @@ export function wordsOf(event: LicenseEvent, deviceName: string | null): string 
     case 'LicenseStarted':
       return `Term started with the first activation; expires on ${momentWords(event.data.expiresAt)}`
     case 'LicenseExpired':
-      return 'Expired'
+      return event.data.graceUntil === undefined ? 'Expired' : 'Expired, after its grace'
     case 'LicenseFellBack':
       return 'Paid period ended; the fallback entitlements apply'
     case 'LicenseRefunded':

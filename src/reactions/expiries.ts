@@ -42,9 +42,9 @@ export function recordExpiries(
       const now = ports.now().getTime()
       const until = new Date(now + quietPollMs).toISOString()
       const ends = await listUnrecordedExpiries(ports.db, { until, ...wanted })
-      const due = ends.filter(({ expiresAt }) => Date.parse(expiresAt) <= now)
+      const due = ends.filter(({ endsAt }) => Date.parse(endsAt) <= now)
       const next = ends[due.length]
-      nextInMs = next && Date.parse(next.expiresAt) - now
+      nextInMs = next && Date.parse(next.endsAt) - now
       return shuffled(due.map(({ licenseId }) => licenseId))
     },
     idOf: (licenseId) => licenseId,

@@ -1,4 +1,5 @@
 import { unixSeconds } from '../domain/licenses/expiry.ts'
+import { type Expiry, endOf } from '../domain/licenses/grace.ts'
 import type { IssuedLicense } from '../domain/licenses/license.ts'
 import type { LicenseStatus } from '../domain/licenses/status.ts'
 import type { ActiveKey, Signer } from './signer.ts'
@@ -11,7 +12,7 @@ export type LeaseFacts = {
   instanceId: string
   status: LicenseStatus
   entitlements: readonly string[]
-  license: Pick<IssuedLicense, 'expiresAt' | 'onExpiry'>
+  license: Pick<IssuedLicense, 'onExpiry'> & Expiry
   leaseSeconds: number
 }
 
@@ -52,14 +53,14 @@ export async function signLease(
 
 /**
  * From when to when a lease is good, in Unix seconds. A license with fallback continues after its expiry, so its lease may
- * too. One that expires hard is not leased past its expiry.
+ * too. One that expires hard is not leased past its expiry, or past the grace after that.
  */
 export function leaseTimes(
-  { license: { expiresAt, onExpiry }, leaseSeconds }: LeaseFacts,
+  { license, leaseSeconds }: LeaseFacts,
   now: string,
 ): { issued: number; expires: number } {
   const issued = unixSeconds(now)
-  const end = issued + leaseSeconds
-  const expires = onExpiry === 'expire' && expiresAt !== null ? Math.min(end, unixSeconds(expiresAt)) : end
-  return { issued, expires }
+  const longest = issued + leaseSeconds
+  const end = license.onExpiry === 'expire' ? endOf(license) : null
+  return { issued, expires: end === null ? longest : Math.min(longest, unixSeconds(end)) }
 }

@@ -2,6 +2,7 @@ import { entitlementsFor } from '../../projections/licenses/entitlements.ts'
 import type { KeyLookupResult, LicenseOfKey } from '../../projections/licenses/runtime.ts'
 import { nextOverrideEnd } from '../domain/customers/overrides.ts'
 import { unixSeconds } from '../domain/licenses/expiry.ts'
+import { type Expiry, graceUntilAt, graceUntilOf } from '../domain/licenses/grace.ts'
 import { type LicenseStatus, statusAt } from '../domain/licenses/status.ts'
 import type { RefusalCode } from '../domain/refusal.ts'
 import { NoSuchProduct, StateUnreadable } from './errors.ts'
@@ -27,6 +28,8 @@ export type Verdict = {
   entitlements: string[]
   /** In Unix seconds. */
   revalidateAfter: number
+  /** The end of the grace, in Unix seconds, while an active license is past its expiry. */
+  graceUntil?: number
   /** Why it is not valid, where the status alone does not say it. */
   reason?: 'suspended'
 }
@@ -68,7 +71,7 @@ export function verdictOn(lookup: KeyLookupResult, seatNeeded: boolean, now: str
     }
   }
   if (status !== 'expired' && seatNeeded && !lookup.seated) {
-    const revalidateAfter = Math.min(later, ...secondsOf(paidUntil(status, lookup)))
+    const revalidateAfter = Math.min(later, ...secondsOf(...endsOf(status, lookup, now)))
     return { status: 'inactive', expiresAt, entitlements: [], revalidateAfter }
   }
   return {
@@ -76,7 +79,13 @@ export function verdictOn(lookup: KeyLookupResult, seatNeeded: boolean, now: str
     expiresAt,
     entitlements: entitlementsFor(status, lookup, now),
     revalidateAfter: Math.min(later, ...endsAhead(status, lookup, now)),
+    ...graceOf(status, license, now),
   }
+}
+
+function graceOf(status: LicenseStatus, license: Expiry, now: string): { graceUntil?: number } {
+  const until = status === 'active' ? graceUntilAt(license, now) : null
+  return until === null ? {} : { graceUntil: unixSeconds(until) }
 }
 
 /** When the answer changes by time alone: a client with a cached answer must validate again then. */
@@ -84,13 +93,16 @@ function endsAhead(status: LicenseStatus, lookup: LicenseOfKey, now: string): nu
   const { license, overrides } = lookup
   const grants = status === 'active' || status === 'fallback'
   return secondsOf(
-    paidUntil(status, lookup),
+    ...endsOf(status, lookup, now),
     grants ? nextOverrideEnd(overrides, license.productId, now) : null,
   )
 }
 
-const paidUntil = (status: LicenseStatus, { license }: LicenseOfKey): string | null =>
-  status === 'active' ? license.expiresAt : null
+/** The expiry of an active license that is still ahead, and the end of the grace after it. */
+const endsOf = (status: LicenseStatus, { license }: LicenseOfKey, now: string): (string | null)[] =>
+  status === 'active'
+    ? [license.expiresAt, graceUntilOf(license)].filter((end) => end !== null && end > now)
+    : []
 
 const secondsOf = (...ends: (string | null)[]): number[] =>
   ends.flatMap((end) => (end === null ? [] : unixSeconds(end)))

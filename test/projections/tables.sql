@@ -130,6 +130,8 @@ create table licenses (
   expires_at timestamptz,
   starts_with json,
   on_expiry text not null,
+  grace_seconds int,
+  ends_at timestamptz,
   ended_at timestamptz,
   taken_back_at timestamptz,
   suspended_at timestamptz,
@@ -158,7 +160,7 @@ create table licenses (
 create index licenses_of_product on licenses (tenant_id, product_id, created_at desc, license_id desc);
 create index licenses_of_subject on licenses (tenant_id, subject_id, created_at desc, license_id desc) where subject_id is not null;
 create index licenses_of_customer on licenses (customer_id, created_at desc, license_id desc) where customer_id is not null;
-create index licenses_open_ends on licenses (expires_at) where revoked_at is null and expires_at is not null and ended_at is distinct from expires_at;
+create index licenses_open_ends on licenses (ends_at) where revoked_at is null and ends_at is not null and ended_at is distinct from ends_at;
 create index licenses_by_age on licenses (tenant_id, created_at desc, license_id desc, expires_at);
 create index licenses_by_source on licenses (tenant_id, source, created_at desc, license_id desc);
 create index licenses_for_tests on licenses (tenant_id, created_at desc, license_id desc) where test;
@@ -166,14 +168,14 @@ create index licenses_by_status on licenses (tenant_id, (
   case
     when revoked_at is not null then 'revoked'
     when suspended_at is not null then 'suspended'
-    when ended_at = expires_at then case on_expiry when 'fallback' then 'fallback' else 'expired' end
+    when ended_at = ends_at then case on_expiry when 'fallback' then 'fallback' else 'expired' end
     else 'active'
   end), created_at desc, license_id desc);
 create index licenses_by_product_and_status on licenses (tenant_id, product_id, (
   case
     when revoked_at is not null then 'revoked'
     when suspended_at is not null then 'suspended'
-    when ended_at = expires_at then case on_expiry when 'fallback' then 'fallback' else 'expired' end
+    when ended_at = ends_at then case on_expiry when 'fallback' then 'fallback' else 'expired' end
     else 'active'
   end), key_type_id, created_at);
 

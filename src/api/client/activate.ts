@@ -2,7 +2,6 @@ import type { FoundInstance, InstanceLookupResult } from '../../../projections/l
 import { activateInstance, findWithMachine } from '../../commands/devices/instances.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { readKey, type TypedKey } from '../../credentials/license-key.ts'
-import { unixSeconds } from '../../domain/licenses/expiry.ts'
 import type { DeviceClaim } from '../../domain/licenses/marks.ts'
 import { statusAt } from '../../domain/licenses/status.ts'
 import { Refusal } from '../../domain/refusal.ts'
@@ -16,6 +15,7 @@ import type { SaidOfMachine } from '../../vault/device-hashing.ts'
 import { reasonOfRefusal } from '../../verdicts/answer.ts'
 import { clientIn, clientOriginOf } from './admit.ts'
 import { answerPreflight } from './edge.ts'
+import { expiryIn } from './expiry.ts'
 import { type Held, leaseFor, requireLeases } from './lease.ts'
 import type { ClientPorts } from './ports.ts'
 import { type AppCall, noSuchLicense, recordRefused, recordUnknownKey, refuse } from './refusals.ts'
@@ -141,12 +141,11 @@ async function activatedAnswer(
   held: Omit<Held, 'status'>,
 ) {
   const now = momentOf(ports)
-  const { expiresAt } = found.license
   const status = statusAt(found.license, now)
   return {
     activated: true as const,
     instance_id: held.instanceId,
-    license_expires_at: expiresAt === null ? null : unixSeconds(expiresAt),
+    ...expiryIn(status, found.license, now),
     ...(await leaseFor(ports, asking, found, { ...held, status }, now)),
   }
 }

@@ -10,7 +10,9 @@ import { SigningFailed } from '../../signing/signer.ts'
 import type { SaidOfMachine } from '../../vault/device-hashing.ts'
 import { activeKeyFor, type SettingsRequest } from './settings.ts'
 
-type Leased = Entitling & { license: Pick<IssuedLicense, 'productId' | 'expiresAt' | 'onExpiry'> }
+type Leased = Entitling & {
+  license: Pick<IssuedLicense, 'productId' | 'expiresAt' | 'graceSeconds' | 'onExpiry'>
+}
 export type Held = {
   licenseId: string
   keyHash: string

@@ -1,7 +1,15 @@
 import { z } from 'zod'
 import { maxComponents } from '../../domain/licenses/marks.ts'
 import { sdkOf, sdks, type Telemetry } from '../../domain/telemetry.ts'
-import { type Answer, type ErrorStatus, errorBody, errorsWith, keyText, text } from '../../http/schemas.ts'
+import {
+  type Answer,
+  type ErrorStatus,
+  errorBody,
+  errorsWith,
+  graceShape,
+  keyText,
+  text,
+} from '../../http/schemas.ts'
 import type { SaidOfMachine } from '../../vault/device-hashing.ts'
 import { receiptOut } from '../receipt.ts'
 import { scopes } from './limits.ts'
@@ -209,6 +217,7 @@ export const activateOut = z.object({
     example: 'ins_06f5w3k8hx7vq2m4n9t1r0s5zc',
   }),
   license_expires_at: licenseExpiresAt,
+  ...graceShape,
   ...leaseShape,
   receipt: receiptOut
     .nullable()
@@ -227,6 +236,7 @@ export const validateOut = z.object({
       'Why it is not valid, for people. Absent unless it is suspended or has expired without a fallback',
   }),
   license_expires_at: licenseExpiresAt,
+  ...graceShape,
   ...leaseShape,
   ...settingsShape,
 })

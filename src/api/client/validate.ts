@@ -3,7 +3,6 @@ import type { InstanceKeyResult, LicenseOnInstance } from '../../../projections/
 import { identifyDevice } from '../../commands/devices/identify.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { readKey } from '../../credentials/license-key.ts'
-import { unixSeconds } from '../../domain/licenses/expiry.ts'
 import { type LicenseStatus, statusAt } from '../../domain/licenses/status.ts'
 import { Problem, unavailable } from '../../http/problem.ts'
 import { answer, errorBody, errorsWith } from '../../http/schemas.ts'
@@ -23,6 +22,7 @@ import {
 } from './admit.ts'
 import type { Client } from './client.ts'
 import { answerPreflight } from './edge.ts'
+import { expiryIn } from './expiry.ts'
 import { leaseFor, refusalFor } from './lease.ts'
 import type { ClientPorts } from './ports.ts'
 import { type AppCall, clientProblemOf, noSuchLicense, recordRefused, recordUnknownKey } from './refusals.ts'
@@ -114,11 +114,10 @@ export function validateRoute(app: ZodApp, ports: ClientPorts, authority: Client
       const valid = status === 'active'
       ports.usage.count(tenantId, productId, valid ? 'validations' : 'rejected')
       if (!valid) recordRefused(ports, refusedCall, found.licenseId, status)
-      const { expiresAt } = found.license
       return {
         valid,
         ...((status === 'expired' || status === 'suspended') && { error: `license ${status}` }),
-        license_expires_at: expiresAt === null ? null : unixSeconds(expiresAt),
+        ...expiryIn(status, found.license, now),
         ...lease,
         ...(await settings),
       }

@@ -104,6 +104,7 @@ function validateRoute(
       return {
         valid,
         ...shown(verdict),
+        ...graceIn(verdict),
         device_id: device_id ?? null,
         ...(!valid && { reason: verdict.reason ?? verdict.status }),
       }
@@ -183,7 +184,7 @@ function activateRoute(app: ZodApp, ports: RuntimePorts): void {
       else recordRefusal(ports, caller.tenantId, 'activate', request.body, found?.result, reason)
       const entitlements = activated ? verdict.entitlements : []
       const answered = { activated, ...shown(withoutTerms(verdict, status)), status, entitlements, device_id }
-      return activated ? answered : { ...answered, reason }
+      return activated ? { ...answered, ...graceIn(verdict) } : { ...answered, reason }
     },
   )
 }
@@ -214,6 +215,10 @@ const shown = ({ status, expiresAt, entitlements, revalidateAfter }: Verdict) =>
   entitlements,
   revalidate_after: revalidateAfter,
 })
+
+/** What a valid key past its expiry answers more. */
+const graceIn = ({ graceUntil }: Verdict) =>
+  graceUntil === undefined ? {} : ({ grace: true, grace_until: graceUntil } as const)
 
 /** A license that was revoked or reminted during this request shows no more than one that was found so. */
 function withoutTerms(verdict: Verdict, status: RuntimeStatus): Verdict {

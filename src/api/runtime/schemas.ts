@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { errorsWith, keyText, text } from '../../http/schemas.ts'
+import { errorsWith, graceShape, keyText, text } from '../../http/schemas.ts'
 
 const deviceId = text(256).meta({ description: 'A stable id, chosen by the caller', example: 'machine-7f3a' })
 
@@ -49,6 +49,7 @@ const verdict = {
       'When the license expires, in Unix seconds; null for a perpetual license, and where it is not told',
     example: 1_826_789_400,
   }),
+  ...graceShape,
   entitlements: z.array(z.string()),
   device_id: z.string().nullable().meta({
     description: 'The device of the request; null if it names none',

@@ -209,6 +209,7 @@ function factsView({ license }: OneLicense): Html {
       ['Key type', license.keyTypeId],
       ['Quantity', String(license.quantity)],
       ['Expires', license.expiresAt === null ? undatedEnd(license.startsWith) : moment(license.expiresAt)],
+      ...(license.graceUntil === undefined ? [] : [['Grace until', moment(license.graceUntil)] as const]),
       [
         'Issued',
         html`<span>${moment(license.createdAt)}<span class="sub">via ${sourceWords(license.source)}</span></span>`,

@@ -23,6 +23,7 @@ export type ShownLicense = {
   entitlements: readonly string[]
   expiresAt: string | null
   startsWith?: Duration | undefined
+  graceUntil?: string | undefined
   email: string | null
   customerId: string | null
   source: string

@@ -1,6 +1,7 @@
 import { type Content, type Html, html } from '../../html.ts'
 import type { FilledForm } from '../forms/filled-form.ts'
 import { checkField, choiceField, textArea, textField } from '../forms/form-fields.ts'
+import { unitChoices } from './time-units.ts'
 
 const units = [
   ['day', 'days'],
@@ -77,6 +78,18 @@ export function moreKeyTypeInputs(form: FilledForm): Html {
       hint: 'A subscription starts with its payment in any case.',
       choices: starts,
     })}
+    <fieldset class="pair">
+      <legend>Grace after the expiry</legend>
+      ${textField(form, {
+        name: 'graceCount',
+        label: 'Number',
+        hint: 'How long a license still works after it has expired, at most 366 days. Leave empty for none.',
+        required: false,
+        inputmode: 'numeric',
+        maxlength: 8,
+      })}
+      ${choiceField(form, { name: 'graceUnit', label: 'Unit', choices: unitChoices })}
+    </fieldset>
     ${choiceField(form, { name: 'onExpiry', label: 'When it expires', choices: expiries })}
     ${textArea(form, {
       name: 'entitlements',

@@ -3,6 +3,7 @@ import { defaultKeyType, Entitlement, entitlementSet, type KeyType } from '../..
 import { Slug, slugOf } from '../../domain/values.ts'
 import { type FilledForm, newForm } from '../forms/filled-form.ts'
 import { checked, optionalOf, optionalWhole, wantedLine, words } from '../forms/typed.ts'
+import { inUnits, secondsIn, unit } from './time-units.ts'
 
 const entitlements = words
   .refine((list) => list.length <= 100, 'Enter at most 100 entitlements.')
@@ -13,6 +14,9 @@ const entitlements = words
     context.addIssue({ code: 'custom', message })
   })
 
+/** In seconds; no unit makes it longer. */
+const longestGrace = 366 * 86_400
+
 /** The fields of a key type, on its own page and on that of a new product. */
 export const keyTypeFields = {
   keyTypeName: wantedLine(200, 'Enter a name.'),
@@ -20,6 +24,8 @@ export const keyTypeFields = {
   durationCount: optionalWhole(1, 1000),
   durationUnit: z.enum(['day', 'month', 'year']).optional().default('year'),
   startsAt: z.enum(['issue', 'first_activation']).optional().default('issue'),
+  graceCount: optionalWhole(0, longestGrace),
+  graceUnit: unit.optional().default('day'),
   onExpiry: z.enum(['expire', 'fallback']).optional().default('expire'),
   entitlements,
   fallbackEntitlements: entitlements,
@@ -38,13 +44,14 @@ type Fields = z.infer<typeof Fields>
 /** Everything of a key type that a member fills in; its price is mapped elsewhere. */
 export function keyTypeOf(fields: Fields): Omit<KeyType, 'keyTypeId' | 'price'> {
   const { keyTypeName: name, durationCount: count, durationUnit: unit, ...rest } = fields
-  const { deviceLimit, startsAt, onExpiry, sellInMultiples, maxQuantity } = rest
+  const { deviceLimit, startsAt, graceCount, graceUnit, onExpiry, sellInMultiples, maxQuantity } = rest
   return {
     name,
     deviceLimit,
     duration: count === null ? null : { count, unit },
     // Without a duration nothing starts.
     startsAt: count === null ? 'issue' : startsAt,
+    graceSeconds: Math.min(secondsIn(graceCount ?? 0, graceUnit), longestGrace),
     onExpiry,
     entitlements: entitlementSet(rest.entitlements),
     fallbackEntitlements: entitlementSet(rest.fallbackEntitlements),
@@ -67,6 +74,8 @@ export const keyTypeValues = (keyType: Omit<KeyType, 'price'>) => ({
   durationCount: keyType.duration === null ? '' : String(keyType.duration.count),
   durationUnit: keyType.duration?.unit ?? 'year',
   startsAt: keyType.startsAt ?? 'issue',
+  graceCount: keyType.graceSeconds ? inUnits(keyType.graceSeconds).count : '',
+  graceUnit: keyType.graceSeconds ? inUnits(keyType.graceSeconds).unit : 'day',
   onExpiry: keyType.onExpiry,
   entitlements: keyType.entitlements.join('\n'),
   fallbackEntitlements: keyType.fallbackEntitlements.join('\n'),

@@ -4,6 +4,7 @@ import { typedIn } from '../forms/filled-form.ts'
 import { checkField, choiceField, formProblem, textField } from '../forms/form-fields.ts'
 import { heading, section, tokenField } from '../frame/parts.ts'
 import { idField, moreFields, moreKeyTypeInputs, termInputs, termNames } from './key-type-fields.ts'
+import { unitChoices } from './time-units.ts'
 
 const path = '/dashboard/products'
 
@@ -104,13 +105,6 @@ const customerFields = (form: FilledForm): Html => html`<div class="stack">
   })}
 </div>`
 
-const times = [
-  ['second', 'seconds'],
-  ['minute', 'minutes'],
-  ['hour', 'hours'],
-  ['day', 'days'],
-] as const
-
 const refunds = [
   ['revoke', 'Revoke the license'],
   ['keep', 'Keep the license'],
@@ -175,5 +169,5 @@ const timeFields = (form: FilledForm, name: 'lease' | 'revalidate', legend: stri
   html`<fieldset class="pair">
     <legend>${legend}</legend>
     ${textField(form, { name: `${name}Count`, label: 'Number', hint, inputmode: 'numeric', maxlength: 8 })}
-    ${choiceField(form, { name: `${name}Unit`, label: 'Unit', choices: times })}
+    ${choiceField(form, { name: `${name}Unit`, label: 'Unit', choices: unitChoices })}
   </fieldset>`

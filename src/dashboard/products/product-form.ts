@@ -6,6 +6,7 @@ import { Slug } from '../../domain/values.ts'
 import { type FilledForm, newForm } from '../forms/filled-form.ts'
 import { checked, optionalOf, optionalWhole, wantedLine, wantedWhole } from '../forms/typed.ts'
 import { keyTypeFields, newKeyTypeForm, newKeyTypeId, wrongId } from './key-type-form.ts'
+import { inUnits, secondsIn, type Unit, unit } from './time-units.ts'
 
 const wrongPrefix = 'Use 2 to 8 capital letters and digits.'
 
@@ -26,11 +27,6 @@ export const NewProductForm = z.object({
   ...keyTypeFields,
   ...newKeyTypeId,
 })
-
-const units = { second: 1, minute: 60, hour: 3600, day: 86_400 } as const
-type Unit = keyof typeof units
-
-const unit = z.enum(['second', 'minute', 'hour', 'day'])
 
 /** Within a year, which is checked for both times below. */
 const count = wantedWhole(1, 31_536_000)
@@ -74,8 +70,8 @@ type SettingsTyped = Record<'leaseCount' | 'revalidateCount', number> &
 export const settingsOf = (form: SettingsTyped) => ({
   freeTierEnabled: form.freeTierEnabled,
   trialDurationDays: form.trialDurationDays,
-  leaseSeconds: form.leaseCount * units[form.leaseUnit],
-  revalidateAfterSeconds: form.revalidateCount * units[form.revalidateUnit],
+  leaseSeconds: secondsIn(form.leaseCount, form.leaseUnit),
+  revalidateAfterSeconds: secondsIn(form.revalidateCount, form.revalidateUnit),
   onRefund: form.onRefund,
   onPaidInFull: form.onPaidInFull === 'by_key_type' ? undefined : form.onPaidInFull,
   keyRecovery: form.keyRecovery,
@@ -119,10 +115,4 @@ export function productForm({ name, keyPrefix, settings, updatedAt }: PresentPro
     customerKeyReplacement: settings.customerKeyReplacement ? 'on' : '',
     seen: updatedAt,
   })
-}
-
-/** In the largest unit that divides it. */
-function inUnits(seconds: number): { count: string; unit: Unit } {
-  const found = (['day', 'hour', 'minute'] as const).find((name) => seconds % units[name] === 0) ?? 'second'
-  return { count: String(seconds / units[found]), unit: found }
 }

@@ -165,11 +165,13 @@ function keyTypeCard(keyType: KeyType, path: string | undefined): Html {
 }
 
 /** How long its licenses last. */
-function termFacts({ duration, startsAt, onExpiry }: KeyType): [string, string][] {
-  if (duration === null) return [['Duration', 'perpetual']]
+function termFacts({ duration, startsAt, graceSeconds, onExpiry }: KeyType): [string, string][] {
+  const grace: [string, string][] = graceSeconds ? [['Grace', seconds(graceSeconds)]] : []
+  if (duration === null) return [['Duration', 'perpetual'], ...grace]
   const from = startsAt === 'first_activation' ? ' from the first activation' : ''
   return [
     ['Duration', `${durationWords(duration)}${from}`],
+    ...grace,
     ['On expiry', onExpiry === 'fallback' ? 'falls back' : 'expires'],
   ]
 }

@@ -1,8 +1,8 @@
 import { sameJson } from '../equality.ts'
-import type { OnExpiry } from '../products/key-type.ts'
 import { Refusal } from '../refusal.ts'
 import type { Holder, LicenseEvent, LicenseTerms } from './events.ts'
-import { type SaleFollowing, soldOf } from './following.ts'
+import { type SaleFollowing, type SaleTerms, soldOf } from './following.ts'
+import { recordedGrace } from './grace.ts'
 import { recordedTerm } from './term.ts'
 
 /** The state of a license that its vendor can change. */
@@ -15,7 +15,7 @@ type Editable = SaleFollowing &
 /** What a vendor changes; an absent field keeps its value. */
 export type LicenseEdit = {
   /** The key type and quantity, with the rules that follow from them. */
-  plan?: { keyTypeId: string; quantity: number; onExpiry: OnExpiry } | undefined
+  plan?: Pick<SaleTerms, 'keyTypeId' | 'quantity' | 'onExpiry' | 'graceSeconds'> | undefined
   deviceLimit?: number | null | undefined
   expiresAt?: string | null | undefined
   holder?: Holder | null | undefined
@@ -35,24 +35,31 @@ export type SuspendCommand =
 export function edited(license: Editable, { edit, reason, at }: EditCommand): LicenseEvent[] {
   if (license.revokedAt !== null) throw new Refusal('license_revoked')
   const before = termsOf(license)
-  const { startsWith: _, ...ended } = before
-  // An expiry that is given, also that there is none, replaces a term that waits.
-  const after = { ...(edit.expiresAt === undefined ? before : ended), ...edit.plan, ...given(edit) }
+  const after = { ...before, ...given(edit) }
   if (sameJson(before, after)) return []
-  const { expiresAt } = after
+  const { expiresAt, startsWith, graceSeconds, ...others } = after
   const isMoved = expiresAt !== before.expiresAt
   if (isMoved && expiresAt !== null && expiresAt <= at) throw new Refusal('expiry_in_the_past')
-  return [{ type: 'LicenseEdited', data: { ...after, sold: soldOf(license), reason, at } }]
+  const recorded = {
+    ...others,
+    ...recordedTerm({ expiresAt, startsWith }),
+    ...recordedGrace({ graceSeconds }),
+  }
+  return [{ type: 'LicenseEdited', data: { ...recorded, sold: soldOf(license), reason, at } }]
 }
 
 function termsOf(license: Editable) {
-  const { keyTypeId, quantity, deviceLimit, onExpiry, holder, metadata } = license
-  return { keyTypeId, quantity, deviceLimit, onExpiry, ...recordedTerm(license), holder, metadata }
+  const { keyTypeId, quantity, deviceLimit, onExpiry, graceSeconds, expiresAt, startsWith } = license
+  const { holder, metadata } = license
+  const plan = { keyTypeId, quantity, deviceLimit, onExpiry, graceSeconds }
+  return { ...plan, expiresAt, startsWith, holder, metadata }
 }
 
-const given = ({ deviceLimit, expiresAt, holder, metadata }: LicenseEdit) => ({
+const given = ({ plan, deviceLimit, expiresAt, holder, metadata }: LicenseEdit) => ({
+  ...(plan && { ...plan, graceSeconds: plan.graceSeconds ?? null }),
   ...(deviceLimit !== undefined && { deviceLimit }),
-  ...(expiresAt !== undefined && { expiresAt }),
+  // An expiry that is given, also that there is none, replaces a term that waits.
+  ...(expiresAt !== undefined && { expiresAt, startsWith: null }),
   ...(holder !== undefined && { holder }),
   ...(metadata !== undefined && { metadata }),
 })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { portalLanguages } from '../portal/texts.ts'
-import { Duration, OnExpiry } from '../products/key-type.ts'
+import { Duration, GraceSeconds, OnExpiry } from '../products/key-type.ts'
 import { Metadata, Moment, Sealed, Slug } from '../values.ts'
 import { KeyHash, StoredKeyHash } from './keys.ts'
 import { DeviceMarks } from './marks.ts'
@@ -15,6 +15,12 @@ export type Holder = z.infer<typeof Holder>
 
 /** The term that starts at the first activation, while no device was activated; absent when nothing waits for one. */
 const startsWith = Duration.optional()
+
+/** How long it stays active after its expiry; absent means not at all. */
+const graceSeconds = GraceSeconds.optional()
+
+/** The end of the grace of the expiry that is recorded; absent for one without a grace. */
+const graceUntil = Moment.optional()
 
 /**
  * The terms of a license at its issue: a copy of its key type's rules, which later changes of the key type do
@@ -32,6 +38,7 @@ export const LicenseTerms = z.strictObject({
   expiresAt: Moment.nullable(),
   startsWith,
   onExpiry: OnExpiry,
+  graceSeconds,
   holder: Holder.nullable(),
   customerId: z.string().nullable(),
   source: z.enum(['api', 'import', 'sale', 'test']),
@@ -138,8 +145,14 @@ export const LicenseEvent = z.discriminatedUnion('type', [
     }),
   }),
   z.object({ type: z.literal('LicenseRenewed'), data: z.strictObject({ expiresAt: Moment, at: Moment }) }),
-  z.object({ type: z.literal('LicenseExpired'), data: z.strictObject({ expiresAt: Moment, at: Moment }) }),
-  z.object({ type: z.literal('LicenseFellBack'), data: z.strictObject({ expiresAt: Moment, at: Moment }) }),
+  z.object({
+    type: z.literal('LicenseExpired'),
+    data: z.strictObject({ expiresAt: Moment, graceUntil, at: Moment }),
+  }),
+  z.object({
+    type: z.literal('LicenseFellBack'),
+    data: z.strictObject({ expiresAt: Moment, graceUntil, at: Moment }),
+  }),
   /**
    * A payment was returned: refunded in full, or lost in a dispute. A revocation for that is a separate
    * event.
@@ -186,6 +199,7 @@ export const LicenseEvent = z.discriminatedUnion('type', [
       quantity: z.int().min(1),
       deviceLimit: z.int().min(1).nullable(),
       onExpiry: OnExpiry,
+      graceSeconds,
       expiresAt: Moment.nullable(),
       startsWith,
       at: Moment,
@@ -219,6 +233,7 @@ export const LicenseEvent = z.discriminatedUnion('type', [
       quantity: z.int().min(1),
       deviceLimit: z.int().min(1).nullable(),
       onExpiry: OnExpiry,
+      graceSeconds,
       expiresAt: Moment.nullable(),
       startsWith,
       holder: Holder.nullable(),

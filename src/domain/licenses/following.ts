@@ -1,11 +1,13 @@
 import { sameJson } from '../equality.ts'
 import type { OnExpiry } from '../products/key-type.ts'
 import type { LicenseEvent, RevocationCause, SoldTerms } from './events.ts'
+import { recordedGrace } from './grace.ts'
 import { type RecordedTerm, recordedTerm, type Term, termIn } from './term.ts'
 
 /** What a sale can change about its license. */
 export type SaleFollowing = SaleTerms &
   Term & {
+    graceSeconds: number | null
     revokedAt: string | null
     revokedReason: string | null
     revokedCause: RevocationCause | null
@@ -25,6 +27,8 @@ export type SaleTerms = {
   quantity: number
   deviceLimit: number | null
   onExpiry: OnExpiry
+  /** How long it stays active after its expiry; none means not at all. */
+  graceSeconds?: number | null | undefined
 }
 
 /** The state that a license should have after the first `through` facts of its sale. */
@@ -151,8 +155,9 @@ function changed(license: SaleFollowing, desired: DesiredState): LicenseEvent[] 
   const isTold = own.length > 0
   const terms = newTerms(license, desired)
   if (terms === null && (!isMoved || isTold)) return own
-  const { keyTypeId, quantity, deviceLimit, onExpiry } = terms ?? license
-  const changedTo = { keyTypeId, quantity, deviceLimit, onExpiry, ...(isTold ? before : term) }
+  const { keyTypeId, quantity, deviceLimit, onExpiry, ...more } = terms ?? license
+  const plan = { keyTypeId, quantity, deviceLimit, onExpiry, ...recordedGrace(more) }
+  const changedTo = { ...plan, ...(isTold ? before : term) }
   return [{ type: 'LicenseTermsChanged', data: { saleId, ...changedTo, at } }, ...own]
 }
 
@@ -222,8 +227,8 @@ export function evolveBySale(license: SaleFollowing, event: EventBySale): Partia
       return { refundedAt: null, refundedPayments, ...unrevoked }
     }
     case 'LicenseTermsChanged': {
-      const { keyTypeId, quantity, deviceLimit, onExpiry } = event.data
-      return { keyTypeId, quantity, deviceLimit, onExpiry, ...termIn(event.data) }
+      const { keyTypeId, quantity, deviceLimit, onExpiry, graceSeconds = null } = event.data
+      return { keyTypeId, quantity, deviceLimit, onExpiry, graceSeconds, ...termIn(event.data) }
     }
     case 'SubscriptionEnded':
       return termIn(event.data)

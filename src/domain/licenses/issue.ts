@@ -1,12 +1,13 @@
 import type { KeyType } from '../products/key-type.ts'
 import { Refusal } from '../refusal.ts'
 import { expiryAfter, wholeSeconds } from './expiry.ts'
+import { recordedGrace } from './grace.ts'
 import { type RecordedTerm, termFrom } from './term.ts'
 
 /** Well within a read model's integer column. */
 export const maxSeats = 1_000_000_000
 
-export type Terms = { quantity: number; deviceLimit: number | null } & RecordedTerm
+export type Terms = { quantity: number; deviceLimit: number | null; graceSeconds?: number } & RecordedTerm
 
 /** What a request may set in addition to its key type's terms; an absent field leaves the key type's. */
 export type TermsInput = {
@@ -44,7 +45,7 @@ export function termsFrom(keyType: KeyType, input: TermsInput, from: string): Te
   const ownExpiry = keyType.duration === null ? null : expiryAfter(from, keyType.duration)
   const expiresAt =
     input.expiresAt === undefined ? ownExpiry : input.expiresAt && wholeSeconds(input.expiresAt)
-  return { quantity, deviceLimit, expiresAt }
+  return { quantity, deviceLimit, expiresAt, ...recordedGrace(keyType) }
 }
 
 /** The largest quantity of a key type per purchase; null for no limit. */
@@ -65,8 +66,9 @@ export function termsPaidFor(
   const quantity = Math.min(paid.quantity, maxSeats)
   const perUnit = keyType.deviceLimit
   const deviceLimit = perUnit === null ? null : Math.min(perUnit * quantity, maxSeats)
-  if (!paid.isSubscription) return { quantity, deviceLimit, ...termFrom(keyType, at) }
+  const seats = { quantity, deviceLimit, ...recordedGrace(keyType) }
+  if (!paid.isSubscription) return { ...seats, ...termFrom(keyType, at) }
   const { expiresAt } = termFrom({ ...keyType, startsAt: 'issue' }, at)
   const isPaidLonger = expiresAt !== null && paid.paidUntil !== null && paid.paidUntil > expiresAt
-  return { quantity, deviceLimit, expiresAt: isPaidLonger ? paid.paidUntil : expiresAt }
+  return { ...seats, expiresAt: isPaidLonger ? paid.paidUntil : expiresAt }
 }

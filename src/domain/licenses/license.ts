@@ -18,6 +18,7 @@ import {
   followed,
   type SaleFollowing,
 } from './following.ts'
+import { endOf } from './grace.ts'
 import { identified, identifiedAtFirst } from './identity.ts'
 import { type ImportCommand, imported } from './imported.ts'
 import { keyMail, keySent, type MailLanguage, type SendKey } from './key-mail.ts'
@@ -28,12 +29,12 @@ import type { Standing } from './status.ts'
 import { type Term, termIn } from './term.ts'
 import { takenBackReason, type UndoCommand, undone } from './undo.ts'
 
-export type IssuedLicense = Omit<LicenseTerms, 'at' | keyof Term> &
+export type IssuedLicense = Omit<LicenseTerms, 'at' | keyof Term | 'graceSeconds'> &
   SaleFollowing &
   Seats &
   Standing & {
     status: 'issued'
-    /** The expiry that has already been recorded by `LicenseExpired` or `LicenseFellBack`. */
+    /** The end that has already been recorded by `LicenseExpired` or `LicenseFellBack`; see `endOf`. */
     endedAt: string | null
     /** When its import was undone: its key may be imported again, as another license. */
     takenBackAt: string | null
@@ -179,10 +180,11 @@ function renewed(license: IssuedLicense, command: { expiresAt: string; at: strin
 
 function ended(license: IssuedLicense, at: string): LicenseEvent[] {
   const { expiresAt } = license
-  if (expiresAt === null || license.revokedAt !== null || at < expiresAt) return []
-  if (license.endedAt === expiresAt) return []
+  const end = endOf(license)
+  if (expiresAt === null || end === null || license.revokedAt !== null || at < end) return []
+  if (license.endedAt === end) return []
   const type = license.onExpiry === 'fallback' ? 'LicenseFellBack' : 'LicenseExpired'
-  return [{ type, data: { expiresAt, at } }]
+  return [{ type, data: { expiresAt, ...(end !== expiresAt && { graceUntil: end }), at } }]
 }
 
 /** Never refuses: what is recorded has happened. */
@@ -229,7 +231,7 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
       return { ...license, customerId: event.data.customerId }
     case 'LicenseEdited': {
       const { reason: _, at: __, ...changed } = event.data
-      return { ...license, ...changed, ...termIn(changed) }
+      return { ...license, ...changed, graceSeconds: changed.graceSeconds ?? null, ...termIn(changed) }
     }
     case 'LicenseSuspended':
       return { ...license, suspendedAt: event.data.at, suspendedReason: event.data.reason }
@@ -245,7 +247,7 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
       return license
     case 'LicenseExpired':
     case 'LicenseFellBack':
-      return { ...license, endedAt: event.data.expiresAt }
+      return { ...license, endedAt: event.data.graceUntil ?? event.data.expiresAt }
     default:
       return { ...license, ...evolveBySale(license, event) }
   }
@@ -255,6 +257,7 @@ function issuedWith({ at: _, ...terms }: LicenseTerms): IssuedLicense {
   return {
     ...terms,
     ...termIn(terms),
+    graceSeconds: terms.graceSeconds ?? null,
     status: 'issued',
     revokedAt: null,
     revokedReason: null,

@@ -30,6 +30,12 @@ export type Duration = z.infer<typeof Duration>
 export const OnExpiry = z.enum(['expire', 'fallback'])
 export type OnExpiry = z.infer<typeof OnExpiry>
 
+/** A leap year at most. */
+export const GraceSeconds = z
+  .int()
+  .min(0)
+  .max(366 * 86_400)
+
 /** From when on the duration of a license counts. */
 export const StartsAt = z.enum(['issue', 'first_activation'])
 
@@ -71,6 +77,8 @@ export const KeyType = z.strictObject({
   maxQuantity: z.int().min(1).max(100_000).nullable(),
   /** Absent means at the issue. */
   startsAt: StartsAt.optional(),
+  /** How long a license stays active after its expiry; absent means not at all. */
+  graceSeconds: GraceSeconds.optional(),
 })
 export type KeyType = z.infer<typeof KeyType>
 

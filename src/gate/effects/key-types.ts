@@ -78,6 +78,7 @@ function changedTerms(before: KeyType, after: KeyType): Term[] {
     'deviceLimit',
     'duration',
     'startsAt',
+    'graceSeconds',
     'onExpiry',
     'sellInMultiples',
     'maxQuantity',

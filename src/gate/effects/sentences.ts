@@ -201,6 +201,7 @@ const fieldNames: Record<string, string> = {
   deviceLimit: 'Device limit',
   duration: 'Term',
   startsAt: 'Start of the term',
+  graceSeconds: 'Grace in seconds',
   onExpiry: 'What happens on expiry',
   sellInMultiples: 'Selling in multiples',
   maxQuantity: 'Largest quantity',

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { entitlementsFor } from '../../../projections/licenses/entitlements.ts'
 import type { LicenseEntry } from '../../../projections/licenses/queries.ts'
+import { graceUntilOf } from '../../domain/licenses/grace.ts'
 import type { IssuedLicense } from '../../domain/licenses/license.ts'
 import type { Seat } from '../../domain/licenses/seats.ts'
 import { shownSeat } from '../../domain/licenses/seats.ts'
@@ -44,6 +45,9 @@ const License = z.object({
   entitlements: z.array(z.string()),
   expiresAt: momentOut.nullable(),
   startsWith,
+  graceUntil: momentOut
+    .optional()
+    .meta({ description: 'Until when it stays active after its expiry; absent without a grace' }),
   email: z.string().nullable(),
   customerId: z.string().nullable(),
   source: licenseSource,
@@ -129,6 +133,7 @@ export function licenseAloneView(
   email: string | null,
   now: string,
 ): z.infer<typeof licenseAloneOut> {
+  const graceUntil = graceUntilOf(license)
   return {
     id: license.licenseId,
     productId: license.productId,
@@ -140,6 +145,7 @@ export function licenseAloneView(
     seatsUsed: license.seatsUsed,
     expiresAt: license.expiresAt,
     ...(license.startsWith && { startsWith: license.startsWith }),
+    ...(graceUntil !== null && { graceUntil }),
     email,
     customerId: license.customerId,
     source: license.source,

@@ -7,6 +7,7 @@ import { seatFreesOf } from '../../commands/licenses/by-customer.ts'
 import { isSendable } from '../../commands/licenses/send-key.ts'
 import { momentOf } from '../../commands/origin.ts'
 import { freesLeft } from '../../domain/licenses/customer.ts'
+import { graceUntilAt } from '../../domain/licenses/grace.ts'
 import type { IssuedLicense } from '../../domain/licenses/license.ts'
 import { type LicenseStatus, statusAt } from '../../domain/licenses/status.ts'
 import { plainText } from '../../domain/plain-text.ts'
@@ -26,6 +27,8 @@ export type ShownLicense = {
   expiresAt: string | null
   /** The term that starts at its first activation; null if none waits for that. */
   startsWith: Duration | null
+  /** The end of its grace while it is active after its expiry, else null. */
+  graceUntil: string | null
   quantity: number
   seatsUsed: number
   deviceLimit: number | null
@@ -75,6 +78,7 @@ export async function shownLicense(
     status,
     expiresAt: license.expiresAt,
     startsWith: license.startsWith,
+    graceUntil: status === 'active' ? graceUntilAt(license, now) : null,
     quantity: license.quantity,
     seatsUsed: license.seatsUsed,
     deviceLimit: license.deviceLimit,

@@ -20,13 +20,14 @@ export const statusBadge = ({ say }: Visit, { status }: ShownLicense): Html =>
 /** Until when a license can be used, in a sentence. */
 export function validityOf(
   { say, language }: Visit,
-  { status, expiresAt, startsWith }: ShownLicense,
+  { status, expiresAt, startsWith, graceUntil }: ShownLicense,
 ): string {
   if (status === 'revoked') return say('revokedWords')
   if (status === 'suspended') return say('suspendedWords')
   if (startsWith !== null) return say('endsAfterStart', { duration: durationIn(language, startsWith) })
   if (expiresAt === null) return say('endsNever')
   const date = dayIn(language, expiresAt)
+  if (graceUntil !== null) return say('inGrace', { date, until: dayIn(language, graceUntil) })
   if (status === 'fallback') return say('fallbackSince', { date })
   return say(status === 'expired' ? 'endedOn' : 'endsOn', { date })
 }

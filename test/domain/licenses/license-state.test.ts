@@ -25,6 +25,7 @@ const { at: _, ...own } = terms
 const issued = {
   ...own,
   startsWith: null,
+  graceSeconds: null,
   status: 'issued',
   revokedAt: null,
   revokedReason: null,

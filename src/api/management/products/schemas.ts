@@ -7,6 +7,7 @@ import {
   Entitlement,
   Entitlements,
   entitlementSet,
+  GraceSeconds,
   type KeyType,
   OnExpiry,
   Price,
@@ -51,6 +52,7 @@ export const keyTypeOut = z
     sellInMultiples: z.boolean(),
     maxQuantity: z.int().nullable(),
     startsAt: StartsAt.optional(),
+    graceSeconds: z.int().optional(),
   })
   .meta({
     id: 'KeyType',
@@ -74,6 +76,7 @@ const keyTypeFields = z.strictObject({
   sellInMultiples: z.boolean(),
   maxQuantity: z.int().min(1).max(100_000).nullable(),
   startsAt: StartsAt,
+  graceSeconds: GraceSeconds,
 })
 
 export const keyTypeIn = z

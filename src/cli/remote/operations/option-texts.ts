@@ -18,6 +18,7 @@ export const usualWords = {
   expiresAt: 'its end: a time, a duration such as 30d, or none',
   fallbackEntitlements: 'comma-separated; those that stay after the end',
   freeTierEnabled: { option: 'free-tier', help: 'whether apps may run without a key' },
+  graceSeconds: 'how long a license stays active after its expiry',
   keyPrefix: 'what its license keys begin with',
   keyRecovery: 'whether keys are kept, to be mailed again',
   keyTypeId: { option: 'key-type', help: 'the key type' },

@@ -50,6 +50,7 @@ export const de: Record<PortalTextKey, string> = {
   endsNever: 'Läuft nicht ab.',
   endsAfterStart: 'Gilt {duration} ab der ersten Aktivierung.',
   endsOn: 'Gültig bis {date}.',
+  inGrace: 'Am {date} abgelaufen. Kann noch bis {until} genutzt werden.',
   endedOn: 'Beendet am {date}.',
   fallbackSince: 'Der bezahlte Zeitraum endete am {date}. Was unten enthalten ist, bleibt Ihnen.',
   suspendedWords: 'Sie kann zurzeit nicht verwendet werden. Bitte schreiben Sie an den Support.',

@@ -45,6 +45,7 @@ export const en = {
   endsNever: 'Does not expire.',
   endsAfterStart: 'Valid for {duration} from the first activation.',
   endsOn: 'Valid until {date}.',
+  inGrace: 'Ended on {date}. It can still be used until {until}.',
   endedOn: 'Ended on {date}.',
   fallbackSince: 'The paid period ended on {date}. What is included below stays yours.',
   suspendedWords: 'It cannot be used at present. Please write to support.',

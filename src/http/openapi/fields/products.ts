@@ -22,6 +22,11 @@ export const productFields: Fields = {
       'device is activated. Paid periods of a subscription count from their payment. Absent means `issue`',
     example: 'first_activation',
   },
+  graceSeconds: {
+    description:
+      'How long a license stays active after its expiry, in seconds, at most 366 days. 0, or absent, means not at all',
+    example: 1_209_600,
+  },
   fallbackEntitlements: {
     description: 'What a license still unlocks after a fallback; order and duplicates do not matter',
     example: ['export'],
