@@ -11,6 +11,7 @@ import { filterIndexes } from './filter.ts'
 type LicenseFields = Omit<IssuedLicense, 'status' | 'holder' | 'seats'> & {
   revision: number
   endsAt: string | null
+  endSetAt: string | null
   subjectId: string | null
   email: string | null
   name: string | null
@@ -36,7 +37,11 @@ export const licenses = defineTable<LicenseFields>(
     graceSeconds: 'int',
     // When it ends by itself: its expiry, or the end of the grace after it.
     endsAt: 'timestamptz',
+    // When its expiry was set: a notice that was due before that is none.
+    endSetAt: 'timestamptz',
     endedAt: 'timestamptz',
+    noticedEnd: 'timestamptz',
+    noticedDays: 'int',
     takenBackAt: 'timestamptz',
     suspendedAt: 'timestamptz',
     suspendedReason: 'text',
@@ -176,10 +181,14 @@ export function seatsIn(row: LicenseRow & JoinedDevice): Seat[] {
 }
 
 /** What of a license is written to its row. */
-export const fieldsOf = ({ holder, ...license }: IssuedLicense, revision: number): LicenseFields => ({
+export const fieldsOf = (
+  { holder, ...license }: IssuedLicense,
+  { revision, endSetAt }: Pick<LicenseFields, 'revision' | 'endSetAt'>,
+): LicenseFields => ({
   ...license,
   revision,
   endsAt: endOf(license),
+  endSetAt,
   subjectId: holder?.subjectId ?? null,
   email: holder?.email ?? null,
   name: holder?.name ?? null,
@@ -187,7 +196,15 @@ export const fieldsOf = ({ holder, ...license }: IssuedLicense, revision: number
 
 /** @param seats the loaded seats; the license gets no others */
 export function licenseFrom(row: LicenseRow, seats: readonly Seat[]): IssuedLicense {
-  const { revision: _, endsAt: __, subjectId, email, name, ...license } = licenses.fieldsIn(row)
+  const {
+    revision: _,
+    endsAt: __,
+    endSetAt: ___,
+    subjectId,
+    email,
+    name,
+    ...license
+  } = licenses.fieldsIn(row)
   return {
     ...license,
     status: 'issued',

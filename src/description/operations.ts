@@ -82,6 +82,11 @@ export const operations = {
         help: 'When a device without a known machine hash is the same by its components; null returns to more than half',
         nullable: true,
       },
+      expiringNotice: {
+        kind: 'json',
+        help: 'When the holder of a license is told by mail that it expires; null turns these mails off',
+        nullable: true,
+      },
       customerSeatFrees: {
         kind: 'number',
         help: 'How many seats a customer may free in the portal within 30 days; absent means 3',
@@ -146,6 +151,11 @@ export const operations = {
       deviceMatch: {
         kind: 'json',
         help: 'When a device without a known machine hash is the same by its components; null returns to more than half',
+        nullable: true,
+      },
+      expiringNotice: {
+        kind: 'json',
+        help: 'When the holder of a license is told by mail that it expires; null turns these mails off',
         nullable: true,
       },
       customerSeatFrees: {
@@ -816,7 +826,7 @@ export const operations = {
       },
       events: {
         kind: 'list',
-        help: 'A set. When absent, the current events stay; all but license.issued, license.linked, license.unlinked, license.holder_erased, license.revocation_undone at first',
+        help: 'A set. When absent, the current events stay; all but license.issued, license.linked, license.unlinked, license.holder_erased, license.revocation_undone, license.expiring at first',
       },
       rotateSecret: { kind: 'flag', help: 'Creates a new secret; the previous one stays valid for 24 hours' },
     },
@@ -836,7 +846,7 @@ export const operations = {
       url: { kind: 'text', help: 'An https URL with a public address', required: true },
       events: {
         kind: 'list',
-        help: 'A set; all but license.issued, license.linked, license.unlinked, license.holder_erased, license.revocation_undone when absent',
+        help: 'A set; all but license.issued, license.linked, license.unlinked, license.holder_erased, license.revocation_undone, license.expiring when absent',
       },
       description: { kind: 'text', help: 'Your own words, for example what the endpoint is for' },
       ordering: {
@@ -911,6 +921,7 @@ export const operations = {
           'license.unlinked',
           'license.holder_erased',
           'license.revocation_undone',
+          'license.expiring',
         ],
       },
     },
@@ -947,6 +958,7 @@ export const operations = {
           'license.unlinked',
           'license.holder_erased',
           'license.revocation_undone',
+          'license.expiring',
         ],
       },
       endpoint: { kind: 'text', help: 'Only deliveries to the webhook endpoint with this id' },

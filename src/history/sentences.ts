@@ -31,6 +31,8 @@ export function wordsOf(event: LicenseEvent, deviceName: string | null): string 
       return `Renewed until ${momentWords(event.data.expiresAt)}`
     case 'LicenseStarted':
       return `Term started with the first activation; expires on ${momentWords(event.data.expiresAt)}`
+    case 'LicenseExpiring':
+      return `Notice ${durationWords({ count: event.data.daysBefore, unit: 'day' })} before its end: expires on ${momentWords(event.data.expiresAt)}`
     case 'LicenseExpired':
       return event.data.graceUntil === undefined ? 'Expired' : 'Expired, after its grace'
     case 'LicenseFellBack':

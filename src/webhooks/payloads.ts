@@ -26,6 +26,8 @@ export const whenSent: Record<WebhookEventName, string> = {
   'license.unlinked': 'A license was unlinked from its customer',
   'license.holder_erased': 'The personal data of the holder of a license was erased',
   'license.revocation_undone': 'The revocation of a license was undone',
+  'license.expiring':
+    'A license expires in so many days: by the setting `expiringNotice` of its product, or 14 and 3 days before',
 }
 
 const unixSeconds = z.int().meta({ description: 'Unix seconds', example: 1_826_789_400 })
@@ -118,6 +120,13 @@ const more: Record<WebhookEventName, z.ZodRawShape> = {
   'license.unlinked': customer,
   'license.holder_erased': {},
   'license.revocation_undone': {},
+  'license.expiring': {
+    expires_at: unixSeconds.meta({ description: 'The expiry in Unix seconds' }),
+    days_before: z.int().meta({
+      description: 'How many days before the expiry the notice was due; fewer are left if it was late',
+      example: 14,
+    }),
+  },
 }
 
 /** The payload of an event as it is delivered. */

@@ -101,6 +101,8 @@ function particulars(content: DeliveryContent, name: DeliveryEventName, key: str
     }
     case 'LicenseReinstated':
       return { sale_id: event.data.saleId }
+    case 'LicenseExpiring':
+      return { expires_at: unixSeconds(event.data.expiresAt), days_before: event.data.daysBefore }
     case 'LicenseRenewed':
       return { expires_at: unixSeconds(event.data.expiresAt) }
     default:

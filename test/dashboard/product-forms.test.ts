@@ -174,6 +174,21 @@ describe('a product', () => {
   })
 })
 
+test('when holders are told of the expiry is typed as days, and shown', async () => {
+  await makeProduct(api.ask, tenant.token, 'noticing')
+  const edit = '/dashboard/products/noticing/edit'
+  const save = async (expiringDays: string) =>
+    client.post(edit, { ...fieldsOf(await client.get(edit)), expiringDays })
+  for (const wrong of ['0', '400', 'soon', '1 2 3 4 5 6 7 8 9 10 11'])
+    expect((await save(wrong)).status, wrong).toBe(422)
+  expect((await save('3, 14')).status).toBe(303)
+  expect(fieldsOf(await client.get(edit))).toMatchObject({ expiringDays: '14, 3' })
+  expect(wordsOf(await client.get('/dashboard/products/noticing'))).toContain('14 and 3 days before')
+  expect(await productOf('noticing')).toMatchObject({ settings: { expiringNotice: { days: [14, 3] } } })
+  expect((await save('')).status).toBe(303)
+  expect(await productOf('noticing')).not.toMatchObject({ settings: { expiringNotice: {} } })
+})
+
 describe('a key type', () => {
   const edit = '/dashboard/products/shop/key-types/pro/edit'
 

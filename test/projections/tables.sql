@@ -53,12 +53,14 @@ create table products (
   free_tier_enabled boolean not null,
   trial_duration_days int,
   components_at_least int,
+  expiring_days int[],
   key_recovery boolean not null,
   key_period int not null,
   primary key (stream),
   unique (tenant_id, product_id)
 );
 create index products_by_age on products (tenant_id, created_at desc, product_id desc);
+create index products_with_notices on products (tenant_id, product_id) where expiring_days is not null;
 
 create table key_types (
   tenant_id text not null,
@@ -97,6 +99,7 @@ create table webhooks (
   state jsonb not null,
   tenant_id text not null unique,
   paused text[] not null,
+  expiring boolean not null,
   ordered text[] not null,
   primary key (stream)
 );
@@ -132,7 +135,10 @@ create table licenses (
   on_expiry text not null,
   grace_seconds int,
   ends_at timestamptz,
+  end_set_at timestamptz,
   ended_at timestamptz,
+  noticed_end timestamptz,
+  noticed_days int,
   taken_back_at timestamptz,
   suspended_at timestamptz,
   suspended_reason text,
@@ -161,6 +167,7 @@ create index licenses_of_product on licenses (tenant_id, product_id, created_at 
 create index licenses_of_subject on licenses (tenant_id, subject_id, created_at desc, license_id desc) where subject_id is not null;
 create index licenses_of_customer on licenses (customer_id, created_at desc, license_id desc) where customer_id is not null;
 create index licenses_open_ends on licenses (ends_at) where revoked_at is null and ends_at is not null and ended_at is distinct from ends_at;
+create index licenses_by_expiry on licenses (tenant_id, product_id, expires_at, noticed_end, noticed_days, end_set_at) where expires_at is not null and revoked_at is null and suspended_at is null;
 create index licenses_by_age on licenses (tenant_id, created_at desc, license_id desc, expires_at);
 create index licenses_by_source on licenses (tenant_id, source, created_at desc, license_id desc);
 create index licenses_for_tests on licenses (tenant_id, created_at desc, license_id desc) where test;

@@ -118,6 +118,8 @@ async function vendorsLicenses(): Promise<void> {
     await mint(api.ask, shop.token, 'app', { expiresAt: later(2 * day) }),
   ]
   api.ledger.clock.advance(40 * day)
+  const notice = { type: 'NoticeExpiry', days: [14, 3], mail: false, at: now() } as const
+  await commandLicense(api.ledger, started.id, { ...notice, at: later(-15 * day) })
   for (const { id } of [edited, soft, hard]) await expire(id)
   await send('POST', `${url}/resume`)
   await send('PATCH', `/v1/licenses/${hard.id}`, { expiresAt: later(day) })

@@ -8,7 +8,7 @@ import { undatedEnd } from '../../history/sentences.ts'
 import { type Content, type Html, html } from '../../html.ts'
 import type { Refusal } from '../../usage/read-refusals.ts'
 import type { Explanation } from '../../verdicts/explain.ts'
-import { deliveryBadge, deliveryWords } from '../deliveries/view.ts'
+import { deliveryBadge, deliveryWords, mailWords } from '../deliveries/view.ts'
 import { deviceBadge } from '../devices/view.ts'
 import { ago, moment } from '../frame/moments.ts'
 import type { View } from '../frame/page.ts'
@@ -300,7 +300,7 @@ function deliveriesBox(view: View, { deliveries }: OneLicense): Html {
       : html`<ul class="sheet stack-tight">
           ${deliveries.map(
             (delivery) => html`<li>
-              <a href=${`/dashboard/deliveries/${delivery.deliveryId}`}>${delivery.channel === 'mail' ? 'License key email' : delivery.event}</a>
+              <a href=${`/dashboard/deliveries/${delivery.deliveryId}`}>${delivery.channel === 'mail' ? mailWords(delivery) : delivery.event}</a>
               ${deliveryBadge(delivery)}
               <span class="sub">${deliveryWords(delivery)}, ${ago(delivery.scheduledAt, view.now)}</span>
             </li>`,

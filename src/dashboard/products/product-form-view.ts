@@ -91,6 +91,13 @@ const recoveryField = (form: FilledForm): Html =>
 
 const customerFields = (form: FilledForm): Html => html`<div class="stack">
   ${textField(form, {
+    name: 'expiringDays',
+    label: 'Email before the expiry',
+    hint: 'How many days before a license expires its holder is told, for example 14, 3. They are told of the expiry too. Leave empty for no such emails.',
+    required: false,
+    maxlength: 60,
+  })}
+  ${textField(form, {
     name: 'customerSeatFrees',
     label: 'Devices that a customer may remove',
     hint: 'In the portal, within 30 days. Enter 0 for none. Leave empty for 3.',

@@ -1,19 +1,32 @@
 import { z } from 'zod'
 import type { PresentProduct } from '../../../projections/products/queries.ts'
 import { fewestComponents, maxComponents } from '../../domain/licenses/marks.ts'
-import { KeyPrefix, type ProductSettings } from '../../domain/products/events.ts'
+import { KeyPrefix, ProductSettings } from '../../domain/products/events.ts'
 import { Slug } from '../../domain/values.ts'
 import { type FilledForm, newForm } from '../forms/filled-form.ts'
-import { checked, optionalOf, optionalWhole, wantedLine, wantedWhole } from '../forms/typed.ts'
+import { checked, optionalOf, optionalWhole, wantedLine, wantedWhole, words } from '../forms/typed.ts'
 import { keyTypeFields, newKeyTypeForm, newKeyTypeId, wrongId } from './key-type-form.ts'
 import { inUnits, secondsIn, type Unit, unit } from './time-units.ts'
 
 const wrongPrefix = 'Use 2 to 8 capital letters and digits.'
 
+const wrongDays = 'Enter days before the expiry from 1 to 366, at most ten, for example 14, 3.'
+const noticeDays = ProductSettings.shape.expiringNotice.unwrap().shape.days
+
+/** Days with commas, or none. */
+const expiringDays = words.transform((typed, context) => {
+  if (typed.length === 0) return []
+  const days = noticeDays.safeParse(typed.map((word) => (/^\d{1,3}$/.test(word) ? Number(word) : 0)))
+  if (days.success) return days.data
+  context.addIssue({ code: 'custom', message: wrongDays })
+  return z.NEVER
+})
+
 const settingsFields = {
   freeTierEnabled: checked,
   trialDurationDays: optionalWhole(0, 3650),
   keyRecovery: checked,
+  expiringDays,
   customerSeatFrees: optionalWhole(0, 100),
   customerKeyReplacement: checked,
 }
@@ -79,13 +92,15 @@ export const settingsOf = (form: SettingsTyped) => ({
   ...customerRules(form),
 })
 
-/** What customers may do in the portal; undefined is the usual rule. */
+/** What customers may do in the portal, and what they are told; undefined or null is the usual rule. */
 export const customerRules = (form: {
   customerSeatFrees: number | null
+  expiringDays: readonly number[]
   customerKeyReplacement: boolean
 }) => ({
   customerSeatFrees: form.customerSeatFrees ?? undefined,
   customerKeyReplacement: form.customerKeyReplacement || undefined,
+  expiringNotice: form.expiringDays.length === 0 ? null : { days: [...form.expiringDays] },
 })
 
 /** The form of a new product. */
@@ -113,6 +128,7 @@ export function productForm({ name, keyPrefix, settings, updatedAt }: PresentPro
     keyRecovery: settings.keyRecovery ? 'on' : '',
     customerSeatFrees: settings.customerSeatFrees === undefined ? '' : String(settings.customerSeatFrees),
     customerKeyReplacement: settings.customerKeyReplacement ? 'on' : '',
+    expiringDays: settings.expiringNotice?.days.join(', ') ?? '',
     seen: updatedAt,
   })
 }

@@ -61,6 +61,9 @@ export function productsView(view: View, { products, cursor, next, mayManage }: 
 const deviceMatchWords = ({ deviceMatch }: ProductSettings): string =>
   deviceMatch === undefined ? 'most components are equal' : `${deviceMatch.atLeast} components are equal`
 
+const noticeWords = ({ expiringNotice }: ProductSettings): string =>
+  expiringNotice === undefined ? 'off' : `${expiringNotice.days.join(' and ')} days before, and at the expiry`
+
 const paidInFullWords = {
   by_key_type: 'perpetual license is kept',
   keep: 'license is kept',
@@ -98,6 +101,7 @@ export function productView(
         ['Same device', deviceMatchWords(settings)],
         ['On refund', settings.onRefund === 'revoke' ? 'license is revoked' : 'license is kept'],
         ['Paid in full', paidInFullWords[settings.onPaidInFull ?? 'by_key_type']],
+        ['Emails about the expiry', noticeWords(settings)],
         ['License keys', settings.keyRecovery ? 'kept, can be mailed again' : 'not kept'],
         [
           'In the portal',

@@ -19,6 +19,7 @@ export const publicNames = {
   LicenseEdited: 'license.updated',
   LicenseSuspended: 'license.suspended',
   LicenseResumed: 'license.resumed',
+  LicenseExpiring: 'license.expiring',
   LicenseExpired: 'license.expired',
   LicenseFellBack: 'license.expired',
   LicenseRefunded: 'license.refunded',

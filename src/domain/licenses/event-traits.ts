@@ -42,6 +42,7 @@ const traits: Readonly<Record<LicenseEvent['type'], Traits>> = {
   LicenseResumed: { ...ordinary, slot: 'suspension' },
   ReasonGiven: { ...ordinary, slot: 'reason' },
   KeyMailAsked: { ...ordinary, slot: 'key mail' },
+  LicenseExpiring: { ...ordinary, slot: 'expiring', isUse: false },
   LicenseExpired: { ...ordinary, slot: 'ended', isUse: false },
   LicenseFellBack: { ...ordinary, slot: 'ended', isUse: false },
   SaleFollowed: { ...ordinary, slot: 'sale' },

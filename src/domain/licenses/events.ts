@@ -19,6 +19,9 @@ const startsWith = Duration.optional()
 /** How long it stays active after its expiry; absent means not at all. */
 const graceSeconds = GraceSeconds.optional()
 
+/** Whether its holder is told by mail; absent means no. */
+const toldByMail = z.literal(true).optional()
+
 /** The end of the grace of the expiry that is recorded; absent for one without a grace. */
 const graceUntil = Moment.optional()
 
@@ -145,13 +148,18 @@ export const LicenseEvent = z.discriminatedUnion('type', [
     }),
   }),
   z.object({ type: z.literal('LicenseRenewed'), data: z.strictObject({ expiresAt: Moment, at: Moment }) }),
+  /** Its end is near: a notice that the vendor or a webhook wanted so many days before it. */
+  z.object({
+    type: z.literal('LicenseExpiring'),
+    data: z.strictObject({ expiresAt: Moment, daysBefore: z.int().min(1), mail: toldByMail, at: Moment }),
+  }),
   z.object({
     type: z.literal('LicenseExpired'),
-    data: z.strictObject({ expiresAt: Moment, graceUntil, at: Moment }),
+    data: z.strictObject({ expiresAt: Moment, graceUntil, mail: toldByMail, at: Moment }),
   }),
   z.object({
     type: z.literal('LicenseFellBack'),
-    data: z.strictObject({ expiresAt: Moment, graceUntil, at: Moment }),
+    data: z.strictObject({ expiresAt: Moment, graceUntil, mail: toldByMail, at: Moment }),
   }),
   /**
    * A payment was returned: refunded in full, or lost in a dispute. A revocation for that is a separate

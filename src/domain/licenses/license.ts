@@ -23,6 +23,7 @@ import { identified, identifiedAtFirst } from './identity.ts'
 import { type ImportCommand, imported } from './imported.ts'
 import { keyMail, keySent, type MailLanguage, type SendKey } from './key-mail.ts'
 import type { DeviceClaim } from './marks.ts'
+import { type Noticed, type NoticeExpiry, noNotice, noticed, toldByMail } from './notices.ts'
 import { type Why, withReason } from './reasons.ts'
 import { evolveSeats, type Seats, vacated } from './seats.ts'
 import type { Standing } from './status.ts'
@@ -32,6 +33,7 @@ import { takenBackReason, type UndoCommand, undone } from './undo.ts'
 export type IssuedLicense = Omit<LicenseTerms, 'at' | keyof Term | 'graceSeconds'> &
   SaleFollowing &
   Seats &
+  Noticed &
   Standing & {
     status: 'issued'
     /** The end that has already been recorded by `LicenseExpired` or `LicenseFellBack`; see `endOf`. */
@@ -68,7 +70,9 @@ export type LicenseCommand =
   | SendKey
   | { type: 'RevokeLicense'; reason: string | null; at: string }
   | { type: 'RenewLicense'; expiresAt: string; at: string }
-  | { type: 'EndPaidPeriod'; at: string }
+  /** @param mail whether the product tells its customers */
+  | { type: 'EndPaidPeriod'; mail?: boolean; at: string }
+  | NoticeExpiry
   | ({ type: 'LinkCustomer'; customerId: string; at: string } & Why)
   | { type: 'UnlinkCustomer'; customerId: string; at: string }
   | ({ type: 'FollowSale' } & DesiredState)
@@ -124,7 +128,9 @@ export function decideLicense(license: License, command: LicenseCommand): Licens
     case 'RenewLicense':
       return renewed(license, command)
     case 'EndPaidPeriod':
-      return ended(license, command.at)
+      return ended(license, command)
+    case 'NoticeExpiry':
+      return noticed(license, command)
     case 'LinkCustomer': {
       const { customerId, at } = command
       if (license.customerId === customerId) return []
@@ -178,13 +184,14 @@ function renewed(license: IssuedLicense, command: { expiresAt: string; at: strin
   return [{ type: 'LicenseRenewed', data: { expiresAt, at } }]
 }
 
-function ended(license: IssuedLicense, at: string): LicenseEvent[] {
+function ended(license: IssuedLicense, { at, mail = false }: { at: string; mail?: boolean }): LicenseEvent[] {
   const { expiresAt } = license
   const end = endOf(license)
   if (expiresAt === null || end === null || license.revokedAt !== null || at < end) return []
   if (license.endedAt === end) return []
   const type = license.onExpiry === 'fallback' ? 'LicenseFellBack' : 'LicenseExpired'
-  return [{ type, data: { expiresAt, ...(end !== expiresAt && { graceUntil: end }), at } }]
+  const graceUntil = end === expiresAt ? {} : { graceUntil: end }
+  return [{ type, data: { expiresAt, ...graceUntil, ...toldByMail(license, mail), at } }]
 }
 
 /** Never refuses: what is recorded has happened. */
@@ -245,6 +252,8 @@ export function evolveLicense(license: License, event: LicenseEvent): License {
       return { ...license, keyMailAskedAt: event.data.at }
     case 'ReasonGiven':
       return license
+    case 'LicenseExpiring':
+      return { ...license, noticedEnd: event.data.expiresAt, noticedDays: event.data.daysBefore }
     case 'LicenseExpired':
     case 'LicenseFellBack':
       return { ...license, endedAt: event.data.graceUntil ?? event.data.expiresAt }
@@ -266,6 +275,7 @@ function issuedWith({ at: _, ...terms }: LicenseTerms): IssuedLicense {
     refundedPayments: [],
     saleThrough: 0,
     sold: null,
+    ...noNotice,
     endedAt: null,
     takenBackAt: null,
     suspendedAt: null,

@@ -93,14 +93,26 @@ export function writeMail(
   const values = valuesOf(facts, language)
   const { subject, text, html } = templatesOf(settings, facts, language, occasion)
   return {
-    from: { name: senderName(settings.from?.name ?? null, facts.vendorName), email: sender.email },
-    replyTo: settings.replyTo ?? settings.from?.email ?? null,
-    to: { email: facts.customer.email, name: facts.customer.name && oneLine(facts.customer.name) },
+    ...envelopeOf(settings, facts, sender).of,
     subject: oneLine(fill(subject, values, (value) => value)),
     text: fill(text, values, (value) => value),
     html: html === null ? null : fill(html, values, escapeHtml),
   }
 }
+
+/** Who a mail to a customer is from and to, the same for all of them; `inHeader` makes a text fit for a header. */
+export const envelopeOf = (
+  settings: MailSettings,
+  { customer, vendorName }: Pick<MailFacts, 'customer' | 'vendorName'>,
+  sender: Pick<Correspondent, 'email'>,
+) => ({
+  of: {
+    from: { name: senderName(settings.from?.name ?? null, vendorName), email: sender.email },
+    replyTo: settings.replyTo ?? settings.from?.email ?? null,
+    to: { email: customer.email, name: customer.name && oneLine(customer.name) },
+  },
+  inHeader: oneLine,
+})
 
 /** The vendor's name is always part of it, so that a vendor cannot write in another vendor's name. */
 function senderName(chosen: string | null, vendorName: string): string {

@@ -31,7 +31,7 @@ export type Product =
     }
 
 /** What `null` resets to "never configured". */
-type Resettable = Pick<ProductSettings, 'trialDurationDays' | 'deviceMatch'>
+type Resettable = Pick<ProductSettings, 'trialDurationDays' | 'deviceMatch' | 'expiringNotice'>
 
 /** A change of the settings, as in a PATCH request. */
 export type SettingsChange = Partial<Omit<ProductSettings, 'testMode' | keyof Resettable>> & {
@@ -130,17 +130,32 @@ function created(command: Extract<ProductCommand, { type: 'CreateProduct' }>): P
 }
 
 function settingsWith(before: ProductSettings, change: SettingsChange): ProductSettings {
-  const { trialDurationDays: trialBefore, deviceMatch: matchBefore, ...kept } = before
-  const { trialDurationDays: trialChange, deviceMatch: matchChange, ...changed } = change
+  const {
+    trialDurationDays: trialBefore,
+    deviceMatch: matchBefore,
+    expiringNotice: noticeBefore,
+    ...kept
+  } = before
+  const {
+    trialDurationDays: trialChange,
+    deviceMatch: matchChange,
+    expiringNotice: noticeChange,
+    ...changed
+  } = change
   const trialDurationDays = afterChange(trialBefore, trialChange)
   const deviceMatch = afterChange(matchBefore, matchChange)
+  const notice = afterChange(noticeBefore, noticeChange)
   return {
     ...kept,
     ...changed,
     ...(trialDurationDays !== undefined && { trialDurationDays }),
     ...(deviceMatch !== undefined && { deviceMatch }),
+    ...(notice !== undefined && { expiringNotice: { days: daysInOrder(notice.days) } }),
   }
 }
+
+/** A set of days in one form: the earliest notice first. */
+const daysInOrder = (days: readonly number[]): number[] => [...new Set(days)].sort((a, b) => b - a)
 
 /** The value of a setting that `null` resets. */
 const afterChange = <T>(before: T | undefined, change: T | null | undefined): T | undefined =>

@@ -27,6 +27,7 @@ export const eventsByName = [
   'license.unlinked',
   'license.holder_erased',
   'license.revocation_undone',
+  'license.expiring',
 ] as const
 
 /** The events that can be delivered, in the order of the settings page. */

@@ -45,6 +45,8 @@ const more = fc.constantFrom<LicenseEvent>(
   { type: 'LicenseTermsChanged', data: changed },
   { type: 'LicenseTermsChanged', data: { ...changed, quantity: 2, expiresAt: at } },
   { type: 'SubscriptionEnded', data: { expiresAt: at, at } },
+  { type: 'LicenseExpiring', data: { expiresAt: at, daysBefore: 14, at } },
+  { type: 'LicenseExpiring', data: { expiresAt: at, daysBefore: 3, at } },
   { type: 'LicenseStarted', data: { expiresAt: at, sold: null, at } },
   { type: 'LicenseTermsChanged', data: { ...changed, startsWith: { count: 1, unit: 'year' } } },
   { type: 'SaleFollowed', data: { saleId: 'cs_1', through: 2, sold: null, at } },

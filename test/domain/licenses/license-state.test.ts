@@ -26,6 +26,8 @@ const issued = {
   ...own,
   startsWith: null,
   graceSeconds: null,
+  noticedEnd: null,
+  noticedDays: null,
   status: 'issued',
   revokedAt: null,
   revokedReason: null,

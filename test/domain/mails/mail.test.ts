@@ -7,6 +7,7 @@ import { describe, expect, test } from 'vitest'
 import type { MailSettings } from '../../../src/domain/mails/events.ts'
 import { decideMail, evolveMail, type MailCommand, usualMail } from '../../../src/domain/mails/mail.ts'
 import { writePortalMail } from '../../../src/domain/mails/portal-mail.ts'
+import { keyMailText } from '../../../src/domain/mails/key-mail.ts'
 import { type MailFacts, unknownPlaceholders, writeMail } from '../../../src/domain/mails/template.ts'
 import { sayIn } from '../../../src/domain/portal/texts.ts'
 import { givenOn } from '../given.ts'
@@ -119,7 +120,7 @@ describe('a mail', () => {
     const about = { expiresAt: null, startsWith: { count: 30, unit: 'day' } } as const
     const own = { text: '{{expires_on}}' }
     expect(written(own, about).text).toBe('30 days after the first activation')
-    expect(written({ ...own, language: 'de' }, about).text).toBe('30 Tage nach der ersten Aktivierung')
+    expect(written({ ...own, language: 'de' }, about).text).toBe(`30 Tage ${keyMailText('de', 'afterStart')}`) // cspell:disable-line
   })
 
   test('has no tag that a customer has written', () => {

@@ -156,6 +156,9 @@ const settingsFields = ProductSettings.omit({ testMode: true })
       description:
         'When a device without a known machine hash is the same by its components; null returns to more than half',
     }),
+    expiringNotice: ProductSettings.shape.expiringNotice.unwrap().nullable().meta({
+      description: 'When the holder of a license is told by mail that it expires; null turns these mails off',
+    }),
   })
   .partial()
 

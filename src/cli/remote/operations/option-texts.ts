@@ -15,6 +15,7 @@ export const usualWords = {
   endpoint: 'to this endpoint',
   entitlements: 'comma-separated',
   events: 'comma-separated, such as license.created,license.revoked; all when absent',
+  expiringNotice: '{"days": [14, 3]}: how many days before the end its holder is told, or none',
   expiresAt: 'its end: a time, a duration such as 30d, or none',
   fallbackEntitlements: 'comma-separated; those that stay after the end',
   freeTierEnabled: { option: 'free-tier', help: 'whether apps may run without a key' },
