@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { listDeliveries } from '../../projections/deliveries/queries.ts'
+import { dayIn } from '../../src/domain/portal/texts.ts'
 import { createMailChannel } from '../../src/mail/channel.ts'
 import type { Mailer, OutgoingMail } from '../../src/mail/mailer.ts'
 import { recordExpiries } from '../../src/reactions/expiries.ts'
@@ -106,7 +107,7 @@ test('a license that falls back or has a grace is told so, in the language of th
   await expire()
   await expect.poll(() => sent.length).toBe(4)
   const texts = sent.map(({ text }) => text).join('\n')
-  for (const words of ['31. März 2026', 'bis 1. April 2026', '(Soft)', '(Grace)'])
+  for (const words of [dayIn('de', end), 'bis 1. April 2026', '(Soft)', '(Grace)'])
     expect(texts).toContain(words)
 })
 

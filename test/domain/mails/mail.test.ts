@@ -5,9 +5,9 @@
  */
 import { describe, expect, test } from 'vitest'
 import type { MailSettings } from '../../../src/domain/mails/events.ts'
+import { keyMailText } from '../../../src/domain/mails/key-mail.ts'
 import { decideMail, evolveMail, type MailCommand, usualMail } from '../../../src/domain/mails/mail.ts'
 import { writePortalMail } from '../../../src/domain/mails/portal-mail.ts'
-import { keyMailText } from '../../../src/domain/mails/key-mail.ts'
 import { type MailFacts, unknownPlaceholders, writeMail } from '../../../src/domain/mails/template.ts'
 import { sayIn } from '../../../src/domain/portal/texts.ts'
 import { givenOn } from '../given.ts'
